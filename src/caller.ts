@@ -1,0 +1,11 @@
+/** Who is calling: what authentication found out about the key. */
+export interface Caller {
+  readonly account: string;
+  /** Public id of the key. */
+  readonly key: string;
+  /** Absent: all. */
+  readonly models?: readonly string[];
+  readonly channels?: readonly string[];
+  readonly requestsPerMinute?: number;
+  readonly concurrentTasks?: number;
+}

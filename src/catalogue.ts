@@ -1,0 +1,378 @@
+import type { Caller } from './caller.ts';
+import type { ChannelConfig, GatewayConfig, ModelConfig } from './config.ts';
+import { GatewayError } from './domain/errors.ts';
+import { fitVideoRequest } from './domain/model-rules.ts';
+import type { Micros } from './domain/money.ts';
+import { imageQuantity, multiply, oneCall, priceOf, secondQuantity, tokenQuantity } from './domain/price.ts';
+import type { Charge, PriceBasis, PriceFacts, Quantity } from './domain/price.ts';
+import type { GenerationRequest } from './domain/request.ts';
+import { orderCandidates } from './domain/routing.ts';
+import type { DroppedChannel, RouteCandidate } from './domain/routing.ts';
+import type { Provider, RequestIssue, TaskProvider } from './providers/provider.ts';
+
+/**
+ * Models, channels and prices of the running configuration: says which channels can serve a request, in which order,
+ * and what it costs at most. Reads nothing but memory.
+ */
+export interface Catalogue {
+  readonly current: () => GatewayConfig;
+  /** Only what the key may use. */
+  models(caller: Caller): readonly ModelConfig[];
+  /** Throws `model_not_found` (400) or `model_not_allowed` (403). */
+  model(id: string, caller: Caller): ModelConfig;
+  /** Throws what the caller is to be told when no channel can serve the request. */
+  plan(request: GenerationRequest, caller: Caller): RoutePlan;
+  channel(id: string): ChannelConfig | undefined;
+}
+
+export interface RoutePlan {
+  /** Fitted to the model: default duration filled in, unsupported fields left out. */
+  readonly request: GenerationRequest;
+  readonly model: ModelConfig;
+  readonly candidates: readonly RouteCandidate[];
+  readonly dropped: readonly DroppedChannel[];
+  /** The worst case over everything that the request leaves open and every candidate. */
+  readonly hold: Micros;
+  /** What it will cost if the first candidate renders what the request and the model's defaults say. */
+  readonly expected: Charge;
+  readonly basis: PriceBasis;
+  /** Names of fields that were ignored. */
+  readonly warnings: readonly string[];
+}
+
+export interface CatalogueOptions {
+  /** The running configuration; a reload replaces it. */
+  readonly current: () => GatewayConfig;
+  readonly providers: Readonly<Record<string, Provider>>;
+  readonly random: () => number;
+  /** Why a channel is out of service at the moment; undefined: it is in service. */
+  readonly outage?: (channel: ChannelConfig, credential: string) => DroppedChannel | undefined;
+}
+
+export function createCatalogue(options: CatalogueOptions): Catalogue {
+  const { current } = options;
+  const findModel = (id: string, caller: Caller): ModelConfig => {
+    const model = current().models.find((entry) => entry.id === id);
+    if (model === undefined) {
+      throw new GatewayError(
+        'model_not_found',
+        `There is no model "${id.slice(0, 80)}". GET /v1/models lists them.`,
+        { param: 'model' },
+      );
+    }
+    if (caller.models !== undefined && !caller.models.includes(id)) {
+      throw new GatewayError('model_not_allowed', `This API key may not use the model ${id}.`, {
+        param: 'model',
+      });
+    }
+    return model;
+  };
+  return {
+    current,
+    models: (caller) =>
+      current().models.filter(
+        (model) =>
+          (caller.models === undefined || caller.models.includes(model.id)) &&
+          current().channels.some(
+            (channel) => channel.models[model.id] !== undefined && isPermitted(channel, caller),
+          ),
+      ),
+    model: findModel,
+    channel: (id) => current().channels.find((channel) => channel.id === id),
+    plan: (request, caller) =>
+      planRoute(request, caller, { ...options, model: findModel(request.model, caller) }),
+  };
+}
+
+function isPermitted(channel: ChannelConfig, caller: Caller): boolean {
+  return caller.channels === undefined || caller.channels.includes(channel.id);
+}
+
+interface PlanContext extends CatalogueOptions {
+  readonly model: ModelConfig;
+}
+
+interface PricedChannel {
+  readonly channel: ChannelConfig;
+  readonly credentials: readonly string[];
+  readonly worst: Charge;
+  readonly expected: Charge;
+}
+
+function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContext): RoutePlan {
+  const { model } = context;
+  if (asked.kind !== model.kind) {
+    throw new GatewayError(
+      'unsupported_parameter',
+      `Model ${model.id} makes ${model.kind}s, not ${asked.kind}s.`,
+      { param: 'model' },
+    );
+  }
+  const { request, warnings } =
+    asked.kind === 'video' ? fitVideoRequest(asked, model) : { request: asked, warnings: [] };
+  const dropped: DroppedChannel[] = [];
+  const issues: RequestIssue[] = [];
+  const usable: PricedChannel[] = [];
+  for (const channel of context.current().channels) {
+    const verdict = considerChannel(channel, request, caller, context);
+    if ('worst' in verdict) usable.push(verdict);
+    else {
+      dropped.push(verdict.dropped);
+      if (verdict.issue !== undefined) issues.push(verdict.issue);
+    }
+  }
+  if (usable.length === 0) throw explainNoChannel(model, dropped, issues);
+  const byId = new Map(usable.map((entry) => [entry.channel.id, entry]));
+  const candidates = orderCandidates(
+    usable.map(({ channel, credentials }) => ({ ...channel, credentials })),
+    context.random,
+  );
+  const worst = usable.reduce((most, { worst: { amount } }) => (amount > most ? amount : most), 0n);
+  const expected = byId.get(candidates[0]?.channel ?? '')?.expected ?? {
+    amount: worst,
+    rule: 0,
+    quantity: oneCall,
+  };
+  return {
+    request,
+    model,
+    candidates,
+    dropped,
+    hold: multiply(worst, model.price.hold.multiplier),
+    expected,
+    basis: { price: stripHold(model), facts: requestFacts(request), version: context.current().version },
+    warnings,
+  };
+}
+
+function stripHold({ price: { unit, minimum, rules } }: ModelConfig): PriceBasis['price'] {
+  return { unit, minimum, rules };
+}
+
+type Verdict = PricedChannel | { readonly dropped: DroppedChannel; readonly issue?: RequestIssue };
+
+function considerChannel(
+  channel: ChannelConfig,
+  request: GenerationRequest,
+  caller: Caller,
+  context: PlanContext,
+): Verdict {
+  const drop = (reason: DroppedChannel['reason'], detail: string, issue?: RequestIssue): Verdict => ({
+    dropped: { channel: channel.id, reason, detail },
+    ...(issue === undefined ? {} : { issue }),
+  });
+  const upstream = channel.models[request.model]?.upstream;
+  if (upstream === undefined) return drop('model_not_served', `does not list ${request.model}`);
+  if (!channel.enabled) return drop('disabled', 'is switched off');
+  if (!isPermitted(channel, caller)) return drop('not_permitted', 'the key may not use it');
+  const provider = context.providers[channel.provider];
+  const capability = provider === undefined ? undefined : capabilityFor(provider, request, upstream);
+  if (capability === undefined)
+    return drop('kind_not_served', `${channel.provider} makes no ${request.kind}s`);
+  if (capability.issue !== undefined) return drop('unsupported', capability.issue.message, capability.issue);
+  const outages = channel.credentials.map(({ id }) => ({ id, outage: context.outage?.(channel, id) }));
+  const credentials = outages.filter(({ outage }) => outage === undefined).map(({ id }) => id);
+  const firstOutage = outages[0]?.outage;
+  if (credentials.length === 0 && firstOutage !== undefined) return { dropped: firstOutage };
+  const charges = priceRequest(request, channel, {
+    model: context.model,
+    estimateTokens: capability.estimateTokens,
+  });
+  if (charges === undefined) return drop('no_price', 'no price rule holds for the request');
+  return { channel, credentials, ...charges };
+}
+
+interface Capability {
+  readonly issue: RequestIssue | undefined;
+  readonly estimateTokens: EstimateTokens | undefined;
+}
+
+type EstimateTokens = (output: {
+  resolution: string;
+  ratio: string;
+  durationSeconds: number;
+}) => bigint | undefined;
+
+function capabilityFor(
+  provider: Provider,
+  request: GenerationRequest,
+  upstream: string,
+): Capability | undefined {
+  if (request.kind === 'video') {
+    return provider.video === undefined ? undefined : taskCapability(provider.video, request, upstream);
+  }
+  const synchronous = provider.image;
+  const issue = synchronous?.check?.(request, upstream);
+  if (synchronous !== undefined && issue === undefined)
+    return { issue: undefined, estimateTokens: undefined };
+  if (provider.imageTask !== undefined) return taskCapability(provider.imageTask, request, upstream);
+  return synchronous === undefined ? undefined : { issue, estimateTokens: undefined };
+}
+
+function taskCapability<Request>(
+  provider: TaskProvider<Request>,
+  request: Request,
+  upstream: string,
+): Capability {
+  const { estimateTokens } = provider;
+  return {
+    issue: provider.check?.(request, upstream),
+    estimateTokens: estimateTokens === undefined ? undefined : (output) => estimateTokens(request, output),
+  };
+}
+
+interface PriceContext {
+  readonly model: ModelConfig;
+  readonly estimateTokens: EstimateTokens | undefined;
+}
+
+/** The dearest of everything that the request leaves open, and the plain case. */
+function priceRequest(
+  request: GenerationRequest,
+  channel: ChannelConfig,
+  context: PriceContext,
+): { readonly worst: Charge; readonly expected: Charge } | undefined {
+  const charges = outputVariants(request, context.model).flatMap((variant) => {
+    const facts = { ...requestFacts(request), ...variant.facts, channel: channel.id };
+    const quantity = quantityOf(request, variant, context);
+    const charge = quantity === undefined ? undefined : priceOf(context.model.price, facts, quantity);
+    return charge === undefined ? [] : [{ charge, plain: variant.plain }];
+  });
+  const first = charges[0];
+  if (first === undefined) return undefined;
+  const worst = charges.reduce(
+    (most, { charge }) => (charge.amount > most.amount ? charge : most),
+    first.charge,
+  );
+  return { worst, expected: charges.find(({ plain }) => plain)?.charge ?? worst };
+}
+
+interface OutputVariant {
+  readonly facts: PriceFacts;
+  readonly durationSeconds: number | undefined;
+  /** What the model renders when nothing is asked for: the first resolution and ratio listed, the default duration. */
+  readonly plain: boolean;
+}
+
+function outputVariants(request: GenerationRequest, model: ModelConfig): OutputVariant[] {
+  if (request.kind === 'image') return [{ facts: {}, durationSeconds: undefined, plain: true }];
+  const resolutions = openValues(request.resolution, model.resolutions);
+  const ratios = openValues(request.ratio === 'adaptive' ? undefined : request.ratio, model.ratios);
+  const longest = typeof request.duration === 'number' ? request.duration : model.durations?.max;
+  const usual =
+    typeof request.duration === 'number' ? request.duration : (model.durations?.default ?? longest);
+  const durations = longest === usual ? [longest] : [usual, longest];
+  // Some upstreams add sound unless told not to, and charge for it.
+  const sounds = request.generateAudio === undefined ? [false, true] : [request.generateAudio];
+  const outputs = sounds.flatMap((sound) => durations.map((durationSeconds) => ({ sound, durationSeconds })));
+  return resolutions.flatMap((resolution, r) =>
+    ratios.flatMap((ratio, a) =>
+      outputs.map(({ sound, durationSeconds }, d) => ({
+        facts: {
+          generate_audio: sound,
+          ...(resolution === undefined ? {} : { resolution }),
+          ...(ratio === undefined ? {} : { ratio }),
+          ...(durationSeconds === undefined ? {} : { duration: durationSeconds }),
+        },
+        durationSeconds,
+        plain: r === 0 && a === 0 && d === 0,
+      })),
+    ),
+  );
+}
+
+function openValues(asked: string | undefined, listed: readonly string[]): readonly (string | undefined)[] {
+  if (asked !== undefined) return [asked];
+  const concrete = listed.filter((value) => value !== 'adaptive');
+  return concrete.length === 0 ? [undefined] : concrete;
+}
+
+function quantityOf(
+  request: GenerationRequest,
+  variant: OutputVariant,
+  context: PriceContext,
+): Quantity | undefined {
+  const { durationSeconds } = variant;
+  switch (context.model.price.unit) {
+    case 'call':
+      return oneCall;
+    case 'image':
+      return request.kind === 'image' ? imageQuantity(request.n) : undefined;
+    case 'second':
+      return durationSeconds === undefined ? undefined : secondQuantity(durationSeconds);
+    case 'million_tokens': {
+      const { resolution = '', ratio = '' } = variant.facts;
+      const tokens = context.estimateTokens?.({ resolution, ratio, durationSeconds: durationSeconds ?? 0 });
+      return tokens === undefined ? undefined : tokenQuantity(tokens);
+    }
+    default:
+      return context.model.price.unit satisfies never;
+  }
+}
+
+/** The facts that the request itself fixes, for price rules. */
+function requestFacts(request: GenerationRequest): PriceFacts {
+  if (request.kind === 'image') {
+    return {
+      image_input: request.images.length > 0,
+      ...(request.size === undefined ? {} : { size: request.size }),
+      ...(request.quality === undefined ? {} : { quality: request.quality }),
+    };
+  }
+  const tier = request.extra['service_tier'];
+  return {
+    image_input: request.images.length > 0,
+    video_input: request.videos.length > 0,
+    audio_input: request.audios.length > 0,
+    draft: request.draft ?? false,
+    ...(request.generateAudio === undefined ? {} : { generate_audio: request.generateAudio }),
+    ...(request.mode === undefined ? {} : { mode: request.mode }),
+    ...(request.size === undefined ? {} : { size: request.size }),
+    ...(request.resolution === undefined ? {} : { resolution: request.resolution }),
+    ...(request.ratio === undefined || request.ratio === 'adaptive' ? {} : { ratio: request.ratio }),
+    ...(typeof request.duration === 'number' ? { duration: request.duration } : {}),
+    ...(typeof tier === 'string' ? { service_tier: tier } : {}),
+  };
+}
+
+function explainNoChannel(
+  model: ModelConfig,
+  dropped: readonly DroppedChannel[],
+  issues: readonly RequestIssue[],
+): GatewayError {
+  const detail = dropped
+    .map(({ channel, reason, detail: why }) => `${channel}: ${reason} (${why})`)
+    .join('; ');
+  const serving = dropped.filter(({ reason }) => reason !== 'model_not_served');
+  const [issue] = issues;
+  if (issue !== undefined)
+    return new GatewayError('unsupported_parameter', issue.message, { param: issue.param, detail });
+  if (serving.length > 0 && serving.every(({ reason }) => reason === 'not_permitted')) {
+    return new GatewayError(
+      'channel_not_allowed',
+      `This API key may use no channel that serves ${model.id}.`,
+      { param: 'model', detail },
+    );
+  }
+  if (serving.some(({ reason }) => reason === 'no_price')) {
+    return new GatewayError(
+      'unsupported_parameter',
+      `Model ${model.id} has no price for this combination of parameters.`,
+      {
+        param: 'model',
+        detail,
+      },
+    );
+  }
+  if (serving.some(({ reason }) => ['disabled', 'circuit_open', 'at_concurrency_limit'].includes(reason))) {
+    return new GatewayError(
+      'service_unavailable',
+      `Every channel of ${model.id} is out of service at the moment.`,
+      {
+        retryAfterSeconds: 30,
+        detail,
+      },
+    );
+  }
+  return new GatewayError('model_not_found', `No channel serves ${model.id}.`, { param: 'model', detail });
+}

@@ -1,0 +1,22 @@
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** Random bytes from the composition root: `randomBytes` of node:crypto. */
+export type RandomBytes = (size: number) => Uint8Array;
+
+/** `length` characters of base62, each drawn evenly (bytes of 248 and more are drawn again). */
+export function randomBase62(length: number, randomBytes: RandomBytes): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < 248 && text.length < length) text += base62.charAt(byte % 62);
+    }
+  }
+  return text;
+}
+
+/** A public task id: `task_` and 24 base62 characters (142 bits); it encodes nothing. */
+export function newTaskId(randomBytes: RandomBytes): string {
+  return `task_${randomBase62(24, randomBytes)}`;
+}
+
+export const taskIdPattern = /^task_[0-9A-Za-z]{22,64}$/;

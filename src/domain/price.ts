@@ -1,0 +1,198 @@
+import { divideHalfUp, microsPerUnit, parseMicros } from './money.ts';
+import type { Micros } from './money.ts';
+import type { SettleFacts } from './task.ts';
+
+export const priceUnits = ['million_tokens', 'second', 'image', 'call'] as const;
+export type PriceUnit = (typeof priceUnits)[number];
+
+/** What a rule's `when` may test. Absent: not known, and then a rule that tests it does not hold. */
+export interface PriceFacts {
+  readonly resolution?: string;
+  readonly ratio?: string;
+  readonly size?: string;
+  readonly quality?: string;
+  readonly mode?: string;
+  readonly service_tier?: string;
+  readonly channel?: string;
+  readonly video_input?: boolean;
+  readonly audio_input?: boolean;
+  readonly image_input?: boolean;
+  readonly generate_audio?: boolean;
+  readonly draft?: boolean;
+  /** Seconds. */
+  readonly duration?: number;
+}
+
+type TextFact = 'resolution' | 'ratio' | 'size' | 'quality' | 'mode' | 'service_tier' | 'channel';
+type FlagFact = 'video_input' | 'audio_input' | 'image_input' | 'generate_audio' | 'draft';
+
+export type PriceCondition = { readonly [F in TextFact]?: readonly string[] | undefined } & {
+  readonly [F in FlagFact]?: boolean | undefined;
+} & {
+  readonly duration?: { readonly min?: number | undefined; readonly max?: number | undefined } | undefined;
+};
+
+export const textFacts = [
+  'resolution',
+  'ratio',
+  'size',
+  'quality',
+  'mode',
+  'service_tier',
+  'channel',
+] as const;
+export const flagFacts = ['video_input', 'audio_input', 'image_input', 'generate_audio', 'draft'] as const;
+
+export interface PriceRule {
+  readonly when?: PriceCondition | undefined;
+  /** Decimal string, currency units for one `unit`. */
+  readonly price: string;
+}
+
+export interface Price {
+  readonly unit: PriceUnit;
+  /** Decimal string: no successful task costs less. */
+  readonly minimum: string;
+  /** The first rule whose `when` holds counts. */
+  readonly rules: readonly PriceRule[];
+}
+
+/**
+ * The basis of a task's price: frozen when the hold is taken, JSON-safe, kept in the hold's ledger entry and in the
+ * workflow's input. Editing prices never touches it.
+ */
+export interface PriceBasis {
+  readonly price: Price;
+  readonly facts: PriceFacts;
+  /** Fingerprint of the configuration that the price came from. */
+  readonly version: string;
+}
+
+/** Exact quantity of price units: numerator / denominator (tokens / 1,000,000; milliseconds / 1,000; images / 1). */
+export interface Quantity {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+}
+
+export interface Charge {
+  readonly amount: Micros;
+  /** Index into `price.rules`. */
+  readonly rule: number;
+  readonly quantity: Quantity;
+}
+
+/** Index of the first rule that holds; undefined: none does, and the request is refused. */
+export function findRule(price: Price, facts: PriceFacts): number | undefined {
+  const index = price.rules.findIndex((rule) => holds(rule.when ?? {}, facts));
+  return index < 0 ? undefined : index;
+}
+
+function holds(when: PriceCondition, facts: PriceFacts): boolean {
+  for (const name of textFacts) {
+    const allowed = when[name];
+    const fact = facts[name];
+    if (allowed !== undefined && (fact === undefined || !allowed.includes(fact))) return false;
+  }
+  for (const name of flagFacts) {
+    // An absent flag is false: nobody asked for it.
+    if (when[name] !== undefined && when[name] !== (facts[name] ?? false)) return false;
+  }
+  if (when.duration === undefined) return true;
+  if (facts.duration === undefined) return false;
+  return facts.duration >= (when.duration.min ?? 0) && facts.duration <= (when.duration.max ?? Infinity);
+}
+
+/** Price of a quantity: unit price × quantity, half up, at least the minimum. Undefined: no rule holds. */
+export function priceOf(price: Price, facts: PriceFacts, quantity: Quantity): Charge | undefined {
+  const rule = findRule(price, facts);
+  if (rule === undefined) return undefined;
+  const unitPrice = parseMicros(price.rules[rule]?.price ?? '') ?? 0n;
+  const exact = divideHalfUp(unitPrice * quantity.numerator, quantity.denominator);
+  const minimum = parseMicros(price.minimum) ?? 0n;
+  return { amount: exact > minimum ? exact : minimum, rule, quantity };
+}
+
+/** amount × multiplier (decimal string, such as "1.25"), half up. */
+export function multiply(amount: Micros, multiplier: string): Micros {
+  return divideHalfUp(amount * (parseMicros(multiplier) ?? microsPerUnit), microsPerUnit);
+}
+
+export const oneCall: Quantity = { numerator: 1n, denominator: 1n };
+
+export function tokenQuantity(tokens: bigint): Quantity {
+  return { numerator: tokens, denominator: 1_000_000n };
+}
+
+/** Upstreams tell seconds as JSON numbers: taken to the millisecond, before any money is involved. */
+export function secondQuantity(seconds: number): Quantity {
+  return { numerator: BigInt(Math.round(seconds * 1000)), denominator: 1000n };
+}
+
+export function imageQuantity(images: number): Quantity {
+  return { numerator: BigInt(images), denominator: 1n };
+}
+
+export interface Settlement {
+  readonly amount: Micros;
+  /** The upstream did not tell what it consumed: computed by the formula, or by the hold. */
+  readonly estimated: boolean;
+  readonly rule?: number;
+  readonly quantity?: string;
+}
+
+export interface SettleInput {
+  readonly basis: PriceBasis;
+  readonly channel: string;
+  readonly facts: SettleFacts;
+  /** The hold in micro-units: what is charged when nothing else is known. */
+  readonly held: Micros;
+  /** Tokens by the adapter's formula on the response's own duration and size. */
+  readonly estimatedTokens?: bigint;
+}
+
+/** The final charge of a succeeded task: frozen prices, the response's usage, resolution and duration. */
+export function settle(input: SettleInput): Settlement {
+  const facts = settleFacts(input);
+  const measured = measuredQuantity(input.basis.price.unit, input.facts);
+  const estimated = measured === undefined && input.estimatedTokens !== undefined;
+  const quantity =
+    measured ?? (input.estimatedTokens === undefined ? undefined : tokenQuantity(input.estimatedTokens));
+  const charge = quantity === undefined ? undefined : priceOf(input.basis.price, facts, quantity);
+  if (charge === undefined || quantity === undefined) return { amount: input.held, estimated: true };
+  return {
+    amount: charge.amount,
+    estimated,
+    rule: charge.rule,
+    quantity: `${quantity.numerator}/${quantity.denominator}`,
+  };
+}
+
+function settleFacts(input: SettleInput): PriceFacts {
+  const { resolution, ratio, size, durationSeconds, generateAudio } = input.facts;
+  return {
+    ...input.basis.facts,
+    channel: input.channel,
+    ...(resolution === undefined ? {} : { resolution }),
+    ...(ratio === undefined ? {} : { ratio }),
+    ...(size === undefined ? {} : { size }),
+    ...(generateAudio === undefined ? {} : { generate_audio: generateAudio }),
+    ...(durationSeconds === undefined ? {} : { duration: durationSeconds }),
+  };
+}
+
+function measuredQuantity(unit: PriceUnit, facts: SettleFacts): Quantity | undefined {
+  switch (unit) {
+    case 'million_tokens': {
+      const tokens = facts.usage?.completionTokens ?? facts.usage?.totalTokens;
+      return tokens === undefined ? undefined : tokenQuantity(BigInt(Math.ceil(tokens)));
+    }
+    case 'second':
+      return facts.durationSeconds === undefined ? undefined : secondQuantity(facts.durationSeconds);
+    case 'image':
+      return facts.images === undefined ? undefined : imageQuantity(facts.images);
+    case 'call':
+      return oneCall;
+    default:
+      return unit satisfies never;
+  }
+}

@@ -1,0 +1,71 @@
+/** Parsed requests: what a caller asked for, after the compatibility rules of the contract are applied. */
+
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | JsonValue[]
+  | { readonly [key: string]: JsonValue };
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+export const inputTypes = ['text_to_video', 'first_last_frame', 'reference'] as const;
+export type InputType = (typeof inputTypes)[number];
+
+/** `auto`: the caller sent -1, the model decides. */
+export type Duration = number | 'auto';
+
+export interface VideoRequest {
+  readonly kind: 'video';
+  readonly model: string;
+  readonly prompt: string;
+  readonly mode?: string;
+  readonly inputType: InputType;
+  readonly images: readonly string[];
+  readonly videos: readonly string[];
+  readonly audios: readonly string[];
+  readonly resolution?: string;
+  readonly ratio?: string;
+  /** As sent, `<width>x<height>`; ratio and resolution are already derived from it. */
+  readonly size?: string;
+  /** Seconds. Absent: neither the caller nor the model's entry names one. */
+  readonly duration?: Duration;
+  readonly draft?: boolean;
+  readonly generateAudio?: boolean;
+  readonly watermark?: boolean;
+  readonly returnLastFrame?: boolean;
+  readonly seed?: number;
+  readonly safetyIdentifier?: string;
+  readonly tools?: JsonValue;
+  /** metadata that the gateway does not consume: passed to the upstream as it came. */
+  readonly extra: JsonObject;
+}
+
+/** A reference image as it reached us. */
+export type ImageInput =
+  | { readonly form: 'url'; readonly url: string }
+  | { readonly form: 'data'; readonly mediaType: string; readonly base64: string }
+  | {
+      readonly form: 'file';
+      readonly mediaType: string;
+      readonly path: string;
+      readonly name: string;
+      readonly bytes: number;
+    };
+
+export interface ImageRequest {
+  readonly kind: 'image';
+  readonly operation: 'generate' | 'edit';
+  readonly model: string;
+  readonly prompt: string;
+  readonly n: number;
+  readonly size?: string;
+  readonly quality?: string;
+  readonly responseFormat?: 'url' | 'b64_json';
+  readonly images: readonly ImageInput[];
+  readonly mask?: ImageInput;
+  /** Fields beyond the contract's table: quality, style, background, seed, … */
+  readonly extra: JsonObject;
+}
+
+export type GenerationRequest = VideoRequest | ImageRequest;

@@ -1,0 +1,64 @@
+/** Which channels can serve a request, in which order. Pure. */
+
+export interface RouteCandidate {
+  readonly channel: string;
+  readonly credential: string;
+}
+
+export interface RouteChannel {
+  readonly id: string;
+  readonly priority: number;
+  readonly weight: number;
+  readonly credentials: readonly string[];
+}
+
+export type DropReason =
+  | 'model_not_served'
+  | 'kind_not_served'
+  | 'disabled'
+  | 'not_permitted'
+  | 'unsupported'
+  | 'no_price'
+  | 'circuit_open'
+  | 'at_concurrency_limit';
+
+export interface DroppedChannel {
+  readonly channel: string;
+  readonly reason: DropReason;
+  readonly detail: string;
+}
+
+/**
+ * Orders channels: higher priority first; inside one priority a draw by weight, without replacement, so that every
+ * channel is tried before the plan is exhausted. Each channel contributes its credentials in an evenly drawn order.
+ */
+export function orderCandidates(channels: readonly RouteChannel[], random: () => number): RouteCandidate[] {
+  const priorities = [...new Set(channels.map((channel) => channel.priority))].sort((a, b) => b - a);
+  return priorities.flatMap((priority) =>
+    drawByWeight(
+      channels.filter((channel) => channel.priority === priority),
+      random,
+    ).flatMap((channel) =>
+      shuffle(channel.credentials, random).map((credential) => ({ channel: channel.id, credential })),
+    ),
+  );
+}
+
+function drawByWeight(channels: readonly RouteChannel[], random: () => number): RouteChannel[] {
+  const left = [...channels];
+  const drawn: RouteChannel[] = [];
+  while (left.length > 0) {
+    const total = left.reduce((sum, channel) => sum + channel.weight, 0);
+    let mark = random() * total;
+    const index = left.findIndex((channel) => (mark -= channel.weight) < 0);
+    drawn.push(...left.splice(index < 0 ? left.length - 1 : index, 1));
+  }
+  return drawn;
+}
+
+function shuffle<Item>(items: readonly Item[], random: () => number): Item[] {
+  return items
+    .map((item) => ({ item, order: random() }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ item }) => item);
+}

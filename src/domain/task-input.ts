@@ -1,0 +1,53 @@
+import type { PriceBasis } from './price.ts';
+import type { RouteCandidate } from './routing.ts';
+import type { TaskErrorCode } from './errors.ts';
+import type { TaskKind } from './task.ts';
+
+/**
+ * The input of a task's workflow: ids and small facts only. Prompts, media and the caller's callback address stay in
+ * MongoDB (the task's request document and projection). Times in Unix milliseconds.
+ */
+export interface TaskInput {
+  readonly task: string;
+  readonly account: string;
+  readonly key: string;
+  readonly kind: TaskKind;
+  readonly model: string;
+  /** In the order in which they are tried. */
+  readonly candidates: readonly RouteCandidate[];
+  /** Micro-units, decimal string: the worst case over the candidates. */
+  readonly hold: string;
+  readonly overdraftLimit: string;
+  readonly basis: PriceBasis;
+  readonly createdAt: number;
+  /** A worker that comes later than this rejects before it takes the hold. */
+  readonly admitBy: number;
+  readonly deadlineAt: number;
+  readonly expectedSeconds: number;
+  readonly hasCallback: boolean;
+  /** The key's limit on unfinished tasks. */
+  readonly concurrentTasks?: number;
+}
+
+/** Why a task was not admitted: the error code that its creator gets. */
+export type Refusal = 'insufficient_balance' | 'concurrency_limit_exceeded' | 'service_unavailable';
+
+export type Admission =
+  | { readonly admitted: true }
+  | { readonly admitted: false; readonly refusal: Refusal; readonly message: string };
+
+export type TaskResult =
+  | { readonly status: 'succeeded'; readonly charge: string }
+  | { readonly status: 'failed'; readonly code: TaskErrorCode }
+  | { readonly status: 'refused'; readonly refusal: Refusal };
+
+/** What an operator may do to a task; `upstreamId` only for `adopt`. */
+export const operatorActions = ['poll', 'cancel', 'fail', 'resubmit', 'adopt', 'redeliver'] as const;
+export type OperatorActionName = (typeof operatorActions)[number];
+
+export interface OperatorAction {
+  readonly action: OperatorActionName;
+  readonly by: string;
+  readonly reason: string;
+  readonly upstreamId?: string;
+}

@@ -1,0 +1,68 @@
+import type { TaskErrorCode } from './errors.ts';
+
+/** The status values of the contract, in their only order. */
+export const taskStatuses = ['pending', 'submitted', 'running', 'succeeded', 'failed'] as const;
+export type TaskStatus = (typeof taskStatuses)[number];
+
+export type TaskKind = 'video' | 'image';
+
+export function isTerminal(status: TaskStatus): boolean {
+  return status === 'succeeded' || status === 'failed';
+}
+
+const rank: Record<TaskStatus, number> = { pending: 0, submitted: 1, running: 2, succeeded: 3, failed: 3 };
+
+/**
+ * The one transition rule: a status only moves forward, and a terminal one never moves. An upstream whose status
+ * goes backwards (running → queued) leaves ours where it is.
+ */
+export function nextStatus(current: TaskStatus, reported: TaskStatus): TaskStatus {
+  return !isTerminal(current) && rank[reported] > rank[current] ? reported : current;
+}
+
+/** Statuses that a task may have before it becomes `target`: the guard of a write. */
+export function statusesBefore(target: TaskStatus): TaskStatus[] {
+  return taskStatuses.filter((status) => status !== target && nextStatus(status, target) === target);
+}
+
+/** What GET says in `message`, by status. */
+export const statusMessages: Record<TaskStatus, string> = {
+  pending: 'The task is waiting to be submitted.',
+  submitted: 'The task is submitted.',
+  running: 'Generation is in progress.',
+  succeeded: 'The task succeeded.',
+  failed: 'The task failed.',
+};
+
+export interface TaskError {
+  readonly code: TaskErrorCode;
+  readonly message: string;
+}
+
+/** One delivered video or image. `expiresAt` in Unix seconds. */
+export interface ResultItem {
+  readonly url?: string;
+  readonly base64?: string;
+  readonly lastFrameUrl?: string;
+  readonly expiresAt?: number;
+}
+
+/** What the upstream said it consumed; absent fields were not told. */
+export interface Usage {
+  readonly completionTokens?: number;
+  readonly totalTokens?: number;
+}
+
+/**
+ * The facts of a finished upstream job that decide the charge. Small and free of secrets: they pass through
+ * Temporal. Links do not; they are written to the projection by the poll that saw them.
+ */
+export interface SettleFacts {
+  readonly usage?: Usage;
+  readonly durationSeconds?: number;
+  readonly resolution?: string;
+  readonly ratio?: string;
+  readonly size?: string;
+  readonly generateAudio?: boolean;
+  readonly images?: number;
+}
