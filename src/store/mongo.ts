@@ -1,0 +1,146 @@
+import { MongoClient, MongoServerError } from 'mongodb';
+import type { Collection, Db, Document, IndexDirection } from 'mongodb';
+
+export interface Mongo {
+  readonly client: MongoClient;
+  readonly db: Db;
+  close(): Promise<void>;
+}
+
+export interface MongoSettings {
+  /** What the server's log and currentOp call us. */
+  readonly appName?: string;
+  /** Most connections that this process keeps. */
+  readonly poolSize?: number;
+}
+
+const databaseDefault = 'mediary';
+const poolSizeDefault = 50;
+const serverSelectionTimeoutMs = 10_000;
+const connectTimeoutMs = 10_000;
+/** Longer than any single command of ours; a half-dead server must not hold a request for ever. */
+const socketTimeoutMs = 30_000;
+const waitQueueTimeoutMs = 10_000;
+const majorityTimeoutMs = 10_000;
+
+/**
+ * Connects, and fails within ten seconds if nobody answers. Every int64 is read as bigint; every write waits for the
+ * majority. Works on a stand-alone server, a replica set and a sharded cluster.
+ */
+export async function connectMongo(uri: string, settings: MongoSettings = {}): Promise<Mongo> {
+  const client = new MongoClient(uri, {
+    appName: settings.appName ?? databaseDefault,
+    maxPoolSize: settings.poolSize ?? poolSizeDefault,
+    useBigInt64: true,
+    ignoreUndefined: true,
+    writeConcern: { w: 'majority', wtimeoutMS: majorityTimeoutMs },
+    serverSelectionTimeoutMS: serverSelectionTimeoutMs,
+    connectTimeoutMS: connectTimeoutMs,
+    socketTimeoutMS: socketTimeoutMs,
+    waitQueueTimeoutMS: waitQueueTimeoutMs,
+  });
+  try {
+    await client.connect();
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+  const db = client.db(databaseName(uri));
+  return { client, db, close: () => client.close() };
+}
+
+/** The path of the connection string; the driver itself would fall back to `test`. */
+export function databaseName(uri: string): string {
+  const path = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(uri)?.[1];
+  return path === undefined ? databaseDefault : decodeURIComponent(path);
+}
+
+/** Two writers met on one `_id` or unique key; for insertMany: its first failure was that. */
+export function isDuplicateKey(error: unknown): error is MongoServerError {
+  return error instanceof MongoServerError && error.code === duplicateKeyCode;
+}
+
+const duplicateKeyCode = 11_000;
+const noSuchCollectionCode = 26;
+const indexConflictCodes: readonly unknown[] = [85, 86];
+
+export interface IndexShape {
+  readonly name: string;
+  /** In order. */
+  readonly key: Readonly<Record<string, IndexDirection>>;
+  readonly unique?: true;
+  readonly sparse?: true;
+  /** TTL; the field must be a Date. */
+  readonly expireAfterSeconds?: number;
+}
+
+/** An index of this name or key exists in another shape: changing it is a migration, never a side effect of a start. */
+export class IndexConflictError extends Error {
+  constructor(collection: string, wanted: IndexShape, found: string, cause?: unknown) {
+    super(
+      `index ${collection}.${wanted.name} exists in another shape: wanted ${describeIndex({ ...wanted })}, found ${found}. ` +
+        `Drop it by hand (db.${collection}.dropIndex("${wanted.name}")) once nothing depends on it, then start again.`,
+      { cause },
+    );
+    this.name = 'IndexConflictError';
+  }
+}
+
+/** Makes what is missing and leaves what is there; any number of processes may do so at once. */
+export async function ensureIndexes<Schema extends Document>(
+  collection: Collection<Schema>,
+  shapes: readonly IndexShape[],
+): Promise<void> {
+  const existing = await listIndexes(collection);
+  for (const shape of shapes) {
+    const found = existing.find((index) => index['name'] === shape.name);
+    if (found !== undefined && describeIndex(found) !== describeIndex({ ...shape })) {
+      throw new IndexConflictError(collection.collectionName, shape, describeIndex(found));
+    }
+    if (found === undefined) await createIndex(collection, shape);
+  }
+}
+
+async function createIndex<Schema extends Document>(
+  collection: Collection<Schema>,
+  shape: IndexShape,
+): Promise<void> {
+  const { key, ...options } = shape;
+  try {
+    await collection.createIndex({ ...key }, options);
+  } catch (error) {
+    if (!(error instanceof MongoServerError) || !indexConflictCodes.includes(error.code)) throw error;
+    throw new IndexConflictError(collection.collectionName, shape, error.message, error);
+  }
+}
+
+async function listIndexes<Schema extends Document>(
+  collection: Collection<Schema>,
+): Promise<Record<string, unknown>[]> {
+  try {
+    const found: unknown[] = await collection.listIndexes().toArray();
+    return found.filter(isRecord);
+  } catch (error) {
+    if (error instanceof MongoServerError && error.code === noSuchCollectionCode) return [];
+    throw error;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Only what decides behaviour, written alike for a wish and for a listing (which leaves out what is false). */
+function describeIndex(index: Readonly<Record<string, unknown>>): string {
+  const shape = {
+    key: index['key'],
+    unique: index['unique'] === true,
+    sparse: index['sparse'] === true,
+    expireAfterSeconds: index['expireAfterSeconds'],
+    partialFilterExpression: index['partialFilterExpression'],
+  };
+  // Directions and times come back as int32, int64 or double.
+  return JSON.stringify(shape, (_name, value: unknown) =>
+    typeof value === 'bigint' ? Number(value) : value,
+  );
+}
