@@ -1,0 +1,24 @@
+/** Receives one line for a person who waits: what is being fetched, from where, what comes next. */
+export type Report = (line: string) => void;
+
+export type LocalOptions = {
+  /** Holds downloaded programs, the servers' data, logs and pid files. */
+  dataDir: string;
+  report: Report;
+  /** The parent's environment: PATH to search, proxies and package managers' settings for the children. */
+  environment: NodeJS.ProcessEnv;
+};
+
+/** A sentence for the operator; its text needs no stack beside it. */
+export class LocalServerError extends Error {
+  override readonly name = 'LocalServerError';
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The code of a failed system call (`ENOENT`), if the error is one. */
+export function systemCodeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,24 @@
+import de.bwaldvogel.mongo.bson.Document;
+import de.bwaldvogel.mongo.wire.bson.BsonDecoder;
+import de.bwaldvogel.mongo.wire.bson.BsonEncoder;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+
+/** Documents as the bytes that are kept on disk. */
+final class Bson {
+
+    private Bson() {
+    }
+
+    static byte[] encode(Document document) {
+        ByteBuf buffer = Unpooled.buffer(256);
+        BsonEncoder.encodeDocument(document, buffer);
+        byte[] bytes = new byte[buffer.readableBytes()];
+        buffer.readBytes(bytes);
+        return bytes;
+    }
+
+    static Document decode(byte[] bytes) {
+        return BsonDecoder.decodeBson(Unpooled.wrappedBuffer(bytes));
+    }
+}

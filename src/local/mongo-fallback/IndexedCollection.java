@@ -1,0 +1,160 @@
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.UUID;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.h2.mvstore.MVMap;
+
+import de.bwaldvogel.mongo.MongoDatabase;
+import de.bwaldvogel.mongo.backend.AbstractSynchronizedMongoCollection;
+import de.bwaldvogel.mongo.backend.ArrayFilters;
+import de.bwaldvogel.mongo.backend.CollectionOptions;
+import de.bwaldvogel.mongo.backend.CursorRegistry;
+import de.bwaldvogel.mongo.backend.DocumentWithPosition;
+import de.bwaldvogel.mongo.backend.QueryResult;
+import de.bwaldvogel.mongo.backend.Utils;
+import de.bwaldvogel.mongo.bson.Document;
+import de.bwaldvogel.mongo.oplog.Oplog;
+
+/**
+ * Documents by `_id`, as BSON. Every read decodes a copy of its own, so an answer that is still being written to
+ * a socket never shows half of a later update, and a commit never sees a document in the middle of a change.
+ */
+final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object> {
+
+    /** Documents that queries looked at since the start; serverStatus shows it, the tests of the indexes rest on it. */
+    static final LongAdder SCANNED = new LongAdder();
+
+    private final MVMap<Object[], byte[]> documents;
+    private boolean firstMatchOnly;
+
+    IndexedCollection(MongoDatabase database, String name, CollectionOptions options,
+                      MVMap<Object[], byte[]> documents, CursorRegistry cursors) {
+        super(database, name, options, cursors);
+        this.documents = documents;
+    }
+
+    private static Object[] key(Object position) {
+        return new Object[] { position };
+    }
+
+    private Document load(Object value) {
+        SCANNED.increment();
+        return value instanceof byte[] ? Bson.decode((byte[]) value) : getDocument(((Object[]) value)[0]);
+    }
+
+    private Stream<Document> scan(boolean descending) {
+        if (!descending) {
+            return documents.values().stream().map(this::load);
+        }
+        return documents.entrySet().stream()
+            .sorted((left, right) -> documents.getKeyType().compare(right.getKey(), left.getKey()))
+            .map(entry -> load(entry.getValue()));
+    }
+
+    private List<QueryPlan.Source> sources() {
+        return getIndexes().stream().map(QueryPlan.Source.class::cast).collect(Collectors.toList());
+    }
+
+    @Override
+    protected synchronized QueryResult queryDocuments(Document query, Document orderBy, int skip, int limit,
+                                                      int batchSize, Document projection) {
+        boolean natural = orderBy != null && orderBy.containsKey("$natural");
+        QueryPlan plan = natural ? null : QueryPlan.choose(query, orderBy, sources());
+        int limitOrOne = firstMatchOnly ? 1 : limit;
+        if (plan == null) {
+            return matchDocuments(query, orderBy, skip, limitOrOne, batchSize, projection);
+        }
+        return matchDocumentsFromStream(plan.values().map(this::load), query, plan.isSorted() ? null : orderBy,
+            skip, limitOrOne, batchSize, projection);
+    }
+
+    @Override
+    protected QueryResult matchDocuments(Document query, Document orderBy, int skip, int limit, int batchSize,
+                                         Document projection) {
+        Stream<Document> all = scan(isNaturalDescending(orderBy));
+        return matchDocumentsFromStream(all, query, orderBy, skip, limit, batchSize, projection);
+    }
+
+    /** The base class asks for every match and updates the first. */
+    @Override
+    public synchronized Document updateDocuments(Document selector, Document update, ArrayFilters arrayFilters,
+                                                 boolean isMulti, boolean isUpsert, Oplog oplog) {
+        firstMatchOnly = !isMulti;
+        try {
+            return super.updateDocuments(selector, update, arrayFilters, isMulti, isUpsert, oplog);
+        } finally {
+            firstMatchOnly = false;
+        }
+    }
+
+    /** An aggregation starts with all documents; its leading `$match`, if any, has been noted as a hint. */
+    @Override
+    public Stream<Document> queryAllAsStream() {
+        Document match = IndexedDatabase.takeMatchHint(this);
+        return match == null ? super.queryAllAsStream() : handleQueryAsStream(match);
+    }
+
+    @Override
+    public synchronized int count(Document query, int skip, int limit) {
+        return super.count(query, skip, limit);
+    }
+
+    @Override
+    public int count() {
+        return documents.size();
+    }
+
+    @Override
+    public boolean isEmpty() {
+        return documents.isEmpty();
+    }
+
+    @Override
+    protected Object addDocumentInternal(Document document) {
+        Object id = getIdField() == null ? UUID.randomUUID() : Utils.getSubdocumentValue(document, getIdField());
+        documents.put(key(id), Bson.encode(document));
+        return id;
+    }
+
+    @Override
+    protected Document getDocument(Object position) {
+        return Bson.decode(documents.get(key(position)));
+    }
+
+    @Override
+    protected void removeDocument(Object position) {
+        if (documents.remove(key(position)) == null) {
+            throw new NoSuchElementException("no document with key " + position);
+        }
+    }
+
+    @Override
+    protected void handleUpdate(Object position, Document before, Document after) {
+        documents.put(key(position), Bson.encode(after));
+    }
+
+    @Override
+    protected Stream<DocumentWithPosition<Object>> streamAllDocumentsWithPosition() {
+        return documents.entrySet().stream()
+            .map(entry -> new DocumentWithPosition<>(Bson.decode(entry.getValue()), entry.getKey()[0]));
+    }
+
+    /** Would encode every document once more for a number that nobody reads. */
+    @Override
+    protected boolean tracksDataSize() {
+        return false;
+    }
+
+    @Override
+    protected void updateDataSize(int sizeDelta) {
+        throw new UnsupportedOperationException("data size is not tracked");
+    }
+
+    @Override
+    protected int getDataSize() {
+        return 0;
+    }
+}

@@ -1,0 +1,105 @@
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Set;
+
+import org.h2.mvstore.MVStore;
+
+import de.bwaldvogel.mongo.MongoDatabase;
+import de.bwaldvogel.mongo.MongoServer;
+import de.bwaldvogel.mongo.MongoVersion;
+import de.bwaldvogel.mongo.backend.AbstractMongoBackend;
+import de.bwaldvogel.mongo.backend.Utils;
+import de.bwaldvogel.mongo.bson.Document;
+import de.bwaldvogel.mongo.wire.message.MongoMessage;
+
+/**
+ * The MongoDB of the local mode on machines that can fetch no mongod: mongo-java-server on an H2 store, with real
+ * indexes and durable writes. Usage: Launcher FILE PORT. Ends with SIGTERM.
+ */
+public final class Launcher extends AbstractMongoBackend {
+
+    private static final Set<String> WRITES = Set.of("insert", "update", "delete", "findAndModify", "create",
+        "createIndexes", "drop", "dropIndexes", "dropDatabase");
+    private static final int CACHE_MEGABYTES = 64;
+    /** A connection stays on one thread, and a write waits there for its commit. */
+    private static final int CONNECTION_THREADS = 32;
+
+    private final MVStore store;
+    private final GroupCommit commits;
+
+    private Launcher(MVStore store) {
+        this.store = store;
+        this.commits = new GroupCommit(store);
+        version(new WireVersion());
+        store.getMapNames().stream()
+            .filter(name -> name.startsWith(IndexedDatabase.DATA_PREFIX))
+            .map(name -> Utils.firstFragment(name.substring(IndexedDatabase.DATA_PREFIX.length())))
+            .distinct()
+            .forEach(this::resolveDatabase);
+    }
+
+    public static void main(String[] arguments) {
+        MVStore store = new MVStore.Builder()
+            .fileName(arguments[0])
+            .autoCommitDisabled()
+            .cacheSize(CACHE_MEGABYTES)
+            .open();
+        store.setRetentionTime(0);
+        store.setVersionsToKeep(0);
+        MongoServer server = new MongoServer(new Launcher(store));
+        server.bind(new InetSocketAddress("127.0.0.1", Integer.parseInt(arguments[1])), 1, CONNECTION_THREADS);
+        Runtime.getRuntime().addShutdownHook(new Thread(server::shutdownNow));
+    }
+
+    @Override
+    protected MongoDatabase openOrCreateDatabase(String name) {
+        return new IndexedDatabase(name, store, getCursorRegistry());
+    }
+
+    @Override
+    public Document handleMessage(MongoMessage message) {
+        Document command = message.getDocument();
+        if (WRITES.contains(command.keySet().iterator().next())) {
+            return commits.write(() -> super.handleMessage(message));
+        }
+        Document response = super.handleMessage(message);
+        if (isMajorityRead(command)) {
+            commits.awaitVisible();
+        }
+        return response;
+    }
+
+    private static boolean isMajorityRead(Document command) {
+        Object concern = command.get("readConcern");
+        Object level = concern instanceof Document ? ((Document) concern).get("level") : null;
+        return "majority".equals(level) || "linearizable".equals(level);
+    }
+
+    /** With the counter where a mongod has it, so that one test reads both. */
+    @Override
+    public Document getServerStatus() {
+        Document status = super.getServerStatus();
+        Document executor = new Document("scannedObjects", IndexedCollection.SCANNED.sum());
+        ((Document) status.get("metrics")).append("queryExecutor", executor);
+        return status.append("storage", new Document("fileBytes", store.getFileStore().size()));
+    }
+
+    @Override
+    public void close() {
+        super.close();
+        store.close();
+    }
+
+    /** The driver refuses servers below wire version 9; 13 is MongoDB 5.0. */
+    private static final class WireVersion implements MongoVersion {
+        @Override
+        public List<Integer> getVersionArray() {
+            return List.of(5, 0, 0);
+        }
+
+        @Override
+        public int getWireVersion() {
+            return 13;
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import { access, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { MongoClient, MongoServerError } from 'mongodb';
+import { z } from 'zod';
+
+import { compileLauncher } from './java-launcher.ts';
+import type { LocalOptions } from './local-options.ts';
+import type { MongoProgram } from './mongodb-source.ts';
+import { choosePort, type PortRequest } from './ports.ts';
+import { startChild, waitUntilServing, type ChildServer } from './process.ts';
+
+const DEFAULT_PORT = 27_017;
+const START_DEADLINE_MS = 60_000;
+const REPLICA_SET = 'mediary';
+const FALLBACK_FILE = 'fallback.mv';
+
+export type MongoOptions = LocalOptions & {
+  program: MongoProgram;
+  /** Holds jars and compiled classes; default: the data directory. */
+  programDir?: string;
+  /** Default: 27017 or the next free one. */
+  port?: PortRequest;
+};
+
+export type MongoServer = ChildServer & { uri: string; kind: MongoProgram['kind'] };
+
+/**
+ * Starts MongoDB on DATA_DIR/mongodb and waits until it takes writes. A mongod is a replica set of one, so that
+ * majority concerns and retried writes are real; the stand-in is stand-alone.
+ */
+export async function startMongoServer(options: MongoOptions): Promise<MongoServer> {
+  const directory = join(options.dataDir, 'mongodb');
+  await mkdir(directory, { recursive: true });
+  await warnOfOtherData(directory, options);
+  const port = await choosePort(options.port ?? { preferred: DEFAULT_PORT }, 'MongoDB');
+  const child = await startChild({
+    ...options,
+    name: 'mongodb',
+    ...(await commandLine(options, directory, port)),
+  });
+  const host = `127.0.0.1:${port}`;
+  // Direct: a replica set of one is addressed by its port, which may change from start to start.
+  const uri = `mongodb://${host}/?directConnection=true`;
+  try {
+    await waitUntilServing(child, () => prepare(uri, host, options.program.kind), START_DEADLINE_MS);
+  } catch (error) {
+    await child.kill();
+    throw error;
+  }
+  return { ...child, uri, kind: options.program.kind };
+}
+
+async function commandLine(
+  options: MongoOptions,
+  directory: string,
+  port: number,
+): Promise<{ command: string; args: string[] }> {
+  const { program } = options;
+  if (program.kind === 'java') {
+    const classPath = await compileLauncher(program, options.programDir ?? options.dataDir, options);
+    const file = join(directory, FALLBACK_FILE);
+    return { command: program.java, args: [...JAVA_FLAGS, '-cp', classPath, 'Launcher', file, String(port)] };
+  }
+  return {
+    command: program.path,
+    args: [
+      '--dbpath',
+      directory,
+      '--directoryperdb',
+      '--bind_ip',
+      '127.0.0.1',
+      '--port',
+      String(port),
+      '--replSet',
+      REPLICA_SET,
+      '--oplogSize',
+      '256',
+      '--wiredTigerCacheSizeGB',
+      '0.5',
+      '--quiet',
+    ],
+  };
+}
+
+/** A small heap and the first compiler only: ready in half the time, and fast enough for one machine. */
+const JAVA_FLAGS = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto', '-Xmx512m'];
+
+async function prepare(uri: string, host: string, kind: MongoProgram['kind']): Promise<void> {
+  const client = new MongoClient(uri, { serverSelectionTimeoutMS: 1_000, connectTimeoutMS: 1_000 });
+  try {
+    const admin = client.db('admin');
+    if (kind === 'mongod') {
+      await initiate(client, host);
+    }
+    // By its old name: the stand-in does not know `hello`.
+    const hello = await admin.command({ isMaster: 1 });
+    if (hello['ismaster'] !== true) {
+      throw new Error('it is not yet the primary of its replica set');
+    }
+  } finally {
+    await client.close();
+  }
+}
+
+const NOT_YET_INITIALIZED = 94;
+const INVALID_REPLICA_SET_CONFIG = 93;
+const configSchema = z.object({ config: z.looseObject({ version: z.number() }) });
+
+/** Makes the set on the first start, and tells it its new address when the port has changed since. */
+async function initiate(client: MongoClient, host: string): Promise<void> {
+  const admin = client.db('admin');
+  const members = [{ _id: 0, host }];
+  try {
+    const status = await admin.command({ replSetGetStatus: 1 });
+    if (status['myState'] === 1) {
+      return;
+    }
+  } catch (error) {
+    if (!(error instanceof MongoServerError)) {
+      throw error;
+    }
+    if (error.code === NOT_YET_INITIALIZED) {
+      await admin.command({ replSetInitiate: { _id: REPLICA_SET, members } });
+      return;
+    }
+    if (error.code !== INVALID_REPLICA_SET_CONFIG) {
+      throw error;
+    }
+    const { config } = configSchema.parse(await admin.command({ replSetGetConfig: 1 }));
+    const moved = { ...config, members, version: config.version + 1 };
+    await admin.command({ replSetReconfig: moved, force: true });
+  }
+}
+
+/** The two kinds of server cannot read each other's files; both may lie in one directory. */
+async function warnOfOtherData(directory: string, options: MongoOptions): Promise<void> {
+  const other = options.program.kind === 'java' ? 'WiredTiger' : FALLBACK_FILE;
+  const own = options.program.kind === 'java' ? FALLBACK_FILE : 'WiredTiger';
+  const [hasOther, hasOwn] = await Promise.all([
+    exists(join(directory, other)),
+    exists(join(directory, own)),
+  ]);
+  if (hasOther && !hasOwn) {
+    options.report(
+      `MongoDB: ${directory} holds data of another kind of server, which this one cannot read: starting empty.`,
+    );
+  }
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

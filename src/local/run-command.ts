@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process';
+import { access, constants } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { delimiter, join } from 'node:path';
+
+import type { Report } from './local-options.ts';
+
+const OUTPUT_CHARACTERS_MAX = 100_000;
+const CONNECT_TIMEOUT_MS = 4_000;
+const HEARTBEAT_MS = 5_000;
+
+export type CommandResult = { ok: boolean; output: string };
+
+export type CommandOptions = { environment: NodeJS.ProcessEnv; timeoutMs: number; directory?: string };
+
+/** Runs a program to its end; `output` is both of its streams. A program that is missing or hangs is not ok. */
+export function runCommand(
+  command: string,
+  args: readonly string[],
+  options: CommandOptions,
+): Promise<CommandResult> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      env: options.environment,
+      cwd: options.directory,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: options.timeoutMs,
+      killSignal: 'SIGKILL',
+    });
+    let output = '';
+    const collect = (chunk: Buffer): void => {
+      output = (output + chunk.toString('utf8')).slice(-OUTPUT_CHARACTERS_MAX);
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    child.once('error', (error) => resolve({ ok: false, output: error.message }));
+    child.once('close', (code, signal) => {
+      const note = signal === null ? '' : `\nended after ${options.timeoutMs / 1000} s`;
+      resolve({ ok: code === 0, output: output + note });
+    });
+  });
+}
+
+/** The line of a failed program's output that says most: the last one that speaks of an error. */
+export function reasonIn(output: string): string {
+  const lines = output
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const telling = lines.filter((line) => /error|fail|unable|cannot|could not/iu.test(line));
+  return (telling.at(-1) ?? lines.at(-1) ?? 'no output').slice(0, 300);
+}
+
+/** The first executable file of one of these names on PATH. */
+export async function findOnPath(
+  names: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): Promise<string | undefined> {
+  const suffix = process.platform === 'win32' ? '.exe' : '';
+  const directories = (environment['PATH'] ?? '').split(delimiter).filter((directory) => directory !== '');
+  const candidates = names.flatMap((name) => directories.map((directory) => join(directory, name + suffix)));
+  const usable = await Promise.all(candidates.map(isExecutable));
+  return candidates[usable.indexOf(true)];
+}
+
+export function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Whether a host answers within four seconds, so that a closed network costs no more. Behind a proxy nothing is
+ * asked: the download finds out itself.
+ */
+export async function canReach(host: string, environment: NodeJS.ProcessEnv): Promise<boolean> {
+  const proxies = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
+  if (proxies.some((name) => (environment[name] ?? '') !== '')) {
+    return true;
+  }
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: 443 });
+    const finish = (reached: boolean): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(reached);
+    };
+    // The socket's own timeout does not cover the look-up of the name.
+    const timer = setTimeout(() => finish(false), CONNECT_TIMEOUT_MS);
+    socket.once('connect', () => finish(true));
+    socket.once('error', () => finish(false));
+  });
+}
+
+/** Says what is being done, that it still is every five seconds, and how long it took. */
+export async function withProgress<T>(report: Report, what: string, work: () => Promise<T>): Promise<T> {
+  const startedAt = Date.now();
+  const seconds = (): string => `${Math.round((Date.now() - startedAt) / 1000)} s`;
+  report(`${what} …`);
+  const heartbeat = setInterval(() => report(`${what} … ${seconds()}`), HEARTBEAT_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(heartbeat);
+  }
+}

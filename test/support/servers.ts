@@ -1,0 +1,100 @@
+import { fileURLToPath } from 'node:url';
+
+import { startMongoServer, type MongoServer } from '../../src/local/mongodb-server.ts';
+import { resolveMongo } from '../../src/local/mongodb-source.ts';
+import type { LocalOptions } from '../../src/local/local-options.ts';
+import { startTemporalServer, type TemporalServer } from '../../src/local/temporal-server.ts';
+import { resolveTemporal } from '../../src/local/temporal-source.ts';
+
+/** Programs are fetched once and kept, for all runs, where the local mode keeps them too. */
+export const cacheDir: string =
+  process.env['MEDIARY_CACHE_DIR'] ?? fileURLToPath(new URL('../../.mediary', import.meta.url));
+
+function localOptions(dataDir: string): LocalOptions {
+  return {
+    dataDir,
+    report: (line) => process.stderr.write(`${line}\n`),
+    environment: process.env,
+  };
+}
+
+type Start = {
+  /** Holds the data; survives `kill` and is used again by `restart`. */
+  dir: string;
+  port?: number;
+};
+
+type Controls = {
+  readonly pid: number;
+  /** SIGKILL, as a crash would. */
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+  /** Ends the server if it still runs, and starts it on the same port and data. */
+  restart(): Promise<void>;
+};
+
+export type TestTemporal = Controls & { readonly address: string };
+
+export type TestMongo = Controls & { readonly uri: string; readonly kind: MongoServer['kind'] };
+
+/** A Temporal dev server of the test's own, with time skipping. */
+export async function startTemporal({ dir, port }: Start): Promise<TestTemporal> {
+  const binary = await resolveTemporal(localOptions(cacheDir));
+  const start = (fixed: number | undefined): Promise<TemporalServer> =>
+    startTemporalServer({
+      ...localOptions(dir),
+      binary,
+      port: fixed === undefined ? 'any' : { fixed },
+      uiPort: 'none',
+      timeSkipping: true,
+    });
+  let server = await start(port);
+  const { address } = server;
+  return {
+    address,
+    get pid() {
+      return server.pid;
+    },
+    kill: () => server.kill(),
+    stop: () => server.stop(),
+    restart: async () => {
+      await server.stop();
+      server = await start(portOf(`temporal://${address}`));
+    },
+  };
+}
+
+/** A MongoDB of the test's own, of whichever kind this machine has. */
+export async function startMongo({ dir, port }: Start): Promise<TestMongo> {
+  const mongodBinary = process.env['MONGOD_BINARY'];
+  const program = await resolveMongo({
+    ...localOptions(cacheDir),
+    ...(mongodBinary === undefined ? {} : { mongodBinary }),
+  });
+  const start = (fixed: number | undefined): Promise<MongoServer> =>
+    startMongoServer({
+      ...localOptions(dir),
+      program,
+      programDir: cacheDir,
+      port: fixed === undefined ? 'any' : { fixed },
+    });
+  let server = await start(port);
+  const { uri, kind } = server;
+  return {
+    uri,
+    kind,
+    get pid() {
+      return server.pid;
+    },
+    kill: () => server.kill(),
+    stop: () => server.stop(),
+    restart: async () => {
+      await server.stop();
+      server = await start(portOf(uri));
+    },
+  };
+}
+
+function portOf(address: string): number {
+  return Number(new URL(address).port);
+}
