@@ -47,8 +47,11 @@ export interface CreatedTask {
   readonly replayed: boolean;
 }
 
-/** A worker has this long to admit a task after the API took the request; the API itself waits less. */
-const admitWithinMs = 15_000;
+/**
+ * A worker that comes later than this admits nothing. Together with the time that an admission itself may take it
+ * stays below what the API waits (src/temporal/task-client.ts), so a 503 means that nothing was created.
+ */
+const admitWithinMs = 5_000;
 
 /**
  * Creates a task: plan the route, claim the idempotency key, write down what was asked, start the workflow, and wait

@@ -20,3 +20,8 @@ export function newTaskId(randomBytes: RandomBytes): string {
 }
 
 export const taskIdPattern = /^task_[0-9A-Za-z]{22,64}$/;
+
+/** Id of the record of a task's n-th submission. */
+export function attemptId(task: string, n: number): string {
+  return `${task}:${n}`;
+}

@@ -32,8 +32,9 @@ export interface TaskInput {
 /** Why a task was not admitted: the error code that its creator gets. */
 export type Refusal = 'insufficient_balance' | 'concurrency_limit_exceeded' | 'service_unavailable';
 
+/** `createdAt` is that of the task, also when the same creation is repeated. */
 export type Admission =
-  | { readonly admitted: true }
+  | { readonly admitted: true; readonly createdAt: number }
   | { readonly admitted: false; readonly refusal: Refusal; readonly message: string };
 
 export type TaskResult =

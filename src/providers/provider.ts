@@ -15,32 +15,32 @@ export interface Provider {
 
 export interface TaskProvider<Request> {
   /** Says why this adapter cannot express the request for this upstream model; undefined: it can. */
-  check?(request: Request, model: string): RequestIssue | undefined;
+  readonly check?: (request: Request, model: string) => RequestIssue | undefined;
   /** Exactly one upstream call that may create a job. Throws UpstreamError. */
-  submit(request: Request, context: SubmitContext): Promise<Submitted>;
+  readonly submit: (request: Request, context: SubmitContext) => Promise<Submitted>;
   /** Throws UpstreamError when the upstream did not tell; that never fails a task by itself. */
-  status(operation: Operation, context: ProviderContext): Promise<OperationStatus>;
+  readonly status: (operation: Operation, context: ProviderContext) => Promise<OperationStatus>;
   /** `cancelled`: it will neither finish nor be billed. `refused`: it goes on, or it is finished already. */
-  cancel?(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused'>;
+  readonly cancel?: (operation: Operation, context: ProviderContext) => Promise<'cancelled' | 'refused'>;
   /** Status of many operations in one request; one that is missing in the answer is missing in the map. */
-  list?(
+  readonly list?: (
     operations: readonly Operation[],
     context: ProviderContext,
-  ): Promise<ReadonlyMap<string, OperationStatus>>;
+  ) => Promise<ReadonlyMap<string, OperationStatus>>;
   /** At most this many operations fit into one `list`. */
   readonly listMax?: number;
   /** Jobs that carry our marker, for a submit whose answer got lost. */
-  find?(lost: LostSubmit, context: ProviderContext): Promise<readonly Submitted[]>;
+  readonly find?: (lost: LostSubmit, context: ProviderContext) => Promise<readonly Submitted[]>;
   /**
    * Reads an upstream's callback: `true` when it says that the job ended, which wakes the poller up. The body is
    * never trusted beyond that.
    */
-  parseCallback?(body: unknown): boolean;
+  readonly parseCallback?: (body: unknown) => boolean;
   /**
    * Tokens that the upstream will bill for the request at a concrete resolution and ratio, worst case over
    * everything that the request leaves open; undefined where the formula does not know the pair.
    */
-  estimateTokens?(request: Request, output: EstimateOutput): bigint | undefined;
+  readonly estimateTokens?: (request: Request, output: EstimateOutput) => bigint | undefined;
 }
 
 export type VideoProvider = TaskProvider<VideoRequest>;

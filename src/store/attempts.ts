@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type { Operation } from '../providers/provider.ts';
+import { attemptId } from '../domain/ids.ts';
 import { isDuplicateKey } from './mongo.ts';
 
 /**
@@ -89,6 +90,10 @@ export function createAttemptStore(db: Db, now: () => number) {
       await attempts.updateOne({ _id: id }, { $set: { state, ...word, ended_at: now() } });
     },
 
+    async find(id: string): Promise<AttemptDocument | undefined> {
+      return (await attempts.findOne({ _id: id }, { readConcern: 'majority' })) ?? undefined;
+    },
+
     async ofTask(task: string): Promise<AttemptDocument[]> {
       return attempts.find({ task }).sort({ n: 1 }).toArray();
     },
@@ -97,8 +102,4 @@ export function createAttemptStore(db: Db, now: () => number) {
       return (await attempts.findOne({ upstream_id: upstreamId })) ?? undefined;
     },
   };
-}
-
-export function attemptId(task: string, n: number): string {
-  return `${task}:${n}`;
 }

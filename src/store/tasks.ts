@@ -104,7 +104,13 @@ export function createTaskStore(db: Db, now: () => number) {
         { key: { open_key: 1 }, name: 'open_key', sparse: true },
       ]);
     },
+    ...taskReads(tasks),
+    ...taskWrites(tasks, now),
+  };
+}
 
+function taskReads(tasks: Collection<TaskDocument>) {
+  return {
     /** One document by `_id`. */
     async find(id: string): Promise<TaskDocument | undefined> {
       return (await tasks.findOne({ _id: id })) ?? undefined;
@@ -115,6 +121,43 @@ export function createTaskStore(db: Db, now: () => number) {
       return tasks.find({ _id: { $in: [...ids] } }).toArray();
     },
 
+    /** Unfinished tasks of a key, counted no further than `limit`. */
+    async countOpen(key: string, limit: number): Promise<number> {
+      return tasks.countDocuments({ open_key: key }, { limit });
+    },
+
+    /** Newest first; `after` is the id of the last task of the page before. */
+    async list(
+      filter: TaskFilter,
+      page: { readonly limit: number; readonly after?: string },
+    ): Promise<TaskPage> {
+      const cursor = page.after === undefined ? undefined : await tasks.findOne({ _id: page.after });
+      if (
+        cursor === null ||
+        (cursor !== undefined && filter.account !== undefined && cursor.account !== filter.account)
+      ) {
+        return { tasks: [], hasMore: false };
+      }
+      const found = await tasks
+        .find(listQuery(filter, cursor?.sort))
+        .sort({ sort: -1 })
+        .limit(page.limit + 1)
+        .toArray();
+      return { tasks: found.slice(0, page.limit), hasMore: found.length > page.limit };
+    },
+
+    /** Unfinished tasks whose deadline passed before `before`: what the reconciler repairs. */
+    async listOverdue(before: number, limit: number): Promise<TaskDocument[]> {
+      return tasks
+        .find({ status: { $in: statusesBefore('failed') }, deadline_at: { $lt: before } })
+        .limit(limit)
+        .toArray();
+    },
+  };
+}
+
+function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
+  return {
     /** Inserts the first projection; one that is there already stays as it is (a repeated admission). */
     async insert(task: NewTask, version: bigint): Promise<void> {
       const { id, createdAt, deadlineAt, ...facts } = task;
@@ -207,41 +250,13 @@ export function createTaskStore(db: Db, now: () => number) {
       );
     },
 
+    /** Takes back the projection of a creation that was refused after all; a task that was sent stays. */
+    async removeUnadmitted(id: string): Promise<void> {
+      await tasks.deleteOne({ _id: id, status: 'pending' });
+    },
+
     async recordAction(id: string, record: TaskActionRecord): Promise<void> {
       await tasks.updateOne({ _id: id }, { $push: { actions: { $each: [record], $slice: -actionsMax } } });
-    },
-
-    /** Unfinished tasks of a key, counted no further than `limit`. */
-    async countOpen(key: string, limit: number): Promise<number> {
-      return tasks.countDocuments({ open_key: key }, { limit });
-    },
-
-    /** Newest first; `after` is the id of the last task of the page before. */
-    async list(
-      filter: TaskFilter,
-      page: { readonly limit: number; readonly after?: string },
-    ): Promise<TaskPage> {
-      const cursor = page.after === undefined ? undefined : await tasks.findOne({ _id: page.after });
-      if (
-        cursor === null ||
-        (cursor !== undefined && filter.account !== undefined && cursor.account !== filter.account)
-      ) {
-        return { tasks: [], hasMore: false };
-      }
-      const found = await tasks
-        .find(listQuery(filter, cursor?.sort))
-        .sort({ sort: -1 })
-        .limit(page.limit + 1)
-        .toArray();
-      return { tasks: found.slice(0, page.limit), hasMore: found.length > page.limit };
-    },
-
-    /** Unfinished tasks whose deadline passed before `before`: what the reconciler repairs. */
-    async listOverdue(before: number, limit: number): Promise<TaskDocument[]> {
-      return tasks
-        .find({ status: { $in: statusesBefore('failed') }, deadline_at: { $lt: before } })
-        .limit(limit)
-        .toArray();
     },
   };
 }

@@ -1,0 +1,66 @@
+import type { Logger } from 'pino';
+import type { Channels } from '../src/channels.ts';
+import type { Ledger } from '../src/ledger/ledger.ts';
+import type { AttemptStore } from '../src/store/attempts.ts';
+import type { DeliveryStore } from '../src/store/deliveries.ts';
+import type { RequestStore } from '../src/store/requests.ts';
+import type { TaskStore } from '../src/store/tasks.ts';
+import type { RateLimiter } from '../src/rate-limiter.ts';
+import type { StatusPoller } from './status-poller.ts';
+
+/** What activities are closures over. Built by src/worker.ts. */
+export interface TaskActivityDeps {
+  readonly tasks: TaskStore;
+  readonly requests: RequestStore;
+  readonly ledger: Ledger;
+  readonly channels: Channels;
+  readonly workflows: WorkflowLookup;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+export interface ChannelActivityDeps {
+  readonly tasks: TaskStore;
+  readonly requests: RequestStore;
+  readonly attempts: AttemptStore;
+  readonly channels: Channels;
+  /** One per channel and credential of this process. */
+  readonly submitLimiter: (channel: string, credential: string) => RateLimiter;
+  readonly poller: (channel: string, credential: string) => StatusPoller;
+  /** Where upstreams reach us; absent: they cannot. */
+  readonly publicUrl?: string;
+  readonly scrub: (text: string) => string;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+export interface CallbackActivityDeps {
+  readonly tasks: TaskStore;
+  readonly requests: RequestStore;
+  readonly deliveries: DeliveryStore;
+  /** The account's signing secrets, newest first: `whsec_…`. */
+  readonly webhookSecrets: (account: string) => Promise<readonly string[]>;
+  /** One POST to an address that a caller chose, under the Safety rules; throws when no answer came. */
+  readonly post: PostCallback;
+  /** The body of GET, as JSON text. */
+  readonly present: (task: TaskDocument) => string;
+  readonly now: () => number;
+}
+
+type TaskDocument = NonNullable<Awaited<ReturnType<TaskStore['find']>>>;
+
+export type PostCallback = (delivery: {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly timeoutMs: number;
+}) => Promise<{ readonly status: number }>;
+
+/** What the reconciler asks Temporal. */
+export interface WorkflowLookup {
+  /** Ids of task workflows that were terminated, timed out or failed since then. */
+  closedAbnormally(since: number): AsyncIterable<string>;
+  /** Whether a workflow of this id is running. */
+  isRunning(id: string): Promise<boolean>;
+}

@@ -1,0 +1,36 @@
+import { createAbandonAdmission, createAdmitTask } from './admit.ts';
+import { createCancelUpstream } from './cancel-upstream.ts';
+import { createDeliverCallback } from './deliver-callback.ts';
+import type { CallbackActivityDeps, ChannelActivityDeps, TaskActivityDeps } from './deps.ts';
+import { createFinishTask } from './finish.ts';
+import { createNoteAttention } from './note-attention.ts';
+import { createPoll } from './poll.ts';
+import { createReconcileTasks } from './reconcile.ts';
+import { createFindLostJob, createSubmit } from './submit.ts';
+import type { CallbackActivities, ChannelActivities, TaskActivities } from './types.ts';
+
+/** Run by the `tasks` queue's worker. */
+export function createTaskActivities(deps: TaskActivityDeps): TaskActivities {
+  return {
+    admitTask: createAdmitTask(deps),
+    abandonAdmission: createAbandonAdmission(deps),
+    finishTask: createFinishTask(deps),
+    noteAttention: createNoteAttention(deps),
+    reconcileTasks: createReconcileTasks(deps),
+  };
+}
+
+/** Run by the worker of each channel's queue. */
+export function createChannelActivities(deps: ChannelActivityDeps): ChannelActivities {
+  return {
+    submit: createSubmit(deps),
+    findLostJob: createFindLostJob(deps),
+    poll: createPoll(deps),
+    cancelUpstream: createCancelUpstream(deps),
+  };
+}
+
+/** Run by the `callbacks` queue's worker. */
+export function createCallbackActivities(deps: CallbackActivityDeps): CallbackActivities {
+  return { deliverCallback: createDeliverCallback(deps) };
+}

@@ -1,0 +1,164 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { z } from 'zod';
+import { nextPollDelayMs } from '../src/domain/poll-schedule.ts';
+import { UpstreamError } from '../src/providers/provider.ts';
+import type { OperationStatus } from '../src/providers/provider.ts';
+import type { ChannelActivityDeps } from './deps.ts';
+import { beating } from './heartbeat.ts';
+import type { PollInput, PollResult } from './types.ts';
+
+/** An attempt stays with short waits this long; a longer wait becomes a retry, which is a durable timer on the server. */
+const watchWindowMs = 15_000;
+const inlineWaitMaxMs = 3_000;
+/** An upstream that says this often in a row that it does not know the job has lost it. */
+const goneMax = 5;
+
+/** What an attempt leaves to the next one, and what operators see in the UI. */
+const memorySchema = z.object({
+  polls: z.number(),
+  errors: z.number(),
+  gone: z.number(),
+  phase: z.enum(['submitted', 'running']),
+  progress: z.number().optional(),
+  lastError: z.string().optional(),
+  retryAfterMs: z.number().optional(),
+});
+type Memory = z.infer<typeof memorySchema>;
+
+const newMemory: Memory = { polls: 0, errors: 0, gone: 0, phase: 'submitted' };
+
+/**
+ * Waits for the upstream to end the job. One activity for the whole wait: attempts watch for a short window and then
+ * throw a benign, retryable failure that names the next delay, so waiting costs no history event. Facts reach the
+ * projection from here.
+ */
+export function createPoll(deps: ChannelActivityDeps) {
+  return async function poll(input: PollInput): Promise<PollResult> {
+    const context = Context.current();
+    const remembered = memorySchema.safeParse(context.info.heartbeatDetails);
+    let memory = remembered.success ? remembered.data : newMemory;
+    const windowEndsAt = deps.now() + watchWindowMs;
+    // A retry, a reset ("poll now") and the last look ask at once; only the very first attempt plans its first poll.
+    let waitMs = remembered.success || input.last ? 0 : delayAfter(memory, input, deps);
+    for (;;) {
+      if (waitMs > inlineWaitMaxMs || deps.now() + waitMs > windowEndsAt) throw laterFailure(memory, waitMs);
+      if (waitMs > 0) await beating(context.sleep(waitMs));
+      const seen = await ask(input, memory, deps);
+      if ('result' in seen) return seen.result;
+      memory = seen.memory;
+      context.heartbeat(memory);
+      if (input.last) return { kind: 'unfinished' };
+      waitMs = delayAfter(memory, input, deps);
+    }
+  };
+}
+
+type Seen = { readonly result: PollResult } | { readonly memory: Memory };
+
+async function ask(input: PollInput, memory: Memory, deps: ChannelActivityDeps): Promise<Seen> {
+  const poller = deps.poller(input.candidate.channel, input.candidate.credential);
+  try {
+    const status = await beating(poller.status(input.operation, Context.current().cancellationSignal));
+    return await record(status, input, memory, deps);
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    return afterError(error, input, memory, deps);
+  }
+}
+
+async function record(
+  status: OperationStatus,
+  input: PollInput,
+  memory: Memory,
+  deps: ChannelActivityDeps,
+): Promise<Seen> {
+  const { task } = input;
+  switch (status.state) {
+    case 'succeeded':
+      await deps.tasks.recordOutcome(
+        task,
+        { kind: 'succeeded', items: status.items, facts: status.facts },
+        status.traceId,
+      );
+      return { result: { kind: 'succeeded', facts: status.facts } };
+    case 'failed': {
+      const message = `${status.code}: ${deps.scrub(status.message)}`;
+      await deps.tasks.recordOutcome(task, { kind: 'failed', code: status.code, message }, status.traceId);
+      return { result: { kind: 'failed' } };
+    }
+    case 'pending': {
+      const { progress } = status;
+      // A status that goes backwards leaves ours where it is.
+      const phase = memory.phase === 'running' ? 'running' : status.phase;
+      if (phase !== memory.phase) await deps.tasks.markRunning(task, BigInt(input.version));
+      if (progress !== undefined && progress !== memory.progress)
+        await deps.tasks.recordProgress(task, progress);
+      return {
+        memory: {
+          polls: memory.polls + 1,
+          errors: 0,
+          gone: 0,
+          phase,
+          ...(progress === undefined ? {} : { progress }),
+        },
+      };
+    }
+    default:
+      return status satisfies never;
+  }
+}
+
+/** Errors never fail a paid job: only an upstream that keeps saying that it does not know it does. */
+async function afterError(
+  error: UpstreamError,
+  input: PollInput,
+  memory: Memory,
+  deps: ChannelActivityDeps,
+): Promise<Seen> {
+  const gone = error.gone ? memory.gone + 1 : 0;
+  if (gone >= goneMax) {
+    const message = `${error.code}: the upstream no longer knows this job.`;
+    await deps.tasks.recordOutcome(input.task, { kind: 'failed', code: error.code, message });
+    return { result: { kind: 'failed' } };
+  }
+  if (input.last) {
+    throw ApplicationFailure.create({
+      message: `the upstream did not tell (${error.code})`,
+      type: 'PollFailed',
+      category: 'BENIGN',
+    });
+  }
+  return {
+    memory: {
+      ...memory,
+      polls: memory.polls + 1,
+      errors: memory.errors + 1,
+      gone,
+      lastError: error.code,
+      ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+    },
+  };
+}
+
+function delayAfter(memory: Memory, input: PollInput, deps: ChannelActivityDeps): number {
+  const now = deps.now();
+  return nextPollDelayMs({
+    expectedMs: input.expectedSeconds * 1000,
+    elapsedMs: Math.max(0, now - input.acceptedAt),
+    remainingMs: Math.max(0, input.deadlineAt - now),
+    errors: memory.errors,
+    random: deps.random(),
+    ...(memory.progress === undefined ? {} : { progress: memory.progress }),
+    ...(memory.retryAfterMs === undefined ? {} : { retryAfterMs: memory.retryAfterMs }),
+  });
+}
+
+function laterFailure(memory: Memory, waitMs: number): ApplicationFailure {
+  Context.current().heartbeat(memory);
+  return ApplicationFailure.create({
+    message: `${memory.phase}, ${memory.polls} polls, next in ${Math.round(waitMs / 1000)} s`,
+    type: 'StillWaiting',
+    nextRetryDelay: Math.max(1, waitMs),
+    category: 'BENIGN',
+  });
+}

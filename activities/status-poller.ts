@@ -1,0 +1,93 @@
+import { UpstreamError } from '../src/providers/provider.ts';
+import type { Operation, OperationStatus, ProviderContext, TaskProvider } from '../src/providers/provider.ts';
+import type { RateLimiter } from '../src/rate-limiter.ts';
+
+/**
+ * Asks one upstream account about many operations: rate-limited, and, where the upstream can list, many operations
+ * in one request. One per credential and process; holds only the questions that are open.
+ */
+export interface StatusPoller {
+  /** Rejects with UpstreamError when the upstream did not tell. */
+  status(operation: Operation, signal: AbortSignal): Promise<OperationStatus>;
+}
+
+export interface StatusPollerOptions {
+  readonly provider: Pick<TaskProvider<never>, 'status' | 'list' | 'listMax'>;
+  readonly context: (signal: AbortSignal) => ProviderContext;
+  readonly limiter: RateLimiter;
+  readonly timeoutMs: number;
+}
+
+interface Question {
+  readonly operation: Operation;
+  readonly answer: (status: OperationStatus) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** Questions that arrive within this time share a request. */
+const gatherMs = 50;
+const throttledPauseMs = 2_000;
+
+export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
+  const { provider, limiter } = options;
+  const batchMax = provider.list === undefined ? 1 : (provider.listMax ?? 100);
+  let waiting: Question[] = [];
+  let draining = false;
+
+  async function drain(): Promise<void> {
+    await delay(batchMax === 1 ? 0 : gatherMs);
+    while (waiting.length > 0) {
+      await limiter.take(new AbortController().signal);
+      const batch = waiting.slice(0, batchMax);
+      waiting = waiting.slice(batchMax);
+      // Several requests may be on their way at once: the limiter, not the slowest answer, sets the pace.
+      void ask(batch, options);
+    }
+    draining = false;
+  }
+
+  return {
+    status: (operation, signal) =>
+      new Promise((resolve, reject) => {
+        const question = { operation, answer: resolve, fail: reject };
+        signal.addEventListener('abort', () => {
+          waiting = waiting.filter((entry) => entry !== question);
+          reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+        });
+        waiting.push(question);
+        if (draining) return;
+        draining = true;
+        void drain();
+      }),
+  };
+}
+
+async function ask(batch: readonly Question[], options: StatusPollerOptions): Promise<void> {
+  const [first] = batch;
+  if (first === undefined) return;
+  const context = options.context(AbortSignal.timeout(options.timeoutMs));
+  try {
+    if (batch.length === 1 || options.provider.list === undefined) {
+      first.answer(await options.provider.status(first.operation, context));
+      return;
+    }
+    const listed = await options.provider.list(
+      batch.map(({ operation }) => operation),
+      context,
+    );
+    for (const question of batch) {
+      const status = listed.get(question.operation.id);
+      if (status === undefined) void ask([question], options);
+      else question.answer(status);
+    }
+  } catch (error) {
+    if (error instanceof UpstreamError && error.outcome === 'throttled') {
+      options.limiter.pause(error.retryAfterMs ?? throttledPauseMs);
+    }
+    for (const question of batch) question.fail(error);
+  }
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
+}

@@ -1,0 +1,195 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { taskProviderFor } from '../src/channels.ts';
+import type { OpenChannel } from '../src/channels.ts';
+import { UpstreamError } from '../src/providers/provider.ts';
+import type { Submitted } from '../src/providers/provider.ts';
+import { attemptId } from '../src/domain/ids.ts';
+import type { AttemptDocument } from '../src/store/attempts.ts';
+import type { RequestRecord } from '../src/store/requests.ts';
+import type { ChannelActivityDeps } from './deps.ts';
+import { beating } from './heartbeat.ts';
+import type { SubmitInput, SubmitResult } from './types.ts';
+
+const retryDelayMinMs = 1_000;
+const retryDelayMaxMs = 60_000;
+
+/**
+ * One submission, at most once: the attempt's record is written before the request leaves and again when the answer
+ * is read. A repeated run of this activity reads the record first and never posts what may have been accepted.
+ */
+export function createSubmit(deps: ChannelActivityDeps) {
+  const { attempts, requests } = deps;
+
+  return async function submit(input: SubmitInput): Promise<SubmitResult> {
+    const { candidate } = input;
+    const channel = openChannel(deps, candidate.channel);
+    await beating(
+      deps.submitLimiter(candidate.channel, candidate.credential).take(Context.current().cancellationSignal),
+    );
+    const id = attemptId(input.task, input.n);
+    const [stored, begun] = await Promise.all([
+      requests.find(input.task),
+      attempts.begin({ task: input.task, n: input.n, ...candidate, marker: markerOf(input) }),
+    ]);
+    if (begun !== undefined) return resume(begun, input, deps);
+    if (stored === undefined) {
+      await attempts.end(id, 'rejected', {
+        code: 'request_missing',
+        message: 'the request document is gone',
+      });
+      return { kind: 'rejected', code: 'request_missing' };
+    }
+    // From here on nothing interrupts: not a cancellation, not a shutdown. The answer must be read.
+    try {
+      const submitted = await beating(send(input, stored, channel));
+      return await accept(id, input, submitted, deps);
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      return refuse(id, input, error);
+    }
+  };
+
+  async function send(input: SubmitInput, stored: RequestRecord, channel: OpenChannel): Promise<Submitted> {
+    const provider = taskProviderFor(channel.provider, input.kind);
+    if (provider === undefined)
+      throw new UpstreamError('unavailable', 'the adapter lost the capability', { code: 'no_adapter' });
+    const signal = AbortSignal.timeout(channel.config.timeouts.submit_ms);
+    const mayCallBack =
+      deps.publicUrl !== undefined && channel.config.callbacks && provider.parseCallback !== undefined;
+    return provider.submit(stored.request, {
+      ...channel.context(input.candidate.credential, input.model, signal),
+      marker: markerOf(input),
+      remainingSeconds: Math.max(1, Math.floor((input.deadlineAt - deps.now()) / 1000)),
+      ...(mayCallBack
+        ? { callbackUrl: `${deps.publicUrl}/callbacks/upstream/${input.task}/${stored.callbackToken}` }
+        : {}),
+    });
+  }
+
+  async function refuse(id: string, input: SubmitInput, error: UpstreamError): Promise<SubmitResult> {
+    const { code } = error;
+    const message = deps.scrub(error.message);
+    switch (error.outcome) {
+      case 'not_sent':
+      case 'throttled':
+      case 'unavailable':
+        await attempts.end(id, 'not_accepted', { code, message });
+        return persistOrGiveUp(input, error, deps);
+      case 'rejected':
+        await attempts.end(id, 'rejected', { code, message });
+        await deps.tasks.recordOutcome(input.task, { kind: 'failed', code, message: `${code}: ${message}` });
+        return { kind: 'rejected', code };
+      case 'ambiguous':
+        await attempts.end(id, 'ambiguous', { code, message });
+        return { kind: 'ambiguous', code };
+      default:
+        return error.outcome satisfies never;
+    }
+  }
+}
+
+/** Tries the same channel again later, at no cost in history events, or lets the workflow turn to the next one. */
+function persistOrGiveUp(input: SubmitInput, error: UpstreamError, deps: ChannelActivityDeps): SubmitResult {
+  const { attempt, currentAttemptScheduledTimestampMs, scheduledTimestampMs } = Context.current().info;
+  const since = scheduledTimestampMs ?? currentAttemptScheduledTimestampMs;
+  const left = since + input.persistMs - deps.now();
+  const wished = Math.max(error.retryAfterMs ?? 0, retryDelayMinMs * 2 ** Math.min(attempt, 6));
+  const delay = Math.min(wished, error.retryAfterMs ?? retryDelayMaxMs) * (0.8 + 0.4 * deps.random());
+  if (delay >= left) return { kind: 'not_accepted', code: error.code };
+  throw ApplicationFailure.create({
+    message: `the channel does not accept now (${error.code}); trying again`,
+    type: 'NotAccepted',
+    nextRetryDelay: Math.max(Math.round(delay), retryDelayMinMs),
+    category: 'BENIGN',
+  });
+}
+
+/** What a record says that an earlier run of this attempt left behind. */
+async function resume(
+  begun: AttemptDocument,
+  input: SubmitInput,
+  deps: ChannelActivityDeps,
+): Promise<SubmitResult> {
+  switch (begun.state) {
+    case 'accepted':
+      if (begun.operation === undefined) throw new Error('an accepted attempt has an operation');
+      return accept(begun._id, input, { operation: begun.operation }, deps);
+    case 'rejected':
+      return { kind: 'rejected', code: begun.code ?? '' };
+    case 'not_accepted':
+      return { kind: 'not_accepted', code: begun.code ?? '' };
+    case 'sending':
+    case 'ambiguous':
+      // It may have been sent, and may be billed.
+      return { kind: 'ambiguous', code: begun.code ?? 'submission_lost' };
+    default:
+      return begun.state satisfies never;
+  }
+}
+
+async function accept(
+  id: string,
+  input: SubmitInput,
+  submitted: Submitted,
+  deps: ChannelActivityDeps,
+): Promise<SubmitResult> {
+  const { operation, traceId = operation.id } = submitted;
+  const ours = await deps.attempts.accept(id, operation);
+  if (!ours) return { kind: 'ambiguous', code: 'upstream_id_taken' };
+  await deps.tasks.markSubmitted(input.task, {
+    ...input.candidate,
+    version: BigInt(input.version),
+    upstreamId: operation.id,
+    traceId,
+  });
+  return { kind: 'accepted', operation };
+}
+
+/** Recognises the job of an attempt in the upstream's list; derived from the task's id, never from a run's. */
+function markerOf({ task, n }: SubmitInput): string {
+  return `${task.replace(/^task_/, 'mediary-')}-${n}`;
+}
+
+export function openChannel(deps: Pick<ChannelActivityDeps, 'channels'>, id: string): OpenChannel {
+  const channel = deps.channels(id);
+  if (channel !== undefined) return channel;
+  throw ApplicationFailure.create({ message: `gateway.yaml has no channel ${id}`, type: 'ChannelGone' });
+}
+
+/** How far before and after an attempt the upstream's clock may put its job. */
+const clockSkewMs = 120_000;
+
+/**
+ * Looks for the job of a submission whose answer got lost, by the marker that it carried; or adopts the job that an
+ * operator names. Throws (and is tried again) while an upstream that can list does not show it yet.
+ */
+export function createFindLostJob(deps: ChannelActivityDeps) {
+  return async function findLostJob(input: SubmitInput): Promise<SubmitResult> {
+    const id = attemptId(input.task, input.n);
+    const begun = await deps.attempts.find(id);
+    if (begun === undefined) return { kind: 'not_accepted', code: 'never_sent' };
+    if (begun.state !== 'sending' && begun.state !== 'ambiguous') return resume(begun, input, deps);
+    if (input.adopt !== undefined) return accept(id, input, { operation: { id: input.adopt } }, deps);
+    const channel = openChannel(deps, input.candidate.channel);
+    const provider = taskProviderFor(channel.provider, input.kind);
+    if (provider?.find === undefined) return { kind: 'ambiguous', code: begun.code ?? 'submission_lost' };
+    const signal = AbortSignal.timeout(channel.config.timeouts.poll_ms);
+    const found = await beating(
+      provider.find(
+        {
+          marker: begun.marker,
+          sentAfter: begun.started_at - clockSkewMs,
+          sentBefore: (begun.ended_at ?? deps.now()) + clockSkewMs,
+        },
+        channel.context(input.candidate.credential, input.model, signal),
+      ),
+    );
+    const [job] = found;
+    if (job !== undefined && found.length === 1) return accept(id, input, job, deps);
+    throw ApplicationFailure.create({
+      message: `${found.length} upstream jobs carry the marker ${begun.marker}`,
+      type: 'JobNotFound',
+      category: 'BENIGN',
+    });
+  };
+}

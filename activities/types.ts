@@ -1,0 +1,101 @@
+import type { Operation } from '../src/providers/provider.ts';
+import type { RouteCandidate } from '../src/domain/routing.ts';
+import type { PriceBasis } from '../src/domain/price.ts';
+import type { Admission, TaskInput } from '../src/domain/task-input.ts';
+import type { SettleFacts, TaskError, TaskKind } from '../src/domain/task.ts';
+
+/** What passes between the workflow and its activities: ids and small facts, JSON-safe. Versions and amounts are decimal strings. */
+
+export interface TaskActivities {
+  admitTask(input: TaskInput, version: string): Promise<Admission>;
+  /** Undoes an admission that came too late or never ended: releases the hold, removes the projection. Repeatable. */
+  abandonAdmission(task: string, account: string): Promise<void>;
+  /** Settles or releases, then writes the terminal projection. Repeatable. */
+  finishTask(finish: FinishTask): Promise<FinishedTask>;
+  noteAttention(task: string, reason: string | undefined, version: string): Promise<void>;
+  /** Repairs what a terminated or deleted workflow left behind. */
+  reconcileTasks(): Promise<ReconcileReport>;
+}
+
+export interface ChannelActivities {
+  submit(input: SubmitInput): Promise<SubmitResult>;
+  /** Looks for the job of a submission whose answer got lost, and adopts it. */
+  findLostJob(input: SubmitInput): Promise<SubmitResult>;
+  poll(input: PollInput): Promise<PollResult>;
+  cancelUpstream(input: OperationInput): Promise<'cancelled' | 'refused'>;
+}
+
+export interface CallbackActivities {
+  deliverCallback(task: string): Promise<void>;
+}
+
+export interface SubmitInput {
+  readonly task: string;
+  readonly kind: TaskKind;
+  /** Number of the attempt, from 1: `<task>:<n>` is its record. */
+  readonly n: number;
+  readonly model: string;
+  readonly candidate: RouteCandidate;
+  readonly deadlineAt: number;
+  readonly version: string;
+  /** Wait this long for the channel to accept before saying that it does not; 0 where another channel comes next. */
+  readonly persistMs: number;
+  /** `adopt`: the operator says which upstream job is ours. */
+  readonly adopt?: string;
+}
+
+export type SubmitResult =
+  | { readonly kind: 'accepted'; readonly operation: Operation }
+  | { readonly kind: 'not_accepted'; readonly code: string }
+  | { readonly kind: 'rejected'; readonly code: string }
+  | { readonly kind: 'ambiguous'; readonly code: string };
+
+export interface OperationInput {
+  readonly task: string;
+  readonly kind: TaskKind;
+  readonly model: string;
+  readonly candidate: RouteCandidate;
+  readonly operation: Operation;
+}
+
+export interface PollInput extends OperationInput {
+  readonly acceptedAt: number;
+  readonly deadlineAt: number;
+  readonly expectedSeconds: number;
+  readonly version: string;
+  /** The last look at the deadline: asks once and says what it saw. */
+  readonly last: boolean;
+}
+
+export type PollResult =
+  | { readonly kind: 'succeeded'; readonly facts: SettleFacts }
+  | { readonly kind: 'failed' }
+  | { readonly kind: 'unfinished' };
+
+export interface FinishTask {
+  readonly task: string;
+  readonly account: string;
+  readonly held: string;
+  readonly basis: PriceBasis;
+  readonly version: string;
+  readonly outcome: FinishOutcome;
+}
+
+export type FinishOutcome =
+  | {
+      readonly kind: 'succeeded';
+      readonly candidate: RouteCandidate;
+      readonly model: string;
+      readonly facts: SettleFacts;
+    }
+  /** `error` absent: the poll or submission wrote down the upstream's own words. */
+  | { readonly kind: 'failed'; readonly error?: TaskError };
+
+export interface FinishedTask {
+  readonly charge: string;
+}
+
+export interface ReconcileReport {
+  readonly checked: number;
+  readonly repaired: number;
+}

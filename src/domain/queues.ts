@@ -1,0 +1,37 @@
+/** Names that workers, clients and workflows share. A prefix lets several gateways use one Temporal namespace. */
+
+export const workflowTypes = {
+  task: 'generationTask',
+  redelivery: 'redeliverCallback',
+  reconciler: 'reconcileTasks',
+} as const;
+
+/** Search attributes, all of type Keyword. Registered by local mode; in production by docker-compose.yml. */
+export const searchAttributeNames = [
+  'MediaModel',
+  'MediaChannel',
+  'MediaAccount',
+  'MediaStatus',
+  'UpstreamTaskId',
+  'NeedsAttention',
+] as const;
+
+/** Stable activity ids: operators address them in the UI and on the command line. */
+export const activityIds = { submit: 'submit', poll: 'poll' } as const;
+
+export function tasksQueue(prefix: string): string {
+  return `${prefix}tasks`;
+}
+
+export function callbacksQueue(prefix: string): string {
+  return `${prefix}callbacks`;
+}
+
+export function channelQueue(prefix: string, channel: string): string {
+  return `${prefix}channel-${channel}`;
+}
+
+/** The prefix of a workflow's own queue: workflows address the other queues of the same gateway. */
+export function prefixOf(tasksQueueName: string): string {
+  return tasksQueueName.replace(/tasks$/, '');
+}

@@ -1,0 +1,34 @@
+/** A token bucket with one second of burst, and a pause for when an upstream says "not now". Per process. */
+export interface RateLimiter {
+  /** Resolves when a token is there; rejects if the signal aborts first. */
+  take(signal: AbortSignal): Promise<void>;
+  /** Lets nobody through for this long. */
+  pause(ms: number): void;
+}
+
+export interface RateLimiterOptions {
+  readonly perSecond: number;
+  readonly now: () => number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+const pauseMaxMs = 300_000;
+
+export function createRateLimiter({ perSecond, now, sleep }: RateLimiterOptions): RateLimiter {
+  const intervalMs = 1000 / perSecond;
+  const burst = Math.max(1, perSecond);
+  /** The time at which the bucket is empty but for the tokens that are promised already. */
+  let nextFreeAt = 0;
+  return {
+    async take(signal) {
+      const at = now();
+      nextFreeAt = Math.max(nextFreeAt, at - (burst - 1) * intervalMs);
+      const waitMs = nextFreeAt - at;
+      nextFreeAt += intervalMs;
+      if (waitMs > 0) await sleep(waitMs, signal);
+    },
+    pause(ms) {
+      nextFreeAt = Math.max(nextFreeAt, now() + Math.min(ms, pauseMaxMs));
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import {
+  ActivityCancellationType,
+  proxyActivities,
+  proxyLocalActivities,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { CallbackActivities, ChannelActivities, TaskActivities } from '../activities/types.ts';
+import { activityIds, callbacksQueue, channelQueue, prefixOf } from '../src/domain/queues.ts';
+
+/** Every timeout and retry rule of a task's activities, in one place. */
+
+/** Longest that one upstream submission may take (limit of `timeouts.submit_ms`), and what surrounds it. */
+const submitTimeout = '330s';
+/** A dead worker is noticed after this long; activities heartbeat at a third of it. */
+const heartbeatTimeout = '15s';
+
+const local = proxyLocalActivities<TaskActivities>({
+  startToCloseTimeout: '3s',
+  scheduleToCloseTimeout: '6s',
+  retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '1s' },
+});
+
+/** For when the database is away for longer than a local activity may take. */
+const patient = proxyActivities<TaskActivities>({
+  startToCloseTimeout: '30s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+});
+
+export const admitTask = local.admitTask;
+export const abandonAdmission = patient.abandonAdmission;
+export const reconcileTasks = patient.reconcileTasks;
+
+/** In this worker, in one step; on a database that is away, as an activity that tries for as long as it takes. */
+export const finishTask: TaskActivities['finishTask'] = async (finish) => {
+  try {
+    return await local.finishTask(finish);
+  } catch {
+    return patient.finishTask(finish);
+  }
+};
+
+export const noteAttention: TaskActivities['noteAttention'] = async (...note) => {
+  try {
+    await local.noteAttention(...note);
+  } catch {
+    await patient.noteAttention(...note);
+  }
+};
+
+function queueOf(channel: string): string {
+  return channelQueue(prefixOf(workflowInfo().taskQueue), channel);
+}
+
+/** The submission: one at a time per task, addressed by operators as `submit`. */
+export function submitOn(channel: string, summary: string): Pick<ChannelActivities, 'submit'> {
+  return proxyActivities<ChannelActivities>({
+    activityId: activityIds.submit,
+    taskQueue: queueOf(channel),
+    summary,
+    startToCloseTimeout: submitTimeout,
+    heartbeatTimeout,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1m' },
+  });
+}
+
+export function findLostJobOn(channel: string): Pick<ChannelActivities, 'findLostJob'> {
+  return proxyActivities<ChannelActivities>({
+    taskQueue: queueOf(channel),
+    summary: 'looking for the upstream job',
+    startToCloseTimeout: '60s',
+    heartbeatTimeout,
+    retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '20s', maximumAttempts: 5 },
+  });
+}
+
+/** The whole wait is one activity: it is retried, without a history event, until the upstream has ended the job. */
+export function pollOn(channel: string, timeoutMs: number): Pick<ChannelActivities, 'poll'> {
+  return proxyActivities<ChannelActivities>({
+    activityId: activityIds.poll,
+    taskQueue: queueOf(channel),
+    summary: `waiting for ${channel}`,
+    startToCloseTimeout: '2m',
+    scheduleToCloseTimeout: timeoutMs,
+    heartbeatTimeout,
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    retry: { initialInterval: '2s', backoffCoefficient: 1.5, maximumInterval: '1m' },
+  });
+}
+
+export function lastPollOn(channel: string): Pick<ChannelActivities, 'poll'> {
+  return proxyActivities<ChannelActivities>({
+    taskQueue: queueOf(channel),
+    summary: 'last look before the deadline',
+    startToCloseTimeout: '60s',
+    scheduleToCloseTimeout: '2m',
+    heartbeatTimeout,
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '5s', maximumAttempts: 4 },
+  });
+}
+
+export function cancelOn(channel: string): Pick<ChannelActivities, 'cancelUpstream'> {
+  return proxyActivities<ChannelActivities>({
+    taskQueue: queueOf(channel),
+    summary: 'asking the upstream to cancel',
+    startToCloseTimeout: '30s',
+    scheduleToCloseTimeout: '1m',
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 4 },
+  });
+}
+
+/** After about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h; the activity names each delay. */
+export function callbackActivities(): CallbackActivities {
+  return proxyActivities<CallbackActivities>({
+    taskQueue: callbacksQueue(prefixOf(workflowInfo().taskQueue)),
+    summary: 'callback to the caller',
+    startToCloseTimeout: '30s',
+    retry: { initialInterval: '5s', backoffCoefficient: 4, maximumInterval: '24h', maximumAttempts: 10 },
+  });
+}

@@ -1,0 +1,201 @@
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import type { FinishOutcome } from '../activities/types.ts';
+import type { Admission, OperatorAction, TaskInput, TaskResult } from '../src/domain/task-input.ts';
+import { abandonAdmission, admitTask, callbackActivities, finishTask } from './activity-proxies.ts';
+import { admitUpdate, cancelUpdate, operateUpdate } from './messages.ts';
+import type { ActionAnswer, CancelAnswer } from './messages.ts';
+import { searchAttributes } from './search-attributes.ts';
+import { submitJob } from './submit-job.ts';
+import { describe, newTaskRun, nextVersion, remainingMs } from './task-run.ts';
+import type { TaskRun } from './task-run.ts';
+import { cancelUpstream, watchJob } from './watch-job.ts';
+
+/**
+ * One task, from the hold to the callback. Orchestration only: activities act, src/domain decides. A task that fails
+ * completes this workflow; a workflow in status Failed is a bug.
+ */
+export async function generationTask(input: TaskInput): Promise<TaskResult> {
+  const run = newTaskRun(input);
+  setHandler(admitUpdate, () => admitted(run), {
+    description: 'Waits until the task is admitted or refused.',
+  });
+  setHandler(cancelUpdate, () => requestCancel(run), {
+    description: 'Cancels the task if its upstream lets us.',
+  });
+  setHandler(operateUpdate, (action) => operate(run, action), {
+    description:
+      'An operator’s decision: {action: cancel | fail | resubmit | adopt | poll, by, reason, upstreamId?}',
+  });
+  // A cancellation from the Temporal UI means what the API's cancel means: it must not skip the money.
+  CancellationScope.current().cancelRequested.catch(() => requestCancel(run));
+  return CancellationScope.nonCancellable(() => live(run));
+}
+
+async function live(run: TaskRun): Promise<TaskResult> {
+  run.admission = await admit(run);
+  if (!run.admission.admitted) {
+    await condition(allHandlersFinished);
+    return { status: 'refused', refusal: run.admission.refusal };
+  }
+  run.phase = 'submitting';
+  const deadline = startDeadline(run);
+  const ending = (await submitJob(run)) ?? (await watch(run));
+  run.phase = 'finishing';
+  deadline.cancel();
+  const result = await finish(run, ending);
+  run.phase = 'ended';
+  if (run.input.hasCallback) await callBack(run);
+  await condition(allHandlersFinished);
+  return result;
+}
+
+const tooLate: Admission = {
+  admitted: false,
+  refusal: 'service_unavailable',
+  message: 'The service is busy and created nothing. Try again shortly.',
+};
+
+async function admit(run: TaskRun): Promise<Admission> {
+  const { input } = run;
+  let admission: Admission = tooLate;
+  if (Date.now() <= input.admitBy) {
+    try {
+      admission = await admitTask(input, nextVersion(run));
+      return admission;
+    } catch {
+      // The database did not answer in time: what it may have written is undone below.
+    }
+  }
+  // A worker may also have died between the hold and its report.
+  run.admission = admission;
+  await abandonAdmission(input.task, input.account);
+  return admission;
+}
+
+async function admitted(run: TaskRun): Promise<Admission> {
+  await condition(() => run.admission !== undefined);
+  return run.admission ?? tooLate;
+}
+
+function startDeadline(run: TaskRun): CancellationScope {
+  const scope = new CancellationScope();
+  scope
+    .run(() => sleep(Math.max(1, remainingMs(run)), { summary: 'deadline of the task' }))
+    .then(
+      () => (run.stop ??= 'deadline'),
+      () => undefined,
+    );
+  return scope;
+}
+
+async function watch(run: TaskRun): Promise<FinishOutcome> {
+  const { job } = run;
+  if (job === undefined) throw new Error('watch is reached with an accepted job only');
+  run.phase = 'watching';
+  run.withdraw = false;
+  upsertSearchAttributes([
+    { key: searchAttributes.status, value: 'submitted' },
+    { key: searchAttributes.channel, value: job.candidate.channel },
+    { key: searchAttributes.upstreamTaskId, value: job.operation.id },
+  ]);
+  return watchJob(run, job);
+}
+
+async function finish(run: TaskRun, ending: FinishOutcome): Promise<TaskResult> {
+  const { task, account, hold, basis } = run.input;
+  const { charge } = await finishTask({
+    task,
+    account,
+    held: hold,
+    basis,
+    version: nextVersion(run),
+    outcome: ending,
+  });
+  run.ending = ending;
+  upsertSearchAttributes([{ key: searchAttributes.status, value: ending.kind }]);
+  describe(run, `The task ${ending.kind}. Charged ${charge} micro-units.`);
+  return ending.kind === 'succeeded'
+    ? { status: 'succeeded', charge }
+    : { status: 'failed', code: ending.error?.code ?? 'provider_error' };
+}
+
+async function callBack(run: TaskRun): Promise<void> {
+  try {
+    await callbackActivities().deliverCallback(run.input.task);
+  } catch {
+    describe(
+      run,
+      'The caller’s address never took the callback; the attempts are on record. `redeliver` sends it again.',
+    );
+  }
+}
+
+/** Never "cancelled" for a job that keeps running and costing. */
+async function requestCancel(run: TaskRun): Promise<CancelAnswer> {
+  if (run.phase === 'admitting') await condition(() => run.phase !== 'admitting');
+  if (run.phase === 'submitting') {
+    run.withdraw = true;
+    await condition(() => run.phase !== 'submitting');
+  }
+  if (run.phase === 'watching' && run.job !== undefined) {
+    if ((await cancelUpstream(run, run.job)) === 'refused' && run.phase === 'watching') {
+      return {
+        cancelled: false,
+        message: 'The upstream is already working on it and does not let it be cancelled.',
+      };
+    }
+    run.stop ??= 'cancelled';
+  }
+  if (run.phase === 'attention') {
+    return {
+      cancelled: false,
+      message: 'It is not known whether the upstream has the task; an operator is asked.',
+    };
+  }
+  await condition(() => run.phase === 'ended');
+  const cancelled = run.ending?.kind === 'failed' && run.ending.error?.code === 'task_cancelled';
+  return cancelled
+    ? { cancelled }
+    : { cancelled, message: `The task has ${run.ending?.kind ?? 'ended'} already.` };
+}
+
+async function operate(run: TaskRun, action: OperatorAction): Promise<ActionAnswer> {
+  const impossible = (message: string): ActionAnswer => ({ done: false, message });
+  if (run.phase === 'ended' || run.phase === 'finishing') return impossible('The task has ended.');
+  switch (action.action) {
+    case 'cancel': {
+      const answer = await requestCancel(run);
+      return answer.cancelled ? { done: true } : impossible(answer.message);
+    }
+    case 'fail':
+      run.stop ??= 'operator';
+      await condition(() => run.phase === 'ended');
+      return run.ending?.kind === 'succeeded'
+        ? impossible('The upstream had delivered: the task succeeded.')
+        : { done: true };
+    case 'resubmit':
+    case 'adopt':
+      if (run.phase !== 'attention' || run.job !== undefined)
+        return impossible('The task does not wait for that decision.');
+      if (action.action === 'adopt' && action.upstreamId === undefined)
+        return impossible('adopt needs the upstream id.');
+      run.decision = action;
+      return { done: true };
+    case 'poll':
+      if (run.phase !== 'attention' || run.job === undefined)
+        return impossible('The task does not wait for a poll.');
+      run.decision = action;
+      return { done: true };
+    case 'redeliver':
+      return impossible('A callback is sent again once the task has ended.');
+    default:
+      return action.action satisfies never;
+  }
+}

@@ -1,0 +1,12 @@
+import { callbackActivities, reconcileTasks as reconcile } from './activity-proxies.ts';
+import type { ReconcileReport } from '../activities/types.ts';
+
+/** Sends a finished task's callback again, on an operator's demand. */
+export async function redeliverCallback(task: string): Promise<void> {
+  await callbackActivities().deliverCallback(task);
+}
+
+/** Started by a Schedule every few minutes. */
+export async function reconcileTasks(): Promise<ReconcileReport> {
+  return reconcile();
+}

@@ -1,0 +1,11 @@
+import { defineSearchAttributeKey } from '@temporalio/common';
+
+/** Typed keys of the names in src/domain/queues.ts. */
+export const searchAttributes = {
+  model: defineSearchAttributeKey('MediaModel', 'KEYWORD'),
+  channel: defineSearchAttributeKey('MediaChannel', 'KEYWORD'),
+  account: defineSearchAttributeKey('MediaAccount', 'KEYWORD'),
+  status: defineSearchAttributeKey('MediaStatus', 'KEYWORD'),
+  upstreamTaskId: defineSearchAttributeKey('UpstreamTaskId', 'KEYWORD'),
+  needsAttention: defineSearchAttributeKey('NeedsAttention', 'KEYWORD'),
+} as const;

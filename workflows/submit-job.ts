@@ -1,0 +1,154 @@
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import type { FinishOutcome, SubmitInput, SubmitResult } from '../activities/types.ts';
+import type { RouteCandidate } from '../src/domain/routing.ts';
+import { findLostJobOn, submitOn } from './activity-proxies.ts';
+import { clearAttention, describe, nextVersion, raiseAttention, remainingMs } from './task-run.ts';
+import type { TaskRun } from './task-run.ts';
+
+/** With other channels to try, the last one of a round is given this long before the round begins again. */
+const lastCandidatePersistMs = 300_000;
+
+/**
+ * Brings the job to an upstream, once. Returns the task's end if there will be no job: refused, withdrawn, or out of
+ * time. Otherwise `run.job` is set.
+ */
+export async function submitJob(run: TaskRun): Promise<FinishOutcome | undefined> {
+  for (;;) {
+    for (const [index, candidate] of run.input.candidates.entries()) {
+      if (isInterrupted(run)) return interruptedEnding(run);
+      const step = await submitTo(run, candidate, index);
+      if (step !== 'next') return step;
+    }
+  }
+}
+
+type Step = FinishOutcome | undefined | 'next';
+
+async function submitTo(run: TaskRun, candidate: RouteCandidate, index: number): Promise<Step> {
+  run.attempts += 1;
+  const input: SubmitInput = {
+    task: run.input.task,
+    kind: run.input.kind,
+    n: run.attempts,
+    model: run.input.model,
+    candidate,
+    deadlineAt: run.input.deadlineAt,
+    version: nextVersion(run),
+    persistMs: persistMs(run, index),
+  };
+  describe(
+    run,
+    `Submitting to **${candidate.channel}** (credential ${candidate.credential}, attempt ${run.attempts}).`,
+  );
+  const result = await sendOrWithdraw(run, input);
+  if (result === 'withdrawn') return interruptedEnding(run);
+  const found = result.kind === 'ambiguous' ? await lookForLostJob(run, input) : result;
+  switch (found.kind) {
+    case 'accepted':
+      run.job = { candidate, operation: found.operation, acceptedAt: Date.now() };
+      return undefined;
+    case 'rejected':
+      return { kind: 'failed' };
+    case 'not_accepted':
+      return 'next';
+    case 'ambiguous':
+      return waitForOperator(run, input, found.code);
+    default:
+      return found satisfies never;
+  }
+}
+
+function persistMs(run: TaskRun, index: number): number {
+  const { candidates } = run.input;
+  if (candidates.length === 1) return remainingMs(run);
+  return index === candidates.length - 1 ? Math.min(lastCandidatePersistMs, remainingMs(run)) : 0;
+}
+
+/** A submission that has not been sent is withdrawn at once; one that is on its way is waited for. */
+async function sendOrWithdraw(run: TaskRun, input: SubmitInput): Promise<SubmitResult | 'withdrawn'> {
+  const scope = new CancellationScope();
+  const sending = scope.run(() =>
+    submitOn(input.candidate.channel, `${input.candidate.channel}, attempt ${input.n}`).submit(input),
+  );
+  const interrupted = scope.run(() => condition(() => isInterrupted(run)));
+  interrupted.catch(() => undefined);
+  await Promise.race([sending.catch(() => undefined), interrupted]);
+  if (isInterrupted(run)) scope.cancel();
+  try {
+    return await sending;
+  } catch (error) {
+    // An activity that died on the way tells nothing about what the upstream received.
+    return isCancellation(error) ? 'withdrawn' : { kind: 'ambiguous', code: 'submission_lost' };
+  }
+}
+
+async function lookForLostJob(run: TaskRun, input: SubmitInput): Promise<SubmitResult> {
+  describe(run, `The answer of **${input.candidate.channel}** got lost; looking for the job there.`);
+  try {
+    return await findLostJobOn(input.candidate.channel).findLostJob(input);
+  } catch {
+    return { kind: 'ambiguous', code: 'lookup_failed' };
+  }
+}
+
+async function waitForOperator(run: TaskRun, input: SubmitInput, code: string): Promise<Step> {
+  run.phase = 'attention';
+  await raiseAttention(run, 'submit_ambiguous', code);
+  for (;;) {
+    run.decision = undefined;
+    await condition(() => run.decision !== undefined || run.stop !== undefined);
+    const step = await decide(run, input);
+    if (step === 'wait') continue;
+    run.phase = 'submitting';
+    if (run.stop === undefined) await clearAttention(run);
+    return step;
+  }
+}
+
+async function decide(run: TaskRun, input: SubmitInput): Promise<Step | 'wait'> {
+  const decision = run.decision;
+  if (run.stop === undefined && decision?.action === 'resubmit') return 'next';
+  const upstreamId = run.stop === undefined ? decision?.upstreamId : undefined;
+  const search = {
+    ...input,
+    version: nextVersion(run),
+    ...(upstreamId === undefined ? {} : { adopt: upstreamId }),
+  };
+  const found = await lookForLostJob(run, search);
+  if (found.kind === 'accepted') {
+    run.job = { candidate: input.candidate, operation: found.operation, acceptedAt: Date.now() };
+    return undefined;
+  }
+  return run.stop === undefined ? 'wait' : interruptedEnding(run);
+}
+
+function isInterrupted(run: TaskRun): boolean {
+  return run.stop !== undefined || run.withdraw;
+}
+
+function interruptedEnding(run: TaskRun): FinishOutcome {
+  if (run.stop === 'deadline') return expiredEnding;
+  if (run.stop === 'operator') return operatorEnding;
+  return cancelledEnding;
+}
+
+export const expiredEnding: FinishOutcome = {
+  kind: 'failed',
+  error: {
+    code: 'task_expired',
+    message: 'The task did not finish before its deadline. Nothing was charged.',
+  },
+};
+
+export const cancelledEnding: FinishOutcome = {
+  kind: 'failed',
+  error: { code: 'task_cancelled', message: 'The task was cancelled. Nothing was charged.' },
+};
+
+export const operatorEnding: FinishOutcome = {
+  kind: 'failed',
+  error: {
+    code: 'internal_error',
+    message: 'The task was ended by the operator of this service. Nothing was charged.',
+  },
+};

@@ -1,0 +1,96 @@
+import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import type { FinishOutcome } from '../activities/types.ts';
+import type { RouteCandidate } from '../src/domain/routing.ts';
+import type { Admission, OperatorAction, TaskInput } from '../src/domain/task-input.ts';
+import type { Operation } from '../src/providers/provider.ts';
+import { noteAttention } from './activity-proxies.ts';
+import { searchAttributes } from './search-attributes.ts';
+
+export type Phase = 'admitting' | 'submitting' | 'attention' | 'watching' | 'finishing' | 'ended';
+
+/** Why the wait ends before the upstream has ended the job. */
+export type Stop = 'deadline' | 'cancelled' | 'operator';
+
+export interface AcceptedJob {
+  readonly candidate: RouteCandidate;
+  readonly operation: Operation;
+  /** Workflow time in Unix milliseconds. */
+  readonly acceptedAt: number;
+}
+
+/** The state of one task's workflow. */
+export interface TaskRun {
+  readonly input: TaskInput;
+  phase: Phase;
+  admission: Admission | undefined;
+  /** Number of submission attempts so far. */
+  attempts: number;
+  versions: number;
+  job: AcceptedJob | undefined;
+  stop: Stop | undefined;
+  /** Somebody wants the task cancelled before it is sent. */
+  withdraw: boolean;
+  /** What an operator decided about a task that needs attention. */
+  decision: OperatorAction | undefined;
+  ending: FinishOutcome | undefined;
+}
+
+export function newTaskRun(input: TaskInput): TaskRun {
+  return {
+    input,
+    phase: 'admitting',
+    admission: undefined,
+    attempts: 0,
+    versions: 0,
+    job: undefined,
+    stop: undefined,
+    withdraw: false,
+    decision: undefined,
+    ending: undefined,
+  };
+}
+
+/**
+ * Orders writes to the projection: `workflowTime · 1000 + counter`. Workflow time, because after a reset the counter
+ * starts again below what the dead run wrote.
+ */
+export function nextVersion(run: TaskRun): string {
+  run.versions += 1;
+  return String(Date.now() * 1000 + (run.versions % 1000));
+}
+
+export function remainingMs(run: TaskRun): number {
+  return Math.max(0, run.input.deadlineAt - Date.now());
+}
+
+export type AttentionReason = 'submit_ambiguous' | 'poll_failed';
+
+const advice: Record<AttentionReason, string> = {
+  submit_ambiguous:
+    'The submission may have reached the upstream, and the job may be billed: it is not sent again by itself. ' +
+    'Look for it in the upstream’s console, then use `adopt` (with its upstream id), `resubmit` or `fail`.',
+  poll_failed:
+    'Polling stopped with an error that repeating does not mend. Mend its cause, then use `poll`, or `fail`.',
+};
+
+/** Asks for an operator, on every surface where one looks. */
+export async function raiseAttention(run: TaskRun, reason: AttentionReason, detail: string): Promise<void> {
+  upsertSearchAttributes([{ key: searchAttributes.needsAttention, value: reason }]);
+  describe(
+    run,
+    `**Needs attention: ${reason}** (${detail})\n\n${advice[reason]}\n\nThe hold is kept until the deadline.`,
+  );
+  await noteAttention(run.input.task, reason, nextVersion(run));
+}
+
+export async function clearAttention(run: TaskRun): Promise<void> {
+  upsertSearchAttributes([{ key: searchAttributes.needsAttention, value: null }]);
+  await noteAttention(run.input.task, undefined, nextVersion(run));
+}
+
+/** Markdown for the UI: what the task waits for, since when, what an operator can do. Costs no history event. */
+export function describe(run: TaskRun, text: string): void {
+  const at = new Date(Date.now()).toISOString();
+  const deadline = new Date(run.input.deadlineAt).toISOString();
+  setCurrentDetails(`${text}\n\nSince ${at}. Deadline ${deadline}. Held ${run.input.hold} micro-units.`);
+}

@@ -1,0 +1,106 @@
+import { CancellationScope, condition } from '@temporalio/workflow';
+import type { FinishOutcome, OperationInput, PollInput, PollResult } from '../activities/types.ts';
+import { cancelOn, lastPollOn, pollOn } from './activity-proxies.ts';
+import { cancelledEnding, expiredEnding, operatorEnding } from './submit-job.ts';
+import { clearAttention, describe, nextVersion, raiseAttention, remainingMs } from './task-run.ts';
+import type { AcceptedJob, TaskRun } from './task-run.ts';
+
+/** The deadline timer ends the wait; the poll's own timeout is only a backstop behind it. */
+const pollBackstopMs = 120_000;
+
+/** Waits until the upstream has ended the job, or until the deadline, a cancellation or an operator ends the wait. */
+export async function watchJob(run: TaskRun, job: AcceptedJob): Promise<FinishOutcome> {
+  for (;;) {
+    describe(
+      run,
+      `Waiting for **${job.candidate.channel}**, job \`${job.operation.id}\`. Reset the activity \`poll\` to ask now.`,
+    );
+    const polled = await pollUntilStopped(run, job);
+    const ending = polled === 'stopped' ? await endEarly(run, job) : await endAfterPoll(run, job, polled);
+    if (ending !== undefined) return ending;
+  }
+}
+
+async function endAfterPoll(
+  run: TaskRun,
+  job: AcceptedJob,
+  polled: PollResult | 'broken',
+): Promise<FinishOutcome | undefined> {
+  if (polled !== 'broken') return endingOf(polled, run, job);
+  run.phase = 'attention';
+  await raiseAttention(run, 'poll_failed', job.candidate.channel);
+  run.decision = undefined;
+  await condition(() => run.decision !== undefined || run.stop !== undefined);
+  run.phase = 'watching';
+  await clearAttention(run);
+  return undefined;
+}
+
+function endingOf(polled: PollResult, run: TaskRun, job: AcceptedJob): FinishOutcome | undefined {
+  switch (polled.kind) {
+    case 'succeeded':
+      return { kind: 'succeeded', candidate: job.candidate, model: run.input.model, facts: polled.facts };
+    case 'failed':
+      return { kind: 'failed' };
+    case 'unfinished':
+      return undefined;
+    default:
+      return polled satisfies never;
+  }
+}
+
+async function pollUntilStopped(run: TaskRun, job: AcceptedJob): Promise<PollResult | 'broken' | 'stopped'> {
+  const scope = new CancellationScope();
+  const polling = scope
+    .run(() =>
+      pollOn(job.candidate.channel, remainingMs(run) + pollBackstopMs).poll(pollInput(run, job, false)),
+    )
+    .catch(() => 'broken' as const);
+  const stopped = scope.run(() => condition(() => run.stop !== undefined));
+  stopped.catch(() => undefined);
+  const first = await Promise.race([polling, stopped.then(() => 'stopped' as const)]);
+  scope.cancel();
+  return first;
+}
+
+/** At the deadline the upstream is asked once more: a result that is there counts. */
+async function endEarly(run: TaskRun, job: AcceptedJob): Promise<FinishOutcome> {
+  if (run.stop === 'cancelled') return cancelledEnding;
+  const seen = await lastLook(run, job);
+  if (seen !== undefined) return seen;
+  await cancelUpstream(run, job);
+  return run.stop === 'operator' ? operatorEnding : expiredEnding;
+}
+
+async function lastLook(run: TaskRun, job: AcceptedJob): Promise<FinishOutcome | undefined> {
+  try {
+    return endingOf(await lastPollOn(job.candidate.channel).poll(pollInput(run, job, true)), run, job);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Best effort, and an honest answer: `refused` also when the upstream could not be asked. */
+export async function cancelUpstream(run: TaskRun, job: AcceptedJob): Promise<'cancelled' | 'refused'> {
+  try {
+    return await cancelOn(job.candidate.channel).cancelUpstream(operationInput(run, job));
+  } catch {
+    return 'refused';
+  }
+}
+
+function operationInput(run: TaskRun, job: AcceptedJob): OperationInput {
+  const { task, kind, model } = run.input;
+  return { task, kind, model, candidate: job.candidate, operation: job.operation };
+}
+
+function pollInput(run: TaskRun, job: AcceptedJob, last: boolean): PollInput {
+  return {
+    ...operationInput(run, job),
+    acceptedAt: job.acceptedAt,
+    deadlineAt: run.input.deadlineAt,
+    expectedSeconds: run.input.expectedSeconds,
+    version: nextVersion(run),
+    last,
+  };
+}
