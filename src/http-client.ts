@@ -1,0 +1,17 @@
+/**
+ * The only way out: every outbound HTTP request of the gateway goes through one of these two clients.
+ * `createUpstreamClient` serves the adapters, at addresses that the operator configured; `createGuardedClient` serves
+ * everything whose address somebody else chose (callbacks, media, result links).
+ */
+export { createGuardedClient, GuardedRequestError } from './http-client/guarded-client.ts';
+export type {
+  Delivery,
+  GuardedClient,
+  GuardedClientOptions,
+  GuardedFailure,
+  MediaFetch,
+  OpenedMedia,
+} from './http-client/guarded-client.ts';
+export { createUpstreamClient } from './http-client/upstream-client.ts';
+export type { UpstreamClient, UpstreamClientOptions } from './http-client/upstream-client.ts';
+export { scrub } from './http-client/scrub.ts';

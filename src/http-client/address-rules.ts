@@ -1,0 +1,125 @@
+import ipaddr from 'ipaddr.js';
+
+/**
+ * Which addresses we connect to on behalf of somebody else. A caller's URL is judged twice: `checkUrl` when it arrives
+ * (no I/O), and `permits` for every address that a connection is about to use, and for the peer that answered.
+ */
+export interface AddressRules {
+  /** Why the URL is refused; undefined: nothing in the URL itself speaks against it. */
+  checkUrl(url: string): string | undefined;
+  /** Whether we connect to this IP address (IPv4 or IPv6 without brackets). */
+  permits(address: string): boolean;
+  /** Loopback addresses that the configuration lets through: what `localhost` resolves to, instead of DNS. */
+  readonly permittedLoopback: readonly string[];
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = readonly [Address, number];
+
+const urlMaxChars = 8192;
+
+/** Only 80 and 443 below 1024; above that everything but the ports on which unprotected internal services listen. */
+const webPorts = new Set([80, 443]);
+const internalPorts = new Set([
+  1433, 1521, 2049, 2181, 2375, 2376, 2379, 2380, 3306, 3389, 4222, 5432, 5601, 5672, 5900, 5984, 6000, 6379,
+  6380, 6443, 6665, 6666, 6667, 6668, 6669, 6697, 7000, 7233, 7234, 7235, 7239, 7474, 8086, 8500, 9042, 9092,
+  9200, 9300, 10_250, 10_255, 10_389, 11_211, 15_672, 25_565, 26_379, 27_017, 27_018, 27_019, 28_017, 50_051,
+]);
+
+/** Names that only resolve inside somebody's network; the connector judges them when private networks are let through. */
+const internalNames =
+  /(?:^|\.)(?:localdomain|local|internal|intranet|lan|home|corp|private|svc|cluster|home\.arpa|test|invalid|onion)$/;
+const localhostNames = /(?:^|\.)localhost$/;
+
+const globalIpv6 = range('2000::/3');
+/** Inside 2000::/3 and not the public internet: 6to4 and Teredo carry an IPv4 address, the others are special. */
+const specialIpv6 = ['2002::/16', '2001::/23', '2001:db8::/32', '2620:4f:8000::/48', '3fff::/20'].map(range);
+/** Publicly numbered, yet served by the cloud's own host (wire server, metadata). */
+const specialIpv4 = ['168.63.129.16/32', '192.0.0.0/24'].map(range);
+
+export function createAddressRules(allowedNetworks: readonly string[]): AddressRules {
+  const allowed = allowedNetworks.map(range);
+  const permits = (text: string): boolean => {
+    const address = parseAddress(text);
+    return address !== undefined && (isInside(address, allowed) || isPublic(address));
+  };
+  const permittedLoopback = ['127.0.0.1', '::1'].filter(permits);
+  return {
+    permits,
+    permittedLoopback,
+    checkUrl: (text) => checkUrl(text, { permits, permittedLoopback, strictNames: allowed.length === 0 }),
+  };
+}
+
+/** The host of a URL as an IP literal without brackets; undefined if it is a name. */
+export function ipLiteral(hostname: string): string | undefined {
+  const bare = hostname.startsWith('[') && hostname.endsWith(']') ? hostname.slice(1, -1) : hostname;
+  return parseAddress(bare) === undefined ? undefined : bare;
+}
+
+export function isLocalhost(hostname: string): boolean {
+  return localhostNames.test(withoutFinalDot(hostname.toLowerCase()));
+}
+
+interface UrlContext {
+  readonly permits: AddressRules['permits'];
+  readonly permittedLoopback: readonly string[];
+  /** Names of internal zones are refused unseen. */
+  readonly strictNames: boolean;
+}
+
+function checkUrl(text: string, context: UrlContext): string | undefined {
+  if (text.length > urlMaxChars) return `It is longer than ${urlMaxChars} characters.`;
+  // The parser strips these silently; a URL that needs it is a trick or a mistake.
+  if (/[\s\p{Cc}\\]/u.test(text)) return 'It contains white space, control characters or a backslash.';
+  if (!/^https?:\/\/[^/]/i.test(text)) return 'It must begin with https:// or http:// and a host.';
+  if (!URL.canParse(text)) return 'It is not a valid URL.';
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') return 'It must not contain credentials.';
+  const port = url.port === '' ? 443 : Number(url.port);
+  if (port < 1024 ? !webPorts.has(port) : internalPorts.has(port)) return `Port ${port} is not allowed.`;
+  return checkHost(url.hostname, context);
+}
+
+function checkHost(hostname: string, context: UrlContext): string | undefined {
+  const refusal = 'Its host is not a public address.';
+  const literal = ipLiteral(hostname);
+  if (literal !== undefined) return context.permits(literal) ? undefined : refusal;
+  if (isLocalhost(hostname)) return context.permittedLoopback.length > 0 ? undefined : refusal;
+  const name = withoutFinalDot(hostname);
+  if (name === '') return refusal;
+  return context.strictNames && (!name.includes('.') || internalNames.test(name)) ? refusal : undefined;
+}
+
+function isPublic(address: Address): boolean {
+  if (address instanceof ipaddr.IPv6)
+    return isInside(address, [globalIpv6]) && !isInside(address, specialIpv6);
+  return address.range() === 'unicast' && !isInside(address, specialIpv4);
+}
+
+function isInside(address: Address, ranges: readonly Range[]): boolean {
+  return ranges.some(([base, bits]) => {
+    if (address instanceof ipaddr.IPv4) return base instanceof ipaddr.IPv4 && address.match(base, bits);
+    return base instanceof ipaddr.IPv6 && address.match(base, bits);
+  });
+}
+
+/**
+ * An IPv4-mapped address (`::ffff:127.0.0.1`) is judged by the IPv4 address that the kernel would connect to: as a
+ * literal and as a peer address of a dual-stack socket it means the same.
+ */
+function parseAddress(text: string): Address | undefined {
+  const withoutZone = text.split('%')[0] ?? '';
+  if (ipaddr.IPv4.isValidFourPartDecimal(withoutZone)) return ipaddr.IPv4.parse(withoutZone);
+  if (!ipaddr.IPv6.isValid(withoutZone)) return undefined;
+  const address = ipaddr.IPv6.parse(withoutZone);
+  return address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
+}
+
+function range(cidr: string): Range {
+  return ipaddr.parseCIDR(cidr);
+}
+
+function withoutFinalDot(name: string): string {
+  return name.endsWith('.') ? name.slice(0, -1) : name;
+}

@@ -1,0 +1,170 @@
+import { lookup as lookupAddresses } from 'node:dns/promises';
+import { connect as connectTcp } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import { buildConnector } from 'undici';
+import { ipLiteral, isLocalhost } from './address-rules.ts';
+import type { AddressRules } from './address-rules.ts';
+
+/** All addresses of a name, in the order in which they are to be tried. */
+export type Lookup = (hostname: string) => Promise<readonly string[]>;
+
+export type ConnectFailure =
+  | 'address_refused'
+  | 'dns_failed'
+  | 'connect_failed'
+  | 'connect_timeout'
+  | 'tls_failed';
+
+/** No byte of the request left this machine. */
+export class ConnectError extends Error {
+  readonly code: ConnectFailure;
+
+  constructor(code: ConnectFailure, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'ConnectError';
+    this.code = code;
+  }
+}
+
+export interface ConnectorOptions {
+  readonly rules: AddressRules;
+  /** For DNS, TCP and TLS together. */
+  readonly connectTimeoutMs: number;
+  readonly lookup?: Lookup;
+  readonly tls?: Pick<ConnectionOptions, 'ca'>;
+}
+
+const keepAliveProbeMs = 60_000;
+/** A name with several addresses: how long one is tried before the next starts beside it. */
+const nextAddressAfterMs = 1_000;
+
+/**
+ * Opens connections only to addresses that the rules permit. It looks names up itself, so that the addresses which
+ * were checked are the addresses that are connected to (no second lookup that a rebinding name server could answer
+ * differently), and looks at the peer before the first byte, TLS included, is written.
+ */
+export function createConnector(options: ConnectorOptions): buildConnector.connector {
+  const upgrade = buildConnector({ ...options.tls, timeout: options.connectTimeoutMs, allowH2: false });
+  const connect = async (
+    target: buildConnector.Options,
+    callback: buildConnector.Callback,
+  ): Promise<void> => {
+    let socket: Socket;
+    try {
+      socket = await open(target, options, upgrade);
+    } catch (error) {
+      callback(asConnectError(error), null);
+      return;
+    }
+    callback(null, socket);
+  };
+  return (target, callback) => void connect(target, callback);
+}
+
+function asConnectError(error: unknown): ConnectError {
+  if (error instanceof ConnectError) return error;
+  return new ConnectError('connect_failed', 'The connection could not be opened.', error);
+}
+
+async function open(
+  target: buildConnector.Options,
+  options: ConnectorOptions,
+  upgrade: buildConnector.connector,
+): Promise<Socket> {
+  const deadline = AbortSignal.timeout(options.connectTimeoutMs);
+  const addresses = await permittedAddresses(target.hostname, options, deadline);
+  const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80));
+  const socket = await openTcp(addresses, port, deadline);
+  const peer = socket.remoteAddress;
+  if (peer === undefined || !options.rules.permits(peer)) {
+    socket.destroy();
+    throw new ConnectError('address_refused', 'The peer is not at a permitted address.');
+  }
+  return target.protocol === 'https:' ? upgradeToTls({ ...target, httpSocket: socket }, upgrade) : socket;
+}
+
+async function permittedAddresses(
+  hostname: string,
+  options: ConnectorOptions,
+  deadline: AbortSignal,
+): Promise<readonly string[]> {
+  const { rules, lookup = lookupAll } = options;
+  const literal = ipLiteral(hostname);
+  let addresses: readonly string[];
+  if (literal !== undefined) addresses = [literal];
+  else if (isLocalhost(hostname)) addresses = rules.permittedLoopback;
+  else addresses = await beforeDeadline(lookup(hostname), deadline);
+  // One refused answer condemns the name: it is either hostile or not meant for the public.
+  if (addresses.length === 0 || !addresses.every((address) => rules.permits(address))) {
+    throw new ConnectError('address_refused', 'The host is not at a permitted address.');
+  }
+  return addresses;
+}
+
+async function lookupAll(hostname: string): Promise<readonly string[]> {
+  const found = await lookupAddresses(hostname, { all: true });
+  return found.map(({ address }) => address);
+}
+
+async function beforeDeadline(
+  lookup: Promise<readonly string[]>,
+  deadline: AbortSignal,
+): Promise<readonly string[]> {
+  const expired = new Promise<never>((_, reject) => {
+    const fail = (): void => reject(new ConnectError('connect_timeout', 'The name lookup took too long.'));
+    if (deadline.aborted) fail();
+    else deadline.addEventListener('abort', fail, { once: true });
+  });
+  try {
+    return await Promise.race([lookup, expired]);
+  } catch (error) {
+    if (error instanceof ConnectError) throw error;
+    throw new ConnectError('dns_failed', 'The name of the host could not be resolved.', error);
+  }
+}
+
+/** Happy eyeballs over addresses that are checked already: the `lookup` given here only hands them over. */
+function openTcp(addresses: readonly string[], port: number, deadline: AbortSignal): Promise<Socket> {
+  const answers = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  const handOver: LookupFunction = (_hostname, _options, callback) => callback(null, answers);
+  const [only] = addresses;
+  return new Promise((resolve, reject) => {
+    const socket = connectTcp({
+      host: addresses.length === 1 && only !== undefined ? only : 'checked.invalid',
+      port,
+      lookup: handOver,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: keepAliveProbeMs,
+    });
+    const expire = (): void => {
+      socket.destroy(new ConnectError('connect_timeout', 'The connection took too long to open.'));
+    };
+    deadline.addEventListener('abort', expire, { once: true });
+    // The listener stays: a socket that fails after the hand-over must not take the process down.
+    socket.on('error', (error) => {
+      deadline.removeEventListener('abort', expire);
+      reject(asConnectError(error));
+    });
+    socket.once('connect', () => {
+      deadline.removeEventListener('abort', expire);
+      resolve(socket);
+    });
+    if (deadline.aborted) expire();
+  });
+}
+
+function upgradeToTls(target: buildConnector.Options, upgrade: buildConnector.connector): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    upgrade(target, (error, socket) => {
+      if (error === null) resolve(socket);
+      else {
+        target.httpSocket?.destroy();
+        reject(new ConnectError('tls_failed', 'The TLS connection could not be opened.', error));
+      }
+    });
+  });
+}

@@ -1,0 +1,173 @@
+import { createAddressRules } from './address-rules.ts';
+import type { AddressRules } from './address-rules.ts';
+import type { ConnectFailure, Lookup } from './connector.ts';
+import { ExchangeError, createAgent, exchange, isEncoded } from './exchange.ts';
+import type { Answer, ExchangeFailure } from './exchange.ts';
+import type { Agent } from 'undici';
+
+export interface GuardedClientOptions {
+  /** CIDRs that may be connected to although they are not public. */
+  readonly allowPrivateNetworks: readonly string[];
+  readonly connectTimeoutMs?: number;
+  /** Between two pieces of a body. */
+  readonly bodyTimeoutMs?: number;
+  readonly lookup?: Lookup;
+}
+
+/** Outbound HTTP to addresses that a caller or an upstream's answer named. */
+export interface GuardedClient {
+  /** Why the address is refused, as a sentence; undefined: it may be tried. Reads nothing but the URL. */
+  checkAddress(url: string): string | undefined;
+  /** POSTs a JSON text; no redirect is followed, the answer's body is dropped. Throws GuardedRequestError. */
+  deliver(delivery: Delivery): Promise<{ readonly status: number }>;
+  /** GETs with at most 3 redirects, each checked like the first address. Throws GuardedRequestError. */
+  openMedia(fetch: MediaFetch): Promise<OpenedMedia>;
+  close(): Promise<void>;
+}
+
+export interface Delivery {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** For the whole exchange. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface MediaFetch {
+  readonly url: string;
+  readonly maxBytes: number;
+  /** For the whole exchange, redirects and body included. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface OpenedMedia {
+  /** Lower case, without parameters; empty if the server named none. */
+  readonly mediaType: string;
+  /** As announced; the body may still be shorter or break. */
+  readonly bytes: number | undefined;
+  /** Throws GuardedRequestError. Must be read to its end or left early (`break`), else the connection stays open. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+export type GuardedFailure = ConnectFailure | ExchangeFailure | 'bad_status' | 'too_many_redirects';
+
+export class GuardedRequestError extends Error {
+  readonly code: GuardedFailure;
+  readonly status: number | undefined;
+
+  constructor(
+    code: GuardedFailure,
+    message: string,
+    details: { status?: number | undefined; cause?: unknown } = {},
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'GuardedRequestError';
+    this.code = code;
+    this.status = details.status;
+  }
+}
+
+const redirectsMax = 3;
+const redirectStatuses = new Set([301, 302, 303, 307, 308]);
+
+export function createGuardedClient(options: GuardedClientOptions): GuardedClient {
+  const rules = createAddressRules(options.allowPrivateNetworks);
+  const agent = createAgent({
+    rules,
+    connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
+    headersTimeoutMs: 60_000,
+    bodyTimeoutMs: options.bodyTimeoutMs ?? 15_000,
+    connectionsPerOrigin: 32,
+    idleTimeoutMs: 1_000,
+    ...(options.lookup === undefined ? {} : { lookup: options.lookup }),
+  });
+  return {
+    checkAddress: (url) => rules.checkUrl(url),
+    deliver: (delivery) => guard(() => deliver(delivery, agent, rules)),
+    openMedia: (fetch) => guard(() => openMedia(fetch, agent, rules)),
+    close: () => agent.destroy(),
+  };
+}
+
+async function deliver(delivery: Delivery, agent: Agent, rules: AddressRules): Promise<{ status: number }> {
+  requirePermitted(delivery.url, rules);
+  const answer = await exchange(agent, {
+    method: 'POST',
+    url: delivery.url,
+    headers: { ...delivery.headers, 'content-type': 'application/json' },
+    body: delivery.body,
+    signal: timeLimit(delivery),
+  });
+  answer.discard();
+  return { status: answer.status };
+}
+
+async function openMedia(fetch: MediaFetch, agent: Agent, rules: AddressRules): Promise<OpenedMedia> {
+  const signal = timeLimit(fetch);
+  let url = fetch.url;
+  for (let hop = 0; hop <= redirectsMax; hop += 1) {
+    requirePermitted(url, rules);
+    const answer = await exchange(agent, { method: 'GET', url, headers: { accept: '*/*' }, signal });
+    if (!redirectStatuses.has(answer.status)) return describeMedia(answer, fetch.maxBytes);
+    answer.discard();
+    const { location } = answer.headers;
+    if (location === undefined || !URL.canParse(location, url)) {
+      throw new GuardedRequestError('bad_status', 'The redirect names no address.', {
+        status: answer.status,
+      });
+    }
+    url = new URL(location, url).href;
+  }
+  throw new GuardedRequestError('too_many_redirects', `More than ${redirectsMax} redirects.`);
+}
+
+function describeMedia(answer: Answer, maxBytes: number): OpenedMedia {
+  const { status, headers } = answer;
+  const refuse = (code: GuardedFailure, message: string): GuardedRequestError => {
+    answer.discard();
+    return new GuardedRequestError(code, message, { status });
+  };
+  if (status !== 200) throw refuse('bad_status', `The server answered with status ${status}.`);
+  if (isEncoded(answer))
+    throw refuse('encoded_answer', 'The server sent an encoded body that was not asked for.');
+  const announced = headers['content-length'];
+  const bytes = announced === undefined ? undefined : Number(announced);
+  if (bytes !== undefined && bytes > maxBytes) {
+    throw refuse('answer_too_large', `The file is larger than ${maxBytes} bytes.`);
+  }
+  const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
+  return { mediaType, bytes, body: guardBody(answer, maxBytes) };
+}
+
+async function* guardBody(answer: Answer, maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* answer.read(maxBytes);
+  } catch (error) {
+    throw asGuardedError(error);
+  }
+}
+
+function requirePermitted(url: string, rules: AddressRules): void {
+  const issue = rules.checkUrl(url);
+  if (issue !== undefined) throw new GuardedRequestError('address_refused', issue);
+}
+
+function timeLimit({ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal }): AbortSignal {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+}
+
+async function guard<Value>(action: () => Promise<Value>): Promise<Value> {
+  try {
+    return await action();
+  } catch (error) {
+    throw asGuardedError(error);
+  }
+}
+
+function asGuardedError(error: unknown): unknown {
+  if (!(error instanceof ExchangeError)) return error;
+  return new GuardedRequestError(error.code, error.message, { status: error.status, cause: error });
+}

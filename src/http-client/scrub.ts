@@ -1,0 +1,48 @@
+const scrubbedMaxChars = 500;
+/** Longer texts are cut before the patterns run over them. */
+const inputMaxChars = 4_000;
+
+const topLevelDomains =
+  'com|net|org|io|ai|cn|dev|app|cloud|co|eu|us|uk|de|fr|jp|kr|sg|hk|tw|in|ru|info|biz|xyz|tech|site|online|run|sh|me|tv|' +
+  'internal|local|localhost|svc|lan|test|example|invalid';
+
+/** In this order: what a later pattern would cut in two must be gone before. */
+const patterns: readonly (readonly [RegExp, string])[] = [
+  [/data:[\w.+-]*\/?[\w.+-]*;base64,[A-Za-z0-9+/=_-]*/gi, '[data]'],
+  [/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>`)\]}]+/gi, '[url]'],
+  [/\b(?:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, '[key]'],
+  [/\b(?:token|key)\s+(?=[A-Za-z._-]*\d)[A-Za-z0-9._~+/=-]{8,}/gi, '[key]'],
+  [
+    /\b(?:api[-_ ]?key|authorization|access[-_ ]?token|secret|password)["']?\s*[:=]\s*["']?[^\s"',;]+/gi,
+    '[key]',
+  ],
+  [/\b(?:sk|pk|rk|ak|whsec|key|r8|ghp|akia|ltai)[-_*][A-Za-z0-9_*.-]{6,}/gi, '[key]'],
+  [
+    /\(?\b(?:request|req|trace|log)[-_ ]?id["']?\s*[:=]?\s*["']?[A-Za-z0-9._-]*\d[A-Za-z0-9._-]*\)?/gi,
+    '[id]',
+  ],
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '[id]'],
+  [/\[[0-9a-f:.]*:[0-9a-f:.]*\](?::\d+)?/gi, '[host]'],
+  [/\b(?:[0-9a-f]{1,4}:){3,7}:?[0-9a-f]{0,4}\b/gi, '[host]'],
+  [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g, '[host]'],
+  [new RegExp(`\\b(?:[a-z0-9_-]+\\.)+(?:${topLevelDomains})\\b(?::\\d+)?(?:/[^\\s"'<>]*)?`, 'gi'), '[host]'],
+  [/\blocalhost(?::\d+)?\b/gi, '[host]'],
+  // Base64 and hexadecimal: long, and holding what no sentence holds.
+  [/(?<![\w+/=])(?=[A-Za-z0-9+/_-]*\d)(?=[A-Za-z0-9+/_-]*[A-Za-z])[A-Za-z0-9+/_-]{40,}={0,2}/g, '[data]'],
+  [/(?<![\w-])(?=(?:[A-Za-z_-]*\d){4})[A-Za-z0-9_-]{16,}(?![\w-])/g, '[id]'],
+  [/\b\d{12,}\b/g, '[id]'],
+];
+
+/**
+ * An upstream's words, fit to be shown to a caller: without keys, hosts, URLs, request ids, long ids and base64; one
+ * line, at most 500 characters. Not a filter for logs, which hold no upstream words at all.
+ */
+export function scrub(text: string): string {
+  const cut = text.slice(0, inputMaxChars);
+  const clean = patterns.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), cut);
+  const line = clean
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .replace(/ {2,}/g, ' ')
+    .trim();
+  return line.length > scrubbedMaxChars ? `${line.slice(0, scrubbedMaxChars - 1).trimEnd()}…` : line;
+}

@@ -1,0 +1,135 @@
+import { UpstreamError } from '../providers/provider.ts';
+import type { HttpRequest, HttpRequestOptions, HttpResponse } from '../providers/provider.ts';
+import { createAddressRules } from './address-rules.ts';
+import type { Lookup } from './connector.ts';
+import { ExchangeError, createAgent, exchange, isEncoded } from './exchange.ts';
+import type { Answer, ExchangeOptions } from './exchange.ts';
+
+export interface UpstreamClientOptions {
+  /** CIDRs that may be connected to although they are not public. */
+  readonly allowPrivateNetworks: readonly string[];
+  /** DNS, TCP and TLS together. */
+  readonly connectTimeoutMs?: number;
+  /** A ceiling; the caller's signal is what usually ends a wait. */
+  readonly headersTimeoutMs?: number;
+  readonly bodyTimeoutMs?: number;
+  readonly connectionsPerOrigin?: number;
+  readonly idleTimeoutMs?: number;
+  readonly lookup?: Lookup;
+}
+
+/** Outbound HTTP to addresses that the operator configured. */
+export type UpstreamClient = HttpRequest & { close(): Promise<void> };
+
+const bodyMaxBytesDefault = 1024 * 1024;
+
+/**
+ * Keeps connections per origin, never decodes, never redirects, never retries. Fails with UpstreamError only:
+ * `not_sent` before the first byte left, `ambiguous` after.
+ */
+export function createUpstreamClient(options: UpstreamClientOptions): UpstreamClient {
+  const agent = createAgent({
+    rules: createAddressRules(options.allowPrivateNetworks),
+    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+    headersTimeoutMs: options.headersTimeoutMs ?? 600_000,
+    bodyTimeoutMs: options.bodyTimeoutMs ?? 30_000,
+    connectionsPerOrigin: options.connectionsPerOrigin ?? 256,
+    idleTimeoutMs: options.idleTimeoutMs ?? 4_000,
+    ...(options.lookup === undefined ? {} : { lookup: options.lookup }),
+  });
+  const request: HttpRequest = async (asked) => {
+    try {
+      const answer = await exchange(agent, await encodeRequest(asked));
+      return await readAnswer(answer, asked.bodyMaxBytes ?? bodyMaxBytesDefault);
+    } catch (error) {
+      throw asUpstreamError(error);
+    }
+  };
+  return Object.assign(request, { close: () => agent.destroy() });
+}
+
+async function encodeRequest(asked: HttpRequestOptions): Promise<ExchangeOptions> {
+  const { method, url, signal } = asked;
+  const headers = { accept: 'application/json', ...asked.headers };
+  if (asked.form !== undefined) {
+    // The platform's own encoder; the whole body, because a length must be known and a part must not be re-read.
+    const encoded = new Response(asked.form);
+    const body = new Uint8Array(await encoded.arrayBuffer());
+    return {
+      method,
+      url,
+      signal,
+      body,
+      headers: { ...headers, 'content-type': encoded.headers.get('content-type') ?? 'multipart/form-data' },
+    };
+  }
+  if (asked.json === undefined) return { method, url, signal, headers };
+  return {
+    method,
+    url,
+    signal,
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(asked.json),
+  };
+}
+
+async function readAnswer(answer: Answer, maxBytes: number): Promise<HttpResponse> {
+  const { status, headers } = answer;
+  if (isEncoded(answer)) {
+    answer.discard();
+    throw new ExchangeError('encoded_answer', 'The answer is encoded although identity was asked for.', {
+      sent: true,
+      status,
+    });
+  }
+  if (Number(headers['content-length'] ?? 0) > maxBytes) {
+    answer.discard();
+    throw new ExchangeError('answer_too_large', `The answer is larger than ${maxBytes} bytes.`, {
+      sent: true,
+      status,
+    });
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of answer.read(maxBytes)) chunks.push(chunk);
+  return lazyResponse(status, headers, Buffer.concat(chunks));
+}
+
+/** Decoded when asked for: an answer may hold 20 MB of base64, of which one copy is enough. */
+function lazyResponse(status: number, headers: HttpResponse['headers'], body: Buffer): HttpResponse {
+  let parsed: { readonly value: unknown } | undefined;
+  return {
+    status,
+    headers,
+    get text() {
+      return body.toString('utf8');
+    },
+    get json() {
+      parsed ??= { value: parseJson(body.toString('utf8')) };
+      return parsed.value;
+    },
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function asUpstreamError(error: unknown): UpstreamError {
+  if (error instanceof UpstreamError) return error;
+  if (!(error instanceof ExchangeError)) {
+    // Thrown while the request was still being encoded (an unreadable form part).
+    return new UpstreamError('not_sent', 'The request could not be prepared.', {
+      code: 'invalid_request',
+      cause: error,
+    });
+  }
+  return new UpstreamError(error.sent ? 'ambiguous' : 'not_sent', error.message, {
+    code: error.code,
+    cause: error,
+    ...(error.status === undefined ? {} : { status: error.status }),
+  });
+}

@@ -1,0 +1,59 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+export interface TestServer {
+  readonly port: number;
+  readonly origin: string;
+  /** TCP connections that ever arrived. */
+  connections: number;
+  requests: number;
+}
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+/** A server that lives for one test and counts what reaches it. */
+export async function listen(listener: Listener, host = '127.0.0.1'): Promise<TestServer> {
+  const server = createServer({ keepAliveTimeout: 5_000 }, (request, response) => {
+    counts.requests += 1;
+    void listener(request, response);
+  });
+  const counts = { port: 0, origin: '', connections: 0, requests: 0 };
+  server.on('connection', () => {
+    counts.connections += 1;
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, host, resolve);
+  });
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  counts.port = (server.address() as AddressInfo).port;
+  counts.origin = `http://${host}:${counts.port}`;
+  return counts;
+}
+
+export async function readAll(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+interface Failure {
+  readonly code: string;
+  readonly outcome?: string;
+  readonly status?: number;
+}
+
+/** The error that a promise must end with. */
+export async function failureOf(promise: Promise<unknown>): Promise<Failure> {
+  try {
+    await promise;
+  } catch (error) {
+    return error as Failure;
+  }
+  throw new Error('It was expected to fail.');
+}

@@ -1,0 +1,286 @@
+import { createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createUpstreamClient } from '../../src/http-client.ts';
+import type { UpstreamClientOptions } from '../../src/http-client.ts';
+import { UpstreamError } from '../../src/providers/provider.ts';
+import { failureOf, listen, readAll } from './support.ts';
+
+function client(options: Partial<UpstreamClientOptions> = {}) {
+  const created = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'], ...options });
+  onTestFinished(() => created.close());
+  return created;
+}
+
+const soon = () => AbortSignal.timeout(5_000);
+
+/** A TCP server that answers by hand. */
+async function listenRaw(onData: (socket: Socket, nth: number) => void) {
+  let requests = 0;
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', () => onData(socket, (requests += 1)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    get requests() {
+      return requests;
+    },
+  };
+}
+
+describe('an answer', () => {
+  test('of any status is handed over with its headers, text and JSON', async () => {
+    const server = await listen((_, response) => {
+      response.writeHead(429, { 'retry-after': '7', 'content-type': 'application/json' });
+      response.end('{"error":{"code":"RateLimit"}}');
+    });
+    const answer = await client()({
+      method: 'POST',
+      url: `${server.origin}/x`,
+      json: { a: 1 },
+      signal: soon(),
+    });
+    expect(answer.status).toBe(429);
+    expect(answer.headers['retry-after']).toBe('7');
+    expect(answer.json).toEqual({ error: { code: 'RateLimit' } });
+    expect(answer.text).toContain('RateLimit');
+  });
+
+  test('that is no JSON has none', async () => {
+    const server = await listen((_, response) => response.end('<html>'));
+    const answer = await client()({ method: 'GET', url: server.origin, signal: soon() });
+    expect(answer.json).toBeUndefined();
+  });
+
+  test('that redirects is not followed', async () => {
+    const server = await listen((_, response) => response.writeHead(302, { location: '/other' }).end());
+    const answer = await client()({ method: 'GET', url: server.origin, signal: soon() });
+    expect(answer.status).toBe(302);
+    expect(server.requests).toBe(1);
+  });
+});
+
+describe('a request', () => {
+  test('asks for identity and sends JSON', async () => {
+    let seen: unknown;
+    const server = await listen(async (request, response) => {
+      seen = { headers: request.headers, body: JSON.parse(await readAll(request)) };
+      response.end('{}');
+    });
+    await client()({
+      method: 'POST',
+      url: server.origin,
+      headers: { authorization: 'Bearer k' },
+      json: { prompt: 'ü' },
+      signal: soon(),
+    });
+    expect(seen).toMatchObject({
+      headers: {
+        'accept-encoding': 'identity',
+        'content-type': 'application/json',
+        authorization: 'Bearer k',
+      },
+      body: { prompt: 'ü' },
+    });
+  });
+
+  test('sends forms with files and a length', async () => {
+    let seen = '';
+    let headers: Record<string, unknown> = {};
+    const server = await listen(async (request, response) => {
+      seen = await readAll(request);
+      headers = request.headers;
+      response.end('{}');
+    });
+    const form = new FormData();
+    form.append('prompt', 'a cube');
+    form.append('image[]', new Blob(['PNG!'], { type: 'image/png' }), 'a.png');
+    await client()({ method: 'POST', url: server.origin, form, signal: soon() });
+    expect(headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
+    expect(Number(headers['content-length'])).toBe(Buffer.byteLength(seen));
+    expect(seen).toContain('name="image[]"; filename="a.png"\r\nContent-Type: image/png\r\n\r\nPNG!');
+  });
+
+  test('reuses the connection of the one before', async () => {
+    const server = await listen((_, response) => response.end('{}'));
+    const request = client();
+    for (let turn = 0; turn < 6; turn += 1)
+      await request({ method: 'GET', url: server.origin, signal: soon() });
+    // Two: a request that starts in the same tick in which the first one ends finds its connection still busy.
+    expect(server.connections).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('not sent', () => {
+  const outcome = async (promise: Promise<unknown>) => {
+    const error = await failureOf(promise);
+    expect(error).toBeInstanceOf(UpstreamError);
+    return [error.outcome, error.code];
+  };
+
+  test('is a refused connection', async () => {
+    const closed = await listenRaw(() => undefined);
+    const port = 1;
+    expect(closed.requests).toBe(0);
+    const asked = client()({ method: 'POST', url: `http://127.0.0.1:${port}/`, json: {}, signal: soon() });
+    expect(await outcome(asked)).toEqual(['not_sent', 'connect_failed']);
+  });
+
+  test('is a name that does not resolve', async () => {
+    const request = client({ lookup: () => Promise.reject(new Error('ENOTFOUND')) });
+    const asked = request({ method: 'POST', url: 'http://upstream.example/', json: {}, signal: soon() });
+    expect(await outcome(asked)).toEqual(['not_sent', 'dns_failed']);
+  });
+
+  test('is a name server that never answers', async () => {
+    const request = client({ lookup: () => new Promise(() => undefined), connectTimeoutMs: 50 });
+    const asked = request({ method: 'POST', url: 'http://upstream.example/', json: {}, signal: soon() });
+    expect(await outcome(asked)).toEqual(['not_sent', 'connect_timeout']);
+  });
+
+  test('is a failed TLS handshake', async () => {
+    const server = await listen((_, response) => response.end('{}'));
+    const url = `https://127.0.0.1:${server.port}/`;
+    expect(await outcome(client()({ method: 'POST', url, json: {}, signal: soon() }))).toEqual([
+      'not_sent',
+      'tls_failed',
+    ]);
+    expect(server.requests).toBe(0);
+  });
+
+  test('is a TLS handshake that never ends', async () => {
+    const silent = await listenRaw(() => undefined);
+    const url = silent.url.replace('http:', 'https:');
+    const request = client({ connectTimeoutMs: 1_200 });
+    expect((await outcome(request({ method: 'POST', url, json: {}, signal: soon() })))[0]).toBe('not_sent');
+  });
+
+  test('is an address that the operator did not let through', async () => {
+    const server = await listen((_, response) => response.end('{}'));
+    const request = client({ allowPrivateNetworks: [] });
+    const asked = request({ method: 'POST', url: server.origin, json: {}, signal: soon() });
+    expect(await outcome(asked)).toEqual(['not_sent', 'address_refused']);
+    expect(server.connections).toBe(0);
+  });
+
+  test('is a request that was given up before', async () => {
+    const server = await listen((_, response) => response.end('{}'));
+    const signal = AbortSignal.abort();
+    expect(await outcome(client()({ method: 'POST', url: server.origin, json: {}, signal }))).toEqual([
+      'not_sent',
+      'aborted',
+    ]);
+  });
+
+  test('is a request that was given up while it waited for its connection', async () => {
+    const request = client({ lookup: () => new Promise(() => undefined), connectTimeoutMs: 300 });
+    const signal = AbortSignal.timeout(30);
+    const asked = request({ method: 'POST', url: 'http://upstream.example/', json: {}, signal });
+    expect((await outcome(asked))[0]).toBe('not_sent');
+  });
+});
+
+describe('ambiguous', () => {
+  const outcome = async (promise: Promise<unknown>) => {
+    const error = await failureOf(promise);
+    expect(error).toBeInstanceOf(UpstreamError);
+    return [error.outcome, error.code, error.status];
+  };
+
+  test('is a connection that breaks after the request', async () => {
+    const server = await listen((request) => request.socket.destroy());
+    expect(await outcome(client()({ method: 'POST', url: server.origin, json: {}, signal: soon() }))).toEqual(
+      ['ambiguous', 'connection_lost', undefined],
+    );
+    expect(server.requests).toBe(1);
+  });
+
+  test('is an answer that does not come in time', async () => {
+    const server = await listen(() => undefined);
+    const signal = AbortSignal.timeout(100);
+    expect(await outcome(client()({ method: 'POST', url: server.origin, json: {}, signal }))).toEqual([
+      'ambiguous',
+      'timeout',
+      undefined,
+    ]);
+  });
+
+  test('is a body that breaks off, drips or never ends', async () => {
+    const truncated = await listen((request, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('{"id":', () => request.socket.destroy());
+    });
+    expect(
+      await outcome(client()({ method: 'POST', url: truncated.origin, json: {}, signal: soon() })),
+    ).toEqual(['ambiguous', 'connection_lost', 200]);
+    const stalled = await listen((_, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('{"id":');
+    });
+    const signal = AbortSignal.timeout(150);
+    expect(await outcome(client()({ method: 'POST', url: stalled.origin, json: {}, signal }))).toEqual([
+      'ambiguous',
+      'timeout',
+      200,
+    ]);
+  });
+
+  test('is an answer that is too large, announced or not', async () => {
+    const announced = await listen((_, response) => response.end('x'.repeat(2000)));
+    const chunked = await listen((_, response) => {
+      response.write('x'.repeat(1000));
+      response.end('x'.repeat(1000));
+    });
+    for (const { origin } of [announced, chunked]) {
+      const asked = client()({ method: 'GET', url: origin, signal: soon(), bodyMaxBytes: 1999 });
+      expect(await outcome(asked)).toEqual(['ambiguous', 'answer_too_large', 200]);
+    }
+    const fits = await client()({ method: 'GET', url: chunked.origin, signal: soon(), bodyMaxBytes: 2000 });
+    expect(fits.text).toHaveLength(2000);
+  });
+
+  test('is an encoded answer', async () => {
+    const server = await listen((_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' });
+      response.end(gzipSync('{"id":"1"}'));
+    });
+    expect(await outcome(client()({ method: 'POST', url: server.origin, json: {}, signal: soon() }))).toEqual(
+      ['ambiguous', 'encoded_answer', 200],
+    );
+  });
+
+  test('is a kept connection that the server closes as we write, and nothing is sent again', async () => {
+    const server = await listenRaw((socket, nth) => {
+      if (nth === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
+      else socket.destroy();
+    });
+    const request = client();
+    await request({ method: 'GET', url: server.url, signal: soon() });
+    expect((await outcome(request({ method: 'POST', url: server.url, json: {}, signal: soon() })))[0]).toBe(
+      'ambiguous',
+    );
+    expect(server.requests).toBe(2);
+  });
+
+  test('is an answer that is no HTTP', async () => {
+    const server = await listenRaw((socket) => socket.end('SSH-2.0-OpenSSH\r\n'));
+    expect((await outcome(client()({ method: 'POST', url: server.url, json: {}, signal: soon() })))[0]).toBe(
+      'ambiguous',
+    );
+  });
+});
+
+test('an idle connection is closed before a server would close it', async () => {
+  const server = await listen((_, response) => response.end('{}'));
+  const request = client({ idleTimeoutMs: 50 });
+  await request({ method: 'GET', url: server.origin, signal: soon() });
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await request({ method: 'GET', url: server.origin, signal: soon() });
+  expect(server.connections).toBe(2);
+});
