@@ -1,0 +1,90 @@
+import { MongoBulkWriteError } from 'mongodb';
+import type { Collection, Db } from 'mongodb';
+import { ensureIndexes, isDuplicateKey } from '../store/mongo.ts';
+import { entryId } from './entry.ts';
+import type { LedgerEntry } from './entry.ts';
+
+/** The part of the driver's collection that the ledger uses. */
+export type LedgerCollection = Pick<Collection<LedgerEntry>, 'insertMany' | 'find' | 'findOne'>;
+
+const readTimeoutMs = 10_000;
+const majorityTimeoutMs = 10_000;
+
+/** Money is read from the primary with majority concern: what a decision rests on must not be rolled back. */
+export function ledgerCollection(db: Db): Collection<LedgerEntry> {
+  return db.collection<LedgerEntry>('ledger', {
+    readConcern: { level: 'majority' },
+    readPreference: 'primary',
+    writeConcern: { w: 'majority', wtimeoutMS: majorityTimeoutMs },
+    useBigInt64: true,
+  });
+}
+
+/** The unique index on `key` needs the collection unsharded, or sharded by `key`. */
+export async function ensureLedgerIndexes(db: Db): Promise<void> {
+  await ensureIndexes(ledgerCollection(db), [
+    { name: 'key', key: { key: 1 }, unique: true },
+    { name: 'account_seq', key: { account: 1, seq: -1 } },
+  ]);
+}
+
+/** One query on the unique index. */
+export async function findByKeys(
+  collection: LedgerCollection,
+  keys: readonly string[],
+): Promise<Map<string, LedgerEntry>> {
+  if (keys.length === 0) return new Map();
+  const found = await collection
+    .find({ key: { $in: [...keys] } })
+    .maxTimeMS(readTimeoutMs)
+    .toArray();
+  return new Map(found.map((entry) => [entry.key, entry]));
+}
+
+/** The entries of an account after `after`, in order, at most `limit`, up to the first that is missing. By `_id`. */
+export async function findSuccessors(
+  collection: LedgerCollection,
+  account: string,
+  range: { readonly after: bigint; readonly limit: number },
+): Promise<LedgerEntry[]> {
+  const ids = Array.from({ length: range.limit }, (_, n) => entryId(account, range.after + BigInt(n) + 1n));
+  const found = await collection
+    .find({ _id: { $in: ids } })
+    .maxTimeMS(readTimeoutMs)
+    .toArray();
+  const byId = new Map(found.map((entry) => [entry._id, entry]));
+  const ordered = ids.map((id) => byId.get(id));
+  const missing = ordered.indexOf(undefined);
+  return ordered.slice(0, missing < 0 ? ordered.length : missing).filter((entry) => entry !== undefined);
+}
+
+/** One query on the index of account and seq. */
+export async function findLast(
+  collection: LedgerCollection,
+  account: string,
+): Promise<LedgerEntry | undefined> {
+  const last = await collection.findOne({ account }, { sort: { seq: -1 }, maxTimeMS: readTimeoutMs });
+  return last ?? undefined;
+}
+
+/**
+ * Writes entries in order and tells how many are there now, with majority: all of them, or those before the first
+ * whose `_id` or `key` exists. Any other failure is thrown, and then nothing is known about any of them.
+ */
+export async function insertInOrder(
+  collection: LedgerCollection,
+  entries: readonly LedgerEntry[],
+): Promise<number> {
+  if (entries.length === 0) return 0;
+  try {
+    await collection.insertMany([...entries], { ordered: true });
+    return entries.length;
+  } catch (error) {
+    if (!isDuplicateKey(error) || !(error instanceof MongoBulkWriteError)) throw error;
+    const [first] = [error.writeErrors].flat();
+    // With a write concern error beside it, the entries before the duplicate may still be rolled back.
+    if (first === undefined || error.result.getWriteConcernError() !== undefined) throw error;
+    // Not insertedCount: the fallback server counts the refused ones too.
+    return first.index;
+  }
+}

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import type { Micros } from '../domain/money.ts';
+
+export type EntryKind = 'credit' | 'hold' | 'settle' | 'release' | 'charge_extra' | 'adjust';
+
+/**
+ * One line of an account, as stored; never changed, never removed. Every integer but `at` is an int64 in MongoDB.
+ *
+ * | kind         | amount                        | available        | held      |
+ * |--------------|-------------------------------|------------------|-----------|
+ * | credit       | positive                      | + amount         |           |
+ * | adjust       | negative                      | + amount         |           |
+ * | hold         | what is set aside             | − amount         | + amount  |
+ * | settle       | charged, at most the hold     | + hold − amount  | − hold    |
+ * | release      | the hold                      | + amount         | − amount  |
+ * | charge_extra | charged beyond the hold       | − amount         |           |
+ */
+export interface LedgerEntry {
+  /** `<account>/<seq>`: two writers cannot both have the next place. */
+  readonly _id: string;
+  readonly account: string;
+  /** 1, 2, 3 … in each account. */
+  readonly seq: bigint;
+  /** Unique in the whole ledger: the same operation twice is one entry. See `keys`. */
+  readonly key: string;
+  readonly kind: EntryKind;
+  readonly task?: string;
+  readonly amount: Micros;
+  /** Balances after this entry. */
+  readonly available: Micros;
+  readonly held: Micros;
+  /** Of a settle whose charge exceeds its hold: the amount of the `charge_extra` that follows. */
+  readonly excess?: Micros;
+  /** JSON of the PriceBasis (hold), or of how the charge came about (settle). */
+  readonly basis?: string;
+  readonly note?: string;
+  /** Unix milliseconds by the writer's clock; for people, nothing is ordered by it. */
+  readonly at: number;
+  /** Of the entry before; of the first one: 64 zeros. */
+  readonly prev_hash: string;
+  readonly hash: string;
+}
+
+/**
+ * Settle and release share one key, so that the unique index lets a task be closed once, whichever comes first.
+ * Accounts and tasks contain no colon: no two operations write the same key.
+ */
+export const keys = {
+  hold: (task: string) => `${task}:hold`,
+  close: (task: string) => `${task}:close`,
+  chargeExtra: (task: string) => `${task}:charge_extra`,
+  credit: (account: string, reference: string) => `credit:${account}:${reference}`,
+};
+
+/** What the next entry builds on: the balances and the hash of the last one. */
+export interface Head {
+  readonly seq: bigint;
+  readonly available: Micros;
+  readonly held: Micros;
+  readonly hash: string;
+}
+
+export const emptyHead: Head = { seq: 0n, available: 0n, held: 0n, hash: '0'.repeat(64) };
+
+/** An entry without its place in the chain. */
+export interface Draft {
+  readonly account: string;
+  readonly key: string;
+  readonly kind: EntryKind;
+  readonly task?: string;
+  readonly amount: Micros;
+  /** By how much the balances change. */
+  readonly available: Micros;
+  readonly held: Micros;
+  readonly excess?: Micros;
+  readonly basis?: string;
+  readonly note?: string;
+}
+
+const int64Max = 2n ** 63n - 1n;
+
+/** The entry that follows `head`. Throws RangeError when a balance leaves int64. */
+export function chainEntry(head: Head, draft: Draft, at: number): LedgerEntry {
+  const seq = head.seq + 1n;
+  const available = head.available + draft.available;
+  const held = head.held + draft.held;
+  for (const value of [available, held, draft.amount]) {
+    if (value > int64Max || value < -int64Max) throw new RangeError(`account ${draft.account} leaves int64`);
+  }
+  const entry = {
+    ...draft,
+    _id: entryId(draft.account, seq),
+    seq,
+    available,
+    held,
+    at,
+    prev_hash: head.hash,
+  };
+  return { ...entry, hash: hashEntry(entry) };
+}
+
+export function entryId(account: string, seq: bigint): string {
+  return `${account}/${seq}`;
+}
+
+/** What a settled task costs its account; nothing when it was released. */
+export function chargeOf(close: LedgerEntry): Micros {
+  return close.kind === 'settle' ? close.amount + (close.excess ?? 0n) : 0n;
+}
+
+/**
+ * SHA-256 over the fields in a fixed order as one JSON array, integers as strings. A field that is added to entries
+ * later goes to the end of the list and only when present, so that old hashes stay valid.
+ */
+export function hashEntry(entry: Omit<LedgerEntry, 'hash'>): string {
+  const canonical = JSON.stringify([
+    entry._id,
+    entry.account,
+    entry.seq.toString(),
+    entry.key,
+    entry.kind,
+    entry.task ?? null,
+    entry.amount.toString(),
+    entry.available.toString(),
+    entry.held.toString(),
+    entry.excess?.toString() ?? null,
+    entry.basis ?? null,
+    entry.note ?? null,
+    entry.at,
+    entry.prev_hash,
+  ]);
+  return createHash('sha256').update(canonical).digest('hex');
+}

@@ -1,0 +1,165 @@
+import type { Db } from 'mongodb';
+import type { Micros } from '../domain/money.ts';
+import { createAppender } from './appender.ts';
+import { ensureLedgerIndexes, findByKeys, findSuccessors, ledgerCollection } from './collection.ts';
+import type { LedgerCollection } from './collection.ts';
+import { chargeOf, keys } from './entry.ts';
+import type { LedgerEntry } from './entry.ts';
+import { LedgerIntegrityError } from './errors.ts';
+import { createHeads } from './heads.ts';
+import { findOpenHolds } from './open-holds.ts';
+import type { OpenHold, OpenHoldsOptions } from './open-holds.ts';
+import {
+  checkAccount,
+  creditOperation,
+  holdOperation,
+  releaseOperation,
+  settleOperation,
+} from './operation.ts';
+import type { CreditRequest, HoldRequest, ReleaseRequest, SettleRequest } from './operation.ts';
+import type { Outcome } from './plan.ts';
+
+export interface LedgerDeps {
+  readonly db: Db;
+  /** Unix milliseconds, for the entries' `at`. */
+  readonly now: () => number;
+  /** Instead of `ledgerCollection(db)`: for tests that lose answers. */
+  readonly collection?: LedgerCollection;
+  /** Accounts whose head is remembered. */
+  readonly headsMax?: number;
+}
+
+export interface Ledger {
+  ensureIndexes(): Promise<void>;
+  /** Sets money aside; refused when `available - amount` would fall below `-overdraftLimit`. */
+  hold(request: HoldRequest): Promise<HoldResult>;
+  /** Charges a task that succeeded. What exceeds the hold becomes a `charge_extra`, below zero if it must. */
+  settle(request: SettleRequest): Promise<CloseResult>;
+  /** Gives a task's hold back. `no_hold`: nothing was ever held for it, and nothing is written. */
+  release(request: ReleaseRequest): Promise<ReleaseResult>;
+  /** A replay returns the entry of the first call, whatever amount that had. */
+  credit(request: CreditRequest): Promise<AppendResult>;
+  /** One read: by `_id` where the head is known, else by the index. */
+  balance(account: string): Promise<Balance>;
+  /** In order, oldest first. */
+  entries(account: string, page: EntriesPage): Promise<LedgerEntry[]>;
+  /** At most three: hold, settle or release, charge_extra. By the unique index on `key`. */
+  entriesOfTask(task: string): Promise<LedgerEntry[]>;
+  /** An account's holds that are neither settled nor released, newest first: the reconciler's question. */
+  openHolds(account: string, options?: OpenHoldsOptions): Promise<OpenHold[]>;
+}
+
+export interface AppendResult {
+  readonly entry: LedgerEntry;
+  /** It was there before this call. */
+  readonly replayed: boolean;
+}
+
+export type HoldResult =
+  | (AppendResult & { readonly ok: true })
+  | { readonly ok: false; readonly refused: 'insufficient_balance'; readonly available: Micros };
+
+export interface CloseResult extends AppendResult {
+  /** How the task is closed now; the first call decided it. */
+  readonly closed: 'settled' | 'released';
+  /** What the task costs in all, a charge beyond the hold included; 0 when released. */
+  readonly charged: Micros;
+  /** It was closed the other way before: a settle found a release, or the other way round. */
+  readonly contradicts: boolean;
+}
+
+export type ReleaseResult = CloseResult | { readonly closed: 'no_hold' };
+
+export interface Balance {
+  readonly available: Micros;
+  readonly held: Micros;
+  /** Of the last entry; 0 for an account without any. */
+  readonly seq: bigint;
+}
+
+export interface EntriesPage {
+  /** The page begins behind this `seq`. */
+  readonly after?: bigint;
+  /** 1 to 1,000. */
+  readonly limit: number;
+}
+
+const headsMaxDefault = 10_000;
+const pageEntriesMax = 1_000;
+
+/**
+ * The accounts' money. Every operation is one entry (a settle beyond its hold: two), appended by one insert, and may
+ * be repeated without end: it happens once. An operation rejects with LedgerUnavailableError while MongoDB does not
+ * answer, with LedgerIntegrityError when it contradicts the ledger, with RangeError when its input is out of bounds.
+ */
+export function createLedger(deps: LedgerDeps): Ledger {
+  const collection = deps.collection ?? ledgerCollection(deps.db);
+  const heads = createHeads(collection, deps.headsMax ?? headsMaxDefault);
+  const appender = createAppender({ collection, heads, now: deps.now });
+
+  return {
+    ensureIndexes: () => ensureLedgerIndexes(deps.db),
+
+    async hold(request) {
+      const outcome = await appender.submit(holdOperation(request));
+      if (outcome.state === 'refused') {
+        return { ok: false, refused: 'insufficient_balance', available: outcome.available };
+      }
+      return { ok: true, ...expectDone(outcome, 'hold', request.account) };
+    },
+
+    async settle(request) {
+      const outcome = await appender.submit(settleOperation(request));
+      return closeResult(expectDone(outcome, `settle of ${request.task}`, request.account), 'settled');
+    },
+
+    async release(request) {
+      const outcome = await appender.submit(releaseOperation(request));
+      if (outcome.state === 'no_hold') return { closed: 'no_hold' };
+      return closeResult(expectDone(outcome, `release of ${request.task}`, request.account), 'released');
+    },
+
+    async credit(request) {
+      return expectDone(await appender.submit(creditOperation(request)), 'credit', request.account);
+    },
+
+    async balance(account) {
+      const { available, held, seq } = await heads.refresh(checkAccount(account));
+      return { available, held, seq };
+    },
+
+    async entries(account, page) {
+      const limit = Math.min(Math.max(page.limit, 1), pageEntriesMax);
+      return findSuccessors(collection, checkAccount(account), { after: page.after ?? 0n, limit });
+    },
+
+    async entriesOfTask(task) {
+      const wanted = [keys.hold(task), keys.close(task), keys.chargeExtra(task)];
+      const found = await findByKeys(collection, wanted);
+      return wanted.map((key) => found.get(key)).filter((entry) => entry !== undefined);
+    },
+
+    async openHolds(account, options = {}) {
+      return findOpenHolds(collection, checkAccount(account), options);
+    },
+  };
+}
+
+function expectDone(outcome: Outcome, what: string, account: string): AppendResult {
+  switch (outcome.state) {
+    case 'done':
+      return { entry: outcome.entry, replayed: outcome.replayed };
+    case 'failed':
+      throw outcome.error;
+    case 'refused':
+    case 'no_hold':
+      throw new LedgerIntegrityError(`${what} on account ${account}: ${outcome.state}`);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function closeResult({ entry, replayed }: AppendResult, wanted: CloseResult['closed']): CloseResult {
+  const closed = entry.kind === 'settle' ? 'settled' : 'released';
+  return { closed, entry, charged: chargeOf(entry), replayed, contradicts: closed !== wanted };
+}

@@ -1,0 +1,144 @@
+import { Buffer } from 'node:buffer';
+import type { Micros } from '../domain/money.ts';
+
+export interface HoldRequest {
+  readonly account: string;
+  /** Task id, or the like of a synchronous image. */
+  readonly task: string;
+  readonly amount: Micros;
+  /** JSON of the PriceBasis. */
+  readonly basis: string;
+  /** How far below zero holds may take `available`; not negative. */
+  readonly overdraftLimit: Micros;
+}
+
+export interface SettleRequest {
+  readonly account: string;
+  readonly task: string;
+  /** The hold's amount; anything else is an error. */
+  readonly held: Micros;
+  /** The final charge, which may exceed the hold. */
+  readonly amount: Micros;
+  /** JSON of how the charge came about. */
+  readonly basis?: string;
+  readonly note?: string;
+}
+
+export interface ReleaseRequest {
+  readonly account: string;
+  readonly task: string;
+  /** The hold's amount; anything else is an error. */
+  readonly held: Micros;
+  readonly note?: string;
+}
+
+export interface CreditRequest {
+  readonly account: string;
+  /** Not zero; a negative amount is a correction and may take `available` below zero. */
+  readonly amount: Micros;
+  /** Names the payment: the same reference is the same credit. */
+  readonly reference: string;
+  readonly note?: string;
+}
+
+export type HoldOperation = HoldRequest & { readonly kind: 'hold' };
+export type SettleOperation = SettleRequest & { readonly kind: 'settle' };
+export type ReleaseOperation = ReleaseRequest & { readonly kind: 'release' };
+export type CreditOperation = CreditRequest & { readonly kind: 'credit' };
+/** What the ledger is asked to do, checked and bounded. */
+export type Operation = HoldOperation | SettleOperation | ReleaseOperation | CreditOperation;
+
+/** A slash would blur `_id`, a colon would blur `key`. */
+const namePattern = /^[A-Za-z0-9._-]{1,128}$/;
+const referenceCharactersMax = 256;
+const noteCharactersMax = 500;
+const basisBytesMax = 64 * 1024;
+/** 10^12 currency units: far from int64's end, so that a few entries cannot reach it. */
+const amountMax: Micros = 10n ** 18n;
+
+/** Throws RangeError on what no ledger may hold; so do the three below. */
+export function holdOperation(request: HoldRequest): HoldOperation {
+  return {
+    kind: 'hold',
+    account: checkAccount(request.account),
+    task: checkTask(request.task),
+    amount: checkAmount(request.amount),
+    basis: checkBasis(request.basis),
+    overdraftLimit: checkAmount(request.overdraftLimit),
+  };
+}
+
+export function settleOperation(request: SettleRequest): SettleOperation {
+  return {
+    kind: 'settle',
+    account: checkAccount(request.account),
+    task: checkTask(request.task),
+    held: checkAmount(request.held),
+    amount: checkAmount(request.amount),
+    ...(request.basis === undefined ? {} : { basis: checkBasis(request.basis) }),
+    ...cutNote(request.note),
+  };
+}
+
+export function releaseOperation(request: ReleaseRequest): ReleaseOperation {
+  return {
+    kind: 'release',
+    account: checkAccount(request.account),
+    task: checkTask(request.task),
+    held: checkAmount(request.held),
+    ...cutNote(request.note),
+  };
+}
+
+export function creditOperation(request: CreditRequest): CreditOperation {
+  const { amount } = request;
+  if (amount === 0n) throw new RangeError('a credit of zero is none');
+  checkAmount(amount < 0n ? -amount : amount);
+  return {
+    kind: 'credit',
+    account: checkAccount(request.account),
+    amount,
+    reference: checkReference(request.reference),
+    ...cutNote(request.note),
+  };
+}
+
+export function checkAccount(account: string): string {
+  if (!namePattern.test(account)) throw new RangeError('an account is 1-128 of A-Z a-z 0-9 . _ -');
+  return account;
+}
+
+function checkTask(task: string): string {
+  if (!namePattern.test(task)) throw new RangeError('a task is 1-128 of A-Z a-z 0-9 . _ -');
+  return task;
+}
+
+function checkAmount(amount: Micros): Micros {
+  if (amount < 0n || amount > amountMax) throw new RangeError(`an amount is 0 to ${amountMax} micro-units`);
+  return amount;
+}
+
+function checkReference(reference: string): string {
+  const text = wellFormed(reference);
+  if (text.length === 0 || text.length > referenceCharactersMax) {
+    throw new RangeError(`a reference has 1 to ${referenceCharactersMax} characters`);
+  }
+  return text;
+}
+
+function checkBasis(basis: string): string {
+  const text = wellFormed(basis);
+  if (Buffer.byteLength(text) > basisBytesMax)
+    throw new RangeError(`a basis has at most ${basisBytesMax} bytes`);
+  return text;
+}
+
+/** For people; cut, because a long note must not keep a task from being settled. */
+function cutNote(note: string | undefined): { note?: string } {
+  return note === undefined ? {} : { note: wellFormed(note.slice(0, noteCharactersMax)) };
+}
+
+/** MongoDB stores UTF-8: half a surrogate pair would come back as another character and break the entry's hash. */
+function wellFormed(text: string): string {
+  return Buffer.from(text, 'utf8').toString('utf8');
+}
