@@ -1,7 +1,6 @@
-import type { Db } from 'mongodb';
 import type { Micros } from '../domain/money.ts';
 import { createAppender } from './appender.ts';
-import { ensureLedgerIndexes, findByKeys, findSuccessors, ledgerCollection } from './collection.ts';
+import { findByKeys, findSuccessors } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
 import { chargeOf, keys } from './entry.ts';
 import type { LedgerEntry } from './entry.ts';
@@ -20,17 +19,15 @@ import type { CreditRequest, HoldRequest, ReleaseRequest, SettleRequest } from '
 import type { Outcome } from './plan.ts';
 
 export interface LedgerDeps {
-  readonly db: Db;
+  /** `ledgerCollection(db)`; its indexes are made by `ensureLedgerIndexes(db)`. */
+  readonly collection: LedgerCollection;
   /** Unix milliseconds, for the entries' `at`. */
   readonly now: () => number;
-  /** Instead of `ledgerCollection(db)`: for tests that lose answers. */
-  readonly collection?: LedgerCollection;
   /** Accounts whose head is remembered. */
   readonly headsMax?: number;
 }
 
 export interface Ledger {
-  ensureIndexes(): Promise<void>;
   /** Sets money aside; refused when `available - amount` would fall below `-overdraftLimit`. */
   hold(request: HoldRequest): Promise<HoldResult>;
   /** Charges a task that succeeded. What exceeds the hold becomes a `charge_extra`, below zero if it must. */
@@ -93,13 +90,11 @@ const pageEntriesMax = 1_000;
  * answer, with LedgerIntegrityError when it contradicts the ledger, with RangeError when its input is out of bounds.
  */
 export function createLedger(deps: LedgerDeps): Ledger {
-  const collection = deps.collection ?? ledgerCollection(deps.db);
+  const { collection } = deps;
   const heads = createHeads(collection, deps.headsMax ?? headsMaxDefault);
   const appender = createAppender({ collection, heads, now: deps.now });
 
   return {
-    ensureIndexes: () => ensureLedgerIndexes(deps.db),
-
     async hold(request) {
       const outcome = await appender.submit(holdOperation(request));
       if (outcome.state === 'refused') {
