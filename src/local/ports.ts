@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 
 import { LocalServerError, systemCodeOf } from './local-options.ts';
 
-const HOST = '127.0.0.1';
-const NEIGHBOURS_MAX = 50;
+const loopback = '127.0.0.1';
+const neighboursMax = 50;
 
 /**
  * `preferred`: this number or, if it is taken, the next free one. `fixed`: this one or an error. `any`: the
@@ -18,7 +18,7 @@ export async function choosePort(request: PortRequest, purpose: string): Promise
   if ('fixed' in request) {
     return requirePort(request.fixed, purpose);
   }
-  for (let port = request.preferred; port < request.preferred + NEIGHBOURS_MAX && port < 65_536; port += 1) {
+  for (let port = request.preferred; port < request.preferred + neighboursMax && port < 65_536; port += 1) {
     // One after the other: the lowest free port wins.
     if (await isPortFree(port)) {
       return port;
@@ -50,7 +50,7 @@ function bindOnce(port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
-    server.listen({ port, host: HOST, exclusive: true }, () => {
+    server.listen({ port, host: loopback, exclusive: true }, () => {
       const address = server.address();
       const bound = typeof address === 'object' && address !== null ? address.port : port;
       server.close(() => resolve(bound));

@@ -12,10 +12,10 @@ import {
   type ProcessIdentity,
 } from './process-identity.ts';
 
-const LOG_BYTES_MAX = 10_000_000;
-const LOG_TAIL_LINES = 15;
-const STOP_GRACE_MS = 8_000;
-const POLL_INTERVAL_MS = 40;
+const logBytesMax = 10_000_000;
+const logTailLines = 15;
+const stopGraceMs = 8_000;
+const pollIntervalMs = 40;
 
 export type ChildOptions = LocalOptions & {
   /** Names the log and the pid file; one child of a name per data directory. */
@@ -82,7 +82,7 @@ export async function waitUntilServing(
       if (Date.now() > deadline) {
         throw await failure(child, `${child.name} does not answer: ${messageOf(error)}`);
       }
-      await delay(POLL_INTERVAL_MS);
+      await delay(pollIntervalMs);
     }
   }
 }
@@ -91,7 +91,7 @@ async function failure(child: ChildServer, what: string): Promise<LocalServerErr
   const tail = (await readFile(child.logFile, 'utf8').catch(() => ''))
     .trimEnd()
     .split('\n')
-    .slice(-LOG_TAIL_LINES);
+    .slice(-logTailLines);
   return new LocalServerError([`${what}. The end of ${child.logFile}:`, ...tail].join('\n  '));
 }
 
@@ -129,17 +129,17 @@ function describeChild(
     hasExited: () => gone,
     kill: () => end('SIGKILL'),
     stop: async () => {
-      const force = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS);
+      const force = setTimeout(() => child.kill('SIGKILL'), stopGraceMs);
       await end('SIGTERM');
       clearTimeout(force);
     },
   };
 }
 
-const WATCHER = 'cat >/dev/null; kill -TERM "$0"; sleep 5; kill -KILL "$0"';
+const watcherScript = 'cat >/dev/null; kill -TERM "$0"; sleep 5; kill -KILL "$0"';
 
 function watch(pid: number): { end: () => void } {
-  const watcher = spawn('sh', ['-c', WATCHER, String(pid)], {
+  const watcher = spawn('sh', ['-c', watcherScript, String(pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });
@@ -174,7 +174,7 @@ async function prepareLog(options: ChildOptions): Promise<string> {
     (found) => found.size,
     () => 0,
   );
-  if (size > LOG_BYTES_MAX) {
+  if (size > logBytesMax) {
     await rename(file, `${file}.1`);
   }
   return file;
@@ -208,13 +208,13 @@ async function endLeftover(options: ChildOptions): Promise<void> {
   }
   options.report(`Ending ${options.name} (pid ${leftover.pid}), left over from an earlier run.`);
   process.kill(leftover.pid, 'SIGTERM');
-  const forceAt = Date.now() + STOP_GRACE_MS;
+  const forceAt = Date.now() + stopGraceMs;
   // Polling: the process is nobody's child here.
   while (await isSameProcessAlive(leftover)) {
     if (Date.now() > forceAt) {
       process.kill(leftover.pid, 'SIGKILL');
     }
-    await delay(POLL_INTERVAL_MS);
+    await delay(pollIntervalMs);
   }
   await rm(pidFile(options), { force: true });
 }

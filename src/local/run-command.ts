@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
-import { access, constants } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 
 import type { Report } from './local-options.ts';
+import { isExecutable } from './program-files.ts';
 
-const OUTPUT_CHARACTERS_MAX = 100_000;
-const CONNECT_TIMEOUT_MS = 4_000;
-const HEARTBEAT_MS = 5_000;
+const outputCharactersMax = 100_000;
+const connectTimeoutMs = 4_000;
+const heartbeatMs = 5_000;
 
 export type CommandResult = { ok: boolean; output: string };
 
@@ -29,7 +29,7 @@ export function runCommand(
     });
     let output = '';
     const collect = (chunk: Buffer): void => {
-      output = (output + chunk.toString('utf8')).slice(-OUTPUT_CHARACTERS_MAX);
+      output = (output + chunk.toString('utf8')).slice(-outputCharactersMax);
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
@@ -63,13 +63,6 @@ export async function findOnPath(
   return candidates[usable.indexOf(true)];
 }
 
-export function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
-}
-
 /**
  * Whether a host answers within four seconds, so that a closed network costs no more. Behind a proxy nothing is
  * asked: the download finds out itself.
@@ -87,7 +80,7 @@ export async function canReach(host: string, environment: NodeJS.ProcessEnv): Pr
       resolve(reached);
     };
     // The socket's own timeout does not cover the look-up of the name.
-    const timer = setTimeout(() => finish(false), CONNECT_TIMEOUT_MS);
+    const timer = setTimeout(() => finish(false), connectTimeoutMs);
     socket.once('connect', () => finish(true));
     socket.once('error', () => finish(false));
   });
@@ -98,7 +91,7 @@ export async function withProgress<T>(report: Report, what: string, work: () => 
   const startedAt = Date.now();
   const seconds = (): string => `${Math.round((Date.now() - startedAt) / 1000)} s`;
   report(`${what} …`);
-  const heartbeat = setInterval(() => report(`${what} … ${seconds()}`), HEARTBEAT_MS);
+  const heartbeat = setInterval(() => report(`${what} … ${seconds()}`), heartbeatMs);
   try {
     return await work();
   } finally {

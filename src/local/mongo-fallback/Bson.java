@@ -1,4 +1,6 @@
 import de.bwaldvogel.mongo.bson.Document;
+import de.bwaldvogel.mongo.exception.MongoServerError;
+import de.bwaldvogel.mongo.wire.BsonConstants;
 import de.bwaldvogel.mongo.wire.bson.BsonDecoder;
 import de.bwaldvogel.mongo.wire.bson.BsonEncoder;
 import io.netty.buffer.ByteBuf;
@@ -16,6 +18,15 @@ final class Bson {
         byte[] bytes = new byte[buffer.readableBytes()];
         buffer.readBytes(bytes);
         return bytes;
+    }
+
+    /** The protocol would let a larger one be written, and no more be read. */
+    static void checkSize(Document document) {
+        int bytes = encode(document).length;
+        if (bytes > BsonConstants.MAX_BSON_OBJECT_SIZE) {
+            throw new MongoServerError(17419, "BSONObjectTooLarge",
+                "resulting document is larger than 16 MiB: " + bytes + " bytes");
+        }
     }
 
     static Document decode(byte[] bytes) {

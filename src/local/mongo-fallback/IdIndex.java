@@ -56,6 +56,7 @@ final class IdIndex extends Index<Object> implements QueryPlan.Source {
         if (holds(id)) {
             throw new DuplicateKeyError(this, collection, getKeys(), new KeyValue(Collections.singletonList(id)));
         }
+        Bson.checkSize(document);
     }
 
     @Override
@@ -70,7 +71,8 @@ final class IdIndex extends Index<Object> implements QueryPlan.Source {
 
     @Override
     public void checkUpdate(Document before, Document after, MongoCollection<Object> collection) {
-        // the base class refuses to change an _id
+        // The base class refuses to change an _id. The size is checked here because nothing is written yet.
+        Bson.checkSize(after);
     }
 
     @Override

@@ -13,9 +13,11 @@ import de.bwaldvogel.mongo.backend.ArrayFilters;
 import de.bwaldvogel.mongo.backend.CollectionOptions;
 import de.bwaldvogel.mongo.backend.CursorRegistry;
 import de.bwaldvogel.mongo.backend.DocumentWithPosition;
+import de.bwaldvogel.mongo.backend.Index;
 import de.bwaldvogel.mongo.backend.QueryResult;
 import de.bwaldvogel.mongo.backend.Utils;
 import de.bwaldvogel.mongo.bson.Document;
+import de.bwaldvogel.mongo.exception.IndexBuildFailedException;
 import de.bwaldvogel.mongo.oplog.Oplog;
 
 /**
@@ -88,6 +90,22 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
         } finally {
             firstMatchOnly = false;
         }
+    }
+
+    /** The base class builds an index without the collection's lock, and leaves half of one behind. */
+    @Override
+    public synchronized void addIndex(Index<Object> index) {
+        try {
+            super.addIndex(index);
+        } catch (IndexBuildFailedException error) {
+            ((OrderedIndex) index).clear();
+            throw error;
+        }
+    }
+
+    @Override
+    public synchronized void dropIndex(String name) {
+        super.dropIndex(name);
     }
 
     /** An aggregation starts with all documents; its leading `$match`, if any, has been noted as a hint. */

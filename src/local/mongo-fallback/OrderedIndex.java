@@ -58,6 +58,17 @@ final class OrderedIndex extends Index<Object> implements QueryPlan.Source {
         return entries;
     }
 
+    @Override
+    public boolean hasSameOptions(Index<?> other) {
+        return super.hasSameOptions(other) && toIndexDescription().equals(other.toIndexDescription());
+    }
+
+    /** After a build that failed, or the next one would take what is there for a complete index. */
+    void clear() {
+        entries.clear();
+        drop();
+    }
+
     private boolean isLeftOut(Document document) {
         return isSparse() && keys().stream()
             .allMatch(key -> Utils.getSubdocumentValue(document, key) instanceof Missing);
@@ -106,8 +117,10 @@ final class OrderedIndex extends Index<Object> implements QueryPlan.Source {
         }
     }
 
+    /** Checks again: while an index is built, its own earlier documents are not yet there for checkAdd. */
     @Override
     public void add(Document document, Object position, MongoCollection<Object> collection) {
+        checkUnique(document, position, collection);
         if (holdsArray(document)) {
             multikeyIndexes.put(mapName, Boolean.TRUE);
         }

@@ -1,0 +1,40 @@
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+
+import { checkMongoConformance, conformanceChecks } from '../../src/local/conformance.ts';
+
+let client: MongoClient;
+
+beforeAll(async () => {
+  client = await MongoClient.connect(inject('mongodbUri'));
+});
+
+afterAll(async () => {
+  await client.close();
+});
+
+test('the MongoDB in use does what our stores rely on', async () => {
+  expect(await checkMongoConformance(client.db('conformance-test'))).toEqual([]);
+});
+
+test('a difference is reported by the name of its check', async () => {
+  const [first] = conformanceChecks;
+  const wrong = { name: first?.name ?? '', expected: 'something else', run: async () => 11_000 };
+  const failing = {
+    name: 'fails',
+    expected: 1,
+    run: async () => {
+      throw new Error('no such command');
+    },
+  };
+  expect(await checkMongoConformance(client.db('conformance-test'), [wrong, failing])).toEqual([
+    { check: wrong.name, expected: "'something else'", found: '11000' },
+    { check: 'fails', expected: '1', found: "{ unexpected: 'no such command' }" },
+  ]);
+});
+
+test('the checks leave nothing behind', async () => {
+  const db = client.db('conformance-leftovers');
+  await checkMongoConformance(db);
+  expect(await db.listCollections().toArray()).toEqual([]);
+});
