@@ -287,8 +287,12 @@ const environmentSchema = z
     MONGOD_BINARY: z.string().optional(),
     LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
     LOG_FORMAT: z.enum(['json', 'pretty']).optional(),
+    TASK_QUEUE_PREFIX: z
+      .string()
+      .regex(/^[a-z0-9-]{0,40}$/, 'must be at most 40 small letters, digits, dashes')
+      .default(''),
     METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
-    SHUTDOWN_GRACE_SECONDS: z.coerce.number().int().min(1).max(3600).default(90),
+    SHUTDOWN_GRACE_SECONDS: z.coerce.number().int().min(1).max(3600).default(30),
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: cidrs,
     MEDIA_ALLOW_PRIVATE_NETWORKS: cidrs,
     UPSTREAM_ALLOW_PRIVATE_NETWORKS: cidrs,

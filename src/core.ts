@@ -1,0 +1,128 @@
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import { createChannels } from './channels.ts';
+import type { Channels } from './channels.ts';
+import { ConfigError, loadGatewayConfig, rawEnvironment } from './config.ts';
+import type { Environment, GatewayConfig } from './config.ts';
+import { createUpstreamClient } from './http-client.ts';
+import { ledgerCollection } from './ledger/collection.ts';
+import { createLedger } from './ledger/ledger.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { providers } from './providers/index.ts';
+import { createSecrets } from './secrets.ts';
+import type { Secrets } from './secrets.ts';
+import { createAccountStore } from './store/accounts.ts';
+import { createAttemptStore } from './store/attempts.ts';
+import { createDeliveryStore } from './store/deliveries.ts';
+import { createIdempotencyStore } from './store/idempotency.ts';
+import { createKeyStore } from './store/keys.ts';
+import { connectMongo } from './store/mongo.ts';
+import type { Mongo } from './store/mongo.ts';
+import { createRequestStore } from './store/requests.ts';
+import { createTaskStore } from './store/tasks.ts';
+import { createTemporalClient, temporalSettings } from './temporal/connection.ts';
+import type { TemporalSettings } from './temporal/connection.ts';
+
+/** What the API and the worker both stand on. */
+export interface Core {
+  readonly environment: Environment;
+  readonly config: () => GatewayConfig;
+  /** Reads gateway.yaml again; a bad file leaves the running one in force and throws ConfigError. */
+  readonly reload: () => GatewayConfig;
+  readonly log: Logger;
+  readonly mongo: Mongo;
+  readonly stores: Stores;
+  readonly ledger: Ledger;
+  readonly secrets: Secrets;
+  readonly channels: Channels;
+  readonly temporal: TemporalSettings;
+  readonly client: Client;
+  readonly now: () => number;
+  readonly random: () => number;
+  close(): Promise<void>;
+}
+
+export type Stores = ReturnType<typeof createStores>;
+
+/** Opens what the environment names. Throws ConfigError with every problem found. */
+export async function openCore(environment: Environment, log: Logger): Promise<Core> {
+  const addresses = requireAddresses(environment);
+  const load = () => loadGatewayConfig(environment.GATEWAY_CONFIG, rawEnvironment(), Object.keys(providers));
+  let current = load();
+  const now = () => Date.now();
+  const mongo = await connectMongo(addresses.mongodbUri, { appName: 'mediary' });
+  const stores = createStores(mongo, now);
+  await Promise.all(
+    Object.values(stores).map((store) => ('ensureIndexes' in store ? store.ensureIndexes() : undefined)),
+  );
+  const collection = ledgerCollection(mongo.db);
+  const upstream = createUpstreamClient({
+    allowPrivateNetworks: environment.UPSTREAM_ALLOW_PRIVATE_NETWORKS,
+  });
+  const secrets = createSecrets(addresses.secretsKey);
+  const payloadKey = environment.PAYLOAD_ENCRYPTION === 'on' ? secrets.deriveKey('payload-codec') : undefined;
+  const temporal = temporalSettings(environment, addresses.temporalAddress, payloadKey);
+  const client = createTemporalClient(temporal);
+  return {
+    environment,
+    config: () => current,
+    reload: () => (current = load()),
+    log,
+    mongo,
+    stores,
+    ledger: createLedger({ collection, now }),
+    secrets,
+    channels: createChannels({ current: () => current, providers, request: upstream }),
+    temporal,
+    client,
+    now,
+    random: Math.random,
+    async close() {
+      await Promise.all([client.connection.close(), mongo.close(), upstream.close()]);
+    },
+  };
+}
+
+function createStores({ db }: Mongo, now: () => number) {
+  return {
+    tasks: createTaskStore(db, now),
+    requests: createRequestStore(db),
+    attempts: createAttemptStore(db, now),
+    accounts: createAccountStore(db),
+    keys: createKeyStore(db, now),
+    idempotency: createIdempotencyStore(db, now),
+    deliveries: createDeliveryStore(db),
+  };
+}
+
+interface Addresses {
+  readonly mongodbUri: string;
+  readonly temporalAddress: string;
+  readonly secretsKey: Buffer;
+}
+
+function requireAddresses({ MONGODB_URI, TEMPORAL_ADDRESS, SECRETS_KEY }: Environment): Addresses {
+  const missing = [
+    ...(MONGODB_URI === undefined ? ['MONGODB_URI: required (npm start brings its own MongoDB)'] : []),
+    ...(TEMPORAL_ADDRESS === undefined
+      ? ['TEMPORAL_ADDRESS: required (npm start brings its own Temporal)']
+      : []),
+    ...(SECRETS_KEY === undefined
+      ? ['SECRETS_KEY: required: 32 bytes in base64, such as from openssl rand -base64 32']
+      : []),
+  ];
+  if (MONGODB_URI === undefined || TEMPORAL_ADDRESS === undefined || SECRETS_KEY === undefined) {
+    throw new ConfigError('The environment', missing);
+  }
+  return { mongodbUri: MONGODB_URI, temporalAddress: TEMPORAL_ADDRESS, secretsKey: SECRETS_KEY };
+}
+
+/** The account's webhook secrets, newest first, opened. */
+export function webhookSecretsOf(
+  core: Pick<Core, 'stores' | 'secrets'>,
+): (account: string) => Promise<readonly string[]> {
+  return async (account) => {
+    const found = await core.stores.accounts.find(account);
+    return (found?.webhook_secrets ?? []).map((sealed) => core.secrets.open('webhook-secret', sealed));
+  };
+}

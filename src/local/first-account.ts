@@ -1,0 +1,65 @@
+import { request } from 'undici';
+import { z } from 'zod';
+import { LocalServerError } from './local-options.ts';
+import type { LocalSettings } from './settings.ts';
+
+const startCredit = '100.00';
+
+export interface FirstAccount {
+  readonly apiKey: string;
+  readonly balance: { readonly currency: string; readonly available: string; readonly held: string };
+}
+
+/**
+ * The account of local mode: made once, with a credit (idempotent by its reference) and a key, over the operators' API
+ * as any operator would.
+ */
+export async function makeAccount(settings: LocalSettings): Promise<FirstAccount> {
+  const { account } = settings;
+  const made = await admin(settings, '/accounts', { id: account, name: 'Local account' }, [409]);
+  if (made.status !== 409) {
+    await admin(settings, `/accounts/${account}/credits`, { amount: startCredit, reference: 'local-start' });
+  }
+  const apiKey = settings.apiKey ?? (await makeKey(settings));
+  const { body } = await call(settings.apiUrl, '/v1/balance', { authorization: `Bearer ${apiKey}` });
+  const balance = z.object({ currency: z.string(), available: z.string(), held: z.string() }).parse(body);
+  return { apiKey, balance };
+}
+
+async function makeKey(settings: LocalSettings): Promise<string> {
+  const { body } = await admin(settings, '/keys', { account: settings.account, name: 'local' });
+  return z.object({ key: z.string() }).parse(body).key;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+async function admin(
+  settings: LocalSettings,
+  path: string,
+  json: object,
+  tolerated: readonly number[] = [],
+): Promise<Answer> {
+  const headers = { authorization: `Bearer ${settings.adminToken}`, 'content-type': 'application/json' };
+  const answer = await call(settings.apiUrl, `/admin/v1${path}`, headers, JSON.stringify(json));
+  if (answer.status < 300 || tolerated.includes(answer.status)) return answer;
+  throw new LocalServerError(
+    `The API answered ${answer.status} to POST ${path}: ${JSON.stringify(answer.body)}`,
+  );
+}
+
+async function call(
+  apiUrl: string | undefined,
+  path: string,
+  headers: Record<string, string>,
+  body?: string,
+): Promise<Answer> {
+  const answer = await request(`${apiUrl}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
+  return { status: answer.statusCode, body: await answer.body.json() };
+}

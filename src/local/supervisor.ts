@@ -1,0 +1,50 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Report } from './local-options.ts';
+import type { ChildServer } from './process.ts';
+
+const restartDelayMs = 500;
+const restartDelayMaxMs = 15_000;
+/** A child that ran this long starts again without a growing delay. */
+const stableAfterMs = 30_000;
+
+export interface Supervised {
+  /** Ends the child for good. */
+  stop(): Promise<void>;
+  readonly pid: () => number | undefined;
+}
+
+/** Keeps a child running: one that dies is started again, on the same port and data, and the terminal says so. */
+export function supervise(first: ChildServer, start: () => Promise<ChildServer>, report: Report): Supervised {
+  let current: ChildServer | undefined = first;
+  let stopping = false;
+
+  const watch = async (): Promise<void> => {
+    let waitMs = restartDelayMs;
+    while (!stopping) {
+      const startedAt = Date.now();
+      const end = await current?.exited;
+      if (stopping) return;
+      if (Date.now() - startedAt > stableAfterMs) waitMs = restartDelayMs;
+      report(`${first.name} ${end ?? 'did not start'}; starting it again (its log: ${first.logFile})`);
+      await delay(waitMs);
+      waitMs = Math.min(waitMs * 2, restartDelayMaxMs);
+      if (stopping) return;
+      try {
+        current = await start();
+      } catch (error) {
+        current = undefined;
+        report(error instanceof Error ? error.message : String(error));
+      }
+    }
+  };
+  const watching = watch();
+
+  return {
+    pid: () => (current?.hasExited() === false ? current.pid : undefined),
+    async stop() {
+      stopping = true;
+      await current?.stop();
+      await watching;
+    },
+  };
+}

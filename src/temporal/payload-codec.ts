@@ -1,0 +1,43 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { Payload, PayloadCodec } from '@temporalio/common';
+import { METADATA_ENCODING_KEY } from '@temporalio/common';
+import { temporal } from '@temporalio/proto';
+
+const encoding = 'binary/encrypted';
+const algorithm = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/**
+ * Encrypts every payload with AES-256-GCM before it reaches Temporal: nonce, tag, ciphertext. Payloads that are not
+ * encrypted (written before a key was set) pass through when read.
+ */
+export function createPayloadCodec(key: Buffer): PayloadCodec {
+  return {
+    encode: (payloads) => Promise.resolve(payloads.map((payload) => encrypt(payload, key))),
+    decode: (payloads) => Promise.resolve(payloads.map((payload) => decrypt(payload, key))),
+  };
+}
+
+function encrypt(payload: Payload, key: Buffer): Payload {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv(algorithm, key, nonce);
+  const plain = temporal.api.common.v1.Payload.encode(payload).finish();
+  const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
+  return {
+    metadata: { [METADATA_ENCODING_KEY]: Buffer.from(encoding) },
+    data: Buffer.concat([nonce, cipher.getAuthTag(), sealed]),
+  };
+}
+
+function decrypt(payload: Payload, key: Buffer): Payload {
+  const written = payload.metadata?.[METADATA_ENCODING_KEY];
+  const { data } = payload;
+  if (written === undefined || data === null || data === undefined) return payload;
+  if (Buffer.from(written).toString() !== encoding) return payload;
+  const bytes = Buffer.from(data);
+  const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes));
+  decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+  const plain = Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]);
+  return temporal.api.common.v1.Payload.decode(plain);
+}

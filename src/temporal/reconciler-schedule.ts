@@ -1,0 +1,25 @@
+import { ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
+import { tasksQueue, workflowTypes } from '../domain/queues.ts';
+
+const every = '5m';
+
+/** Every worker asks for the Schedule at its start; the first one makes it. */
+export async function ensureReconcilerSchedule(client: Client, queuePrefix: string): Promise<void> {
+  try {
+    await client.schedule.create({
+      scheduleId: `${queuePrefix}reconcile-tasks`,
+      spec: { intervals: [{ every }] },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1m' },
+      action: {
+        type: 'startWorkflow',
+        workflowType: workflowTypes.reconciler,
+        workflowId: `${queuePrefix}reconcile-tasks`,
+        taskQueue: tasksQueue(queuePrefix),
+        args: [],
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+  }
+}

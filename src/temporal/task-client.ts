@@ -1,0 +1,170 @@
+import {
+  isGrpcServiceError,
+  WithStartWorkflowOperation,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import type { Client } from '@temporalio/client';
+import { GatewayError } from '../domain/errors.ts';
+import type { ErrorCode } from '../domain/errors.ts';
+import { activityIds, callbacksQueue, tasksQueue, workflowTypes } from '../domain/queues.ts';
+import type { Admission, OperatorAction, TaskInput } from '../domain/task-input.ts';
+import type { TaskPort } from '../tasks.ts';
+import { admitUpdate, cancelUpdate, operateUpdate } from '../../workflows/messages.ts';
+import { searchAttributes } from '../../workflows/search-attributes.ts';
+
+/** Above `admitBy` (5 s) plus what an admission may take (6 s): when this runs out, nothing was or will be created. */
+const admissionDeadlineMs = 14_000;
+/** A cancellation asks the upstream, which may take its own time. */
+const cancelDeadlineMs = 45_000;
+const callDeadlineMs = 5_000;
+
+export interface TaskClientOptions {
+  readonly client: Client;
+  readonly queuePrefix: string;
+  readonly now: () => number;
+}
+
+export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions): TaskPort {
+  const taskQueue = tasksQueue(queuePrefix);
+
+  async function start(input: TaskInput): Promise<Admission> {
+    const operation = new WithStartWorkflowOperation<(input: TaskInput) => Promise<unknown>>(
+      workflowTypes.task,
+      {
+        workflowId: input.task,
+        taskQueue,
+        args: [input],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        staticSummary: `${input.model} for ${input.account}`,
+        priority: { fairnessKey: input.account.slice(0, 64) },
+        typedSearchAttributes: [
+          { key: searchAttributes.model, value: input.model },
+          { key: searchAttributes.account, value: input.account },
+          { key: searchAttributes.status, value: 'pending' },
+        ],
+      },
+    );
+    // Its rejection is that of the update; nobody else waits for it.
+    operation.workflowHandle().catch(() => undefined);
+    return within(admissionDeadlineMs, () =>
+      client.workflow.executeUpdateWithStart(admitUpdate, {
+        startWorkflowOperation: operation,
+        updateId: 'admit',
+      }),
+    );
+  }
+
+  /** Runs a call under a deadline and turns what Temporal says into what a caller is told. */
+  async function within<Result>(
+    ms: number,
+    call: () => Promise<Result>,
+    ended: ErrorCode = 'task_not_cancellable',
+  ): Promise<Result> {
+    try {
+      return await client.withDeadline(now() + ms, call);
+    } catch (error) {
+      throw translate(error, ended);
+    }
+  }
+
+  return {
+    start,
+
+    async cancel(task) {
+      const handle = client.workflow.getHandle(task);
+      const answer = await within(cancelDeadlineMs, () => handle.executeUpdate(cancelUpdate));
+      if (!answer.cancelled)
+        throw new GatewayError('task_not_cancellable', `The task cannot be cancelled. ${answer.message}`);
+    },
+
+    async wake(task) {
+      const { workflowService } = client;
+      try {
+        await client.withDeadline(now() + callDeadlineMs, () =>
+          workflowService.resetActivity({
+            namespace: client.options.namespace,
+            execution: { workflowId: task },
+            id: activityIds.poll,
+          }),
+        );
+      } catch {
+        // No poll is waiting: the task has ended, or is not there yet. The next poll sees whatever there is to see.
+      }
+    },
+
+    async act(task, action: OperatorAction) {
+      if (action.action === 'redeliver') {
+        await within(callDeadlineMs, () => redeliver(task));
+        return;
+      }
+      const answer = await within(
+        cancelDeadlineMs,
+        () => client.workflow.getHandle(task).executeUpdate(operateUpdate, { args: [action] }),
+        'action_not_possible',
+      );
+      if (!answer.done) throw new GatewayError('action_not_possible', answer.message);
+    },
+
+    async checkReady() {
+      const queues = [taskQueue, callbacksQueue(queuePrefix)];
+      for (const name of queues) {
+        const kind = name === taskQueue ? 1 : 2;
+        const { pollers } = await client.withDeadline(now() + callDeadlineMs, () =>
+          client.workflowService.describeTaskQueue({
+            namespace: client.options.namespace,
+            taskQueue: { name },
+            taskQueueType: kind,
+          }),
+        );
+        const recently = (pollers ?? []).some(
+          ({ lastAccessTime }) => now() - Number(lastAccessTime?.seconds ?? 0) * 1000 < pollerMaxAgeMs,
+        );
+        if (!recently) throw new Error(`no worker polls the task queue ${name}`);
+      }
+    },
+  };
+
+  async function redeliver(task: string): Promise<void> {
+    await client.workflow.start(workflowTypes.redelivery, {
+      workflowId: `redeliver-${task}`,
+      taskQueue,
+      args: [task],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      staticSummary: 'callback again, on demand',
+    });
+  }
+}
+
+/** A worker's poll returns after a minute at most. */
+const pollerMaxAgeMs = 90_000;
+
+/** gRPC status: the workflow has ended and was forgotten. */
+const grpcNotFound = 5;
+
+function translate(error: unknown, ended: ErrorCode): unknown {
+  if (error instanceof GatewayError) return error;
+  const unavailable = (detail: string) =>
+    new GatewayError('service_unavailable', 'The service is busy and did nothing. Try again shortly.', {
+      retryAfterSeconds: 5,
+      detail,
+      cause: error,
+    });
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)
+    return unavailable('no worker answered in time');
+  if (error instanceof WorkflowNotFoundError) {
+    return new GatewayError(ended, 'The task has ended already.', { cause: error });
+  }
+  if (error instanceof WorkflowUpdateFailedError)
+    return unavailable(`the update failed: ${error.cause?.message ?? ''}`);
+  if (isGrpcServiceError(error)) {
+    return error.code === grpcNotFound
+      ? new GatewayError(ended, 'The task has ended already.', { cause: error })
+      : unavailable(`temporal: ${error.message}`);
+  }
+  const cause = error instanceof Error ? error.cause : undefined;
+  return isGrpcServiceError(cause) ? unavailable(`temporal: ${cause.message}`) : error;
+}

@@ -1,0 +1,35 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
+import type { WorkflowLookup } from '../../activities/deps.ts';
+import { tasksQueue, workflowTypes } from '../domain/queues.ts';
+
+/** What the reconciler and `ledger verify` ask Temporal about the workflows of tasks. */
+export interface WorkflowDirectory extends WorkflowLookup {
+  /** Ids of every task workflow that runs. */
+  running(): AsyncIterable<string>;
+}
+
+export function createWorkflowLookup(client: Client, queuePrefix: string): WorkflowDirectory {
+  const ours = `WorkflowType = '${workflowTypes.task}' AND TaskQueue = '${tasksQueue(queuePrefix)}'`;
+  return {
+    closedAbnormally: (since) =>
+      ids(
+        client,
+        `${ours} AND ExecutionStatus IN ('Terminated', 'TimedOut', 'Failed') AND CloseTime > '${new Date(since).toISOString()}'`,
+      ),
+    running: () => ids(client, `${ours} AND ExecutionStatus = 'Running'`),
+    async isRunning(id) {
+      try {
+        const { status } = await client.workflow.getHandle(id).describe();
+        return status.name === 'RUNNING' || status.name === 'PAUSED';
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return false;
+        throw error;
+      }
+    },
+  };
+}
+
+async function* ids(client: Client, query: string): AsyncIterable<string> {
+  for await (const { workflowId } of client.workflow.list({ query })) yield workflowId;
+}

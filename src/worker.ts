@@ -1,0 +1,214 @@
+import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  makeTelemetryFilterString,
+  Runtime,
+  Worker,
+} from '@temporalio/worker';
+import type { NativeConnection, WorkerOptions, WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import {
+  createCallbackActivities,
+  createChannelActivities,
+  createTaskActivities,
+} from '../activities/index.ts';
+import type { ChannelActivityDeps } from '../activities/deps.ts';
+import { createStatusPoller } from '../activities/status-poller.ts';
+import type { StatusPoller } from '../activities/status-poller.ts';
+import { webhookSecretsOf } from './core.ts';
+import type { Core } from './core.ts';
+import { callbacksQueue, channelQueue, tasksQueue } from './domain/queues.ts';
+import { createGuardedClient, scrub } from './http-client.ts';
+import { presentTask } from './http/presenters/video-task.ts';
+import { createRateLimiter } from './rate-limiter.ts';
+import type { RateLimiter } from './rate-limiter.ts';
+import { connectWorker, dataConverter } from './temporal/connection.ts';
+import { ensureReconcilerSchedule } from './temporal/reconciler-schedule.ts';
+import { createWorkflowLookup } from './temporal/workflow-lookup.ts';
+
+export interface RunningWorker {
+  /** Takes no new work, waits for submissions on their way, then resolves. */
+  stop(): Promise<void>;
+  /** Settles when the worker has ended, rejects if it failed. */
+  readonly ended: Promise<void>;
+}
+
+/** Each cached workflow saves a replay and costs about a megabyte. */
+const cachedWorkflowsMax = 500;
+/** Activities wait for others most of their time. */
+const channelActivitiesMax = 1000;
+/** Beyond the longest submission: a submission on its way is never cut off. */
+const shutdownMarginMs = 15_000;
+
+/** Runs every queue: `tasks`, one per channel, `callbacks`. */
+export async function startWorker(core: Core): Promise<RunningWorker> {
+  installRuntime(core);
+  const workflowsPath = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
+  const [workflowBundle, connection] = await Promise.all([
+    bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') }),
+    connectWorker(core.temporal),
+  ]);
+  const guarded = createGuardedClient({
+    allowPrivateNetworks: core.environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
+  });
+  const workers = new Map<string, Worker>();
+  const runs: Promise<void>[] = [];
+  const run = async (queue: string, options: Omit<WorkerOptions, 'taskQueue'>): Promise<void> => {
+    if (workers.has(queue)) return;
+    const worker = await Worker.create({ ...commonOptions(core, connection), ...options, taskQueue: queue });
+    workers.set(queue, worker);
+    runs.push(worker.run());
+  };
+  const prefix = core.environment.TASK_QUEUE_PREFIX;
+  const channelActivities = createChannelActivities(channelDeps(core));
+  const runChannels = () =>
+    Promise.all(
+      core.config().channels.map(({ id }) =>
+        run(channelQueue(prefix, id), {
+          activities: { ...channelActivities },
+          maxConcurrentActivityTaskExecutions: channelActivitiesMax,
+        }),
+      ),
+    );
+  await Promise.all([
+    run(tasksQueue(prefix), tasksOptions(core, workflowBundle)),
+    run(callbacksQueue(prefix), { activities: { ...createCallbackActivities(callbackDeps(core, guarded)) } }),
+    runChannels(),
+    ensureReconcilerSchedule(core.client, prefix),
+  ]);
+  // A reload may bring new channels; the queues of channels that went away are served until the process ends.
+  const onReload = (): void => void reloadChannels(core, runChannels);
+  process.on('SIGHUP', onReload);
+  const ended = Promise.all(runs).then(() => undefined);
+  return {
+    ended,
+    async stop() {
+      process.off('SIGHUP', onReload);
+      for (const worker of workers.values()) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await Promise.allSettled(runs);
+      await Promise.all([connection.close(), guarded.close()]);
+    },
+  };
+}
+
+async function reloadChannels(core: Core, runChannels: () => Promise<unknown>): Promise<void> {
+  try {
+    const { version } = core.reload();
+    await runChannels();
+    core.log.info({ version }, 'configuration loaded again');
+  } catch (error) {
+    core.log.error({ err: error }, 'the configuration was not loaded; the running one stays in force');
+  }
+}
+
+/** Once per process. Our own signal handling ends the workers: the runtime's would swallow SIGTERM until drained. */
+function installRuntime(core: Core): void {
+  const { METRICS_PORT } = core.environment;
+  Runtime.install({
+    shutdownSignals: [],
+    logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
+      core.log[level === 'ERROR' ? 'error' : 'warn']({ detail: meta?.['error'] }, message);
+    }),
+    telemetryOptions: {
+      logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }) },
+      ...(METRICS_PORT === undefined
+        ? {}
+        : { metrics: { prometheus: { bindAddress: `${core.environment.HOST}:${METRICS_PORT}` } } }),
+    },
+  });
+}
+
+function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOptions, 'taskQueue'> {
+  const longestSubmitMs = Math.max(...core.config().channels.map(({ timeouts }) => timeouts.submit_ms));
+  return {
+    connection,
+    namespace: core.temporal.namespace,
+    dataConverter: dataConverter(core.temporal),
+    shutdownGraceTime: longestSubmitMs,
+    shutdownForceTime: longestSubmitMs + shutdownMarginMs,
+    activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 2, maximum: 20 },
+    maxHeartbeatThrottleInterval: '5s',
+  };
+}
+
+function tasksOptions(
+  core: Core,
+  workflowBundle: WorkflowBundleWithSourceMap,
+): Omit<WorkerOptions, 'taskQueue'> {
+  const { tasks, requests } = core.stores;
+  return {
+    workflowBundle,
+    activities: {
+      ...createTaskActivities({
+        tasks,
+        requests,
+        ledger: core.ledger,
+        channels: core.channels,
+        workflows: createWorkflowLookup(core.client, core.environment.TASK_QUEUE_PREFIX),
+        log: core.log,
+        now: core.now,
+      }),
+    },
+    maxCachedWorkflows: cachedWorkflowsMax,
+    workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
+  };
+}
+
+function callbackDeps(core: Core, guarded: ReturnType<typeof createGuardedClient>) {
+  const { tasks, requests, deliveries } = core.stores;
+  return {
+    tasks,
+    requests,
+    deliveries,
+    webhookSecrets: webhookSecretsOf(core),
+    post: guarded.deliver,
+    present: (task: Parameters<typeof presentTask>[0]) => JSON.stringify(presentTask(task)),
+    now: core.now,
+  };
+}
+
+function channelDeps(core: Core): ChannelActivityDeps {
+  const { tasks, requests, attempts } = core.stores;
+  const limiters = new Map<string, RateLimiter>();
+  const pollers = new Map<string, StatusPoller>();
+  const limiter = (perSecond: number): RateLimiter =>
+    createRateLimiter({ perSecond, now: core.now, sleep: (ms, signal) => sleep(ms, undefined, { signal }) });
+  return {
+    tasks,
+    requests,
+    attempts,
+    channels: core.channels,
+    submitLimiter: (channel, credential) =>
+      remember(limiters, `${channel}/${credential}`, () =>
+        limiter(core.channels(channel)?.config.limits.submits_per_second ?? 1),
+      ),
+    poller: (channel, credential) =>
+      remember(pollers, `${channel}/${credential}`, () => openPoller(core, channel, credential)),
+    scrub,
+    log: core.log,
+    now: core.now,
+    random: core.random,
+    ...(core.environment.PUBLIC_URL === undefined ? {} : { publicUrl: core.environment.PUBLIC_URL }),
+  };
+
+  function openPoller({ channels }: Core, id: string, credential: string): StatusPoller {
+    const channel = channels(id);
+    const provider = channel?.provider.video ?? channel?.provider.imageTask;
+    if (channel === undefined || provider === undefined) throw new Error(`channel ${id} runs no tasks`);
+    return createStatusPoller({
+      provider,
+      context: (signal) => (channels(id) ?? channel).context(credential, '', signal),
+      limiter: limiter(channel.config.limits.polls_per_second),
+      timeoutMs: channel.config.timeouts.poll_ms,
+    });
+  }
+}
+
+function remember<Value>(known: Map<string, Value>, key: string, make: () => Value): Value {
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  known.set(key, made);
+  return made;
+}
