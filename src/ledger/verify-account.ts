@@ -1,0 +1,191 @@
+import { chargeOf, emptyHead, entryId, hashEntry, keys } from './entry.ts';
+import type { Head, LedgerEntry } from './entry.ts';
+import type { Micros } from '../domain/money.ts';
+
+export const invariants = [
+  'balances_equal_chain',
+  'sequence_without_gap',
+  'hash_chain_intact',
+  'one_hold_and_one_close',
+  'settled_in_full',
+  'open_hold_is_live',
+  'terminal_task_is_closed',
+  'charged_is_succeeded',
+] as const;
+export type Invariant = (typeof invariants)[number];
+
+export interface Violation {
+  readonly invariant: Invariant;
+  readonly account?: string;
+  readonly task?: string;
+  readonly message: string;
+}
+
+export type Report = (violation: Violation) => void;
+
+export interface AccountCheck {
+  /** The account's entries, in order of `seq`. */
+  next(entry: LedgerEntry): void;
+  /** Task → amount of the holds that nothing has closed so far. */
+  readonly openHolds: ReadonlyMap<string, Micros>;
+  /** Task → amount that a settle charged beyond its hold and no `charge_extra` has followed so far. */
+  readonly owedExtras: ReadonlyMap<string, Micros>;
+}
+
+/**
+ * Replays one account's chain. Remembers only what is open, so memory is bounded by the tasks that run at one time.
+ * After a violation it goes on from what the entry says, so that one fault is told once. Of the chain's end it
+ * cannot know: entries cut off there show only against the tasks.
+ */
+export function createAccountCheck(account: string, report: Report): AccountCheck {
+  const open: OpenTasks = { openHolds: new Map(), owedExtras: new Map() };
+  let last: Head = emptyHead;
+
+  function next(stored: LedgerEntry): void {
+    const complain: Complain = (invariant, message) =>
+      report({
+        invariant,
+        account,
+        ...(stored.task === undefined ? {} : { task: stored.task }),
+        message: `${stored._id}: ${message}`,
+      });
+    const entry = readIntegers(stored, last, complain);
+    if (entry.seq !== last.seq + 1n || entry._id !== entryId(account, entry.seq)) {
+      complain('sequence_without_gap', `seq ${entry.seq} follows ${last.seq}`);
+    }
+    if (entry.prev_hash !== last.hash) {
+      complain('hash_chain_intact', 'prev_hash is not the hash of the entry before');
+    }
+    if (entry.hash !== hashEntry(entry)) complain('hash_chain_intact', 'the content does not have this hash');
+    const shape = shapeFault(entry);
+    if (shape !== undefined) complain(shape.invariant, shape.message);
+    const change = replay(entry, open, complain);
+    if (change !== undefined) compareBalances(entry, last, change, complain);
+    last = entry;
+  }
+
+  return { next, ...open };
+}
+
+type Complain = (invariant: Invariant, message: string) => void;
+
+interface OpenTasks {
+  readonly openHolds: Map<string, Micros>;
+  readonly owedExtras: Map<string, Micros>;
+}
+
+/** A hand that edits MongoDB may leave doubles and strings: told, and read as what the chain expects. */
+function readIntegers(entry: LedgerEntry, last: Head, complain: Complain): LedgerEntry {
+  const read = (name: 'seq' | 'amount' | 'available' | 'held', otherwise: bigint): bigint => {
+    const value: unknown = entry[name];
+    if (typeof value === 'bigint') return value;
+    complain('balances_equal_chain', `${name} is not an int64`);
+    return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : otherwise;
+  };
+  return {
+    ...entry,
+    seq: read('seq', last.seq + 1n),
+    amount: read('amount', 0n),
+    available: read('available', last.available),
+    held: read('held', last.held),
+  };
+}
+
+/** Follows the entry's task, and tells how the balances must change; undefined: that cannot be told. */
+function replay(entry: LedgerEntry, open: OpenTasks, complain: Complain): Change | undefined {
+  const { kind, amount } = entry;
+  const task = entry.task ?? '';
+  switch (kind) {
+    case 'credit':
+    case 'adjust':
+      return { available: amount, held: 0n };
+    case 'hold':
+      if (open.openHolds.has(task)) complain('one_hold_and_one_close', 'a second hold');
+      open.openHolds.set(task, amount);
+      return { available: -amount, held: amount };
+    case 'settle':
+    case 'release': {
+      const hold = open.openHolds.get(task);
+      if (hold === undefined) {
+        complain('one_hold_and_one_close', `a ${kind} without an open hold`);
+        return undefined;
+      }
+      open.openHolds.delete(task);
+      if (kind === 'release' ? amount !== hold : amount > hold) {
+        complain('balances_equal_chain', `a ${kind} of ${amount} on a hold of ${hold}`);
+      }
+      if (entry.excess !== undefined) open.owedExtras.set(task, entry.excess);
+      return { available: kind === 'settle' ? hold - amount : hold, held: -hold };
+    }
+    case 'charge_extra': {
+      const owed = open.owedExtras.get(task) ?? 0n;
+      if (owed !== amount) complain('settled_in_full', `a charge_extra of ${amount}, where ${owed} is owed`);
+      open.owedExtras.delete(task);
+      return { available: -amount, held: 0n };
+    }
+    default:
+      kind satisfies never;
+      complain('balances_equal_chain', `unknown kind ${String(kind)}`);
+      return undefined;
+  }
+}
+
+function compareBalances(entry: LedgerEntry, last: Head, change: Change, complain: Complain): void {
+  const available = last.available + change.available;
+  const held = last.held + change.held;
+  if (entry.available === available && entry.held === held) return;
+  complain(
+    'balances_equal_chain',
+    `available ${entry.available}, held ${entry.held}; the chain gives ${available} and ${held}`,
+  );
+}
+
+interface Change {
+  readonly available: Micros;
+  readonly held: Micros;
+}
+
+/** What every entry of its kind has in common; the unique index on `key` turns the last check into "at most one". */
+function shapeFault(entry: LedgerEntry): Pick<Violation, 'invariant' | 'message'> | undefined {
+  const { kind, amount, key, account, task } = entry;
+  if (kind === 'adjust' ? amount >= 0n : amount < 0n) {
+    return { invariant: 'balances_equal_chain', message: `a ${kind} of ${amount}` };
+  }
+  if (entry.excess !== undefined && (kind !== 'settle' || entry.excess <= 0n)) {
+    return { invariant: 'settled_in_full', message: `a ${kind} with an excess of ${entry.excess}` };
+  }
+  if (kind === 'credit' || kind === 'adjust') {
+    if (key.startsWith(keys.credit(account, ''))) return undefined;
+  } else if (task !== undefined && key === expectedKey(kind, task)) {
+    return undefined;
+  }
+  return { invariant: 'one_hold_and_one_close', message: `a ${kind} with the key ${key}` };
+}
+
+function expectedKey(kind: 'hold' | 'settle' | 'release' | 'charge_extra', task: string): string {
+  switch (kind) {
+    case 'hold':
+      return keys.hold(task);
+    case 'settle':
+    case 'release':
+      return keys.close(task);
+    case 'charge_extra':
+      return keys.chargeExtra(task);
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** What the tasks are compared with. */
+export interface ClosedTask {
+  readonly account: string;
+  readonly task: string;
+  readonly kind: 'settle' | 'release';
+  readonly charged: Micros;
+}
+
+export function closedTask(entry: LedgerEntry): ClosedTask | undefined {
+  const { account, task, kind } = entry;
+  if (task === undefined || (kind !== 'settle' && kind !== 'release')) return undefined;
+  return { account, task, kind, charged: chargeOf(entry) };
+}

@@ -1,0 +1,214 @@
+import type { Db } from 'mongodb';
+import { isTerminal } from '../domain/task.ts';
+import type { TaskStatus } from '../domain/task.ts';
+import { findByKeys, ledgerCollection } from './collection.ts';
+import { keys } from './entry.ts';
+import type { LedgerEntry } from './entry.ts';
+import { closedTask, createAccountCheck } from './verify-account.ts';
+import type { AccountCheck, ClosedTask, Invariant, Report, Violation } from './verify-account.ts';
+
+export interface VerifyOptions {
+  readonly db: Db;
+  /** Which of these tasks a running workflow or a lease looks after. Asked for at most 500 at a time. */
+  readonly isLive: (tasks: readonly string[]) => Promise<ReadonlySet<string>>;
+  readonly onProgress?: (progress: { readonly accounts: number; readonly entries: number }) => void;
+}
+
+export interface VerifyResult {
+  readonly accounts: number;
+  readonly entries: number;
+  /** At most 1,000 of them. */
+  readonly violations: readonly Violation[];
+  /** How many there are. */
+  readonly violationCount: number;
+}
+
+/** The part of the projection that says what should have been paid. */
+interface TaskFacts {
+  readonly _id: string;
+  readonly account: string;
+  readonly status: TaskStatus;
+  readonly charge?: bigint;
+}
+
+const chunkSize = 500;
+const violationsMax = 1_000;
+
+/**
+ * Reads the whole ledger and all ended tasks once, streaming, and names everything that breaks an invariant. May run
+ * while money moves: what looks wrong between two collections is read again before it is told.
+ */
+export async function verifyLedger(options: VerifyOptions): Promise<VerifyResult> {
+  const violations: Violation[] = [];
+  let violationCount = 0;
+  const report: Report = (violation) => {
+    violationCount += 1;
+    if (violations.length < violationsMax) violations.push(violation);
+  };
+  const context = createContext(options, report);
+  let accounts = 0;
+  let entries = 0;
+  for await (const { _id: account } of context.accounts()) {
+    accounts += 1;
+    const check = createAccountCheck(account, report);
+    const closed = createChunks((chunk: ClosedTask[]) => checkClosedTasks(context, chunk));
+    for await (const entry of context.entriesOf(account)) {
+      entries += 1;
+      check.next(entry);
+      const close = closedTask(entry);
+      if (close !== undefined) await closed.add(close);
+      if (entries % chunkSize === 0) options.onProgress?.({ accounts, entries });
+    }
+    await closed.end();
+    await checkWhatIsOpen(context, account, check);
+  }
+  await checkEndedTasks(context);
+  options.onProgress?.({ accounts, entries });
+  return { accounts, entries, violations, violationCount };
+}
+
+type Context = ReturnType<typeof createContext>;
+
+function createContext({ db, isLive }: VerifyOptions, report: Report) {
+  const ledger = ledgerCollection(db);
+  const tasks = db.collection<TaskFacts>('tasks', {
+    readConcern: { level: 'majority' },
+    readPreference: 'primary',
+    useBigInt64: true,
+  });
+  const projection = { account: 1, status: 1, charge: 1 };
+  return {
+    report,
+    isLive,
+    accounts: () =>
+      ledger.aggregate<{ _id: string }>([{ $group: { _id: '$account' } }], { allowDiskUse: true }),
+    entriesOf: (account: string) => ledger.find({ account }).sort({ seq: 1 }),
+    endedTasks: (status: 'succeeded' | 'failed') => tasks.find({ status }, { projection }),
+    findEntries: (wanted: readonly string[]) => findByKeys(ledger, wanted),
+    async findTasks(ids: readonly string[]): Promise<Map<string, TaskFacts>> {
+      const found = await tasks.find({ _id: { $in: [...ids] } }, { projection }).toArray();
+      return new Map(found.map((task) => [task._id, task]));
+    },
+  };
+}
+
+/** Gathers items and hands them on by the chunk. */
+function createChunks<Item>(flush: (chunk: Item[]) => Promise<void>) {
+  let chunk: Item[] = [];
+  async function end(): Promise<void> {
+    const full = chunk;
+    chunk = [];
+    if (full.length > 0) await flush(full);
+  }
+  return {
+    async add(item: Item): Promise<void> {
+      chunk.push(item);
+      if (chunk.length >= chunkSize) await end();
+    },
+    end,
+  };
+}
+
+/** Settled tasks must have succeeded, and be shown at what they cost; a task without projection is a synchronous image. */
+async function checkClosedTasks(context: Context, closed: readonly ClosedTask[]): Promise<void> {
+  const settled = closed.filter(({ kind }) => kind === 'settle');
+  const tasks = await context.findTasks(settled.map(({ task }) => task));
+  const unfinished: ClosedTask[] = [];
+  for (const close of settled) {
+    const task = tasks.get(close.task);
+    if (task === undefined) continue;
+    if (isTerminal(task.status)) compareCharge(context.report, task, close);
+    else unfinished.push(close);
+  }
+  if (unfinished.length === 0) return;
+  const live = await context.isLive(unfinished.map(({ task }) => task));
+  const again = await context.findTasks(unfinished.map(({ task }) => task));
+  for (const close of unfinished) {
+    const status = again.get(close.task)?.status;
+    if (live.has(close.task) || status === undefined || isTerminal(status)) continue;
+    complain(
+      context.report,
+      'charged_is_succeeded',
+      close,
+      `is settled, is ${status}, and nothing looks after it`,
+    );
+  }
+}
+
+function compareCharge(report: Report, task: TaskFacts, close: ClosedTask): void {
+  if (task.status !== 'succeeded') {
+    complain(report, 'charged_is_succeeded', close, `is ${task.status} and settled for ${close.charged}`);
+  } else if (task.charge !== undefined && task.charge !== close.charged) {
+    complain(report, 'charged_is_succeeded', close, `shows ${task.charge}, the ledger says ${close.charged}`);
+  }
+  if (task.account !== close.account) {
+    complain(report, 'charged_is_succeeded', close, `belongs to account ${task.account}`);
+  }
+}
+
+/** Holds without a close, and settles whose excess was not charged. Both may have been completed since they were read. */
+async function checkWhatIsOpen(context: Context, account: string, check: AccountCheck): Promise<void> {
+  const holds = createChunks((chunk: string[]) => checkOpenHolds(context, account, chunk));
+  // A hold of zero locks nothing: there is nothing to give back.
+  for (const [task, amount] of check.openHolds) if (amount > 0n) await holds.add(task);
+  await holds.end();
+  for (const [task, amount] of check.owedExtras) {
+    const key = keys.chargeExtra(task);
+    if ((await context.findEntries([key])).has(key)) continue;
+    const message = `is settled beyond its hold, but ${amount} was never charged`;
+    complain(context.report, 'settled_in_full', { account, task }, message);
+  }
+}
+
+async function checkOpenHolds(context: Context, account: string, open: readonly string[]): Promise<void> {
+  const tasks = await context.findTasks(open);
+  const live = await context.isLive(open);
+  const suspects = open.filter((task) => isEnded(tasks.get(task)) || !live.has(task));
+  const closes = await context.findEntries(suspects.map(keys.close));
+  for (const task of suspects) {
+    if (closes.has(keys.close(task))) continue;
+    const facts = tasks.get(task);
+    if (isEnded(facts)) {
+      const message = `is ${facts?.status ?? 'ended'} and its hold is still open`;
+      complain(context.report, 'terminal_task_is_closed', { account, task }, message);
+    } else {
+      const message = 'has an open hold, and no workflow or lease looks after it';
+      complain(context.report, 'open_hold_is_live', { account, task }, message);
+    }
+  }
+}
+
+function isEnded(task: TaskFacts | undefined): boolean {
+  return task !== undefined && isTerminal(task.status);
+}
+
+/** Every succeeded task is settled. The task was read before the ledger, and is written after it: no race. */
+async function checkEndedTasks(context: Context): Promise<void> {
+  const succeeded = createChunks(async (chunk: TaskFacts[]) => {
+    const closes = await context.findEntries(chunk.map((task) => keys.close(task._id)));
+    for (const task of chunk) checkSucceeded(context.report, task, closes.get(keys.close(task._id)));
+  });
+  for await (const task of context.endedTasks('succeeded')) await succeeded.add(task);
+  await succeeded.end();
+  for await (const task of context.endedTasks('failed')) {
+    if ((task.charge ?? 0n) === 0n) continue;
+    const message = `is failed and shows a charge of ${task.charge}`;
+    complain(context.report, 'charged_is_succeeded', { account: task.account, task: task._id }, message);
+  }
+}
+
+function checkSucceeded(report: Report, task: TaskFacts, close: LedgerEntry | undefined): void {
+  if (close?.kind === 'settle') return;
+  const message = close === undefined ? 'succeeded and is not settled' : 'succeeded and was released';
+  const shown = task.charge === undefined ? '' : `, and shows a charge of ${task.charge}`;
+  complain(report, 'charged_is_succeeded', { account: task.account, task: task._id }, message + shown);
+}
+
+function complain(
+  report: Report,
+  invariant: Invariant,
+  { account, task }: { readonly account: string; readonly task: string },
+  message: string,
+): void {
+  report({ invariant, account, task, message: `${task} ${message}` });
+}
