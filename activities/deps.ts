@@ -5,6 +5,8 @@ import type { AttemptStore } from '../src/store/attempts.ts';
 import type { DeliveryStore } from '../src/store/deliveries.ts';
 import type { RequestStore } from '../src/store/requests.ts';
 import type { TaskStore } from '../src/store/tasks.ts';
+import type { RouteCandidate } from '../src/domain/routing.ts';
+import type { TaskKind } from '../src/domain/task.ts';
 import type { RateLimiter } from '../src/rate-limiter.ts';
 import type { StatusPoller } from './status-poller.ts';
 
@@ -25,8 +27,8 @@ export interface ChannelActivityDeps {
   readonly attempts: AttemptStore;
   readonly channels: Channels;
   /** One per channel and credential of this process. */
-  readonly submitLimiter: (channel: string, credential: string) => RateLimiter;
-  readonly poller: (channel: string, credential: string) => StatusPoller;
+  readonly submitLimiter: (candidate: RouteCandidate) => RateLimiter;
+  readonly poller: (candidate: RouteCandidate, kind: TaskKind) => StatusPoller;
   /** Where upstreams reach us; absent: they cannot. */
   readonly publicUrl?: string;
   readonly scrub: (text: string) => string;

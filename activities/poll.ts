@@ -56,7 +56,7 @@ export function createPoll(deps: ChannelActivityDeps) {
 type Seen = { readonly result: PollResult } | { readonly memory: Memory };
 
 async function ask(input: PollInput, memory: Memory, deps: ChannelActivityDeps): Promise<Seen> {
-  const poller = deps.poller(input.candidate.channel, input.candidate.credential);
+  const poller = deps.poller(input.candidate, input.kind);
   try {
     const status = await beating(poller.status(input.operation, Context.current().cancellationSignal));
     return await record(status, input, memory, deps);

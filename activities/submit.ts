@@ -1,4 +1,5 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
+import { z } from 'zod';
 import { taskProviderFor } from '../src/channels.ts';
 import type { OpenChannel } from '../src/channels.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
@@ -9,6 +10,30 @@ import type { RequestRecord } from '../src/store/requests.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { beating } from './heartbeat.ts';
 import type { SubmitInput, SubmitResult } from './types.ts';
+
+/** What a heartbeat carries once the upstream has accepted: enough to go on if this worker dies before it is written. */
+const acceptedSchema = z.object({ operation: z.object({ id: z.string() }).catchall(z.string()) });
+
+function upstreamErrorOnly(error: unknown): UpstreamError {
+  if (error instanceof UpstreamError) return error;
+  throw error;
+}
+
+const persistEveryMs = 1_000;
+const persistMaxMs = 240_000;
+
+/** The database may be away for minutes while the upstream's answer is in our hands. */
+async function persistently<Result>(write: () => Promise<Result>): Promise<Result> {
+  const endsAt = Date.now() + persistMaxMs;
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (Date.now() > endsAt) throw error;
+      await new Promise((resolve) => void setTimeout(resolve, persistEveryMs));
+    }
+  }
+}
 
 const retryDelayMinMs = 1_000;
 const retryDelayMaxMs = 60_000;
@@ -23,9 +48,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
   return async function submit(input: SubmitInput): Promise<SubmitResult> {
     const { candidate } = input;
     const channel = openChannel(deps, candidate.channel);
-    await beating(
-      deps.submitLimiter(candidate.channel, candidate.credential).take(Context.current().cancellationSignal),
-    );
+    await beating(deps.submitLimiter(candidate).take(Context.current().cancellationSignal));
     const id = attemptId(input.task, input.n);
     const [stored, begun] = await Promise.all([
       requests.find(input.task),
@@ -40,13 +63,13 @@ export function createSubmit(deps: ChannelActivityDeps) {
       return { kind: 'rejected', code: 'request_missing' };
     }
     // From here on nothing interrupts: not a cancellation, not a shutdown. The answer must be read.
-    try {
-      const submitted = await beating(send(input, stored, channel));
-      return await accept(id, input, submitted, deps);
-    } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error;
-      return refuse(id, input, error);
-    }
+    const answer = await beating(send(input, stored, channel).catch(upstreamErrorOnly));
+    if (answer instanceof UpstreamError) return refuse(id, input, answer);
+    // The id of a job that is billed is in no one's hands but ours: on record twice, and written until it is written.
+    return beating(
+      persistently(() => accept(id, input, answer, deps)),
+      { operation: answer.operation },
+    );
   };
 
   async function send(input: SubmitInput, stored: RequestRecord, channel: OpenChannel): Promise<Submitted> {
@@ -119,9 +142,12 @@ async function resume(
     case 'not_accepted':
       return { kind: 'not_accepted', code: begun.code ?? '' };
     case 'sending':
-    case 'ambiguous':
+    case 'ambiguous': {
+      const remembered = acceptedSchema.safeParse(Context.current().info.heartbeatDetails);
+      if (remembered.success) return accept(begun._id, input, remembered.data, deps);
       // It may have been sent, and may be billed.
       return { kind: 'ambiguous', code: begun.code ?? 'submission_lost' };
+    }
     default:
       return begun.state satisfies never;
   }

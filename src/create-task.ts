@@ -51,7 +51,7 @@ export interface CreatedTask {
  * A worker that comes later than this admits nothing. Together with the time that an admission itself may take it
  * stays below what the API waits (src/temporal/task-client.ts), so a 503 means that nothing was created.
  */
-const admitWithinMs = 5_000;
+const admitWithinMs = 20_000;
 
 /**
  * Creates a task: plan the route, claim the idempotency key, write down what was asked, start the workflow, and wait

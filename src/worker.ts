@@ -16,8 +16,11 @@ import {
 import type { ChannelActivityDeps } from '../activities/deps.ts';
 import { createStatusPoller } from '../activities/status-poller.ts';
 import type { StatusPoller } from '../activities/status-poller.ts';
+import { ChannelGoneError, taskProviderFor } from './channels.ts';
 import { webhookSecretsOf } from './core.ts';
 import type { Core } from './core.ts';
+import type { RouteCandidate } from './domain/routing.ts';
+import type { TaskKind } from './domain/task.ts';
 import { callbacksQueue, channelQueue, tasksQueue } from './domain/queues.ts';
 import { createGuardedClient, scrub } from './http-client.ts';
 import { presentTask } from './http/presenters/video-task.ts';
@@ -179,12 +182,14 @@ function channelDeps(core: Core): ChannelActivityDeps {
     requests,
     attempts,
     channels: core.channels,
-    submitLimiter: (channel, credential) =>
+    submitLimiter: ({ channel, credential }) =>
       remember(limiters, `${channel}/${credential}`, () =>
         limiter(core.channels(channel)?.config.limits.submits_per_second ?? 1),
       ),
-    poller: (channel, credential) =>
-      remember(pollers, `${channel}/${credential}`, () => openPoller(core, channel, credential)),
+    poller: (candidate, kind) =>
+      remember(pollers, `${candidate.channel}/${candidate.credential}/${kind}`, () =>
+        openPoller(candidate, kind),
+      ),
     scrub,
     log: core.log,
     now: core.now,
@@ -192,13 +197,13 @@ function channelDeps(core: Core): ChannelActivityDeps {
     ...(core.environment.PUBLIC_URL === undefined ? {} : { publicUrl: core.environment.PUBLIC_URL }),
   };
 
-  function openPoller({ channels }: Core, id: string, credential: string): StatusPoller {
-    const channel = channels(id);
-    const provider = channel?.provider.video ?? channel?.provider.imageTask;
-    if (channel === undefined || provider === undefined) throw new Error(`channel ${id} runs no tasks`);
+  function openPoller({ channel: id, credential }: RouteCandidate, kind: TaskKind): StatusPoller {
+    const channel = core.channels(id);
+    const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
+    if (channel === undefined || provider === undefined) throw new ChannelGoneError(id);
     return createStatusPoller({
       provider,
-      context: (signal) => (channels(id) ?? channel).context(credential, '', signal),
+      context: (signal) => (core.channels(id) ?? channel).context(credential, '', signal),
       limiter: limiter(channel.config.limits.polls_per_second),
       timeoutMs: channel.config.timeouts.poll_ms,
     });

@@ -14,8 +14,8 @@ import type { TaskPort } from '../tasks.ts';
 import { admitUpdate, cancelUpdate, operateUpdate } from '../../workflows/messages.ts';
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 
-/** Above `admitBy` (5 s) plus what an admission may take (6 s): when this runs out, nothing was or will be created. */
-const admissionDeadlineMs = 14_000;
+/** Above `admitBy` (20 s) plus what an admission may take (6 s): when this runs out, nothing was or will be created. */
+const admissionDeadlineMs = 29_000;
 /** A cancellation asks the upstream, which may take its own time. */
 const cancelDeadlineMs = 45_000;
 const callDeadlineMs = 5_000;
