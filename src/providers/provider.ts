@@ -38,9 +38,10 @@ export interface TaskProvider<Request> {
   readonly parseCallback?: (body: unknown) => boolean;
   /**
    * Tokens that the upstream will bill for the request at a concrete resolution and ratio, worst case over
-   * everything that the request leaves open; undefined where the formula does not know the pair.
+   * everything that the request leaves open; undefined where the formula does not know the pair. `model` is the
+   * upstream's name of the model; without it the dearest of the known models counts.
    */
-  readonly estimateTokens?: (request: Request, output: EstimateOutput) => bigint | undefined;
+  readonly estimateTokens?: (request: Request, output: EstimateOutput, model?: string) => bigint | undefined;
 }
 
 export type VideoProvider = TaskProvider<VideoRequest>;

@@ -1,0 +1,5 @@
+import { arkVideo } from './ark-video.ts';
+import type { Provider } from './provider.ts';
+
+/** Volcengine Ark and BytePlus ModelArk. */
+export const ark: Provider = { video: arkVideo };

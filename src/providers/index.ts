@@ -1,0 +1,5 @@
+import { ark } from './ark.ts';
+import type { Provider } from './provider.ts';
+
+/** Every adapter, by the name that `provider` of a channel in gateway.yaml uses. */
+export const providers: Readonly<Record<string, Provider>> = { ark };

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import type { VideoRequest } from '../../src/domain/request.ts';
+import { UpstreamError } from '../../src/providers/provider.ts';
+import type {
+  HttpRequest,
+  HttpRequestOptions,
+  HttpResponse,
+  ProviderContext,
+  SubmitContext,
+} from '../../src/providers/provider.ts';
+
+export function fixture(name: string): unknown {
+  return JSON.parse(readFileSync(new URL(`../fixtures/${name}.json`, import.meta.url), 'utf8'));
+}
+
+export interface CannedAnswer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  readonly text?: string;
+}
+
+/** An upstream that gives these answers in turn, and remembers what it was asked. */
+export function canned(...answers: CannedAnswer[]) {
+  const sent: HttpRequestOptions[] = [];
+  const request: HttpRequest = (options) => {
+    sent.push(options);
+    const answer = answers[sent.length - 1];
+    if (answer === undefined) throw new Error(`an unexpected request: ${options.method} ${options.url}`);
+    const { status = 200, headers = {}, json, text = JSON.stringify(json) ?? '' } = answer;
+    return Promise.resolve({ status, headers, text, json } satisfies HttpResponse);
+  };
+  return { request, sent };
+}
+
+export function providerContext(over: Partial<ProviderContext> = {}): ProviderContext {
+  return {
+    request: canned().request,
+    credential: { id: 'a', apiKey: 'test-key' },
+    baseUrl: 'https://upstream.example/api/v3',
+    model: 'upstream-model',
+    signal: AbortSignal.timeout(10_000),
+    ...over,
+  };
+}
+
+export function submitContext(over: Partial<SubmitContext> = {}): SubmitContext {
+  return { ...providerContext(over), marker: 'mediary-t1-1', remainingSeconds: 172_800, ...over };
+}
+
+export function videoRequest(over: Partial<VideoRequest> = {}): VideoRequest {
+  return {
+    kind: 'video',
+    model: 'some-model',
+    prompt: 'a fox in the snow',
+    inputType: 'text_to_video',
+    images: [],
+    videos: [],
+    audios: [],
+    extra: {},
+    ...over,
+  };
+}
+
+/** The UpstreamError that a call must end with. */
+export async function upstreamError(promise: Promise<unknown>): Promise<UpstreamError> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof UpstreamError) return error;
+    throw error;
+  }
+  throw new Error('It was expected to fail.');
+}
