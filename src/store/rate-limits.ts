@@ -1,0 +1,46 @@
+import type { Collection, Db } from 'mongodb';
+import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+
+/** Requests of one key in one minute, counted by all processes. */
+interface RateLimitDocument {
+  /** `<key>:<minute>` */
+  readonly _id: string;
+  readonly count: number;
+  /** For MongoDB's TTL, which tidies up. */
+  readonly expires: Date;
+}
+
+const keptMs = 5 * 60_000;
+
+export type RateLimitStore = ReturnType<typeof createRateLimitStore>;
+
+export function createRateLimitStore(db: Db) {
+  const counters: Collection<RateLimitDocument> = db.collection<RateLimitDocument>('rate_limits');
+
+  async function increment(id: string, startedAt: number): Promise<number> {
+    const counter = await counters.findOneAndUpdate(
+      { _id: id },
+      { $inc: { count: 1 }, $setOnInsert: { expires: new Date(startedAt + keptMs) } },
+      { upsert: true, returnDocument: 'after' },
+    );
+    return counter?.count ?? 1;
+  }
+
+  return {
+    async ensureIndexes(): Promise<void> {
+      await ensureIndexes(counters, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
+    },
+
+    /** Counts one request of the key in the minute that starts at `startedAt`, and says how many there are now. */
+    async count(key: string, startedAt: number): Promise<number> {
+      const id = `${key}:${startedAt}`;
+      try {
+        return await increment(id, startedAt);
+      } catch (error) {
+        // Two first requests of a minute may both try to insert.
+        if (!isDuplicateKey(error)) throw error;
+        return increment(id, startedAt);
+      }
+    },
+  };
+}
