@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { GatewayError } from '../domain/errors.ts';
+import type { RandomBytes } from '../domain/ids.ts';
+import { parseMicros } from '../domain/money.ts';
+import type { AccountDocument, AccountStore } from '../store/accounts.ts';
+
+/** Input that several operators' routes share. */
+
+const pageSizeMax = 100;
+const pageSizeDefault = 20;
+const accountCharactersMax = 64;
+export const nameCharactersMax = 128;
+export const reasonCharactersMax = 500;
+
+export const pageSize = z.coerce
+  .number({ error: 'must be a number' })
+  .int()
+  .min(1)
+  .max(pageSizeMax)
+  .default(pageSizeDefault);
+
+export const accountId = z
+  .string()
+  .max(accountCharactersMax)
+  .refine(
+    (id) => /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(id),
+    'must be letters, digits, dots, dashes and underscores',
+  );
+
+export const accountParams = z.object({ account: z.string().min(1) });
+
+/** Decimal string → micro-units. */
+export const money = z
+  .string()
+  .refine(
+    (text) => parseMicros(text) !== undefined,
+    'must be a decimal string with at most 6 places, such as "12.50"',
+  )
+  .transform((text) => parseMicros(text) ?? 0n);
+
+export async function findAccount(
+  accounts: Pick<AccountStore, 'find'>,
+  id: string,
+  param = 'account',
+): Promise<AccountDocument> {
+  const account = await accounts.find(id);
+  if (account === undefined) {
+    throw new GatewayError('account_not_found', `There is no account ${id.slice(0, accountCharactersMax)}.`, {
+      param,
+    });
+  }
+  return account;
+}
+
+const webhookSecretBytes = 24;
+
+/** As the Standard Webhooks specification writes secrets. */
+export function newWebhookSecret(randomBytes: RandomBytes): string {
+  return `whsec_${Buffer.from(randomBytes(webhookSecretBytes)).toString('base64')}`;
+}

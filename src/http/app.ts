@@ -1,0 +1,121 @@
+import type { RequestListener } from 'node:http';
+import Router from '@koa/router';
+import Koa from 'koa';
+import { GatewayError } from '../domain/errors.ts';
+import type { AppDeps, RouteDeps } from './deps.ts';
+import { createIdentify } from './identify.ts';
+import { concurrencyHeaders, createRateLimit } from './rate-limit.ts';
+import { createRequestScope } from './request-scope.ts';
+import type { RequestState } from './request-scope.ts';
+import type { Identity, RawRequest, Reply, RequestMeta, Route } from './route.ts';
+import { createRoutes } from './routes/index.ts';
+import { createTaskWatcher } from './task-watcher.ts';
+
+export type { AppDeps } from './deps.ts';
+
+export interface GatewayApp {
+  readonly callback: () => RequestListener;
+  /** All operations, for the document and for tests. */
+  readonly routes: readonly Route[];
+  /** Answers waiting requests at once and says "not ready" from now on; closes connections after their answer. */
+  drain(): void;
+}
+
+type AppContext = Koa.ParameterizedContext<RequestState>;
+
+/** The HTTP face of the gateway. Listens to nothing by itself: see `startHttpServer`. */
+export function createApp(deps: AppDeps): GatewayApp {
+  let draining = false;
+  const watcher = createTaskWatcher({
+    findMany: (ids) => deps.tasks.findMany(ids),
+    now: deps.now,
+    onError: (err) => deps.log.warn({ err }, 'waiting requests cannot see their tasks'),
+  });
+  deps.metrics.setWaiting(() => watcher.waiting());
+  const routes = createRoutes({ ...deps, watcher, isDraining: () => draining });
+  const koa = new Koa<RequestState>();
+  koa.silent = true;
+  // Left over when an answer cannot be written: the caller is gone.
+  koa.on('error', (err: unknown) => deps.log.debug({ err }, 'an answer could not be written'));
+  koa.use(createRequestScope({ ...deps, isDraining: () => draining }));
+  koa.use(createRouter(routes, { ...deps, watcher, isDraining: () => draining }).routes());
+  koa.use(refuseUnknown);
+  const handle = koa.callback();
+  return {
+    callback: () => (request, response) => void handle(request, response),
+    routes,
+    drain() {
+      draining = true;
+      watcher.release();
+    },
+  };
+}
+
+function createRouter(routes: readonly Route[], deps: RouteDeps): Router<RequestState> {
+  const router = new Router<RequestState>();
+  const identify = createIdentify(deps);
+  const limitRate = createRateLimit(deps);
+  for (const route of routes) {
+    router[route.method]([...route.paths], async (context) => {
+      context.state.operation = route.operationId;
+      const identity = await identify(route, context);
+      if (identity.kind === 'key' && identity.caller.requestsPerMinute !== undefined) {
+        await limitRate(identity.caller, context);
+      }
+      const body = route.readBody === undefined ? undefined : await route.readBody.read(context);
+      const request = { params: context.params, query: context.query, body, meta: requestMeta(context) };
+      writeReply(context, await runRoute(route, request, { identity, context }));
+    });
+  }
+  return router;
+}
+
+interface Called {
+  readonly identity: Identity;
+  readonly context: AppContext;
+}
+
+async function runRoute(route: Route, request: RawRequest, { identity, context }: Called): Promise<Reply> {
+  try {
+    return await route.run(request, identity);
+  } catch (error) {
+    if (identity.kind === 'key') context.set({ ...concurrencyHeaders(identity.caller, error) });
+    throw error;
+  }
+}
+
+function requestMeta(context: AppContext): RequestMeta {
+  return {
+    id: context.state.requestId,
+    header: (name) => {
+      const value = context.req.headers[name];
+      return Array.isArray(value) ? value.join(', ') : value;
+    },
+    closed: () => {
+      const hangUp = new AbortController();
+      context.res.once('close', () => hangUp.abort());
+      return hangUp.signal;
+    },
+  };
+}
+
+function writeReply(context: AppContext, { status, headers, mediaType, text }: Reply): void {
+  context.status = status;
+  for (const name in headers) context.set(name, headers[name] ?? '');
+  if (status === 304) return;
+  context.set('content-type', mediaType);
+  context.body = text;
+}
+
+/** Nothing handled it: the path is unknown, or known with other methods only. */
+function refuseUnknown(context: AppContext & { matched?: readonly { methods: readonly string[] }[] }): never {
+  const methods = new Set((context.matched ?? []).flatMap((layer) => layer.methods));
+  if (methods.size === 0) {
+    throw new GatewayError(
+      'route_not_found',
+      'There is nothing at this address. GET /openapi.json lists what there is.',
+    );
+  }
+  const allow = [...methods].join(', ');
+  throw new GatewayError('method_not_allowed', `This address takes ${allow}.`, { headers: { allow } });
+}

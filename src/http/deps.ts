@@ -1,0 +1,74 @@
+import type { Catalogue } from '../catalogue.ts';
+import type { ChannelConfig } from '../config.ts';
+import type { ChannelSwitches } from '../channel-switches.ts';
+import type { CreatedTask, CreateTaskCommand } from '../create-task.ts';
+import type { RandomBytes } from '../domain/ids.ts';
+import type { JsonObject } from '../domain/request.ts';
+import type { KeyAuth } from '../auth.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Logger } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Provider } from '../providers/provider.ts';
+import type { Secrets } from '../secrets.ts';
+import type { AccountStore } from '../store/accounts.ts';
+import type { AttemptStore } from '../store/attempts.ts';
+import type { ChannelStateStore } from '../store/channel-states.ts';
+import type { DeliveryStore } from '../store/deliveries.ts';
+import type { KeyStore } from '../store/keys.ts';
+import type { RateLimitStore } from '../store/rate-limits.ts';
+import type { RequestStore } from '../store/requests.ts';
+import type { TaskStore } from '../store/tasks.ts';
+import type { TaskPort } from '../tasks.ts';
+import type { TaskWatcher } from './task-watcher.ts';
+import type { AddressChecks } from './video-request.ts';
+
+/** Everything that the HTTP face stands on, built by src/server.ts. Each route takes the part that it uses. */
+export interface AppDeps extends AddressChecks {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly randomBytes: RandomBytes;
+  readonly auth: KeyAuth;
+  readonly secrets: Secrets;
+  /** Absent: the operators' API does not exist. */
+  readonly adminToken?: string;
+
+  readonly catalogue: Catalogue;
+  /** For upstream callbacks: says whether one is worth a wake-up. */
+  readonly providers: Readonly<Record<string, Provider>>;
+  /** `createTaskCreator(…)` of src/create-task.ts. */
+  readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
+  readonly port: TaskPort;
+  readonly ledger: Pick<Ledger, 'balance' | 'credit' | 'entries' | 'entriesOfTask'>;
+
+  readonly tasks: TaskStore;
+  readonly requests: Pick<RequestStore, 'find'>;
+  readonly attempts: Pick<AttemptStore, 'ofTask'>;
+  readonly deliveries: Pick<DeliveryStore, 'find'>;
+  readonly accounts: AccountStore;
+  readonly keys: KeyStore;
+  readonly rateLimits: Pick<RateLimitStore, 'count'>;
+  readonly channelStates: Pick<ChannelStateStore, 'set'>;
+  readonly channelSwitches: Pick<ChannelSwitches, 'find' | 'refresh'>;
+  /** What this process knows of a channel's health, for operators; absent: nothing. */
+  readonly channelHealth?: (channel: ChannelConfig) => JsonObject;
+  /** Loads gateway.yaml again; a bad file leaves the running one in force. Absent: the route does not exist. */
+  readonly reloadConfig?: () => Promise<ReloadResult>;
+
+  /** Rejects when MongoDB does not answer. */
+  readonly pingMongo: () => Promise<void>;
+  /** False: /metrics is served elsewhere (METRICS_PORT). */
+  readonly exposeMetrics: boolean;
+}
+
+export type ReloadResult =
+  | { readonly ok: true; readonly version: string }
+  | { readonly ok: false; readonly violations: readonly string[] };
+
+/** What the application itself adds for its routes. */
+export interface RouteDeps extends AppDeps {
+  readonly watcher: TaskWatcher;
+  /** The server is going down: /readyz says so first. */
+  readonly isDraining: () => boolean;
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { GatewayError, errorTable } from '../domain/errors.ts';
+
+/** The error body of every route: all four fields are there, always strings. */
+export const errorSchema = z
+  .object({
+    error: z.object({
+      message: z.string(),
+      type: z.string(),
+      param: z
+        .string()
+        .meta({ description: 'The field at fault, such as `metadata.seed`; empty if none is.' }),
+      code: z.string().meta({ description: 'One of the codes of docs/errors.md.' }),
+    }),
+  })
+  .meta({ id: 'Error' });
+
+export function presentError(error: GatewayError): z.infer<typeof errorSchema> {
+  const { message, param, code } = error;
+  return { error: { message, type: errorTable[code].type, param, code } };
+}
+
+/** Names of errors which say that MongoDB does not answer; the same request may succeed later. */
+const outageNames = new Set([
+  'LedgerUnavailableError',
+  'MongoNetworkError',
+  'MongoNetworkTimeoutError',
+  'MongoNotConnectedError',
+  'MongoPoolClearedError',
+  'MongoPoolClosedError',
+  'MongoServerSelectionError',
+  'MongoTopologyClosedError',
+  'MongoWaitQueueTimeoutError',
+  'MongoWriteConcernError',
+]);
+const outageRetrySeconds = 5;
+
+/** Whatever was thrown, as what the caller is told: an error of ours as it is, an outage as 503, the rest opaque. */
+export function translateError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  if (error instanceof Error && outageNames.has(error.name)) {
+    return new GatewayError('service_unavailable', 'The service is not available at the moment.', {
+      retryAfterSeconds: outageRetrySeconds,
+      cause: error,
+    });
+  }
+  return new GatewayError('internal_error', 'Something went wrong on our side.', { cause: error });
+}
+
+export function errorHeaders(error: GatewayError): Readonly<Record<string, string>> {
+  return {
+    ...error.headers,
+    ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
+    ...(error.code === 'invalid_api_key' ? { 'www-authenticate': 'Bearer' } : {}),
+  };
+}

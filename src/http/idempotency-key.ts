@@ -1,0 +1,17 @@
+import { GatewayError } from '../domain/errors.ts';
+import type { RequestMeta } from './route.ts';
+
+const keyPattern = /^[\x21-\x7e]{1,255}$/;
+
+/** The `Idempotency-Key` header of a create; undefined: none was sent. */
+export function idempotencyKeyOf(meta: RequestMeta): string | undefined {
+  const key = meta.header('idempotency-key');
+  if (key === undefined || keyPattern.test(key)) return key;
+  throw new GatewayError(
+    'invalid_parameter',
+    'The header Idempotency-Key has 1-255 visible ASCII characters.',
+    {
+      param: 'Idempotency-Key',
+    },
+  );
+}

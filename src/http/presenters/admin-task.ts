@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { formatMicros } from '../../domain/money.ts';
+import type { LedgerEntry } from '../../ledger/entry.ts';
+import type { AttemptDocument } from '../../store/attempts.ts';
+import type { DeliveryDocument } from '../../store/deliveries.ts';
+import type { TaskDocument } from '../../store/tasks.ts';
+import { ledgerEntrySchema, presentLedgerEntry } from './ledger-entry.ts';
+import { presentTask, taskSchema, toSeconds } from './video-task.ts';
+
+const milliseconds = z.int().meta({ description: 'Unix milliseconds.' });
+
+export const adminTaskSchema = taskSchema
+  .extend({
+    kind: z.enum(['video', 'image']),
+    account: z.string(),
+    key: z.string(),
+    channel: z.string().nullable(),
+    credential: z.string().nullable(),
+    upstream_id: z.string().nullable(),
+    hold: z.string(),
+    charge: z.string().nullable(),
+    charge_estimated: z.boolean(),
+    deadline_at: z.int(),
+    needs_attention: z.string().nullable().meta({ description: 'Why an operator is needed; null: none is.' }),
+    actions: z.array(z.object({ at: milliseconds, by: z.string(), action: z.string(), reason: z.string() })),
+  })
+  .meta({ id: 'AdminTask' });
+
+const attemptSchema = z.object({
+  n: z.int(),
+  state: z.enum(['sending', 'accepted', 'not_accepted', 'rejected', 'ambiguous']),
+  channel: z.string(),
+  credential: z.string(),
+  upstream_id: z.string().nullable(),
+  code: z.string().nullable(),
+  message: z.string().nullable(),
+  started_at: milliseconds,
+  ended_at: milliseconds.nullable(),
+});
+
+const deliverySchema = z.object({
+  state: z.enum(['pending', 'delivered', 'gave_up']),
+  target: z.string(),
+  attempts: z.array(
+    z.object({
+      at: milliseconds,
+      duration_ms: z.int(),
+      status: z.int().nullable(),
+      error: z.string().nullable(),
+    }),
+  ),
+});
+
+export const adminTaskDetailSchema = adminTaskSchema
+  .extend({
+    attempts: z.array(attemptSchema),
+    ledger: z.array(ledgerEntrySchema),
+    callback: deliverySchema.nullable().meta({ description: 'null: no callback was tried.' }),
+  })
+  .meta({ id: 'AdminTaskDetail' });
+
+export interface TaskRecords {
+  readonly attempts: readonly AttemptDocument[];
+  readonly entries: readonly LedgerEntry[];
+  readonly delivery: DeliveryDocument | undefined;
+}
+
+/** What operators see of a task: everything but what was asked for. */
+export function presentAdminTask(task: TaskDocument): z.output<typeof adminTaskSchema> {
+  return {
+    ...presentTask(task),
+    kind: task.kind,
+    account: task.account,
+    key: task.key,
+    channel: task.channel ?? null,
+    credential: task.credential ?? null,
+    upstream_id: task.upstream_id ?? null,
+    hold: formatMicros(task.hold),
+    charge: task.charge === undefined ? null : formatMicros(task.charge),
+    charge_estimated: task.charge_estimated ?? false,
+    deadline_at: toSeconds(task.deadline_at),
+    needs_attention: task.attention ?? null,
+    actions: [...(task.actions ?? [])],
+  };
+}
+
+export function presentAdminTaskDetail(
+  task: TaskDocument,
+  { attempts, entries, delivery }: TaskRecords,
+): z.output<typeof adminTaskDetailSchema> {
+  return {
+    ...presentAdminTask(task),
+    attempts: attempts.map(presentAttempt),
+    ledger: entries.map(presentLedgerEntry),
+    callback: delivery === undefined ? null : presentDelivery(delivery),
+  };
+}
+
+function presentAttempt(attempt: AttemptDocument): z.output<typeof attemptSchema> {
+  return {
+    n: attempt.n,
+    state: attempt.state,
+    channel: attempt.channel,
+    credential: attempt.credential,
+    upstream_id: attempt.upstream_id ?? null,
+    code: attempt.code ?? null,
+    message: attempt.message ?? null,
+    started_at: attempt.started_at,
+    ended_at: attempt.ended_at ?? null,
+  };
+}
+
+function presentDelivery({ state, target, attempts }: DeliveryDocument): z.output<typeof deliverySchema> {
+  return {
+    state,
+    target,
+    attempts: attempts.map(({ at, duration_ms, status, error }) => ({
+      at,
+      duration_ms,
+      status: status ?? null,
+      error: error ?? null,
+    })),
+  };
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import type { ChannelConfig } from '../../config.ts';
+import type { JsonObject } from '../../domain/request.ts';
+import type { ChannelStateDocument } from '../../store/channel-states.ts';
+
+export const channelSchema = z
+  .object({
+    object: z.literal('channel'),
+    id: z.string(),
+    provider: z.string(),
+    enabled: z.boolean().meta({ description: 'Takes new tasks: by the configuration and by the switch.' }),
+    configured: z.boolean().meta({ description: "The configuration file's `enabled`." }),
+    switch: z
+      .object({ enabled: z.boolean(), by: z.string(), reason: z.string(), at: z.int() })
+      .nullable()
+      .meta({ description: "The operators' switch; null: never used." }),
+    priority: z.number(),
+    weight: z.number(),
+    models: z.array(z.string()),
+    credentials: z.array(z.string()),
+    limits: z.record(z.string(), z.unknown()),
+    health: z.record(z.string(), z.unknown()).meta({ description: 'What this process knows; may be empty.' }),
+  })
+  .meta({ id: 'Channel' });
+
+/** A channel without its secrets: credentials by name only, and no address. */
+export function presentChannel(
+  channel: ChannelConfig,
+  state: ChannelStateDocument | undefined,
+  health: JsonObject,
+): z.output<typeof channelSchema> {
+  return {
+    object: 'channel',
+    id: channel.id,
+    provider: channel.provider,
+    enabled: channel.enabled && state?.enabled !== false,
+    configured: channel.enabled,
+    switch:
+      state === undefined
+        ? null
+        : { enabled: state.enabled, by: state.by, reason: state.reason, at: state.at },
+    priority: channel.priority,
+    weight: channel.weight,
+    models: Object.keys(channel.models),
+    credentials: channel.credentials.map(({ id }) => id),
+    limits: { ...channel.limits },
+    health,
+  };
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { statusMessages } from '../../domain/task.ts';
+import type { TaskKind } from '../../domain/task.ts';
+import type { CreatedTask } from '../../create-task.ts';
+import { toSeconds } from './video-task.ts';
+
+export const createdTaskSchema = z
+  .object({
+    id: z.string(),
+    task_id: z.string(),
+    object: z.enum(['video.generation.task', 'image.generation.task']),
+    status: z.literal('submitted'),
+    message: z.string(),
+    model: z.string(),
+    created_at: z.int().meta({ description: 'Unix seconds.' }),
+    warnings: z.array(z.string()).optional().meta({ description: 'Fields that were ignored.' }),
+  })
+  .meta({ id: 'CreatedTask' });
+
+/** The answer to a create: always `submitted`, whatever the task has become in the meantime. */
+export function presentCreatedTask(
+  task: CreatedTask,
+  kind: TaskKind,
+  ignored: readonly string[] = [],
+): z.output<typeof createdTaskSchema> {
+  const warnings = [...ignored, ...task.warnings];
+  return {
+    id: task.id,
+    task_id: task.id,
+    object: `${kind}.generation.task`,
+    status: 'submitted',
+    message: statusMessages.submitted,
+    model: task.model,
+    created_at: toSeconds(task.createdAt),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import type { RoutePlan } from '../../catalogue.ts';
+import { formatMicros, parseMicros } from '../../domain/money.ts';
+import type { Quantity } from '../../domain/price.ts';
+
+const routeSchema = z.object({
+  candidates: z.array(z.object({ channel: z.string(), credential: z.string() })),
+  dropped: z.array(z.object({ channel: z.string(), reason: z.string(), detail: z.string() })),
+});
+
+export const estimateSchema = z
+  .object({
+    object: z.enum(['video.generation.estimate', 'image.generation.estimate']),
+    model: z.string(),
+    currency: z.string(),
+    hold: z.string().meta({ description: 'What a create would set aside: the worst case.' }),
+    expected: z.string().meta({ description: 'What the plain case costs.' }),
+    price: z.object({
+      unit: z.string(),
+      rule: z.int().meta({ description: "Index into the model's price rules." }),
+      when: z.record(z.string(), z.unknown()),
+      price: z.string(),
+      quantity: z.number(),
+    }),
+    warnings: z.array(z.string()),
+    route: routeSchema.optional().meta({ description: 'With `x-explain-route: 1`.' }),
+  })
+  .meta({ id: 'Estimate' });
+
+export interface EstimateOptions {
+  readonly currency: string;
+  /** Fields that another spelling overruled. */
+  readonly ignored: readonly string[];
+  readonly explainRoute: boolean;
+}
+
+export function presentEstimate(plan: RoutePlan, options: EstimateOptions): z.output<typeof estimateSchema> {
+  const { unit, rules } = plan.basis.price;
+  const rule = rules[plan.expected.rule];
+  return {
+    object: `${plan.request.kind}.generation.estimate`,
+    model: plan.model.id,
+    currency: options.currency,
+    hold: formatMicros(plan.hold),
+    expected: formatMicros(plan.expected.amount),
+    price: {
+      unit,
+      rule: plan.expected.rule,
+      when: rule?.when ?? {},
+      price: formatMicros(parseMicros(rule?.price ?? '0') ?? 0n),
+      quantity: presentQuantity(plan.expected.quantity),
+    },
+    warnings: [...options.ignored, ...plan.warnings],
+    ...(options.explainRoute
+      ? { route: { candidates: [...plan.candidates], dropped: [...plan.dropped] } }
+      : {}),
+  };
+}
+
+/** In price units, for people; no charge is computed from it. */
+function presentQuantity({ numerator, denominator }: Quantity): number {
+  return Number(numerator) / Number(denominator);
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import type { KeyDocument } from '../../store/keys.ts';
+import { toSeconds } from './video-task.ts';
+
+export const keySchema = z
+  .object({
+    object: z.literal('key'),
+    id: z.string(),
+    account: z.string(),
+    name: z.string(),
+    prefix: z.string().meta({ description: "The key's first characters, to recognise it by." }),
+    models: z.array(z.string()).nullable().meta({ description: 'null: all.' }),
+    channels: z.array(z.string()).nullable().meta({ description: 'null: all.' }),
+    requests_per_minute: z.int().nullable(),
+    concurrent_tasks: z.int().nullable(),
+    expires_at: z.int().nullable(),
+    revoked_at: z.int().nullable(),
+    created_at: z.int(),
+  })
+  .meta({ id: 'Key' });
+
+export function presentKey(key: KeyDocument): z.output<typeof keySchema> {
+  return {
+    object: 'key',
+    id: key.id,
+    account: key.account,
+    name: key.name,
+    prefix: key.prefix,
+    models: key.models === undefined ? null : [...key.models],
+    channels: key.channels === undefined ? null : [...key.channels],
+    requests_per_minute: key.requests_per_minute ?? null,
+    concurrent_tasks: key.concurrent_tasks ?? null,
+    expires_at: key.expires_at === undefined ? null : toSeconds(key.expires_at),
+    revoked_at: key.revoked_at === undefined ? null : toSeconds(key.revoked_at),
+    created_at: toSeconds(key.created_at),
+  };
+}

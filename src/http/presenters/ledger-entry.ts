@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { formatMicros } from '../../domain/money.ts';
+import type { LedgerEntry } from '../../ledger/entry.ts';
+
+export const ledgerEntrySchema = z
+  .object({
+    object: z.literal('ledger.entry'),
+    id: z.string(),
+    account: z.string(),
+    seq: z.int(),
+    kind: z.enum(['credit', 'hold', 'settle', 'release', 'charge_extra', 'adjust']),
+    task: z.string().nullable(),
+    amount: z.string(),
+    available: z.string().meta({ description: 'After this entry.' }),
+    held: z.string().meta({ description: 'After this entry.' }),
+    note: z.string().nullable(),
+    at: z.int().meta({ description: 'Unix milliseconds.' }),
+  })
+  .meta({ id: 'LedgerEntry' });
+
+export function presentLedgerEntry(entry: LedgerEntry): z.output<typeof ledgerEntrySchema> {
+  return {
+    object: 'ledger.entry',
+    id: entry._id,
+    account: entry.account,
+    seq: Number(entry.seq),
+    kind: entry.kind,
+    task: entry.task ?? null,
+    amount: formatMicros(entry.amount),
+    available: formatMicros(entry.available),
+    held: formatMicros(entry.held),
+    note: entry.note ?? null,
+    at: entry.at,
+  };
+}

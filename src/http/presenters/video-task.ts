@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { statusMessages, taskStatuses } from '../../domain/task.ts';
+import { taskErrorCodes } from '../../domain/errors.ts';
+import type { ResultItem, SettleFacts, TaskError } from '../../domain/task.ts';
+import type { TaskDocument } from '../../store/tasks.ts';
+
+const unixSeconds = z.int();
+
+const resultSchema = z.object({
+  url: z.string().optional(),
+  b64_json: z.string().optional(),
+  last_frame_url: z.string().optional(),
+  expires_at: unixSeconds.optional().meta({ description: 'Unix seconds until which the link works.' }),
+});
+
+/** What GET, list, cancel and the callback say of a task. */
+export const taskSchema = z
+  .object({
+    id: z.string(),
+    task_id: z.string(),
+    object: z.enum(['video.generation.task', 'image.generation.task']),
+    status: z.enum(taskStatuses),
+    message: z.string(),
+    trace_id: z.string().meta({ description: "The upstream's trace id; empty until it gave one." }),
+    model: z.string(),
+    created_at: unixSeconds,
+    updated_at: unixSeconds,
+    completed_at: unixSeconds.optional(),
+    progress: z.number().optional().meta({ description: '0-100, where the upstream tells.' }),
+    data: z.array(resultSchema),
+    video_url: z.string().optional(),
+    duration: z.number().optional().meta({ description: 'Seconds.' }),
+    usage: z
+      .object({ completion_tokens: z.number().optional(), total_tokens: z.number().optional() })
+      .optional()
+      .meta({ description: 'On success; a count that the upstream does not tell is absent.' }),
+    error: z.object({ message: z.string(), code: z.enum(taskErrorCodes) }).optional(),
+  })
+  .meta({ id: 'Task' });
+
+export type PresentedTask = z.output<typeof taskSchema>;
+
+/** A task's wire form, a pure function of its projection: the body of GET and of the callback. */
+export function presentTask(task: TaskDocument): PresentedTask {
+  return {
+    id: task._id,
+    task_id: task._id,
+    object: `${task.kind}.generation.task`,
+    status: task.status,
+    message: statusMessages[task.status],
+    trace_id: task.trace_id,
+    model: task.model,
+    created_at: toSeconds(task.created_at),
+    updated_at: toSeconds(task.updated_at),
+    ...(task.completed_at === undefined ? {} : { completed_at: toSeconds(task.completed_at) }),
+    ...(task.progress === undefined ? {} : { progress: task.progress }),
+    ...presentResult(task),
+  };
+}
+
+type ResultFields = Pick<PresentedTask, 'data' | 'video_url' | 'duration' | 'usage' | 'error'>;
+
+/** The poll writes the outcome before it is paid for: it shows only once the status says so. */
+function presentResult({ status, kind, outcome, error }: TaskDocument): ResultFields {
+  if (status === 'failed') return { data: [], error: presentFailure(error) };
+  if (status !== 'succeeded' || outcome?.kind !== 'succeeded') return { data: [] };
+  const data = outcome.items.map(presentItem);
+  const usage = presentUsage(outcome.facts);
+  const url = data[0]?.url;
+  if (kind === 'image') return { data, usage };
+  return {
+    data,
+    ...(url === undefined ? {} : { video_url: url }),
+    ...(outcome.facts.durationSeconds === undefined ? {} : { duration: outcome.facts.durationSeconds }),
+    usage,
+  };
+}
+
+function presentItem(item: ResultItem): PresentedTask['data'][number] {
+  return {
+    ...(item.url === undefined ? {} : { url: item.url }),
+    ...(item.base64 === undefined ? {} : { b64_json: item.base64 }),
+    ...(item.lastFrameUrl === undefined ? {} : { last_frame_url: item.lastFrameUrl }),
+    ...(item.expiresAt === undefined ? {} : { expires_at: item.expiresAt }),
+  };
+}
+
+/** An upstream that tells one of the two counts means both: prompts of videos cost no tokens. */
+function presentUsage({ usage }: SettleFacts): NonNullable<PresentedTask['usage']> {
+  const completion = usage?.completionTokens ?? usage?.totalTokens;
+  const total = usage?.totalTokens ?? usage?.completionTokens;
+  return {
+    ...(completion === undefined ? {} : { completion_tokens: completion }),
+    ...(total === undefined ? {} : { total_tokens: total }),
+  };
+}
+
+function presentFailure(error: TaskError | undefined): NonNullable<PresentedTask['error']> {
+  return {
+    message: error?.message ?? statusMessages.failed,
+    code: error?.code ?? 'internal_error',
+  };
+}
+
+export function toSeconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1000);
+}

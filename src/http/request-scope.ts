@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import type { Middleware, ParameterizedContext } from 'koa';
+import { GatewayError } from '../domain/errors.ts';
+import type { AppDeps } from './deps.ts';
+import { errorHeaders, presentError, translateError } from './errors.ts';
+
+/** What the steps of one request tell each other. */
+export interface RequestState {
+  requestId: string;
+  /** operationId of the route; empty until one matched. */
+  operation: string;
+}
+
+export interface RequestScopeDeps extends Pick<AppDeps, 'log' | 'metrics'> {
+  readonly isDraining: () => boolean;
+}
+
+const requestIdPattern = /^[\x20-\x7e]{1,128}$/;
+
+/** The outermost step: names the request, refuses encoded bodies, turns errors into answers, and takes the measure. */
+export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestState> {
+  return async (context, next) => {
+    const startedAt = performance.now();
+    const requestId = requestIdOf(context.req.headers['x-request-id']);
+    context.state.requestId = requestId;
+    context.state.operation = '';
+    context.set('x-request-id', requestId);
+    if (deps.isDraining()) context.set('connection', 'close');
+    try {
+      refuseEncodedBody(context.req.headers['content-encoding']);
+      await next();
+    } catch (error) {
+      writeError(context, error, deps);
+    }
+    finish(context, (performance.now() - startedAt) / 1000, deps);
+  };
+}
+
+function requestIdOf(header: string | readonly string[] | undefined): string {
+  return typeof header === 'string' && requestIdPattern.test(header) ? header : randomUUID();
+}
+
+/** Before any parser sees it: a few kilobytes of compressed zeros are gigabytes of body. */
+function refuseEncodedBody(encoding: string | undefined): void {
+  if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
+  throw new GatewayError('unsupported_media_type', 'Send the body without content-encoding.');
+}
+
+type Context = ParameterizedContext<RequestState>;
+
+function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps): void {
+  const error = translateError(thrown);
+  const { requestId, operation } = context.state;
+  if (error.status >= 500) {
+    log.error({ request_id: requestId, operation, code: error.code, err: thrown }, 'a request failed');
+  } else if (error.detail !== undefined) {
+    log.info(
+      { request_id: requestId, operation, code: error.code, detail: error.detail },
+      'a request was refused',
+    );
+  }
+  // What is left of an unread body is thrown away; else the connection could carry no further request.
+  context.req.resume();
+  context.status = error.status;
+  context.set(errorHeaders(error));
+  context.set('content-type', 'application/json; charset=utf-8');
+  context.body = JSON.stringify(presentError(error));
+}
+
+function finish(context: Context, seconds: number, { log, metrics }: RequestScopeDeps): void {
+  const { requestId, operation } = context.state;
+  metrics.observeRequest(operation, context.status, seconds);
+  if (!log.isLevelEnabled('debug') && context.method === 'GET') return;
+  log[context.method === 'GET' ? 'debug' : 'info'](
+    {
+      request_id: requestId,
+      operation,
+      method: context.method,
+      status: context.status,
+      duration_ms: Math.round(seconds * 1000),
+    },
+    'request',
+  );
+}

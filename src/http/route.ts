@@ -1,0 +1,151 @@
+import type { Context } from 'koa';
+import type { z } from 'zod';
+import type { Caller } from '../caller.ts';
+import type { ErrorCode } from '../domain/errors.ts';
+import { parseInput } from './validation.ts';
+
+/**
+ * One operation of the service: its declaration. Validation, types and the OpenAPI document derive from it. Made by
+ * `keyRoute`, `adminRoute` and `openRoute`, which differ in what the handler is told about who is calling.
+ */
+export interface Route extends Operation {
+  readonly authentication: 'key' | 'admin' | 'none';
+  readonly input: InputSchema;
+  /** Validates and handles. Throws GatewayError. */
+  run(request: RawRequest, identity: Identity): Promise<Reply>;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: 'Videos' | 'Images' | 'Models' | 'Account' | 'Service' | 'Operators';
+  readonly method: 'get' | 'post' | 'delete';
+  /** The first is the preferred spelling; the others are the same route. Parameters as `:name`. */
+  readonly paths: readonly [string, ...string[]];
+  /** Absent: the route takes no body, and one that is sent is not read. */
+  readonly readBody?: BodyReader;
+  readonly success: Success;
+  /** Beside those that its authentication, its body and every route imply. */
+  readonly errors: readonly ErrorCode[];
+}
+
+/** Which parts of a request the route reads. Unknown fields are ignored. */
+export type InputSchema = z.ZodObject<{
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+}>;
+
+/** Reads a request's body within its limit. Throws invalid_json, request_too_large, unsupported_media_type. */
+export interface BodyReader {
+  /** For the document. */
+  readonly mediaTypes: readonly string[];
+  read(context: Context): Promise<unknown>;
+}
+
+export interface Success {
+  readonly description: string;
+  /** Absent: the answer is not JSON of ours. */
+  readonly schema?: z.ZodType;
+  readonly mediaType?: string;
+}
+
+export interface RawRequest {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly meta: RequestMeta;
+}
+
+export interface RequestMeta {
+  readonly id: string;
+  /** Lower-case name. */
+  header(name: string): string | undefined;
+  /** Aborted when the caller hangs up. Made on first use. */
+  closed(): AbortSignal;
+}
+
+export type Identity =
+  | { readonly kind: 'key'; readonly caller: Caller }
+  /** `operator`: who it says it is; all operators share one token. */
+  | { readonly kind: 'admin'; readonly operator: string }
+  | { readonly kind: 'none' };
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly mediaType: string;
+  readonly text: string;
+}
+
+const jsonMediaType = 'application/json; charset=utf-8';
+
+export function jsonReply(body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
+  return { status: 200, headers, mediaType: jsonMediaType, text: JSON.stringify(body) };
+}
+
+export function textReply(text: string, mediaType: string): Reply {
+  return { status: 200, headers: {}, mediaType, text };
+}
+
+/** 304: the caller has this version already. */
+export function notModified(headers: Readonly<Record<string, string>>): Reply {
+  return { status: 304, headers, mediaType: jsonMediaType, text: '' };
+}
+
+type Handler<Input extends InputSchema, Who> = (
+  input: z.output<Input> & { readonly meta: RequestMeta } & Who,
+) => Promise<Reply>;
+
+export type Declaration<Input extends InputSchema, Who> = Operation & {
+  readonly input: Input;
+  readonly handle: Handler<Input, Who>;
+};
+
+/** A route for the owner of an API key. */
+export function keyRoute<Input extends InputSchema>(
+  declaration: Declaration<Input, { readonly caller: Caller }>,
+): Route {
+  const { handle, ...operation } = declaration;
+  return {
+    ...operation,
+    authentication: 'key',
+    async run(request, identity) {
+      if (identity.kind !== 'key') throw new TypeError(`${operation.operationId} needs an API key`);
+      const input = parseInput(operation.input, request);
+      return handle({ ...input, meta: request.meta, caller: identity.caller });
+    },
+  };
+}
+
+/** A route of the operators' API: exists only where ADMIN_TOKEN is set. */
+export function adminRoute<Input extends InputSchema>(
+  declaration: Declaration<Input, { readonly operator: string }>,
+): Route {
+  const { handle, ...operation } = declaration;
+  return {
+    ...operation,
+    authentication: 'admin',
+    async run(request, identity) {
+      if (identity.kind !== 'admin')
+        throw new TypeError(`${operation.operationId} needs the operators' token`);
+      const input = parseInput(operation.input, request);
+      return handle({ ...input, meta: request.meta, operator: identity.operator });
+    },
+  };
+}
+
+/** A route that anybody may call. */
+export function openRoute<Input extends InputSchema>(
+  declaration: Declaration<Input, Readonly<Record<never, never>>>,
+): Route {
+  const { handle, ...operation } = declaration;
+  return {
+    ...operation,
+    authentication: 'none',
+    async run(request) {
+      return handle({ ...parseInput(operation.input, request), meta: request.meta });
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { GatewayError } from '../../domain/errors.ts';
+import { isTerminal } from '../../domain/task.ts';
+import type { RouteDeps } from '../deps.ts';
+import { findOwnTask, taskParams } from '../own-task.ts';
+import { presentTask, taskSchema } from '../presenters/video-task.ts';
+import { jsonReply, keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function cancelVideo({ tasks, port }: Pick<RouteDeps, 'tasks' | 'port'>): Route {
+  return keyRoute({
+    operationId: 'cancelVideo',
+    summary: 'Cancel a video generation task',
+    description:
+      'Ends the task at once if nothing was sent upstream yet; else asks the upstream. An upstream that refuses or cannot leaves the task running: 409.',
+    tag: 'Videos',
+    method: 'post',
+    paths: ['/v1/videos/generations/:task_id/cancel', '/v1/video/generations/:task_id/cancel'],
+    input: z.object({ params: taskParams }),
+    success: { description: 'The task is cancelled, and its hold is released.', schema: taskSchema },
+    errors: ['task_not_found', 'task_not_cancellable'],
+    async handle({ params, caller }) {
+      const task = await findOwnTask(tasks, { id: params.task_id, caller, kind: 'video' });
+      if (isTerminal(task.status)) {
+        throw new GatewayError('task_not_cancellable', `The task is ${task.status} already.`, {
+          param: 'task_id',
+        });
+      }
+      await port.cancel(task._id);
+      return jsonReply(presentTask((await tasks.find(task._id)) ?? task));
+    },
+  });
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { GatewayError } from '../../domain/errors.ts';
+import { randomBase62 } from '../../domain/ids.ts';
+import { accountId, money, nameCharactersMax, newWebhookSecret } from '../admin-input.ts';
+import { adminBodyBytesMax, jsonBody } from '../body.ts';
+import type { RouteDeps } from '../deps.ts';
+import { accountSchema, presentAccount } from '../presenters/account.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+type Deps = Pick<RouteDeps, 'accounts' | 'secrets' | 'randomBytes' | 'now'>;
+
+const idCharacters = 16;
+
+const body = z.object({
+  id: accountId.optional().meta({ description: 'Absent: one is made up.' }),
+  name: z.string().max(nameCharactersMax).default(''),
+  overdraft_limit: money
+    .refine((micros) => micros >= 0n, 'must not be negative')
+    .optional()
+    .meta({ description: 'How far holds may take the balance below zero. Default "0".' }),
+});
+
+export function createAccount({ accounts, secrets, randomBytes, now }: Deps): Route {
+  return adminRoute({
+    operationId: 'createAccount',
+    summary: 'Create an account',
+    tag: 'Operators',
+    method: 'post',
+    paths: ['/admin/v1/accounts'],
+    input: z.object({ body }),
+    readBody: jsonBody(adminBodyBytesMax),
+    success: {
+      description: 'The account; its webhook secret is shown only here.',
+      schema: accountSchema.extend({ webhook_secret: z.string() }),
+    },
+    errors: ['account_exists'],
+    async handle({ body: { id, name, overdraft_limit } }) {
+      const secret = newWebhookSecret(randomBytes);
+      const account = {
+        _id: id ?? `acct_${randomBase62(idCharacters, randomBytes)}`,
+        name,
+        overdraft_limit: overdraft_limit ?? 0n,
+        webhook_secrets: [secrets.seal('webhook-secret', secret)],
+        created_at: now(),
+      };
+      if (!(await accounts.insert(account))) {
+        throw new GatewayError('account_exists', `There is an account ${account._id} already.`, {
+          param: 'id',
+        });
+      }
+      return jsonReply({ ...presentAccount(account, { available: 0n, held: 0n }), webhook_secret: secret });
+    },
+  });
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { randomBase62 } from '../../domain/ids.ts';
+import type { KeyDocument } from '../../store/keys.ts';
+import { findAccount, nameCharactersMax } from '../admin-input.ts';
+import { adminBodyBytesMax, jsonBody } from '../body.ts';
+import type { RouteDeps } from '../deps.ts';
+import { keySchema, presentKey } from '../presenters/key.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+type Deps = Pick<RouteDeps, 'accounts' | 'keys' | 'auth' | 'randomBytes' | 'now'>;
+
+const idCharacters = 16;
+const permittedItemsMax = 200;
+const limitMax = 1_000_000;
+
+const permitted = z.array(z.string().min(1)).min(1).max(permittedItemsMax);
+const limit = z.int().min(1).max(limitMax);
+
+const body = z.object({
+  account: z.string().min(1),
+  name: z.string().max(nameCharactersMax).default(''),
+  models: permitted.optional().meta({ description: 'Absent: all.' }),
+  channels: permitted.optional().meta({ description: 'Absent: all.' }),
+  requests_per_minute: limit.optional(),
+  concurrent_tasks: limit.optional(),
+  expires_at: z.int().optional().meta({ description: 'Unix seconds, in the future.' }),
+});
+
+export function createKey({ accounts, keys, auth, randomBytes, now }: Deps): Route {
+  return adminRoute({
+    operationId: 'createKey',
+    summary: 'Create an API key',
+    tag: 'Operators',
+    method: 'post',
+    paths: ['/admin/v1/keys'],
+    input: z.object({
+      body: body.refine(({ expires_at }) => expires_at === undefined || expires_at * 1000 > now(), {
+        path: ['expires_at'],
+        error: 'must be in the future',
+      }),
+    }),
+    readBody: jsonBody(adminBodyBytesMax),
+    success: {
+      description: 'The key itself is shown only here.',
+      schema: keySchema.extend({ key: z.string() }),
+    },
+    errors: ['account_not_found'],
+    async handle({ body: asked }) {
+      const account = await findAccount(accounts, asked.account);
+      const { key, hmac, prefix } = auth.newKey();
+      const document: KeyDocument = {
+        _id: hmac,
+        id: `key_${randomBase62(idCharacters, randomBytes)}`,
+        account: account._id,
+        name: asked.name,
+        prefix,
+        created_at: now(),
+        ...restrictions(asked),
+      };
+      await keys.insert(document);
+      return jsonReply({ ...presentKey(document), key });
+    },
+  });
+}
+
+type Restrictions = Pick<
+  KeyDocument,
+  'models' | 'channels' | 'requests_per_minute' | 'concurrent_tasks' | 'expires_at'
+>;
+
+function restrictions(asked: z.output<typeof body>): Restrictions {
+  const { models, channels, requests_per_minute, concurrent_tasks, expires_at } = asked;
+  return {
+    ...(models === undefined ? {} : { models }),
+    ...(channels === undefined ? {} : { channels }),
+    ...(requests_per_minute === undefined ? {} : { requests_per_minute }),
+    ...(concurrent_tasks === undefined ? {} : { concurrent_tasks }),
+    ...(expires_at === undefined ? {} : { expires_at: expires_at * 1000 }),
+  };
+}

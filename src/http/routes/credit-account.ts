@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { GatewayError } from '../../domain/errors.ts';
+import { accountParams, findAccount, money, reasonCharactersMax } from '../admin-input.ts';
+import { adminBodyBytesMax, jsonBody } from '../body.ts';
+import type { RouteDeps } from '../deps.ts';
+import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/ledger-entry.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+const referenceCharactersMax = 200;
+
+const body = z.object({
+  amount: money
+    .refine((micros) => micros !== 0n, 'must not be zero')
+    .meta({ description: 'Decimal string; negative amounts are corrections.' }),
+  reference: z
+    .string()
+    .min(1)
+    .max(referenceCharactersMax)
+    .meta({ description: 'The same reference is the same credit.' }),
+  note: z.string().max(reasonCharactersMax).optional(),
+});
+
+export function creditAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 'ledger'>): Route {
+  return adminRoute({
+    operationId: 'creditAccount',
+    summary: 'Credit or correct an account',
+    description:
+      'Idempotent by reference: a repetition answers with the first entry and `idempotency-replayed: true`.',
+    tag: 'Operators',
+    method: 'post',
+    paths: ['/admin/v1/accounts/:account/credits'],
+    input: z.object({ params: accountParams, body }),
+    readBody: jsonBody(adminBodyBytesMax),
+    success: { description: 'The entry, with the balances after it.', schema: ledgerEntrySchema },
+    errors: ['account_not_found', 'idempotency_key_reused'],
+    async handle({ params, body: { amount, reference, note }, operator }) {
+      const account = await findAccount(accounts, params.account);
+      const { entry, replayed } = await ledger.credit({
+        account: account._id,
+        amount,
+        reference,
+        note: note === undefined ? `by ${operator}` : `by ${operator}: ${note}`,
+      });
+      if (replayed && entry.amount !== amount) {
+        throw new GatewayError('idempotency_key_reused', 'This reference was used for another amount.', {
+          param: 'reference',
+        });
+      }
+      return jsonReply(presentLedgerEntry(entry), replayed ? { 'idempotency-replayed': 'true' } : {});
+    },
+  });
+}

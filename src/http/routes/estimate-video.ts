@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { jsonBody, videoBodyBytesMax } from '../body.ts';
+import type { RouteDeps } from '../deps.ts';
+import { estimateSchema, presentEstimate } from '../presenters/estimate.ts';
+import { jsonReply, keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+import { videoBodySchema } from '../video-body.ts';
+import { parseVideo } from '../video-request.ts';
+
+type Deps = Pick<RouteDeps, 'catalogue' | 'checkCallbackUrl' | 'checkMediaUrl'>;
+
+export function estimateVideo(deps: Deps): Route {
+  return keyRoute({
+    operationId: 'estimateVideo',
+    summary: 'Say what a video would cost',
+    description:
+      'Takes the body of a create and creates nothing. With `x-explain-route: 1` it also says which channels would be tried, and why others would not.',
+    tag: 'Videos',
+    method: 'post',
+    paths: ['/v1/videos/generations/estimate', '/v1/video/generations/estimate'],
+    input: z.object({ body: videoBodySchema }),
+    readBody: jsonBody(videoBodyBytesMax),
+    success: { description: 'The hold, the expected charge, and the price rule.', schema: estimateSchema },
+    errors: [
+      'unsupported_parameter',
+      'model_not_found',
+      'media_url_not_allowed',
+      'callback_url_not_allowed',
+      'model_not_allowed',
+      'channel_not_allowed',
+    ],
+    async handle({ body, caller, meta }) {
+      const { request, ignored } = parseVideo(body, deps);
+      const plan = deps.catalogue.plan(request, caller);
+      return jsonReply(
+        presentEstimate(plan, {
+          currency: deps.catalogue.current().currency,
+          ignored,
+          explainRoute: meta.header('x-explain-route') === '1',
+        }),
+      );
+    },
+  });
+}

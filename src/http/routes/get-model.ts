@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { GatewayError } from '../../domain/errors.ts';
+import type { RouteDeps } from '../deps.ts';
+import { modelSchema, presentModel } from '../presenters/model.ts';
+import { jsonReply, keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function getModel({ catalogue }: Pick<RouteDeps, 'catalogue'>): Route {
+  return keyRoute({
+    operationId: 'getModel',
+    summary: 'Describe one model',
+    tag: 'Models',
+    method: 'get',
+    paths: ['/v1/models/:model'],
+    input: z.object({ params: z.object({ model: z.string().min(1) }) }),
+    success: { description: 'The model, its capabilities and its prices.', schema: modelSchema },
+    errors: ['model_not_found', 'model_not_allowed', 'channel_not_allowed'],
+    async handle({ params, caller }) {
+      const model = catalogue.model(params.model, caller);
+      if (!catalogue.models(caller).includes(model)) {
+        throw new GatewayError(
+          'channel_not_allowed',
+          `This API key may use no channel that serves ${model.id}.`,
+          {
+            param: 'model',
+          },
+        );
+      }
+      return jsonReply(presentModel(model, catalogue.current().currency));
+    },
+  });
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import type { RouteDeps } from '../deps.ts';
+import { taskNotFound, taskParams } from '../own-task.ts';
+import { adminTaskDetailSchema, presentAdminTaskDetail } from '../presenters/admin-task.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+type Deps = Pick<RouteDeps, 'tasks' | 'attempts' | 'deliveries' | 'ledger'>;
+
+export function getTask({ tasks, attempts, deliveries, ledger }: Deps): Route {
+  return adminRoute({
+    operationId: 'getTask',
+    summary: 'Show a task with its attempts, ledger entries and callbacks',
+    tag: 'Operators',
+    method: 'get',
+    paths: ['/admin/v1/tasks/:task_id'],
+    input: z.object({ params: taskParams }),
+    success: { description: 'Everything but what was asked for.', schema: adminTaskDetailSchema },
+    errors: ['task_not_found'],
+    async handle({ params: { task_id: id } }) {
+      const task = await tasks.find(id);
+      if (task === undefined) throw taskNotFound();
+      const [made, entries, delivery] = await Promise.all([
+        attempts.ofTask(id),
+        ledger.entriesOfTask(id),
+        deliveries.find(id),
+      ]);
+      return jsonReply(presentAdminTaskDetail(task, { attempts: made, entries, delivery }));
+    },
+  });
+}

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { jsonReply, openRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function healthz(): Route {
+  return openRoute({
+    operationId: 'healthz',
+    summary: 'The process answers',
+    tag: 'Service',
+    method: 'get',
+    paths: ['/healthz'],
+    input: z.object({}),
+    success: { description: 'Always.', schema: z.object({ status: z.literal('ok') }) },
+    errors: [],
+    handle: () => Promise.resolve(jsonReply({ status: 'ok' })),
+  });
+}

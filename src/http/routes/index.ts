@@ -1,0 +1,72 @@
+import type { RouteDeps } from '../deps.ts';
+import type { Route } from '../route.ts';
+import { actOnTask } from './act-on-task.ts';
+import { cancelVideo } from './cancel-video.ts';
+import { createAccount } from './create-account.ts';
+import { createKey } from './create-key.ts';
+import { createVideo } from './create-video.ts';
+import { creditAccount } from './credit-account.ts';
+import { estimateVideo } from './estimate-video.ts';
+import { getAccount } from './get-account.ts';
+import { getBalance } from './get-balance.ts';
+import { getModel } from './get-model.ts';
+import { getTask } from './get-task.ts';
+import { getVideo } from './get-video.ts';
+import { healthz } from './healthz.ts';
+import { listAccounts } from './list-accounts.ts';
+import { listChannels } from './list-channels.ts';
+import { listKeys } from './list-keys.ts';
+import { listLedgerEntries } from './list-ledger-entries.ts';
+import { listModels } from './list-models.ts';
+import { listTasks } from './list-tasks.ts';
+import { listVideos } from './list-videos.ts';
+import { metrics } from './metrics.ts';
+import { openapi } from './openapi.ts';
+import { readyz } from './readyz.ts';
+import { receiveUpstreamCallback } from './receive-upstream-callback.ts';
+import { reloadConfig } from './reload-config.ts';
+import { revokeKey } from './revoke-key.ts';
+import { rotateWebhookSecret } from './rotate-webhook-secret.ts';
+import { setChannel } from './set-channel.ts';
+
+/** Every operation. Where two match one path and method, the first answers. */
+export function createRoutes(deps: RouteDeps): readonly Route[] {
+  const routes: Route[] = [
+    // Before the list, so that an empty task id is a missing parameter and not a list.
+    getVideo(deps),
+    createVideo(deps),
+    listVideos(deps),
+    cancelVideo(deps),
+    estimateVideo(deps),
+    listModels(deps),
+    getModel(deps),
+    getBalance(deps),
+    healthz(),
+    readyz(deps),
+    ...(deps.exposeMetrics ? [metrics(deps)] : []),
+    receiveUpstreamCallback(deps),
+    openapi(() => routes),
+    ...(deps.adminToken === undefined ? [] : operatorRoutes(deps)),
+  ];
+  return routes;
+}
+
+function operatorRoutes(deps: RouteDeps): readonly Route[] {
+  return [
+    createAccount(deps),
+    listAccounts(deps),
+    getAccount(deps),
+    creditAccount(deps),
+    listLedgerEntries(deps),
+    rotateWebhookSecret(deps),
+    createKey(deps),
+    listKeys(deps),
+    revokeKey(deps),
+    listTasks(deps),
+    getTask(deps),
+    actOnTask(deps),
+    listChannels(deps),
+    setChannel(deps),
+    ...(deps.reloadConfig === undefined ? [] : [reloadConfig(deps.reloadConfig)]),
+  ];
+}

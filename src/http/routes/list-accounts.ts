@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { pageSize } from '../admin-input.ts';
+import type { RouteDeps } from '../deps.ts';
+import { accountSchema, presentAccount } from '../presenters/account.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function listAccounts({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 'ledger'>): Route {
+  return adminRoute({
+    operationId: 'listAccounts',
+    summary: 'List accounts by id',
+    tag: 'Operators',
+    method: 'get',
+    paths: ['/admin/v1/accounts'],
+    input: z.object({ query: z.object({ limit: pageSize, after: z.string().optional() }) }),
+    success: {
+      description: 'One page.',
+      schema: z.object({ object: z.literal('list'), data: z.array(accountSchema), has_more: z.boolean() }),
+    },
+    errors: [],
+    async handle({ query: { limit, after } }) {
+      const found = await accounts.list({ limit: limit + 1, ...(after === undefined ? {} : { after }) });
+      const page = found.slice(0, limit);
+      const balances = await Promise.all(page.map((account) => ledger.balance(account._id)));
+      const data = page.map((account, index) =>
+        presentAccount(account, balances[index] ?? { available: 0n, held: 0n }),
+      );
+      return jsonReply({ object: 'list', data, has_more: found.length > limit });
+    },
+  });
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import type { RouteDeps } from '../deps.ts';
+import { modelSchema, presentModel } from '../presenters/model.ts';
+import { jsonReply, keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function listModels({ catalogue }: Pick<RouteDeps, 'catalogue'>): Route {
+  return keyRoute({
+    operationId: 'listModels',
+    summary: 'List the models that the key may use',
+    tag: 'Models',
+    method: 'get',
+    paths: ['/v1/models'],
+    input: z.object({}),
+    success: {
+      description: 'All of them.',
+      schema: z.object({ object: z.literal('list'), data: z.array(modelSchema) }),
+    },
+    errors: [],
+    async handle({ caller }) {
+      const { currency } = catalogue.current();
+      return jsonReply({
+        object: 'list',
+        data: catalogue.models(caller).map((model) => presentModel(model, currency)),
+      });
+    },
+  });
+}

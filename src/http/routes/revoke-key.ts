@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { GatewayError } from '../../domain/errors.ts';
+import type { RouteDeps } from '../deps.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function revokeKey({ keys, auth }: Pick<RouteDeps, 'keys' | 'auth'>): Route {
+  return adminRoute({
+    operationId: 'revokeKey',
+    summary: 'Revoke an API key',
+    description: 'Effective at once on this node and within five seconds on every other. Its tasks go on.',
+    tag: 'Operators',
+    method: 'delete',
+    paths: ['/admin/v1/keys/:key'],
+    input: z.object({ params: z.object({ key: z.string().min(1) }) }),
+    success: {
+      description: 'It is revoked, now or since earlier.',
+      schema: z.object({ object: z.literal('key'), id: z.string(), revoked: z.literal(true) }),
+    },
+    errors: ['key_not_found'],
+    async handle({ params: { key } }) {
+      if (!(await keys.revoke(key))) {
+        throw new GatewayError('key_not_found', 'There is no key with this id.', { param: 'key' });
+      }
+      auth.forget(key);
+      return jsonReply({ object: 'key', id: key, revoked: true });
+    },
+  });
+}

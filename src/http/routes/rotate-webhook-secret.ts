@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { accountParams, findAccount, newWebhookSecret } from '../admin-input.ts';
+import type { RouteDeps } from '../deps.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+type Deps = Pick<RouteDeps, 'accounts' | 'secrets' | 'randomBytes'>;
+
+export function rotateWebhookSecret({ accounts, secrets, randomBytes }: Deps): Route {
+  return adminRoute({
+    operationId: 'rotateWebhookSecret',
+    summary: "Replace an account's webhook secret",
+    description:
+      'The secret before stays valid until the next rotation: callbacks carry a signature of each.',
+    tag: 'Operators',
+    method: 'post',
+    paths: ['/admin/v1/accounts/:account/webhook-secret/rotate'],
+    input: z.object({ params: accountParams }),
+    success: {
+      description: 'The new secret, shown only here.',
+      schema: z.object({
+        object: z.literal('webhook_secret'),
+        account: z.string(),
+        webhook_secret: z.string(),
+      }),
+    },
+    errors: ['account_not_found'],
+    async handle({ params }) {
+      const account = await findAccount(accounts, params.account);
+      const secret = newWebhookSecret(randomBytes);
+      await accounts.addWebhookSecret(account._id, secrets.seal('webhook-secret', secret));
+      return jsonReply({ object: 'webhook_secret', account: account._id, webhook_secret: secret });
+    },
+  });
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { GatewayError } from '../../domain/errors.ts';
+import { reasonCharactersMax } from '../admin-input.ts';
+import { adminBodyBytesMax, jsonBody } from '../body.ts';
+import type { RouteDeps } from '../deps.ts';
+import { channelSchema, presentChannel } from '../presenters/channel.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+type Deps = Pick<
+  RouteDeps,
+  'catalogue' | 'channelStates' | 'channelSwitches' | 'channelHealth' | 'log' | 'now'
+>;
+
+const body = z.object({
+  enabled: z.boolean(),
+  reason: z.string().max(reasonCharactersMax).default(''),
+});
+
+export function setChannel(deps: Deps): Route {
+  const { catalogue, channelStates, channelSwitches, channelHealth, log, now } = deps;
+  return adminRoute({
+    operationId: 'setChannel',
+    summary: 'Switch a channel off or on for new tasks',
+    description: 'Effective on every node within a few seconds. Tasks in flight stay with their channel.',
+    tag: 'Operators',
+    method: 'post',
+    paths: ['/admin/v1/channels/:channel'],
+    input: z.object({ params: z.object({ channel: z.string().min(1) }), body }),
+    readBody: jsonBody(adminBodyBytesMax),
+    success: { description: 'The channel.', schema: channelSchema },
+    errors: ['channel_not_found'],
+    async handle({ params, body: { enabled, reason }, operator }) {
+      const channel = catalogue.channel(params.channel);
+      if (channel === undefined) {
+        throw new GatewayError('channel_not_found', 'There is no channel with this id.', {
+          param: 'channel',
+        });
+      }
+      log.info(
+        { channel: channel.id, action: enabled ? 'enable' : 'disable', actor: operator, reason },
+        'a channel is switched',
+      );
+      await channelStates.set({ _id: channel.id, enabled, reason, by: operator, at: now() });
+      await channelSwitches.refresh();
+      return jsonReply(
+        presentChannel(channel, channelSwitches.find(channel.id), channelHealth?.(channel) ?? {}),
+      );
+    },
+  });
+}

@@ -1,0 +1,86 @@
+import type { z } from 'zod';
+import { GatewayError } from '../domain/errors.ts';
+
+/** Parses `{params, query, body}`; the first violation becomes the 400 that names its field. */
+export function parseInput<Schema extends z.ZodType>(schema: Schema, input: RawInput): z.output<Schema> {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  if (issue === undefined) throw new GatewayError('invalid_parameter', 'The request is not valid.');
+  throw issueError(issue, input);
+}
+
+export interface RawInput {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+function issueError(issue: z.core.$ZodIssue, input: RawInput): GatewayError {
+  // The first element says which part of the request it is; a missing part has no further path.
+  const param = formatParam(issue.path.slice(1));
+  if (param === '') return new GatewayError('invalid_json', 'The body must be a JSON object.');
+  if (valueAt(input, issue.path) === undefined && issue.code !== 'custom') {
+    return new GatewayError('missing_parameter', `The parameter ${param} is required.`, { param });
+  }
+  return new GatewayError('invalid_parameter', `The parameter ${param} ${describeIssue(issue)}.`, { param });
+}
+
+/** `images[1]`, `metadata.seed` */
+export function formatParam(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`;
+    return text === '' ? String(part) : `${text}.${String(part)}`;
+  }, '');
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, part) => {
+    if (typeof value !== 'object' || value === null) return undefined;
+    return Object.getOwnPropertyDescriptor(value, part)?.value;
+  }, input);
+}
+
+const articles: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'an integer',
+  boolean: 'a boolean',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+};
+
+/** Completes the sentence "The parameter x …". */
+function describeIssue(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${articles[issue.expected] ?? `of type ${issue.expected}`}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map((value) => String(value)).join(', ')}`;
+    case 'too_small':
+      return `must ${boundVerb(issue.origin)} at least ${issue.minimum}${boundUnit(issue.origin)}`;
+    case 'too_big':
+      return `must ${boundVerb(issue.origin)} at most ${issue.maximum}${boundUnit(issue.origin)}`;
+    case 'custom':
+    case 'invalid_union':
+      return issue.message;
+    case 'invalid_format':
+    case 'invalid_key':
+    case 'invalid_element':
+    case 'not_multiple_of':
+    case 'unrecognized_keys':
+      return 'has the wrong format';
+    default:
+      return issue satisfies never;
+  }
+}
+
+function boundVerb(origin: string): string {
+  return origin === 'string' || origin === 'array' ? 'have' : 'be';
+}
+
+function boundUnit(origin: string): string {
+  if (origin === 'string') return ' character(s)';
+  return origin === 'array' ? ' item(s)' : '';
+}
