@@ -13,11 +13,13 @@ import { createSecrets } from './secrets.ts';
 import type { Secrets } from './secrets.ts';
 import { createAccountStore } from './store/accounts.ts';
 import { createAttemptStore } from './store/attempts.ts';
+import { createChannelStateStore } from './store/channel-states.ts';
 import { createDeliveryStore } from './store/deliveries.ts';
 import { createIdempotencyStore } from './store/idempotency.ts';
 import { createKeyStore } from './store/keys.ts';
 import { connectMongo } from './store/mongo.ts';
 import type { Mongo } from './store/mongo.ts';
+import { createRateLimitStore } from './store/rate-limits.ts';
 import { createRequestStore } from './store/requests.ts';
 import { createTaskStore } from './store/tasks.ts';
 import { createTemporalClient, temporalSettings } from './temporal/connection.ts';
@@ -92,6 +94,8 @@ function createStores({ db }: Mongo, now: () => number) {
     keys: createKeyStore(db, now),
     idempotency: createIdempotencyStore(db, now),
     deliveries: createDeliveryStore(db),
+    channelStates: createChannelStateStore(db),
+    rateLimits: createRateLimitStore(db),
   };
 }
 

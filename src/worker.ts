@@ -19,6 +19,8 @@ import type { StatusPoller } from '../activities/status-poller.ts';
 import { ChannelGoneError, taskProviderFor } from './channels.ts';
 import { webhookSecretsOf } from './core.ts';
 import type { Core } from './core.ts';
+import type { Environment } from './config.ts';
+import type { Logger } from './log.ts';
 import type { RouteCandidate } from './domain/routing.ts';
 import type { TaskKind } from './domain/task.ts';
 import { callbacksQueue, channelQueue, tasksQueue } from './domain/queues.ts';
@@ -46,7 +48,6 @@ const shutdownMarginMs = 15_000;
 
 /** Runs every queue: `tasks`, one per channel, `callbacks`. */
 export async function startWorker(core: Core): Promise<RunningWorker> {
-  installRuntime(core);
   const workflowsPath = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
   const [workflowBundle, connection] = await Promise.all([
     bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') }),
@@ -105,19 +106,18 @@ async function reloadChannels(core: Core, runChannels: () => Promise<unknown>): 
   }
 }
 
-/** Once per process. Our own signal handling ends the workers: the runtime's would swallow SIGTERM until drained. */
-function installRuntime(core: Core): void {
-  const { METRICS_PORT } = core.environment;
+/** Once per process, before anything else of Temporal's runs. Our own signal handling ends the workers: the runtime's would swallow SIGTERM until drained. */
+export function installRuntime(log: Logger, { METRICS_PORT, HOST }: Environment): void {
   Runtime.install({
     shutdownSignals: [],
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
-      core.log[level === 'ERROR' ? 'error' : 'warn']({ detail: meta?.['error'] }, message);
+      log[level === 'ERROR' ? 'error' : 'warn']({ detail: meta?.['error'] }, message);
     }),
     telemetryOptions: {
       logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }) },
       ...(METRICS_PORT === undefined
         ? {}
-        : { metrics: { prometheus: { bindAddress: `${core.environment.HOST}:${METRICS_PORT}` } } }),
+        : { metrics: { prometheus: { bindAddress: `${HOST}:${METRICS_PORT}` } } }),
     },
   });
 }

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { createKeyAuth } from './auth.ts';
+import { createCatalogue } from './catalogue.ts';
+import { createChannelSwitches } from './channel-switches.ts';
+import { ConfigError } from './config.ts';
+import type { Core } from './core.ts';
+import { createTaskCreator } from './create-task.ts';
+import { createGuardedClient } from './http-client.ts';
+import { createApp } from './http/app.ts';
+import type { AppDeps, ReloadResult } from './http/deps.ts';
+import { startHttpServer } from './http/server.ts';
+import { createMetrics } from './metrics.ts';
+import { providers } from './providers/index.ts';
+import { createTaskClient } from './temporal/task-client.ts';
+
+export interface RunningApi {
+  readonly url: string;
+  /** Takes no new connections, answers those that are open, then resolves. */
+  stop(): Promise<void>;
+}
+
+/** Runs the HTTP face on HOST and PORT. */
+export async function startApi(core: Core): Promise<RunningApi> {
+  const { environment } = core;
+  const switches = createChannelSwitches({
+    states: core.stores.channelStates,
+    onError: (err) =>
+      core.log.warn({ err }, 'channel switches could not be read; the last known ones stay in force'),
+  });
+  await switches.refresh();
+  switches.start();
+  const guarded = {
+    webhooks: createGuardedClient({ allowPrivateNetworks: environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS }),
+    media: createGuardedClient({ allowPrivateNetworks: environment.MEDIA_ALLOW_PRIVATE_NETWORKS }),
+  };
+  const app = createApp(appDeps(core, switches, guarded));
+  const server = await startHttpServer({ app, host: environment.HOST, port: environment.PORT });
+  const onReload = (): void => {
+    const result = reload(core);
+    if (result.ok) core.log.info({ version: result.version }, 'configuration loaded again');
+    else
+      core.log.error(
+        { violations: result.violations },
+        'the configuration was not loaded; the running one stays in force',
+      );
+  };
+  process.on('SIGHUP', onReload);
+  return {
+    url: server.url,
+    async stop() {
+      process.off('SIGHUP', onReload);
+      switches.stop();
+      await server.close(environment.SHUTDOWN_GRACE_SECONDS * 1000);
+      await Promise.all([guarded.webhooks.close(), guarded.media.close()]);
+    },
+  };
+}
+
+type Switches = ReturnType<typeof createChannelSwitches>;
+type Guarded = ReturnType<typeof createGuardedClient>;
+
+function appDeps(core: Core, switches: Switches, guarded: { webhooks: Guarded; media: Guarded }): AppDeps {
+  const { stores, environment, secrets, now } = core;
+  const catalogue = createCatalogue({
+    current: core.config,
+    providers,
+    random: core.random,
+    outage: (channel) => switches.outage(channel),
+  });
+  const port = createTaskClient({ client: core.client, queuePrefix: environment.TASK_QUEUE_PREFIX, now });
+  return {
+    ...stores,
+    log: core.log,
+    metrics: createMetrics(),
+    now,
+    randomBytes,
+    auth: createKeyAuth({ keys: stores.keys, secret: secrets.deriveKey('api-key-hmac'), now, randomBytes }),
+    secrets,
+    catalogue,
+    providers,
+    port,
+    ledger: core.ledger,
+    createTask: createTaskCreator({
+      catalogue,
+      requests: stores.requests,
+      tasks: stores.tasks,
+      idempotency: stores.idempotency,
+      port,
+      overdraftLimit: createOverdraftLimits(core),
+      now,
+      randomBytes,
+      secret: secrets.deriveKey('idempotency-hmac'),
+    }),
+    channelSwitches: switches,
+    checkCallbackUrl: (url) => guarded.webhooks.checkAddress(url),
+    checkMediaUrl: (url) => guarded.media.checkAddress(url),
+    reloadConfig: () => Promise.resolve(reload(core)),
+    pingMongo: async () => void (await core.mongo.db.command({ ping: 1 })),
+    exposeMetrics: environment.METRICS_PORT === undefined,
+    ...(environment.ADMIN_TOKEN === undefined ? {} : { adminToken: environment.ADMIN_TOKEN }),
+  };
+}
+
+function reload(core: Core): ReloadResult {
+  try {
+    return { ok: true, version: core.reload().version };
+  } catch (error) {
+    if (error instanceof ConfigError) return { ok: false, violations: error.violations };
+    throw error;
+  }
+}
+
+const limitTtlMs = 5_000;
+const limitsMax = 10_000;
+
+/** Overdraft limits change rarely: read once in a few seconds per account. */
+function createOverdraftLimits({ stores, now }: Core): (account: string) => Promise<bigint> {
+  const known = new Map<string, { readonly limit: bigint; readonly until: number }>();
+  return async (account) => {
+    const cached = known.get(account);
+    if (cached !== undefined && cached.until > now()) return cached.limit;
+    const limit = (await stores.accounts.find(account))?.overdraft_limit ?? 0n;
+    if (known.size >= limitsMax) known.clear();
+    known.set(account, { limit, until: now() + limitTtlMs });
+    return limit;
+  };
+}

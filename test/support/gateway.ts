@@ -1,0 +1,243 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import { readEnvironment } from '../../src/config.ts';
+import type { Environment } from '../../src/config.ts';
+import { openCore } from '../../src/core.ts';
+import type { Core } from '../../src/core.ts';
+import { createLogger } from '../../src/log.ts';
+import { startApi } from '../../src/server.ts';
+import { startSimulator } from '../../src/simulator/server.ts';
+import { startWorker } from '../../src/worker.ts';
+
+/**
+ * A whole gateway in this process, on the run's Temporal and MongoDB and a simulator of its own: what a test calls
+ * over HTTP as a user does. Every gateway has its own database and task queues.
+ */
+export interface TestGateway {
+  readonly url: string;
+  readonly simulatorUrl: string;
+  readonly core: Core;
+  readonly adminToken: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly call: Call;
+  readonly admin: Call;
+  /** An account with a credit and a key. */
+  account(options?: AccountOptions): Promise<TestAccount>;
+  stop(): Promise<void>;
+}
+
+export interface AccountOptions {
+  readonly credit?: string;
+  readonly key?: Readonly<Record<string, unknown>>;
+}
+
+export interface TestAccount {
+  readonly id: string;
+  readonly key: string;
+  readonly webhookSecret: string;
+  readonly call: Call;
+  balance(): Promise<{ available: string; held: string }>;
+  create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
+  /** Asks with `?wait=` until the task has ended. */
+  finished(id: string, deadlineMs?: number): Promise<Record<string, any>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: any;
+}
+
+export type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<Answer>;
+
+export interface TestGatewayOptions {
+  /** gateway.yaml; `${SIMULATOR_URL}` is the simulator. Default: test/support/gateway.test.yaml. */
+  readonly yaml?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly renderSeconds?: number;
+  /** Default true. */
+  readonly worker?: boolean;
+}
+
+export const videoBody = {
+  model: 'seedance',
+  prompt: 'a paper boat on a rainy street',
+  duration: 5,
+  resolution: '720p',
+  ratio: '16:9',
+} as const;
+
+/** 720p, 16:9, 5 s: 1280 × 720 × 121 / 1024 tokens by the documented formula, at 7.00 a million. */
+export const videoTokens = 108_900;
+export const videoCharge = '0.762300';
+
+export const testYaml = `
+currency: USD
+channels:
+  - id: ark
+    provider: ark
+    base_url: \${SIMULATOR_URL}/ark/api/v3
+    credentials: [{ id: a, api_key: simulated }]
+    limits: { submits_per_second: 500, polls_per_second: 500 }
+    timeouts: { submit_ms: 3000, poll_ms: 3000 }
+    models: { seedance: { upstream: dreamina-seedance-2-0-260128 } }
+models:
+  - id: seedance
+    kind: video
+    input_types: [text_to_video, first_last_frame, reference]
+    resolutions: [720p, 480p, 1080p]
+    ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9", adaptive]
+    durations: { min: 4, max: 15, default: 5, auto: true }
+    inputs: { images: { max: 9 }, videos: { max: 3 }, audios: { max: 3 } }
+    expected_seconds: 1
+    price:
+      unit: million_tokens
+      rules:
+        - { when: { video_input: true, resolution: [1080p] }, price: "4.70" }
+        - { when: { video_input: true }, price: "4.30" }
+        - { when: { resolution: [1080p] }, price: "7.70" }
+        - { price: "7.00" }
+`;
+
+export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const name = `t${randomBytes(5).toString('hex')}`;
+  const directory = await mkdtemp(join(tmpdir(), `mediary-${name}-`));
+  const simulator = await startSimulator({
+    host: '127.0.0.1',
+    port: 0,
+    apiKeys: ['simulated'],
+    renderSeconds: options.renderSeconds ?? 1,
+  });
+  process.env['SIMULATOR_URL'] = simulator.url;
+  const configPath = join(directory, 'gateway.yaml');
+  await writeFile(configPath, options.yaml ?? testYaml);
+  const adminToken = randomBytes(16).toString('hex');
+  const environment = await testEnvironment(name, {
+    GATEWAY_CONFIG: configPath,
+    ADMIN_TOKEN: adminToken,
+    ...options.environment,
+  });
+  const parsed: Environment = readEnvironment(environment);
+  const log = createLogger({
+    level: process.env['TEST_LOG'] === undefined ? 'silent' : 'info',
+    format: 'pretty',
+  });
+  const core = await openCore(parsed, log);
+  const worker = options.worker === false ? undefined : await startWorker(core);
+  const api = await startApi(core);
+  const admin = caller(api.url, adminToken);
+  return {
+    url: api.url,
+    simulatorUrl: simulator.url,
+    core,
+    adminToken,
+    environment,
+    admin,
+    call: caller(api.url),
+    account: (accountOptions) => makeAccount(api.url, admin, accountOptions),
+    async stop() {
+      await api.stop();
+      await worker?.stop();
+      await core.mongo.db.dropDatabase();
+      await core.close();
+      await simulator.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const loopback = '127.0.0.0/8';
+
+/** What a gateway process of a test is started with; also for child processes. */
+export async function testEnvironment(
+  name: string,
+  more: Readonly<Record<string, string>>,
+): Promise<NodeJS.ProcessEnv> {
+  return {
+    HOST: '127.0.0.1',
+    PORT: '0',
+    MONGODB_URI: inject('mongodbUri').replace('/?', `/${name}?`),
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    TASK_QUEUE_PREFIX: `${name}-`,
+    SECRETS_KEY: randomBytes(32).toString('base64'),
+    SHUTDOWN_GRACE_SECONDS: '5',
+    WEBHOOK_ALLOW_PRIVATE_NETWORKS: loopback,
+    MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,
+    UPSTREAM_ALLOW_PRIVATE_NETWORKS: loopback,
+    ...more,
+  };
+}
+
+export function caller(url: string, token?: string): Call {
+  return async (method, path, body, headers = {}) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? undefined : parse(text),
+    };
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+export async function makeAccount(
+  url: string,
+  admin: Call,
+  options: AccountOptions = {},
+): Promise<TestAccount> {
+  const id = `acc-${randomBytes(5).toString('hex')}`;
+  const made = await admin('POST', '/admin/v1/accounts', { id, name: id });
+  if (made.status >= 300) throw new Error(JSON.stringify(made.body));
+  const credit = options.credit ?? '100';
+  if (credit !== '0')
+    await admin('POST', `/admin/v1/accounts/${id}/credits`, { amount: credit, reference: 'test' });
+  const key = await admin('POST', '/admin/v1/keys', { account: id, name: 'test', ...options.key });
+  const call = caller(url, key.body.key);
+  return {
+    id,
+    key: key.body.key,
+    webhookSecret: made.body.webhook_secret,
+    call,
+    balance: async () => (await call('GET', '/v1/balance')).body,
+    create: (body = {}, headers = {}) =>
+      call('POST', '/v1/videos/generations', { ...videoBody, ...body }, headers),
+    finished: (task, deadlineMs = 40_000) => untilFinished(call, task, deadlineMs),
+  };
+}
+
+export async function untilFinished(
+  call: Call,
+  id: string,
+  deadlineMs: number,
+): Promise<Record<string, any>> {
+  const endsAt = Date.now() + deadlineMs;
+  for (;;) {
+    const { body } = await call('GET', `/v1/videos/generations/${id}?wait=5`);
+    if (body.status === 'succeeded' || body.status === 'failed') return body;
+    if (Date.now() > endsAt) throw new Error(`task ${id} is still ${JSON.stringify(body)}`);
+  }
+}
