@@ -1,0 +1,196 @@
+import { createServer, connect } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { databaseUri, faultsInOrder, faulty, useLedgerWorld } from './support.ts';
+import type { WriteFault } from './support.ts';
+
+const world = useLedgerWorld('test_ledger_faults');
+let sound: Ledger;
+
+beforeAll(async () => {
+  sound = await world.openLedger();
+});
+
+/** A ledger whose next inserts go wrong in this order. */
+const ledgerWith = (...faults: WriteFault[]) =>
+  world.openLedger({ wrap: (collection) => faulty(collection, faultsInOrder(faults)) });
+
+async function accountWith(amount: bigint): Promise<string> {
+  const account = world.newAccount();
+  await sound.credit({ account, amount, reference: 'start' });
+  return account;
+}
+
+const holdRequest = (account: string, task: string, amount: bigint) => ({
+  account,
+  task: `${account}.${task}`,
+  amount,
+  basis: '{}',
+  overdraftLimit: 0n,
+});
+
+const kindsOf = async (account: string) =>
+  (await sound.entries(account, { limit: 100 })).map((entry) => entry.kind);
+
+const outage: WriteFault[] = Array.from({ length: 6 }, () => 'refused');
+
+describe('an insert whose answer gets lost', () => {
+  test('is found by its key and not done twice', async () => {
+    const account = await accountWith(100n);
+    const ledger = await ledgerWith('lost');
+    expect(await ledger.hold(holdRequest(account, 'a', 60n))).toMatchObject({ ok: true, replayed: true });
+    expect(await kindsOf(account)).toEqual(['credit', 'hold']);
+  });
+
+  test('and took the last of the money is not refused afterwards', async () => {
+    const account = await accountWith(60n);
+    const ledger = await ledgerWith('lost', 'lost', 'lost');
+    expect(await ledger.hold(holdRequest(account, 'a', 60n))).toMatchObject({ ok: true });
+    expect(await sound.balance(account)).toMatchObject({ available: 0n, held: 60n });
+  });
+
+  test('in the middle of a batch, or after the first of it, loses and doubles nothing', async () => {
+    const account = await accountWith(1000n);
+    const ledger = await ledgerWith('cut', 'lost', 'refused', 'cut', 'cut');
+    const results = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => ledger.hold(holdRequest(account, `t${n}`, 10n))),
+    );
+    expect(results.every((result) => result.ok)).toBe(true);
+    expect(await sound.balance(account)).toEqual({ available: 700n, held: 300n, seq: 31n });
+    expect(await world.chainFaults(account)).toEqual([]);
+  });
+
+  test('while another process goes on writing leaves one chain', async () => {
+    const account = await accountWith(1000n);
+    const ledger = await ledgerWith('lost', 'cut', 'lost', 'refused', 'lost');
+    await Promise.all(
+      Array.from({ length: 20 }, async (_, n) => {
+        await ledger.hold(holdRequest(account, `t${n}`, 10n));
+        await sound.credit({ account, amount: 1n, reference: `r${n}` });
+        await ledger.settle({ account, task: `${account}.t${n}`, held: 10n, amount: 15n });
+      }),
+    );
+    expect(await sound.balance(account)).toMatchObject({ available: 1000n + 20n - 300n, held: 0n });
+    expect(await world.chainFaults(account)).toEqual([]);
+  });
+});
+
+describe('a settle that is cut off before its charge_extra', () => {
+  async function halfSettled(): Promise<string> {
+    const account = await accountWith(100n);
+    await sound.hold(holdRequest(account, 'a', 60n));
+    const dying = await ledgerWith('cut', ...outage);
+    await expect(dying.settle({ account, task: `${account}.a`, held: 60n, amount: 150n })).rejects.toThrow(
+      LedgerUnavailableError,
+    );
+    expect(await kindsOf(account)).toEqual(['credit', 'hold', 'settle']);
+    expect(await world.chainFaults(account)).toMatchObject([{ invariant: 'settled_in_full' }]);
+    return account;
+  }
+
+  test('is completed when the settle is repeated, by what was settled first', async () => {
+    const account = await halfSettled();
+    const result = await sound.settle({ account, task: `${account}.a`, held: 60n, amount: 140n });
+    expect(result).toMatchObject({ charged: 150n, replayed: true });
+    await sound.settle({ account, task: `${account}.a`, held: 60n, amount: 150n });
+    expect(await kindsOf(account)).toEqual(['credit', 'hold', 'settle', 'charge_extra']);
+    expect(await sound.balance(account)).toMatchObject({ available: -50n, held: 0n });
+    expect(await world.chainFaults(account)).toEqual([]);
+  });
+
+  test('is completed by a release that comes instead', async () => {
+    const account = await halfSettled();
+    const result = await sound.release({ account, task: `${account}.a`, held: 60n });
+    expect(result).toMatchObject({ closed: 'settled', charged: 150n, contradicts: true });
+    expect(await kindsOf(account)).toEqual(['credit', 'hold', 'settle', 'charge_extra']);
+  });
+});
+
+describe('a MongoDB that does not answer', () => {
+  test('fails the operation as unknown, and the next one works', async () => {
+    const account = await accountWith(100n);
+    const ledger = await ledgerWith(...outage);
+    await expect(ledger.hold(holdRequest(account, 'a', 60n))).rejects.toThrow(LedgerUnavailableError);
+    expect(await kindsOf(account)).toEqual(['credit']);
+    expect(await ledger.hold(holdRequest(account, 'a', 60n))).toMatchObject({ ok: true, replayed: false });
+  });
+
+  test('fails everything that waits in its batch; a repeat tells what was done', async () => {
+    const account = await accountWith(100n);
+    const ledger = await ledgerWith('cut', ...outage);
+    const results = await Promise.allSettled(
+      ['a', 'b', 'c'].map((task) => ledger.hold(holdRequest(account, task, 10n))),
+    );
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(await kindsOf(account)).toEqual(['credit', 'hold']);
+    const repeated = await Promise.all(
+      ['a', 'b', 'c'].map((task) => sound.hold(holdRequest(account, task, 10n))),
+    );
+    expect(repeated.map((result) => result.ok && result.replayed)).toEqual([true, false, false]);
+  });
+});
+
+/** Between driver and server: can cut the connection in place of an answer. */
+describe('a connection that breaks on the wire', () => {
+  let proxy: Server;
+  let uri: string;
+  let answersToLose = 0;
+  let answersLost = 0;
+  const sockets = new Set<Socket>();
+
+  beforeAll(async () => {
+    const target = new URL(inject('mongodbUri'));
+    proxy = createServer((near) => {
+      const far = connect(Number(target.port), target.hostname);
+      let inserting = false;
+      for (const socket of [near, far]) {
+        sockets.add(socket);
+        socket.on('error', () => undefined);
+        socket.on('close', () => {
+          near.destroy();
+          far.destroy();
+          sockets.delete(socket);
+        });
+      }
+      near.on('data', (data) => {
+        inserting = data.includes('insert\0');
+        far.write(data);
+      });
+      far.on('data', (data) => {
+        if (inserting && answersToLose > 0) {
+          answersToLose -= 1;
+          answersLost += 1;
+          near.destroy();
+          return;
+        }
+        near.write(data);
+      });
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const through = new URL(databaseUri('test_ledger_faults'));
+    through.port = String((proxy.address() as AddressInfo).port);
+    uri = through.toString();
+  });
+
+  afterAll(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => proxy.close(resolve));
+  });
+
+  test('after the server wrote: the operation is done once', async () => {
+    const account = await accountWith(1000n);
+    const ledger = await world.openLedger({ uri });
+    await ledger.balance(account);
+    for (let n = 0; n < 5; n += 1) {
+      answersToLose = 1 + (n % 2);
+      expect(await ledger.hold(holdRequest(account, `t${n}`, 10n))).toMatchObject({ ok: true });
+      const settled = await ledger.settle({ account, task: `${account}.t${n}`, held: 10n, amount: 12n });
+      expect(settled).toMatchObject({ closed: 'settled', charged: 12n });
+    }
+    expect(answersLost).toBeGreaterThanOrEqual(5);
+    expect(await sound.balance(account)).toEqual({ available: 940n, held: 0n, seq: 16n });
+    expect(await world.chainFaults(account)).toEqual([]);
+  });
+});

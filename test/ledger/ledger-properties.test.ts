@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { beforeAll, expect, test } from 'vitest';
+import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
+import type { LedgerEntry } from '../../src/ledger/entry.ts';
+import type { CloseResult, HoldResult, Ledger } from '../../src/ledger/ledger.ts';
+import { verifyLedger } from '../../src/ledger/verify.ts';
+import { faulty, useLedgerWorld } from './support.ts';
+import type { WriteFault } from './support.ts';
+
+const world = useLedgerWorld('test_ledger_properties');
+const processCount = 3;
+const overdraftLimit = 50n;
+
+/** What the next inserts of any process run into; filled by each run. */
+let faults: WriteFault[] = [];
+let processes: Ledger[] = [];
+
+beforeAll(async () => {
+  processes = await Promise.all(
+    Array.from({ length: processCount }, () =>
+      world.openLedger({ wrap: (collection) => faulty(collection, () => faults.shift()) }),
+    ),
+  );
+});
+
+/** A caller's wish for task `task`, sent to one of the processes. */
+type Wish = {
+  readonly process: number;
+  readonly task: number;
+} & (
+  | { readonly verb: 'hold'; readonly amount: bigint }
+  | { readonly verb: 'settle'; readonly amount: bigint }
+  | { readonly verb: 'release' }
+  | { readonly verb: 'credit'; readonly amount: bigint }
+);
+
+const amount = fc.bigInt({ min: 0n, max: 120n });
+const process = fc.nat({ max: processCount - 1 });
+const task = fc.nat({ max: 7 });
+const wish: fc.Arbitrary<Wish> = fc.oneof(
+  { arbitrary: fc.record({ process, task, amount, verb: fc.constant('hold' as const) }), weight: 4 },
+  { arbitrary: fc.record({ process, task, amount, verb: fc.constant('settle' as const) }), weight: 3 },
+  { arbitrary: fc.record({ process, task, verb: fc.constant('release' as const) }), weight: 2 },
+  {
+    arbitrary: fc.record({
+      process,
+      task,
+      amount: fc.bigInt({ min: -60n, max: 200n }).filter((value) => value !== 0n),
+      verb: fc.constant('credit' as const),
+    }),
+    weight: 1,
+  },
+);
+const fault: fc.Arbitrary<WriteFault> = fc.constantFrom(
+  undefined,
+  undefined,
+  undefined,
+  'lost',
+  'cut',
+  'refused',
+);
+
+type Answer = HoldResult | CloseResult | { readonly closed: 'no_hold' } | { readonly entry: LedgerEntry };
+
+/** As a caller does who hears that nothing is known: asks again. */
+async function persist<Result>(call: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof LedgerUnavailableError)) throw error;
+    }
+  }
+}
+
+/** A task's price is the same whoever asks: closes name what was held, as a workflow does. */
+const heldFor = (taskNumber: number) => BigInt(10 * taskNumber + 5);
+
+async function fulfil(account: string, request: Wish): Promise<Answer | undefined> {
+  const ledger = processes[request.process % processCount];
+  if (ledger === undefined) throw new Error('no such process');
+  const id = `${account}.t${request.task}`;
+  const held = heldFor(request.task);
+  switch (request.verb) {
+    case 'hold':
+      return persist(() => ledger.hold({ account, task: id, amount: held, basis: '{}', overdraftLimit }));
+    case 'settle': {
+      const settle = () => ledger.settle({ account, task: id, held, amount: request.amount });
+      return (await ledger.entriesOfTask(id)).length === 0 ? undefined : persist(settle);
+    }
+    case 'release':
+      return persist(() => ledger.release({ account, task: id, held }));
+    case 'credit':
+      return persist(() => ledger.credit({ account, amount: request.amount, reference: `${request.task}` }));
+    default:
+      return request satisfies never;
+  }
+}
+
+function expectOneTruth(answers: readonly (Answer | undefined)[], entries: readonly LedgerEntry[]): void {
+  const stored = new Map(entries.map((entry) => [entry.key, entry]));
+  for (const answer of answers) {
+    if (answer === undefined || !('entry' in answer)) continue;
+    // Whoever asked, and however often: the entry of the ledger is the answer.
+    expect(answer.entry).toEqual(stored.get(answer.entry.key));
+  }
+  const fresh = answers.filter((answer) => answer !== undefined && 'replayed' in answer && !answer.replayed);
+  expect(fresh.length).toBeLessThanOrEqual(entries.length);
+}
+
+function expectMoneyAddsUp(entries: readonly LedgerEntry[]): void {
+  const sum = (...kinds: LedgerEntry['kind'][]) =>
+    entries.filter(({ kind }) => kinds.includes(kind)).reduce((total, entry) => total + entry.amount, 0n);
+  const last = entries.at(-1);
+  const paidIn = sum('credit', 'adjust');
+  const charged = sum('settle', 'charge_extra');
+  expect((last?.available ?? 0n) + (last?.held ?? 0n)).toBe(paidIn - charged);
+  for (const entry of entries) expect(entry.held).toBeGreaterThanOrEqual(0n);
+  for (const hold of entries.filter(({ kind }) => kind === 'hold')) {
+    expect(hold.available).toBeGreaterThanOrEqual(-overdraftLimit);
+  }
+}
+
+test('any operations, from any processes, through any faults, leave a sound ledger', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(wish, { minLength: 1, maxLength: 40 }),
+      fc.array(fault, { maxLength: 25 }),
+      fc.boolean(),
+      async (wishes, planned, atOnce) => {
+        const account = world.newAccount();
+        faults = [];
+        await processes[0]?.credit({ account, amount: 100n, reference: 'start' });
+        faults = [...planned];
+        const answers: (Answer | undefined)[] = [];
+        if (atOnce) {
+          answers.push(...(await Promise.all(wishes.map((request) => fulfil(account, request)))));
+        } else {
+          for (const request of wishes) answers.push(await fulfil(account, request));
+        }
+        const entries = await world.entries.find({ account }).sort({ seq: 1 }).toArray();
+        expect(await world.chainFaults(account)).toEqual([]);
+        expectOneTruth(answers, entries);
+        expectMoneyAddsUp(entries);
+      },
+    ),
+    { numRuns: 60 },
+  );
+  const everything = await verifyLedger({ db: world.db, isLive: async (tasks) => new Set(tasks) });
+  expect(everything.violations).toEqual([]);
+  expect(everything.entries).toBeGreaterThan(100);
+});
+
+test('three processes on one hot account keep one chain, and nobody starves', async () => {
+  faults = [];
+  const account = world.newAccount();
+  await processes[0]?.credit({ account, amount: 1_000_000n, reference: 'start' });
+  const operations = 3 * 200 * 2;
+  const began = performance.now();
+  await Promise.all(
+    processes.flatMap((ledger, index) =>
+      Array.from({ length: 200 }, async (_, n) => {
+        const request = { account, task: `${account}.${index}-${n}` };
+        await ledger.hold({ ...request, amount: 10n, basis: '{}', overdraftLimit: 0n });
+        await ledger.settle({ ...request, held: 10n, amount: 7n });
+      }),
+    ),
+  );
+  const perSecond = (operations / (performance.now() - began)) * 1000;
+  expect(perSecond).toBeGreaterThan(50);
+  expect(await processes[0]?.balance(account)).toEqual({
+    available: 1_000_000n - 600n * 7n,
+    held: 0n,
+    seq: BigInt(operations) + 1n,
+  });
+  expect(await world.chainFaults(account)).toEqual([]);
+});

@@ -1,0 +1,387 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { Long } from 'mongodb';
+import { hashEntry } from '../../src/ledger/entry.ts';
+import { LedgerIntegrityError } from '../../src/ledger/errors.ts';
+import type { HoldResult, Ledger } from '../../src/ledger/ledger.ts';
+import { useLedgerWorld } from './support.ts';
+
+const world = useLedgerWorld('test_ledger');
+let ledger: Ledger;
+let other: Ledger;
+
+beforeAll(async () => {
+  ledger = await world.openLedger();
+  other = await world.openLedger();
+});
+
+async function accountWith(amount: bigint): Promise<string> {
+  const account = world.newAccount();
+  await ledger.credit({ account, amount, reference: 'start' });
+  return account;
+}
+
+const hold = (account: string, task: string, amount: bigint, { overdraftLimit = 0n, by = ledger } = {}) =>
+  by.hold({ account, task: `${account}.${task}`, amount, basis: '{"version":"1"}', overdraftLimit });
+const settle = (account: string, task: string, [held, amount]: [bigint, bigint], by = ledger) =>
+  by.settle({ account, task: `${account}.${task}`, held, amount });
+const release = (account: string, task: string, held: bigint, by = ledger) =>
+  by.release({ account, task: `${account}.${task}`, held });
+
+const kindsOf = async (account: string) =>
+  (await ledger.entries(account, { limit: 100 })).map((entry) => entry.kind);
+
+describe('hold', () => {
+  test('moves the amount from available to held', async () => {
+    const account = await accountWith(100n);
+    const result = await hold(account, 'a', 60n);
+    expect(result).toMatchObject({
+      ok: true,
+      replayed: false,
+      entry: { seq: 2n, available: 40n, held: 60n },
+    });
+    expect(await ledger.balance(account)).toEqual({ available: 40n, held: 60n, seq: 2n });
+  });
+
+  test('that does not fit is refused and leaves no entry', async () => {
+    const account = await accountWith(100n);
+    expect(await hold(account, 'a', 101n)).toEqual({
+      ok: false,
+      refused: 'insufficient_balance',
+      available: 100n,
+    });
+    expect(await kindsOf(account)).toEqual(['credit']);
+  });
+
+  test('may use the overdraft to its last micro-unit, and no further', async () => {
+    const account = await accountWith(100n);
+    expect(await hold(account, 'a', 151n, { overdraftLimit: 50n })).toMatchObject({ ok: false });
+    expect(await hold(account, 'b', 150n, { overdraftLimit: 50n })).toMatchObject({
+      ok: true,
+      entry: { available: -50n },
+    });
+    expect(await hold(account, 'c', 1n, { overdraftLimit: 50n })).toMatchObject({
+      ok: false,
+      available: -50n,
+    });
+  });
+
+  test('of an account without entries is refused, or taken from its overdraft', async () => {
+    const account = world.newAccount();
+    expect(await hold(account, 'a', 1n)).toMatchObject({ ok: false, available: 0n });
+    expect(await hold(account, 'b', 1n, { overdraftLimit: 1n })).toMatchObject({
+      ok: true,
+      entry: { seq: 1n, available: -1n },
+    });
+  });
+
+  test('repeated is one entry, also from another process and with another amount', async () => {
+    const account = await accountWith(100n);
+    const first = await hold(account, 'a', 60n);
+    const again = await hold(account, 'a', 60n);
+    const elsewhere = await hold(account, 'a', 61n, { by: other });
+    expect(again).toMatchObject({ ok: true, replayed: true });
+    expect(elsewhere).toMatchObject({ ok: true, replayed: true });
+    expect(new Set([first, again, elsewhere].map(entryIdOf)).size).toBe(1);
+    expect(await kindsOf(account)).toEqual(['credit', 'hold']);
+  });
+
+  test('repeated when nothing is left is answered with its entry, not refused', async () => {
+    const account = await accountWith(60n);
+    await hold(account, 'a', 60n);
+    expect(await hold(account, 'a', 60n)).toMatchObject({ ok: true, replayed: true });
+  });
+
+  test('sees a credit of another process before it refuses', async () => {
+    const account = await accountWith(10n);
+    await other.credit({ account, amount: 90n, reference: 'elsewhere' });
+    expect(await hold(account, 'a', 100n)).toMatchObject({ ok: true });
+  });
+
+  test('never fits twice: of many at once, exactly those that fit are taken', async () => {
+    const account = await accountWith(100n);
+    const results = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => hold(account, `t${n}`, 7n, { by: n % 2 === 0 ? ledger : other })),
+    );
+    expect(results.filter((result) => result.ok)).toHaveLength(14);
+    expect(await ledger.balance(account)).toMatchObject({ available: 2n, held: 98n });
+    expect(await world.chainFaults(account)).toEqual([]);
+  });
+
+  test('on another account for the same task is an error', async () => {
+    const account = await accountWith(100n);
+    const stranger = await accountWith(100n);
+    await ledger.hold({ account, task: 'shared', amount: 1n, basis: '{}', overdraftLimit: 0n });
+    await expect(
+      ledger.hold({ account: stranger, task: 'shared', amount: 1n, basis: '{}', overdraftLimit: 0n }),
+    ).rejects.toThrow(LedgerIntegrityError);
+    expect(await kindsOf(stranger)).toEqual(['credit']);
+  });
+});
+
+describe('settle', () => {
+  test('charges the hold and gives the rest back', async () => {
+    const account = await accountWith(100n);
+    await hold(account, 'a', 60n);
+    expect(await settle(account, 'a', [60n, 45n])).toMatchObject({
+      closed: 'settled',
+      charged: 45n,
+      replayed: false,
+      contradicts: false,
+    });
+    expect(await ledger.balance(account)).toMatchObject({ available: 55n, held: 0n });
+  });
+
+  test('of nothing gives the whole hold back', async () => {
+    const account = await accountWith(100n);
+    await hold(account, 'a', 60n);
+    expect(await settle(account, 'a', [60n, 0n])).toMatchObject({ closed: 'settled', charged: 0n });
+    expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n });
+  });
+
+  test('beyond the hold charges the excess, below zero if it must, and that blocks new holds', async () => {
+    const account = await accountWith(100n);
+    await hold(account, 'a', 60n);
+    expect(await settle(account, 'a', [60n, 150n])).toMatchObject({
+      charged: 150n,
+      entry: { kind: 'settle', amount: 60n, excess: 90n },
+    });
+    expect(await kindsOf(account)).toEqual(['credit', 'hold', 'settle', 'charge_extra']);
+    expect(await ledger.balance(account)).toMatchObject({ available: -50n, held: 0n });
+    expect(await hold(account, 'b', 1n)).toMatchObject({ ok: false, available: -50n });
+    expect(await world.chainFaults(account)).toEqual([]);
+  });
+
+  test('repeated is one charge, whatever the repeat says', async () => {
+    const account = await accountWith(100n);
+    await hold(account, 'a', 60n);
+    await settle(account, 'a', [60n, 45n]);
+    expect(await settle(account, 'a', [60n, 45n])).toMatchObject({ charged: 45n, replayed: true });
+    expect(await settle(account, 'a', [60n, 99n], other)).toMatchObject({ charged: 45n, replayed: true });
+    expect(await kindsOf(account)).toEqual(['credit', 'hold', 'settle']);
+  });
+
+  test('after a release finds the release, and charges nothing', async () => {
+    const account = await accountWith(100n);
+    await hold(account, 'a', 60n);
+    await release(account, 'a', 60n);
+    expect(await settle(account, 'a', [60n, 45n])).toMatchObject({
+      closed: 'released',
+      charged: 0n,
+      replayed: true,
+      contradicts: true,
+    });
+    expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n });
+  });
+
+  test('without a hold, or with another amount than was held, is an error and writes nothing', async () => {
+    const account = await accountWith(100n);
+    await expect(settle(account, 'a', [60n, 45n])).rejects.toThrow(LedgerIntegrityError);
+    await hold(account, 'b', 60n);
+    await expect(settle(account, 'b', [61n, 45n])).rejects.toThrow('60 is held');
+    expect(await kindsOf(account)).toEqual(['credit', 'hold']);
+  });
+});
+
+describe('release', () => {
+  test('gives the hold back, once', async () => {
+    const account = await accountWith(100n);
+    await hold(account, 'a', 60n);
+    expect(await release(account, 'a', 60n)).toMatchObject({ closed: 'released', replayed: false });
+    expect(await release(account, 'a', 60n, other)).toMatchObject({ closed: 'released', replayed: true });
+    expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n });
+  });
+
+  test('after a settle finds the settle with its whole charge', async () => {
+    const account = await accountWith(100n);
+    await hold(account, 'a', 60n);
+    await settle(account, 'a', [60n, 70n]);
+    expect(await release(account, 'a', 60n)).toMatchObject({
+      closed: 'settled',
+      charged: 70n,
+      contradicts: true,
+    });
+  });
+
+  test('of what was never held writes nothing', async () => {
+    const account = await accountWith(100n);
+    expect(await release(account, 'a', 60n)).toEqual({ closed: 'no_hold' });
+    expect(await kindsOf(account)).toEqual(['credit']);
+  });
+
+  test('and settle at the same moment from several processes: one of them closes the task', async () => {
+    const account = await accountWith(1000n);
+    for (let n = 0; n < 10; n += 1) {
+      await hold(account, `t${n}`, 60n);
+      const results = await Promise.all([
+        settle(account, `t${n}`, [60n, 45n]),
+        release(account, `t${n}`, 60n, other),
+        settle(account, `t${n}`, [60n, 80n], other),
+        release(account, `t${n}`, 60n),
+      ]);
+      expect(new Set(results.map((result) => ('entry' in result ? result.entry.hash : '?'))).size).toBe(1);
+      expect(results.filter((result) => 'replayed' in result && !result.replayed)).toHaveLength(1);
+    }
+    expect(await ledger.balance(account)).toMatchObject({ held: 0n });
+    expect(await world.chainFaults(account)).toEqual([]);
+  });
+});
+
+describe('credit', () => {
+  test('is one for each reference', async () => {
+    const account = world.newAccount();
+    const first = await ledger.credit({ account, amount: 10n, reference: 'invoice 7', note: 'by hand' });
+    const again = await other.credit({ account, amount: 99n, reference: 'invoice 7' });
+    expect(first).toMatchObject({ replayed: false, entry: { kind: 'credit', note: 'by hand' } });
+    expect(again).toMatchObject({ replayed: true, entry: { amount: 10n } });
+    expect(await ledger.balance(account)).toMatchObject({ available: 10n });
+  });
+
+  test('of a negative amount is a correction and may go below zero', async () => {
+    const account = await accountWith(10n);
+    const { entry } = await ledger.credit({ account, amount: -25n, reference: 'chargeback' });
+    expect(entry).toMatchObject({ kind: 'adjust', amount: -25n, available: -15n });
+    expect(await world.chainFaults(account)).toEqual([]);
+  });
+
+  test('keeps the references of two accounts apart', async () => {
+    const [one, two] = [world.newAccount(), world.newAccount()];
+    await ledger.credit({ account: one, amount: 1n, reference: 'same' });
+    expect(await ledger.credit({ account: two, amount: 2n, reference: 'same' })).toMatchObject({
+      replayed: false,
+    });
+  });
+
+  test.each([
+    ['a zero', { amount: 0n }],
+    ['more than 10^18', { amount: 10n ** 18n + 1n }],
+    ['an empty reference', { reference: '' }],
+    ['a long reference', { reference: 'r'.repeat(257) }],
+    ['an account with a slash', { account: 'a/b' }],
+    ['an account with a colon', { account: 'a:b' }],
+  ])('of %s is refused before anything is written', async (_name, fault) => {
+    const request = { account: 'acct_bounds', amount: 1n, reference: 'r', ...fault };
+    await expect(ledger.credit(request)).rejects.toThrow(RangeError);
+    expect(await ledger.balance('acct_bounds')).toMatchObject({ seq: 0n });
+  });
+
+  test('that would leave int64 is refused, and the next one is not', async () => {
+    const account = world.newAccount();
+    for (let n = 0; n < 9; n += 1) {
+      await ledger.credit({ account, amount: 10n ** 18n, reference: `r${n}` });
+    }
+    await expect(ledger.credit({ account, amount: 10n ** 18n, reference: 'much' })).rejects.toThrow('int64');
+    expect(await ledger.credit({ account, amount: 1n, reference: 'little' })).toMatchObject({
+      entry: { seq: 10n, available: 9n * 10n ** 18n + 1n },
+    });
+  });
+});
+
+describe('entries', () => {
+  test('store every amount as int64, however small, and hash to what they say', async () => {
+    const account = await accountWith(100n);
+    await hold(account, 'a', 0n);
+    const raw = await world.db
+      .collection('ledger', { useBigInt64: false, promoteLongs: false })
+      .find({ account })
+      .toArray();
+    expect(raw).toHaveLength(2);
+    for (const document of raw) {
+      for (const field of ['seq', 'amount', 'available', 'held'])
+        expect(document[field]).toBeInstanceOf(Long);
+    }
+    for (const entry of await ledger.entries(account, { limit: 10 }))
+      expect(entry.hash).toBe(hashEntry(entry));
+  });
+
+  test('keep their hash when a note holds half a surrogate pair or is cut inside one', async () => {
+    const account = world.newAccount();
+    await ledger.credit({ account, amount: 1n, reference: 'half \ud83d', note: `${'n'.repeat(499)}😀` });
+    expect(await ledger.credit({ account, amount: 1n, reference: 'half \ud83d' })).toMatchObject({
+      replayed: true,
+    });
+    expect(await world.chainFaults(account)).toEqual([]);
+  });
+
+  test('come in pages, oldest first', async () => {
+    const account = world.newAccount();
+    for (let n = 1; n <= 7; n += 1) await ledger.credit({ account, amount: 1n, reference: `r${n}` });
+    const pages = [
+      await ledger.entries(account, { limit: 3 }),
+      await ledger.entries(account, { after: 3n, limit: 3 }),
+      await ledger.entries(account, { after: 6n, limit: 3 }),
+      await ledger.entries(account, { after: 7n, limit: 3 }),
+    ];
+    expect(pages.map((page) => page.map((entry) => entry.seq))).toEqual([
+      [1n, 2n, 3n],
+      [4n, 5n, 6n],
+      [7n],
+      [],
+    ]);
+  });
+
+  test('of a task come in the order in which they happened', async () => {
+    const account = await accountWith(100n);
+    await hold(account, 'a', 60n);
+    await settle(account, 'a', [60n, 61n]);
+    const entries = await ledger.entriesOfTask(`${account}.a`);
+    expect(entries.map((entry) => entry.kind)).toEqual(['hold', 'settle', 'charge_extra']);
+    expect(entries[0]?.basis).toBe('{"version":"1"}');
+    expect(await ledger.entriesOfTask('task_unknown')).toEqual([]);
+  });
+});
+
+describe('balance', () => {
+  test('is up to date with other processes, few and many entries behind', async () => {
+    const account = await accountWith(1n);
+    await ledger.balance(account);
+    await other.credit({ account, amount: 1n, reference: 'one more' });
+    expect(await ledger.balance(account)).toMatchObject({ available: 2n, seq: 2n });
+    await Promise.all(
+      Array.from({ length: 40 }, (_, n) => other.credit({ account, amount: 1n, reference: `many ${n}` })),
+    );
+    expect(await ledger.balance(account)).toMatchObject({ available: 42n, seq: 42n });
+  });
+
+  test('of an account without entries is zero', async () => {
+    expect(await ledger.balance(world.newAccount())).toEqual({ available: 0n, held: 0n, seq: 0n });
+  });
+});
+
+describe('openHolds', () => {
+  test('finds what is neither settled nor released, and stops once the balance is explained', async () => {
+    const account = await accountWith(1000n);
+    for (let n = 0; n < 12; n += 1) await hold(account, `t${n}`, 10n);
+    for (const n of [0, 1, 2, 4, 5, 7, 11]) await settle(account, `t${n}`, [10n, 3n]);
+    for (const n of [8, 9]) await release(account, `t${n}`, 10n);
+    const open = await ledger.openHolds(account);
+    expect(open.map(({ task, amount }) => [task, amount])).toEqual(
+      ['t10', 't6', 't3'].map((task) => [`${account}.${task}`, 10n]),
+    );
+    // The last seven entries reach back to no open hold: the answer is what these entries show.
+    expect(await ledger.openHolds(account, { entriesMax: 7 })).toEqual([]);
+    expect(await ledger.openHolds(account, { takenBefore: 0 })).toEqual([]);
+  });
+
+  test('of an account that holds nothing are none', async () => {
+    expect(await ledger.openHolds(await accountWith(5n))).toEqual([]);
+    expect(await ledger.openHolds(world.newAccount())).toEqual([]);
+  });
+});
+
+test('many accounts and a hot one at once, with heads remembered for few of them', async () => {
+  const small = await world.openLedger({ headsMax: 3 });
+  const accounts = await Promise.all(Array.from({ length: 20 }, () => accountWith(1000n)));
+  const hot = await accountWith(10_000n);
+  await Promise.all(
+    accounts.flatMap((account, n) => [
+      hold(account, 'a', 10n).then(() => settle(account, 'a', [10n, 12n], small)),
+      hold(hot, `h${n}`, 10n, { by: other }).then(() => release(hot, `h${n}`, 10n)),
+    ]),
+  );
+  for (const account of [...accounts, hot]) expect(await world.chainFaults(account)).toEqual([]);
+  expect(await ledger.balance(hot)).toMatchObject({ available: 10_000n, held: 0n, seq: 41n });
+});
+
+function entryIdOf(result: HoldResult): string {
+  return result.ok ? result.entry._id : 'refused';
+}

@@ -1,0 +1,120 @@
+import { MongoNetworkError } from 'mongodb';
+import type { Collection, Db } from 'mongodb';
+import { afterAll, beforeAll, inject } from 'vitest';
+import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
+import type { LedgerEntry } from '../../src/ledger/entry.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { createAccountCheck } from '../../src/ledger/verify-account.ts';
+import type { Violation } from '../../src/ledger/verify-account.ts';
+import { connectMongo } from '../../src/store/mongo.ts';
+import type { Mongo } from '../../src/store/mongo.ts';
+
+export interface LedgerWorld {
+  readonly db: Db;
+  readonly entries: Collection<LedgerEntry>;
+  /** A ledger with a connection and a memory of its own, as another process would have. */
+  openLedger(options?: LedgerOptions): Promise<Ledger>;
+  /** An account that no other test has. */
+  newAccount(): string;
+  /** What the account's chain by itself does wrong. */
+  chainFaults(account: string): Promise<Violation[]>;
+}
+
+export interface LedgerOptions {
+  readonly uri?: string;
+  readonly wrap?: (collection: Collection<LedgerEntry>) => Collection<LedgerEntry>;
+  readonly headsMax?: number;
+}
+
+/** A database for this file: made before its tests, dropped after them. */
+export function useLedgerWorld(name: string): LedgerWorld {
+  const connections: Mongo[] = [];
+  let db: Db | undefined;
+  let accounts = 0;
+  const database = () => {
+    if (db === undefined) throw new Error('the database is not open yet');
+    return db;
+  };
+  const open = async (uri = databaseUri(name)) => {
+    const mongo = await connectMongo(uri);
+    connections.push(mongo);
+    return mongo;
+  };
+
+  beforeAll(async () => {
+    ({ db } = await open());
+    await db.dropDatabase();
+    await ensureLedgerIndexes(db);
+  });
+
+  afterAll(async () => {
+    await db?.dropDatabase();
+    await Promise.all(connections.map((mongo) => mongo.close()));
+  });
+
+  return {
+    get db() {
+      return database();
+    },
+    get entries() {
+      return ledgerCollection(database());
+    },
+    async openLedger({ uri, wrap, headsMax = 1000 } = {}) {
+      const mongo = await open(uri);
+      const collection = ledgerCollection(mongo.db);
+      return createLedger({ collection: wrap?.(collection) ?? collection, now: Date.now, headsMax });
+    },
+    newAccount: () => `acct_${(accounts += 1)}`,
+    async chainFaults(account) {
+      const faults: Violation[] = [];
+      const check = createAccountCheck(account, (violation) => faults.push(violation));
+      for await (const entry of ledgerCollection(database()).find({ account }).sort({ seq: 1 }))
+        check.next(entry);
+      for (const [task, owed] of check.owedExtras) {
+        faults.push({ invariant: 'settled_in_full', account, task, message: `${owed} is owed` });
+      }
+      return faults;
+    },
+  };
+}
+
+/** The run's server, with a database named. */
+export function databaseUri(name: string): string {
+  const uri = new URL(inject('mongodbUri'));
+  uri.pathname = `/${name}`;
+  return uri.toString();
+}
+
+/**
+ * `refused`: the write never arrives. `lost`: it is done, its answer gets lost. `cut`: the server dies after the
+ * first entry of the batch.
+ */
+export type WriteFault = 'refused' | 'lost' | 'cut' | undefined;
+
+/** A collection whose inserts go wrong as `nextFault` says; everything else is the real thing. */
+export function faulty(
+  collection: Collection<LedgerEntry>,
+  nextFault: () => WriteFault,
+): Collection<LedgerEntry> {
+  const insertMany: Collection<LedgerEntry>['insertMany'] = async (entries, options) => {
+    const fault = nextFault();
+    if (fault === 'refused') throw new MongoNetworkError('injected: connection refused');
+    const written = await collection.insertMany(fault === 'cut' ? entries.slice(0, 1) : entries, options);
+    if (fault !== undefined) throw new MongoNetworkError(`injected: ${fault}`);
+    return written;
+  };
+  return new Proxy(collection, {
+    get(target, property) {
+      if (property === 'insertMany') return insertMany;
+      const value: unknown = Reflect.get(target, property);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+/** The faults in order, then none. */
+export function faultsInOrder(faults: readonly WriteFault[]): () => WriteFault {
+  const left = [...faults];
+  return () => left.shift();
+}

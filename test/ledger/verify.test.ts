@@ -1,0 +1,353 @@
+import { readFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Collection, Document } from 'mongodb';
+import { chainEntry, emptyHead, hashEntry, keys } from '../../src/ledger/entry.ts';
+import type { Head, LedgerEntry } from '../../src/ledger/entry.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { verifyLedger } from '../../src/ledger/verify.ts';
+import { invariants } from '../../src/ledger/verify-account.ts';
+import { useLedgerWorld } from './support.ts';
+
+const world = useLedgerWorld('test_ledger_verify');
+let ledger: Ledger;
+let live: Set<string>;
+
+/** Documents as a hand in the shell would change them: the ledger's types forbid it. */
+const raw = (): Collection<Document & { _id: string }> => world.db.collection('ledger');
+const tasks = (): Collection<Document & { _id: string }> => world.db.collection('tasks');
+
+const verify = () =>
+  verifyLedger({ db: world.db, isLive: async (asked) => new Set(asked.filter((task) => live.has(task))) });
+
+const invariantsBroken = async () => (await verify()).violations.map(({ invariant }) => invariant);
+
+/**
+ * Account `a`: 1 credit, 2 hold t1, 3 settle t1 with excess, 4 its charge_extra, 5 hold t2, 6 release t2, 7 hold t3,
+ * which is live. Account `b`: 1 credit, 2 hold s1 (a synchronous image: no projection), 3 settle s1.
+ */
+beforeEach(async () => {
+  // A ledger of its own for each test: what is in its memory must not outlive the documents.
+  ledger = await world.openLedger();
+  live = new Set(['t3']);
+  const hold = (account: string, task: string) =>
+    ledger.hold({ account, task, amount: 100n, basis: '{}', overdraftLimit: 0n });
+  await ledger.credit({ account: 'a', amount: 1000n, reference: 'start' });
+  await hold('a', 't1');
+  await ledger.settle({ account: 'a', task: 't1', held: 100n, amount: 130n });
+  await hold('a', 't2');
+  await ledger.release({ account: 'a', task: 't2', held: 100n });
+  await hold('a', 't3');
+  await ledger.credit({ account: 'b', amount: 1000n, reference: 'start' });
+  await hold('b', 's1');
+  await ledger.settle({ account: 'b', task: 's1', held: 100n, amount: 80n });
+  await tasks().insertMany([
+    { _id: 't1', account: 'a', status: 'succeeded', charge: 130n },
+    { _id: 't2', account: 'a', status: 'failed', charge: 0n },
+    { _id: 't3', account: 'a', status: 'running' },
+  ]);
+});
+
+afterEach(async () => {
+  await raw().deleteMany({});
+  await tasks().deleteMany({});
+});
+
+const change = (id: string, fields: Document) => raw().updateOne({ _id: id }, { $set: fields });
+
+/** Replaces an entry by one that is sealed rightly: only the invariant at fault shows. */
+async function reseal(id: string, fields: Partial<LedgerEntry>): Promise<void> {
+  const entry = await world.entries.findOne({ _id: id });
+  if (entry === null) throw new Error(`no entry ${id}`);
+  const changed = { ...entry, ...fields };
+  await raw().replaceOne({ _id: id }, { ...changed, hash: hashEntry(changed) });
+}
+
+test('a sound ledger has no violations', async () => {
+  const progress: number[] = [];
+  const result = await verifyLedger({
+    db: world.db,
+    isLive: async () => live,
+    onProgress: ({ entries }) => progress.push(entries),
+  });
+  expect(result).toEqual({ accounts: 2, entries: 10, violations: [], violationCount: 0 });
+  expect(progress).toEqual([10]);
+});
+
+test('an empty ledger has none either', async () => {
+  await raw().deleteMany({});
+  await tasks().deleteMany({});
+  expect(await verify()).toEqual({ accounts: 0, entries: 0, violations: [], violationCount: 0 });
+});
+
+describe('balances_equal_chain', () => {
+  test('an amount, a balance or a hold that was edited', async () => {
+    await change('a/2', { amount: 99n });
+    await change('b/3', { available: 921n });
+    const { violations } = await verify();
+    expect(violations).toContainEqual({
+      invariant: 'balances_equal_chain',
+      account: 'b',
+      task: 's1',
+      message: 'b/3: available 921, held 0; the chain gives 920 and 0',
+    });
+    expect(violations.map(({ invariant, account }) => `${account} ${invariant}`)).toEqual(
+      expect.arrayContaining(['a balances_equal_chain', 'a hash_chain_intact', 'b hash_chain_intact']),
+    );
+  });
+
+  test('a balance that was edited by someone who knows how to hash', async () => {
+    await reseal('b/3', { available: 1000n });
+    expect(await invariantsBroken()).toEqual(['balances_equal_chain']);
+  });
+
+  test('amounts that are doubles or strings are told, and the check goes on', async () => {
+    await change('a/2', { available: 900.5 });
+    await change('a/5', { amount: '100' });
+    await change('a/7', { available: 769 });
+    const messages = (await verify()).violations.map(({ message }) => message);
+    expect(messages).toEqual(
+      expect.arrayContaining([
+        'a/2: available is not an int64',
+        'a/5: amount is not an int64',
+        'a/7: available is not an int64',
+      ]),
+    );
+  });
+
+  test('a release of another amount than the hold, and a kind with the wrong sign', async () => {
+    await reseal('a/6', { amount: 40n });
+    await reseal('b/1', { kind: 'adjust' });
+    const { violations } = await verify();
+    expect(violations).toContainEqual(
+      expect.objectContaining({ account: 'a', message: 'a/6: a release of 40 on a hold of 100' }),
+    );
+    expect(violations).toContainEqual(
+      expect.objectContaining({ account: 'b', message: 'b/1: a adjust of 1000' }),
+    );
+  });
+
+  test('a kind that nobody knows', async () => {
+    await change('a/6', { kind: 'bonus' });
+    expect(await invariantsBroken()).toContain('balances_equal_chain');
+  });
+});
+
+describe('sequence_without_gap', () => {
+  test('an entry that was removed, first or in the middle', async () => {
+    await raw().deleteOne({ _id: 'a/5' });
+    await raw().deleteOne({ _id: 'b/1' });
+    const gaps = (await verify()).violations.filter(({ invariant }) => invariant === 'sequence_without_gap');
+    expect(gaps.map(({ message }) => message)).toEqual(
+      expect.arrayContaining(['a/6: seq 6 follows 4', 'b/2: seq 2 follows 0']),
+    );
+  });
+
+  test('an entry whose seq is not the one of its _id', async () => {
+    await change('a/7', { seq: 9n });
+    expect(await invariantsBroken()).toContain('sequence_without_gap');
+  });
+
+  test('entries cut off at the end show against the tasks', async () => {
+    await raw().deleteMany({ _id: { $in: ['a/3', 'a/4', 'a/5', 'a/6', 'a/7'] } });
+    expect(await invariantsBroken()).toEqual(['terminal_task_is_closed', 'charged_is_succeeded']);
+  });
+});
+
+describe('hash_chain_intact', () => {
+  test.each([
+    ['note', { note: 'written later' }],
+    ['basis', { basis: '{"cheaper":true}' }],
+    ['time', { at: 0 }],
+    ['hash', { hash: '0'.repeat(64) }],
+    ['previous hash', { prev_hash: '0'.repeat(64) }],
+  ])('a %s that was edited', async (_name, fields) => {
+    await change('a/5', fields);
+    const broken = await invariantsBroken();
+    expect(broken.length).toBeGreaterThan(0);
+    expect(new Set(broken)).toEqual(new Set(['hash_chain_intact']));
+  });
+
+  test('an entry that was rewritten and sealed again breaks the link of the next', async () => {
+    await reseal('a/5', { note: 'rewritten' });
+    const { violations } = await verify();
+    expect(violations).toEqual([
+      {
+        invariant: 'hash_chain_intact',
+        account: 'a',
+        task: 't2',
+        message: 'a/6: prev_hash is not the hash of the entry before',
+      },
+    ]);
+  });
+});
+
+describe('one_hold_and_one_close', () => {
+  /** Appends to account `a` by hand, with hashes and balances that are right. */
+  async function append(fields: Pick<LedgerEntry, 'kind' | 'key' | 'amount'> & Partial<LedgerEntry>) {
+    const last = await world.entries.findOne({ account: 'a' }, { sort: { seq: -1 } });
+    const change = { available: fields.available ?? 0n, held: fields.held ?? 0n };
+    await world.entries.insertOne(chainEntry(last ?? emptyHead, { ...fields, account: 'a', ...change }, 1));
+  }
+
+  test('a second hold of an open task', async () => {
+    await append({ kind: 'hold', key: 't3:again', task: 't3', amount: 5n, available: -5n, held: 5n });
+    expect(await invariantsBroken()).toEqual(['one_hold_and_one_close', 'one_hold_and_one_close']);
+  });
+
+  test('a second close under another key', async () => {
+    await append({ kind: 'release', key: 't1:release', task: 't1', amount: 100n });
+    const { violations } = await verify();
+    expect(violations.map(({ message }) => message)).toEqual([
+      'a/8: a release with the key t1:release',
+      'a/8: a release without an open hold',
+    ]);
+  });
+
+  test('a credit that bears no reference, and a hold without a task', async () => {
+    await append({ kind: 'credit', key: 'present', amount: 1n, available: 1n });
+    await append({ kind: 'hold', key: 'nothing:hold', amount: 0n });
+    expect(await invariantsBroken()).toEqual(['one_hold_and_one_close', 'one_hold_and_one_close']);
+  });
+});
+
+describe('settled_in_full', () => {
+  test('a settle beyond its hold whose charge_extra is missing', async () => {
+    await reseal('b/3', { excess: 20n });
+    const { violations } = await verify();
+    expect(violations).toEqual([
+      {
+        invariant: 'settled_in_full',
+        account: 'b',
+        task: 's1',
+        message: 's1 is settled beyond its hold, but 20 was never charged',
+      },
+    ]);
+  });
+
+  test('a charge_extra that nothing accounts for', async () => {
+    await reseal('a/4', { amount: 31n });
+    expect(await invariantsBroken()).toContain('settled_in_full');
+  });
+});
+
+describe('open_hold_is_live', () => {
+  test('a hold that no workflow and no lease looks after', async () => {
+    live = new Set();
+    expect((await verify()).violations).toEqual([
+      {
+        invariant: 'open_hold_is_live',
+        account: 'a',
+        task: 't3',
+        message: 't3 has an open hold, and no workflow or lease looks after it',
+      },
+    ]);
+  });
+
+  test('a hold that is closed while the check runs is none', async () => {
+    const { violations } = await verifyLedger({
+      db: world.db,
+      isLive: async () => {
+        await ledger.release({ account: 'a', task: 't3', held: 100n });
+        return new Set<string>();
+      },
+    });
+    expect(violations).toEqual([]);
+  });
+
+  test('a hold of nothing locks nothing', async () => {
+    await ledger.hold({ account: 'a', task: 'free', amount: 0n, basis: '{}', overdraftLimit: 0n });
+    expect(await invariantsBroken()).toEqual([]);
+  });
+});
+
+test('terminal_task_is_closed: a task that ended and keeps its hold', async () => {
+  await tasks().updateOne({ _id: 't3' }, { $set: { status: 'failed' } });
+  expect((await verify()).violations).toEqual([
+    {
+      invariant: 'terminal_task_is_closed',
+      account: 'a',
+      task: 't3',
+      message: 't3 is failed and its hold is still open',
+    },
+  ]);
+});
+
+describe('charged_is_succeeded', () => {
+  test.each<[string, string, Document, string]>([
+    [
+      'a failed task that is charged',
+      't1',
+      { status: 'failed', charge: 0n },
+      't1 is failed and settled for 130',
+    ],
+    ['a charge that differs', 't1', { charge: 129n }, 't1 shows 129, the ledger says 130'],
+    ['a task of another account', 't1', { account: 'b' }, 't1 belongs to account b'],
+    [
+      'a succeeded task that was released',
+      't2',
+      { status: 'succeeded' },
+      't2 succeeded and was released, and shows a charge of 0',
+    ],
+    ['a failed task that shows a charge', 't2', { charge: 7n }, 't2 is failed and shows a charge of 7'],
+    [
+      'a settled task that never ended',
+      't1',
+      { status: 'running' },
+      't1 is settled, is running, and nothing looks after it',
+    ],
+  ])('%s', async (_name, task, fields, message) => {
+    await tasks().updateOne({ _id: task }, { $set: fields });
+    expect((await verify()).violations).toEqual([
+      expect.objectContaining({ invariant: 'charged_is_succeeded', task, message }),
+    ]);
+  });
+
+  test('a succeeded task that the ledger does not know', async () => {
+    await tasks().insertOne({ _id: 't9', account: 'a', status: 'succeeded' });
+    expect((await verify()).violations).toEqual([
+      {
+        invariant: 'charged_is_succeeded',
+        account: 'a',
+        task: 't9',
+        message: 't9 succeeded and is not settled',
+      },
+    ]);
+  });
+
+  test('a task between its settle and its projection is none, while its workflow lives', async () => {
+    await tasks().updateOne({ _id: 't1' }, { $set: { status: 'running' } });
+    live.add('t1');
+    expect(await invariantsBroken()).toEqual([]);
+  });
+});
+
+test('twelve thousand entries, and more violations than are listed', async () => {
+  const account = 'bulk';
+  const batch: LedgerEntry[] = [];
+  let head: Head = emptyHead;
+  const add = (draft: Omit<Parameters<typeof chainEntry>[1], 'account'>) => {
+    const entry = chainEntry(head, { account, ...draft }, 1);
+    batch.push(entry);
+    head = entry;
+  };
+  add({ kind: 'credit', key: keys.credit(account, 'r'), amount: 10n ** 9n, available: 10n ** 9n, held: 0n });
+  for (let n = 0; n < 6_000; n += 1) {
+    const task = `bulk-${n}`;
+    add({ kind: 'hold', key: keys.hold(task), task, amount: 5n, available: -5n, held: 5n });
+    add({ kind: 'settle', key: keys.close(task), task, amount: 4n, available: 1n, held: -5n });
+  }
+  for (let from = 0; from < batch.length; from += 1_000) {
+    await world.entries.insertMany(batch.slice(from, from + 1_000));
+  }
+  expect(await verify()).toEqual({ accounts: 3, entries: 12_011, violations: [], violationCount: 0 });
+
+  await raw().updateMany({ account, kind: 'settle' }, { $set: { note: 'edited' } });
+  const broken = await verify();
+  expect(broken.violationCount).toBe(6_000);
+  expect(broken.violations).toHaveLength(1_000);
+});
+
+test('every invariant has a test of its name in this file', async () => {
+  const source = await readFile(new URL(import.meta.url), 'utf8');
+  for (const invariant of invariants) expect(source).toContain(`'${invariant}`);
+});
