@@ -1,8 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { METADATA_ENCODING_KEY } from '@temporalio/common';
-import { temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 
+const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 const encoding = 'binary/encrypted';
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
@@ -22,7 +23,7 @@ export function createPayloadCodec(key: Buffer): PayloadCodec {
 function encrypt(payload: Payload, key: Buffer): Payload {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv(algorithm, key, nonce);
-  const plain = temporal.api.common.v1.Payload.encode(payload).finish();
+  const plain = PayloadMessage.encode(payload).finish();
   const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
   return {
     metadata: { [METADATA_ENCODING_KEY]: Buffer.from(encoding) },
@@ -39,5 +40,5 @@ function decrypt(payload: Payload, key: Buffer): Payload {
   const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes));
   decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
   const plain = Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]);
-  return temporal.api.common.v1.Payload.decode(plain);
+  return PayloadMessage.decode(plain);
 }

@@ -9,8 +9,9 @@ import { openCore } from '../../src/core.ts';
 import type { Core } from '../../src/core.ts';
 import { createLogger } from '../../src/log.ts';
 import { startApi } from '../../src/server.ts';
+import type { Control } from '../../src/simulator/control.ts';
 import { startSimulator } from '../../src/simulator/server.ts';
-import { startWorker } from '../../src/worker.ts';
+import { installRuntime, startWorker } from '../../src/worker.ts';
 
 /**
  * A whole gateway in this process, on the run's Temporal and MongoDB and a simulator of its own: what a test calls
@@ -18,7 +19,8 @@ import { startWorker } from '../../src/worker.ts';
  */
 export interface TestGateway {
   readonly url: string;
-  readonly simulatorUrl: string;
+  /** The upstream's own view: counts, tasks, faults to inject. */
+  readonly simulator: Control;
   readonly core: Core;
   readonly adminToken: string;
   readonly environment: NodeJS.ProcessEnv;
@@ -107,6 +109,9 @@ models:
         - { price: "7.00" }
 `;
 
+/** Temporal's runtime is one per process; a test file may start several gateways. */
+let runtimeInstalled = false;
+
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const name = `t${randomBytes(5).toString('hex')}`;
   const directory = await mkdtemp(join(tmpdir(), `mediary-${name}-`));
@@ -130,13 +135,15 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     level: process.env['TEST_LOG'] === undefined ? 'silent' : 'info',
     format: 'pretty',
   });
+  if (!runtimeInstalled) installRuntime(log, parsed);
+  runtimeInstalled = true;
   const core = await openCore(parsed, log);
   const worker = options.worker === false ? undefined : await startWorker(core);
   const api = await startApi(core);
   const admin = caller(api.url, adminToken);
   return {
     url: api.url,
-    simulatorUrl: simulator.url,
+    simulator: simulator.control,
     core,
     adminToken,
     environment,

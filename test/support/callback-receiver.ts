@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+
+export interface ReceivedCallback {
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  readonly body: any;
+}
+
+/** A caller's endpoint: records what arrives and answers the statuses it is given, the last one for ever. */
+export async function startCallbackReceiver(statuses: readonly number[] = [204]) {
+  const received: ReceivedCallback[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString();
+      const status = statuses[Math.min(received.length, statuses.length - 1)] ?? 204;
+      received.push({ headers: request.headers, text, body: JSON.parse(text) });
+      response.writeHead(status).end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}/hook?secret=abc`,
+    received,
+    async waitFor(count: number, deadlineMs = 20_000): Promise<void> {
+      const endsAt = Date.now() + deadlineMs;
+      while (received.length < count) {
+        if (Date.now() > endsAt) throw new Error(`${received.length} callbacks arrived, not ${count}`);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    close: () => server.close(),
+  };
+}
