@@ -70,15 +70,13 @@ export function readArkRefusal(json: unknown): Refusal | undefined {
 const unavailableCodes =
   /^(?:AuthenticationError|InvalidAccountStatus|AccessDenied|AccountOverdueError|OperationDenied|InvalidEndpointOrModel|InvalidEndpoint|ModelNotOpen|QuotaExceeded|SetLimitExceeded)(?:\.|$)/;
 
-function outcomeOfCode(code: string): UpstreamOutcome | undefined {
-  return unavailableCodes.test(code) ? 'unavailable' : undefined;
+/** A 5xx stays what its status says, whatever code it carries: it may have been accepted. */
+export function arkOutcomeOfCode(code: string, status: number): UpstreamOutcome | undefined {
+  return status < 500 && unavailableCodes.test(code) ? 'unavailable' : undefined;
 }
 
 export function arkRefusal(answer: HttpResponse): UpstreamError {
-  // A 5xx stays what its status says, whatever code it carries: it may have been accepted.
-  return refusalError(answer, readArkRefusal(answer.json), (code, status) =>
-    status < 500 ? outcomeOfCode(code) : undefined,
-  );
+  return refusalError(answer, readArkRefusal(answer.json), arkOutcomeOfCode);
 }
 
 /** For a question about one job: the upstream that says "not found" in its own words has forgotten it. */

@@ -34,8 +34,12 @@ const checks: readonly Check[] = [
  */
 const pricedFlags = /--(rs|resolution|rt|ratio|dur|duration|frames|fps)(?![a-z])/i;
 
+export function pricedPromptFlag(prompt: string): string | undefined {
+  return pricedFlags.exec(prompt)?.[1];
+}
+
 function checkPromptFlags({ prompt }: VideoRequest): RequestIssue | undefined {
-  const flag = pricedFlags.exec(prompt)?.[1];
+  const flag = pricedPromptFlag(prompt);
   if (flag === undefined) return undefined;
   return issue(
     'prompt',
@@ -43,11 +47,16 @@ function checkPromptFlags({ prompt }: VideoRequest): RequestIssue | undefined {
   );
 }
 
-const fieldsOfOurOwn = ['resolution', 'ratio', 'duration'];
-
-function checkMetadata({ extra }: VideoRequest): RequestIssue | undefined {
-  const field = fieldsOfOurOwn.find((name) => extra[name] !== undefined);
-  return field === undefined ? undefined : issue(`metadata.${field}`, `Send ${field} outside of metadata.`);
+/** These never leave by way of metadata; one that disagrees with its field would be dropped unheard. */
+function checkMetadata(request: VideoRequest): RequestIssue | undefined {
+  const { extra, resolution, ratio, duration } = request;
+  const fields = { resolution, ratio, duration: duration === 'auto' ? -1 : duration };
+  for (const [name, own] of Object.entries(fields)) {
+    const value = extra[name];
+    if (value === undefined || value === own || (own !== undefined && value === String(own))) continue;
+    return issue(`metadata.${name}`, `Send ${name} outside of metadata.`);
+  }
+  return undefined;
 }
 
 function checkFrameCount({ extra }: VideoRequest, family: ArkFamily): RequestIssue | undefined {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { VideoRequest } from '../../src/domain/request.ts';
+import type { ImageRequest, VideoRequest } from '../../src/domain/request.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type {
   HttpRequest,
@@ -71,4 +71,17 @@ export async function upstreamError(promise: Promise<unknown>): Promise<Upstream
     throw error;
   }
   throw new Error('It was expected to fail.');
+}
+
+export function imageRequest(over: Partial<ImageRequest> = {}): ImageRequest {
+  return {
+    kind: 'image',
+    operation: 'generate',
+    model: 'some-model',
+    prompt: 'a red cube',
+    n: 1,
+    images: [],
+    extra: {},
+    ...over,
+  };
 }
