@@ -1,0 +1,91 @@
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+import type { Statistics } from './statistics.ts';
+
+const attemptsMax = 4;
+const acknowledgeMsMax = 5000;
+const firstRetryMs = 1000;
+const deliveriesInFlightMax = 200;
+
+export interface Delivery {
+  readonly url: string;
+  readonly body: string;
+  /** Breaks the connection in the middle of the body, every time. */
+  readonly failing: boolean;
+}
+
+/** Posts callbacks: acknowledged with 2xx within 5 s or sent again, three times. */
+export class CallbackSender {
+  readonly #statistics: Statistics;
+  readonly #report: (message: string) => void;
+  readonly #agent = new Agent({
+    connections: 64,
+    headersTimeout: acknowledgeMsMax,
+    bodyTimeout: acknowledgeMsMax,
+  });
+  readonly #waiting: (() => void)[] = [];
+  #inFlight = 0;
+  #closed = false;
+
+  constructor(statistics: Statistics, report: (message: string) => void) {
+    this.#statistics = statistics;
+    this.#report = report;
+  }
+
+  /** Resolves when the callback was acknowledged or given up. */
+  async deliver(delivery: Delivery): Promise<void> {
+    for (let attempt = 1; attempt <= attemptsMax && !this.#closed; attempt += 1) {
+      if (await this.#limited(() => this.#post(delivery))) {
+        this.#statistics.countCallback('delivered');
+        return;
+      }
+      if (attempt < attemptsMax) await sleep(firstRetryMs * 2 ** (attempt - 1), undefined, { ref: false });
+    }
+    this.#statistics.countCallback('failed');
+    this.#report(`callback given up after ${attemptsMax} attempts`);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#agent.destroy();
+  }
+
+  async #post({ url, body, failing }: Delivery): Promise<boolean> {
+    this.#statistics.countCallback('attempts');
+    try {
+      const response = await request(url, {
+        method: 'POST',
+        dispatcher: this.#agent,
+        headers: { 'content-type': 'application/json', 'user-agent': 'simulator' },
+        body: failing ? Readable.from(brokenBody(body)) : body,
+        signal: AbortSignal.timeout(acknowledgeMsMax),
+      });
+      await response.body.dump();
+      return response.statusCode >= 200 && response.statusCode < 300;
+    } catch {
+      return false;
+    }
+  }
+
+  async #limited(post: () => Promise<boolean>): Promise<boolean> {
+    if (this.#inFlight >= deliveriesInFlightMax) {
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+      });
+    }
+    this.#inFlight += 1;
+    try {
+      return await post();
+    } finally {
+      this.#inFlight -= 1;
+      this.#waiting.shift()?.();
+    }
+  }
+}
+
+async function* brokenBody(body: string): AsyncGenerator<string> {
+  yield body.slice(0, Math.max(1, body.length >> 1));
+  await sleep(20);
+  throw new Error('The callback is broken off on purpose.');
+}

@@ -1,0 +1,5 @@
+import { createArkDialect } from './dialects/ark.ts';
+import type { CreateDialect } from './world.ts';
+
+/** Every wire format that the simulator speaks: one row each. */
+export const dialects: readonly CreateDialect[] = [createArkDialect];

@@ -1,0 +1,129 @@
+import { faultsInText, FaultSet, noFaults, parseFault, splitModel } from './fault.ts';
+import type { Fault, Stage } from './fault.ts';
+
+/** A fault ordered through the control endpoint. Every given part of `match` must hold; an empty match is every request. */
+export interface FaultRule {
+  readonly match: {
+    readonly dialect?: string | undefined;
+    /** Parts of the text; for exchanges after the create, of the task's prompt. */
+    readonly prompt?: string | undefined;
+    readonly model?: string | undefined;
+    readonly path?: string | undefined;
+    readonly method?: string | undefined;
+  };
+  readonly fault: string;
+  /** Requests it strikes; all, when absent. */
+  readonly times?: number | undefined;
+}
+
+/** One exchange, in the terms that rules match on. */
+export interface Exchange {
+  readonly stage: Stage;
+  readonly dialect: string;
+  readonly method: string;
+  readonly path: string;
+  readonly header: string | undefined;
+  readonly prompt: string;
+  readonly model: string;
+}
+
+const rulesMax = 1000;
+const countersMax = 20_000;
+const counterKeyChars = 400;
+
+/** Decides which faults strike an exchange, and counts those that strike a limited number of times. */
+export class FaultBook {
+  readonly #rules: { rule: FaultRule; fault: Fault; left: number }[] = [];
+  readonly #struck = new Map<string, number>();
+
+  add(rule: FaultRule): void {
+    if (this.#rules.length >= rulesMax) throw new Error(`At most ${rulesMax} fault rules.`);
+    this.#rules.push({ rule, fault: parseFault(rule.fault), left: rule.times ?? Number.POSITIVE_INFINITY });
+  }
+
+  list(): readonly (FaultRule & { left: number | null })[] {
+    return this.#rules.map(({ rule, left }) => ({ ...rule, left: Number.isFinite(left) ? left : null }));
+  }
+
+  clear(): void {
+    this.#rules.length = 0;
+    this.#struck.clear();
+  }
+
+  /** Faults of a create: what strikes now, and what the task will carry. The model comes back without its suffixes. */
+  onCreate(exchange: Exchange, texts: readonly string[]): { model: string; now: FaultSet; task: FaultSet } {
+    const split = splitModel(exchange.model);
+    const named = [...split.faults, ...inHeader(exchange.header), ...texts.flatMap(faultsInText)];
+    const counted = exchange.prompt.slice(0, counterKeyChars);
+    const now = named.filter((fault) => fault.stage === 'create' && this.#take(fault, counted));
+    const task = named.filter((fault) => fault.stage !== 'create');
+    for (const fault of this.#byRule({ ...exchange, model: split.model }, ['create', 'task', 'callback'])) {
+      (fault.stage === 'create' ? now : task).push(fault);
+    }
+    return { model: split.model, now: new FaultSet(now), task: new FaultSet(task) };
+  }
+
+  /** Faults of any later exchange about tasks. In a header, a fault without a stage strikes the request it comes with. */
+  onLater(
+    exchange: Exchange,
+    tasks: readonly { id: string; faults?: readonly string[] | undefined }[],
+  ): FaultSet {
+    const struck = [
+      ...inHeader(exchange.header).filter(({ stage }) => stage === 'create' || stage === exchange.stage),
+      ...this.#byRule(exchange, [exchange.stage]),
+    ];
+    for (const { id, faults } of tasks) {
+      if (faults === undefined) continue;
+      for (const fault of FaultSet.of(faults).all) {
+        const concerned =
+          fault.stage === exchange.stage || (fault.stage === 'poll' && exchange.stage === 'list');
+        if (concerned && this.#take(fault, id)) struck.push(fault);
+      }
+    }
+    return struck.length === 0 ? noFaults : new FaultSet(struck);
+  }
+
+  #byRule(exchange: Exchange, stages: readonly Stage[]): Fault[] {
+    const struck: Fault[] = [];
+    for (const entry of this.#rules) {
+      if (entry.left <= 0 || !stages.includes(entry.fault.stage) || !matches(entry.rule.match, exchange))
+        continue;
+      entry.left -= 1;
+      struck.push(entry.fault);
+    }
+    return struck;
+  }
+
+  #take(fault: Fault, subject: string): boolean {
+    if (fault.times === undefined) return true;
+    const key = `${fault.source}|${subject}`;
+    const struck = this.#struck.get(key) ?? 0;
+    if (struck >= fault.times) return false;
+    if (struck === 0 && this.#struck.size >= countersMax) {
+      for (const oldest of this.#struck.keys()) {
+        this.#struck.delete(oldest);
+        break;
+      }
+    }
+    this.#struck.set(key, struck + 1);
+    return true;
+  }
+}
+
+function inHeader(header: string | undefined): Fault[] {
+  if (header === undefined) return [];
+  return header
+    .split(',')
+    .filter((part) => part.trim() !== '')
+    .map(parseFault);
+}
+
+function matches(match: FaultRule['match'], exchange: Exchange): boolean {
+  return (
+    (match.dialect === undefined || match.dialect === exchange.dialect) &&
+    (match.method === undefined || match.method === exchange.method) &&
+    (match.model === undefined || exchange.model.includes(match.model)) &&
+    (match.path === undefined || exchange.path.includes(match.path)) &&
+    (match.prompt === undefined || exchange.prompt.includes(match.prompt))
+  );
+}

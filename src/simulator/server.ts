@@ -1,0 +1,191 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { CallbackSender } from './callbacks.ts';
+import { Clock } from './clock.ts';
+import type { Now } from './clock.ts';
+import { controlPrefix, createControl, handleControl } from './control.ts';
+import type { Control } from './control.ts';
+import { dialects } from './dialects.ts';
+import { disturb } from './disturb.ts';
+import { FaultSet, UnknownFault } from './fault.ts';
+import { FaultBook } from './fault-book.ts';
+import { mediaPrefix, MediaShelf, refused } from './media/media-shelf.ts';
+import { send } from './send.ts';
+import { StateFile } from './state-file.ts';
+import { Statistics } from './statistics.ts';
+import { json } from './wire.ts';
+import type { Reply, WireRequest } from './wire.ts';
+import { World } from './world.ts';
+import type { Dialect } from './world.ts';
+
+export interface SimulatorOptions {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Accepted API keys; any key that is not empty, when absent. */
+  readonly apiKeys?: readonly string[];
+  /** From create to success, 8 by default; the first eighth of it in the queue. */
+  readonly renderSeconds?: number;
+  /** Milliseconds since 1970. */
+  readonly clock?: Now;
+  /** What an operator may want to read; no prompts, no keys. */
+  readonly report?: (message: string) => void;
+  /** Where tasks survive a restart; in memory only, when absent. */
+  readonly stateFile?: string;
+  /** Tasks kept per dialect; beyond it the oldest finished ones go. */
+  readonly tasksMax?: number;
+  /** Scheme, host and port of result links, where they are not those the server listens on. */
+  readonly publicUrl?: string;
+}
+
+export interface Simulator {
+  readonly url: string;
+  readonly port: number;
+  readonly control: Control;
+  close(): Promise<void>;
+}
+
+const renderSecondsDefault = 8;
+const tasksMaxDefault = 100_000;
+const bodyBytesMax = 96 * 1024 * 1024;
+const keepAliveTimeoutMs = 60_000;
+
+/** An HTTP server that answers as the providers do (providers.md), and as badly as it is told to. */
+export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+  const report = options.report ?? (() => undefined);
+  const statistics = new Statistics();
+  const stateFile = options.stateFile === undefined ? undefined : new StateFile(options.stateFile);
+  const clock = new Clock(options.clock ?? Date.now);
+  const callbacks = new CallbackSender(statistics, report);
+  const world = new World({
+    clock,
+    faults: new FaultBook(),
+    statistics,
+    media: new MediaShelf(),
+    callbacks,
+    apiKeys: options.apiKeys,
+    tasksMax: options.tasksMax ?? tasksMaxDefault,
+    stateFile,
+    renderSeconds: options.renderSeconds ?? renderSecondsDefault,
+    origin: options.publicUrl ?? '',
+  });
+  const control = createControl(world);
+  const table = dialects.map((create) => create(world));
+  stateFile?.rewrite();
+  const answer = (request: WireRequest): Reply | Promise<Reply> => route(world, control, table, request);
+  const server = createServer((request, response) => {
+    void exchange(request, response, answer, report);
+  });
+  server.keepAliveTimeout = keepAliveTimeoutMs;
+  const port = await listen(server, options.port, options.host);
+  const url = `http://${options.host === '0.0.0.0' || options.host === '::' ? '127.0.0.1' : options.host}:${port}`;
+  if (options.publicUrl === undefined) world.parts.origin = url;
+  return {
+    url,
+    port,
+    control,
+    async close() {
+      clock.close();
+      await callbacks.close();
+      await new Promise<void>((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      });
+      stateFile?.close();
+    },
+  };
+}
+
+function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}
+
+async function exchange(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  answer: (request: WireRequest) => Reply | Promise<Reply>,
+  report: (message: string) => void,
+): Promise<void> {
+  try {
+    const body = await readBody(incoming);
+    if (body === undefined) {
+      await send(
+        response,
+        json(413, { error: { code: 'RequestTooLarge', message: 'The request body is too large.' } }),
+      );
+      return;
+    }
+    const url = incoming.url ?? '/';
+    const mark = url.indexOf('?');
+    await send(
+      response,
+      await answer({
+        method: incoming.method ?? 'GET',
+        path: mark < 0 ? url : url.slice(0, mark),
+        query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)),
+        headers: incoming.headers,
+        body,
+      }),
+    );
+  } catch (error) {
+    report(`simulator: ${error instanceof Error ? error.message : 'unknown error'}`);
+    response.destroy();
+  }
+}
+
+/** undefined when it is larger than the limit; what is over is read and thrown away. */
+async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of incoming) {
+    const bytes: unknown = chunk;
+    if (!Buffer.isBuffer(bytes)) continue;
+    length += bytes.length;
+    if (length <= bodyBytesMax) chunks.push(bytes);
+  }
+  return length > bodyBytesMax ? undefined : Buffer.concat(chunks);
+}
+
+async function route(
+  world: World,
+  control: Control,
+  table: readonly Dialect[],
+  request: WireRequest,
+): Promise<Reply> {
+  const below = (prefix: string): WireRequest => ({ ...request, path: request.path.slice(prefix.length) });
+  if (request.path.startsWith(`${controlPrefix}/`)) return handleControl(control, below(controlPrefix));
+  if (request.path.startsWith(`${mediaPrefix}/`)) return serveMedia(world, below(mediaPrefix));
+  const dialect = table.find(({ prefix }) => request.path.startsWith(`${prefix}/`));
+  if (dialect === undefined)
+    return json(404, { error: { code: 'NotFound', message: 'No dialect has this path.' } });
+  try {
+    return await dialect.handle(below(dialect.prefix));
+  } catch (error) {
+    if (!(error instanceof UnknownFault)) throw error;
+    // A misspelt fault is told to whoever wrote it.
+    return json(400, {
+      error: { code: 'SimulatorUnknownFault', message: error.message, param: '', type: 'BadRequest' },
+    });
+  }
+}
+
+function serveMedia(world: World, request: WireRequest): Promise<Reply> {
+  const { statistics, media } = world.parts;
+  statistics.count('media');
+  const inLink = request.query.get('x-simulate');
+  const faults = FaultSet.of(inLink === null ? undefined : inLink.split(','));
+  return disturb(
+    faults,
+    () => refused('AccessDenied'),
+    () => media.serve(request, world.now()),
+  );
+}

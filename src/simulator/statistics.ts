@@ -1,0 +1,82 @@
+export interface Counts {
+  /** Create requests that arrived, refused ones included. */
+  submits: number;
+  /** Create requests that led to a task or a picture. */
+  creates: number;
+  gets: number;
+  lists: number;
+  deletes: number;
+  media: number;
+  callbacks: { attempts: number; delivered: number; failed: number };
+}
+
+export interface PromptCounts {
+  submits: number;
+  creates: number;
+}
+
+const promptsMax = 50_000;
+const promptChars = 500;
+
+/** What was asked of the simulator, so that a test can count the upstream submissions of one gateway task. */
+export class Statistics {
+  #counts = emptyCounts();
+  readonly #prompts = new Map<string, PromptCounts>();
+
+  count(what: 'gets' | 'lists' | 'deletes' | 'media'): void {
+    this.#counts[what] += 1;
+  }
+
+  countCallback(what: keyof Counts['callbacks']): void {
+    this.#counts.callbacks[what] += 1;
+  }
+
+  countPrompt(what: keyof PromptCounts, prompt: string): void {
+    this.#counts[what] += 1;
+    const key = prompt.slice(0, promptChars);
+    const known = this.#prompts.get(key);
+    if (known !== undefined) {
+      known[what] += 1;
+      return;
+    }
+    if (this.#prompts.size >= promptsMax) {
+      for (const oldest of this.#prompts.keys()) {
+        this.#prompts.delete(oldest);
+        break;
+      }
+    }
+    this.#prompts.set(key, { submits: 0, creates: 0, [what]: 1 });
+  }
+
+  counts(): Counts {
+    return structuredClone(this.#counts);
+  }
+
+  /** Sums over the prompts that contain `part`. */
+  ofPrompt(part: string): PromptCounts {
+    const sum: PromptCounts = { submits: 0, creates: 0 };
+    for (const [prompt, counts] of this.#prompts) {
+      if (!prompt.includes(part)) continue;
+      sum.submits += counts.submits;
+      sum.creates += counts.creates;
+    }
+    return sum;
+  }
+
+  reset(): void {
+    this.#counts = emptyCounts();
+    this.#prompts.clear();
+  }
+}
+
+function emptyCounts(): Counts {
+  return {
+    submits: 0,
+    creates: 0,
+    gets: 0,
+    lists: 0,
+    deletes: 0,
+    media: 0,
+    callbacks: { attempts: 0, delivered: 0, failed: 0 },
+  };
+}

@@ -1,0 +1,76 @@
+import { FaultSet } from './fault.ts';
+
+/** One asynchronous job. Its state is never stored: it follows from these times and the clock. */
+export interface Task<Detail> {
+  readonly id: string;
+  readonly model: string;
+  readonly prompt: string;
+  /** Milliseconds since 1970, like every time here. */
+  readonly createdAt: number;
+  readonly queueMs: number;
+  /** From leaving the queue to the end. */
+  readonly renderMs: number;
+  readonly expiresAfterMs: number;
+  cancelledAt?: number | undefined;
+  readonly callbackUrl?: string | undefined;
+  readonly faults?: readonly string[] | undefined;
+  /** What only the dialect knows of it. */
+  readonly detail: Detail;
+}
+
+export type Phase = 'queued' | 'running' | 'succeeded' | 'failed' | 'expired' | 'cancelled' | 'unknown';
+
+/** A phase and the time at which it began. */
+export interface Moment {
+  readonly phase: Phase;
+  readonly since: number;
+}
+
+export function isFinal(phase: Phase): boolean {
+  return phase === 'succeeded' || phase === 'failed' || phase === 'expired' || phase === 'cancelled';
+}
+
+export function momentOf(task: Task<unknown>, now: number): Moment {
+  if (task.cancelledAt !== undefined) return { phase: 'cancelled', since: task.cancelledAt };
+  if (task.faults !== undefined) return disturbedMoment(task, FaultSet.of(task.faults), now);
+  return plainMoment(task, now, 'succeeded');
+}
+
+function plainMoment(task: Task<unknown>, now: number, end: 'succeeded' | 'failed'): Moment {
+  const startsAt = task.createdAt + task.queueMs;
+  const endsAt = startsAt + task.renderMs;
+  const expiresAt = task.createdAt + task.expiresAfterMs;
+  if (now >= expiresAt && endsAt > expiresAt) return { phase: 'expired', since: expiresAt };
+  if (now >= endsAt) return { phase: end, since: endsAt };
+  return now >= startsAt ? { phase: 'running', since: startsAt } : { phase: 'queued', since: task.createdAt };
+}
+
+function disturbedMoment(task: Task<unknown>, faults: FaultSet, now: number): Moment {
+  const never = Number.POSITIVE_INFINITY;
+  const effective = {
+    ...task,
+    queueMs: faults.has('never-starts') ? never : task.queueMs,
+    renderMs: faults.has('never-finishes') ? never : task.renderMs,
+  };
+  const fails = faults.has('failed') || faults.has('moderation-in-task');
+  const moment = plainMoment(effective, now, fails ? 'failed' : 'succeeded');
+  if (moment.phase !== 'running') return moment;
+  if (faults.has('unknown-status')) return { ...moment, phase: 'unknown' };
+  // Back into the queue during the second third of the rendering.
+  const third = task.renderMs / 3;
+  const elapsed = now - moment.since;
+  if (!faults.has('backwards') || elapsed < third || elapsed >= 2 * third) return moment;
+  return { phase: 'queued', since: task.createdAt };
+}
+
+/** When the phase changes next, as a caller with a callback is told; undefined once it is final. */
+export function nextChangeAt(task: Task<unknown>, now: number): number | undefined {
+  const moment = momentOf(task, now);
+  if (isFinal(moment.phase)) return undefined;
+  const startsAt = task.createdAt + task.queueMs;
+  const expiresAt = task.createdAt + task.expiresAfterMs;
+  const never = FaultSet.of(task.faults);
+  if (never.has('never-starts')) return expiresAt;
+  if (now < startsAt) return Math.min(startsAt, expiresAt);
+  return never.has('never-finishes') ? expiresAt : Math.min(startsAt + task.renderMs, expiresAt);
+}
