@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   isGrpcServiceError,
   WithStartWorkflowOperation,
@@ -80,20 +81,7 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
         throw new GatewayError('task_not_cancellable', `The task cannot be cancelled. ${answer.message}`);
     },
 
-    async wake(task) {
-      const { workflowService } = client;
-      try {
-        await client.withDeadline(now() + callDeadlineMs, () =>
-          workflowService.resetActivity({
-            namespace: client.options.namespace,
-            execution: { workflowId: task },
-            id: activityIds.poll,
-          }),
-        );
-      } catch {
-        // No poll is waiting: the task has ended, or is not there yet. The next poll sees whatever there is to see.
-      }
-    },
+    wake: (task) => wakePoll(client, task),
 
     async act(task, action: OperatorAction) {
       if (action.action === 'redeliver') {
@@ -136,6 +124,39 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       staticSummary: 'callback again, on demand',
     });
+  }
+}
+
+/** States of a pending activity: waiting for its next attempt, or with a worker. */
+const scheduled = 1;
+const wakeTries = 3;
+const wakeRetryMs = 1_500;
+
+/**
+ * Ends the back-off of the poll: costs no history event. A poll that is with a worker is left alone, since a reset
+ * would throw its answer away: it asks again by itself soon, or goes into a back-off that the next try ends.
+ */
+async function wakePoll(client: Client, task: string): Promise<void> {
+  const { namespace } = client.options;
+  const execution = { workflowId: task };
+  for (let left = wakeTries; left > 0; left -= 1) {
+    try {
+      const { pendingActivities } = await client.withDeadline(Date.now() + callDeadlineMs, () =>
+        client.workflowService.describeWorkflowExecution({ namespace, execution }),
+      );
+      const poll = (pendingActivities ?? []).find(({ activityId }) => activityId === activityIds.poll);
+      if (poll === undefined) return;
+      if (poll.state === scheduled) {
+        await client.withDeadline(Date.now() + callDeadlineMs, () =>
+          client.workflowService.resetActivity({ namespace, execution, id: activityIds.poll }),
+        );
+        return;
+      }
+    } catch {
+      // The task has ended or is not there yet; the next poll sees whatever there is to see.
+      return;
+    }
+    await delay(wakeRetryMs);
   }
 }
 
