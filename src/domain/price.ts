@@ -183,16 +183,28 @@ function settleFacts(input: SettleInput): PriceFacts {
 function measuredQuantity(unit: PriceUnit, facts: SettleFacts): Quantity | undefined {
   switch (unit) {
     case 'million_tokens': {
-      const tokens = facts.usage?.completionTokens ?? facts.usage?.totalTokens;
+      const tokens = credible(facts.usage?.completionTokens) ?? credible(facts.usage?.totalTokens);
       return tokens === undefined ? undefined : tokenQuantity(BigInt(Math.ceil(tokens)));
     }
-    case 'second':
-      return facts.durationSeconds === undefined ? undefined : secondQuantity(facts.durationSeconds);
-    case 'image':
-      return facts.images === undefined ? undefined : imageQuantity(facts.images);
+    case 'second': {
+      const seconds = credible(facts.durationSeconds);
+      return seconds === undefined ? undefined : secondQuantity(seconds);
+    }
+    case 'image': {
+      const images = credible(facts.images);
+      return images === undefined || !Number.isInteger(images) ? undefined : imageQuantity(images);
+    }
     case 'call':
       return oneCall;
     default:
       return unit satisfies never;
   }
+}
+
+/** More tokens, seconds or images than this in one job are a misread answer. */
+const measureMax = 1e12;
+
+/** An upstream's number that cannot be true counts as not told: nonsense must not keep a task from being settled. */
+function credible(value: number | undefined): number | undefined {
+  return value !== undefined && value >= 0 && value <= measureMax ? value : undefined;
 }

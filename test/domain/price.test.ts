@@ -1,0 +1,289 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  findRule,
+  flagFacts,
+  imageQuantity,
+  multiply,
+  oneCall,
+  priceOf,
+  priceUnits,
+  secondQuantity,
+  settle,
+  textFacts,
+  tokenQuantity,
+} from '../../src/domain/price.ts';
+import type { Price, PriceBasis, PriceCondition, PriceFacts, PriceRule } from '../../src/domain/price.ts';
+import type { SettleFacts } from '../../src/domain/task.ts';
+
+const price = (fields: Partial<Price> & { readonly rules: readonly PriceRule[] }): Price => ({
+  unit: 'million_tokens',
+  minimum: '0',
+  ...fields,
+});
+const flat = (unit: Price['unit'], amount: string): Price => price({ unit, rules: [{ price: amount }] });
+const oneRule = (when: PriceCondition): Price => price({ rules: [{ when, price: '1' }] });
+const holdsFor = (when: PriceCondition, facts: PriceFacts) => findRule(oneRule(when), facts) === 0;
+
+/** The price list of design's example model. */
+const seedance = price({
+  rules: [
+    { when: { video_input: true, resolution: ['1080p'] }, price: '4.70' },
+    { when: { video_input: true }, price: '4.30' },
+    { when: { resolution: ['1080p'] }, price: '7.70' },
+    { price: '7.00' },
+  ],
+});
+
+describe('a condition', () => {
+  test.each(textFacts)('on %s holds for the values it lists, and not when the fact is unknown', (name) => {
+    expect(holdsFor({ [name]: ['x', 'y'] }, { [name]: 'y' })).toBe(true);
+    expect(holdsFor({ [name]: ['x', 'y'] }, { [name]: 'z' })).toBe(false);
+    expect(holdsFor({ [name]: ['x', 'y'] }, {})).toBe(false);
+    expect(holdsFor({ [name]: [] }, { [name]: 'x' })).toBe(false);
+  });
+
+  test.each(flagFacts)('on %s takes an absent flag for false', (name) => {
+    expect(holdsFor({ [name]: true }, { [name]: true })).toBe(true);
+    expect(holdsFor({ [name]: true }, { [name]: false })).toBe(false);
+    expect(holdsFor({ [name]: true }, {})).toBe(false);
+    expect(holdsFor({ [name]: false }, {})).toBe(true);
+    expect(holdsFor({ [name]: false }, { [name]: true })).toBe(false);
+  });
+
+  test.each<[PriceCondition['duration'], number | undefined, boolean]>([
+    [{ min: 5 }, 5, true],
+    [{ min: 5 }, 4.999, false],
+    [{ max: 10 }, 10, true],
+    [{ max: 10 }, 10.001, false],
+    [{ min: 5, max: 10 }, 7, true],
+    [{ min: 5, max: 10 }, 11, false],
+    [{}, 3, true],
+    [{}, undefined, false],
+    [{ min: 5 }, undefined, false],
+  ])('on duration %j for %s is %s', (duration, fact, expected) => {
+    expect(holdsFor({ duration }, fact === undefined ? {} : { duration: fact })).toBe(expected);
+  });
+
+  test('holds only if all of it holds', () => {
+    const when: PriceCondition = { resolution: ['720p'], draft: true, duration: { max: 5 } };
+    const facts: PriceFacts = { resolution: '720p', draft: true, duration: 5 };
+    expect(holdsFor(when, facts)).toBe(true);
+    expect(holdsFor(when, { ...facts, resolution: '480p' })).toBe(false);
+    expect(holdsFor(when, { ...facts, draft: false })).toBe(false);
+    expect(holdsFor(when, { ...facts, duration: 6 })).toBe(false);
+  });
+
+  test('that tests nothing always holds, and so does its absence', () => {
+    expect(holdsFor({}, {})).toBe(true);
+    expect(findRule(price({ rules: [{ price: '1' }] }), {})).toBe(0);
+  });
+});
+
+describe('findRule', () => {
+  test.each<[PriceFacts, number]>([
+    [{ video_input: true, resolution: '1080p' }, 0],
+    [{ video_input: true, resolution: '720p' }, 1],
+    [{ resolution: '1080p' }, 2],
+    [{ resolution: '480p' }, 3],
+    [{}, 3],
+  ])('takes the first that holds for %j', (facts, rule) => {
+    expect(findRule(seedance, facts)).toBe(rule);
+  });
+
+  test('finds none when none holds', () => {
+    expect(findRule(oneRule({ resolution: ['4k'] }), { resolution: '720p' })).toBeUndefined();
+    expect(findRule(price({ rules: [] }), {})).toBeUndefined();
+  });
+});
+
+describe('priceOf', () => {
+  test.each([
+    { of: 'tokens', list: seedance, quantity: tokenQuantity(108_900n), amount: 762_300n },
+    { of: 'a single token', list: seedance, quantity: tokenQuantity(1n), amount: 7n },
+    { of: 'seconds', list: flat('second', '0.05'), quantity: secondQuantity(7.5), amount: 375_000n },
+    { of: 'images', list: flat('image', '0.02'), quantity: imageQuantity(4), amount: 80_000n },
+    { of: 'a call', list: flat('call', '1.25'), quantity: oneCall, amount: 1_250_000n },
+  ])('of $of', ({ list, quantity, amount }) => {
+    expect(priceOf(list, {}, quantity)?.amount).toBe(amount);
+  });
+
+  test('rounds once, half up, at the end', () => {
+    const half = price({ rules: [{ price: '0.5' }] });
+    expect(priceOf(half, {}, tokenQuantity(1n))?.amount).toBe(1n);
+    expect(priceOf(half, {}, tokenQuantity(3n))?.amount).toBe(2n);
+    const third = price({ unit: 'second', rules: [{ price: '0.000001' }] });
+    expect(priceOf(third, {}, secondQuantity(0.499))?.amount).toBe(0n);
+    expect(priceOf(third, {}, secondQuantity(0.5))?.amount).toBe(1n);
+  });
+
+  test('is never below the minimum, and says which rule it took', () => {
+    const list = price({ minimum: '0.10', rules: [{ price: '7' }] });
+    expect(priceOf(list, {}, tokenQuantity(1n))).toEqual({
+      amount: 100_000n,
+      rule: 0,
+      quantity: { numerator: 1n, denominator: 1_000_000n },
+    });
+    expect(priceOf(list, {}, tokenQuantity(1_000_000n))?.amount).toBe(7_000_000n);
+  });
+
+  test('is undefined when no rule holds: the minimum is not a price', () => {
+    const list = price({ minimum: '5', rules: [{ when: { draft: true }, price: '1' }] });
+    expect(priceOf(list, {}, oneCall)).toBeUndefined();
+  });
+
+  test('never falls when more is consumed', () => {
+    const tokens = fc.bigInt({ min: 0n, max: 10n ** 12n });
+    fc.assert(
+      fc.property(tokens, tokens, (fewer, more) => {
+        const [low, high] = [fewer, fewer + more].map((n) => priceOf(seedance, {}, tokenQuantity(n))?.amount);
+        expect(high).toBeGreaterThanOrEqual(low ?? 0n);
+      }),
+    );
+  });
+});
+
+describe('multiply', () => {
+  test.each([
+    [100n, '1', 100n],
+    [100n, '1.25', 125n],
+    [3n, '1.5', 5n],
+    [1n, '0.5', 1n],
+    [1n, '0.499999', 0n],
+    [7n, '0', 0n],
+    [7n, 'nonsense', 7n],
+  ])('%s × %s is %s', (amount, multiplier, product) => {
+    expect(multiply(amount, multiplier)).toBe(product);
+  });
+});
+
+describe('settle', () => {
+  const basis = (list: Price, facts: PriceFacts = {}): PriceBasis => ({ price: list, facts, version: 'v1' });
+  const settled = (list: Price, facts: SettleFacts, more: { estimatedTokens?: bigint } = {}) =>
+    settle({ basis: basis(list), channel: 'c', facts, held: 999n, ...more });
+
+  test('charges what the upstream says it consumed', () => {
+    expect(settled(seedance, { usage: { completionTokens: 108_900, totalTokens: 200_000 } })).toEqual({
+      amount: 762_300n,
+      estimated: false,
+      rule: 3,
+      quantity: '108900/1000000',
+    });
+  });
+
+  test('takes the total where the completion is not told', () => {
+    expect(settled(seedance, { usage: { totalTokens: 1_000 } }).amount).toBe(7_000n);
+  });
+
+  test("takes the response's resolution, ratio, size and duration, not the request's", () => {
+    const facts: PriceFacts = { resolution: '720p', ratio: '1:1', size: 'small', duration: 4 };
+    const rules: PriceRule[] = [
+      {
+        when: { resolution: ['1080p'], ratio: ['16:9'], size: ['large'], duration: { min: 10 } },
+        price: '2',
+      },
+      { price: '1' },
+    ];
+    const list = price({ unit: 'second', rules });
+    const rendered: SettleFacts = { resolution: '1080p', ratio: '16:9', size: 'large', durationSeconds: 10 };
+    const charge = (told: SettleFacts) =>
+      settle({ basis: basis(list, facts), channel: 'c', facts: told, held: 1n });
+    expect(charge(rendered)).toMatchObject({ amount: 20_000_000n, rule: 0 });
+    expect(charge({ durationSeconds: 4 })).toMatchObject({ amount: 4_000_000n, rule: 1 });
+  });
+
+  test('keeps what only the request knows', () => {
+    const list = price({
+      unit: 'call',
+      rules: [{ when: { video_input: true }, price: '2' }, { price: '1' }],
+    });
+    const input = { basis: basis(list, { video_input: true }), channel: 'c', facts: {}, held: 1n };
+    expect(settle(input)).toMatchObject({ amount: 2_000_000n, rule: 0 });
+  });
+
+  test('prices the channel that served, which may not be the first', () => {
+    const list = price({
+      unit: 'call',
+      rules: [{ when: { channel: ['second'] }, price: '3' }, { price: '1' }],
+    });
+    const input = { basis: basis(list, { channel: 'first' }), facts: {}, held: 1n };
+    expect(settle({ ...input, channel: 'second' }).amount).toBe(3_000_000n);
+    expect(settle({ ...input, channel: 'first' }).amount).toBe(1_000_000n);
+  });
+
+  test('takes the total where the completion makes no sense', () => {
+    expect(settled(seedance, { usage: { completionTokens: -1, totalTokens: 1_000 } }).amount).toBe(7_000n);
+  });
+
+  test('without usage takes the formula, then the hold, and says that it is an estimate', () => {
+    expect(settled(seedance, {}, { estimatedTokens: 1_000_000n })).toMatchObject({
+      amount: 7_000_000n,
+      estimated: true,
+    });
+    expect(settled(seedance, {})).toEqual({ amount: 999n, estimated: true });
+  });
+
+  test('takes usage before the formula', () => {
+    const usage = { completionTokens: 10 };
+    expect(settled(seedance, { usage }, { estimatedTokens: 1_000_000n })).toMatchObject({
+      amount: 70n,
+      estimated: false,
+    });
+  });
+
+  test('charges the hold when what came has no price', () => {
+    const list = price({ unit: 'call', rules: [{ when: { resolution: ['720p'] }, price: '1' }] });
+    expect(settled(list, { resolution: '8k' })).toEqual({ amount: 999n, estimated: true });
+  });
+
+  test.each<[Price['unit'], SettleFacts, bigint]>([
+    ['second', { durationSeconds: 5.04 }, 5_040_000n],
+    ['image', { images: 3 }, 3_000_000n],
+    ['image', { images: 0 }, 0n],
+    ['call', {}, 1_000_000n],
+  ])('by the %s of %j', (unit, facts, amount) => {
+    expect(settled(price({ unit, rules: [{ price: '1' }] }), facts)).toMatchObject({
+      amount,
+      estimated: false,
+    });
+  });
+
+  test('does not see a price that was edited since', () => {
+    const frozen: PriceBasis = JSON.parse(JSON.stringify(basis(seedance, { resolution: '1080p' })));
+    const facts = { usage: { completionTokens: 1_000_000 } };
+    expect(settle({ basis: frozen, channel: 'c', facts, held: 0n }).amount).toBe(7_700_000n);
+  });
+
+  test('never throws and never charges less than nothing, whatever numbers an upstream tells', () => {
+    const number = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(NaN, Infinity, -Infinity, -0, 1e308));
+    const facts = fc.record(
+      {
+        usage: fc.record({ completionTokens: number, totalTokens: number }, { requiredKeys: [] }),
+        durationSeconds: number,
+        images: number,
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(facts, fc.constantFrom(...priceUnits), (told, unit) => {
+        const { amount } = settled(price({ unit, minimum: '0.01', rules: [{ price: '7' }] }), told);
+        expect(amount === 999n || amount >= 10_000n).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each<[Price['unit'], SettleFacts]>([
+    ['million_tokens', { usage: { completionTokens: -5 } }],
+    ['million_tokens', { usage: { completionTokens: NaN } }],
+    ['second', { durationSeconds: -1 }],
+    ['second', { durationSeconds: Infinity }],
+    ['image', { images: 1.5 }],
+    ['million_tokens', { usage: { completionTokens: 1e300 } }],
+  ])('takes an impossible %s of %j for not told', (unit, facts) => {
+    expect(settled(price({ unit, rules: [{ price: '1' }] }), facts)).toEqual({
+      amount: 999n,
+      estimated: true,
+    });
+  });
+});
