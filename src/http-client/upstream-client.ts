@@ -1,5 +1,6 @@
 import { UpstreamError } from '../providers/provider.ts';
 import type { HttpRequest, HttpRequestOptions, HttpResponse } from '../providers/provider.ts';
+import { createLargeJsonReader } from '../large-json.ts';
 import { createAddressRules } from './address-rules.ts';
 import type { Lookup } from './connector.ts';
 import { ExchangeError, createAgent, exchange, isEncoded } from './exchange.ts';
@@ -40,7 +41,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   const request: HttpRequest = async (asked) => {
     try {
       const answer = await exchange(agent, await encodeRequest(asked));
-      return await readAnswer(answer, asked.bodyMaxBytes ?? bodyMaxBytesDefault);
+      return await readAnswer(answer, asked.bodyMaxBytes ?? bodyMaxBytesDefault, asked.largeStrings ?? false);
     } catch (error) {
       throw asUpstreamError(error);
     }
@@ -73,7 +74,7 @@ async function encodeRequest(asked: HttpRequestOptions): Promise<ExchangeOptions
   };
 }
 
-async function readAnswer(answer: Answer, maxBytes: number): Promise<HttpResponse> {
+async function readAnswer(answer: Answer, maxBytes: number, largeStrings: boolean): Promise<HttpResponse> {
   const { status, headers } = answer;
   if (isEncoded(answer)) {
     answer.discard();
@@ -90,6 +91,11 @@ async function readAnswer(answer: Answer, maxBytes: number): Promise<HttpRespons
     });
   }
   const chunks: Uint8Array[] = [];
+  if (largeStrings) {
+    const reader = createLargeJsonReader();
+    for await (const chunk of answer.read(maxBytes)) reader.push(chunk);
+    return { status, headers, text: '', json: reader.finish() };
+  }
   for await (const chunk of answer.read(maxBytes)) chunks.push(chunk);
   return lazyResponse(status, headers, Buffer.concat(chunks));
 }

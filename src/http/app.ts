@@ -1,4 +1,5 @@
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { GatewayError } from '../domain/errors.ts';
@@ -63,8 +64,12 @@ function createRouter(routes: readonly Route[], deps: RouteDeps): Router<Request
         await limitRate(identity.caller, context);
       }
       const body = route.readBody === undefined ? undefined : await route.readBody.read(context);
-      const request = { params: context.params, query: context.query, body, meta: requestMeta(context) };
-      writeReply(context, await runRoute(route, request, { identity, context }));
+      try {
+        const request = { params: context.params, query: context.query, body, meta: requestMeta(context) };
+        writeReply(context, await runRoute(route, request, { identity, context }));
+      } finally {
+        await route.readBody?.release?.(body);
+      }
     });
   }
   return router;
@@ -99,12 +104,21 @@ function requestMeta(context: AppContext): RequestMeta {
   };
 }
 
-function writeReply(context: AppContext, { status, headers, mediaType, text }: Reply): void {
+function writeReply(context: AppContext, reply: Reply): void {
+  const { status, headers, mediaType, text, parts, onEnd } = reply;
+  if (onEnd !== undefined) tellEnd(context.res, onEnd);
   context.status = status;
   for (const name in headers) context.set(name, headers[name] ?? '');
   if (status === 304) return;
   context.set('content-type', mediaType);
-  context.body = text;
+  context.body = parts === undefined ? text : Readable.from(parts, { objectMode: false });
+  if (parts !== undefined) context.length = parts.reduce((bytes, part) => bytes + Buffer.byteLength(part), 0);
+}
+
+/** A caller who hung up while the answer was made has closed the connection already. */
+function tellEnd(response: ServerResponse, onEnd: (written: boolean) => void): void {
+  if (response.closed || response.destroyed) onEnd(false);
+  else response.once('close', () => onEnd(response.writableFinished));
 }
 
 /** Nothing handled it: the path is unknown, or known with other methods only. */

@@ -42,6 +42,8 @@ export interface BodyReader {
   /** For the document. */
   readonly mediaTypes: readonly string[];
   read(context: Context): Promise<unknown>;
+  /** Called with what `read` gave when the route has answered or failed: temporary files go. */
+  release?(body: unknown): Promise<void>;
 }
 
 export interface Success {
@@ -77,12 +79,26 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string>>;
   readonly mediaType: string;
   readonly text: string;
+  /** Instead of `text`: a body too large to be one string, in order. */
+  readonly parts?: readonly BodyPart[];
+  /** Told when the answer is written to its end, or the caller hung up before. */
+  readonly onEnd?: (written: boolean) => void;
 }
+
+export type BodyPart = string | Uint8Array;
 
 const jsonMediaType = 'application/json; charset=utf-8';
 
 export function jsonReply(body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
   return { status: 200, headers, mediaType: jsonMediaType, text: JSON.stringify(body) };
+}
+
+/** A JSON text in parts, of which some may be large. */
+export function partsReply(
+  parts: readonly BodyPart[],
+  headers: Readonly<Record<string, string>> = {},
+): Reply {
+  return { status: 200, headers, mediaType: jsonMediaType, text: '', parts };
 }
 
 export function textReply(text: string, mediaType: string): Reply {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ImageRequest, JsonObject, JsonValue } from '../domain/request.ts';
-import type { ResultItem } from '../domain/task.ts';
+import { LargeText } from '../large-json.ts';
 import {
   bearer,
   defined,
@@ -14,7 +14,13 @@ import {
 import type { OutcomeOfCode, Refusal } from './http-outcome.ts';
 import { imageAddress, imageAnswerMaxBytes, imageFile } from './image-input.ts';
 import { UpstreamError } from './provider.ts';
-import type { GeneratedImages, HttpRequestOptions, HttpResponse, ProviderContext } from './provider.ts';
+import type {
+  GeneratedImage,
+  GeneratedImages,
+  HttpRequestOptions,
+  HttpResponse,
+  ProviderContext,
+} from './provider.ts';
 
 /**
  * The image API that many upstreams share: `POST /images/generations` and `/images/edits`, `data[]` of `url` or
@@ -48,6 +54,7 @@ export async function callImageConvention(
     headers: bearer(context),
     signal: context.signal,
     bodyMaxBytes: imageAnswerMaxBytes,
+    largeStrings: true,
     ...(await encode(request, body)),
   });
   const refusal = rules.readRefusal(answer.json);
@@ -99,9 +106,11 @@ async function appendImage(
 }
 
 const answerSchema = z.object({ created: optionalNumber, data: z.array(z.unknown()) });
+/** What is long stays the bytes that came: an answer may hold 20 MB of base64. */
+const optionalLongText = z.union([z.instanceof(LargeText), optionalText]);
 const imageSchema = z.object({
-  url: optionalText,
-  b64_json: optionalText,
+  url: optionalLongText,
+  b64_json: optionalLongText,
   size: optionalText,
   error: z.object({ code: optionalText, message: optionalText }).optional().catch(undefined),
 });
@@ -145,18 +154,23 @@ function resultItem(
   entry: ImageEntry | undefined,
   { linkLifetimeSeconds }: ConventionRules,
   created: number | undefined,
-): ResultItem[] {
-  if (entry?.b64_json !== undefined) return [{ base64: withoutDataPrefix(entry.b64_json) }];
-  const url = entry?.url;
+): GeneratedImage[] {
+  const { url, b64_json: data } = entry ?? {};
+  if (data !== undefined) return [{ base64: withoutDataPrefix(data) }];
   if (url === undefined) return [];
-  if (url.startsWith('data:')) return [{ base64: withoutDataPrefix(url) }];
+  if (url instanceof LargeText || url.startsWith('data:')) return [{ base64: withoutDataPrefix(url) }];
   const unsigned = created === undefined ? undefined : created + linkLifetimeSeconds;
   return [defined({ url, expiresAt: signedUrlExpiry(url) ?? unsigned })];
 }
 
-/** Some upstreams give a data URL where base64 is expected. A slice of a string copies nothing. */
-function withoutDataPrefix(text: string): string {
-  return text.startsWith('data:') ? text.slice(text.indexOf(',') + 1) : text;
+const dataPrefixBytesMax = 256;
+
+/** Some upstreams give a data URL where base64 is expected. Nothing is copied. */
+function withoutDataPrefix(text: string | LargeText): string | LargeText {
+  const head = text instanceof LargeText ? text.head(dataPrefixBytesMax) : text.slice(0, dataPrefixBytesMax);
+  if (!head.startsWith('data:')) return text;
+  const start = head.indexOf(',') + 1;
+  return text instanceof LargeText ? text.from(start) : text.slice(start);
 }
 
 /** Every image was refused, or the answer cannot be read: the first is the request's failure. */

@@ -56,8 +56,17 @@ export interface SynchronousImageProvider {
   generate(request: ImageRequest, context: ProviderContext): Promise<GeneratedImages>;
 }
 
+/** An image as it came: its base64 may be kept as the bytes of the answer. */
+export type GeneratedImage = Omit<ResultItem, 'base64'> & { readonly base64?: string | Base64Blob };
+
+/** Base64 text of an answer, never made a string: pieces of it in order. */
+export interface Base64Blob {
+  readonly chunks: readonly Uint8Array[];
+  readonly bytes: number;
+}
+
 export interface GeneratedImages {
-  readonly images: readonly ResultItem[];
+  readonly images: readonly GeneratedImage[];
   readonly facts: SettleFacts;
   /** Upstream fields that the OpenAI response shape knows: usage, background, output_format, quality, size. */
   readonly extra: JsonObject;
@@ -141,6 +150,11 @@ export interface HttpRequestOptions {
   readonly signal: AbortSignal;
   /** Answers larger than this are errors. Default 1 MiB. */
   readonly bodyMaxBytes?: number;
+  /**
+   * Long strings of the answer's `json` are LargeText (src/large-json.ts): the bytes that came, not copied; `text` is
+   * empty.
+   */
+  readonly largeStrings?: boolean;
 }
 
 export interface HttpResponse {

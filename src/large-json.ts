@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+
+/** A long string of a JSON text, kept as the bytes that came: UTF-8, unescaped, in pieces. */
+export class LargeText {
+  readonly chunks: readonly Uint8Array[];
+  readonly bytes: number;
+
+  constructor(chunks: readonly Uint8Array[]) {
+    this.chunks = chunks;
+    this.bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  }
+
+  /** The first bytes, as text. */
+  head(bytes: number): string {
+    const pieces: Uint8Array[] = [];
+    let left = bytes;
+    for (const chunk of this.chunks) {
+      if (left <= 0) break;
+      pieces.push(chunk.subarray(0, left));
+      left -= chunk.length;
+    }
+    return Buffer.concat(pieces).toString('utf8');
+  }
+
+  /** Without its first bytes; shares their memory. */
+  from(bytes: number): LargeText {
+    let skip = bytes;
+    const chunks: Uint8Array[] = [];
+    for (const chunk of this.chunks) {
+      if (skip < chunk.length) chunks.push(skip > 0 ? chunk.subarray(skip) : chunk);
+      skip -= chunk.length;
+    }
+    return new LargeText(chunks);
+  }
+
+  /** One string of all of it: for what must have a string, at the price of a copy. */
+  toString(): string {
+    return Buffer.concat(this.chunks).toString('utf8');
+  }
+}
+
+export interface LargeJsonReader {
+  /** Keeps references into the chunk: it must not be written to any more. */
+  push(chunk: Uint8Array): void;
+  /** The value, with LargeText in the place of long strings; undefined: it is no JSON. */
+  finish(): unknown;
+}
+
+/** Shorter strings are strings. */
+const largeFromBytes = 16 * 1024;
+const quote = 0x22;
+const backslash = 0x5c;
+
+/**
+ * Reads a JSON text as it arrives. Only the ends of strings are looked for: what lies outside long strings is put
+ * together to a small text, with a mark for each long string, and parsed as usual. A long string that holds escapes
+ * (base64 has none but `\/`) is copied to undo them.
+ */
+export function createLargeJsonReader(): LargeJsonReader {
+  const small: Uint8Array[] = [];
+  const large: LargeText[] = [];
+  // Nobody can guess it, so no string of the text can be taken for one of ours.
+  const mark = randomUUID();
+  let current: OpenString | undefined;
+
+  function endString(open: OpenString): void {
+    if (open.bytes < largeFromBytes) {
+      small.push(...open.pieces, Buffer.of(quote));
+      return;
+    }
+    small.push(Buffer.from(`${mark}:${large.length}"`));
+    large.push(open.hasEscapes ? unescape(open.pieces) : new LargeText(open.pieces));
+  }
+
+  return {
+    push(chunk) {
+      const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      let at = 0;
+      while (at < bytes.length) {
+        if (current === undefined) {
+          const start = bytes.indexOf(quote, at);
+          const end = start < 0 ? bytes.length : start + 1;
+          small.push(bytes.subarray(at, end));
+          if (start >= 0) current = { pieces: [], bytes: 0, hasEscapes: false, escaping: false };
+          at = end;
+          continue;
+        }
+        const end = findEnd(bytes, at, current);
+        const stop = end < 0 ? bytes.length : end;
+        current.pieces.push(bytes.subarray(at, stop));
+        current.bytes += stop - at;
+        at = stop;
+        if (end < 0) break;
+        endString(current);
+        current = undefined;
+        at += 1;
+      }
+    },
+
+    finish() {
+      if (current !== undefined) return undefined;
+      return parse(Buffer.concat(small).toString('utf8'), mark, large);
+    },
+  };
+}
+
+interface OpenString {
+  readonly pieces: Uint8Array[];
+  bytes: number;
+  hasEscapes: boolean;
+  /** The chunk ended between a backslash and what it escapes. */
+  escaping: boolean;
+}
+
+/** Where the string ends in this chunk; -1: not in this one. */
+function findEnd(bytes: Buffer, start: number, open: OpenString): number {
+  let at = start;
+  let nextQuote = -1;
+  let nextEscape = -1;
+  if (open.escaping) {
+    open.escaping = false;
+    at += 1;
+  }
+  for (;;) {
+    if (nextQuote < at) nextQuote = indexOrEnd(bytes, quote, at);
+    if (nextEscape < at) nextEscape = indexOrEnd(bytes, backslash, at);
+    if (nextQuote < nextEscape) return nextQuote;
+    if (nextEscape === bytes.length) return -1;
+    open.hasEscapes = true;
+    at = nextEscape + 2;
+    if (at > bytes.length) {
+      open.escaping = true;
+      return -1;
+    }
+  }
+}
+
+function indexOrEnd(bytes: Buffer, value: number, from: number): number {
+  const found = bytes.indexOf(value, from);
+  return found < 0 ? bytes.length : found;
+}
+
+function unescape(pieces: readonly Uint8Array[]): LargeText {
+  const value = parseText(`"${Buffer.concat(pieces).toString('utf8')}"`);
+  return new LargeText([Buffer.from(typeof value === 'string' ? value : '')]);
+}
+
+function parse(text: string, mark: string, large: readonly LargeText[]): unknown {
+  return parseText(text, (value) => {
+    if (typeof value !== 'string' || !value.startsWith(mark)) return value;
+    return large[Number(value.slice(mark.length + 1))];
+  });
+}
+
+function parseText(text: string, replace?: (value: unknown) => unknown): unknown {
+  try {
+    return JSON.parse(text, replace === undefined ? undefined : (_name, value: unknown) => replace(value));
+  } catch {
+    return undefined;
+  }
+}
