@@ -3,11 +3,11 @@ import { GatewayError } from '../domain/errors.ts';
 
 /** Parses `{params, query, body}`; the first violation becomes the 400 that names its field. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: RawInput): z.output<Schema> {
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { reportInput: true });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   if (issue === undefined) throw new GatewayError('invalid_parameter', 'The request is not valid.');
-  throw issueError(issue, input);
+  throw issueError(issue);
 }
 
 export interface RawInput {
@@ -16,11 +16,11 @@ export interface RawInput {
   readonly body: unknown;
 }
 
-function issueError(issue: z.core.$ZodIssue, input: RawInput): GatewayError {
+function issueError(issue: z.core.$ZodIssue): GatewayError {
   // The first element says which part of the request it is; a missing part has no further path.
   const param = formatParam(issue.path.slice(1));
   if (param === '') return new GatewayError('invalid_json', 'The body must be a JSON object.');
-  if (valueAt(input, issue.path) === undefined && issue.code !== 'custom') {
+  if (issue.input === undefined && issue.code !== 'custom') {
     return new GatewayError('missing_parameter', `The parameter ${param} is required.`, { param });
   }
   return new GatewayError('invalid_parameter', `The parameter ${param} ${describeIssue(issue)}.`, { param });
@@ -32,13 +32,6 @@ export function formatParam(path: readonly PropertyKey[]): string {
     if (typeof part === 'number') return `${text}[${part}]`;
     return text === '' ? String(part) : `${text}.${String(part)}`;
   }, '');
-}
-
-function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((value, part) => {
-    if (typeof value !== 'object' || value === null) return undefined;
-    return Object.getOwnPropertyDescriptor(value, part)?.value;
-  }, input);
 }
 
 const articles: Readonly<Record<string, string>> = {

@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { createKeyAuth } from '../../src/auth.ts';
+import type { KeyDocument } from '../../src/store/keys.ts';
+import { adminToken, useHttpWorld } from './support.ts';
+
+const world = useHttpWorld('http_authentication');
+
+const unauthorized = {
+  message: 'The API key is missing or not valid. Send it as "Authorization: Bearer <key>".',
+  type: 'authentication_error',
+  param: '',
+  code: 'invalid_api_key',
+};
+
+test('a key is sk-, 43 characters and a checksum', async () => {
+  const { key } = await world.newAccount();
+  expect(key).toMatch(/^sk-[0-9A-Za-z]{43}[0-9a-f]{8}$/);
+});
+
+test.each<[string, (key: string) => string | undefined]>([
+  ['none', () => undefined],
+  ['empty', () => ''],
+  ['only a scheme', () => 'Bearer'],
+  ['a scheme and a blank', () => 'Bearer '],
+  ['no scheme', (key) => key],
+  ['Basic', (key) => `Basic ${key}`],
+  ['Basic with base64', (key) => `Basic ${Buffer.from(`${key}:`).toString('base64')}`],
+  ['Token', (key) => `Token ${key}`],
+  ['a glued scheme', (key) => `Bearer${key}`],
+  ['a colon', (key) => `Bearer: ${key}`],
+  ['two keys', (key) => `Bearer ${key} ${key}`],
+  ['a list', (key) => `Bearer ${key}, Bearer ${key}`],
+  ['quotes', (key) => `Bearer "${key}"`],
+  ['a tab', (key) => `Bearer\t${key}`],
+  ['a key cut short', (key) => `Bearer ${key.slice(0, -1)}`],
+  ['a key with more', (key) => `Bearer ${key}0`],
+  ['another case', (key) => `Bearer ${key.toUpperCase()}`],
+  ['a typo', (key) => `Bearer ${key.slice(0, 10)}${key[10] === 'a' ? 'b' : 'a'}${key.slice(11)}`],
+  ['a wrong checksum', (key) => `Bearer ${key.slice(0, -8)}00000000`],
+  ['no prefix', (key) => `Bearer ${key.slice(3)}`],
+  ['another prefix', (key) => `Bearer pk-${key.slice(3)}`],
+  ['a very long one', () => `Bearer sk-${'a'.repeat(8_000)}`],
+  ['characters outside ASCII', (key) => `Bearer ${key}\u00e9`],
+  ['an object id', () => 'Bearer {"$ne":1}'],
+  ['the operators’ token', () => `Bearer ${adminToken}`],
+  ['an unknown key', () => `Bearer ${unknownKey()}`],
+])('401, one and the same: %s', async (_, header) => {
+  const { key } = await world.newAccount();
+  const authorization = header(key);
+  const answer = await world.call('GET', '/v1/balance', {
+    headers: authorization === undefined ? {} : { authorization },
+  });
+  expect(answer.status).toBe(401);
+  expect(answer.body).toEqual({ error: unauthorized });
+  expect(answer.headers['www-authenticate']).toBe('Bearer');
+});
+
+test.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])(
+  'the scheme in any case, any number of blanks: %j',
+  async (scheme) => {
+    const { key } = await world.newAccount();
+    const answer = await world.call('GET', '/v1/balance', { headers: { authorization: `${scheme} ${key}` } });
+    expect(answer.status).toBe(200);
+  },
+);
+
+test('a key elsewhere than in the header is no key', async () => {
+  const { key } = await world.newAccount();
+  const answer = await world.call('GET', `/v1/balance?api_key=${key}&key=${key}`, {
+    headers: { 'x-api-key': key },
+  });
+  expect(answer.status).toBe(401);
+});
+
+test('an expired key is refused in the same words', async () => {
+  const { call } = await world.newAccount({ key: { expires_at: Math.floor(Date.now() / 1000) + 60 } });
+  expect((await call('GET', '/v1/balance')).status).toBe(200);
+  world.clock.aheadMs = 61_000;
+  const answer = await call('GET', '/v1/balance');
+  world.clock.aheadMs = 0;
+  expect([answer.status, answer.body]).toEqual([401, { error: unauthorized }]);
+});
+
+test('a revoked key is refused at once here, and within 5 s on another node', async () => {
+  const { key, keyId } = await world.newAccount();
+  const other = await world.startNode();
+  expect((await other.call('GET', '/v1/balance', { key })).status).toBe(200);
+  expect((await world.admin('DELETE', `/keys/${keyId}`)).status).toBe(200);
+  expect((await world.call('GET', '/v1/balance', { key })).body).toEqual({ error: unauthorized });
+  world.clock.aheadMs = 5_000;
+  const answer = await other.call('GET', '/v1/balance', { key });
+  world.clock.aheadMs = 0;
+  expect([answer.status, answer.body]).toEqual([401, { error: unauthorized }]);
+});
+
+test('the key is stored nowhere', async () => {
+  const { key, id } = await world.newAccount();
+  const stored = JSON.stringify(await world.stores.keys.list({ account: id }, { limit: 10 }));
+  expect(stored).not.toContain(key.slice(8));
+  expect((await world.admin('GET', `/keys?account=${id}`)).text).not.toContain(key.slice(8));
+  expect(world.logLines.join('')).not.toContain(key.slice(8));
+});
+
+test.each(['', 'Bearer', 'Bearer wrong', `Basic ${adminToken}`, `Bearer ${adminToken}x`])(
+  'the operators’ API refuses %j',
+  async (authorization) => {
+    const answer = await world.call('GET', '/admin/v1/keys', { headers: { authorization } });
+    expect([answer.status, answer.body]).toEqual([401, { error: unauthorized }]);
+  },
+);
+
+test('an API key opens no operators’ route', async () => {
+  const { call } = await world.newAccount();
+  expect((await call('GET', '/admin/v1/keys')).status).toBe(401);
+});
+
+test('without ADMIN_TOKEN the operators’ API does not exist', async () => {
+  const { adminToken: _, ...deps } = world.deps;
+  const node = await world.startNode({ ...deps, adminToken: undefined } as never);
+  const answer = await node.admin('GET', '/keys');
+  expect([answer.status, answer.body.error.code]).toEqual([404, 'route_not_found']);
+  expect((await node.call('GET', '/openapi.json')).text).not.toContain('/admin/');
+});
+
+test('typos cost no read, a known key one read in three seconds, simultaneous requests one together', async () => {
+  let reads = 0;
+  let now = 0;
+  const documents = new Map<string, KeyDocument>();
+  const auth = createKeyAuth({
+    keys: {
+      async findByHmac(hmac) {
+        reads += 1;
+        return documents.get(hmac);
+      },
+    },
+    secret: randomBytes(32),
+    now: () => now,
+    randomBytes,
+  });
+  const { key, hmac, prefix } = auth.newKey();
+  documents.set(hmac, { _id: hmac, id: 'key_1', account: 'a', name: '', prefix, created_at: 0 });
+  await auth.authenticate(`Bearer ${key.slice(0, -1)}x`);
+  await auth.authenticate('Bearer sk-short');
+  expect(reads).toBe(0);
+  const callers = await Promise.all(Array.from({ length: 20 }, () => auth.authenticate(`Bearer ${key}`)));
+  expect(callers.every((caller) => caller?.account === 'a')).toBe(true);
+  await auth.authenticate(`Bearer ${key}`);
+  expect(reads).toBe(1);
+  now = 3_000;
+  await auth.authenticate(`Bearer ${key}`);
+  expect(reads).toBe(2);
+  // Unknown keys are never remembered.
+  await auth.authenticate(`Bearer ${auth.newKey().key}`);
+  await auth.authenticate(`Bearer ${auth.newKey().key}`);
+  expect(reads).toBe(4);
+});
+
+function unknownKey(): string {
+  const auth = createKeyAuth({
+    keys: { findByHmac: () => Promise.resolve(undefined) },
+    secret: randomBytes(32),
+    now: Date.now,
+    randomBytes,
+  });
+  return auth.newKey().key;
+}

@@ -1,0 +1,470 @@
+import { describe, expect, test } from 'vitest';
+import type { VideoRequest } from '../../src/domain/request.ts';
+import { useHttpWorld, videoBody } from './support.ts';
+import type { TestAccount } from './support.ts';
+
+const world = useHttpWorld('http_create_video');
+
+/** What the gateway understood. */
+async function understood(account: TestAccount, body: Record<string, unknown>): Promise<VideoRequest> {
+  const answer = await account.create(body);
+  if (answer.status !== 200) throw new Error(answer.text);
+  const request = (await world.stores.requests.find(answer.body.id))?.request;
+  if (request?.kind !== 'video') throw new Error('no video request');
+  return request;
+}
+
+test('200: the contract’s fields, and a task that a GET finds at once', async () => {
+  const account = await world.newAccount();
+  const before = Math.floor(Date.now() / 1000);
+  const answer = await account.create();
+  expect(answer.status).toBe(200);
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(answer.body).toEqual({
+    id: expect.stringMatching(/^task_[0-9A-Za-z]{22,}$/),
+    task_id: answer.body.id,
+    object: 'video.generation.task',
+    status: 'submitted',
+    message: 'The task is submitted.',
+    model: 'clip',
+    created_at: expect.any(Number),
+  });
+  expect(answer.body.created_at).toBeGreaterThanOrEqual(before);
+  const got = await account.call('GET', `/v1/videos/generations/${answer.body.id}`);
+  expect([got.status, got.body.id]).toEqual([200, answer.body.id]);
+  expect((await account.call('GET', '/v1/balance')).body).toMatchObject({
+    available: '99.000000',
+    held: '1.000000',
+  });
+});
+
+test('both spellings create', async () => {
+  const { call } = await world.newAccount();
+  const answer = await call('POST', '/v1/video/generations', { body: videoBody });
+  expect([answer.status, answer.body.status]).toEqual([200, 'submitted']);
+});
+
+describe('400 names the field', () => {
+  const long = 'x'.repeat(65);
+  const deep = JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`) as unknown;
+
+  test.each<[Record<string, unknown>, string, string]>([
+    [{ model: undefined }, 'missing_parameter', 'model'],
+    [{ model: null }, 'invalid_parameter', 'model'],
+    [{ model: 5 }, 'invalid_parameter', 'model'],
+    [{ model: '' }, 'invalid_parameter', 'model'],
+    [{ model: 'x'.repeat(129) }, 'invalid_parameter', 'model'],
+    [{ model: 'nonexistent' }, 'model_not_found', 'model'],
+    [{ model: 'picture' }, 'unsupported_parameter', 'model'],
+    [{ prompt: undefined }, 'missing_parameter', 'prompt'],
+    [{ prompt: null }, 'invalid_parameter', 'prompt'],
+    [{ prompt: '' }, 'invalid_parameter', 'prompt'],
+    [{ prompt: ' \n\t' }, 'invalid_parameter', 'prompt'],
+    [{ prompt: ['a'] }, 'invalid_parameter', 'prompt'],
+    [{ prompt: { text: 'a' } }, 'invalid_parameter', 'prompt'],
+    [{ prompt: 'x'.repeat(32_001) }, 'invalid_parameter', 'prompt'],
+    [{ mode: 5 }, 'invalid_parameter', 'mode'],
+    [{ mode: '' }, 'invalid_parameter', 'mode'],
+    [{ mode: long }, 'invalid_parameter', 'mode'],
+    [{ input_type: 'video_to_video' }, 'invalid_parameter', 'input_type'],
+    [{ input_type: 1 }, 'invalid_parameter', 'input_type'],
+    [{ input_type: 'text_to_video', images: ['https://a.example/1.png'] }, 'invalid_parameter', 'input_type'],
+    [{ input_type: 'text_to_video', videos: ['https://a.example/1.mp4'] }, 'invalid_parameter', 'input_type'],
+    [{ input_type: 'reference' }, 'invalid_parameter', 'input_type'],
+    [{ input_type: 'first_last_frame' }, 'invalid_parameter', 'images'],
+    [{ input_type: 'first_last_frame', images: ['https://a.example/1.png'] }, 'invalid_parameter', 'images'],
+    [{ image: ['https://a.example/1.png'] }, 'invalid_parameter', 'image'],
+    [{ image: '' }, 'invalid_parameter', 'image'],
+    [{ image: 'https://forbidden.example/1.png' }, 'media_url_not_allowed', 'image'],
+    [{ images: 'https://a.example/1.png' }, 'invalid_parameter', 'images'],
+    [{ images: ['https://a.example/1.png', 5] }, 'invalid_parameter', 'images[1]'],
+    [{ images: [null] }, 'invalid_parameter', 'images[0]'],
+    [{ images: [['https://a.example/1.png']] }, 'invalid_parameter', 'images[0]'],
+    [{ images: [{ url: 'https://a.example/1.png' }] }, 'invalid_parameter', 'images[0]'],
+    [{ images: Array.from({ length: 65 }, () => 'https://a.example/1.png') }, 'invalid_parameter', 'images'],
+    [
+      { videos: Array.from({ length: 4 }, () => 'https://a.example/1.mp4') },
+      'unsupported_parameter',
+      'videos',
+    ],
+    [
+      { images: ['https://a.example/1.png', 'https://forbidden.example/2.png'] },
+      'media_url_not_allowed',
+      'images[1]',
+    ],
+    [{ images: ['file:///etc/passwd'] }, 'media_url_not_allowed', 'images[0]'],
+    [{ images: ['ftp://a.example/1.png'] }, 'media_url_not_allowed', 'images[0]'],
+    [{ images: ['a.example/1.png'] }, 'media_url_not_allowed', 'images[0]'],
+    [{ images: ['javascript:alert(1)'] }, 'media_url_not_allowed', 'images[0]'],
+    [{ images: ['//a.example/1.png'] }, 'media_url_not_allowed', 'images[0]'],
+    [{ videos: 'https://a.example/1.mp4' }, 'invalid_parameter', 'videos'],
+    [{ videos: [true] }, 'invalid_parameter', 'videos[0]'],
+    [{ videos: ['https://forbidden.example/1.mp4'] }, 'media_url_not_allowed', 'videos[0]'],
+    [{ audios: {} }, 'invalid_parameter', 'audios'],
+    [{ audios: ['https://a.example/1.mp3', ''] }, 'invalid_parameter', 'audios[1]'],
+    [{ audios: ['https://forbidden.example/1.mp3'] }, 'media_url_not_allowed', 'audios[0]'],
+    [{ resolution: 720 }, 'invalid_parameter', 'resolution'],
+    [{ resolution: '' }, 'invalid_parameter', 'resolution'],
+    [{ resolution: '8k' }, 'unsupported_parameter', 'resolution'],
+    [{ ratio: 1.5 }, 'invalid_parameter', 'ratio'],
+    [{ ratio: long }, 'invalid_parameter', 'ratio'],
+    [{ size: 1280 }, 'invalid_parameter', 'size'],
+    [{ size: '1280' }, 'invalid_parameter', 'size'],
+    [{ size: '1280*720' }, 'invalid_parameter', 'size'],
+    [{ size: '0x720' }, 'invalid_parameter', 'size'],
+    [{ size: '-1280x720' }, 'invalid_parameter', 'size'],
+    [{ size: '1280x720x3' }, 'invalid_parameter', 'size'],
+    [{ size: '999999x720' }, 'invalid_parameter', 'size'],
+    [{ duration: true }, 'invalid_parameter', 'duration'],
+    [{ duration: null }, 'invalid_parameter', 'duration'],
+    [{ duration: [5] }, 'invalid_parameter', 'duration'],
+    [{ duration: 0 }, 'invalid_parameter', 'duration'],
+    [{ duration: -2 }, 'invalid_parameter', 'duration'],
+    [{ duration: 1e9 }, 'invalid_parameter', 'duration'],
+    [{ duration: '' }, 'invalid_parameter', 'duration'],
+    [{ duration: 'five' }, 'invalid_parameter', 'duration'],
+    [{ duration: '5 seconds' }, 'invalid_parameter', 'duration'],
+    [{ duration: '5m' }, 'invalid_parameter', 'duration'],
+    [{ duration: '1e1' }, 'invalid_parameter', 'duration'],
+    [{ duration: '0x5' }, 'invalid_parameter', 'duration'],
+    [{ duration: 'NaN' }, 'invalid_parameter', 'duration'],
+    [{ duration: 13 }, 'unsupported_parameter', 'duration'],
+    [{ duration: 1 }, 'unsupported_parameter', 'duration'],
+    [{ seconds: 'x' }, 'invalid_parameter', 'seconds'],
+    [{ seconds: {} }, 'invalid_parameter', 'seconds'],
+    [{ metadata: 5 }, 'invalid_parameter', 'metadata'],
+    [{ metadata: null }, 'invalid_parameter', 'metadata'],
+    [{ metadata: [] }, 'invalid_parameter', 'metadata'],
+    [{ metadata: 'not json' }, 'invalid_parameter', 'metadata'],
+    [{ metadata: '' }, 'invalid_parameter', 'metadata'],
+    [{ metadata: '[]' }, 'invalid_parameter', 'metadata'],
+    [{ metadata: '"{}"' }, 'invalid_parameter', 'metadata'],
+    [{ metadata: 'null' }, 'invalid_parameter', 'metadata'],
+    [{ metadata: '5' }, 'invalid_parameter', 'metadata'],
+    [{ metadata: deep }, 'invalid_parameter', 'metadata'],
+    [{ metadata: JSON.stringify(deep) }, 'invalid_parameter', 'metadata'],
+    [{ metadata: { draft: 'true' } }, 'invalid_parameter', 'metadata.draft'],
+    [{ metadata: '{"draft": 1}' }, 'invalid_parameter', 'metadata.draft'],
+    [{ metadata: { generate_audio: 1 } }, 'invalid_parameter', 'metadata.generate_audio'],
+    [{ metadata: { watermark: 'no' } }, 'invalid_parameter', 'metadata.watermark'],
+    [{ metadata: { return_last_frame: null } }, 'invalid_parameter', 'metadata.return_last_frame'],
+    [{ metadata: { seed: '1' } }, 'invalid_parameter', 'metadata.seed'],
+    [{ metadata: { seed: 1.5 } }, 'invalid_parameter', 'metadata.seed'],
+    [{ metadata: { seed: 1e20 } }, 'invalid_parameter', 'metadata.seed'],
+    [{ metadata: { execution_expires_after: 0 } }, 'invalid_parameter', 'metadata.execution_expires_after'],
+    [{ metadata: { execution_expires_after: -1 } }, 'invalid_parameter', 'metadata.execution_expires_after'],
+    [{ metadata: { execution_expires_after: 1.5 } }, 'invalid_parameter', 'metadata.execution_expires_after'],
+    [
+      { metadata: { execution_expires_after: '60' } },
+      'invalid_parameter',
+      'metadata.execution_expires_after',
+    ],
+    [
+      { metadata: { execution_expires_after: 259_201 } },
+      'invalid_parameter',
+      'metadata.execution_expires_after',
+    ],
+    [{ metadata: { safety_identifier: 5 } }, 'invalid_parameter', 'metadata.safety_identifier'],
+    [{ metadata: { safety_identifier: 'x'.repeat(257) } }, 'invalid_parameter', 'metadata.safety_identifier'],
+    [{ metadata: { tools: 'web_search' } }, 'invalid_parameter', 'metadata.tools'],
+    [{ metadata: { tools: null } }, 'invalid_parameter', 'metadata.tools'],
+    [{ metadata: { callback_url: 5 } }, 'invalid_parameter', 'metadata.callback_url'],
+    [{ metadata: { callback_url: 'nonsense' } }, 'callback_url_not_allowed', 'metadata.callback_url'],
+    [
+      { metadata: { callback_url: 'https://forbidden.example/' } },
+      'callback_url_not_allowed',
+      'metadata.callback_url',
+    ],
+    [
+      { metadata: { callback_url: `https://a.example/${'x'.repeat(2_048)}` } },
+      'invalid_parameter',
+      'metadata.callback_url',
+    ],
+    [{ metadata: { resolution: 720 } }, 'invalid_parameter', 'metadata.resolution'],
+    [{ metadata: { duration: 'long' } }, 'invalid_parameter', 'metadata.duration'],
+    [{ metadata: { size: 'large' } }, 'invalid_parameter', 'metadata.size'],
+    [{ metadata: { refuse_me: 1 } }, 'unsupported_parameter', 'metadata.refuse_me'],
+  ])('%j → %s %s', async (body, code, param) => {
+    const account = await world.newAccount();
+    const { status, body: answer } = await account.create(body);
+    expect(status).toBe(400);
+    expect(answer).toEqual({
+      error: { message: expect.stringMatching(/^[A-Za-z].*\.$/), type: 'invalid_request_error', param, code },
+    });
+    expect((await account.call('GET', '/v1/balance')).body).toMatchObject({ held: '0.000000' });
+  });
+});
+
+describe('the field rules', () => {
+  const png = (name: string) => `https://a.example/${name}.png`;
+
+  test.each<[Record<string, unknown>, Partial<VideoRequest>]>([
+    [{}, { inputType: 'text_to_video', images: [], videos: [], audios: [], duration: 5, extra: {} }],
+    [{ image: png('a') }, { images: [png('a')], inputType: 'reference' }],
+    [{ image: png('a'), images: [png('b')] }, { images: [png('b')] }],
+    [{ image: png('a'), images: [] }, { images: [png('a')] }],
+    [{ images: [png('a'), png('b')] }, { inputType: 'reference' }],
+    [{ images: [png('a'), png('b')], input_type: 'first_last_frame' }, { inputType: 'first_last_frame' }],
+    [
+      { videos: ['https://a.example/v.mp4'] },
+      { inputType: 'reference', videos: ['https://a.example/v.mp4'] },
+    ],
+    [{ audios: ['https://a.example/v.mp3'] }, { inputType: 'reference' }],
+    [
+      { images: ['asset://asset-1', 'data:image/png;base64,AA=='] },
+      { images: ['asset://asset-1', 'data:image/png;base64,AA=='] },
+    ],
+    [{ duration: 7 }, { duration: 7 }],
+    [{ duration: '7' }, { duration: 7 }],
+    [{ duration: '7s' }, { duration: 7 }],
+    [{ duration: ' 7S ' }, { duration: 7 }],
+    [{ duration: 7.5 }, { duration: 7.5 }],
+    [{ duration: -1 }, { duration: 'auto' }],
+    [{ duration: '-1' }, { duration: 'auto' }],
+    [{ seconds: '8' }, { duration: 8 }],
+    [{ seconds: 8 }, { duration: 8 }],
+    [{ duration: 7, seconds: '8' }, { duration: 7 }],
+    [{ metadata: { duration: 9 } }, { duration: 9, extra: {} }],
+    [{ metadata: { seconds: '9' } }, { duration: 9, extra: {} }],
+    [
+      { seconds: '8', metadata: { duration: 9 } },
+      { duration: 8, extra: {} },
+    ],
+    [{ size: '1280x720' }, { resolution: '720p', ratio: '16:9', size: '1280x720' }],
+    [{ size: '1080x1920' }, { resolution: '1080p', ratio: '9:16' }],
+    [{ size: '640x480' }, { resolution: '480p', ratio: '4:3' }],
+    [
+      { size: '1024X1024', resolution: '480p' },
+      { resolution: '480p', ratio: '1:1' },
+    ],
+    [
+      { size: '1280x720', ratio: '1:1', resolution: '1080p' },
+      { resolution: '1080p', ratio: '1:1' },
+    ],
+    [{ metadata: { size: '1280x720' } }, { resolution: '720p', ratio: '16:9', extra: {} }],
+    [{ metadata: { resolution: '1080p', ratio: '9:16' } }, { resolution: '1080p', ratio: '9:16', extra: {} }],
+    [
+      { resolution: '480p', metadata: { resolution: '1080p' } },
+      { resolution: '480p', extra: {} },
+    ],
+    [{ mode: 'pro' }, { mode: 'pro' }],
+    [{ metadata: { mode: 'pro' } }, { mode: 'pro', extra: {} }],
+    [
+      {
+        metadata: { draft: true, generate_audio: false, watermark: true, return_last_frame: true, seed: -1 },
+      },
+      { draft: true, generateAudio: false, watermark: true, returnLastFrame: true, seed: -1, extra: {} },
+    ],
+    [
+      { metadata: { safety_identifier: 'u1', tools: [{ type: 'x' }] } },
+      { safetyIdentifier: 'u1', tools: [{ type: 'x' }] },
+    ],
+    [{ metadata: { tools: { a: 1 } } }, { tools: { a: 1 } }],
+    [{ metadata: '{"seed": 7, "camera_fixed": true}' }, { seed: 7, extra: { camera_fixed: true } }],
+    [
+      { metadata: { service_tier: 'flex', nested: { a: [1, null, 'x'] } } },
+      { extra: { service_tier: 'flex', nested: { a: [1, null, 'x'] } } },
+    ],
+    [{ metadata: '{"__proto__": {"polluted": 1}, "a": 1}' }, { extra: { a: 1 } }],
+    [{ metadata: {} }, { extra: {} }],
+  ])('%j', async (body, expected) => {
+    expect(await understood(await world.newAccount(), body)).toMatchObject(expected);
+  });
+
+  test('unknown fields on the top level are ignored', async () => {
+    const request = await understood(await world.newAccount(), { temperature: 0.5, user: 'x', stream: true });
+    expect(request.extra).toEqual({});
+    expect(JSON.stringify(request)).not.toContain('temperature');
+  });
+
+  test('the callback address and the time limit go where they belong, and not upstream', async () => {
+    const account = await world.newAccount();
+    const { body } = await account.create({
+      metadata: { callback_url: 'https://me.example/hook?secret=1', execution_expires_after: 90, keep: 1 },
+    });
+    const record = await world.stores.requests.find(body.id);
+    expect(record?.callbackUrl).toBe('https://me.example/hook?secret=1');
+    expect(record?.request).toMatchObject({ extra: { keep: 1 } });
+    expect(JSON.stringify(record?.request)).not.toContain('me.example');
+    const input = world.port.started.find(({ task }) => task === body.id);
+    expect(JSON.stringify(input)).not.toContain('me.example');
+    expect(input).toMatchObject({ hasCallback: true });
+    expect((input?.deadlineAt ?? 0) - (input?.createdAt ?? 0)).toBe(90_000);
+  });
+
+  test('what was ignored is named', async () => {
+    const account = await world.newAccount();
+    const answer = await account.create({
+      image: png('a'),
+      images: [png('b')],
+      duration: 5,
+      seconds: '6',
+      ratio: '5:7',
+      resolution: '720p',
+      metadata: { resolution: '1080p' },
+    });
+    expect(answer.body.warnings.toSorted()).toEqual(['image', 'metadata.resolution', 'ratio', 'seconds']);
+  });
+
+  test('a prompt of 32,000 characters is taken, astral ones count once', async () => {
+    const account = await world.newAccount();
+    expect((await account.create({ prompt: '😀'.repeat(32_000) })).status).toBe(200);
+    expect((await account.create({ prompt: '😀'.repeat(32_001) })).status).toBe(400);
+  });
+});
+
+describe('the price sees what the upstream will', () => {
+  test.each<[Record<string, unknown>, string]>([
+    [{ resolution: '720p', duration: 5 }, '0.500000'],
+    [{ resolution: '1080p', duration: 5 }, '1.000000'],
+    [{ metadata: { resolution: '1080p', duration: 5 } }, '1.000000'],
+    [{ size: '1920x1080', duration: '5s' }, '1.000000'],
+    [{ resolution: '720p', duration: 12, metadata: { duration: 5 } }, '1.200000'],
+    // Open questions are answered by the dearest case: 12 s, 1080p.
+    [{ duration: -1 }, '2.400000'],
+    [{ duration: -1, resolution: '720p' }, '1.200000'],
+    [{ duration: 5 }, '1.000000'],
+  ])('%j holds %s', async (body, held) => {
+    const account = await world.newAccount();
+    await account.create(body);
+    expect((await account.call('GET', '/v1/balance')).body.held).toBe(held);
+  });
+});
+
+describe('permissions and balance', () => {
+  test('403: a model that the key may not use', async () => {
+    const account = await world.newAccount({ key: { models: ['plain'] } });
+    const answer = await account.create();
+    expect(answer.status).toBe(403);
+    expect(answer.body.error).toMatchObject({
+      type: 'permission_error',
+      code: 'model_not_allowed',
+      param: 'model',
+    });
+    expect((await account.create({ model: 'plain' })).status).toBe(200);
+  });
+
+  test('403: no channel that the key may use', async () => {
+    const account = await world.newAccount({ key: { channels: ['three'] } });
+    expect((await account.create()).body.error).toMatchObject({
+      type: 'permission_error',
+      code: 'channel_not_allowed',
+    });
+    expect((await account.create({ model: 'other' })).status).toBe(200);
+  });
+
+  test('402: the hold does not fit, and nothing is left behind', async () => {
+    const account = await world.newAccount({ credit: '0.40' });
+    const headers = { 'idempotency-key': 'again' };
+    const answer = await account.create({ resolution: '720p', duration: 5 }, headers);
+    expect(answer.status).toBe(402);
+    expect(answer.body.error).toMatchObject({
+      type: 'billing_error',
+      code: 'insufficient_balance',
+      param: '',
+    });
+    expect((await account.call('GET', '/v1/videos/generations')).body.data).toEqual([]);
+    await world.admin('POST', `/accounts/${account.id}/credits`, { amount: '1', reference: 'more' });
+    expect((await account.create({ resolution: '720p', duration: 5 }, headers)).status).toBe(200);
+  });
+
+  test('429: unfinished tasks of the key', async () => {
+    const account = await world.newAccount({ key: { concurrent_tasks: 2 } });
+    await account.create();
+    await account.create();
+    const answer = await account.create();
+    expect(answer.status).toBe(429);
+    expect(answer.body.error).toMatchObject({ type: 'rate_limit_error', code: 'concurrency_limit_exceeded' });
+    expect(answer.headers).toMatchObject({
+      'retry-after': '5',
+      'x-ratelimit-limit-requests': '2',
+      'x-ratelimit-remaining-requests': '0',
+      'x-ratelimit-reset-requests': '5s',
+    });
+  });
+});
+
+describe('Idempotency-Key', () => {
+  test('the same request again is the first answer again', async () => {
+    const account = await world.newAccount();
+    const headers = { 'idempotency-key': 'order-1' };
+    const first = await account.create({ duration: 5 }, headers);
+    const second = await account.create({ duration: '5' }, headers);
+    expect(first.headers['idempotency-replayed']).toBeUndefined();
+    expect(second.headers['idempotency-replayed']).toBe('true');
+    expect(second.body).toEqual(first.body);
+    expect((await account.call('GET', '/v1/videos/generations')).body.data).toHaveLength(1);
+    expect((await account.call('GET', '/v1/balance')).body.held).toBe('1.000000');
+  });
+
+  test('also when both spellings of the path are used', async () => {
+    const { call } = await world.newAccount();
+    const options = { body: videoBody, headers: { 'idempotency-key': 'order-1' } };
+    const first = await call('POST', '/v1/videos/generations', options);
+    const second = await call('POST', '/v1/video/generations', options);
+    expect(second.body.id).toBe(first.body.id);
+  });
+
+  test('also when ten arrive at the same moment on two nodes', async () => {
+    const account = await world.newAccount();
+    const node = await world.startNode();
+    const options = { body: videoBody, headers: { 'idempotency-key': 'rush' }, key: account.key };
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        (index % 2 === 0 ? world : node).call('POST', '/v1/videos/generations', options),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    expect(answers.filter(({ headers }) => headers['idempotency-replayed'] === undefined)).toHaveLength(1);
+    expect((await account.call('GET', '/v1/balance')).body.held).toBe('1.000000');
+  });
+
+  test('another body is 409', async () => {
+    const account = await world.newAccount();
+    const headers = { 'idempotency-key': 'order-2' };
+    await account.create({}, headers);
+    for (const change of [
+      { prompt: 'another' },
+      { metadata: { seed: 1 } },
+      { metadata: { execution_expires_after: 9 } },
+    ]) {
+      const answer = await account.create(change, headers);
+      expect([answer.status, answer.body.error.code]).toEqual([409, 'idempotency_key_reused']);
+    }
+  });
+
+  test('another account’s key is another key', async () => {
+    const [one, two] = [await world.newAccount(), await world.newAccount()];
+    const headers = { 'idempotency-key': 'shared' };
+    const first = await one.create({}, headers);
+    const second = await two.create({}, headers);
+    expect(second.status).toBe(200);
+    expect(second.body.id).not.toBe(first.body.id);
+  });
+
+  test('is kept 24 hours', async () => {
+    const account = await world.newAccount();
+    const headers = { 'idempotency-key': 'old' };
+    const first = await account.create({}, headers);
+    world.clock.aheadMs = 24 * 3_600_000 - 1_000;
+    expect((await account.create({}, headers)).body.id).toBe(first.body.id);
+    world.clock.aheadMs = 24 * 3_600_000 + 1_000;
+    const later = await account.create({ prompt: 'another' }, headers);
+    world.clock.aheadMs = 0;
+    expect(later.status).toBe(200);
+    expect(later.body.id).not.toBe(first.body.id);
+  });
+
+  test.each(['', 'x'.repeat(256), 'with blank', 'caf\u00e9'])('400: %j', async (key) => {
+    const account = await world.newAccount();
+    const answer = await account.create({}, { 'idempotency-key': key });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toMatchObject({ code: 'invalid_parameter', param: 'Idempotency-Key' });
+  });
+
+  test.each(['x', 'x'.repeat(255), '!~#$%/\\"'])('200: %j', async (key) => {
+    const account = await world.newAccount();
+    expect((await account.create({}, { 'idempotency-key': key })).status).toBe(200);
+  });
+});

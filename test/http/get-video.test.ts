@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest';
+import { useHttpWorld } from './support.ts';
+import type { TestAccount } from './support.ts';
+
+const world = useHttpWorld('http_get_video');
+
+async function newTask(): Promise<{ account: TestAccount; id: string; path: string }> {
+  const account = await world.newAccount();
+  const { body } = await account.create();
+  return { account, id: body.id, path: `/v1/videos/generations/${body.id}` };
+}
+
+const version = () => BigInt(Date.now()) * 1000n + 500n;
+
+async function succeed(id: string): Promise<void> {
+  await world.stores.tasks.recordOutcome(
+    id,
+    {
+      kind: 'succeeded',
+      items: [
+        {
+          url: 'https://cdn.example/v.mp4',
+          lastFrameUrl: 'https://cdn.example/f.png',
+          expiresAt: 1_900_000_000,
+        },
+      ],
+      facts: { usage: { completionTokens: 108_900, totalTokens: 108_900 }, durationSeconds: 5.04 },
+    },
+    'trace-1',
+  );
+  await world.stores.tasks.finish(id, {
+    status: 'succeeded',
+    version: version(),
+    charge: 1n,
+    chargeEstimated: false,
+  });
+}
+
+describe('fields in each state', () => {
+  test('pending', async () => {
+    const { account, id, path } = await newTask();
+    const { body } = await account.call('GET', path);
+    expect(body).toEqual({
+      id,
+      task_id: id,
+      object: 'video.generation.task',
+      status: 'pending',
+      message: 'The task is waiting to be submitted.',
+      trace_id: '',
+      model: 'clip',
+      created_at: expect.any(Number),
+      updated_at: expect.any(Number),
+      data: [],
+    });
+  });
+
+  test('submitted, then running with progress', async () => {
+    const { account, id, path } = await newTask();
+    const { tasks } = world.stores;
+    const facts = { channel: 'one', credential: 'a', upstreamId: `up-${id}`, traceId: 'trace-9' };
+    await tasks.markSubmitted(id, { ...facts, version: version() });
+    expect((await account.call('GET', path)).body).toMatchObject({
+      status: 'submitted',
+      trace_id: 'trace-9',
+      data: [],
+    });
+    await tasks.markRunning(id, version());
+    await tasks.recordProgress(id, 40);
+    const { body } = await account.call('GET', path);
+    expect(body).toMatchObject({ status: 'running', progress: 40, data: [] });
+    expect(JSON.stringify(body)).not.toMatch(/up-task_|credential|channel/);
+  });
+
+  test('a result that is not paid yet stays hidden', async () => {
+    const { account, id, path } = await newTask();
+    await world.stores.tasks.recordOutcome(id, {
+      kind: 'succeeded',
+      items: [{ url: 'https://cdn.example/v.mp4' }],
+      facts: {},
+    });
+    const { text, body } = await account.call('GET', path);
+    expect(body).toMatchObject({ status: 'pending', data: [] });
+    expect(text).not.toContain('cdn.example');
+  });
+
+  test('succeeded', async () => {
+    const { account, id, path } = await newTask();
+    await succeed(id);
+    const { body } = await account.call('GET', path);
+    expect(body).toEqual({
+      id,
+      task_id: id,
+      object: 'video.generation.task',
+      status: 'succeeded',
+      message: 'The task succeeded.',
+      trace_id: 'trace-1',
+      model: 'clip',
+      created_at: expect.any(Number),
+      updated_at: expect.any(Number),
+      completed_at: expect.any(Number),
+      data: [
+        {
+          url: 'https://cdn.example/v.mp4',
+          last_frame_url: 'https://cdn.example/f.png',
+          expires_at: 1_900_000_000,
+        },
+      ],
+      video_url: 'https://cdn.example/v.mp4',
+      duration: 5.04,
+      usage: { completion_tokens: 108_900, total_tokens: 108_900 },
+    });
+  });
+
+  test('failed', async () => {
+    const { account, id, path } = await newTask();
+    const error = { code: 'provider_error', message: 'The prompt was refused.' } as const;
+    await world.stores.tasks.finish(id, {
+      status: 'failed',
+      version: version(),
+      charge: 0n,
+      chargeEstimated: false,
+      error,
+    });
+    const { body } = await account.call('GET', path);
+    expect(body).toMatchObject({ status: 'failed', message: 'The task failed.', data: [], error });
+    expect(body).not.toHaveProperty('usage');
+    expect(body).not.toHaveProperty('video_url');
+  });
+});
+
+describe('whose task', () => {
+  test.each([
+    ['unknown', () => '/v1/videos/generations/task_0000000000000000000000'],
+    ['no id of ours', () => '/v1/videos/generations/x'],
+    ['an operator', () => '/v1/videos/generations/%7B%22%24ne%22%3A1%7D'],
+    ['a very long one', () => `/v1/videos/generations/task_${'a'.repeat(4_000)}`],
+  ])('404: %s', async (_, path) => {
+    const { account } = await newTask();
+    const answer = await account.call('GET', path());
+    expect(answer.status).toBe(404);
+    expect(answer.body.error).toEqual({
+      message: 'There is no task with this id.',
+      type: 'invalid_request_error',
+      param: 'task_id',
+      code: 'task_not_found',
+    });
+  });
+
+  test('404: another account’s, in the same words', async () => {
+    const { path } = await newTask();
+    const stranger = await world.newAccount();
+    const [theirs, unknown] = await Promise.all([
+      stranger.call('GET', path),
+      stranger.call('GET', '/v1/videos/generations/task_0000000000000000000000'),
+    ]);
+    expect([theirs.status, theirs.text]).toEqual([404, unknown.text]);
+  });
+
+  test('another key of the same account sees it', async () => {
+    const { account, path } = await newTask();
+    const { body } = await world.admin('POST', '/keys', { account: account.id });
+    expect((await world.call('GET', path, { key: body.key })).status).toBe(200);
+  });
+
+  test.each(['/v1/videos/generations/', '/v1/video/generations/'])(
+    '400: task_id is absent in %s',
+    async (path) => {
+      const { account } = await newTask();
+      const answer = await account.call('GET', path);
+      expect(answer.status).toBe(400);
+      expect(answer.body.error).toMatchObject({ code: 'missing_parameter', param: 'task_id' });
+    },
+  );
+});
+
+describe('etag and retry-after', () => {
+  test('304 to the version that the caller has, 200 after a change', async () => {
+    const { account, id, path } = await newTask();
+    const first = await account.call('GET', path);
+    const { etag = '' } = first.headers;
+    expect(etag).toMatch(/^"[\w-]+"$/);
+    for (const match of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const again = await account.call('GET', path, { headers: { 'if-none-match': match } });
+      expect([again.status, again.text, again.headers.etag]).toEqual([304, '', etag]);
+    }
+    expect((await account.call('GET', path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+    await succeed(id);
+    const changed = await account.call('GET', path, { headers: { 'if-none-match': etag } });
+    expect([changed.status, changed.body.status]).toEqual([200, 'succeeded']);
+    expect(changed.headers.etag).not.toBe(etag);
+  });
+
+  test('retry-after is 2-5 seconds while unfinished, and absent afterwards', async () => {
+    const { account, id, path } = await newTask();
+    for (const [aheadMs, expected] of [
+      [0, '5'],
+      [45_000, '2'],
+      [60_000, '2'],
+      [300_000, '5'],
+    ] as const) {
+      world.clock.aheadMs = aheadMs;
+      expect((await account.call('GET', path)).headers['retry-after']).toBe(expected);
+    }
+    world.clock.aheadMs = 0;
+    await succeed(id);
+    expect((await account.call('GET', path)).headers['retry-after']).toBeUndefined();
+  });
+});
+
+describe('?wait=', () => {
+  test('answers as soon as the status changes', async () => {
+    const { account, id, path } = await newTask();
+    const startedAt = Date.now();
+    const waiting = account.call('GET', `${path}?wait=20`);
+    setTimeout(() => void succeed(id), 300);
+    const answer = await waiting;
+    expect(answer.body.status).toBe('succeeded');
+    expect(Date.now() - startedAt).toBeLessThan(3_000);
+    expect(answer.headers.etag).toBeDefined();
+  });
+
+  test('answers with what there is when the time is over', async () => {
+    const { account, path } = await newTask();
+    const startedAt = Date.now();
+    const answer = await account.call('GET', `${path}?wait=1`);
+    const took = Date.now() - startedAt;
+    expect([answer.status, answer.body.status]).toEqual([200, 'pending']);
+    expect(took).toBeGreaterThanOrEqual(950);
+    expect(took).toBeLessThan(2_500);
+  });
+
+  test('a progress is no change of status', async () => {
+    const { account, id, path } = await newTask();
+    const waiting = account.call('GET', `${path}?wait=1`);
+    await world.stores.tasks.recordProgress(id, 10);
+    expect((await waiting).body.status).toBe('pending');
+  });
+
+  test('a finished task, and a caller whose copy is old, are answered at once', async () => {
+    const { account, id, path } = await newTask();
+    const startedAt = Date.now();
+    await account.call('GET', `${path}?wait=30`, { headers: { 'if-none-match': '"old"' } });
+    await succeed(id);
+    await account.call('GET', `${path}?wait=30`);
+    expect(Date.now() - startedAt).toBeLessThan(2_000);
+  });
+
+  test('with if-none-match the answer at the end of the wait is a 304', async () => {
+    const { account, path } = await newTask();
+    const { etag = '' } = (await account.call('GET', path)).headers;
+    const answer = await account.call('GET', `${path}?wait=0.5`, { headers: { 'if-none-match': etag } });
+    expect(answer.status).toBe(304);
+  });
+
+  test.each(['-1', '31', 'x', '1e9', 'NaN'])('400: wait=%s', async (wait) => {
+    const { account, path } = await newTask();
+    const answer = await account.call('GET', `${path}?wait=${wait}`);
+    expect([answer.status, answer.body.error.param]).toEqual([400, 'wait']);
+  });
+
+  test('another account cannot wait for it', async () => {
+    const { path } = await newTask();
+    const stranger = await world.newAccount();
+    expect((await stranger.call('GET', `${path}?wait=30`)).status).toBe(404);
+  });
+
+  test('many waiters cost one query at a time', async () => {
+    let queries = 0;
+    const { tasks } = world.stores;
+    const node = await world.startNode({
+      tasks: {
+        ...tasks,
+        findMany: (ids) => {
+          queries += 1;
+          return tasks.findMany(ids);
+        },
+      },
+    });
+    const { account, id, path } = await newTask();
+    const waiting = Array.from({ length: 50 }, () =>
+      node.call('GET', `${path}?wait=10`, { key: account.key }),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    await succeed(id);
+    const answers = await Promise.all(waiting);
+    expect(new Set(answers.map(({ body }) => body.status))).toEqual(new Set(['succeeded']));
+    expect(queries).toBeLessThan(12);
+  });
+});

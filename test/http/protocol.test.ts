@@ -1,0 +1,273 @@
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { useHttpWorld, videoBody } from './support.ts';
+
+const world = useHttpWorld('http_protocol');
+
+describe('request ids', () => {
+  test('every answer carries one of its own', async () => {
+    const [first, second] = await Promise.all([world.call('GET', '/healthz'), world.call('GET', '/nowhere')]);
+    expect(first.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(second.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
+  });
+
+  test.each(['my-id', 'a b', 'x'.repeat(128), '~!"#$%&()'])('the caller’s own is echoed: %s', async (id) => {
+    const { headers } = await world.call('GET', '/healthz', { headers: { 'x-request-id': id } });
+    expect(headers['x-request-id']).toBe(id);
+  });
+
+  test.each(['', 'x'.repeat(129), 'caf\u00e9', 'tab\there'])('anything else is replaced: %j', async (id) => {
+    const { headers } = await world.call('GET', '/healthz', { headers: { 'x-request-id': id } });
+    expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test('an unexpected error is opaque, and logged with the id', async () => {
+    const node = await world.startNode({ createTask: () => Promise.reject(new Error('secret detail')) });
+    const account = await world.newAccount();
+    const answer = await node.call('POST', '/v1/videos/generations', {
+      key: account.key,
+      body: videoBody,
+      headers: { 'x-request-id': 'trace-me' },
+    });
+    expect(answer.status).toBe(500);
+    expect(answer.body).toEqual({
+      error: {
+        message: 'Something went wrong on our side.',
+        type: 'api_error',
+        param: '',
+        code: 'internal_error',
+      },
+    });
+    const logged = world.logLines.filter((line) => line.includes('trace-me'));
+    expect(logged.some((line) => line.includes('secret detail'))).toBe(true);
+  });
+
+  test('an outage of the database is a 503 that says when to come back', async () => {
+    const outage = Object.assign(new Error('no primary'), { name: 'MongoServerSelectionError' });
+    const node = await world.startNode({ createTask: () => Promise.reject(outage) });
+    const account = await world.newAccount();
+    const answer = await node.call('POST', '/v1/videos/generations', { key: account.key, body: videoBody });
+    expect(answer.status).toBe(503);
+    expect(answer.headers['retry-after']).toBe('5');
+    expect(answer.body.error.code).toBe('service_unavailable');
+  });
+});
+
+describe('routing', () => {
+  test.each([
+    '/',
+    '/v1',
+    '/v1/nothing',
+    '/v2/videos/generations',
+    '//v1/balance',
+    '/admin',
+    '/%zz',
+    '/v1/videos/generations/a/b/c',
+  ])('GET %s is route_not_found', async (path) => {
+    const answer = await world.call('GET', path);
+    expect(answer.status).toBe(404);
+    expect(answer.body.error).toMatchObject({
+      type: 'invalid_request_error',
+      param: '',
+      code: 'route_not_found',
+    });
+  });
+
+  test.each([
+    ['DELETE', '/v1/videos/generations', ['HEAD', 'GET', 'POST']],
+    ['PUT', '/v1/video/generations/task_x', ['HEAD', 'GET']],
+    ['GET', '/v1/videos/generations/task_x/cancel', ['POST']],
+    ['POST', '/v1/balance', ['HEAD', 'GET']],
+    ['OPTIONS', '/v1/models', ['HEAD', 'GET']],
+    ['PATCH', '/admin/v1/keys/x', ['DELETE']],
+  ])('%s %s is 405 with allow', async (method, path, allow) => {
+    const answer = await world.call(method, path);
+    expect(answer.status).toBe(405);
+    expect(answer.body.error.code).toBe('method_not_allowed');
+    expect(answer.headers.allow?.split(', ').toSorted()).toEqual(allow.toSorted());
+  });
+
+  test('the alias is the same route, and no redirect', async () => {
+    const { call } = await world.newAccount();
+    const [plural, singular] = await Promise.all([
+      call('GET', '/v1/videos/generations/task_0000000000000000000000'),
+      call('GET', '/v1/video/generations/task_0000000000000000000000'),
+    ]);
+    expect(plural.text).toBe(singular.text);
+    expect(singular.body.error.code).toBe('task_not_found');
+  });
+
+  test('Host decides nothing', async () => {
+    const answer = await world.call('GET', '/healthz', { headers: { host: 'evil.example' } });
+    expect(answer.status).toBe(200);
+    expect(answer.text).not.toContain('evil');
+  });
+
+  test('HEAD answers like GET without a body', async () => {
+    const answer = await world.call('HEAD', '/healthz');
+    expect([answer.status, answer.text]).toEqual([200, '']);
+  });
+});
+
+describe('bodies', () => {
+  const post = async (options: Parameters<typeof world.call>[2]) => {
+    const { call } = await world.newAccount();
+    return call('POST', '/v1/videos/generations', options);
+  };
+
+  test.each([
+    '{',
+    '{"model": "clip",}',
+    'null',
+    '"text"',
+    '[1]',
+    '5',
+    '\u0000',
+    '{"__proto__": {"a": 1}}',
+    '{} trailing',
+  ])('invalid_json: %j', async (body) => {
+    const answer = await post({ body });
+    expect([answer.status, answer.body.error.code, answer.body.error.type]).toEqual([
+      400,
+      'invalid_json',
+      'invalid_request_error',
+    ]);
+  });
+
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/xml',
+    '',
+  ])('unsupported_media_type: %j', async (type) => {
+    const answer = await post({ body: '{}', headers: { 'content-type': type } });
+    expect([answer.status, answer.body.error.code]).toEqual([415, 'unsupported_media_type']);
+  });
+
+  test.each(['application/json; charset=utf-8', 'Application/JSON'])('is JSON: %s', async (type) => {
+    const answer = await post({ body: JSON.stringify(videoBody), headers: { 'content-type': type } });
+    expect(answer.status).toBe(200);
+  });
+
+  test('no body is an empty one', async () => {
+    const answer = await post({});
+    expect(answer.body.error).toMatchObject({ code: 'missing_parameter', param: 'model' });
+  });
+
+  test.each(['gzip', 'br', 'deflate', 'zstd', 'identity, gzip', 'x'])(
+    'content-encoding %s is 415, unread',
+    async (encoding) => {
+      const answer = await post({ body: gzipSync('{}'), headers: { 'content-encoding': encoding } });
+      expect([answer.status, answer.body.error.code]).toEqual([415, 'unsupported_media_type']);
+    },
+  );
+
+  test('content-encoding identity is none', async () => {
+    const answer = await post({ body: videoBody, headers: { 'content-encoding': 'identity' } });
+    expect(answer.status).toBe(200);
+  });
+
+  test('1 MiB is taken, one byte more is not', async () => {
+    const exact = (bytes: number) => {
+      const frame = JSON.stringify({ ...videoBody, unknown: '' });
+      return JSON.stringify({ ...videoBody, unknown: 'x'.repeat(bytes - frame.length) });
+    };
+    const taken = await post({ body: exact(1024 * 1024) });
+    const refused = await post({ body: exact(1024 * 1024 + 1) });
+    expect(taken.status).toBe(200);
+    expect([refused.status, refused.body.error.code]).toEqual([413, 'request_too_large']);
+  });
+
+  test('the limit holds for a body that does not announce its length', async () => {
+    const { key } = await world.newAccount();
+    const { hostname, port } = new URL(world.url);
+    const answer = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), hostname);
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk.toString();
+        if (text.includes('request_too_large')) {
+          socket.destroy();
+          resolve(text);
+        }
+      });
+      socket.on('error', reject);
+      socket.write(
+        `POST /v1/videos/generations HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
+      );
+      const piece = 'x'.repeat(64 * 1024);
+      for (let sent = 0; sent < 20; sent += 1) socket.write(`10000\r\n${piece}\r\n`);
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  test('a key that is not valid is refused before the body is read', async () => {
+    const { hostname, port } = new URL(world.url);
+    const answer = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), hostname);
+      socket.once('data', (chunk) => {
+        socket.destroy();
+        resolve(chunk.toString());
+      });
+      socket.on('error', reject);
+      // Announces a body and never sends it.
+      socket.write(
+        'POST /v1/videos/generations HTTP/1.1\r\nhost: x\r\nauthorization: Bearer sk-x\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n',
+      );
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
+  test('the connection serves the next request after a refusal', async () => {
+    const { Agent, request } = await import('node:http');
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const statuses: (number | undefined)[] = [];
+    for (const size of [2 * 1024 * 1024, 10, 2 * 1024 * 1024, 10]) {
+      statuses.push(
+        await new Promise((resolve, reject) => {
+          const call = request(
+            `${world.url}/v1/videos/generations`,
+            {
+              method: 'POST',
+              agent,
+              headers: { 'content-type': 'application/json', authorization: 'Bearer no' },
+            },
+            (response) => {
+              response.resume();
+              response.on('end', () => resolve(response.statusCode));
+            },
+          );
+          call.on('error', reject);
+          call.end('x'.repeat(size));
+        }),
+      );
+    }
+    agent.destroy();
+    expect(statuses).toEqual([401, 401, 401, 401]);
+  });
+});
+
+test('what is no HTTP gets the common error body', async () => {
+  const { hostname, port } = new URL(world.url);
+  const answer = await new Promise<string>((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk.toString()));
+    socket.on('end', () => resolve(text));
+    socket.on('error', reject);
+    socket.write('NOT HTTP\r\n\r\n');
+  });
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(answer).toMatch(/x-request-id: \S+/);
+  expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+    error: { type: 'invalid_request_error', param: '', code: '' },
+  });
+});
+
+test('headers beyond the limit are a 431 with the common body', async () => {
+  const answer = await world.call('GET', '/healthz', { headers: { 'x-large': 'x'.repeat(20_000) } });
+  expect(answer.status).toBe(431);
+  expect(answer.body.error.type).toBe('invalid_request_error');
+});

@@ -1,0 +1,337 @@
+import { randomBytes } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { afterAll, beforeAll } from 'vitest';
+import { createKeyAuth } from '../../src/auth.ts';
+import { createCatalogue } from '../../src/catalogue.ts';
+import { createChannelSwitches } from '../../src/channel-switches.ts';
+import { parseGatewayConfig } from '../../src/config.ts';
+import { createTaskCreator } from '../../src/create-task.ts';
+import { createApp } from '../../src/http/app.ts';
+import type { AppDeps } from '../../src/http/app.ts';
+import { startHttpServer } from '../../src/http/server.ts';
+import type { RunningHttpServer } from '../../src/http/server.ts';
+import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import { createLogger } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import type { Provider } from '../../src/providers/provider.ts';
+import { createSecrets } from '../../src/secrets.ts';
+import { createAccountStore } from '../../src/store/accounts.ts';
+import { createAttemptStore } from '../../src/store/attempts.ts';
+import { createChannelStateStore } from '../../src/store/channel-states.ts';
+import { createDeliveryStore } from '../../src/store/deliveries.ts';
+import { createIdempotencyStore } from '../../src/store/idempotency.ts';
+import { createKeyStore } from '../../src/store/keys.ts';
+import { connectMongo } from '../../src/store/mongo.ts';
+import { createRateLimitStore } from '../../src/store/rate-limits.ts';
+import { createRequestStore } from '../../src/store/requests.ts';
+import { createTaskStore } from '../../src/store/tasks.ts';
+import { databaseUri } from '../ledger/support.ts';
+import { createTestPort } from './test-port.ts';
+import type { TestPort } from './test-port.ts';
+
+/** The HTTP face alone: a listening server on a real MongoDB, with a task port of the test's own. */
+export interface HttpWorld extends Server {
+  readonly deps: AppDeps;
+  readonly stores: Stores;
+  readonly port: TestPort;
+  /** Lines of the log so far. */
+  readonly logLines: string[];
+  /** What the clock is ahead. */
+  readonly clock: { aheadMs: number };
+  /** Another node of the same gateway: same database, own memory. */
+  startNode(change?: Partial<AppDeps>): Promise<Server>;
+  newAccount(options?: NewAccount): Promise<TestAccount>;
+}
+
+export interface Server {
+  readonly url: string;
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  admin(method: string, path: string, body?: unknown): Promise<Answer>;
+  close(graceMs: number): Promise<void>;
+}
+
+export interface NewAccount {
+  readonly credit?: string;
+  readonly key?: Readonly<Record<string, unknown>>;
+}
+
+export interface TestAccount {
+  readonly id: string;
+  readonly key: string;
+  readonly keyId: string;
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
+}
+
+export interface CallOptions {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly key?: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** Parsed if it is JSON. */
+  readonly body: any;
+}
+
+export const adminToken = 'operators-of-this-test';
+
+export const videoBody = { model: 'clip', prompt: 'a paper boat on a rainy street' } as const;
+
+const yaml = `
+currency: USD
+channels:
+  - { id: one, provider: test, base_url: "http://127.0.0.1:1", credentials: [{ id: a, api_key: k }], priority: 2, models: { clip: { upstream: u }, plain: { upstream: p }, picture: { upstream: i } } }
+  - { id: two, provider: test, base_url: "http://127.0.0.1:1", credentials: [{ id: b, api_key: k }], models: { clip: { upstream: u } } }
+  - { id: three, provider: test, base_url: "http://127.0.0.1:1", credentials: [{ id: c, api_key: k }], models: { other: { upstream: o } } }
+models:
+  - id: clip
+    kind: video
+    input_types: [text_to_video, first_last_frame, reference]
+    resolutions: [720p, 480p, 1080p]
+    ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9", adaptive]
+    durations: { min: 2, max: 12, default: 5, auto: true }
+    inputs: { images: { max: 9 }, videos: { max: 3 }, audios: { max: 3 } }
+    unsupported: { ratio: ignore }
+    expected_seconds: 60
+    price:
+      unit: second
+      rules:
+        - { when: { resolution: [1080p] }, price: "0.20" }
+        - { price: "0.10" }
+  - { id: plain, kind: video, unsupported: { resolution: ignore, duration: ignore }, resolutions: [720p], durations: { min: 5, max: 5, default: 5 }, price: { unit: call, rules: [{ price: "1" }] } }
+  - { id: other, kind: video, price: { unit: call, rules: [{ price: "1" }] } }
+  - { id: picture, kind: image, price: { unit: image, rules: [{ price: "0.05" }] } }
+`;
+
+const unused = (): never => {
+  throw new Error('no upstream is called in these tests');
+};
+
+/** Takes everything; its callbacks say `done: true`. */
+const testProvider: Provider = {
+  video: {
+    check: ({ extra }) =>
+      extra['refuse_me'] === undefined ? undefined : { param: 'metadata.refuse_me', message: 'Refused.' },
+    submit: unused,
+    status: unused,
+    parseCallback: (body) =>
+      typeof body === 'object' && body !== null && 'done' in body && body.done === true,
+  },
+};
+
+export type Stores = ReturnType<typeof openStores>;
+
+function openStores(db: Awaited<ReturnType<typeof connectMongo>>['db'], now: () => number) {
+  return {
+    tasks: createTaskStore(db, now),
+    requests: createRequestStore(db),
+    attempts: createAttemptStore(db, now),
+    deliveries: createDeliveryStore(db),
+    accounts: createAccountStore(db),
+    keys: createKeyStore(db, now),
+    idempotency: createIdempotencyStore(db, now),
+    rateLimits: createRateLimitStore(db),
+    channelStates: createChannelStateStore(db),
+  };
+}
+
+/** Opens a world before the file's tests and closes it after them. */
+export function useHttpWorld(database: string, change: Partial<AppDeps> = {}): HttpWorld {
+  let world: HttpWorld | undefined;
+  let close: () => Promise<void> = () => Promise.resolve();
+  beforeAll(async () => {
+    [world, close] = await openWorld(database, change);
+  });
+  afterAll(() => close());
+  return new Proxy({} as HttpWorld, {
+    get: (_, property) => Reflect.get(world ?? {}, property) as unknown,
+  });
+}
+
+async function openWorld(
+  database: string,
+  change: Partial<AppDeps>,
+): Promise<[HttpWorld, () => Promise<void>]> {
+  const mongo = await connectMongo(databaseUri(database));
+  await mongo.db.dropDatabase();
+  const clock = { aheadMs: 0 };
+  const now = () => Date.now() + clock.aheadMs;
+  const stores = openStores(mongo.db, now);
+  await Promise.all([
+    ...Object.values(stores).map((store) => ('ensureIndexes' in store ? store.ensureIndexes() : undefined)),
+    ensureLedgerIndexes(mongo.db),
+  ]);
+  const logLines: string[] = [];
+  const log = createLogger({
+    level: 'debug',
+    format: 'json',
+    destination: { write: (line) => void logLines.push(line) },
+  });
+  const secrets = createSecrets(randomBytes(32));
+  const ledger = createLedger({ collection: ledgerCollection(mongo.db), now });
+  const port = createTestPort({ tasks: stores.tasks, ledger, now });
+  const config = parseGatewayConfig(yaml, 'test.yaml', { environment: {}, providerNames: ['test'] });
+  const servers: RunningHttpServer[] = [];
+
+  function nodeDeps(): AppDeps {
+    const channelSwitches = createChannelSwitches({ states: stores.channelStates, onError: unused });
+    const providers = { test: testProvider };
+    const catalogue = createCatalogue({
+      current: () => config,
+      providers,
+      random: () => 0.5,
+      outage: (channel) => channelSwitches.outage(channel),
+    });
+    return {
+      ...stores,
+      log,
+      metrics: createMetrics(),
+      now,
+      randomBytes,
+      auth: createKeyAuth({ keys: stores.keys, secret: secrets.deriveKey('api-key-hmac'), now, randomBytes }),
+      secrets,
+      adminToken,
+      catalogue,
+      providers,
+      port,
+      ledger,
+      createTask: createTaskCreator({
+        catalogue,
+        requests: stores.requests,
+        tasks: stores.tasks,
+        idempotency: stores.idempotency,
+        port,
+        overdraftLimit: async (account) => (await stores.accounts.find(account))?.overdraft_limit ?? 0n,
+        now,
+        randomBytes,
+        secret: secrets.deriveKey('idempotency-hmac'),
+      }),
+      channelSwitches,
+      checkCallbackUrl: refuseForbidden,
+      checkMediaUrl: refuseForbidden,
+      pingMongo: async () => void (await mongo.db.command({ ping: 1 })),
+      exposeMetrics: true,
+      reloadConfig: () =>
+        Promise.resolve({ ok: false, violations: ['models: required', 'currency: required'] }),
+      ...change,
+    };
+  }
+
+  async function startNode(nodeChange: Partial<AppDeps> = {}): Promise<Server & { deps: AppDeps }> {
+    const deps = { ...nodeDeps(), ...nodeChange };
+    const server = await startHttpServer({ app: createApp(deps), host: '127.0.0.1', port: 0 });
+    servers.push(server);
+    const { url } = server;
+    return {
+      deps,
+      url,
+      call: (method, path, options) => send(url, method, path, options),
+      admin: (method, path, body) =>
+        send(url, method, path.startsWith('/admin') ? path : `/admin/v1${path}`, { body, key: adminToken }),
+      close: (graceMs) => server.close(graceMs),
+    };
+  }
+
+  const main = await startNode();
+  const world: HttpWorld = {
+    ...main,
+    stores,
+    port,
+    logLines,
+    clock,
+    startNode,
+    newAccount: (options) => newAccount(main, options),
+  };
+  return [
+    world,
+    async () => {
+      await Promise.all(servers.map((server) => server.close(0)));
+      await mongo.db.dropDatabase();
+      await mongo.close();
+    },
+  ];
+}
+
+/** The real rules have their own tests; here one host is forbidden. */
+function refuseForbidden(url: string): string | undefined {
+  return URL.canParse(url) && new URL(url).hostname !== 'forbidden.example'
+    ? undefined
+    : 'The host is not public.';
+}
+
+let accounts = 0;
+
+async function newAccount(
+  server: Server,
+  { credit = '100', key = {} }: NewAccount = {},
+): Promise<TestAccount> {
+  const id = `acc-${(accounts += 1)}`;
+  await server.admin('POST', '/accounts', { id });
+  if (credit !== '0')
+    await server.admin('POST', `/accounts/${id}/credits`, { amount: credit, reference: 'first' });
+  const made = await server.admin('POST', '/keys', { account: id, ...key });
+  if (made.status !== 200) throw new Error(made.text);
+  const secret: string = made.body.key;
+  return {
+    id,
+    key: secret,
+    keyId: made.body.id,
+    call: (method, path, options) => server.call(method, path, { key: secret, ...options }),
+    create: (body = {}, headers = {}) =>
+      server.call('POST', '/v1/videos/generations', {
+        key: secret,
+        headers,
+        body: { ...videoBody, ...body },
+      }),
+  };
+}
+
+/** node:http, because fetch hides what a server really says about connections and encodings. */
+export function send(
+  url: string,
+  method: string,
+  path: string,
+  { body, headers = {}, key }: CallOptions = {},
+): Promise<Answer> {
+  const payload =
+    body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      `${url}${path}`,
+      {
+        method,
+        headers: {
+          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+          ...(payload === undefined
+            ? {}
+            : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
+          ...headers,
+        },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8');
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, body: parse(text) });
+        });
+      },
+    );
+    request.on('error', reject);
+    request.end(payload);
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,108 @@
+import { GatewayError } from '../../src/domain/errors.ts';
+import type { OperatorAction, TaskInput } from '../../src/domain/task-input.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { TaskStore } from '../../src/store/tasks.ts';
+import type { TaskPort } from '../../src/tasks.ts';
+
+/** What the workflow does as far as callers can see it, done at once: hold, projection, cancellation. */
+export interface TestPort extends TaskPort {
+  readonly started: TaskInput[];
+  readonly woken: string[];
+  readonly acts: { readonly task: string; readonly action: OperatorAction }[];
+  /** Thrown by the next `start`. */
+  failStart: Error | undefined;
+  /** Thrown by `checkReady` while set. */
+  notReady: Error | undefined;
+  /** The upstream refuses to cancel. */
+  refuseCancel: boolean;
+}
+
+export interface TestPortDeps {
+  readonly tasks: TaskStore;
+  readonly ledger: Ledger;
+  readonly now: () => number;
+}
+
+export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
+  const version = () => BigInt(now()) * 1000n + 999n;
+  const admissions = new Map<string, ReturnType<TaskPort['start']>>();
+
+  async function admit(input: TaskInput): ReturnType<TaskPort['start']> {
+    const { task, account, key, kind, model, createdAt, deadlineAt } = input;
+    const limit = input.concurrentTasks;
+    if (limit !== undefined && (await tasks.countOpen(key, limit)) >= limit) {
+      return {
+        admitted: false,
+        refusal: 'concurrency_limit_exceeded',
+        message: 'Too many unfinished tasks.',
+      };
+    }
+    const hold = await ledger.hold({
+      account,
+      task,
+      amount: BigInt(input.hold),
+      basis: JSON.stringify(input.basis),
+      overdraftLimit: BigInt(input.overdraftLimit),
+    });
+    if (!hold.ok)
+      return { admitted: false, refusal: 'insufficient_balance', message: 'The balance is too low.' };
+    await tasks.insert(
+      { id: task, account, key, kind, model, createdAt, deadlineAt, hold: BigInt(input.hold) },
+      1n,
+    );
+    return { admitted: true, createdAt };
+  }
+
+  const port: TestPort = {
+    started: [],
+    woken: [],
+    acts: [],
+    failStart: undefined,
+    notReady: undefined,
+    refuseCancel: false,
+
+    start(input) {
+      const failure = port.failStart;
+      port.failStart = undefined;
+      if (failure !== undefined) return Promise.reject(failure);
+      const known = admissions.get(input.task);
+      if (known !== undefined) return known;
+      port.started.push(input);
+      const admission = admit(input);
+      admissions.set(input.task, admission);
+      return admission;
+    },
+
+    async cancel(id) {
+      if (port.refuseCancel) throw new GatewayError('task_not_cancellable', 'The upstream refuses.');
+      const task = await tasks.find(id);
+      if (task === undefined) throw new GatewayError('task_not_found', 'There is no such task.');
+      await ledger.release({ account: task.account, task: id, held: task.hold });
+      await tasks.finish(id, {
+        status: 'failed',
+        version: version(),
+        charge: 0n,
+        chargeEstimated: false,
+        error: { code: 'task_cancelled', message: 'The task was cancelled.' },
+      });
+    },
+
+    wake(task) {
+      port.woken.push(task);
+      return Promise.resolve();
+    },
+
+    act(task, action) {
+      if (action.action === 'resubmit') {
+        return Promise.reject(new GatewayError('action_not_possible', 'The task waits for nobody.'));
+      }
+      port.acts.push({ task, action });
+      return Promise.resolve();
+    },
+
+    checkReady() {
+      return port.notReady === undefined ? Promise.resolve() : Promise.reject(port.notReady);
+    },
+  };
+  return port;
+}
