@@ -1,0 +1,189 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readEnvironment } from '../../src/config.ts';
+import { openCore } from '../../src/core.ts';
+import { verifyLedger } from '../../src/ledger/verify.ts';
+import { choosePort } from '../../src/local/ports.ts';
+import { createLogger } from '../../src/log.ts';
+import { startSimulator } from '../../src/simulator/server.ts';
+import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
+import { caller, makeAccount, testEnvironment, testYaml } from '../support/gateway.ts';
+import type { TestAccount } from '../support/gateway.ts';
+import { startGatewayProcess, waitUntil } from '../support/processes.ts';
+import type { GatewayProcess } from '../support/processes.ts';
+import { startMongo, startTemporal } from '../support/servers.ts';
+import type { TestMongo, TestTemporal } from '../support/servers.ts';
+
+/**
+ * Every process and server is killed with SIGKILL while tasks are on their way. After a restart each task ends right,
+ * with exactly one submission upstream and a ledger that adds up.
+ */
+describe('crashes', () => {
+  const name = `f${randomBytes(4).toString('hex')}`;
+  let directory: string;
+  let temporal: TestTemporal;
+  let mongo: TestMongo;
+  let simulator: Awaited<ReturnType<typeof startSimulator>>;
+  let environment: NodeJS.ProcessEnv;
+  let api: GatewayProcess;
+  let worker: GatewayProcess;
+  let account: TestAccount;
+  let url: string;
+
+  const start = (role: 'api' | 'worker') =>
+    startGatewayProcess(role, environment, join(directory, `${role}.log`));
+  const ready = () =>
+    waitUntil('the gateway is ready', async () => (await fetch(`${url}/readyz`)).status === 200, 90_000);
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), `mediary-${name}-`));
+    [temporal, mongo] = await Promise.all([
+      startTemporal({ dir: join(directory, 'temporal') }),
+      startMongo({ dir: join(directory, 'mongo') }),
+    ]);
+    simulator = await startSimulator({
+      host: '127.0.0.1',
+      port: 0,
+      apiKeys: ['simulated'],
+      renderSeconds: 3,
+    });
+    const config = join(directory, 'gateway.yaml');
+    await writeFile(config, testYaml.replace('expected_seconds: 1', 'expected_seconds: 3'));
+    const port = await choosePort('any', 'the API');
+    url = `http://127.0.0.1:${port}`;
+    environment = await testEnvironment(name, {
+      MONGODB_URI: mongo.uri.replace('/?', `/${name}?`),
+      TEMPORAL_ADDRESS: temporal.address,
+      GATEWAY_CONFIG: config,
+      SIMULATOR_URL: simulator.url,
+      ADMIN_TOKEN: randomBytes(16).toString('hex'),
+      PORT: String(port),
+    });
+    process.env['SIMULATOR_URL'] = simulator.url;
+    worker = start('worker');
+    api = start('api');
+    await ready();
+    account = await makeAccount(url, caller(url, environment['ADMIN_TOKEN']));
+  }, 120_000);
+
+  afterAll(async () => {
+    await Promise.all([api?.kill(), worker?.kill()]);
+    await Promise.all([temporal?.stop(), mongo?.stop(), simulator?.close()]);
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  /** Tasks whose prompts name the test, so that the upstream's submissions of each can be counted. */
+  async function createTasks(label: string, count: number): Promise<{ id: string; prompt: string }[]> {
+    return Promise.all(
+      Array.from({ length: count }, async (_, index) => {
+        const prompt = `${label}-${index}.`;
+        const created = await account.create({ prompt });
+        expect(created.status).toBe(200);
+        return { id: created.body.id, prompt };
+      }),
+    );
+  }
+
+  async function expectOnceAndPaid(tasks: readonly { id: string; prompt: string }[]): Promise<void> {
+    for (const { id, prompt } of tasks) {
+      expect(await account.finished(id, 90_000)).toMatchObject({ status: 'succeeded' });
+      expect(simulator.control.submissions(prompt)).toEqual({ submits: 1, creates: 1 });
+    }
+    await expectSoundLedger();
+  }
+
+  async function expectSoundLedger(): Promise<void> {
+    const core = await openCore(
+      readEnvironment(environment),
+      createLogger({ level: 'silent', format: 'json' }),
+    );
+    const running = new Set<string>();
+    for await (const id of createWorkflowLookup(core.client, `${name}-`).running()) running.add(id);
+    const isLive = (ids: readonly string[]) => Promise.resolve(new Set(ids.filter((id) => running.has(id))));
+    const report = await verifyLedger({ db: core.mongo.db, isLive });
+    expect(report.violations).toEqual([]);
+    await core.close();
+  }
+
+  const running = (id: string) =>
+    waitUntil('the task is upstream', async () => {
+      const { body } = await account.call('GET', `/v1/videos/generations/${id}`);
+      return body.status === 'submitted' || body.status === 'running';
+    });
+
+  it('of the worker: its tasks go on in the next one', async () => {
+    const tasks = await createTasks('worker-crash', 5);
+    await running(tasks[0]?.id ?? '');
+    await worker.kill();
+    worker = start('worker');
+    await expectOnceAndPaid(tasks);
+  }, 150_000);
+
+  it('of the worker in the middle of a submission: the job is found again, not sent again', async () => {
+    const created = await account.create({ prompt: 'mid-submit [sim:accepted-then-silent]' });
+    await waitUntil(
+      'the upstream has the job',
+      async () => simulator.control.submissions('mid-submit').creates === 1,
+    );
+    await worker.kill();
+    worker = start('worker');
+    expect(await account.finished(created.body.id, 90_000)).toMatchObject({ status: 'succeeded' });
+    expect(simulator.control.submissions('mid-submit')).toEqual({ submits: 1, creates: 1 });
+    await expectSoundLedger();
+  }, 150_000);
+
+  it('of the API: its tasks go on without it', async () => {
+    const tasks = await createTasks('api-crash', 5);
+    await api.kill();
+    api = start('api');
+    await ready();
+    await expectOnceAndPaid(tasks);
+  }, 150_000);
+
+  it('of both, and a create that is repeated with its Idempotency-Key is the same task', async () => {
+    const headers = { 'idempotency-key': 'crash-1' };
+    const prompt = 'both-crash.';
+    const first = await account.create({ prompt }, headers);
+    await Promise.all([api.kill(), worker.kill()]);
+    api = start('api');
+    worker = start('worker');
+    await ready();
+    const again = await account.create({ prompt }, headers);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(again.body.id).toBe(first.body.id);
+    await expectOnceAndPaid([{ id: first.body.id, prompt }]);
+  }, 150_000);
+
+  it('of the Temporal server', async () => {
+    const tasks = await createTasks('temporal-crash', 5);
+    await running(tasks[0]?.id ?? '');
+    await temporal.kill();
+    const refused = await account.create({ prompt: 'while-away.' });
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+    await temporal.restart();
+    await expectOnceAndPaid(tasks);
+    expect(simulator.control.submissions('while-away.').submits).toBe(0);
+  }, 200_000);
+
+  it('of MongoDB', async () => {
+    const tasks = await createTasks('mongo-crash', 5);
+    await running(tasks[0]?.id ?? '');
+    await mongo.kill();
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    await mongo.restart();
+    await expectOnceAndPaid(tasks);
+  }, 200_000);
+
+  it('of the two gateway processes at SIGTERM: they end by themselves with status 0', async () => {
+    const tasks = await createTasks('sigterm', 3);
+    expect(await Promise.all([api.stop(), worker.stop()])).toEqual([0, 0]);
+    api = start('api');
+    worker = start('worker');
+    await ready();
+    await expectOnceAndPaid(tasks);
+  }, 200_000);
+});
