@@ -1,7 +1,8 @@
 import { ark } from './ark.ts';
+import { dashscope } from './dashscope.ts';
 import { gateway } from './gateway.ts';
 import { openai } from './openai.ts';
 import type { Provider } from './provider.ts';
 
 /** Every adapter, by the name that `provider` of a channel in gateway.yaml uses. */
-export const providers: Readonly<Record<string, Provider>> = { ark, gateway, openai };
+export const providers: Readonly<Record<string, Provider>> = { ark, dashscope, gateway, openai };
