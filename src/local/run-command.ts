@@ -24,8 +24,6 @@ export function runCommand(
       env: options.environment,
       cwd: options.directory,
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: options.timeoutMs,
-      killSignal: 'SIGKILL',
     });
     let output = '';
     const collect = (chunk: Buffer): void => {
@@ -33,10 +31,20 @@ export function runCommand(
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
-    child.once('error', (error) => resolve({ ok: false, output: error.message }));
-    child.once('close', (code, signal) => {
-      const note = signal === null ? '' : `\nended after ${options.timeoutMs / 1000} s`;
-      resolve({ ok: code === 0, output: output + note });
+    const timer = setTimeout(() => {
+      output += `\nerror: given up after ${options.timeoutMs / 1000} s`;
+      child.kill('SIGKILL');
+      // A grandchild may hold the streams open; nothing more is read from them.
+      child.stdout.destroy();
+      child.stderr.destroy();
+    }, options.timeoutMs);
+    child.once('error', (error) => {
+      clearTimeout(timer);
+      resolve({ ok: false, output: error.message });
+    });
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      resolve({ ok: code === 0, output });
     });
   });
 }

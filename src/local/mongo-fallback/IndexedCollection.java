@@ -1,9 +1,9 @@
 import java.util.List;
 import java.util.NoSuchElementException;
-import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 
 import org.h2.mvstore.MVMap;
 
@@ -14,6 +14,7 @@ import de.bwaldvogel.mongo.backend.CollectionOptions;
 import de.bwaldvogel.mongo.backend.CursorRegistry;
 import de.bwaldvogel.mongo.backend.DocumentWithPosition;
 import de.bwaldvogel.mongo.backend.Index;
+import de.bwaldvogel.mongo.backend.QueryParameters;
 import de.bwaldvogel.mongo.backend.QueryResult;
 import de.bwaldvogel.mongo.backend.Utils;
 import de.bwaldvogel.mongo.bson.Document;
@@ -108,11 +109,14 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
         super.dropIndex(name);
     }
 
-    /** An aggregation starts with all documents; its leading `$match`, if any, has been noted as a hint. */
+    /** An aggregation starts with all documents; how it begins has been noted as a hint. */
     @Override
     public Stream<Document> queryAllAsStream() {
-        Document match = IndexedDatabase.takeMatchHint(this);
-        return match == null ? super.queryAllAsStream() : handleQueryAsStream(match);
+        QueryParameters beginning = IndexedDatabase.takeHint(this);
+        if (beginning == null) {
+            return super.queryAllAsStream();
+        }
+        return StreamSupport.stream(handleQuery(beginning).spliterator(), false);
     }
 
     @Override
@@ -132,9 +136,15 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
 
     @Override
     protected Object addDocumentInternal(Document document) {
-        Object id = getIdField() == null ? UUID.randomUUID() : Utils.getSubdocumentValue(document, getIdField());
+        Object id = getIdField() == null ? nextPosition() : Utils.getSubdocumentValue(document, getIdField());
         documents.put(key(id), Bson.encode(document));
         return id;
+    }
+
+    /** Only the list of indexes has no `_id`; it keeps the order in which they were made. */
+    private Long nextPosition() {
+        Object[] last = documents.lastKey();
+        return last == null ? 0L : (Long) last[0] + 1;
     }
 
     @Override

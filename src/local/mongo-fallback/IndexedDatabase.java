@@ -13,6 +13,7 @@ import de.bwaldvogel.mongo.backend.CursorRegistry;
 import de.bwaldvogel.mongo.backend.DatabaseResolver;
 import de.bwaldvogel.mongo.backend.Index;
 import de.bwaldvogel.mongo.backend.IndexKey;
+import de.bwaldvogel.mongo.backend.QueryParameters;
 import de.bwaldvogel.mongo.bson.Document;
 import de.bwaldvogel.mongo.exception.MongoServerError;
 import de.bwaldvogel.mongo.oplog.Oplog;
@@ -24,8 +25,8 @@ final class IndexedDatabase extends AbstractSynchronizedMongoDatabase<Object> {
     static final String DATA_PREFIX = "data.";
     private static final String INDEX_PREFIX = "index.";
 
-    /** The leading `$match` of the aggregation that this thread runs, for the collection it runs on. */
-    private static final ThreadLocal<Map.Entry<String, Document>> MATCH_HINT = new ThreadLocal<>();
+    /** How the aggregation that this thread runs begins: `$match` and `$limit`, by the collection it runs on. */
+    private static final ThreadLocal<Map.Entry<String, QueryParameters>> HINT = new ThreadLocal<>();
 
     private final MVStore store;
     private final MVMap<String, Boolean> multikeyIndexes;
@@ -37,12 +38,12 @@ final class IndexedDatabase extends AbstractSynchronizedMongoDatabase<Object> {
         initializeNamespacesAndIndexes();
     }
 
-    static Document takeMatchHint(MongoCollection<?> collection) {
-        Map.Entry<String, Document> hint = MATCH_HINT.get();
+    static QueryParameters takeHint(MongoCollection<?> collection) {
+        Map.Entry<String, QueryParameters> hint = HINT.get();
         if (hint == null || !hint.getKey().equals(collection.getCollectionName())) {
             return null;
         }
-        MATCH_HINT.remove();
+        HINT.remove();
         return hint.getValue();
     }
 
@@ -61,18 +62,28 @@ final class IndexedDatabase extends AbstractSynchronizedMongoDatabase<Object> {
 
     private Document aggregate(Channel channel, String command, Document query, DatabaseResolver resolver,
                                Oplog oplog) {
-        Object pipeline = query.get("pipeline");
-        if (pipeline instanceof List && !((List<?>) pipeline).isEmpty()) {
-            Object match = ((Document) ((List<?>) pipeline).get(0)).get("$match");
-            if (match instanceof Document) {
-                MATCH_HINT.set(Map.entry(query.get(command).toString(), (Document) match));
-            }
+        Object match = stage(query, 0, "$match");
+        if (match instanceof Document) {
+            Object limit = stage(query, 1, "$limit");
+            int limitOrNone = limit instanceof Number ? ((Number) limit).intValue() : 0;
+            HINT.set(Map.entry(query.get(command).toString(),
+                new QueryParameters((Document) match, 0, limitOrNone)));
         }
         try {
             return super.handleCommand(channel, command, query, resolver, oplog);
         } finally {
-            MATCH_HINT.remove();
+            HINT.remove();
         }
+    }
+
+    /** The operand of a stage, or null if there is no such stage at that place. */
+    private static Object stage(Document query, int place, String operator) {
+        Object pipeline = query.get("pipeline");
+        if (!(pipeline instanceof List) || ((List<?>) pipeline).size() <= place) {
+            return null;
+        }
+        Object stage = ((List<?>) pipeline).get(place);
+        return stage instanceof Document ? ((Document) stage).get(operator) : null;
     }
 
     /** The base class reports every document of the command as inserted, even after an error. */

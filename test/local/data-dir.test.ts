@@ -1,0 +1,47 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { lockDataDir } from '../../src/local/data-dir.ts';
+import { runProgram } from './programs/run-program.ts';
+import { scratchDirectory } from './scratch.ts';
+
+test('a data directory is made, and taken once', async () => {
+  const dataDir = join(await scratchDirectory(), 'new');
+  const lock = await lockDataDir(dataDir);
+  await expect(lockDataDir(dataDir)).rejects.toThrow(`${dataDir} is in use by process ${process.pid}`);
+  await lock.release();
+  await (await lockDataDir(dataDir)).release();
+  expect(await readdir(dataDir)).toEqual([]);
+});
+
+test('a directory of another live process is refused with its number; a killed one leaves it free', async () => {
+  const dataDir = await scratchDirectory();
+  const other = await runProgram('hold-lock', dataDir);
+  await expect(lockDataDir(dataDir)).rejects.toThrow(
+    `${dataDir} is in use by process ${other.child.pid}: stop it, or set DATA_DIR to another directory.`,
+  );
+  await other.kill();
+  await lockDataDir(dataDir);
+  expect(JSON.parse(await readFile(join(dataDir, 'lock'), 'utf8'))).toMatchObject({ pid: process.pid });
+});
+
+test('the lock of a process whose number was given to another is stale', async () => {
+  const dataDir = await scratchDirectory();
+  await writeFile(join(dataDir, 'lock'), JSON.stringify({ pid: process.ppid, startedAt: '1' }));
+  await expect(lockDataDir(dataDir)).resolves.toBeDefined();
+});
+
+test('a lock that cannot be read is stale', async () => {
+  const dataDir = await scratchDirectory();
+  await writeFile(join(dataDir, 'lock'), '{"pid":');
+  await expect(lockDataDir(dataDir)).resolves.toBeDefined();
+});
+
+test('of many who take over a stale lock at once, one succeeds', async () => {
+  const dataDir = await scratchDirectory();
+  await writeFile(join(dataDir, 'lock'), JSON.stringify({ pid: 999_999_999, startedAt: '1' }));
+  const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => lockDataDir(dataDir)));
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+});

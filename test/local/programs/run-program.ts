@@ -1,0 +1,25 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+import { onTestFinished } from 'vitest';
+
+/** Runs a program of this directory in a process of its own until it has said a line. */
+export async function runProgram(
+  name: string,
+  ...args: string[]
+): Promise<{ child: ChildProcess; line: string; kill: () => Promise<void> }> {
+  const file = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', file, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const kill = async (): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+  };
+  onTestFinished(kill);
+  const [chunk] = await once(child.stdout, 'data');
+  return { child, line: String(chunk).trim(), kill };
+}
