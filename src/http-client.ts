@@ -4,14 +4,7 @@
  * everything whose address somebody else chose (callbacks, media, result links).
  */
 export { createGuardedClient, GuardedRequestError } from './http-client/guarded-client.ts';
-export type {
-  Delivery,
-  GuardedClient,
-  GuardedClientOptions,
-  GuardedFailure,
-  MediaFetch,
-  OpenedMedia,
-} from './http-client/guarded-client.ts';
+export type { GuardedClient, GuardedClientOptions } from './http-client/guarded-client.ts';
 export { createUpstreamClient } from './http-client/upstream-client.ts';
 export type { UpstreamClient, UpstreamClientOptions } from './http-client/upstream-client.ts';
 export { scrub } from './http-client/scrub.ts';

@@ -29,7 +29,7 @@ export class ConnectError extends Error {
 
 export interface ConnectorOptions {
   readonly rules: AddressRules;
-  /** For DNS, TCP and TLS together. */
+  /** For DNS and TCP together, and once more for TLS. */
   readonly connectTimeoutMs: number;
   readonly lookup?: Lookup;
   readonly tls?: Pick<ConnectionOptions, 'ca'>;

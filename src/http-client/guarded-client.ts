@@ -25,7 +25,7 @@ export interface GuardedClient {
   close(): Promise<void>;
 }
 
-export interface Delivery {
+interface Delivery {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -34,7 +34,7 @@ export interface Delivery {
   readonly signal?: AbortSignal;
 }
 
-export interface MediaFetch {
+interface MediaFetch {
   readonly url: string;
   readonly maxBytes: number;
   /** For the whole exchange, redirects and body included. */
@@ -42,7 +42,7 @@ export interface MediaFetch {
   readonly signal?: AbortSignal;
 }
 
-export interface OpenedMedia {
+interface OpenedMedia {
   /** Lower case, without parameters; empty if the server named none. */
   readonly mediaType: string;
   /** As announced; the body may still be shorter or break. */
@@ -51,7 +51,7 @@ export interface OpenedMedia {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-export type GuardedFailure = ConnectFailure | ExchangeFailure | 'bad_status' | 'too_many_redirects';
+type GuardedFailure = ConnectFailure | ExchangeFailure | 'bad_status' | 'too_many_redirects';
 
 export class GuardedRequestError extends Error {
   readonly code: GuardedFailure;

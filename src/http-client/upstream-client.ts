@@ -9,7 +9,7 @@ import type { Answer, ExchangeOptions } from './exchange.ts';
 export interface UpstreamClientOptions {
   /** CIDRs that may be connected to although they are not public. */
   readonly allowPrivateNetworks: readonly string[];
-  /** DNS, TCP and TLS together. */
+  /** For DNS and TCP together, and once more for TLS. */
   readonly connectTimeoutMs?: number;
   /** A ceiling; the caller's signal is what usually ends a wait. */
   readonly headersTimeoutMs?: number;

@@ -73,10 +73,10 @@ export function readDashscopeRefusal(json: unknown): Refusal | undefined {
 const unavailableCodes =
   /^(?:Arrearage|InvalidApiKey|AccessDenied|Model\.AccessDenied|ModelNotFound|Model\.NotFound|AllocationQuota|Throttling\.AllocationQuota)(?:\.|$)/;
 
-export function dashscopeOutcomeOfCode(code: string, status: number): UpstreamOutcome | undefined {
+function outcomeOfCode(code: string, status: number): UpstreamOutcome | undefined {
   return status < 500 && unavailableCodes.test(code) ? 'unavailable' : undefined;
 }
 
 export function dashscopeRefusal(answer: HttpResponse): UpstreamError {
-  return refusalError(answer, readDashscopeRefusal(answer.json), dashscopeOutcomeOfCode);
+  return refusalError(answer, readDashscopeRefusal(answer.json), outcomeOfCode);
 }

@@ -115,7 +115,7 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
   });
   if (!isSuccess(answer)) throw dashscopeRefusal(answer);
   const job = readDashscopeJob(answer.json);
-  const items = job === undefined ? [] : resultItems(job, Math.floor(Date.now() / 1000) + 24 * 3600);
+  const items = job === undefined ? [] : resultItems(job, dayAfter(answer.headers['date']));
   if (job === undefined || items.length === 0) throw unreadableError(answer, 'it holds no image');
   return { images: items, facts: facts(job, items.length), extra: {} };
 }
@@ -136,6 +136,12 @@ async function buildTask(request: ImageRequest, model: string): Promise<JsonObje
     input: { ...pick(request.extra, ['negative_prompt']), prompt: request.prompt, ...media },
     parameters: { ...pick(request.extra, parameterFields), ...sizeField(request.size), n: request.n },
   };
+}
+
+/** Links live a day; an answer at once tells no end, but when it was sent. */
+function dayAfter(date: string | undefined): number | undefined {
+  const at = Date.parse(date ?? '');
+  return Number.isNaN(at) ? undefined : at / 1000 + 24 * 3600;
 }
 
 /** With an asterisk. */

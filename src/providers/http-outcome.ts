@@ -34,7 +34,7 @@ export function refusalError(
   });
 }
 
-export function outcomeOfStatus(status: number, explained: boolean): UpstreamOutcome {
+function outcomeOfStatus(status: number, explained: boolean): UpstreamOutcome {
   if (status === 429) return 'throttled';
   if (status === 503) return explained ? 'throttled' : 'ambiguous';
   if (status === 401 || status === 402 || status === 403) return 'unavailable';
@@ -63,7 +63,7 @@ export function bearer({ credential }: Pick<ProviderContext, 'credential'>): { a
 const retryAfterMaxMs = 24 * 3600 * 1000;
 
 /** `retry-after-ms`, or `retry-after` in seconds or as an HTTP date, which is read by the server's own clock. */
-export function retryAfterMs(headers: HttpResponse['headers']): number | undefined {
+function retryAfterMs(headers: HttpResponse['headers']): number | undefined {
   const precise = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (precise >= 0) return Math.min(Math.ceil(precise), retryAfterMaxMs);
   const text = headers['retry-after']?.trim();

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createGuardedClient, createUpstreamClient } from '../../src/http-client.ts';
-import type { GuardedClientOptions } from '../../src/http-client.ts';
+import { createGuardedClient, createUpstreamClient, GuardedRequestError } from '../../src/http-client.ts';
+import type { GuardedClient, GuardedClientOptions } from '../../src/http-client.ts';
 import { failureOf, listen } from './support.ts';
 
 const corpus = readFileSync(new URL('../fixtures/ssrf-corpus.txt', import.meta.url), 'utf8')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'));
 
-function client(options: Partial<GuardedClientOptions> = {}) {
+function client(options: Partial<GuardedClientOptions> = {}): GuardedClient {
   const created = createGuardedClient({ allowPrivateNetworks: [], ...options });
   onTestFinished(() => created.close());
   return created;
@@ -164,6 +164,7 @@ describe('names', () => {
     const guarded = client({ lookup: () => Promise.resolve([publicAddress, '127.0.0.1']) });
     const url = `http://mixed.example.com:${target.port}/`;
     const error = await failureOf(guarded.deliver({ url, headers: {}, body: '{}', timeoutMs: 2_000 }));
+    expect(error).toBeInstanceOf(GuardedRequestError);
     expect(error.code).toBe('address_refused');
     expect(target.connections).toBe(0);
   });
