@@ -36,8 +36,13 @@ export function createLogger({ level, format, destination }: LogOptions): Logger
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: {
         level: (label) => ({ level: label }),
-        bindings: listedFields,
         log: listedFields,
+      },
+      // Described by listedFields already; pino's own serializer would take the description for an error.
+      serializers: { err: (description: unknown) => description },
+      // A child's bindings bypass the formatter above.
+      onChild: () => {
+        throw new TypeError('child loggers are not used here: name the fields with each record');
       },
       hooks: {
         logMethod(args, method) {

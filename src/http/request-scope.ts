@@ -25,13 +25,14 @@ export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestSt
     context.state.requestId = requestId;
     context.state.operation = '';
     context.set('x-request-id', requestId);
-    if (deps.isDraining()) context.set('connection', 'close');
     try {
       refuseEncodedBody(context.req.headers['content-encoding']);
       await next();
     } catch (error) {
       writeError(context, error, deps);
     }
+    // Asked when the answer is ready: the server may have begun to go down meanwhile.
+    if (deps.isDraining()) context.set('connection', 'close');
     finish(context, (performance.now() - startedAt) / 1000, deps);
   };
 }

@@ -47,8 +47,8 @@ export interface HttpWorld extends Server {
 
 export interface Server {
   readonly url: string;
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  admin(method: string, path: string, body?: unknown): Promise<Answer>;
+  readonly call: (method: string, path: string, options?: CallOptions) => Promise<Answer>;
+  readonly admin: (method: string, path: string, body?: unknown) => Promise<Answer>;
   close(graceMs: number): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export interface TestAccount {
   readonly id: string;
   readonly key: string;
   readonly keyId: string;
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  readonly call: (method: string, path: string, options?: CallOptions) => Promise<Answer>;
   create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
 }
 
@@ -76,7 +76,7 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
   /** Parsed if it is JSON. */
-  readonly body: any;
+  readonly body: ReturnType<typeof JSON.parse>;
 }
 
 export const adminToken = 'operators-of-this-test';
@@ -306,6 +306,8 @@ export function send(
       `${url}${path}`,
       {
         method,
+        // A connection of its own: none that the server is about to close.
+        agent: false,
         headers: {
           ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
           ...(payload === undefined

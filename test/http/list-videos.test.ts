@@ -1,0 +1,145 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { useHttpWorld } from './support.ts';
+import type { TestAccount } from './support.ts';
+
+const world = useHttpWorld('http_list_videos');
+
+const at = 1_800_000_000_000;
+const count = 25;
+let account: TestAccount;
+/** Newest first. */
+let ids: string[];
+
+/** 25 tasks in five moments: ties in time everywhere. */
+beforeAll(async () => {
+  account = await world.newAccount();
+  const made = Array.from({ length: count }, (_, index) => ({
+    id: `task_${String(index % 7)}${'x'.repeat(20)}${String.fromCharCode(97 + index)}`,
+    createdAt: at + Math.floor(index / 5) * 1000,
+    model: index % 2 === 0 ? 'clip' : 'plain',
+  }));
+  for (const { id, createdAt, model } of made) {
+    await world.stores.tasks.insert(
+      {
+        id,
+        account: account.id,
+        key: account.keyId,
+        kind: 'video',
+        model,
+        createdAt,
+        deadlineAt: createdAt + 1000,
+        hold: 1n,
+      },
+      1n,
+    );
+  }
+  const other = await world.newAccount();
+  await other.create();
+  await world.stores.tasks.insert(
+    {
+      id: `task_${'i'.repeat(24)}`,
+      account: account.id,
+      key: account.keyId,
+      kind: 'image',
+      model: 'picture',
+      createdAt: at,
+      deadlineAt: at,
+      hold: 1n,
+    },
+    1n,
+  );
+  ids = made.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)).map(({ id }) => id);
+});
+
+const list = (query: string) => account.call('GET', `/v1/videos/generations${query}`);
+const idsOf = (answer: { body: { data: { id: string }[] } }) => answer.body.data.map(({ id }) => id);
+
+test('newest first, the account’s videos only', async () => {
+  const answer = await list('?limit=100');
+  expect(answer.status).toBe(200);
+  expect(idsOf(answer)).toEqual(ids);
+  expect(answer.body).toMatchObject({
+    object: 'list',
+    first_id: ids[0],
+    last_id: ids.at(-1),
+    has_more: false,
+  });
+  expect(answer.body.data[0]).toMatchObject({ object: 'video.generation.task', status: 'pending', data: [] });
+});
+
+test('20 by default', async () => {
+  const answer = await list('');
+  expect(idsOf(answer)).toEqual(ids.slice(0, 20));
+  expect(answer.body.has_more).toBe(true);
+});
+
+test.each([1, 2, 3, 4, 7, 25, 100])(
+  'pages of %i show every task once, ties in time included',
+  async (limit) => {
+    const seen: string[] = [];
+    let after = '';
+    for (;;) {
+      const page = await list(`?limit=${limit}${after}`);
+      seen.push(...idsOf(page));
+      if (!page.body.has_more) break;
+      expect(page.body.data).toHaveLength(limit);
+      after = `&after=${page.body.last_id}`;
+    }
+    expect(seen).toEqual(ids);
+  },
+);
+
+test('the page after the last task is empty', async () => {
+  const answer = await list(`?after=${ids.at(-1)}`);
+  expect(answer.body).toEqual({ object: 'list', data: [], first_id: null, last_id: null, has_more: false });
+});
+
+describe('filters', () => {
+  test('model', async () => {
+    const answer = await list('?limit=100&model=plain');
+    expect(idsOf(answer)).toHaveLength(12);
+    expect(idsOf(await list('?model=none'))).toEqual([]);
+  });
+
+  test('status', async () => {
+    expect(idsOf(await list('?limit=100&status=pending'))).toEqual(ids);
+    expect(idsOf(await list('?status=failed'))).toEqual([]);
+  });
+
+  test('created_after counts its second, created_before does not', async () => {
+    const second = at / 1000 + 2;
+    expect(idsOf(await list(`?limit=100&created_after=${second}`))).toEqual(ids.slice(0, 15));
+    expect(idsOf(await list(`?limit=100&created_before=${second}`))).toEqual(ids.slice(15));
+    expect(idsOf(await list(`?limit=100&created_after=${second}&created_before=${second + 1}`))).toEqual(
+      ids.slice(10, 15),
+    );
+    expect(idsOf(await list(`?limit=2&created_before=${second}&after=${ids[16]}`))).toEqual(
+      ids.slice(17, 19),
+    );
+  });
+});
+
+test.each([
+  ['limit=0', 'limit'],
+  ['limit=101', 'limit'],
+  ['limit=x', 'limit'],
+  ['limit=1.5', 'limit'],
+  ['limit=1&limit=2', 'limit'],
+  ['status=done', 'status'],
+  ['created_after=yesterday', 'created_after'],
+  ['created_before=-1', 'created_before'],
+  ['after=task_0000000000000000000000', 'after'],
+  ['after=nonsense', 'after'],
+])('400: ?%s', async (query, param) => {
+  const answer = await list(`?${query}`);
+  expect([answer.status, answer.body.error]).toEqual([
+    400,
+    expect.objectContaining({ code: 'invalid_parameter', param }),
+  ]);
+});
+
+test('another account’s task is no cursor', async () => {
+  const stranger = await world.newAccount();
+  const answer = await stranger.call('GET', `/v1/videos/generations?after=${ids[3]}`);
+  expect([answer.status, answer.body.error.param]).toEqual([400, 'after']);
+});
