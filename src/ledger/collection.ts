@@ -84,7 +84,7 @@ export async function insertInOrder(
     const [first] = [error.writeErrors].flat();
     // With a write concern error beside it, the entries before the duplicate may still be rolled back.
     if (first === undefined || error.result.getWriteConcernError() !== undefined) throw error;
-    // Not insertedCount: the fallback server counts the refused ones too.
+    // Not insertedCount: not every server leaves the refused ones out of it.
     return first.index;
   }
 }

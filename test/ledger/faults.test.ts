@@ -1,3 +1,5 @@
+import { MongoBulkWriteError } from 'mongodb';
+import type { BulkWriteResult, WriteError } from 'mongodb';
 import { createServer, connect } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -130,6 +132,29 @@ describe('a MongoDB that does not answer', () => {
     );
     expect(repeated.map((result) => result.ok && result.replayed)).toEqual([true, false, false]);
   });
+});
+
+test('entries before a duplicate that the majority did not confirm count as not written', async () => {
+  const account = await accountWith(100n);
+  // What a primary that is voted out answers: one entry written, the next a duplicate, and no majority. Then the
+  // entry is rolled back: here it was never written.
+  const unconfirmed = new MongoBulkWriteError(
+    { message: 'E11000', code: 11_000, writeErrors: [{ index: 1 }] as unknown as WriteError[] },
+    { getWriteConcernError: () => ({ code: 64 }) } as unknown as BulkWriteResult,
+  );
+  const failures: unknown[] = [unconfirmed];
+  const ledger = await world.openLedger({
+    wrap: (collection) =>
+      faulty(
+        collection,
+        () => undefined,
+        () => failures.shift(),
+      ),
+  });
+  const results = await Promise.all(['a', 'b'].map((task) => ledger.hold(holdRequest(account, task, 10n))));
+  expect(results).toMatchObject([{ ok: true }, { ok: true }]);
+  expect(await kindsOf(account)).toEqual(['credit', 'hold', 'hold']);
+  expect(await world.chainFaults(account)).toEqual([]);
 });
 
 /** Between driver and server: can cut the connection in place of an answer. */

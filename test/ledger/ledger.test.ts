@@ -368,6 +368,64 @@ describe('openHolds', () => {
   });
 });
 
+describe('round trips', () => {
+  /** A ledger that counts what it asks MongoDB. */
+  async function counted() {
+    const calls: string[] = [];
+    const counting = await world.openLedger({
+      wrap: (collection) =>
+        new Proxy(collection, {
+          get(target, property) {
+            const value: unknown = Reflect.get(target, property);
+            if (typeof value !== 'function') return value;
+            if (['find', 'findOne', 'insertMany'].includes(String(property))) calls.push(String(property));
+            return value.bind(target);
+          },
+        }),
+    });
+    return { by: counting, calls: () => calls.splice(0) };
+  }
+
+  test('a hold on a known account is one insert; its close one read and one insert', async () => {
+    const account = await accountWith(100n);
+    const { by, calls } = await counted();
+    await hold(account, 'a', 1n, { by });
+    expect(calls()).toEqual(['findOne', 'insertMany']);
+    await hold(account, 'b', 1n, { by });
+    expect(calls()).toEqual(['insertMany']);
+    await settle(account, 'b', [1n, 2n], by);
+    expect(calls()).toEqual(['find', 'insertMany']);
+    await by.balance(account);
+    expect(calls()).toEqual(['find']);
+  });
+
+  test('what gathers on one account goes out together', async () => {
+    const account = await accountWith(1000n);
+    const { by, calls } = await counted();
+    await by.balance(account);
+    calls();
+    await Promise.all(Array.from({ length: 100 }, (_, n) => hold(account, `t${n}`, 1n, { by })));
+    expect(calls()).toEqual(['insertMany']);
+    await Promise.all(Array.from({ length: 150 }, (_, n) => hold(account, `u${n}`, 1n, { by })));
+    expect(calls()).toEqual(['insertMany', 'insertMany']);
+  });
+});
+
+test('operations on one task in one batch see each other', async () => {
+  const account = await accountWith(100n);
+  const [taken, again, closed, tooLate] = await Promise.all([
+    hold(account, 'a', 60n),
+    hold(account, 'a', 60n),
+    settle(account, 'a', [60n, 70n]),
+    release(account, 'a', 60n),
+  ]);
+  expect(taken).toMatchObject({ ok: true, replayed: false });
+  expect(again).toMatchObject({ ok: true, replayed: true });
+  expect(closed).toMatchObject({ closed: 'settled', charged: 70n, replayed: false });
+  expect(tooLate).toMatchObject({ closed: 'settled', replayed: true, contradicts: true });
+  expect(await kindsOf(account)).toEqual(['credit', 'hold', 'settle', 'charge_extra']);
+});
+
 test('many accounts and a hot one at once, with heads remembered for few of them', async () => {
   const small = await world.openLedger({ headsMax: 3 });
   const accounts = await Promise.all(Array.from({ length: 20 }, () => accountWith(1000n)));

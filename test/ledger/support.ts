@@ -92,12 +92,15 @@ export function databaseUri(name: string): string {
  */
 export type WriteFault = 'refused' | 'lost' | 'cut' | undefined;
 
-/** A collection whose inserts go wrong as `nextFault` says; everything else is the real thing. */
+/** A collection whose inserts go wrong as `nextFault` says, or fail with `nextError`; everything else is the real thing. */
 export function faulty(
   collection: Collection<LedgerEntry>,
   nextFault: () => WriteFault,
+  nextError: () => unknown = () => undefined,
 ): Collection<LedgerEntry> {
   const insertMany: Collection<LedgerEntry>['insertMany'] = async (entries, options) => {
+    const error = nextError();
+    if (error !== undefined) throw error;
     const fault = nextFault();
     if (fault === 'refused') throw new MongoNetworkError('injected: connection refused');
     const written = await collection.insertMany(fault === 'cut' ? entries.slice(0, 1) : entries, options);
