@@ -6,6 +6,7 @@ import type { Report } from './local-options.ts';
 import { isExecutable } from './program-files.ts';
 
 const outputCharactersMax = 100_000;
+const reasonCharactersMax = 300;
 const connectTimeoutMs = 4_000;
 const heartbeatMs = 5_000;
 
@@ -55,8 +56,10 @@ export function reasonIn(output: string): string {
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
-  const telling = lines.filter((line) => /error|fail|unable|cannot|could not/iu.test(line));
-  return (telling.at(-1) ?? lines.at(-1) ?? 'no output').slice(0, 300);
+  const telling = lines.findLastIndex((line) => /error|fail|unable|cannot|could not/iu.test(line));
+  const reason = lines[telling] ?? lines.at(-1) ?? 'no output';
+  const announced = reason.endsWith(':') ? ` ${lines[telling + 1] ?? ''}` : '';
+  return (reason + announced).slice(0, reasonCharactersMax);
 }
 
 /** The first executable file of one of these names on PATH. */
