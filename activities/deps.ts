@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import type { Channels } from '../src/channels.ts';
+import type { SlotKeeper } from '../src/health/slot-keeper.ts';
+import type { SubmitGate } from '../src/health/submit-gate.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import type { AttemptStore } from '../src/store/attempts.ts';
 import type { DeliveryStore } from '../src/store/deliveries.ts';
@@ -16,6 +18,8 @@ export interface TaskActivityDeps {
   readonly requests: RequestStore;
   readonly ledger: Ledger;
   readonly channels: Channels;
+  /** Gives back what an ended task holds. */
+  readonly slots: Pick<SlotKeeper, 'release'>;
   readonly workflows: WorkflowLookup;
   readonly log: Logger;
   readonly now: () => number;
@@ -26,6 +30,7 @@ export interface ChannelActivityDeps {
   readonly requests: RequestStore;
   readonly attempts: AttemptStore;
   readonly channels: Channels;
+  readonly gate: SubmitGate;
   /** One per channel and credential of this process. */
   readonly submitLimiter: (candidate: RouteCandidate) => RateLimiter;
   readonly poller: (candidate: RouteCandidate, kind: TaskKind) => StatusPoller;

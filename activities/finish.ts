@@ -14,9 +14,11 @@ type Succeeded = Extract<FinishOutcome, { kind: 'succeeded' }>;
 export function createFinishTask(deps: TaskActivityDeps) {
   const { tasks, ledger } = deps;
   return async function finishTask(finish: FinishTask): Promise<FinishedTask> {
-    return finish.outcome.kind === 'succeeded'
+    const finished = await (finish.outcome.kind === 'succeeded'
       ? succeed(finish, finish.outcome)
-      : fail(finish, finish.outcome.error);
+      : fail(finish, finish.outcome.error));
+    await deps.slots.release(finish.task);
+    return finished;
   };
 
   async function succeed(finish: FinishTask, outcome: Succeeded): Promise<FinishedTask> {

@@ -5,6 +5,7 @@ import type { OpenChannel } from '../src/channels.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { Submitted } from '../src/providers/provider.ts';
 import { attemptId } from '../src/domain/ids.ts';
+import type { Barrier } from '../src/health/submit-gate.ts';
 import type { AttemptDocument } from '../src/store/attempts.ts';
 import type { RequestRecord } from '../src/store/requests.ts';
 import type { ChannelActivityDeps } from './deps.ts';
@@ -48,8 +49,11 @@ export function createSubmit(deps: ChannelActivityDeps) {
   return async function submit(input: SubmitInput): Promise<SubmitResult> {
     const { candidate } = input;
     const channel = openChannel(deps, candidate.channel);
-    await beating(deps.submitLimiter(candidate).take(Context.current().cancellationSignal));
     const id = attemptId(input.task, input.n);
+    const submitMs = channel.config.timeouts.submit_ms;
+    const barrier = await deps.gate.enter({ ...input, submitMs });
+    if (barrier !== undefined) return notNow(barrier, input, deps);
+    await beating(deps.submitLimiter(candidate).take(Context.current().cancellationSignal));
     const [stored, begun] = await Promise.all([
       requests.find(input.task),
       attempts.begin({ task: input.task, n: input.n, ...candidate, marker: markerOf(input) }),
@@ -64,6 +68,8 @@ export function createSubmit(deps: ChannelActivityDeps) {
     }
     // From here on nothing interrupts: not a cancellation, not a shutdown. The answer must be read.
     const answer = await beating(send(input, stored, channel).catch(upstreamErrorOnly));
+    const target = { ...candidate, model: input.model };
+    void deps.gate.report(target, answer instanceof UpstreamError ? answer : undefined);
     if (answer instanceof UpstreamError) return refuse(id, input, answer);
     // The id of a job that is billed is in no one's hands but ours: on record twice, and written until it is written.
     return beating(
@@ -112,19 +118,51 @@ export function createSubmit(deps: ChannelActivityDeps) {
 }
 
 /** Tries the same channel again later, at no cost in history events, or lets the workflow turn to the next one. */
-function persistOrGiveUp(input: SubmitInput, error: UpstreamError, deps: ChannelActivityDeps): SubmitResult {
+async function persistOrGiveUp(
+  input: SubmitInput,
+  error: Pick<UpstreamError, 'code' | 'retryAfterMs'>,
+  deps: ChannelActivityDeps,
+): Promise<SubmitResult> {
   const { attempt, currentAttemptScheduledTimestampMs, scheduledTimestampMs } = Context.current().info;
   const since = scheduledTimestampMs ?? currentAttemptScheduledTimestampMs;
   const left = since + input.persistMs - deps.now();
   const wished = Math.max(error.retryAfterMs ?? 0, retryDelayMinMs * 2 ** Math.min(attempt, 6));
   const delay = Math.min(wished, error.retryAfterMs ?? retryDelayMaxMs) * (0.8 + 0.4 * deps.random());
-  if (delay >= left) return { kind: 'not_accepted', code: error.code };
+  if (delay >= left) {
+    await deps.gate.leave(input.task);
+    return { kind: 'not_accepted', code: error.code };
+  }
   throw ApplicationFailure.create({
     message: `the channel does not accept now (${error.code}); trying again`,
     type: 'NotAccepted',
     nextRetryDelay: Math.max(Math.round(delay), retryDelayMinMs),
     category: 'BENIGN',
   });
+}
+
+/** The channel is full, or its circuit is open. Nothing was sent, unless by an earlier run: the record is read first. */
+async function notNow(
+  barrier: Barrier,
+  input: SubmitInput,
+  deps: ChannelActivityDeps,
+): Promise<SubmitResult> {
+  const begun = await deps.attempts.find(attemptId(input.task, input.n));
+  if (begun !== undefined && begun.state !== 'not_accepted') return resume(begun, input, deps);
+  switch (barrier.kind) {
+    case 'elsewhere':
+      return { kind: 'not_accepted', code: 'at_concurrency_limit' };
+    case 'circuit_open':
+      return persistOrGiveUp(input, { code: 'circuit_open', retryAfterMs: barrier.retryAfterMs }, deps);
+    case 'full':
+      throw ApplicationFailure.create({
+        message: 'every channel of the plan is at its concurrency limit; the task waits for its turn',
+        type: 'AtConcurrencyLimit',
+        nextRetryDelay: barrier.ms,
+        category: 'BENIGN',
+      });
+    default:
+      return barrier satisfies never;
+  }
 }
 
 /** What a record says that an earlier run of this attempt left behind. */

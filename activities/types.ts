@@ -31,11 +31,14 @@ export interface CallbackActivities {
 
 export interface SubmitInput {
   readonly task: string;
+  readonly account: string;
   readonly kind: TaskKind;
   /** Number of the attempt, from 1: `<task>:<n>` is its record. */
   readonly n: number;
   readonly model: string;
   readonly candidate: RouteCandidate;
+  /** The whole plan. */
+  readonly candidates: readonly RouteCandidate[];
   readonly deadlineAt: number;
   readonly version: string;
   /** Wait this long for the channel to accept before saying that it does not; 0 where another channel comes next. */

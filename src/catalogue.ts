@@ -45,8 +45,8 @@ export interface CatalogueOptions {
   readonly current: () => GatewayConfig;
   readonly providers: Readonly<Record<string, Provider>>;
   readonly random: () => number;
-  /** Why a channel is out of service at the moment; undefined: it is in service. */
-  readonly outage?: (channel: ChannelConfig, credential: string) => DroppedChannel | undefined;
+  /** Why a credential is out of service for a model at the moment; undefined: it is in service. */
+  readonly outage?: (channel: ChannelConfig, credential: string, model: string) => DroppedChannel | undefined;
 }
 
 export function createCatalogue(options: CatalogueOptions): Catalogue {
@@ -112,15 +112,20 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
     asked.kind === 'video' ? fitVideoRequest(asked, model) : { request: asked, warnings: [] };
   const dropped: DroppedChannel[] = [];
   const issues: RequestIssue[] = [];
-  const usable: PricedChannel[] = [];
+  const inService: PricedChannel[] = [];
+  const waitedFor: PricedChannel[] = [];
   for (const channel of context.current().channels) {
     const verdict = considerChannel(channel, request, caller, context);
-    if ('worst' in verdict) usable.push(verdict);
-    else {
-      dropped.push(verdict.dropped);
-      if (verdict.issue !== undefined) issues.push(verdict.issue);
+    if ('priced' in verdict) {
+      if (verdict.priced.credentials.length > 0) inService.push(verdict.priced);
+      if (verdict.canWait && verdict.broken.length > 0)
+        waitedFor.push({ ...verdict.priced, credentials: verdict.broken });
     }
+    dropped.push(...verdict.dropped);
+    if (verdict.issue !== undefined) issues.push(verdict.issue);
   }
+  // A task can wait for an open circuit to close, if nobody else would take it; a caller who holds the line cannot.
+  const usable = inService.length > 0 ? inService : waitedFor;
   if (usable.length === 0) throw explainNoChannel(model, dropped, issues);
   const byId = new Map(usable.map((entry) => [entry.channel.id, entry]));
   const candidates = orderCandidates(
@@ -149,7 +154,21 @@ function stripHold({ price: { unit, minimum, rules } }: ModelConfig): PriceBasis
   return { unit, minimum, rules };
 }
 
-type Verdict = PricedChannel | { readonly dropped: DroppedChannel; readonly issue?: RequestIssue };
+interface Dropped {
+  readonly dropped: readonly DroppedChannel[];
+  readonly issue?: RequestIssue;
+}
+
+interface Considered extends Dropped {
+  /** With the credentials that are in service; perhaps none. */
+  readonly priced: PricedChannel;
+  /** Credentials with an open circuit. */
+  readonly broken: readonly string[];
+  /** The channel renders the request as a task. */
+  readonly canWait: boolean;
+}
+
+type Verdict = Considered | Dropped;
 
 function considerChannel(
   channel: ChannelConfig,
@@ -157,8 +176,8 @@ function considerChannel(
   caller: Caller,
   context: PlanContext,
 ): Verdict {
-  const drop = (reason: DroppedChannel['reason'], detail: string, issue?: RequestIssue): Verdict => ({
-    dropped: { channel: channel.id, reason, detail },
+  const drop = (reason: DroppedChannel['reason'], detail: string, issue?: RequestIssue): Dropped => ({
+    dropped: [{ channel: channel.id, reason, detail }],
     ...(issue === undefined ? {} : { issue }),
   });
   const upstream = channel.models[request.model]?.upstream;
@@ -170,21 +189,34 @@ function considerChannel(
   if (capability === undefined)
     return drop('kind_not_served', `${channel.provider} makes no ${request.kind}s`);
   if (capability.issue !== undefined) return drop('unsupported', capability.issue.message, capability.issue);
-  const outages = channel.credentials.map(({ id }) => ({ id, outage: context.outage?.(channel, id) }));
+  const outages = channel.credentials.map(({ id }) => ({
+    id,
+    outage: context.outage?.(channel, id, request.model),
+  }));
   const credentials = outages.filter(({ outage }) => outage === undefined).map(({ id }) => id);
-  const firstOutage = outages[0]?.outage;
-  if (credentials.length === 0 && firstOutage !== undefined) return { dropped: firstOutage };
+  const broken = outages.filter(({ outage }) => outage?.reason === 'circuit_open').map(({ id }) => id);
+  const dropped = dropsOf(outages);
+  if (credentials.length === 0 && broken.length === 0) return { dropped };
   const charges = priceRequest(request, channel, {
     model: context.model,
     estimateTokens: capability.estimateTokens,
   });
   if (charges === undefined) return drop('no_price', 'no price rule holds for the request');
-  return { channel, credentials, ...charges };
+  const { canWait } = capability;
+  return { priced: { channel, credentials, ...charges }, broken, dropped, canWait };
+}
+
+/** A switch concerns all credentials alike: it is told once. */
+function dropsOf(outages: readonly { readonly outage: DroppedChannel | undefined }[]): DroppedChannel[] {
+  const told = new Map<string, DroppedChannel>();
+  for (const { outage } of outages) if (outage !== undefined) told.set(outage.detail, outage);
+  return [...told.values()];
 }
 
 interface Capability {
   readonly issue: RequestIssue | undefined;
   readonly estimateTokens: EstimateTokens | undefined;
+  readonly canWait: boolean;
 }
 
 type EstimateTokens = (output: {
@@ -204,9 +236,9 @@ function capabilityFor(
   const synchronous = provider.image;
   const issue = synchronous?.check?.(request, upstream);
   if (synchronous !== undefined && issue === undefined)
-    return { issue: undefined, estimateTokens: undefined };
+    return { issue: undefined, estimateTokens: undefined, canWait: false };
   if (provider.imageTask !== undefined) return taskCapability(provider.imageTask, request, upstream);
-  return synchronous === undefined ? undefined : { issue, estimateTokens: undefined };
+  return synchronous === undefined ? undefined : { issue, estimateTokens: undefined, canWait: false };
 }
 
 function taskCapability<Request>(
@@ -218,6 +250,7 @@ function taskCapability<Request>(
   return {
     issue: provider.check?.(request, upstream),
     estimateTokens: estimateTokens === undefined ? undefined : (output) => estimateTokens(request, output),
+    canWait: true,
   };
 }
 

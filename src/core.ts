@@ -4,6 +4,9 @@ import { createChannels } from './channels.ts';
 import type { Channels } from './channels.ts';
 import { ConfigError, loadGatewayConfig, rawEnvironment } from './config.ts';
 import type { Environment, GatewayConfig } from './config.ts';
+import { activityIds } from './domain/queues.ts';
+import { createHealth } from './health/health.ts';
+import type { Health } from './health/health.ts';
 import { createUpstreamClient } from './http-client.ts';
 import { ledgerCollection } from './ledger/collection.ts';
 import { createLedger } from './ledger/ledger.ts';
@@ -13,6 +16,7 @@ import { createSecrets } from './secrets.ts';
 import type { Secrets } from './secrets.ts';
 import { createAccountStore } from './store/accounts.ts';
 import { createAttemptStore } from './store/attempts.ts';
+import { createChannelHealthStore } from './store/channel-health.ts';
 import { createChannelStateStore } from './store/channel-states.ts';
 import { createDeliveryStore } from './store/deliveries.ts';
 import { createIdempotencyStore } from './store/idempotency.ts';
@@ -21,9 +25,11 @@ import { connectMongo } from './store/mongo.ts';
 import type { Mongo } from './store/mongo.ts';
 import { createRateLimitStore } from './store/rate-limits.ts';
 import { createRequestStore } from './store/requests.ts';
+import { createSlotStore } from './store/slots.ts';
 import { createTaskStore } from './store/tasks.ts';
 import { createTemporalClient, temporalSettings } from './temporal/connection.ts';
 import type { TemporalSettings } from './temporal/connection.ts';
+import { wakeActivity } from './temporal/wake-activity.ts';
 
 /** What the API and the worker both stand on. */
 export interface Core {
@@ -37,6 +43,7 @@ export interface Core {
   readonly ledger: Ledger;
   readonly secrets: Secrets;
   readonly channels: Channels;
+  readonly health: Health;
   readonly temporal: TemporalSettings;
   readonly client: Client;
   readonly now: () => number;
@@ -65,6 +72,18 @@ export async function openCore(environment: Environment, log: Logger): Promise<C
   const payloadKey = environment.PAYLOAD_ENCRYPTION === 'on' ? secrets.deriveKey('payload-codec') : undefined;
   const temporal = temporalSettings(environment, addresses.temporalAddress, payloadKey);
   const client = createTemporalClient(temporal);
+  const health = createHealth({
+    channelHealth: stores.circuits,
+    slotStore: stores.slots,
+    config: () => current,
+    wake: (task) => wakeActivity(client, task, activityIds.submit),
+    onCircuit: (credential, circuit) => log.warn({ credential, ...circuit }, 'a circuit changed its state'),
+    onError: (err) => log.warn({ err }, 'channel health could not be read or written'),
+    now,
+    random: Math.random,
+  });
+  await health.circuits.refresh();
+  health.circuits.start();
   return {
     environment,
     config: () => current,
@@ -75,11 +94,13 @@ export async function openCore(environment: Environment, log: Logger): Promise<C
     ledger: createLedger({ collection, now }),
     secrets,
     channels: createChannels({ current: () => current, providers, request: upstream }),
+    health,
     temporal,
     client,
     now,
     random: Math.random,
     async close() {
+      health.circuits.stop();
       await Promise.all([client.connection.close(), mongo.close(), upstream.close()]);
     },
   };
@@ -95,6 +116,8 @@ function createStores({ db }: Mongo, now: () => number) {
     idempotency: createIdempotencyStore(db, now),
     deliveries: createDeliveryStore(db),
     channelStates: createChannelStateStore(db),
+    circuits: createChannelHealthStore(db, now),
+    slots: createSlotStore(db, now),
     rateLimits: createRateLimitStore(db),
   };
 }

@@ -65,7 +65,8 @@ function appDeps(core: Core, switches: Switches, guarded: { webhooks: Guarded; m
     current: core.config,
     providers,
     random: core.random,
-    outage: (channel) => switches.outage(channel),
+    outage: (channel, credential, model) =>
+      switches.outage(channel) ?? core.health.circuits.outage({ channel: channel.id, credential, model }),
   });
   const port = createTaskClient({ client: core.client, queuePrefix: environment.TASK_QUEUE_PREFIX, now });
   return {
@@ -92,6 +93,7 @@ function appDeps(core: Core, switches: Switches, guarded: { webhooks: Guarded; m
       secret: secrets.deriveKey('idempotency-hmac'),
     }),
     channelSwitches: switches,
+    channelHealth: ({ id }) => core.health.circuits.describe(id),
     checkCallbackUrl: (url) => guarded.webhooks.checkAddress(url),
     checkMediaUrl: (url) => guarded.media.checkAddress(url),
     reloadConfig: () => Promise.resolve(reload(core)),

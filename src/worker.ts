@@ -26,6 +26,7 @@ import type { TaskKind } from './domain/task.ts';
 import { callbacksQueue, channelQueue, tasksQueue } from './domain/queues.ts';
 import { createGuardedClient, scrub } from './http-client.ts';
 import { presentTask } from './http/presenters/video-task.ts';
+import { createSubmitGate } from './health/submit-gate.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { connectWorker, dataConverter } from './temporal/connection.ts';
@@ -148,6 +149,7 @@ function tasksOptions(
         requests,
         ledger: core.ledger,
         channels: core.channels,
+        slots: core.health.slots,
         workflows: createWorkflowLookup(core.client, core.environment.TASK_QUEUE_PREFIX),
         log: core.log,
         now: core.now,
@@ -182,6 +184,7 @@ function channelDeps(core: Core): ChannelActivityDeps {
     requests,
     attempts,
     channels: core.channels,
+    gate: createSubmitGate(core.health),
     submitLimiter: ({ channel, credential }) =>
       remember(limiters, `${channel}/${credential}`, () =>
         limiter(core.channels(channel)?.config.limits.submits_per_second ?? 1),

@@ -28,10 +28,12 @@ async function submitTo(run: TaskRun, candidate: RouteCandidate, index: number):
   run.attempts += 1;
   const input: SubmitInput = {
     task: run.input.task,
+    account: run.input.account,
     kind: run.input.kind,
     n: run.attempts,
     model: run.input.model,
     candidate,
+    candidates: run.input.candidates,
     deadlineAt: run.input.deadlineAt,
     version: nextVersion(run),
     persistMs: persistMs(run, index),

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   isGrpcServiceError,
   WithStartWorkflowOperation,
@@ -12,6 +11,7 @@ import type { ErrorCode } from '../domain/errors.ts';
 import { activityIds, callbacksQueue, tasksQueue, workflowTypes } from '../domain/queues.ts';
 import type { Admission, OperatorAction, TaskInput } from '../domain/task-input.ts';
 import type { TaskPort } from '../tasks.ts';
+import { wakeActivity } from './wake-activity.ts';
 import { admitUpdate, cancelUpdate, operateUpdate } from '../../workflows/messages.ts';
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 
@@ -81,7 +81,7 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
         throw new GatewayError('task_not_cancellable', `The task cannot be cancelled. ${answer.message}`);
     },
 
-    wake: (task) => wakePoll(client, task),
+    wake: (task) => wakeActivity(client, task, activityIds.poll),
 
     async act(task, action: OperatorAction) {
       if (action.action === 'redeliver') {
@@ -124,39 +124,6 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       staticSummary: 'callback again, on demand',
     });
-  }
-}
-
-/** States of a pending activity: waiting for its next attempt, or with a worker. */
-const scheduled = 1;
-const wakeTries = 3;
-const wakeRetryMs = 1_500;
-
-/**
- * Ends the back-off of the poll: costs no history event. A poll that is with a worker is left alone, since a reset
- * would throw its answer away: it asks again by itself soon, or goes into a back-off that the next try ends.
- */
-async function wakePoll(client: Client, task: string): Promise<void> {
-  const { namespace } = client.options;
-  const execution = { workflowId: task };
-  for (let left = wakeTries; left > 0; left -= 1) {
-    try {
-      const { pendingActivities } = await client.withDeadline(Date.now() + callDeadlineMs, () =>
-        client.workflowService.describeWorkflowExecution({ namespace, execution }),
-      );
-      const poll = (pendingActivities ?? []).find(({ activityId }) => activityId === activityIds.poll);
-      if (poll === undefined) return;
-      if (poll.state === scheduled) {
-        await client.withDeadline(Date.now() + callDeadlineMs, () =>
-          client.workflowService.resetActivity({ namespace, execution, id: activityIds.poll }),
-        );
-        return;
-      }
-    } catch {
-      // The task has ended or is not there yet; the next poll sees whatever there is to see.
-      return;
-    }
-    await delay(wakeRetryMs);
   }
 }
 

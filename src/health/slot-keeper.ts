@@ -1,0 +1,123 @@
+import type { RouteCandidate } from '../domain/routing.ts';
+import type { SlotDocument } from '../store/slots.ts';
+import { createSlotQueue, queueOf } from './slot-queue.ts';
+import type { SlotQueueDeps } from './slot-queue.ts';
+
+/** Who asks for a slot of a credential. */
+export interface SlotRequest {
+  readonly task: string;
+  /** Accounts take turns. */
+  readonly account: string;
+  readonly candidate: RouteCandidate;
+  readonly model: string;
+  /** The other credentials that would do. */
+  readonly others: readonly RouteCandidate[];
+  /** Unix milliseconds; the lease ends some minutes later. */
+  readonly deadlineAt: number;
+}
+
+/**
+ * `elsewhere`: another candidate has room, or a slot for this task. `wait`: none has; the task has a place in each
+ * queue, is woken when it is its turn, and looks again by itself after `ms`.
+ */
+export type SlotAnswer =
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'elsewhere' }
+  | { readonly kind: 'wait'; readonly ms: number };
+
+/** Keeps `limits.concurrent_tasks` of every credential over all processes; costs nothing where there is no limit. */
+export interface SlotKeeper {
+  isLimited(candidate: RouteCandidate): boolean;
+  take(request: SlotRequest): Promise<SlotAnswer>;
+  /** For calls that cannot wait. Give it back with `release`. */
+  tryTake(task: string, candidate: RouteCandidate, leaseMs: number): Promise<boolean>;
+  /** Gives everything back that the task holds or waits for, and lets the next ones in. Repeatable. */
+  release(task: string): Promise<void>;
+  /** Lets tasks in while there is room: for slots whose holder died, and limits that were raised. */
+  serve(candidate: RouteCandidate): Promise<void>;
+}
+
+export interface SlotKeeperDeps extends SlotQueueDeps {
+  /** Whether any credential has a limit. */
+  readonly hasLimits: () => boolean;
+}
+
+/** Past the deadline a task has had its last look and is finished. */
+const leaseGraceMs = 10 * 60_000;
+export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
+  const { store, now } = deps;
+  const isLimited = (candidate: RouteCandidate): boolean => deps.limitOf(candidate) !== undefined;
+  const line = createSlotQueue(deps);
+
+  /** What the task holds already: granted while it waited, or taken by a run that died. */
+  async function claim(held: readonly SlotDocument[], request: SlotRequest): Promise<boolean> {
+    const queue = queueOf(request.candidate);
+    const mine = held.find((slot) => slot.queue === queue);
+    if (mine === undefined) return false;
+    const until = request.deadlineAt + leaseGraceMs;
+    if (!(await store.extend(mine._id, { task: request.task, until }))) return false;
+    const spare = held.filter((slot) => slot !== mine);
+    await store.removeTickets(request.task);
+    await Promise.all(spare.map(({ _id }) => store.free(_id, request.task)));
+    await Promise.all(spare.map((slot) => line.serve(slot.queue)));
+    return true;
+  }
+
+  /** A free slot, unless others wait for it: then it is theirs. */
+  async function takeFree(request: SlotRequest, limit: number): Promise<boolean> {
+    const queue = queueOf(request.candidate);
+    if ((await store.firstTicket(queue)) !== undefined) return false;
+    const lease = { task: request.task, until: request.deadlineAt + leaseGraceMs };
+    return (await store.reserve(queue, limit, lease)) !== undefined;
+  }
+
+  async function hasRoom(candidate: RouteCandidate, model: string): Promise<boolean> {
+    if (!deps.isUsable(candidate, model)) return false;
+    const limit = deps.limitOf(candidate);
+    if (limit === undefined) return true;
+    const queue = queueOf(candidate);
+    if (!(await store.hasFree(queue, limit))) return false;
+    return (await store.firstTicket(queue)) === undefined;
+  }
+
+  async function someRoom({ others, model }: SlotRequest): Promise<boolean> {
+    for (const other of others) if (await hasRoom(other, model)) return true;
+    return false;
+  }
+
+  return {
+    isLimited,
+    async take(request) {
+      const limit = deps.limitOf(request.candidate);
+      if (limit === undefined) return { kind: 'taken' };
+      const held = await store.heldBy(request.task);
+      if (await claim(held, request)) return { kind: 'taken' };
+      const elsewhere = held.some((slot) => request.others.some((other) => queueOf(other) === slot.queue));
+      if (elsewhere) return { kind: 'elsewhere' };
+      if (await takeFree(request, limit)) return { kind: 'taken' };
+      if (await someRoom(request)) return { kind: 'elsewhere' };
+      const ms = await line.nextLookMs(queueOf(request.candidate));
+      await line.enter(request, ms);
+      // Between our look and our ticket a slot may have become free, and nobody else might notice.
+      const letIn = await line.serve(queueOf(request.candidate), request.task);
+      if (letIn && (await claim(await store.heldBy(request.task), request))) return { kind: 'taken' };
+      return { kind: 'wait', ms };
+    },
+    async tryTake(task, candidate, leaseMs) {
+      const limit = deps.limitOf(candidate);
+      if (limit === undefined) return true;
+      const queue = queueOf(candidate);
+      if ((await store.firstTicket(queue)) !== undefined) return false;
+      return (await store.reserve(queue, limit, { task, until: now() + leaseMs })) !== undefined;
+    },
+    async release(task) {
+      if (!deps.hasLimits()) return;
+      const [held] = await Promise.all([store.heldBy(task), store.removeTickets(task)]);
+      await Promise.all(held.map(({ _id }) => store.free(_id, task)));
+      for (const { queue } of held) await line.serve(queue);
+    },
+    async serve(candidate) {
+      await line.serve(queueOf(candidate));
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import type { RouteCandidate } from '../domain/routing.ts';
+import type { Circuits, CircuitTarget, UpstreamFailure } from './circuits.ts';
+import type { SlotKeeper } from './slot-keeper.ts';
+
+/** A task that wants to be submitted. */
+export interface Entrant {
+  readonly task: string;
+  readonly account: string;
+  readonly model: string;
+  readonly candidate: RouteCandidate;
+  /** The whole plan. */
+  readonly candidates: readonly RouteCandidate[];
+  readonly deadlineAt: number;
+  /** Longest that the submission itself may take. */
+  readonly submitMs: number;
+}
+
+/**
+ * Why a task is not submitted now. `full`: it keeps its place here however long it takes. `elsewhere`: the next
+ * candidate has room. `circuit_open`: as an upstream that refuses to be connected.
+ */
+export type Barrier =
+  | { readonly kind: 'full'; readonly ms: number }
+  | { readonly kind: 'elsewhere' }
+  | { readonly kind: 'circuit_open'; readonly retryAfterMs: number; readonly detail: string };
+
+/** What a submission passes before it: the credential's concurrency limit, then its circuit. */
+export interface SubmitGate {
+  /** Undefined: it may be sent. Reads nothing but memory where there is no limit and no open circuit. */
+  enter(entrant: Entrant): Promise<Barrier | undefined>;
+  /** What the upstream said; undefined: it accepted. Never throws. */
+  report(target: CircuitTarget, failure: UpstreamFailure | undefined): Promise<void>;
+  /** The task leaves this candidate without a job. */
+  leave(task: string): Promise<void>;
+}
+
+export function createSubmitGate(deps: {
+  readonly circuits: Circuits;
+  readonly slots: SlotKeeper;
+}): SubmitGate {
+  const { circuits, slots } = deps;
+  return {
+    async enter(entrant) {
+      const { candidate, candidates, submitMs, ...facts } = entrant;
+      if (slots.isLimited(candidate)) {
+        const others = candidates.filter((other) => !isSame(other, candidate));
+        const slot = await slots.take({ ...facts, candidate, others });
+        if (slot.kind === 'wait') return { kind: 'full', ms: slot.ms };
+        if (slot.kind === 'elsewhere') return slot;
+      }
+      const passage = await circuits.enter({ ...candidate, model: entrant.model }, submitMs);
+      return passage.open
+        ? { kind: 'circuit_open', retryAfterMs: passage.retryAfterMs, detail: passage.detail }
+        : undefined;
+    },
+    report: (target, failure) => circuits.report(target, failure),
+    leave: (task) => slots.release(task),
+  };
+}
+
+function isSame(a: RouteCandidate, b: RouteCandidate): boolean {
+  return a.channel === b.channel && a.credential === b.credential;
+}

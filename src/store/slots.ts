@@ -1,0 +1,255 @@
+import type { Collection, Db } from 'mongodb';
+import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+
+/**
+ * Concurrency limits that hold across processes, and the queue before them. A queue is a credential:
+ * `<channel>/<credential>`. Times in Unix milliseconds.
+ */
+
+/** One of the tasks that a credential may have at a time. Free: `until` has passed. */
+export interface SlotDocument {
+  /** `<queue>/<n>` */
+  readonly _id: string;
+  readonly queue: string;
+  readonly n: number;
+  /** Empty while nobody holds it. */
+  readonly task: string;
+  /** Lease: whoever died without giving it back, it is free after this. */
+  readonly until: number;
+  readonly since: number;
+}
+
+/** A task that waits for a slot. */
+interface TicketDocument {
+  /** `<task>@<queue>` */
+  readonly _id: string;
+  readonly task: string;
+  readonly queue: string;
+  readonly account: string;
+  /** Who is next: by round, then by arrival. */
+  readonly order: string;
+  readonly round: number;
+  /** The task looks again by itself at this time; before it, it must be woken. */
+  readonly looks_at: number;
+  readonly expires: Date;
+}
+
+export type Ticket = Pick<TicketDocument, 'task' | 'queue' | 'account' | 'round' | 'looks_at'>;
+
+export interface NewTicket {
+  readonly task: string;
+  readonly queue: string;
+  readonly account: string;
+  readonly looksAt: number;
+  readonly deadlineAt: number;
+}
+
+/** `<queue>`: the round that is being served; `<queue>|<account>`: the last round that the account has a ticket of. */
+interface RoundDocument {
+  readonly _id: string;
+  readonly round: number;
+  readonly expires: Date;
+}
+
+const roundsKeptMs = 7 * 24 * 3600 * 1000;
+const ticketsKeptMs = 3600 * 1000;
+const roundDigits = 12;
+const timeDigits = 14;
+
+export type SlotStore = ReturnType<typeof createSlotStore>;
+
+export function createSlotStore(db: Db, now: () => number) {
+  const slots: Collection<SlotDocument> = db.collection<SlotDocument>('slots');
+  const tickets: Collection<TicketDocument> = db.collection<TicketDocument>('slot_tickets');
+  const rounds: Collection<RoundDocument> = db.collection<RoundDocument>('slot_rounds');
+  return {
+    async ensureIndexes(): Promise<void> {
+      await Promise.all([
+        ensureIndexes(slots, [
+          { name: 'queue_n', key: { queue: 1, n: 1 } },
+          { name: 'task', key: { task: 1 } },
+        ]),
+        ensureIndexes(tickets, [
+          { name: 'queue_order', key: { queue: 1, order: 1 } },
+          { name: 'task', key: { task: 1 } },
+          { name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 },
+        ]),
+        ensureIndexes(rounds, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]),
+      ]);
+    },
+    ...slotOperations(slots, now),
+    ...ticketOperations(tickets, now),
+    ...roundOperations(rounds, now),
+  };
+}
+
+function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
+  const made = new Set<string>();
+
+  async function reserveFree(queue: string, limit: number, lease: Lease): Promise<string | undefined> {
+    const at = now();
+    const slot = await slots.findOneAndUpdate(
+      { queue, n: { $lt: limit }, until: { $lte: at } },
+      { $set: { task: lease.task, until: lease.until, since: at } },
+    );
+    return slot?._id;
+  }
+
+  /** The documents of a queue are made when the first task asks, and when its limit was raised. */
+  async function make(queue: string, limit: number): Promise<void> {
+    const free = Array.from({ length: limit }, (_, n) => ({ _id: `${queue}/${n}`, queue, n }));
+    try {
+      await slots.insertMany(
+        free.map((slot) => ({ ...slot, task: '', until: 0, since: 0 })),
+        { ordered: false },
+      );
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
+    made.add(`${queue}/${limit}`);
+  }
+
+  return {
+    /** One atomic update on a slot that is free or whose lease ran out: its id; undefined: all are held. */
+    async reserve(queue: string, limit: number, lease: Lease): Promise<string | undefined> {
+      const slot = await reserveFree(queue, limit, lease);
+      if (slot !== undefined || made.has(`${queue}/${limit}`)) return slot;
+      await make(queue, limit);
+      return reserveFree(queue, limit, lease);
+    },
+
+    async extend(id: string, { task, until }: Lease): Promise<boolean> {
+      return (await slots.updateOne({ _id: id, task }, { $set: { until } })).matchedCount === 1;
+    },
+
+    /** `until`: only if the lease is still that one, which its holder may have made longer. */
+    async free(id: string, task: string, until?: number): Promise<void> {
+      await slots.updateOne(
+        { _id: id, task, ...(until === undefined ? {} : { until }) },
+        { $set: { task: '', until: 0 } },
+      );
+    },
+
+    async heldBy(task: string): Promise<SlotDocument[]> {
+      return slots.find({ task }).toArray();
+    },
+
+    /** Whether a slot is free now: a hint, since another may be faster. */
+    async hasFree(queue: string, limit: number): Promise<boolean> {
+      const held = await slots.countDocuments({ queue, n: { $lt: limit }, until: { $gt: now() } });
+      return held < limit;
+    },
+
+    /** All that are held: at most the sum of all limits. */
+    async held(): Promise<SlotDocument[]> {
+      return slots.find({ until: { $gt: now() } }).toArray();
+    },
+  };
+}
+
+export interface Lease {
+  readonly task: string;
+  readonly until: number;
+}
+
+function ticketOperations(tickets: Collection<TicketDocument>, now: () => number) {
+  return {
+    /** The task's place in the queue; undefined: it has none. Says when it looks again. */
+    async keepTicket(task: string, queue: string, looksAt: number): Promise<boolean> {
+      const kept = await tickets.updateOne({ _id: `${task}@${queue}` }, { $set: { looks_at: looksAt } });
+      return kept.matchedCount === 1;
+    },
+
+    async insertTicket(ticket: NewTicket, round: number): Promise<void> {
+      const { task, queue, account, looksAt, deadlineAt } = ticket;
+      const arrival = now().toString().padStart(timeDigits, '0');
+      try {
+        await tickets.insertOne({
+          _id: `${task}@${queue}`,
+          task,
+          queue,
+          account,
+          order: `${round.toString().padStart(roundDigits, '0')}-${arrival}-${task}`,
+          round,
+          looks_at: looksAt,
+          expires: new Date(deadlineAt + ticketsKeptMs),
+        });
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+      }
+    },
+
+    /** Who is next. */
+    async firstTicket(queue: string): Promise<Ticket | undefined> {
+      return (await tickets.find({ queue }).sort({ order: 1 }).limit(1).next()) ?? undefined;
+    },
+
+    /** True: it was there; of several that take it away, one is told so. */
+    async removeTicket(task: string, queue: string): Promise<boolean> {
+      return (await tickets.deleteOne({ _id: `${task}@${queue}` })).deletedCount === 1;
+    },
+
+    async removeTickets(task: string): Promise<void> {
+      await tickets.deleteMany({ task });
+    },
+
+    /** Counted no further than `max`. */
+    async countTickets(queue: string, max: number): Promise<number> {
+      return tickets.countDocuments({ queue }, { limit: max });
+    },
+  };
+}
+
+function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {
+  const expires = (): Date => new Date(now() + roundsKeptMs);
+
+  async function next(id: string): Promise<number> {
+    const counted = await rounds.findOneAndUpdate(
+      { _id: id },
+      { $inc: { round: 1 }, $set: { expires: expires() } },
+      { upsert: true, returnDocument: 'after' },
+    );
+    return counted?.round ?? 1;
+  }
+
+  async function nextRound(id: string): Promise<number> {
+    try {
+      return await next(id);
+    } catch (error) {
+      // Two first tickets of an account may both try to insert.
+      if (!isDuplicateKey(error)) throw error;
+      return next(id);
+    }
+  }
+
+  return {
+    /**
+     * Start-time fair queueing: an account's tickets get rounds one after another, beginning behind the round that is
+     * served now. So a burst of one account and the single task of another are next to each other in the first round.
+     */
+    async takeRound(queue: string, account: string): Promise<number> {
+      const id = `${queue}|${account}`;
+      const served = (await rounds.findOne({ _id: queue }))?.round ?? 0;
+      const round = await nextRound(id);
+      if (round > served) return round;
+      // The account was not in the queue for a while: it enters now, and saves no turns up.
+      const entered = await rounds.updateOne(
+        { _id: id, round: { $lte: served } },
+        { $set: { round: served + 1 } },
+      );
+      return entered.modifiedCount === 1 ? served + 1 : nextRound(id);
+    },
+
+    async noteServed(queue: string, round: number): Promise<void> {
+      try {
+        await rounds.updateOne(
+          { _id: queue },
+          { $max: { round }, $set: { expires: expires() } },
+          { upsert: true },
+        );
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+
+const callDeadlineMs = 5_000;
+/** States of a pending activity: waiting for its next attempt, or with a worker. */
+const scheduled = 1;
+const wakeTries = 3;
+const wakeRetryMs = 1_500;
+
+/**
+ * Ends the back-off of a task's activity: costs no history event. One that is with a worker is left alone, since a
+ * reset would throw its answer away: it acts by itself soon, or goes into a back-off that the next try ends.
+ */
+export async function wakeActivity(client: Client, task: string, activity: string): Promise<void> {
+  const { namespace } = client.options;
+  const execution = { workflowId: task };
+  for (let left = wakeTries; left > 0; left -= 1) {
+    try {
+      const { pendingActivities } = await client.withDeadline(Date.now() + callDeadlineMs, () =>
+        client.workflowService.describeWorkflowExecution({ namespace, execution }),
+      );
+      const pending = (pendingActivities ?? []).find(({ activityId }) => activityId === activity);
+      if (pending === undefined) return;
+      if (pending.state === scheduled) {
+        await client.withDeadline(Date.now() + callDeadlineMs, () =>
+          client.workflowService.resetActivity({ namespace, execution, id: activity }),
+        );
+        return;
+      }
+    } catch {
+      // The task has ended or is not there yet; the next attempt sees whatever there is to see.
+      return;
+    }
+    await delay(wakeRetryMs);
+  }
+}
