@@ -3,7 +3,7 @@ import type { Micros } from './money.ts';
 import type { SettleFacts } from './task.ts';
 
 export const priceUnits = ['million_tokens', 'second', 'image', 'call'] as const;
-export type PriceUnit = (typeof priceUnits)[number];
+type PriceUnit = (typeof priceUnits)[number];
 
 /** What a rule's `when` may test. Absent: not known, and then a rule that tests it does not hold. */
 export interface PriceFacts {

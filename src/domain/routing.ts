@@ -12,7 +12,7 @@ export interface RouteChannel {
   readonly credentials: readonly string[];
 }
 
-export type DropReason =
+type DropReason =
   | 'model_not_served'
   | 'kind_not_served'
   | 'disabled'

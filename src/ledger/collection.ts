@@ -1,6 +1,7 @@
 import { MongoBulkWriteError } from 'mongodb';
 import type { Collection, Db } from 'mongodb';
 import { ensureIndexes, isDuplicateKey } from '../store/mongo.ts';
+import type { IndexShape } from '../store/mongo.ts';
 import { entryId } from './entry.ts';
 import type { LedgerEntry } from './entry.ts';
 
@@ -20,10 +21,13 @@ export function ledgerCollection(db: Db): Collection<LedgerEntry> {
   });
 }
 
+/** What makes an operation happen once. */
+export const keyIndex: IndexShape = { name: 'key', key: { key: 1 }, unique: true };
+
 /** The unique index on `key` needs the collection unsharded, or sharded by `key`. */
 export async function ensureLedgerIndexes(db: Db): Promise<void> {
   await ensureIndexes(ledgerCollection(db), [
-    { name: 'key', key: { key: 1 }, unique: true },
+    keyIndex,
     { name: 'account_seq', key: { account: 1, seq: -1 } },
   ]);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Micros } from '../domain/money.ts';
 
-export type EntryKind = 'credit' | 'hold' | 'settle' | 'release' | 'charge_extra' | 'adjust';
+type EntryKind = 'credit' | 'hold' | 'settle' | 'release' | 'charge_extra' | 'adjust';
 
 /**
  * One line of an account, as stored; never changed, never removed. Every integer but `at` is an int64 in MongoDB.

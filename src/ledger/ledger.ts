@@ -46,7 +46,7 @@ export interface Ledger {
   openHolds(account: string, options?: OpenHoldsOptions): Promise<OpenHold[]>;
 }
 
-export interface AppendResult {
+interface AppendResult {
   readonly entry: LedgerEntry;
   /** It was there before this call. */
   readonly replayed: boolean;
@@ -65,7 +65,7 @@ export interface CloseResult extends AppendResult {
   readonly contradicts: boolean;
 }
 
-export type ReleaseResult = CloseResult | { readonly closed: 'no_hold' };
+type ReleaseResult = CloseResult | { readonly closed: 'no_hold' };
 
 export interface Balance {
   readonly available: Micros;
@@ -74,7 +74,7 @@ export interface Balance {
   readonly seq: bigint;
 }
 
-export interface EntriesPage {
+interface EntriesPage {
   /** The page begins behind this `seq`. */
   readonly after?: bigint;
   /** 1 to 1,000. */

@@ -19,7 +19,7 @@ export type Outcome =
 /** Entries found by key, and those that this plan adds. */
 export type KnownEntries = ReadonlyMap<string, LedgerEntry>;
 
-export interface PlannedOperation {
+interface PlannedOperation {
   readonly outcome: Outcome;
   /** The outcome holds once this many of the plan's entries are written. */
   readonly entriesNeeded: number;

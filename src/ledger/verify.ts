@@ -1,7 +1,8 @@
 import type { Db } from 'mongodb';
 import { isTerminal } from '../domain/task.ts';
 import type { TaskStatus } from '../domain/task.ts';
-import { findByKeys, ledgerCollection } from './collection.ts';
+import { hasIndex } from '../store/mongo.ts';
+import { findByKeys, keyIndex, ledgerCollection } from './collection.ts';
 import { keys } from './entry.ts';
 import type { LedgerEntry } from './entry.ts';
 import { closedTask, createAccountCheck } from './verify-account.ts';
@@ -62,6 +63,9 @@ export async function verifyLedger(options: VerifyOptions): Promise<VerifyResult
     await closed.end();
     await checkWhatIsOpen(context, account, check);
   }
+  if (entries > 0 && !(await context.hasKeyIndex())) {
+    report({ invariant: 'one_hold_and_one_close', message: 'the unique index on key is missing' });
+  }
   await checkEndedTasks(context);
   options.onProgress?.({ accounts, entries });
   return { accounts, entries, violations, violationCount };
@@ -80,6 +84,7 @@ function createContext({ db, isLive }: VerifyOptions, report: Report) {
   return {
     report,
     isLive,
+    hasKeyIndex: () => hasIndex(ledger, keyIndex),
     accounts: () =>
       ledger.aggregate<{ _id: string }>([{ $group: { _id: '$account' } }], { allowDiskUse: true }),
     entriesOf: (account: string) => ledger.find({ account }).sort({ seq: 1 }),

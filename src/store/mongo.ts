@@ -101,6 +101,17 @@ export async function ensureIndexes<Schema extends Document>(
   }
 }
 
+/** Whether an index of this name and shape is there. */
+export async function hasIndex<Schema extends Document>(
+  collection: Collection<Schema>,
+  shape: IndexShape,
+): Promise<boolean> {
+  const existing = await listIndexes(collection);
+  return existing.some(
+    (index) => index['name'] === shape.name && describeIndex(index) === describeIndex({ ...shape }),
+  );
+}
+
 async function createIndex<Schema extends Document>(
   collection: Collection<Schema>,
   shape: IndexShape,

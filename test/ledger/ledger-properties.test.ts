@@ -121,57 +121,65 @@ function expectMoneyAddsUp(entries: readonly LedgerEntry[]): void {
   }
 }
 
-test('any operations, from any processes, through any faults, leave a sound ledger', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(wish, { minLength: 1, maxLength: 40 }),
-      fc.array(fault, { maxLength: 25 }),
-      fc.boolean(),
-      async (wishes, planned, atOnce) => {
-        const account = world.newAccount();
-        faults = [];
-        await processes[0]?.credit({ account, amount: 100n, reference: 'start' });
-        faults = [...planned];
-        const answers: (Answer | undefined)[] = [];
-        if (atOnce) {
-          answers.push(...(await Promise.all(wishes.map((request) => fulfil(account, request)))));
-        } else {
-          for (const request of wishes) answers.push(await fulfil(account, request));
-        }
-        const entries = await world.entries.find({ account }).sort({ seq: 1 }).toArray();
-        expect(await world.chainFaults(account)).toEqual([]);
-        expectOneTruth(answers, entries);
-        expectMoneyAddsUp(entries);
-      },
-    ),
-    { numRuns: 60 },
-  );
-  const everything = await verifyLedger({ db: world.db, isLive: async (tasks) => new Set(tasks) });
-  expect(everything.violations).toEqual([]);
-  expect(everything.entries).toBeGreaterThan(100);
-});
+test(
+  'any operations, from any processes, through any faults, leave a sound ledger',
+  { timeout: 180_000 },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(wish, { minLength: 1, maxLength: 40 }),
+        fc.array(fault, { maxLength: 25 }),
+        fc.boolean(),
+        async (wishes, planned, atOnce) => {
+          const account = world.newAccount();
+          faults = [];
+          await processes[0]?.credit({ account, amount: 100n, reference: 'start' });
+          faults = [...planned];
+          const answers: (Answer | undefined)[] = [];
+          if (atOnce) {
+            answers.push(...(await Promise.all(wishes.map((request) => fulfil(account, request)))));
+          } else {
+            for (const request of wishes) answers.push(await fulfil(account, request));
+          }
+          const entries = await world.entries.find({ account }).sort({ seq: 1 }).toArray();
+          expect(await world.chainFaults(account)).toEqual([]);
+          expectOneTruth(answers, entries);
+          expectMoneyAddsUp(entries);
+        },
+      ),
+      { numRuns: 60 },
+    );
+    const everything = await verifyLedger({ db: world.db, isLive: async (tasks) => new Set(tasks) });
+    expect(everything.violations).toEqual([]);
+    expect(everything.entries).toBeGreaterThan(100);
+  },
+);
 
-test('three processes on one hot account keep one chain, and nobody starves', async () => {
-  faults = [];
-  const account = world.newAccount();
-  await processes[0]?.credit({ account, amount: 1_000_000n, reference: 'start' });
-  const operations = 3 * 200 * 2;
-  const began = performance.now();
-  await Promise.all(
-    processes.flatMap((ledger, index) =>
-      Array.from({ length: 200 }, async (_, n) => {
-        const request = { account, task: `${account}.${index}-${n}` };
-        await ledger.hold({ ...request, amount: 10n, basis: '{}', overdraftLimit: 0n });
-        await ledger.settle({ ...request, held: 10n, amount: 7n });
-      }),
-    ),
-  );
-  const perSecond = (operations / (performance.now() - began)) * 1000;
-  expect(perSecond).toBeGreaterThan(50);
-  expect(await processes[0]?.balance(account)).toEqual({
-    available: 1_000_000n - 600n * 7n,
-    held: 0n,
-    seq: BigInt(operations) + 1n,
-  });
-  expect(await world.chainFaults(account)).toEqual([]);
-});
+test(
+  'three processes on one hot account keep one chain, and nobody starves',
+  { timeout: 120_000 },
+  async () => {
+    faults = [];
+    const account = world.newAccount();
+    await processes[0]?.credit({ account, amount: 1_000_000n, reference: 'start' });
+    const operations = 3 * 200 * 2;
+    const began = performance.now();
+    await Promise.all(
+      processes.flatMap((ledger, index) =>
+        Array.from({ length: 200 }, async (_, n) => {
+          const request = { account, task: `${account}.${index}-${n}` };
+          await ledger.hold({ ...request, amount: 10n, basis: '{}', overdraftLimit: 0n });
+          await ledger.settle({ ...request, held: 10n, amount: 7n });
+        }),
+      ),
+    );
+    const perSecond = (operations / (performance.now() - began)) * 1000;
+    expect(perSecond).toBeGreaterThan(50);
+    expect(await processes[0]?.balance(account)).toEqual({
+      available: 1_000_000n - 600n * 7n,
+      held: 0n,
+      seq: BigInt(operations) + 1n,
+    });
+    expect(await world.chainFaults(account)).toEqual([]);
+  },
+);

@@ -21,7 +21,7 @@ export interface LedgerWorld {
   chainFaults(account: string): Promise<Violation[]>;
 }
 
-export interface LedgerOptions {
+interface LedgerOptions {
   readonly uri?: string;
   readonly wrap?: (collection: Collection<LedgerEntry>) => Collection<LedgerEntry>;
   readonly headsMax?: number;

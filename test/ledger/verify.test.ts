@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Collection, Document } from 'mongodb';
+import { ensureLedgerIndexes } from '../../src/ledger/collection.ts';
 import { chainEntry, emptyHead, hashEntry, keys } from '../../src/ledger/entry.ts';
 import type { Head, LedgerEntry } from '../../src/ledger/entry.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
@@ -203,6 +204,15 @@ describe('one_hold_and_one_close', () => {
     ]);
   });
 
+  test('a ledger without the unique index that makes every operation happen once', async () => {
+    await raw().dropIndex('key');
+    const { violations } = await verify();
+    await ensureLedgerIndexes(world.db);
+    expect(violations).toEqual([
+      { invariant: 'one_hold_and_one_close', message: 'the unique index on key is missing' },
+    ]);
+  });
+
   test('a credit that bears no reference, and a hold without a task', async () => {
     await append({ kind: 'credit', key: 'present', amount: 1n, available: 1n });
     await append({ kind: 'hold', key: 'nothing:hold', amount: 0n });
@@ -321,7 +331,7 @@ describe('charged_is_succeeded', () => {
   });
 });
 
-test('twelve thousand entries, and more violations than are listed', async () => {
+test('twelve thousand entries, and more violations than are listed', { timeout: 180_000 }, async () => {
   const account = 'bulk';
   const batch: LedgerEntry[] = [];
   let head: Head = emptyHead;
