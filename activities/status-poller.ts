@@ -49,11 +49,22 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
   return {
     status: (operation, signal) =>
       new Promise((resolve, reject) => {
-        const question = { operation, answer: resolve, fail: reject };
-        signal.addEventListener('abort', () => {
+        const onAbort = (): void => {
           waiting = waiting.filter((entry) => entry !== question);
           reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
-        });
+        };
+        const question: Question = {
+          operation,
+          answer: (status) => {
+            signal.removeEventListener('abort', onAbort);
+            resolve(status);
+          },
+          fail: (error) => {
+            signal.removeEventListener('abort', onAbort);
+            reject(error instanceof Error ? error : new Error(String(error)));
+          },
+        };
+        signal.addEventListener('abort', onAbort, { once: true });
         waiting.push(question);
         if (draining) return;
         draining = true;

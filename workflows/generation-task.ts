@@ -34,7 +34,9 @@ export async function generationTask(input: TaskInput): Promise<TaskResult> {
       'An operator’s decision: {action: cancel | fail | resubmit | adopt | poll, by, reason, upstreamId?}',
   });
   // A cancellation from the Temporal UI means what the API's cancel means: it must not skip the money.
-  CancellationScope.current().cancelRequested.catch(() => requestCancel(run));
+  CancellationScope.current().cancelRequested.catch(() =>
+    CancellationScope.nonCancellable(() => requestCancel(run)),
+  );
   return CancellationScope.nonCancellable(() => live(run));
 }
 

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import { waitUntil } from '../support/processes.ts';
+
+/** Tasks that end otherwise than by success: deadlines, cancellations, operators. Each gives its hold back, or says why not. */
+describe('endings', () => {
+  let gateway: TestGateway;
+  let account: TestAccount;
+  beforeAll(async () => {
+    gateway = await startGateway();
+    account = await gateway.account();
+  });
+  afterAll(() => gateway.stop());
+
+  const kindsOf = async (task: string) =>
+    (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
+  const deletesOf = () => gateway.simulator.stats().deletes;
+  const statusIs = (id: string, ...statuses: string[]) =>
+    waitUntil(`the task is ${statuses.join(' or ')}`, async () => {
+      const { body } = await account.call('GET', `/v1/videos/generations/${id}`);
+      return statuses.includes(body.status);
+    });
+
+  describe('the deadline', () => {
+    it('fails a task that never finishes, releases its hold and asks the upstream to cancel', async () => {
+      const receiver = await startCallbackReceiver();
+      const deletes = deletesOf();
+      const created = await account.create({
+        prompt: 'endless [sim:never-starts]',
+        metadata: { execution_expires_after: 3, callback_url: receiver.url },
+      });
+      expect(created.status).toBe(200);
+      const done = await account.finished(created.body.id);
+      expect(done).toMatchObject({ status: 'failed', error: { code: 'task_expired' } });
+      expect(done['completed_at'] - created.body.created_at).toBeGreaterThanOrEqual(3);
+      expect(await kindsOf(created.body.id)).toEqual(['hold', 'release']);
+      expect(deletesOf()).toBe(deletes + 1);
+      await receiver.waitFor(1);
+      expect(receiver.received[0]?.body).toMatchObject({ status: 'failed', error: { code: 'task_expired' } });
+      receiver.close();
+    });
+
+    it('lets a result count that is there when it passes', async () => {
+      // The next planned poll lies beyond the deadline: only the last look can see the result.
+      const created = await account.create({
+        prompt: 'just in time [sim:render=2][sim:callback-never][sim:poll:500*1]',
+        metadata: { execution_expires_after: 4 },
+      });
+      expect(await account.finished(created.body.id)).toMatchObject({ status: 'succeeded' });
+      expect(await kindsOf(created.body.id)).toEqual(['hold', 'settle']);
+    });
+
+    it('passes while the upstream accepts nothing: nothing was sent, nothing is charged', async () => {
+      const created = await account.create({
+        prompt: 'throttled-for-ever [sim:create:429]',
+        metadata: { execution_expires_after: 4 },
+      });
+      expect(await account.finished(created.body.id)).toMatchObject({
+        status: 'failed',
+        error: { code: 'task_expired' },
+      });
+      expect(gateway.simulator.submissions('throttled-for-ever').creates).toBe(0);
+      expect(await kindsOf(created.body.id)).toEqual(['hold', 'release']);
+    });
+  });
+
+  describe('cancel', () => {
+    it('ends a task that was not sent yet at once', async () => {
+      const created = await account.create({ prompt: 'held back [sim:create:429]' });
+      const cancelled = await account.call('POST', `/v1/videos/generations/${created.body.id}/cancel`);
+      expect(cancelled.status).toBe(200);
+      expect(cancelled.body).toMatchObject({ status: 'failed', error: { code: 'task_cancelled' } });
+      expect(await kindsOf(created.body.id)).toEqual(['hold', 'release']);
+    });
+
+    it('asks the upstream, and ends a job that it still queues', async () => {
+      const created = await account.create({ prompt: 'queued [sim:never-starts]' });
+      await statusIs(created.body.id, 'submitted');
+      const cancelled = await account.call('POST', `/v1/videos/generations/${created.body.id}/cancel`);
+      expect(cancelled.status).toBe(200);
+      expect(cancelled.body).toMatchObject({ status: 'failed', error: { code: 'task_cancelled' } });
+      expect(await kindsOf(created.body.id)).toEqual(['hold', 'release']);
+    });
+
+    it('answers 409 for a job that runs and costs, which goes on to its result', async () => {
+      const created = await account.create({ prompt: 'too late [sim:render=4]' });
+      await statusIs(created.body.id, 'running');
+      const cancelled = await account.call('POST', `/v1/videos/generations/${created.body.id}/cancel`);
+      expect(cancelled.status).toBe(409);
+      expect(cancelled.body.error.code).toBe('task_not_cancellable');
+      expect(await account.finished(created.body.id)).toMatchObject({ status: 'succeeded' });
+    });
+
+    it('answers 409 for a task that has ended and 404 for one of another account', async () => {
+      const created = await account.create();
+      await account.finished(created.body.id);
+      expect((await account.call('POST', `/v1/videos/generations/${created.body.id}/cancel`)).status).toBe(
+        409,
+      );
+      const stranger = await gateway.account();
+      expect((await stranger.call('POST', `/v1/videos/generations/${created.body.id}/cancel`)).status).toBe(
+        404,
+      );
+    });
+
+    it('from the Temporal UI means the same: the hold is released', async () => {
+      const created = await account.create({ prompt: 'cancelled in the UI [sim:never-starts]' });
+      await statusIs(created.body.id, 'submitted');
+      await gateway.core.client.workflow.getHandle(created.body.id).cancel();
+      expect(await account.finished(created.body.id)).toMatchObject({
+        status: 'failed',
+        error: { code: 'task_cancelled' },
+      });
+      expect(await kindsOf(created.body.id)).toEqual(['hold', 'release']);
+    });
+  });
+
+  describe('an answer that got lost', () => {
+    it.each(['accepted-then-silent', 'accepted-500', 'accepted-504', 'malformed'])(
+      '(%s) is found again by its marker',
+      async (fault) => {
+        const prompt = `lost-${fault} [sim:create:${fault}]`;
+        const created = await account.create({ prompt });
+        expect(await account.finished(created.body.id, 60_000)).toMatchObject({ status: 'succeeded' });
+        expect(gateway.simulator.submissions(`lost-${fault}`)).toEqual({ submits: 1, creates: 1 });
+      },
+    );
+
+    it('waits for an operator where the upstream does not show it, and is never posted again by itself', async () => {
+      const created = await account.create({ prompt: 'vanished-answer [sim:create:timeout]' });
+      await waitUntil(
+        'the task asks for an operator',
+        async () => {
+          const { body } = await gateway.admin('GET', '/admin/v1/tasks?needs_attention=true');
+          return body.data.some((task: { id: string }) => task.id === created.body.id);
+        },
+        90_000,
+      );
+      expect(gateway.simulator.submissions('vanished-answer').submits).toBe(1);
+      const refused = await account.call('POST', `/v1/videos/generations/${created.body.id}/cancel`);
+      expect(refused.status).toBe(409);
+      expect(await kindsOf(created.body.id)).toEqual(['hold']);
+      const action = { action: 'fail', reason: 'not in the console' };
+      const answer = await gateway.admin('POST', `/admin/v1/tasks/${created.body.id}/actions`, action);
+      expect(answer.status).toBe(200);
+      expect(await account.finished(created.body.id)).toMatchObject({
+        status: 'failed',
+        error: { code: 'internal_error' },
+      });
+      expect(await kindsOf(created.body.id)).toEqual(['hold', 'release']);
+      const { body } = await gateway.admin('GET', `/admin/v1/tasks/${created.body.id}`);
+      expect(JSON.stringify(body)).toContain('not in the console');
+    }, 150_000);
+  });
+
+  it('of a terminated workflow is repaired by the reconciler: the hold is released', async () => {
+    const created = await account.create({ prompt: 'terminated [sim:never-starts]' });
+    await statusIs(created.body.id, 'submitted');
+    const { client } = gateway.core;
+    await client.workflow.getHandle(created.body.id).terminate('a test');
+    await waitUntil('visibility shows it', async () => {
+      const prefix = gateway.core.environment.TASK_QUEUE_PREFIX;
+      await client.schedule.getHandle(`${prefix}reconcile-tasks`).trigger();
+      const { body } = await account.call('GET', `/v1/videos/generations/${created.body.id}`);
+      return body.status === 'failed';
+    });
+    const { body } = await account.call('GET', `/v1/videos/generations/${created.body.id}`);
+    expect(body.error.code).toBe('internal_error');
+    expect(await kindsOf(created.body.id)).toEqual(['hold', 'release']);
+  });
+
+  it('leaves no hold open', async () => {
+    await waitUntil('all holds are closed', async () => (await account.balance()).held === '0.000000');
+  });
+});
