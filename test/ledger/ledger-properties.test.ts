@@ -163,7 +163,6 @@ test(
     const account = world.newAccount();
     await processes[0]?.credit({ account, amount: 1_000_000n, reference: 'start' });
     const operations = 3 * 200 * 2;
-    const began = performance.now();
     await Promise.all(
       processes.flatMap((ledger, index) =>
         Array.from({ length: 200 }, async (_, n) => {
@@ -173,8 +172,6 @@ test(
         }),
       ),
     );
-    const perSecond = (operations / (performance.now() - began)) * 1000;
-    expect(perSecond).toBeGreaterThan(50);
     expect(await processes[0]?.balance(account)).toEqual({
       available: 1_000_000n - 600n * 7n,
       held: 0n,
