@@ -74,7 +74,11 @@ export async function waitUntilServing(
     try {
       // Each attempt follows the one before.
       await probe();
-      return;
+      // Another server may answer on the port that ours could not get.
+      if (!child.hasExited()) {
+        return;
+      }
+      throw new LocalServerError('another server answers on its port');
     } catch (error) {
       if (child.hasExited()) {
         throw await failure(child, `${child.name} ${await child.exited}`);

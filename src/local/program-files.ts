@@ -1,5 +1,9 @@
-import { access, chmod, constants, cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { access, chmod, constants, cp, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+
+const temporaryPrefix = 'fetch-';
+/** Longer than any download may take. */
+const abandonedAfterMs = 3_600_000;
 
 export function exists(path: string): Promise<boolean> {
   return canAccess(path, constants.F_OK);
@@ -30,11 +34,23 @@ export async function inTemporaryDirectory<T>(
   work: (directory: string) => Promise<T>,
 ): Promise<T> {
   await mkdir(dataDir, { recursive: true });
-  const directory = await mkdtemp(join(dataDir, 'fetch-'));
+  await removeAbandoned(dataDir);
+  const directory = await mkdtemp(join(dataDir, temporaryPrefix));
   try {
     return await work(directory);
   } finally {
     await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** What a process that was killed during its download has left. */
+async function removeAbandoned(dataDir: string): Promise<void> {
+  const names = (await readdir(dataDir)).filter((name) => name.startsWith(temporaryPrefix));
+  for (const directory of names.map((name) => join(dataDir, name))) {
+    const found = await stat(directory).catch(() => undefined);
+    if (found !== undefined && found.mtimeMs < Date.now() - abandonedAfterMs) {
+      await rm(directory, { recursive: true, force: true });
+    }
   }
 }
 

@@ -18,7 +18,7 @@ test('a data directory is made, and taken once', async () => {
 
 test('a directory of another live process is refused with its number; a killed one leaves it free', async () => {
   const dataDir = await scratchDirectory();
-  const other = await runProgram('hold-lock', dataDir);
+  const other = await runProgram(new URL('./programs/hold-lock.ts', import.meta.url), dataDir);
   await expect(lockDataDir(dataDir)).rejects.toThrow(
     `${dataDir} is in use by process ${other.child.pid}: stop it, or set DATA_DIR to another directory.`,
   );

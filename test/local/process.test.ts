@@ -61,7 +61,7 @@ test('stop lets the child end in its own way; kill does not', async () => {
 
 test('a child dies with a parent that is killed', async () => {
   const { dataDir } = await scratchOptions();
-  const parent = await runProgram('parent', dataDir);
+  const parent = await runProgram(new URL('./programs/parent.ts', import.meta.url), dataDir);
   const childPid = Number(parent.line);
   expect(await identifyProcess(childPid)).toMatchObject({ pid: childPid });
   await parent.kill();

@@ -60,6 +60,14 @@ final class KeyType extends BasicDataType<Object[]> {
         if (isBound(left) || isBound(right)) {
             return Integer.compare(boundOrder(left), boundOrder(right));
         }
+        // Nearly all keys; the general comparison below tries fourteen types one after the other.
+        if (left instanceof String && right instanceof String) {
+            return ((String) left).compareTo((String) right);
+        }
+        if (left instanceof Double && right instanceof Double) {
+            // Adding zero makes -0.0 equal to 0.0.
+            return Double.compare((Double) left + 0.0, (Double) right + 0.0);
+        }
         return VALUES.compare(left, right);
     }
 

@@ -4,13 +4,12 @@ import { fileURLToPath } from 'node:url';
 
 import { onTestFinished } from 'vitest';
 
-/** Runs a program of this directory in a process of its own until it has said a line. */
+/** Runs a TypeScript file in a process of its own until it has said a line. */
 export async function runProgram(
-  name: string,
+  program: URL,
   ...args: string[]
 ): Promise<{ child: ChildProcess; line: string; kill: () => Promise<void> }> {
-  const file = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', file, ...args], {
+  const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(program), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const kill = async (): Promise<void> => {
