@@ -100,7 +100,8 @@ const modelSchema = z.strictObject({
   price: priceSchema,
 });
 
-const fileSchema = z
+/** Exported for the test that holds docs/configuration.md and the schema equal. */
+export const fileSchema = z
   .strictObject({
     currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency code of three letters, such as USD'),
     channels: z.array(channelSchema).min(1).refine(unique('id'), 'channel ids must differ'),

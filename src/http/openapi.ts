@@ -50,6 +50,7 @@ function describe(route: Route, path: string, index: number): RouteConfig {
     request: {
       ...(params === undefined ? {} : { params }),
       ...(query === undefined ? {} : { query }),
+      ...(route.headers === undefined ? {} : { headers: route.headers }),
       ...(body === undefined || route.readBody === undefined
         ? {}
         : {

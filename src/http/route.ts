@@ -25,6 +25,8 @@ interface Operation {
   readonly paths: readonly [string, ...string[]];
   /** Absent: the route takes no body, and one that is sent is not read. */
   readonly readBody?: BodyReader;
+  /** For the document; the handler reads them from `meta`. */
+  readonly headers?: z.ZodObject;
   readonly success: Success;
   /** Beside those that its authentication, its body and every route imply. */
   readonly errors: readonly ErrorCode[];

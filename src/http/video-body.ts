@@ -50,11 +50,11 @@ const duration = z
   });
 
 /** Came as JSON, so it is JSON. */
-const anyJson = z.custom<JsonValue>(() => true);
-const jsonStructure = z.custom<JsonValue>(
-  (value) => typeof value === 'object' && value !== null,
-  'must be an object or an array',
-);
+const isJson = (value: unknown): value is JsonValue => value !== undefined;
+const anyJson = z.unknown().transform((value): JsonValue => (isJson(value) ? value : null));
+const jsonStructure = z.union([z.array(anyJson), z.record(z.string(), anyJson)], {
+  error: 'must be an object or an array',
+});
 
 const metadataFields = z
   .object({
@@ -99,16 +99,21 @@ export const videoBodySchema = z
     prompt,
     mode: word.optional(),
     input_type: z.enum(inputTypes).optional(),
-    image: mediaReference.optional(),
+    image: mediaReference.optional().meta({ description: 'The same as images[0]; ignored beside images.' }),
     images: mediaList.optional(),
     videos: mediaList.optional(),
     audios: mediaList.optional(),
     resolution: word.optional(),
     ratio: word.optional(),
-    size: size.optional(),
-    duration: duration.optional(),
-    seconds: duration.optional(),
-    metadata: metadata.optional(),
+    size: size.optional().meta({
+      description: '<width>x<height>: gives resolution and ratio where these are absent.',
+    }),
+    duration: duration.optional().meta({ description: 'Seconds: 5, "5" or "5s"; -1 lets the model decide.' }),
+    seconds: duration.optional().meta({ description: 'Legacy spelling of duration, which wins.' }),
+    metadata: metadata.optional().meta({
+      description:
+        'Upstream parameters: an object, or a string that holds it as JSON. What the gateway does not know goes upstream as it came.',
+    }),
   })
   .meta({ id: 'VideoRequest' });
 
@@ -125,7 +130,7 @@ function parseJsonText(text: string): unknown {
 }
 
 /** Level by level, so that a hostile depth costs no stack: later steps recurse. */
-function isDeeperThan(value: unknown, levels: number): boolean {
+export function isDeeperThan(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; depth <= levels; depth += 1) {
     level = level.flatMap((item): unknown[] =>

@@ -16,12 +16,13 @@ export function createVideo(deps: Deps): Route {
     operationId: 'createVideo',
     summary: 'Create a video generation task',
     description:
-      'Confirms that the task was submitted; the video is not returned here. Honours `Idempotency-Key` (1-255 visible ASCII characters, kept 24 hours).',
+      'Confirms that the task was submitted; the video is not returned here. `Idempotency-Key` (1-255 visible ASCII characters) is kept for 24 hours: the same key and body is the same task, answered with `idempotency-replayed: true`.',
     tag: 'Videos',
     method: 'post',
     paths: ['/v1/videos/generations', '/v1/video/generations'],
     input: z.object({ body: videoBodySchema }),
     readBody: jsonBody(videoBodyBytesMax),
+    headers: z.object({ 'idempotency-key': z.string().optional() }),
     success: { description: 'The task, its hold and its workflow exist.', schema: createdTaskSchema },
     errors: [
       'unsupported_parameter',

@@ -20,6 +20,7 @@ export function estimateVideo(deps: Deps): Route {
     paths: ['/v1/videos/generations/estimate', '/v1/video/generations/estimate'],
     input: z.object({ body: videoBodySchema }),
     readBody: jsonBody(videoBodyBytesMax),
+    headers: z.object({ 'x-explain-route': z.literal('1').optional() }),
     success: { description: 'The hold, the expected charge, and the price rule.', schema: estimateSchema },
     errors: [
       'unsupported_parameter',

@@ -33,6 +33,7 @@ export function getVideo(deps: Deps): Route {
     method: 'get',
     paths: ['/v1/videos/generations/{:task_id}', '/v1/video/generations/{:task_id}'],
     input: z.object({ params: taskParams, query }),
+    headers: z.object({ 'if-none-match': z.string().optional() }),
     success: { description: 'The task as it is now.', schema: taskSchema },
     errors: ['task_not_found', 'missing_parameter', 'invalid_parameter'],
     async handle({ params, query: { wait = 0 }, caller, meta }) {

@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse, parseDocument } from 'yaml';
+import { z } from 'zod';
+import { environmentNames, fileSchema, parseGatewayConfig } from '../src/config.ts';
+import { errorTable, taskErrorCodes } from '../src/domain/errors.ts';
+import { createDocument, errorCodesOf, openApiPath } from '../src/http/openapi.ts';
+import { createRoutes } from '../src/http/routes/index.ts';
+import type { RouteDeps } from '../src/http/deps.ts';
+
+/** The documentation and the code say the same, in both directions. */
+
+const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+const sorted = (names: Iterable<string>) => [...new Set(names)].toSorted((a, b) => a.localeCompare(b));
+
+describe('docs/errors.md', () => {
+  const page = read('docs/errors.md');
+  const sections = new Map(
+    page
+      .split(/^### /m)
+      .slice(1)
+      .map((section) => {
+        const [code = '', , facts = ''] = section.split('\n');
+        return [code, facts] as const;
+      }),
+  );
+
+  test('describes every code, and no other', () => {
+    expect(sorted(sections.keys())).toEqual(sorted([...Object.keys(errorTable), ...taskErrorCodes]));
+  });
+
+  test.each(Object.entries(errorTable))('%s: status and type', (code, { status, type }) => {
+    expect(sections.get(code)).toBe(`${status} · ${type}`);
+  });
+
+  test('every code is thrown somewhere', () => {
+    const documented = new Set(routes().flatMap((route) => [...errorCodesOf(route)]));
+    const elsewhere = ['route_not_found', 'provider_error', 'rate_limit_exceeded'];
+    for (const code of Object.keys(errorTable)) {
+      expect([...documented, ...elsewhere]).toContain(code);
+    }
+  });
+});
+
+describe('docs/configuration.md', () => {
+  const page = read('docs/configuration.md');
+
+  test('describes every environment variable, and no other', () => {
+    const documented = [...page.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name = '']) => name);
+    expect(sorted(documented)).toEqual(sorted(environmentNames));
+    expect(documented).toHaveLength(environmentNames.length);
+  });
+
+  const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
+
+  test('its example is a valid configuration', () => {
+    expect(parseDocument(example).errors).toEqual([]);
+    const config = parseGatewayConfig(example, 'docs/configuration.md', {
+      environment: { ARK_KEY_A: 'x' },
+      providerNames: ['ark'],
+    });
+    expect(config.models).toHaveLength(1);
+  });
+
+  test('its example shows every key of the file', () => {
+    const shown = new Set(keysOf(parse(example)));
+    const known = schemaKeys(z.toJSONSchema(fileSchema, { io: 'input', unrepresentable: 'any' }));
+    const conditions = /`when` may test ([\s\S]*?)\./.exec(page)?.[1] ?? '';
+    const missing = sorted(known).filter((key) => !shown.has(key) && !conditions.includes(`\`${key}\``));
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('the OpenAPI document', () => {
+  const document = createDocument(routes());
+  const described = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+    Object.keys(item).map((method) => `${method} ${path}`),
+  );
+
+  test('is 3.1 and describes every path of every route, and no other', () => {
+    expect(document.openapi).toBe('3.1.0');
+    const declared = routes().flatMap(({ method, paths }) =>
+      paths.map((path) => `${method} ${openApiPath(path)}`),
+    );
+    expect(sorted(described)).toEqual(sorted(declared));
+    expect(described).toHaveLength(declared.length);
+  });
+
+  test('operation ids are unique and named as their files', () => {
+    const ids = routes().map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const id of ids) {
+      const file = id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      expect(() => read(`src/http/routes/${file}.ts`)).not.toThrow();
+    }
+  });
+
+  test('every operation has a summary, its security and its errors', () => {
+    for (const [path, item] of Object.entries(document.paths ?? {})) {
+      for (const operation of Object.values(item) as Operation[]) {
+        expect(operation.summary).toMatch(/\w/);
+        expect(operation.responses).toHaveProperty('500');
+        expect(operation.security.length).toBe(/^\/(v1|admin)/.test(path) ? 1 : 0);
+      }
+    }
+  });
+
+  test('the create’s body has the contract’s fields', () => {
+    const schema = document.components?.schemas?.['VideoRequest'];
+    expect(schema).toMatchObject({ type: 'object', required: ['model', 'prompt'] });
+    expect(Object.keys((schema as { properties: object }).properties)).toEqual([
+      'model', 'prompt', 'mode', 'input_type', 'image', 'images', 'videos', 'audios', 'resolution', 'ratio', 'size', 'duration', 'seconds', 'metadata',
+    ]); // prettier-ignore
+  });
+
+  test('is plain JSON without dangling references', () => {
+    const text = JSON.stringify(document);
+    const names = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name);
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) expect(document.components?.schemas).toHaveProperty(name);
+  });
+});
+
+interface Operation {
+  readonly summary: string;
+  readonly security: readonly unknown[];
+  readonly responses: object;
+}
+
+/** Declarations alone: no handler runs. */
+function routes() {
+  const deps = { adminToken: 'x', exposeMetrics: true, reloadConfig: () => undefined, now: Date.now };
+  return createRoutes(deps as unknown as RouteDeps);
+}
+
+function keysOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(keysOf);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => [key, ...keysOf(item)]);
+}
+
+/** Property names of a JSON schema, at every depth. */
+function schemaKeys(schema: unknown): string[] {
+  if (Array.isArray(schema)) return schema.flatMap(schemaKeys);
+  if (typeof schema !== 'object' || schema === null) return [];
+  return Object.entries(schema).flatMap(([key, item]) =>
+    key === 'properties' && typeof item === 'object' && item !== null
+      ? Object.entries(item).flatMap(([name, inner]) => [name, ...schemaKeys(inner)])
+      : schemaKeys(item),
+  );
+}
