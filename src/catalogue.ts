@@ -3,12 +3,15 @@ import type { ChannelConfig, GatewayConfig, ModelConfig } from './config.ts';
 import { GatewayError } from './domain/errors.ts';
 import { fitVideoRequest } from './domain/model-rules.ts';
 import type { Micros } from './domain/money.ts';
-import { imageQuantity, multiply, oneCall, priceOf, secondQuantity, tokenQuantity } from './domain/price.ts';
-import type { Charge, PriceBasis, PriceFacts, Quantity } from './domain/price.ts';
+import { multiply, oneCall } from './domain/price.ts';
+import type { Charge, PriceBasis } from './domain/price.ts';
 import type { GenerationRequest } from './domain/request.ts';
 import { orderCandidates } from './domain/routing.ts';
 import type { DroppedChannel, RouteCandidate } from './domain/routing.ts';
+import { synchronousIssue } from './images/image-forms.ts';
 import type { Provider, RequestIssue, TaskProvider } from './providers/provider.ts';
+import { quoteRequest, requestFacts } from './quote.ts';
+import type { QuoteContext } from './quote.ts';
 
 /**
  * Models, channels and prices of the running configuration: says which channels can serve a request, in which order,
@@ -197,13 +200,14 @@ function considerChannel(
   const broken = outages.filter(({ outage }) => outage?.reason === 'circuit_open').map(({ id }) => id);
   const dropped = dropsOf(outages);
   if (credentials.length === 0 && broken.length === 0) return { dropped };
-  const charges = priceRequest(request, channel, {
+  const quote = quoteRequest(request, {
     model: context.model,
+    channel: channel.id,
     estimateTokens: capability.estimateTokens,
   });
-  if (charges === undefined) return drop('no_price', 'no price rule holds for the request');
+  if (quote === undefined) return drop('no_price', 'no price rule holds for the request');
   const { canWait } = capability;
-  return { priced: { channel, credentials, ...charges }, broken, dropped, canWait };
+  return { priced: { channel, credentials, ...quote }, broken, dropped, canWait };
 }
 
 /** A switch concerns all credentials alike: it is told once. */
@@ -215,15 +219,11 @@ function dropsOf(outages: readonly { readonly outage: DroppedChannel | undefined
 
 interface Capability {
   readonly issue: RequestIssue | undefined;
-  readonly estimateTokens: EstimateTokens | undefined;
+  readonly estimateTokens: EstimateTokens;
   readonly canWait: boolean;
 }
 
-type EstimateTokens = (output: {
-  resolution: string;
-  ratio: string;
-  durationSeconds: number;
-}) => bigint | undefined;
+type EstimateTokens = QuoteContext['estimateTokens'];
 
 function capabilityFor(
   provider: Provider,
@@ -234,7 +234,7 @@ function capabilityFor(
     return provider.video === undefined ? undefined : taskCapability(provider.video, request, upstream);
   }
   const synchronous = provider.image;
-  const issue = synchronous?.check?.(request, upstream);
+  const issue = synchronous === undefined ? undefined : synchronousIssue(synchronous, request, upstream);
   if (synchronous !== undefined && issue === undefined)
     return { issue: undefined, estimateTokens: undefined, canWait: false };
   if (provider.imageTask !== undefined) return taskCapability(provider.imageTask, request, upstream);
@@ -249,122 +249,9 @@ function taskCapability<Request>(
   const { estimateTokens } = provider;
   return {
     issue: provider.check?.(request, upstream),
-    estimateTokens: estimateTokens === undefined ? undefined : (output) => estimateTokens(request, output),
+    estimateTokens:
+      estimateTokens === undefined ? undefined : (output) => estimateTokens(request, output, upstream),
     canWait: true,
-  };
-}
-
-interface PriceContext {
-  readonly model: ModelConfig;
-  readonly estimateTokens: EstimateTokens | undefined;
-}
-
-/** The dearest of everything that the request leaves open, and the plain case. */
-function priceRequest(
-  request: GenerationRequest,
-  channel: ChannelConfig,
-  context: PriceContext,
-): { readonly worst: Charge; readonly expected: Charge } | undefined {
-  const charges = outputVariants(request, context.model).flatMap((variant) => {
-    const facts = { ...requestFacts(request), ...variant.facts, channel: channel.id };
-    const quantity = quantityOf(request, variant, context);
-    const charge = quantity === undefined ? undefined : priceOf(context.model.price, facts, quantity);
-    return charge === undefined ? [] : [{ charge, plain: variant.plain }];
-  });
-  const first = charges[0];
-  if (first === undefined) return undefined;
-  const worst = charges.reduce(
-    (most, { charge }) => (charge.amount > most.amount ? charge : most),
-    first.charge,
-  );
-  return { worst, expected: charges.find(({ plain }) => plain)?.charge ?? worst };
-}
-
-interface OutputVariant {
-  readonly facts: PriceFacts;
-  readonly durationSeconds: number | undefined;
-  /** What the model renders when nothing is asked for: the first resolution and ratio listed, the default duration. */
-  readonly plain: boolean;
-}
-
-function outputVariants(request: GenerationRequest, model: ModelConfig): OutputVariant[] {
-  if (request.kind === 'image') return [{ facts: {}, durationSeconds: undefined, plain: true }];
-  const resolutions = openValues(request.resolution, model.resolutions);
-  const ratios = openValues(request.ratio === 'adaptive' ? undefined : request.ratio, model.ratios);
-  const longest = typeof request.duration === 'number' ? request.duration : model.durations?.max;
-  const usual =
-    typeof request.duration === 'number' ? request.duration : (model.durations?.default ?? longest);
-  const durations = longest === usual ? [longest] : [usual, longest];
-  // Some upstreams add sound unless told not to, and charge for it.
-  const sounds = request.generateAudio === undefined ? [false, true] : [request.generateAudio];
-  const outputs = sounds.flatMap((sound) => durations.map((durationSeconds) => ({ sound, durationSeconds })));
-  return resolutions.flatMap((resolution, r) =>
-    ratios.flatMap((ratio, a) =>
-      outputs.map(({ sound, durationSeconds }, d) => ({
-        facts: {
-          generate_audio: sound,
-          ...(resolution === undefined ? {} : { resolution }),
-          ...(ratio === undefined ? {} : { ratio }),
-          ...(durationSeconds === undefined ? {} : { duration: durationSeconds }),
-        },
-        durationSeconds,
-        plain: r === 0 && a === 0 && d === 0,
-      })),
-    ),
-  );
-}
-
-function openValues(asked: string | undefined, listed: readonly string[]): readonly (string | undefined)[] {
-  if (asked !== undefined) return [asked];
-  const concrete = listed.filter((value) => value !== 'adaptive');
-  return concrete.length === 0 ? [undefined] : concrete;
-}
-
-function quantityOf(
-  request: GenerationRequest,
-  variant: OutputVariant,
-  context: PriceContext,
-): Quantity | undefined {
-  const { durationSeconds } = variant;
-  switch (context.model.price.unit) {
-    case 'call':
-      return oneCall;
-    case 'image':
-      return request.kind === 'image' ? imageQuantity(request.n) : undefined;
-    case 'second':
-      return durationSeconds === undefined ? undefined : secondQuantity(durationSeconds);
-    case 'million_tokens': {
-      const { resolution = '', ratio = '' } = variant.facts;
-      const tokens = context.estimateTokens?.({ resolution, ratio, durationSeconds: durationSeconds ?? 0 });
-      return tokens === undefined ? undefined : tokenQuantity(tokens);
-    }
-    default:
-      return context.model.price.unit satisfies never;
-  }
-}
-
-/** The facts that the request itself fixes, for price rules. */
-function requestFacts(request: GenerationRequest): PriceFacts {
-  if (request.kind === 'image') {
-    return {
-      image_input: request.images.length > 0,
-      ...(request.size === undefined ? {} : { size: request.size }),
-      ...(request.quality === undefined ? {} : { quality: request.quality }),
-    };
-  }
-  const tier = request.extra['service_tier'];
-  return {
-    image_input: request.images.length > 0,
-    video_input: request.videos.length > 0,
-    audio_input: request.audios.length > 0,
-    draft: request.draft ?? false,
-    ...(request.generateAudio === undefined ? {} : { generate_audio: request.generateAudio }),
-    ...(request.mode === undefined ? {} : { mode: request.mode }),
-    ...(request.size === undefined ? {} : { size: request.size }),
-    ...(request.resolution === undefined ? {} : { resolution: request.resolution }),
-    ...(request.ratio === undefined || request.ratio === 'adaptive' ? {} : { ratio: request.ratio }),
-    ...(typeof request.duration === 'number' ? { duration: request.duration } : {}),
-    ...(typeof tier === 'string' ? { service_tier: tier } : {}),
   };
 }
 

@@ -293,6 +293,10 @@ const environmentSchema = z
       .regex(/^[a-z0-9-]{0,40}$/, 'must be at most 40 small letters, digits, dashes')
       .default(''),
     METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+    IMAGE_BODY_BYTES_MAX: z.coerce.number().int().min(1024).max(1_073_741_824).default(67_108_864),
+    IMAGE_FILES_MAX: z.coerce.number().int().min(1).max(64).default(16),
+    IMAGE_PIXELS_MAX: z.coerce.number().int().min(1).default(100_000_000),
+    IMAGE_KEPT_BYTES_MAX: z.coerce.number().int().min(0).max(268_435_456).default(33_554_432),
     SHUTDOWN_GRACE_SECONDS: z.coerce.number().int().min(1).max(3600).default(30),
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: cidrs,
     MEDIA_ALLOW_PRIVATE_NETWORKS: cidrs,

@@ -8,7 +8,7 @@ import { activityIds } from './domain/queues.ts';
 import { createHealth } from './health/health.ts';
 import type { Health } from './health/health.ts';
 import { createUpstreamClient } from './http-client.ts';
-import { ledgerCollection } from './ledger/collection.ts';
+import { ensureLedgerIndexes, ledgerCollection } from './ledger/collection.ts';
 import { createLedger } from './ledger/ledger.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { providers } from './providers/index.ts';
@@ -21,6 +21,8 @@ import { createChannelStateStore } from './store/channel-states.ts';
 import { createDeliveryStore } from './store/deliveries.ts';
 import { createIdempotencyStore } from './store/idempotency.ts';
 import { createKeyStore } from './store/keys.ts';
+import { createImageResultStore } from './store/image-results.ts';
+import { createLeaseStore } from './store/leases.ts';
 import { connectMongo } from './store/mongo.ts';
 import type { Mongo } from './store/mongo.ts';
 import { createRateLimitStore } from './store/rate-limits.ts';
@@ -61,9 +63,10 @@ export async function openCore(environment: Environment, log: Logger): Promise<C
   const now = () => Date.now();
   const mongo = await connectMongo(addresses.mongodbUri, { appName: 'mediary' });
   const stores = createStores(mongo, now);
-  await Promise.all(
-    Object.values(stores).map((store) => ('ensureIndexes' in store ? store.ensureIndexes() : undefined)),
-  );
+  await Promise.all([
+    ensureLedgerIndexes(mongo.db),
+    ...Object.values(stores).map((store) => ('ensureIndexes' in store ? store.ensureIndexes() : undefined)),
+  ]);
   const collection = ledgerCollection(mongo.db);
   const upstream = createUpstreamClient({
     allowPrivateNetworks: environment.UPSTREAM_ALLOW_PRIVATE_NETWORKS,
@@ -119,6 +122,8 @@ function createStores({ db }: Mongo, now: () => number) {
     circuits: createChannelHealthStore(db, now),
     slots: createSlotStore(db, now),
     rateLimits: createRateLimitStore(db),
+    leases: createLeaseStore(db),
+    imageResults: createImageResultStore(db, now),
   };
 }
 

@@ -27,6 +27,8 @@ export interface CreateTaskDeps {
 
 export interface CreateTaskCommand {
   readonly request: GenerationRequest;
+  /** Made already, of this request; absent: it is made here. */
+  readonly plan?: RoutePlan;
   readonly caller: Caller;
   /** Checked address; kept out of Temporal. */
   readonly callbackUrl?: string;
@@ -62,7 +64,7 @@ export function createTaskCreator(
   deps: CreateTaskDeps,
 ): (command: CreateTaskCommand) => Promise<CreatedTask> {
   return async (command) => {
-    const plan = deps.catalogue.plan(command.request, command.caller);
+    const plan = command.plan ?? deps.catalogue.plan(command.request, command.caller);
     const createdAt = deps.now();
     const claimId = command.idempotencyKey === undefined ? undefined : hashKey(command, deps.secret);
     const claim = claimId === undefined ? newClaim(deps) : await claimKey(claimId, command, deps);

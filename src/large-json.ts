@@ -4,9 +4,12 @@ import { randomUUID } from 'node:crypto';
 export class LargeText {
   readonly chunks: readonly Uint8Array[];
   readonly bytes: number;
+  /** It stood in the JSON text without escapes: its bytes are also its JSON form, between quotes. */
+  readonly verbatim: boolean;
 
-  constructor(chunks: readonly Uint8Array[]) {
+  constructor(chunks: readonly Uint8Array[], verbatim: boolean) {
     this.chunks = chunks;
+    this.verbatim = verbatim;
     this.bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   }
 
@@ -30,7 +33,7 @@ export class LargeText {
       if (skip < chunk.length) chunks.push(skip > 0 ? chunk.subarray(skip) : chunk);
       skip -= chunk.length;
     }
-    return new LargeText(chunks);
+    return new LargeText(chunks, this.verbatim);
   }
 
   /** One string of all of it: for what must have a string, at the price of a copy. */
@@ -69,7 +72,7 @@ export function createLargeJsonReader(): LargeJsonReader {
       return;
     }
     small.push(Buffer.from(`${mark}:${large.length}"`));
-    large.push(open.hasEscapes ? unescape(open.pieces) : new LargeText(open.pieces));
+    large.push(open.hasEscapes ? unescape(open.pieces) : new LargeText(open.pieces, true));
   }
 
   return {
@@ -142,7 +145,7 @@ function indexOrEnd(bytes: Buffer, value: number, from: number): number {
 
 function unescape(pieces: readonly Uint8Array[]): LargeText {
   const value = parseText(`"${Buffer.concat(pieces).toString('utf8')}"`);
-  return new LargeText([Buffer.from(typeof value === 'string' ? value : '')]);
+  return new LargeText([Buffer.from(typeof value === 'string' ? value : '')], false);
 }
 
 function parse(text: string, mark: string, large: readonly LargeText[]): unknown {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import { createKeyAuth } from './auth.ts';
 import { createCatalogue } from './catalogue.ts';
 import { createChannelSwitches } from './channel-switches.ts';
@@ -9,6 +10,10 @@ import { createGuardedClient } from './http-client.ts';
 import { createApp } from './http/app.ts';
 import type { AppDeps, ReloadResult } from './http/deps.ts';
 import { startHttpServer } from './http/server.ts';
+import { createImageGate } from './images/image-gate.ts';
+import { createImageService } from './images/image-service.ts';
+import { openImageWorkspaces } from './images/workspace.ts';
+import type { ImageWorkspaces } from './images/workspace.ts';
 import { createMetrics } from './metrics.ts';
 import { providers } from './providers/index.ts';
 import { createTaskClient } from './temporal/task-client.ts';
@@ -33,7 +38,8 @@ export async function startApi(core: Core): Promise<RunningApi> {
     webhooks: createGuardedClient({ allowPrivateNetworks: environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS }),
     media: createGuardedClient({ allowPrivateNetworks: environment.MEDIA_ALLOW_PRIVATE_NETWORKS }),
   };
-  const app = createApp(appDeps(core, switches, guarded));
+  const workspaces = await openImageWorkspaces(core.now);
+  const app = createApp(appDeps(core, switches, { ...guarded, workspaces }));
   const server = await startHttpServer({ app, host: environment.HOST, port: environment.PORT });
   const onReload = (): void => {
     const result = reload(core);
@@ -51,15 +57,21 @@ export async function startApi(core: Core): Promise<RunningApi> {
       process.off('SIGHUP', onReload);
       switches.stop();
       await server.close(environment.SHUTDOWN_GRACE_SECONDS * 1000);
-      await Promise.all([guarded.webhooks.close(), guarded.media.close()]);
+      await Promise.all([guarded.webhooks.close(), guarded.media.close(), workspaces.close()]);
     },
   };
+}
+
+interface Outside {
+  readonly webhooks: Guarded;
+  readonly media: Guarded;
+  readonly workspaces: ImageWorkspaces;
 }
 
 type Switches = ReturnType<typeof createChannelSwitches>;
 type Guarded = ReturnType<typeof createGuardedClient>;
 
-function appDeps(core: Core, switches: Switches, guarded: { webhooks: Guarded; media: Guarded }): AppDeps {
+function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
   const { stores, environment, secrets, now } = core;
   const catalogue = createCatalogue({
     current: core.config,
@@ -68,6 +80,7 @@ function appDeps(core: Core, switches: Switches, guarded: { webhooks: Guarded; m
     outage: (channel, credential, model) =>
       switches.outage(channel) ?? core.health.circuits.outage({ channel: channel.id, credential, model }),
   });
+  const overdraftLimit = createOverdraftLimits(core);
   const port = createTaskClient({ client: core.client, queuePrefix: environment.TASK_QUEUE_PREFIX, now });
   return {
     ...stores,
@@ -87,11 +100,12 @@ function appDeps(core: Core, switches: Switches, guarded: { webhooks: Guarded; m
       tasks: stores.tasks,
       idempotency: stores.idempotency,
       port,
-      overdraftLimit: createOverdraftLimits(core),
+      overdraftLimit,
       now,
       randomBytes,
       secret: secrets.deriveKey('idempotency-hmac'),
     }),
+    images: imageService(core, guarded, overdraftLimit),
     channelSwitches: switches,
     channelHealth: ({ id }) => core.health.circuits.describe(id),
     checkCallbackUrl: (url) => guarded.webhooks.checkAddress(url),
@@ -101,6 +115,36 @@ function appDeps(core: Core, switches: Switches, guarded: { webhooks: Guarded; m
     exposeMetrics: environment.METRICS_PORT === undefined,
     ...(environment.ADMIN_TOKEN === undefined ? {} : { adminToken: environment.ADMIN_TOKEN }),
   };
+}
+
+function imageService(
+  { environment, stores, ledger, channels, health, secrets, log, now }: Core,
+  { media, workspaces }: Outside,
+  overdraftLimit: (account: string) => Promise<bigint>,
+) {
+  return createImageService({
+    limits: {
+      bodyBytesMax: environment.IMAGE_BODY_BYTES_MAX,
+      filesMax: environment.IMAGE_FILES_MAX,
+      pixelsMax: environment.IMAGE_PIXELS_MAX,
+      keptBytesMax: environment.IMAGE_KEPT_BYTES_MAX,
+    },
+    workspaces,
+    openMedia: (fetch) => media.openMedia(fetch),
+    results: stores.imageResults,
+    ledger,
+    channels,
+    lease: {
+      leases: stores.leases,
+      process: `${hostname()}/${process.pid}`,
+      now,
+      onError: (err) => log.warn({ err }, 'the lease of an image request could not be written'),
+    },
+    overdraftLimit,
+    gate: createImageGate(health),
+    secret: secrets.deriveKey('idempotency-hmac'),
+    log,
+  });
 }
 
 function reload(core: Core): ReloadResult {

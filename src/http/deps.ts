@@ -4,6 +4,7 @@ import type { ChannelSwitches } from '../channel-switches.ts';
 import type { CreatedTask, CreateTaskCommand } from '../create-task.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/request.ts';
+import type { ImageService } from '../images/image-service.ts';
 import type { KeyAuth } from '../auth.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../log.ts';
@@ -40,6 +41,8 @@ export interface AppDeps extends AddressChecks {
   /** `createTaskCreator(…)` of src/create-task.ts. */
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
   readonly port: TaskPort;
+  /** Absent: the image routes do not exist. */
+  readonly images?: ImageService;
   readonly ledger: Pick<Ledger, 'balance' | 'credit' | 'entries' | 'entriesOfTask'>;
 
   readonly tasks: TaskStore;

@@ -63,6 +63,9 @@ export type GeneratedImage = Omit<ResultItem, 'base64'> & { readonly base64?: st
 export interface Base64Blob {
   readonly chunks: readonly Uint8Array[];
   readonly bytes: number;
+  /** Holds nothing that JSON would escape. */
+  readonly verbatim: boolean;
+  toString(): string;
 }
 
 export interface GeneratedImages {

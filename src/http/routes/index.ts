@@ -1,20 +1,26 @@
+import type { ImageService } from '../../images/image-service.ts';
 import type { RouteDeps } from '../deps.ts';
+import { createImageAnswers } from '../image-answers.ts';
 import type { Route } from '../route.ts';
 import { actOnTask } from './act-on-task.ts';
 import { cancelVideo } from './cancel-video.ts';
 import { createAccount } from './create-account.ts';
+import { createImage } from './create-image.ts';
 import { createKey } from './create-key.ts';
 import { createVideo } from './create-video.ts';
 import { creditAccount } from './credit-account.ts';
+import { editImage } from './edit-image.ts';
 import { estimateVideo } from './estimate-video.ts';
 import { getAccount } from './get-account.ts';
 import { getBalance } from './get-balance.ts';
+import { getImageTask } from './get-image-task.ts';
 import { getModel } from './get-model.ts';
 import { getTask } from './get-task.ts';
 import { getVideo } from './get-video.ts';
 import { healthz } from './healthz.ts';
 import { listAccounts } from './list-accounts.ts';
 import { listChannels } from './list-channels.ts';
+import { listImageTasks } from './list-image-tasks.ts';
 import { listKeys } from './list-keys.ts';
 import { listLedgerEntries } from './list-ledger-entries.ts';
 import { listModels } from './list-models.ts';
@@ -38,6 +44,7 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
     listVideos(deps),
     cancelVideo(deps),
     estimateVideo(deps),
+    ...(deps.images === undefined ? [] : imageRoutes(deps, deps.images)),
     listModels(deps),
     getModel(deps),
     getBalance(deps),
@@ -49,6 +56,20 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
     ...(deps.adminToken === undefined ? [] : operatorRoutes(deps)),
   ];
   return routes;
+}
+
+function imageRoutes(deps: RouteDeps, images: ImageService): readonly Route[] {
+  const { log, now, randomBytes } = deps;
+  const { results, isSettled, secret, limits } = images;
+  const { keptBytesMax } = limits;
+  const answers = createImageAnswers({ results, isSettled, secret, keptBytesMax, log, now, randomBytes });
+  return [
+    // Before the list, as with videos.
+    getImageTask(deps),
+    createImage({ ...deps, images, answers }),
+    editImage({ ...deps, images, answers }),
+    listImageTasks(deps),
+  ];
 }
 
 function operatorRoutes(deps: RouteDeps): readonly Route[] {

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import type { Delivery } from '../../images/call-channel.ts';
+import type { Base64Blob, GeneratedImage } from '../../providers/provider.ts';
+import type { BodyPart } from '../route.ts';
+
+export const imageAnswerSchema = z
+  .object({
+    created: z.int().meta({ description: 'Unix seconds.' }),
+    data: z.array(
+      z.object({
+        url: z.string().optional(),
+        b64_json: z.string().optional(),
+        expires_at: z.int().optional().meta({ description: 'Unix seconds until which the link works.' }),
+      }),
+    ),
+    usage: z.record(z.string(), z.unknown()).optional(),
+    background: z.string().optional(),
+    output_format: z.string().optional(),
+    quality: z.string().optional(),
+    size: z.string().optional(),
+  })
+  .meta({ id: 'Images' });
+
+type Images = Pick<Delivery, 'images' | 'extra'>;
+
+/** The synchronous answer as JSON text in parts: base64 goes from the upstream's bytes to the caller's. */
+export function presentImages({ images, extra }: Images, createdSeconds: number): BodyPart[] {
+  const parts: BodyPart[] = [`{"created":${createdSeconds},"data":[`];
+  for (const [index, image] of images.entries()) {
+    if (index > 0) parts.push(',');
+    parts.push(...presentImage(image));
+  }
+  // Ours are not theirs to overwrite.
+  const { created: _created, data: _data, ...rest } = extra;
+  const tail = JSON.stringify(rest).slice(1);
+  parts.push(tail === '}' ? ']}' : `],${tail}`);
+  return mergeText(parts);
+}
+
+function presentImage({ url, base64, expiresAt }: GeneratedImage): BodyPart[] {
+  const link = {
+    ...(url === undefined ? {} : { url }),
+    ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+  };
+  if (base64 === undefined) return [JSON.stringify(link)];
+  const rest = JSON.stringify(link).slice(1);
+  return ['{"b64_json":', ...quoted(base64), rest === '}' ? '}' : `,${rest}`];
+}
+
+function quoted(text: string | Base64Blob): BodyPart[] {
+  if (typeof text === 'string') return [JSON.stringify(text)];
+  return text.verbatim ? ['"', ...text.chunks, '"'] : [JSON.stringify(text.toString())];
+}
+
+/** Neighbouring texts become one: each part is a write. */
+function mergeText(parts: readonly BodyPart[]): BodyPart[] {
+  const merged: BodyPart[] = [];
+  for (const part of parts) {
+    const last = merged.at(-1);
+    if (typeof part === 'string' && typeof last === 'string') merged[merged.length - 1] = last + part;
+    else merged.push(part);
+  }
+  return merged;
+}

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { imageGenerationBodySchema } from '../image-body.ts';
+import { createImages, imageCreateErrors } from '../image-create.ts';
+import type { ImageCreateDeps } from '../image-create.ts';
+import { imageBody } from '../image-upload.ts';
+import { createdTaskSchema } from '../presenters/created-task.ts';
+import { imageAnswerSchema } from '../presenters/image.ts';
+import { keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function createImage(deps: ImageCreateDeps): Route {
+  return keyRoute({
+    operationId: 'createImage',
+    summary: 'Generate images',
+    description:
+      'From a prompt, on models that take them also from reference images. Answers with the images; models whose upstream works asynchronously answer with a task, or with the images where `prefer: wait=N` (1-120 seconds) was long enough. Honours `Idempotency-Key`: the answer is kept 24 hours, so that one lost on its way can be fetched again.',
+    tag: 'Images',
+    method: 'post',
+    paths: ['/v1/images/generations'],
+    input: z.object({ body: imageGenerationBodySchema }),
+    readBody: imageBody(deps.images.workspaces, deps.images.limits),
+    success: {
+      description: 'The images, or the task.',
+      schema: z.union([imageAnswerSchema, createdTaskSchema]),
+    },
+    errors: imageCreateErrors,
+    handle: ({ body, caller, meta }) =>
+      createImages({ operation: 'generate', route: 'createImage', body, caller, meta }, deps),
+  });
+}

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { imageEditBodySchema } from '../image-body.ts';
+import { createImages, imageCreateErrors } from '../image-create.ts';
+import type { ImageCreateDeps } from '../image-create.ts';
+import { imageBody } from '../image-upload.ts';
+import { createdTaskSchema } from '../presenters/created-task.ts';
+import { imageAnswerSchema } from '../presenters/image.ts';
+import { keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function editImage(deps: ImageCreateDeps): Route {
+  return keyRoute({
+    operationId: 'editImage',
+    summary: 'Edit images',
+    description:
+      'Like the generation of images, with at least one reference image: as URL, as data URL, or as file of a form (`image`, `image[]`, `mask`).',
+    tag: 'Images',
+    method: 'post',
+    paths: ['/v1/images/edits'],
+    input: z.object({ body: imageEditBodySchema }),
+    readBody: imageBody(deps.images.workspaces, deps.images.limits),
+    success: {
+      description: 'The images, or the task.',
+      schema: z.union([imageAnswerSchema, createdTaskSchema]),
+    },
+    errors: imageCreateErrors,
+    handle: ({ body, caller, meta }) =>
+      createImages({ operation: 'edit', route: 'editImage', body, caller, meta }, deps),
+  });
+}

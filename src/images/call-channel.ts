@@ -1,0 +1,146 @@
+import { ChannelGoneError } from '../channels.ts';
+import type { OpenChannel } from '../channels.ts';
+import type { ImageRequest, JsonObject } from '../domain/request.ts';
+import type { RouteCandidate } from '../domain/routing.ts';
+import type { SettleFacts } from '../domain/task.ts';
+import { UpstreamError } from '../providers/provider.ts';
+import type {
+  GeneratedImage,
+  GeneratedImages,
+  SynchronousImageProvider,
+  UpstreamOutcome,
+} from '../providers/provider.ts';
+
+export type ChannelAnswer =
+  | { readonly kind: 'delivered'; readonly delivery: Delivery }
+  | { readonly kind: 'failed'; readonly error: UpstreamError };
+
+export interface Delivery {
+  readonly images: readonly GeneratedImage[];
+  readonly facts: SettleFacts & { readonly images: number };
+  readonly extra: JsonObject;
+}
+
+export interface ChannelCall {
+  readonly channel: OpenChannel;
+  readonly provider: SynchronousImageProvider;
+  readonly candidate: RouteCandidate;
+  readonly request: ImageRequest;
+}
+
+/**
+ * Asks one channel for all images. One that renders fewer per call is called several times side by side; what arrived
+ * counts, and only if nothing did has the channel failed. Never throws for what an upstream did.
+ */
+export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
+  const { channel, candidate, request, provider } = call;
+  const signal = AbortSignal.timeout(channel.config.timeouts.image_ms);
+  const context = contextOf(call, signal);
+  if (context instanceof UpstreamError) return { kind: 'failed', error: context };
+  const counts = splitCount(request.n, provider.imagesPerCall(context.model));
+  const results = await Promise.allSettled(counts.map((n) => provider.generate({ ...request, n }, context)));
+  const delivered = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  if (delivered.length > 0) return { kind: 'delivered', delivery: merge(delivered) };
+  const errors = results.flatMap((result) =>
+    result.status === 'rejected' ? [asUpstreamError(result.reason, candidate)] : [],
+  );
+  return { kind: 'failed', error: gravest(errors) };
+}
+
+function contextOf({ channel, candidate, request }: ChannelCall, signal: AbortSignal) {
+  try {
+    return channel.context(candidate.credential, request.model, signal);
+  } catch (error) {
+    if (!(error instanceof ChannelGoneError)) throw error;
+    return new UpstreamError('not_sent', error.message, { code: 'channel_gone', cause: error });
+  }
+}
+
+function splitCount(n: number, perCall: number): number[] {
+  const most = Math.max(1, perCall);
+  return Array.from({ length: Math.ceil(n / most) }, (_, index) => Math.min(most, n - index * most));
+}
+
+/** A failure that the adapter did not explain may have happened after the request was accepted. */
+function asUpstreamError(error: unknown, { channel }: RouteCandidate): UpstreamError {
+  if (error instanceof UpstreamError) return error;
+  return new UpstreamError('ambiguous', `The adapter of ${channel} failed.`, {
+    code: 'adapter_failed',
+    cause: error,
+  });
+}
+
+/** What decides when several calls failed: one that may have been accepted weighs more than any refusal. */
+const gravity: Record<UpstreamOutcome, number> = {
+  ambiguous: 4,
+  rejected: 3,
+  throttled: 2,
+  unavailable: 1,
+  not_sent: 0,
+};
+
+function gravest(errors: readonly UpstreamError[]): UpstreamError {
+  const [first] = errors.toSorted((a, b) => gravity[b.outcome] - gravity[a.outcome]);
+  return first ?? new UpstreamError('ambiguous', 'The channel said nothing.', { code: 'no_answer' });
+}
+
+function merge(answers: readonly GeneratedImages[]): Delivery {
+  const images = answers.flatMap((answer) => answer.images);
+  const [first] = answers;
+  const usage = sumUsage(answers.map(({ facts }) => facts.usage));
+  const { usage: _usage, images: _images, ...facts } = first?.facts ?? {};
+  return {
+    images,
+    facts: { ...facts, images: images.length, ...(usage === undefined ? {} : { usage }) },
+    extra: mergeExtra(answers),
+  };
+}
+
+type Usage = NonNullable<SettleFacts['usage']>;
+
+/** Undefined unless every answer told it: a sum of a part would be charged as the whole. */
+function sumUsage(usages: readonly (Usage | undefined)[]): Usage | undefined {
+  const sum = (name: keyof Usage): number | undefined => {
+    const counts = usages.map((usage) => usage?.[name]);
+    return counts.every((count) => count !== undefined) ? counts.reduce((a, b) => a + b, 0) : undefined;
+  };
+  const completionTokens = sum('completionTokens');
+  const totalTokens = sum('totalTokens');
+  if (completionTokens === undefined && totalTokens === undefined) return undefined;
+  return {
+    ...(completionTokens === undefined ? {} : { completionTokens }),
+    ...(totalTokens === undefined ? {} : { totalTokens }),
+  };
+}
+
+/** Of several calls: what all say alike, and the sums of their usage. */
+function mergeExtra(answers: readonly GeneratedImages[]): JsonObject {
+  const [first, ...others] = answers.map(({ extra }) => extra);
+  if (first === undefined || others.length === 0) return first ?? {};
+  return Object.fromEntries(
+    Object.entries(first).flatMap(([name, value]) => {
+      const values = [value, ...others.map((extra) => extra[name])];
+      if (name === 'usage') return [[name, sumFields(values)]];
+      return values.every((other) => other === value) ? [[name, value]] : [];
+    }),
+  );
+}
+
+type Value = JsonObject[string];
+
+function sumFields(values: readonly (Value | undefined)[]): JsonObject {
+  const objects = values.flatMap((value) => (isObject(value) ? [value] : []));
+  const names = Object.keys(objects[0] ?? {});
+  return Object.fromEntries(
+    names.flatMap((name): [string, Value][] => {
+      const fields = objects.map((object) => object[name]);
+      const numbers = fields.filter((field) => typeof field === 'number');
+      if (numbers.length > 0) return [[name, numbers.reduce((a, b) => a + b, 0)]];
+      return fields.some(isObject) ? [[name, sumFields(fields)]] : [];
+    }),
+  );
+}
+
+function isObject(value: Value | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

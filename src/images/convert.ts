@@ -1,0 +1,144 @@
+import { createWriteStream } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { GatewayError } from '../domain/errors.ts';
+import type { ImageInput, ImageRequest } from '../domain/request.ts';
+import { GuardedRequestError } from '../http-client.ts';
+import type { GuardedClient } from '../http-client.ts';
+import type { ImageForm } from './image-forms.ts';
+import { readImageFile } from './reference-image.ts';
+import type { ImageWorkspace } from './workspace.ts';
+
+export interface ConverterDeps {
+  readonly openMedia: GuardedClient['openMedia'];
+  /** Fetched files go here. */
+  readonly workspace: ImageWorkspace;
+  readonly pixelsMax: number;
+}
+
+/** Gives a request's images the forms that a channel takes. An address is fetched once, however many channels ask. */
+export interface ImageConverter {
+  /** Throws `invalid_parameter` or `media_url_not_allowed`, naming the image. */
+  convert(request: ImageRequest, forms: readonly ImageForm[]): Promise<ImageRequest>;
+}
+
+/** What one image may have: the most that any upstream of ours takes. */
+const fetchBytesMax = 50 * 1024 * 1024;
+const fetchTimeoutMs = 30_000;
+
+type FileInput = Extract<ImageInput, { form: 'file' }>;
+
+export function createImageConverter(deps: ConverterDeps): ImageConverter {
+  const fetched = new Map<string, Promise<FileInput>>();
+
+  function fetchOnce(url: string, param: string): Promise<FileInput> {
+    const known = fetched.get(url) ?? fetchImage(url, param, deps);
+    fetched.set(url, known);
+    return known;
+  }
+
+  async function convertOne(
+    input: ImageInput,
+    forms: readonly ImageForm[],
+    param: string,
+  ): Promise<ImageInput> {
+    if (forms.includes(input.form)) return input;
+    switch (input.form) {
+      case 'url': {
+        const file = await fetchOnce(input.url, param);
+        return forms.includes('file') ? file : toData(file);
+      }
+      case 'file':
+        return toData(input);
+      case 'data':
+        return toFile(input, deps.workspace);
+      default:
+        return input satisfies never;
+    }
+  }
+
+  return {
+    async convert(request, forms) {
+      const { images, mask } = request;
+      const single = images.length === 1;
+      // Kept even if one fails: nothing is written into a workspace that is being removed.
+      const converted = await Promise.allSettled(
+        images.map((image, index) => convertOne(image, forms, single ? 'image' : `image[${index}]`)),
+      );
+      const failed = converted.find((result) => result.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+      return {
+        ...request,
+        images: converted.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
+        ...(mask === undefined ? {} : { mask: await convertOne(mask, forms, 'mask') }),
+      };
+    },
+  };
+}
+
+/** For what must travel inside a document: every file as data. */
+export async function filesToData(request: ImageRequest): Promise<ImageRequest> {
+  const carry = (input: ImageInput): Promise<ImageInput> =>
+    input.form === 'file' ? toData(input) : Promise.resolve(input);
+  return {
+    ...request,
+    images: await Promise.all(request.images.map(carry)),
+    ...(request.mask === undefined ? {} : { mask: await carry(request.mask) }),
+  };
+}
+
+async function toData({ mediaType, path }: FileInput): Promise<ImageInput> {
+  return { form: 'data', mediaType, base64: await readFile(path, 'base64') };
+}
+
+async function toFile(
+  { mediaType, base64 }: Extract<ImageInput, { form: 'data' }>,
+  workspace: ImageWorkspace,
+): Promise<FileInput> {
+  const path = await workspace.newPath();
+  const bytes = Buffer.from(base64, 'base64');
+  await writeFile(path, bytes);
+  const extension = mediaType.slice('image/'.length);
+  return { form: 'file', mediaType, path, name: `image.${extension}`, bytes: bytes.length };
+}
+
+async function fetchImage(url: string, param: string, deps: ConverterDeps): Promise<FileInput> {
+  const path = await deps.workspace.newPath();
+  let bytes = 0;
+  try {
+    const media = await deps.openMedia({ url, maxBytes: fetchBytesMax, timeoutMs: fetchTimeoutMs });
+    await pipeline(Readable.from(media.body, { objectMode: false }), countBytes, createWriteStream(path));
+  } catch (error) {
+    throw explainFetch(error, param);
+  }
+  const file = await readImageFile({ path, name: 'image', bytes }, deps.pixelsMax);
+  if ('refused' in file)
+    throw invalid(param, `The address in ${param} does not lead to a usable image: it ${file.refused}.`);
+  return file;
+
+  async function* countBytes(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      yield chunk;
+    }
+  }
+}
+
+/** What a private server said stays unsaid: only the kind of failure is told. */
+function explainFetch(error: unknown, param: string): unknown {
+  if (!(error instanceof GuardedRequestError)) return error;
+  if (error.code === 'address_refused') {
+    return new GatewayError('media_url_not_allowed', `The address in ${param} is not allowed.`, { param });
+  }
+  const what =
+    error.code === 'answer_too_large' ? `has more than ${fetchBytesMax} bytes` : 'could not be fetched';
+  return invalid(param, `The image at the address in ${param} ${what}.`, error.code);
+}
+
+function invalid(param: string, message: string, detail?: string): GatewayError {
+  return new GatewayError('invalid_parameter', message, {
+    param,
+    ...(detail === undefined ? {} : { detail }),
+  });
+}

@@ -1,0 +1,52 @@
+import { GatewayError } from '../domain/errors.ts';
+import { scrub } from '../http-client.ts';
+import type { UpstreamError } from '../providers/provider.ts';
+
+/** Official clients repeat a failed POST by themselves; this keeps them from buying twice. */
+export const noRetry = { 'x-should-retry': 'false' } as const;
+
+const retryAfterSecondsDefault = 5;
+
+export function mayBeAccepted({ outcome }: UpstreamError): boolean {
+  return outcome === 'ambiguous';
+}
+
+/** What the caller of a synchronous image is told when no channel delivered. Nothing was charged in any case. */
+export function explainFailure(failure: UpstreamError): GatewayError {
+  const detail = `${failure.outcome}: ${failure.code}`;
+  switch (failure.outcome) {
+    case 'ambiguous':
+      return new GatewayError(
+        'provider_error',
+        `The upstream failed while it rendered (${said(failure)}). Nothing was charged.`,
+        { headers: noRetry, detail, cause: failure },
+      );
+    case 'rejected':
+      return new GatewayError('invalid_parameter', `The upstream refused the request: ${said(failure)}`, {
+        param: 'prompt',
+        headers: noRetry,
+        detail,
+      });
+    case 'throttled':
+    case 'not_sent':
+      return new GatewayError('service_unavailable', 'The model is busy at the moment. Nothing was sent.', {
+        retryAfterSeconds:
+          failure.retryAfterMs === undefined
+            ? retryAfterSecondsDefault
+            : Math.max(1, Math.ceil(failure.retryAfterMs / 1000)),
+        detail,
+        cause: failure,
+      });
+    case 'unavailable':
+      return new GatewayError('provider_error', 'The upstream did not accept the request.', {
+        detail,
+        cause: failure,
+      });
+    default:
+      return failure.outcome satisfies never;
+  }
+}
+
+function said({ code, message }: UpstreamError): string {
+  return `${scrub(code)}: ${scrub(message)}`;
+}

@@ -1,0 +1,259 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RoutePlan } from '../catalogue.ts';
+import type { Channels, OpenChannel } from '../channels.ts';
+import { GatewayError } from '../domain/errors.ts';
+import { formatMicros } from '../domain/money.ts';
+import type { Settlement } from '../domain/price.ts';
+import type { ImageRequest } from '../domain/request.ts';
+import type { RouteCandidate } from '../domain/routing.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Logger } from '../log.ts';
+import { UpstreamError } from '../providers/provider.ts';
+import type { SynchronousImageProvider } from '../providers/provider.ts';
+import { callChannel } from './call-channel.ts';
+import type { ChannelAnswer, Delivery } from './call-channel.ts';
+import { chargeImages } from './charge-images.ts';
+import type { ImageConverter } from './convert.ts';
+import { explainFailure, mayBeAccepted } from './explain-failure.ts';
+import type { ImageGate } from './image-gate.ts';
+import { keepLease } from './keep-lease.ts';
+import type { KeptLease, LeaseDeps } from './keep-lease.ts';
+
+export interface GenerateDeps {
+  readonly channels: Channels;
+  readonly ledger: Pick<Ledger, 'hold' | 'settle' | 'release'>;
+  readonly lease: LeaseDeps;
+  /** Micro-units by which an account may go below zero. */
+  readonly overdraftLimit: (account: string) => Promise<bigint>;
+  readonly log: Logger;
+  readonly gate: ImageGate;
+}
+
+export interface GenerateCommand {
+  /** `img_…`: the task of its ledger entries. */
+  readonly image: string;
+  readonly account: string;
+  readonly request: ImageRequest;
+  readonly plan: RoutePlan;
+  readonly converter: ImageConverter;
+  /** Keeps the answer before it is paid for; absent: nobody can ask for it again. */
+  readonly keep?: (delivery: Delivery) => Promise<void>;
+}
+
+/**
+ * Renders images while the caller waits: lease, hold, upstream, settle. Resolves with what arrived, paid for; throws
+ * GatewayError with nothing charged. A caller who hangs up changes nothing: what the upstream delivers is charged.
+ */
+export function createGenerate(deps: GenerateDeps): (command: GenerateCommand) => Promise<Delivery> {
+  const { ledger, log } = deps;
+
+  return async (command) => {
+    const { image: task, account, plan } = command;
+    const overdraftLimit = await deps.overdraftLimit(account);
+    // Before anything is held: an image that cannot be fetched is the caller's mistake.
+    const prepared = await prepareFirst(command, deps);
+    const lease = await keepLease(deps.lease, { image: task, account, hold: plan.hold });
+    let hold: 'open' | 'closed' | 'promised' = 'open';
+    try {
+      const held = await ledger.hold({
+        account,
+        task,
+        amount: plan.hold,
+        basis: JSON.stringify(plan.basis),
+        overdraftLimit,
+      });
+      if (!held.ok) {
+        hold = 'closed';
+        throw insufficient(plan.hold, held.available);
+      }
+      const outcome = await attempt(prepared, lease, { command, deps });
+      if (outcome.kind === 'failed') {
+        await ledger.release({ account, task, held: plan.hold, note: outcome.note });
+        hold = 'closed';
+        throw outcome.error;
+      }
+      await keepAnswer(command, outcome.delivery, log);
+      hold = await settleOrPromise(outcome, lease, { command, deps });
+      return outcome.delivery;
+    } finally {
+      if (hold === 'closed') void lease.end();
+      // The reconciler finds it.
+      if (hold === 'open') lease.abandon();
+    }
+  };
+}
+
+interface Generation {
+  readonly command: GenerateCommand;
+  readonly deps: GenerateDeps;
+}
+
+interface Prepared {
+  readonly candidate: RouteCandidate;
+  readonly channel: OpenChannel;
+  readonly provider: SynchronousImageProvider;
+  readonly request: ImageRequest;
+}
+
+async function prepareFirst(command: GenerateCommand, deps: GenerateDeps): Promise<Prepared | undefined> {
+  const [first] = command.plan.candidates;
+  return first === undefined ? undefined : prepare(first, command, deps);
+}
+
+/** Undefined: the configuration lost the channel since the plan was made. */
+async function prepare(
+  candidate: RouteCandidate,
+  { request, converter }: GenerateCommand,
+  { channels }: GenerateDeps,
+): Promise<Prepared | undefined> {
+  const channel = channels(candidate.channel);
+  const provider = channel?.provider.image;
+  if (channel === undefined || provider === undefined) return undefined;
+  return { candidate, channel, provider, request: await converter.convert(request, provider.imageForms) };
+}
+
+type Outcome =
+  | { readonly kind: 'delivered'; readonly delivery: Delivery; readonly candidate: RouteCandidate }
+  | { readonly kind: 'failed'; readonly error: unknown; readonly note: string };
+
+async function attempt(
+  first: Prepared | undefined,
+  lease: KeptLease,
+  generation: Generation,
+): Promise<Outcome> {
+  if (!(await lease.confirm())) {
+    const error = new GatewayError('service_unavailable', 'The service is not available at the moment.', {
+      retryAfterSeconds: 5,
+      detail: 'taking the hold took longer than the lease',
+    });
+    return { kind: 'failed', error, note: 'the lease was lost before anything was sent' };
+  }
+  try {
+    return await tryCandidates(first, generation);
+  } catch (error) {
+    // An image that a later channel needs as bytes and that cannot be fetched: nothing was accepted so far.
+    if (error instanceof GatewayError) return { kind: 'failed', error, note: 'nothing was sent' };
+    throw error;
+  }
+}
+
+/** The next channel is asked only if this one has certainly not accepted the request. */
+async function tryCandidates(first: Prepared | undefined, { command, deps }: Generation): Promise<Outcome> {
+  let failure: UpstreamError | undefined;
+  for (const [index, candidate] of command.plan.candidates.entries()) {
+    const prepared = index === 0 ? first : await prepare(candidate, command, deps);
+    if (prepared === undefined) continue;
+    const answer = await passGate(prepared, command.image, deps.gate);
+    if (answer.kind === 'delivered') return { kind: 'delivered', delivery: answer.delivery, candidate };
+    failure = answer.error;
+    const { outcome, code } = failure;
+    deps.log.warn(
+      { task: command.image, channel: candidate.channel, credential: candidate.credential, outcome, code },
+      'a channel made no image',
+    );
+    if (outcome === 'rejected' || mayBeAccepted(failure)) break;
+  }
+  failure ??= new UpstreamError('not_sent', 'No channel is left.', { code: 'channel_gone' });
+  return { kind: 'failed', error: explainFailure(failure), note: `${failure.outcome}: ${failure.code}` };
+}
+
+/** Inside the credential's limit, and with its circuit told what became of it. */
+async function passGate(prepared: Prepared, image: string, gate: ImageGate): Promise<ChannelAnswer> {
+  const { candidate, channel, request } = prepared;
+  const target = { ...candidate, model: request.model };
+  try {
+    const barrier = await gate.enter(image, target, channel.config.timeouts.image_ms);
+    if (barrier !== undefined) return { kind: 'failed', error: barrier };
+    const answer = await callChannel(prepared);
+    void gate.report(target, answer.kind === 'delivered' ? undefined : answer.error);
+    return answer;
+  } finally {
+    await gate.leave(image);
+  }
+}
+
+function insufficient(hold: bigint, available: bigint): GatewayError {
+  return new GatewayError(
+    'insufficient_balance',
+    `The request may cost up to ${formatMicros(hold)}, and ${formatMicros(available)} is available.`,
+  );
+}
+
+/** An answer that could not be kept is given all the same: it only cannot be given twice. */
+async function keepAnswer({ keep, image }: GenerateCommand, delivery: Delivery, log: Logger): Promise<void> {
+  try {
+    await keep?.(delivery);
+  } catch (err) {
+    log.error({ task: image, err }, 'an image answer could not be kept for a repeat of its request');
+  }
+}
+
+/** After these the caller gets its images, and the charge follows. */
+const settleDelaysMs = [100, 400, 1_500];
+const settleEveryMs = 5_000;
+const settleForMs = 15 * 60_000;
+
+type Delivered = Extract<Outcome, { kind: 'delivered' }>;
+
+/**
+ * Charges what arrived. While the ledger is away the caller is not kept waiting for long: paid images are delivered,
+ * and the charge is tried again in the background, which then owns the lease.
+ */
+async function settleOrPromise(
+  delivered: Delivered,
+  lease: KeptLease,
+  generation: Generation,
+): Promise<'closed' | 'promised'> {
+  const { command, deps } = generation;
+  const settlement = charge(delivered, command);
+  const trySettle = () => settleOnce(settlement, generation);
+  for (const delayMs of settleDelaysMs) {
+    if (await trySettle()) return 'closed';
+    await sleep(delayMs);
+  }
+  if (await trySettle()) return 'closed';
+  void (async () => {
+    for (let waitedMs = 0; waitedMs < settleForMs; waitedMs += settleEveryMs) {
+      await lease.markDelivered(settlement.amount).catch(() => undefined);
+      if (await trySettle()) {
+        await lease.end();
+        return;
+      }
+      await sleep(settleEveryMs, undefined, { ref: false });
+    }
+    deps.log.error({ task: command.image }, 'delivered images could not be charged');
+    lease.abandon();
+  })();
+  return 'promised';
+}
+
+async function settleOnce({ amount, ...how }: Settlement, { command, deps }: Generation): Promise<boolean> {
+  const { image: task, account, plan } = command;
+  try {
+    const result = await deps.ledger.settle({
+      account,
+      task,
+      held: plan.hold,
+      amount,
+      basis: JSON.stringify(how),
+      ...(how.estimated ? { note: 'estimated: the upstream told no usage' } : {}),
+    });
+    if (result.contradicts) {
+      deps.log.error({ task, account }, 'delivered images were released before they could be charged');
+    }
+    return true;
+  } catch (err) {
+    deps.log.error({ task, err }, 'a charge could not be written; it is tried again');
+    return false;
+  }
+}
+
+function charge({ delivery, candidate }: Delivered, { plan, request }: GenerateCommand): Settlement {
+  return chargeImages({
+    basis: plan.basis,
+    channel: candidate.channel,
+    facts: delivery.facts,
+    held: plan.hold,
+    asked: request.n,
+  });
+}

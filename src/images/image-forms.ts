@@ -1,0 +1,34 @@
+import type { ImageRequest } from '../domain/request.ts';
+import type { RequestIssue, SynchronousImageProvider } from '../providers/provider.ts';
+
+export type ImageForm = 'url' | 'data' | 'file';
+
+/** Why a channel that answers at once cannot serve the request; undefined: it can. */
+export function synchronousIssue(
+  provider: SynchronousImageProvider,
+  request: ImageRequest,
+  upstream: string,
+): RequestIssue | undefined {
+  return provider.check?.(request, upstream) ?? imageFormIssue(request, provider.imageForms);
+}
+
+/**
+ * Why a channel that takes these forms cannot take the request's images, whatever is converted; undefined: it can.
+ * Bytes become any form but an address, and an address becomes bytes by fetching it.
+ */
+function imageFormIssue(
+  { images, mask }: Pick<ImageRequest, 'images' | 'mask'>,
+  forms: readonly ImageForm[],
+): RequestIssue | undefined {
+  const takesBytes = forms.includes('data') || forms.includes('file');
+  if (takesBytes) return undefined;
+  if (forms.length === 0 && images.length > 0)
+    return { param: 'image', message: 'The model takes no images.' };
+  if (images.some(({ form }) => form !== 'url')) {
+    return { param: 'image', message: 'The model takes images as URLs only.' };
+  }
+  if (mask !== undefined && (forms.length === 0 || mask.form !== 'url')) {
+    return { param: 'mask', message: 'The model takes no mask in this form.' };
+  }
+  return undefined;
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A directory for the files of one request; made when the first file is. */
+export interface ImageWorkspace {
+  /** Where the next file may be written. */
+  newPath(): Promise<string>;
+  /** For many files: makes the directory, and names them without waiting. */
+  prepare(): Promise<() => string>;
+  /** Removes everything. Repeatable. */
+  dispose(): Promise<void>;
+}
+
+/** The process's directory for files that no request leaves behind. */
+export interface ImageWorkspaces {
+  readonly directory: string;
+  open(): ImageWorkspace;
+  close(): Promise<void>;
+}
+
+const prefix = 'mediary-images-';
+/** No request lives this long: what is older belongs to a process that was killed. */
+const abandonedAfterMs = 24 * 3600 * 1000;
+
+export async function openImageWorkspaces(now: () => number, parent = tmpdir()): Promise<ImageWorkspaces> {
+  await removeAbandoned(parent, now());
+  const directory = await mkdtemp(join(parent, prefix));
+  return {
+    directory,
+    open: () => openWorkspace(join(directory, randomUUID())),
+    close: () => remove(directory),
+  };
+}
+
+function openWorkspace(directory: string): ImageWorkspace {
+  let made: Promise<unknown> | undefined;
+  let files = 0;
+  const nextPath = (): string => {
+    files += 1;
+    return join(directory, String(files));
+  };
+  const prepare = async (): Promise<() => string> => {
+    made ??= mkdir(directory, { recursive: true, mode: 0o700 });
+    await made;
+    return nextPath;
+  };
+  return {
+    newPath: async () => (await prepare())(),
+    prepare,
+    async dispose() {
+      if (made === undefined) return;
+      await made;
+      await remove(directory);
+    },
+  };
+}
+
+/** A file that is just being opened may appear while its directory is removed: tried again. */
+function remove(directory: string): Promise<void> {
+  return rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+}
+
+async function removeAbandoned(parent: string, now: number): Promise<void> {
+  for (const name of await readdir(parent)) {
+    if (!name.startsWith(prefix)) continue;
+    const path = join(parent, name);
+    const age = await stat(path).then(
+      ({ mtimeMs }) => now - mtimeMs,
+      () => 0,
+    );
+    if (age > abandonedAfterMs) await remove(path);
+  }
+}

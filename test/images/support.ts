@@ -1,0 +1,178 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { crc32, deflateSync } from 'node:zlib';
+
+/** A small upstream that speaks the image convention as its vendor documents it, and does what a test tells it to. */
+export interface ImageUpstream {
+  readonly url: string;
+  readonly calls: UpstreamCall[];
+  /** What the next calls are answered with; the last one stays. */
+  answer: (call: UpstreamCall, response: ServerResponse) => void | Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface UpstreamCall {
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+  /** Of a JSON body. */
+  readonly json: Record<string, any>;
+  readonly n: number;
+  /** Aborted when the gateway hangs up. */
+  readonly closed: boolean;
+}
+
+export const pixel = png(1, 1);
+
+export async function startImageUpstream(): Promise<ImageUpstream> {
+  const calls: UpstreamCall[] = [];
+  const upstream = { answer: sendImages };
+  const server: Server = createServer((request, response) => {
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const body = Buffer.concat(chunks);
+      const isJson = (request.headers['content-type'] ?? '').startsWith('application/json');
+      const json = isJson ? JSON.parse(body.toString('utf8')) : {};
+      const n = Number(
+        isJson ? (json.n ?? 1) : (/name="n"\r\n\r\n(\d+)/.exec(body.toString('latin1'))?.[1] ?? 1),
+      );
+      const call = {
+        path: request.url ?? '',
+        headers: request.headers,
+        body,
+        json,
+        n,
+        get closed() {
+          return request.socket.destroyed;
+        },
+      };
+      calls.push(call);
+      await upstream.answer(call, response);
+    })().catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(upstream, {
+    url: `http://127.0.0.1:${port}/v1`,
+    calls,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  });
+}
+
+/** As OpenAI's GPT image models answer. */
+export function sendImages(call: UpstreamCall, response: ServerResponse): void {
+  sendJson(response, 200, {
+    created: 1_713_833_628,
+    data: Array.from({ length: call.n }, () => ({ b64_json: pixel.toString('base64') })),
+    output_format: 'png',
+    quality: 'medium',
+    size: '1024x1024',
+    usage: { total_tokens: 1_107, input_tokens: 51, output_tokens: 1_056 },
+  });
+}
+
+export function sendJson(response: ServerResponse, status: number, body: unknown, headers = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+export function refuse(status: number, code: string, message: string, headers = {}) {
+  return (_call: UpstreamCall, response: ServerResponse) =>
+    sendJson(
+      response,
+      status,
+      { error: { message, type: 'invalid_request_error', param: null, code } },
+      headers,
+    );
+}
+
+/** A PNG of one colour; with `pad` bytes of noise that cannot be compressed. */
+export function png(width: number, height: number, pad = 0): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 2, 0, 0, 0], 8);
+  const rows = deflateSync(Buffer.alloc((width * 3 + 1) * height));
+  return Buffer.concat([
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    chunk('IHDR', header),
+    ...(pad > 0 ? [chunk('juNk', Buffer.alloc(pad, 7))] : []),
+    chunk('IDAT', rows),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+/** Only the header of a PNG of this size. */
+export function pngHeader(width: number, height: number): Buffer {
+  const real = png(1, 1);
+  real.writeUInt32BE(width, 16);
+  real.writeUInt32BE(height, 20);
+  return real;
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const typed = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const frame = Buffer.alloc(8);
+  frame.writeUInt32BE(data.length, 0);
+  frame.writeUInt32BE(crc32(typed), 4);
+  return Buffer.concat([frame.subarray(0, 4), typed, frame.subarray(4)]);
+}
+
+/** Two channels of the image convention (`first` before `second`), one of Seedream's dialect. */
+export function imageYaml(urls: { first: string; second?: string; ark?: string }): string {
+  return `
+currency: USD
+channels:
+  - id: first
+    provider: openai
+    base_url: ${urls.first}
+    priority: 10
+    credentials: [{ id: a, api_key: simulated }]
+    timeouts: { image_ms: 5000 }
+    models:
+      gpt-image: { upstream: gpt-image-1 }
+      dall-e: { upstream: dall-e-3 }
+  - id: second
+    provider: openai
+    base_url: ${urls.second ?? urls.first}
+    enabled: ${urls.second !== undefined}
+    credentials: [{ id: a, api_key: simulated }]
+    timeouts: { image_ms: 5000 }
+    models:
+      gpt-image: { upstream: gpt-image-1 }
+  - id: ark
+    provider: ark
+    base_url: ${urls.ark ?? urls.first}
+    credentials: [{ id: a, api_key: simulated }]
+    timeouts: { image_ms: 5000 }
+    models:
+      seedream: { upstream: doubao-seedream-4-0-250828 }
+models:
+  - id: gpt-image
+    kind: image
+    sizes: [auto]
+    inputs: { images: { max: 16 } }
+    n: { max: 10 }
+    price:
+      unit: image
+      rules:
+        - { when: { quality: [high] }, price: "0.25" }
+        - { price: "0.04" }
+  - id: dall-e
+    kind: image
+    n: { max: 4 }
+    price: { unit: image, rules: [{ price: "0.08" }] }
+  - id: seedream
+    kind: image
+    sizes: [1K, 2K]
+    inputs: { images: { max: 14 } }
+    n: { max: 4 }
+    price: { unit: image, rules: [{ when: { size: [2K] }, price: "0.03" }, { price: "0.02" }] }
+`;
+}
