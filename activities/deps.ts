@@ -21,8 +21,16 @@ export interface TaskActivityDeps {
   /** Gives back what an ended task holds. */
   readonly slots: Pick<SlotKeeper, 'release'>;
   readonly workflows: WorkflowLookup;
+  /** What else the reconciler mends, in order. */
+  readonly upkeep: readonly UpkeepStep[];
   readonly log: Logger;
   readonly now: () => number;
+}
+
+export interface UpkeepStep {
+  readonly name: string;
+  /** How many things it mended. */
+  run(): Promise<number>;
 }
 
 export interface ChannelActivityDeps {

@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity';
 import { isTerminal } from '../src/domain/task.ts';
 import type { TaskDocument } from '../src/store/tasks.ts';
 import type { TaskActivityDeps } from './deps.ts';
+import { beating } from './heartbeat.ts';
 import type { ReconcileReport } from './types.ts';
 
 /** Looks this far back for workflows that ended without finishing their task. */
@@ -18,6 +19,10 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
   const { tasks, ledger, workflows, log, now } = deps;
 
   return async function reconcileTasks(): Promise<ReconcileReport> {
+    return beating(reconcile());
+  };
+
+  async function reconcile(): Promise<ReconcileReport> {
     let checked = 0;
     let repaired = 0;
     const check = async (task: TaskDocument | undefined): Promise<void> => {
@@ -34,8 +39,20 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
       await check(task);
     }
     for (const task of await tasks.listOverdue(now() - overdueGraceMs, overdueMax)) await check(task);
-    return { checked, repaired };
-  };
+    return { checked, repaired, upkeep: await keepUp() };
+  }
+
+  async function keepUp(): Promise<ReconcileReport['upkeep']> {
+    const mended: Record<string, number> = {};
+    for (const { name, run } of deps.upkeep) {
+      try {
+        mended[name] = await run();
+      } catch (error) {
+        log.error({ step: name, err: error }, 'a step of the reconciler failed');
+      }
+    }
+    return mended;
+  }
 
   /** A workflow that died between its hold and its projection. */
   async function releaseOrphan(task: string): Promise<void> {

@@ -101,4 +101,6 @@ export interface FinishedTask {
 export interface ReconcileReport {
   readonly checked: number;
   readonly repaired: number;
+  /** By step, how many things were mended. */
+  readonly upkeep: Readonly<Record<string, number>>;
 }

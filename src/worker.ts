@@ -26,7 +26,9 @@ import type { TaskKind } from './domain/task.ts';
 import { callbacksQueue, channelQueue, tasksQueue } from './domain/queues.ts';
 import { createGuardedClient, scrub } from './http-client.ts';
 import { presentTask } from './http/presenters/video-task.ts';
+import { tidySlots } from './health/slot-upkeep.ts';
 import { createSubmitGate } from './health/submit-gate.ts';
+import { createReleaseDeadLeases } from './images/release-dead-leases.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { connectWorker, dataConverter } from './temporal/connection.ts';
@@ -150,6 +152,10 @@ function tasksOptions(
         ledger: core.ledger,
         channels: core.channels,
         slots: core.health.slots,
+        upkeep: [
+          { name: 'slots', run: () => tidySlots(core.health.slots, tasks) },
+          { name: 'leases', run: createReleaseDeadLeases({ ...core, leases: core.stores.leases }) },
+        ],
         workflows: createWorkflowLookup(core.client, core.environment.TASK_QUEUE_PREFIX),
         log: core.log,
         now: core.now,

@@ -28,7 +28,13 @@ const patient = proxyActivities<TaskActivities>({
 
 export const admitTask = local.admitTask;
 export const abandonAdmission = patient.abandonAdmission;
-export const reconcileTasks = patient.reconcileTasks;
+
+/** Looks at everything, and copies results again. */
+export const { reconcileTasks } = proxyActivities<TaskActivities>({
+  startToCloseTimeout: '15m',
+  heartbeatTimeout: '1m',
+  retry: { initialInterval: '10s', maximumAttempts: 3 },
+});
 
 /** In this worker, in one step; on a database that is away, as an activity that tries for as long as it takes. */
 export const finishTask: TaskActivities['finishTask'] = async (finish) => {

@@ -36,8 +36,8 @@ export function createHealth(deps: HealthDeps): Health {
   });
   const slots = createSlotKeeper({
     store: deps.slotStore,
-    limitOf: ({ channel }) => config().channels.find(({ id }) => id === channel)?.limits.concurrent_tasks,
-    hasLimits: () => config().channels.some(({ limits }) => limits.concurrent_tasks !== undefined),
+    limitOf: (candidate) => limitOf(config(), candidate),
+    limited: () => allCandidates(config()).filter((candidate) => limitOf(config(), candidate) !== undefined),
     isUsable: (candidate, model = '') => circuits.outage({ ...candidate, model }) === undefined,
     wake,
     now,
@@ -46,8 +46,12 @@ export function createHealth(deps: HealthDeps): Health {
   return { circuits, slots };
 }
 
+function limitOf({ channels }: GatewayConfig, { channel }: RouteCandidate): number | undefined {
+  return channels.find(({ id }) => id === channel)?.limits.concurrent_tasks;
+}
+
 /** Every credential of the configuration. */
-export function allCandidates({ channels }: GatewayConfig): RouteCandidate[] {
+function allCandidates({ channels }: GatewayConfig): RouteCandidate[] {
   return channels.flatMap(({ id, credentials }) =>
     credentials.map((credential) => ({ channel: id, credential: credential.id })),
   );

@@ -33,13 +33,15 @@ export interface SlotKeeper {
   tryTake(task: string, candidate: RouteCandidate, leaseMs: number): Promise<boolean>;
   /** Gives everything back that the task holds or waits for, and lets the next ones in. Repeatable. */
   release(task: string): Promise<void>;
-  /** Lets tasks in while there is room: for slots whose holder died, and limits that were raised. */
-  serve(candidate: RouteCandidate): Promise<void>;
+  /** Tasks that hold a slot. */
+  holders(): Promise<readonly string[]>;
+  /** Lets tasks in wherever there is room: for slots whose holder died, and limits that were raised. */
+  serveAll(): Promise<void>;
 }
 
 export interface SlotKeeperDeps extends SlotQueueDeps {
-  /** Whether any credential has a limit. */
-  readonly hasLimits: () => boolean;
+  /** Every credential that has a limit. */
+  readonly limited: () => readonly RouteCandidate[];
 }
 
 /** Past the deadline a task has had its last look and is finished. */
@@ -111,13 +113,16 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       return (await store.reserve(queue, limit, { task, until: now() + leaseMs })) !== undefined;
     },
     async release(task) {
-      if (!deps.hasLimits()) return;
+      if (deps.limited().length === 0) return;
       const [held] = await Promise.all([store.heldBy(task), store.removeTickets(task)]);
       await Promise.all(held.map(({ _id }) => store.free(_id, task)));
       for (const { queue } of held) await line.serve(queue);
     },
-    async serve(candidate) {
-      await line.serve(queueOf(candidate));
+    async holders() {
+      return [...new Set((await store.held()).map(({ task }) => task))];
+    },
+    async serveAll() {
+      for (const candidate of deps.limited()) await line.serve(queueOf(candidate));
     },
   };
 }
