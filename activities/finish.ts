@@ -61,7 +61,8 @@ export function createFinishTask(deps: TaskActivityDeps) {
     if (stored === undefined || channel === undefined) return undefined;
     if (resolution === undefined || ratio === undefined || durationSeconds === undefined) return undefined;
     const provider = taskProviderFor(channel.provider, stored.request.kind);
-    return provider?.estimateTokens?.(stored.request, { resolution, ratio, durationSeconds });
+    const upstream = channel.config.models[outcome.model]?.upstream;
+    return provider?.estimateTokens?.(stored.request, { resolution, ratio, durationSeconds }, upstream);
   }
 
   async function fail(finish: FinishTask, error: TaskError | undefined): Promise<FinishedTask> {

@@ -8,7 +8,7 @@ const heartbeatEveryMs = 4_000;
  */
 export async function beating<Result>(work: Promise<Result>, details?: unknown): Promise<Result> {
   const context = Context.current();
-  const remembered = details ?? context.info.heartbeatDetails;
+  const remembered: unknown = details ?? context.info.heartbeatDetails;
   if (details !== undefined) context.heartbeat(details);
   const timer = setInterval(() => context.heartbeat(remembered), heartbeatEveryMs);
   try {

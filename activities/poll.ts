@@ -10,6 +10,7 @@ import type { PollInput, PollResult } from './types.ts';
 /** An attempt stays with short waits this long; a longer wait becomes a retry, which is a durable timer on the server. */
 const watchWindowMs = 15_000;
 const inlineWaitMaxMs = 3_000;
+const delayMinMs = 500;
 /** An upstream that says this often in a row that it does not know the job has lost it. */
 const goneMax = 5;
 
@@ -142,7 +143,7 @@ async function afterError(
 
 function delayAfter(memory: Memory, input: PollInput, deps: ChannelActivityDeps): number {
   const now = deps.now();
-  return nextPollDelayMs({
+  const planned = nextPollDelayMs({
     expectedMs: input.expectedSeconds * 1000,
     elapsedMs: Math.max(0, now - input.acceptedAt),
     remainingMs: Math.max(0, input.deadlineAt - now),
@@ -151,6 +152,8 @@ function delayAfter(memory: Memory, input: PollInput, deps: ChannelActivityDeps)
     ...(memory.progress === undefined ? {} : { progress: memory.progress }),
     ...(memory.retryAfterMs === undefined ? {} : { retryAfterMs: memory.retryAfterMs }),
   });
+  // In its last second the deadline timer decides; nobody polls in a tight loop until then.
+  return Math.max(planned, delayMinMs);
 }
 
 function laterFailure(memory: Memory, waitMs: number): ApplicationFailure {

@@ -88,6 +88,6 @@ function narrow<Request extends GenerationRequest>(
     ...(check === undefined ? {} : { check: (request, model) => check(own(request), model) }),
     ...(estimateTokens === undefined
       ? {}
-      : { estimateTokens: (request, output) => estimateTokens(own(request), output) }),
+      : { estimateTokens: (request, output, model) => estimateTokens(own(request), output, model) }),
   };
 }

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
-import { flagFacts, priceUnits, textFacts } from './domain/price.ts';
+import { priceUnits } from './domain/price.ts';
+import type { PriceCondition } from './domain/price.ts';
 import { parseMicros } from './domain/money.ts';
 import { inputTypes } from './domain/request.ts';
 
@@ -52,11 +53,24 @@ const channelSchema = z.strictObject({
   models: z.record(z.string(), z.strictObject({ upstream: z.string().min(1) })),
 });
 
+const texts = z.array(z.string()).optional();
+const flag = z.boolean().optional();
+
 const condition = z.strictObject({
-  ...Object.fromEntries(textFacts.map((name) => [name, z.array(z.string()).optional()])),
-  ...Object.fromEntries(flagFacts.map((name) => [name, z.boolean().optional()])),
+  resolution: texts,
+  ratio: texts,
+  size: texts,
+  quality: texts,
+  mode: texts,
+  service_tier: texts,
+  channel: texts,
+  video_input: flag,
+  audio_input: flag,
+  image_input: flag,
+  generate_audio: flag,
+  draft: flag,
   duration: z.strictObject({ min: z.number().optional(), max: z.number().optional() }).optional(),
-});
+}) satisfies z.ZodType<PriceCondition>;
 
 const priceSchema = z.strictObject({
   unit: z.enum(priceUnits),

@@ -32,15 +32,7 @@ export type PriceCondition = { readonly [F in TextFact]?: readonly string[] | un
   readonly duration?: { readonly min?: number | undefined; readonly max?: number | undefined } | undefined;
 };
 
-export const textFacts = [
-  'resolution',
-  'ratio',
-  'size',
-  'quality',
-  'mode',
-  'service_tier',
-  'channel',
-] as const;
+export const textFacts = ['resolution', 'ratio', 'size', 'quality', 'mode', 'service_tier', 'channel'] as const;
 export const flagFacts = ['video_input', 'audio_input', 'image_input', 'generate_audio', 'draft'] as const;
 
 export interface PriceRule {
@@ -168,13 +160,14 @@ export function settle(input: SettleInput): Settlement {
 }
 
 function settleFacts(input: SettleInput): PriceFacts {
-  const { resolution, ratio, size, durationSeconds, generateAudio } = input.facts;
+  const { resolution, ratio, size, quality, durationSeconds, generateAudio } = input.facts;
   return {
     ...input.basis.facts,
     channel: input.channel,
     ...(resolution === undefined ? {} : { resolution }),
     ...(ratio === undefined ? {} : { ratio }),
     ...(size === undefined ? {} : { size }),
+    ...(quality === undefined ? {} : { quality }),
     ...(generateAudio === undefined ? {} : { generate_audio: generateAudio }),
     ...(durationSeconds === undefined ? {} : { duration: durationSeconds }),
   };

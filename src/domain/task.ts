@@ -63,6 +63,7 @@ export interface SettleFacts {
   readonly resolution?: string;
   readonly ratio?: string;
   readonly size?: string;
+  readonly quality?: string;
   readonly generateAudio?: boolean;
   readonly images?: number;
 }

@@ -39,6 +39,7 @@ const jobSchema = z.object({
   ratio: optionalText,
   duration: optionalNumber,
   frames: optionalNumber,
+  generate_audio: z.boolean().optional().catch(undefined),
   framespersecond: optionalNumber,
   safety_identifier: optionalText,
 });
@@ -147,5 +148,6 @@ function facts(job: ArkJob): SettleFacts {
     durationSeconds: seconds,
     resolution: job.resolution,
     ratio: job.ratio,
+    generateAudio: job.generate_audio,
   });
 }

@@ -328,6 +328,7 @@ describe('status', () => {
         durationSeconds: 5,
         resolution: '720p',
         ratio: '16:9',
+        generateAudio: true,
       },
       traceId: operation.id,
     });

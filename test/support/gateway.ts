@@ -21,6 +21,7 @@ export interface TestGateway {
   readonly url: string;
   /** The upstream's own view: counts, tasks, faults to inject. */
   readonly simulator: Control;
+  readonly simulatorUrl: string;
   readonly core: Core;
   readonly adminToken: string;
   readonly environment: NodeJS.ProcessEnv;
@@ -127,6 +128,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   const adminToken = randomBytes(16).toString('hex');
   const environment = await testEnvironment(name, {
     GATEWAY_CONFIG: configPath,
+    SIMULATOR_URL: simulator.url,
     ADMIN_TOKEN: adminToken,
     ...options.environment,
   });
@@ -144,6 +146,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   return {
     url: api.url,
     simulator: simulator.control,
+    simulatorUrl: simulator.url,
     core,
     adminToken,
     environment,

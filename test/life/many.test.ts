@@ -1,0 +1,103 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifyLedger } from '../../src/ledger/verify.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import { startGatewayProcess, waitUntil } from '../support/processes.ts';
+import type { GatewayProcess } from '../support/processes.ts';
+
+const tasksCount = 1000;
+const creatorsAtOnce = 50;
+/** Events and bytes of one task with a callback, however long it renders. */
+const historyEventsMax = 32;
+const historyBytesMax = 8_000;
+
+/** Resident memory of a worker that has a thousand tasks in flight; it keeps at most 500 workflows in memory. */
+const workerBytesMax = 1_500 * 1024 * 1024;
+
+/** A thousand tasks at once through one worker: all end, the ledger adds up, memory stays within its bound. */
+describe('a thousand tasks at once', () => {
+  let gateway: TestGateway;
+  let worker: GatewayProcess;
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'mediary-many-'));
+    gateway = await startGateway({ renderSeconds: 2, worker: false });
+    worker = startGatewayProcess('worker', gateway.environment, join(directory, 'worker.log'));
+    await waitUntil('the worker polls', async () => (await gateway.call('GET', '/readyz')).status === 200);
+  });
+  afterAll(async () => {
+    await worker.stop();
+    await gateway.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('all end, are paid once, within the history and memory budgets', async () => {
+    const account = await gateway.account({ credit: '1000' });
+    const ids: string[] = [];
+    let next = 0;
+    const creator = async (): Promise<void> => {
+      while (next < tasksCount) ids.push(await createOne(account, (next += 1)));
+    };
+    await Promise.all(Array.from({ length: creatorsAtOnce }, creator));
+    expect(new Set(ids).size).toBe(tasksCount);
+    let workerBytes = 0;
+    await waitUntil(
+      'all have ended',
+      async () => {
+        workerBytes = Math.max(workerBytes, await residentBytes(worker.pid));
+        return (await account.balance()).held === '0.000000';
+      },
+      300_000,
+    );
+    expect(workerBytes).toBeLessThan(workerBytesMax);
+    expect((await account.balance()).available).toBe((1000 - tasksCount * 0.7623).toFixed(6));
+    expect(gateway.simulator.submissions('many-')).toEqual({ submits: tasksCount, creates: tasksCount });
+    const isLive = (found: readonly string[]) => Promise.resolve(new Set(found));
+    expect((await verifyLedger({ db: gateway.core.mongo.db, isLive })).violations).toEqual([]);
+    const { workflow } = gateway.core.client;
+    for (const id of ids.filter((_, index) => index % 100 === 0)) {
+      const { events } = await workflow.getHandle(id).fetchHistory();
+      expect(events?.length).toBeLessThanOrEqual(historyEventsMax);
+    }
+  }, 420_000);
+
+  it('a long render with a callback stays within the history budget', async () => {
+    const account = await gateway.account();
+    const receiver = await startCallbackReceiver();
+    const created = await account.create({
+      prompt: 'long [sim:render=25][sim:callback-never]',
+      metadata: { callback_url: receiver.url, execution_expires_after: 600 },
+    });
+    await account.finished(created.body.id, 90_000);
+    await receiver.waitFor(1);
+    const handle = gateway.core.client.workflow.getHandle(created.body.id);
+    await handle.result();
+    const { events } = await handle.fetchHistory();
+    expect(events?.length).toBeLessThanOrEqual(historyEventsMax);
+    const { raw } = await handle.describe();
+    expect(Number(raw.workflowExecutionInfo?.historySizeBytes)).toBeLessThan(historyBytesMax);
+    receiver.close();
+  }, 150_000);
+});
+
+/** As a client should: a 503 is tried again with the same Idempotency-Key, which cannot make a second task. */
+async function createOne(account: TestAccount, index: number): Promise<string> {
+  for (;;) {
+    const created = await account.create(
+      { prompt: `many-${index}.` },
+      { 'idempotency-key': `many-${index}` },
+    );
+    if (created.status === 200) return created.body.id;
+    expect(created.status).toBe(503);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+  }
+}
+
+async function residentBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
+}
