@@ -1,11 +1,24 @@
+import { userInfo } from 'node:os';
 import { Command } from 'commander';
-import { ConfigError, configExitStatus, readEnvironment } from './config.ts';
+import { addOperatorCommands } from './cli/commands.ts';
+import type { CliContext } from './cli/context.ts';
+import { CommandError } from './cli/errors.ts';
+import { runLedgerVerification } from './cli/verify-ledger.ts';
+import {
+  ConfigError,
+  configExitStatus,
+  loadGatewayConfig,
+  rawEnvironment,
+  readEnvironment,
+} from './config.ts';
 import type { Environment } from './config.ts';
-import { openCore } from './core.ts';
 import type { Core } from './core.ts';
 import { createLogger } from './log.ts';
-import { startApi } from './server.ts';
-import { installRuntime, startWorker } from './worker.ts';
+import { providers } from './providers/index.ts';
+import { createLeaseStore } from './store/leases.ts';
+import { connectMongo } from './store/mongo.ts';
+import { createTemporalClient, temporalSettings } from './temporal/connection.ts';
+import { createWorkflowLookup } from './temporal/workflow-lookup.ts';
 
 /** `npm run gateway -- <verb>`: the processes of the gateway, and the operators' verbs. */
 
@@ -23,7 +36,7 @@ function logFor({ LOG_LEVEL, LOG_FORMAT }: Environment) {
 async function serve(name: string, start: (core: Core) => Promise<Running>): Promise<void> {
   const environment = readEnvironment();
   const log = logFor(environment);
-  if (name === 'worker') installRuntime(log, environment);
+  const { openCore } = await import('./core.ts');
   const core = await openCore(environment, log);
   const running = await start(core);
   log.info({ name }, 'started');
@@ -43,22 +56,65 @@ async function serve(name: string, start: (core: Core) => Promise<Running>): Pro
   process.exit(failed === undefined ? 0 : 1);
 }
 
+/** The processes' code is loaded when a process starts: the other verbs answer in no time without it. */
+async function serveApi(): Promise<void> {
+  const { startApi } = await import('./server.ts');
+  await serve('api', startApi);
+}
+
+async function serveWorker(): Promise<void> {
+  const { installRuntime, startWorker } = await import('./worker.ts');
+  const environment = readEnvironment();
+  installRuntime(logFor(environment), environment);
+  await serve('worker', startWorker);
+}
+
+/** Makes no index and changes nothing: a missing index is among what it looks for. */
+async function verifyLedger(onProgress: (line: string) => void) {
+  const environment = readEnvironment();
+  const { MONGODB_URI, TEMPORAL_ADDRESS, TASK_QUEUE_PREFIX } = environment;
+  if (MONGODB_URI === undefined || TEMPORAL_ADDRESS === undefined) {
+    throw new ConfigError('The environment', [
+      'MONGODB_URI, TEMPORAL_ADDRESS: required to verify the ledger (npm start prints those of local mode)',
+    ]);
+  }
+  const mongo = await connectMongo(MONGODB_URI, { appName: 'mediary-cli' });
+  const client = createTemporalClient(temporalSettings(environment, TEMPORAL_ADDRESS, undefined));
+  try {
+    return await runLedgerVerification({
+      db: mongo.db,
+      workflows: createWorkflowLookup(client, TASK_QUEUE_PREFIX),
+      leases: createLeaseStore(mongo.db),
+      onProgress,
+    });
+  } finally {
+    await Promise.all([mongo.close(), client.connection.close()]);
+  }
+}
+
+const context: CliContext = {
+  print: (text) => console.log(text),
+  environment: () => readEnvironment(),
+  operator: userInfo().username,
+  loadConfig: () =>
+    loadGatewayConfig(readEnvironment().GATEWAY_CONFIG, rawEnvironment(), Object.keys(providers)),
+  verifyLedger,
+  fail: (status) => {
+    process.exitCode = status;
+  },
+};
+
 async function main(): Promise<void> {
   const program = new Command('gateway').description('Mediary: one address for video and image generation.');
-  program
-    .command('api')
-    .description('Serve HTTP on HOST and PORT.')
-    .action(() => serve('api', startApi));
-  program
-    .command('worker')
-    .description('Run the Temporal workers.')
-    .action(() => serve('worker', startWorker));
+  program.command('api').description('Serve HTTP on HOST and PORT.').action(serveApi);
+  program.command('worker').description('Run the Temporal workers.').action(serveWorker);
+  addOperatorCommands(program, context);
   try {
     await program.parseAsync();
   } catch (error) {
-    const expected = error instanceof ConfigError;
+    const expected = error instanceof ConfigError || error instanceof CommandError;
     console.error(expected ? error.message : error);
-    process.exit(expected ? configExitStatus : 1);
+    process.exit(error instanceof ConfigError ? configExitStatus : 1);
   }
 }
 

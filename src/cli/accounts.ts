@@ -1,0 +1,71 @@
+import type { Command } from 'commander';
+import { noteMore, openSession } from './context.ts';
+import type { CliContext } from './context.ts';
+
+const columns = ['id', 'name', 'available', 'held', 'overdraft_limit', 'created_at'];
+
+export function addAccountCommands(program: Command, context: CliContext): void {
+  const accounts = program.command('accounts').description('Accounts and their money.');
+
+  accounts
+    .command('create')
+    .argument('[id]', 'absent: one is made up')
+    .option('--name <name>')
+    .option('--overdraft-limit <amount>', 'how far holds may take the balance below zero')
+    .action(
+      async (
+        id: string | undefined,
+        options: { name?: string; overdraftLimit?: string },
+        command: Command,
+      ) => {
+        const { client, output } = await openSession(command, context);
+        const { name, overdraftLimit } = options;
+        output.item(await client.call('POST', '/accounts', { id, name, overdraft_limit: overdraftLimit }));
+        output.note('\nThe webhook secret is shown only now.');
+      },
+    );
+
+  accounts
+    .command('show')
+    .argument('<id>')
+    .action(async (id: string, _options: object, command: Command) => {
+      const { client, output } = await openSession(command, context);
+      output.item(await client.call('GET', `/accounts/${encodeURIComponent(id)}`));
+    });
+
+  accounts
+    .command('list')
+    .option('--limit <n>')
+    .option('--after <id>')
+    .action(async (options: { limit?: string; after?: string }, command: Command) => {
+      const { client, output } = await openSession(command, context);
+      const { rows, hasMore } = await client.list('/accounts', { ...options });
+      output.rows(rows, columns);
+      noteMore(output, hasMore, rows.at(-1)?.['id']);
+    });
+
+  accounts
+    .command('credit')
+    .description('Credits an account; a negative amount is a correction.')
+    .argument('<id>')
+    .argument('<amount>', 'decimal, at most 6 places')
+    .requiredOption('--reference <text>', 'names the payment: the same reference is the same credit')
+    .option('--note <text>')
+    .action(
+      async (id: string, amount: string, options: { reference: string; note?: string }, command: Command) => {
+        const { client, output } = await openSession(command, context);
+        output.item(
+          await client.call('POST', `/accounts/${encodeURIComponent(id)}/credits`, { amount, ...options }),
+        );
+      },
+    );
+
+  accounts
+    .command('rotate-webhook-secret')
+    .description('Makes a new webhook secret; the one before stays valid until the next rotation.')
+    .argument('<id>')
+    .action(async (id: string, _options: object, command: Command) => {
+      const { client, output } = await openSession(command, context);
+      output.item(await client.call('POST', `/accounts/${encodeURIComponent(id)}/webhook-secret/rotate`));
+    });
+}

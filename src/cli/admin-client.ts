@@ -1,0 +1,96 @@
+import { request } from 'undici';
+import { z } from 'zod';
+import { CommandError } from './errors.ts';
+import type { Target } from './target.ts';
+
+/** An object of the operators' API, as it came. */
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface AdminClient {
+  /** Throws CommandError with the gateway's own words, or why it could not be reached. */
+  call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: Row): Promise<Row>;
+  /** The rows of a list, and whether there are more. */
+  list(path: string, query: Readonly<Record<string, string | undefined>>): Promise<Page>;
+}
+
+export interface Page {
+  readonly rows: readonly Row[];
+  readonly hasMore: boolean;
+}
+
+const timeoutMs = 60_000;
+const row = z.record(z.string(), z.unknown());
+const pageSchema = z.object({ data: z.array(row), has_more: z.boolean().default(false) });
+const errorSchema = z.object({ error: z.object({ message: z.string(), code: z.string() }) });
+
+/** `operator` is kept in the record of every action. */
+export function createAdminClient({ url, token }: Target, operator: string): AdminClient {
+  async function call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: Row): Promise<Row> {
+    const { status, text, requestId } = await send(method, path, body);
+    const answer = row.safeParse(parseJson(text));
+    if (status < 300 && answer.success) return answer.data;
+    const told = errorSchema.safeParse(answer.data);
+    if (!told.success)
+      throw new CommandError(`${url} answered ${status}, and not as a gateway does. Is it one?`);
+    const { message, code } = told.data.error;
+    throw new CommandError(explain(code, `${message} (${code}, request ${requestId})`));
+  }
+
+  async function send(method: 'GET' | 'POST' | 'DELETE', path: string, body: Row | undefined) {
+    try {
+      const answer = await request(`${url}/admin/v1${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          'x-operator': operator,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        headersTimeout: timeoutMs,
+        bodyTimeout: timeoutMs,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const requestId = answer.headers['x-request-id'];
+      return {
+        status: answer.statusCode,
+        text: await answer.body.text(),
+        requestId: String(requestId ?? ''),
+      };
+    } catch (error) {
+      throw new CommandError(
+        `The gateway does not answer at ${url} (${reasonOf(error)}). Is it running? --url names another.`,
+        error,
+      );
+    }
+  }
+
+  return {
+    call,
+    async list(path, query) {
+      const parameters = new URLSearchParams();
+      for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, value);
+      const text = parameters.toString();
+      const page = pageSchema.safeParse(await call('GET', text === '' ? path : `${path}?${text}`));
+      if (!page.success) throw new CommandError(`${url} answered ${path} with something that is no list.`);
+      return { rows: page.data.data, hasMore: page.data.has_more };
+    },
+  };
+}
+
+function explain(code: string, message: string): string {
+  if (code === 'invalid_api_key') return `${message} Check ADMIN_TOKEN.`;
+  if (code === 'route_not_found') return `${message} Does that gateway have an ADMIN_TOKEN?`;
+  return message;
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

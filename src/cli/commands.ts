@@ -1,0 +1,20 @@
+import type { Command } from 'commander';
+import { addAccountCommands } from './accounts.ts';
+import { addChannelCommands } from './channels.ts';
+import { addConfigCommands } from './config.ts';
+import { addCommonOptions } from './context.ts';
+import type { CliContext } from './context.ts';
+import { addKeyCommands } from './keys.ts';
+import { addLedgerCommands } from './ledger.ts';
+import { addTaskCommands } from './tasks.ts';
+
+/** The operators' verbs: the same calls as the operators' API, which all but `config check` and `ledger verify` make. */
+export function addOperatorCommands(program: Command, context: CliContext): void {
+  addCommonOptions(program);
+  addAccountCommands(program, context);
+  addKeyCommands(program, context);
+  addTaskCommands(program, context);
+  addLedgerCommands(program, context);
+  addChannelCommands(program, context);
+  addConfigCommands(program, context);
+}

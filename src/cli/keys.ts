@@ -1,0 +1,91 @@
+import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import { openSession } from './context.ts';
+import type { CliContext } from './context.ts';
+
+const columns = [
+  'id',
+  'account',
+  'name',
+  'prefix',
+  'models',
+  'channels',
+  'requests_per_minute',
+  'expires_at',
+  'revoked_at',
+];
+
+interface NewKey {
+  readonly name?: string;
+  readonly models?: readonly string[];
+  readonly channels?: readonly string[];
+  readonly requestsPerMinute?: number;
+  readonly concurrentTasks?: number;
+  readonly expiresAt?: number;
+}
+
+export function addKeyCommands(program: Command, context: CliContext): void {
+  const keys = program.command('keys').description('API keys.');
+
+  keys
+    .command('create')
+    .argument('<account>')
+    .option('--name <name>')
+    .option('--models <list>', 'comma-separated; absent: all', parseList)
+    .option('--channels <list>', 'comma-separated; absent: all', parseList)
+    .option('--requests-per-minute <n>', 'absent: no limit', parseCount)
+    .option('--concurrent-tasks <n>', 'absent: no limit', parseCount)
+    .option('--expires-at <time>', 'such as 2030-01-31 or 2030-01-31T12:00Z', parseTime)
+    .action(async (account: string, options: NewKey, command: Command) => {
+      const { client, output } = await openSession(command, context);
+      const made = await client.call('POST', '/keys', {
+        account,
+        name: options.name,
+        models: options.models,
+        channels: options.channels,
+        requests_per_minute: options.requestsPerMinute,
+        concurrent_tasks: options.concurrentTasks,
+        expires_at: options.expiresAt,
+      });
+      output.item(made);
+      output.note('\nThe key is shown only now.');
+    });
+
+  keys
+    .command('list')
+    .option('--account <id>')
+    .option('--limit <n>')
+    .action(async (options: { account?: string; limit?: string }, command: Command) => {
+      const { client, output } = await openSession(command, context);
+      const { rows } = await client.list('/keys', { ...options });
+      output.rows(rows, columns);
+    });
+
+  keys
+    .command('revoke')
+    .description('Effective at once on one node and within five seconds on every other.')
+    .argument('<id>', 'key_…')
+    .action(async (id: string, _options: object, command: Command) => {
+      const { client, output } = await openSession(command, context);
+      output.item(await client.call('DELETE', `/keys/${encodeURIComponent(id)}`));
+    });
+}
+
+function parseList(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+function parseCount(text: string): number {
+  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('It must be a number, at least 1.');
+  return Number(text);
+}
+
+/** Unix seconds. */
+function parseTime(text: string): number {
+  const milliseconds = Date.parse(text);
+  if (Number.isNaN(milliseconds)) throw new InvalidArgumentError('It must be a date, such as 2030-01-31.');
+  return Math.floor(milliseconds / 1000);
+}

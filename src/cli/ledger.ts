@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import { noteMore, openSession, outputOf } from './context.ts';
+import type { CliContext } from './context.ts';
+
+const columns = ['seq', 'at', 'kind', 'amount', 'available', 'held', 'task', 'note'];
+
+export function addLedgerCommands(program: Command, context: CliContext): void {
+  const ledger = program.command('ledger').description('The accounts’ ledger.');
+
+  ledger
+    .command('show')
+    .description('An account’s entries, oldest first.')
+    .argument('<account>')
+    .option('--after <seq>', 'begin behind this entry')
+    .option('--limit <n>')
+    .action(async (account: string, options: { after?: string; limit?: string }, command: Command) => {
+      const { client, output } = await openSession(command, context);
+      const path = `/accounts/${encodeURIComponent(account)}/ledger`;
+      const { rows, hasMore } = await client.list(path, { ...options });
+      output.rows(rows, columns);
+      noteMore(output, hasMore, rows.at(-1)?.['seq']);
+    });
+
+  ledger
+    .command('verify')
+    .description('Checks every invariant, on MongoDB and Temporal directly. Status 1: something is wrong.')
+    .action(async (_options: object, command: Command) => {
+      const output = outputOf(command, context);
+      const { accounts, entries, violationCount, violations } = await context.verifyLedger((line) =>
+        output.note(line),
+      );
+      if (violationCount > 0) {
+        context.fail(1);
+        output.rows(
+          violations.map((violation) => ({ ...violation })),
+          ['invariant', 'account', 'task', 'message'],
+        );
+      } else {
+        output.item({ accounts, entries, violations: 0 });
+      }
+      output.note(`${accounts} accounts, ${entries} entries: ${violationCount} violations.`);
+    });
+}

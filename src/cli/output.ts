@@ -1,0 +1,85 @@
+import type { Row } from './admin-client.ts';
+
+/** What a verb says: text for people, or with `--json` exactly what the gateway answered. */
+export interface Output {
+  /** A table of these columns. */
+  rows(rows: readonly Row[], columns: readonly string[]): void;
+  /** One thing, a line a field. */
+  item(item: Row): void;
+  /** For people only. */
+  note(text: string): void;
+}
+
+const missing = '-';
+const cellMaxChars = 60;
+
+export function createOutput(json: boolean, print: (text: string) => void): Output {
+  if (json) {
+    return {
+      rows: (rows) => print(JSON.stringify(rows, null, 2)),
+      item: (item) => print(JSON.stringify(item, null, 2)),
+      note: () => undefined,
+    };
+  }
+  return {
+    rows: (rows, columns) => print(rows.length === 0 ? 'None.' : formatTable(rows, columns)),
+    item: (item) => print(formatItem(item)),
+    note: print,
+  };
+}
+
+/** Columns as wide as their widest cell, two blanks between; numbers and money to the right. */
+export function formatTable(rows: readonly Row[], columns: readonly string[]): string {
+  const table = columns.map((name) => {
+    const cells = rows.map((row) => shorten(formatCell(name, row[name])));
+    const width = Math.max(name.length, ...cells.map((cell) => cell.length));
+    const alignRight = cells.every((cell) => cell === missing || /^-?\d+(\.\d+)?$/.test(cell));
+    const pad = (text: string): string => (alignRight ? text.padStart(width) : text.padEnd(width));
+    return [name.toUpperCase(), ...cells].map(pad);
+  });
+  const lines = Array.from({ length: rows.length + 1 }, (_, line) =>
+    table.map((column) => column[line] ?? ''),
+  );
+  return lines.map((cells) => cells.join('  ').trimEnd()).join('\n');
+}
+
+function formatItem(item: Row): string {
+  const entries = Object.entries(item).filter(([, value]) => value !== undefined);
+  const width = Math.max(...entries.map(([name]) => name.length));
+  return entries.map(([name, value]) => formatField(name, value, width)).join('\n');
+}
+
+/** Lists of objects become tables below their name. */
+function formatField(name: string, value: unknown, width: number): string {
+  const rows = Array.isArray(value) ? value.filter(isRow) : [];
+  if (rows.length === 0) return `${name.padEnd(width)}  ${formatCell(name, value)}`;
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const table = formatTable(rows, columns);
+  return `${name}\n${table.replaceAll(/^/gm, '  ')}`;
+}
+
+function isRow(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const secondsNames = /_at$/;
+/** Where Unix seconds end and Unix milliseconds begin. */
+const secondsMax = 100_000_000_000;
+
+function formatCell(name: string, value: unknown): string {
+  if (value === undefined || value === null || value === '') return missing;
+  if (typeof value === 'number' && (secondsNames.test(name) || name === 'at')) return formatTime(value);
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string'))
+    return value.join(', ') || missing;
+  return JSON.stringify(value);
+}
+
+function formatTime(value: number): string {
+  const milliseconds = value < secondsMax ? value * 1000 : value;
+  return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+function shorten(cell: string): string {
+  return cell.length <= cellMaxChars ? cell : `${cell.slice(0, cellMaxChars - 1)}…`;
+}

@@ -1,0 +1,81 @@
+import { Argument, Option } from 'commander';
+import type { Command } from 'commander';
+import { taskStatuses } from '../domain/task.ts';
+import { operatorActions } from '../domain/task-input.ts';
+import { noteMore, openSession } from './context.ts';
+import type { CliContext } from './context.ts';
+
+const columns = [
+  'id',
+  'account',
+  'model',
+  'status',
+  'channel',
+  'hold',
+  'charge',
+  'created_at',
+  'needs_attention',
+];
+
+interface TaskFilterOptions {
+  readonly status?: string;
+  readonly account?: string;
+  readonly channel?: string;
+  readonly model?: string;
+  readonly needsAttention?: true;
+  readonly limit?: string;
+  readonly after?: string;
+}
+
+export function addTaskCommands(program: Command, context: CliContext): void {
+  const tasks = program.command('tasks').description('Tasks of all accounts.');
+
+  tasks
+    .command('list')
+    .addOption(new Option('--status <status>').choices(taskStatuses))
+    .option('--account <id>')
+    .option('--channel <id>')
+    .option('--model <id>')
+    .option('--needs-attention', 'only those that wait for an operator')
+    .option('--limit <n>')
+    .option('--after <id>')
+    .action(async ({ needsAttention, ...options }: TaskFilterOptions, command: Command) => {
+      const { client, output } = await openSession(command, context);
+      const { rows, hasMore } = await client.list('/tasks', {
+        ...options,
+        needs_attention: needsAttention === true ? 'true' : undefined,
+      });
+      output.rows(rows, columns);
+      noteMore(output, hasMore, rows.at(-1)?.['id']);
+    });
+
+  tasks
+    .command('show')
+    .description('With attempts, ledger entries, callbacks and actions.')
+    .argument('<id>')
+    .action(async (id: string, _options: object, command: Command) => {
+      const { client, output } = await openSession(command, context);
+      output.item(await client.call('GET', `/tasks/${encodeURIComponent(id)}`));
+    });
+
+  tasks
+    .command('action')
+    .description('Acts on a task; who, when and why is kept in its record.')
+    .argument('<id>')
+    .addArgument(new Argument('<action>').choices(operatorActions))
+    .requiredOption('--reason <text>')
+    .option('--upstream-id <id>', 'for adopt: the upstream job that belongs to the task')
+    .action(
+      async (
+        id: string,
+        action: string,
+        options: { reason: string; upstreamId?: string },
+        command: Command,
+      ) => {
+        const { client, output } = await openSession(command, context);
+        const { reason, upstreamId } = options;
+        const path = `/tasks/${encodeURIComponent(id)}/actions`;
+        output.item(await client.call('POST', path, { action, reason, upstream_id: upstreamId }));
+      },
+    );
+}

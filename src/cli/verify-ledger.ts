@@ -1,0 +1,45 @@
+import type { Db } from 'mongodb';
+import { verifyLedger } from '../ledger/verify.ts';
+import type { VerifyResult } from '../ledger/verify.ts';
+import type { LeaseStore } from '../store/leases.ts';
+import type { WorkflowDirectory } from '../temporal/workflow-lookup.ts';
+
+export interface LedgerVerification {
+  readonly db: Db;
+  readonly workflows: Pick<WorkflowDirectory, 'isRunning'>;
+  readonly leases: Pick<LeaseStore, 'existing'>;
+  readonly onProgress: (line: string) => void;
+}
+
+/** Temporal is asked for each open hold; so many questions at a time. */
+const questionsAtOnce = 20;
+const progressEntries = 50_000;
+
+/** Runs the verification with what knows which tasks somebody looks after: workflows, and leases of images. */
+export function runLedgerVerification({
+  db,
+  workflows,
+  leases,
+  onProgress,
+}: LedgerVerification): Promise<VerifyResult> {
+  let told = 0;
+  return verifyLedger({
+    db,
+    isLive: async (tasks) => {
+      const live = await leases.existing(tasks);
+      const left = tasks.filter((task) => !live.has(task));
+      const ask = async (): Promise<void> => {
+        for (let task = left.pop(); task !== undefined; task = left.pop()) {
+          if (await workflows.isRunning(task)) live.add(task);
+        }
+      };
+      await Promise.all(Array.from({ length: questionsAtOnce }, ask));
+      return live;
+    },
+    onProgress: ({ accounts, entries }) => {
+      if (entries - told < progressEntries) return;
+      told = entries;
+      onProgress(`${accounts} accounts, ${entries} entries…`);
+    },
+  });
+}
