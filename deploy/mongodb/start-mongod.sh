@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Starts mongod as a member of a replica set with passwords. Such a member insists on a key file, even when it is the
+# only one: it is written from the environment into memory. The image's own entrypoint does the rest.
+set -euo pipefail
+
+key_file=/run/mongod/replica-set.key
+umask 077
+printf '%s\n' "$MONGODB_REPLICA_SET_KEY" >"$key_file"
+chown mongodb:mongodb "$key_file"
+chmod 400 "$key_file"
+unset MONGODB_REPLICA_SET_KEY
+
+exec docker-entrypoint.sh mongod --replSet rs0 --keyFile "$key_file" --bind_ip_all
