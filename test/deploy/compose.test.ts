@@ -1,0 +1,282 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import { describe, expect, it } from 'vitest';
+import { environmentNames, readEnvironment } from '../../src/config.ts';
+import { searchAttributeNames } from '../../src/domain/queues.ts';
+import {
+  composeText,
+  documentedNames,
+  parseCompose,
+  readCompose,
+  readRepositoryFile,
+  repositoryPath,
+  secondsOf,
+  variablesOf,
+  withDefaults,
+} from './compose-file.ts';
+import type { ComposeService } from './compose-file.ts';
+
+const compose = readCompose();
+const services = Object.entries(compose.services);
+const environmentExample = readRepositoryFile('.env.example');
+const gatewayServices = ['api', 'worker'];
+
+/** Runs to its end and is done. */
+const isOnce = ({ restart }: ComposeService): boolean => restart.startsWith('on-failure');
+
+function service(name: string): ComposeService {
+  const found = compose.services[name];
+  if (found === undefined) throw new Error(`docker-compose.yml has no service ${name}`);
+  return found;
+}
+
+/** Names of the services that the check finds fault with. */
+function faulty(isFaulty: (service: ComposeService) => boolean): string[] {
+  return services.filter(([, each]) => isFaulty(each)).map(([name]) => name);
+}
+
+describe('docker-compose.yml', () => {
+  it('is a Compose file', () => {
+    // Of compose-spec, Apache-2.0: the copy in the npm package dclint 3.1.0. Ajv knows the dialect, draft 7, by another
+    // address than the file says.
+    const fixture = readFileSync(repositoryPath('test/fixtures/compose-spec.json'), 'utf8');
+    const { $schema, ...schema } = JSON.parse(fixture) as Record<string, unknown>;
+    expect($schema).toBe('https://json-schema.org/draft-07/schema');
+    const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false });
+    const validate = ajv.compile(schema);
+    validate(parseCompose());
+    expect(validate.errors ?? []).toEqual([]);
+    expect(validate({ services: { api: { imagee: 'x' } } })).toBe(false);
+  });
+
+  it('gives every service a pinned image', () => {
+    expect(faulty(({ image }) => !/^[a-z/-]+:\d+\.\d+(\.\d+)?$/.test(withDefaults(image)))).toEqual([]);
+  });
+
+  it('gives every service that stays a health check, a restart policy and a memory limit', () => {
+    const staying = (each: ComposeService): boolean => !isOnce(each);
+    expect(faulty((each) => staying(each) && each.restart !== 'unless-stopped')).toEqual([]);
+    expect(faulty((each) => staying(each) && each.healthcheck?.test[0] !== 'CMD')).toEqual([]);
+    expect(faulty((each) => staying(each) && each.deploy === undefined)).toEqual([]);
+    expect(faulty(isOnce)).toEqual(['mongodb-init', 'temporal-schema', 'temporal-namespace']);
+  });
+
+  it('rotates every log', () => {
+    expect(faulty(({ logging }) => logging.options['max-size'] === undefined)).toEqual([]);
+  });
+
+  it('waits for what a service needs to be ready, and nobody waits in a circle', () => {
+    const reach = (name: string, before: readonly string[]): void => {
+      expect(before).not.toContain(name);
+      for (const [needed, { condition }] of Object.entries(service(name).depends_on)) {
+        const expected = isOnce(service(needed)) ? 'service_completed_successfully' : 'service_healthy';
+        expect({ name, needed, condition }).toEqual({ name, needed, condition: expected });
+        reach(needed, [...before, name]);
+      }
+    };
+    for (const [name] of services) reach(name, []);
+    for (const name of gatewayServices) {
+      expect(Object.keys(service(name).depends_on)).toEqual(
+        expect.arrayContaining(['mongodb', 'mongodb-init', 'temporal', 'temporal-namespace']),
+      );
+    }
+  });
+
+  it('publishes the API and the interface only, both on the loopback address', () => {
+    const published = services.flatMap(([name, { ports }]) =>
+      ports.map((port) => [name, withDefaults(port)]),
+    );
+    expect(published).toEqual([
+      ['api', '127.0.0.1:8080:8080'],
+      ['temporal-ui', '127.0.0.1:8233:8080'],
+    ]);
+    // The interface asks for no password: no variable opens it.
+    expect(service('temporal-ui').ports[0]).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  it('keeps databases on networks without a way out, and that of Temporal away from the gateway', () => {
+    for (const name of ['mongodb', 'postgresql', 'temporal']) {
+      const open = service(name).networks.filter((network) => compose.networks[network]?.internal !== true);
+      expect({ name, open }).toEqual({ name, open: [] });
+    }
+    const ofGateway = gatewayServices.flatMap((name) => service(name).networks);
+    expect(service('postgresql').networks.filter((network) => ofGateway.includes(network))).toEqual([]);
+  });
+
+  it('mounts only what exists, and nothing of the repository for writing', () => {
+    const volumes = services.flatMap(([, each]) => each.volumes);
+    const files = volumes.filter((volume) => typeof volume !== 'string' && volume.source !== undefined);
+    expect(files).toHaveLength(2);
+    for (const file of files) expect(file).toMatchObject({ source: './gateway.yaml', read_only: true });
+    const mounts = volumes.filter((volume) => typeof volume === 'string').map((volume) => volume.split(':'));
+    const folders = mounts.filter(([source]) => source?.startsWith('./'));
+    expect(folders.filter(([source, , mode]) => !isInRepository(source) || mode !== 'ro')).toEqual([]);
+    const named = mounts.filter((mount) => !folders.includes(mount)).map(([source]) => source);
+    expect(Object.keys(compose.volumes).sort(byName)).toEqual(named.sort(byName));
+  });
+
+  it('reads files of keys that have an example', () => {
+    const files = new Set(services.flatMap(([, each]) => each.env_file));
+    expect([...files].filter((path) => !existsSync(repositoryPath(`${path}.example`)))).toEqual([]);
+    expect(faulty(({ env_file }) => env_file.length > 0)).toEqual(gatewayServices);
+  });
+
+  it('starts scripts that exist', () => {
+    const started = services.flatMap(([, { entrypoint = [] }]) =>
+      entrypoint.filter((part) => part.startsWith('/deploy/')),
+    );
+    expect(started).toHaveLength(4);
+    const missing = started.filter((script) => {
+      const name = script.replace('/deploy/', '');
+      return !['temporal', 'mongodb'].some((folder) =>
+        existsSync(repositoryPath(`deploy/${folder}/${name}`)),
+      );
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it('hides the buttons that end or repeat a task behind the back of the ledger', () => {
+    expect(service('temporal-ui').environment).toMatchObject({
+      TEMPORAL_WORKFLOW_TERMINATE_DISABLED: 'true',
+      TEMPORAL_WORKFLOW_RESET_DISABLED: 'true',
+      TEMPORAL_START_WORKFLOW_DISABLED: 'true',
+      TEMPORAL_BATCH_ACTIONS_DISABLED: 'true',
+    });
+  });
+
+  it('divides the history into at least 512 shards', () => {
+    expect(Number(service('temporal').environment['NUM_HISTORY_SHARDS'])).toBeGreaterThanOrEqual(512);
+  });
+});
+
+describe('the environment of production', () => {
+  const variables = variablesOf(composeText);
+  const documented = documentedNames(environmentExample);
+
+  it('knows a default, or asks for a value, for every variable of docker-compose.yml', () => {
+    expect(variables.length).toBeGreaterThan(20);
+    expect(variables.filter(({ kind }) => kind === 'bare')).toEqual([]);
+  });
+
+  it('documents each of them', () => {
+    expect(variables.map(({ name }) => name).filter((name) => !documented.has(name))).toEqual([]);
+    // A required one stands there uncommented and empty; nothing secret has a value.
+    const required = variables.filter(({ kind }) => kind === 'required').map(({ name }) => name);
+    const empty = [...environmentExample.matchAll(/^([A-Z_]+)=$/gm)].map(([, name]) => name);
+    expect(empty).toEqual(expect.arrayContaining(required));
+  });
+
+  it('shows the defaults that docker-compose.yml has', () => {
+    const defaulted = variables.filter(({ fallback }) => fallback !== '');
+    const shown = defaulted.map(({ name }) => [name, shownDefault(name)]);
+    expect(shown).toEqual(defaulted.map(({ name, fallback }) => [name, fallback]));
+  });
+
+  it('passes on every variable that the gateway reads, but those of another Temporal and of local mode', () => {
+    const [own = '', other = ''] = environmentExample.split('# ---- For another Temporal');
+    const offered = documentedNames(own);
+    const notHere = documentedNames(other);
+    const fixed = /Set by docker-compose\.yml itself.*\n# (.*)/.exec(own)?.[1]?.split(' ') ?? [];
+    const isPassed = (name: string): boolean =>
+      gatewayServices.some((each) => name in service(each).environment);
+    expect(environmentNames.filter((name) => !isPassed(name) && !notHere.has(name))).toEqual([]);
+    expect(
+      environmentNames.filter((name) => isPassed(name) && !offered.has(name) && !fixed.includes(name)),
+    ).toEqual([]);
+    expect(environmentNames).toEqual(expect.arrayContaining([...fixed, ...notHere]));
+  });
+
+  it('shows the defaults that the gateway has', () => {
+    const ours = environmentNames.filter(
+      (name) =>
+        withDefaults(service('api').environment[name] ?? '') === '' && shownDefault(name) !== undefined,
+    );
+    const shown = Object.fromEntries(ours.map((name) => [name, shownDefault(name)]));
+    expect(ours.length).toBeGreaterThan(0);
+    expect(readEnvironment(shown)).toEqual(readEnvironment({}));
+  });
+
+  it('offers no variable that nobody reads', () => {
+    const read = new Set([...environmentNames, ...variables.map(({ name }) => name)]);
+    expect([...documented].filter((name) => !read.has(name))).toEqual([]);
+  });
+
+  it('is valid for the gateway as it comes out of the file', () => {
+    const given = new Map([
+      ['MONGODB_PASSWORD', 'a1'],
+      ['SECRETS_KEY', Buffer.alloc(32).toString('base64')],
+    ]);
+    for (const name of gatewayServices) {
+      const filled = Object.entries(service(name).environment).map(([key, value]) => {
+        const required = value.replace(
+          /\$\{([A-Z_]+):\?[^}]*\}/g,
+          (_, asked: string) => given.get(asked) ?? '',
+        );
+        return [key, withDefaults(required)];
+      });
+      expect(readEnvironment(Object.fromEntries(filled))).toMatchObject({
+        HOST: '0.0.0.0',
+        PORT: 8080,
+        MONGODB_URI: 'mongodb://mediary:a1@mongodb:27017/mediary?replicaSet=rs0&authSource=mediary',
+        TEMPORAL_ADDRESS: 'temporal:7233',
+        PAYLOAD_ENCRYPTION: 'on',
+      });
+    }
+  });
+
+  it('keeps passwords and tokens from where they are not needed', () => {
+    for (const name of gatewayServices) {
+      const values = Object.values(service(name).environment).join(' ');
+      expect(values).not.toMatch(/ROOT_PASSWORD|POSTGRES|REPLICA_SET_KEY/);
+    }
+    expect(service('worker').environment).not.toHaveProperty('ADMIN_TOKEN');
+  });
+});
+
+function isInRepository(path: string | undefined): boolean {
+  return path !== undefined && existsSync(repositoryPath(path));
+}
+
+function byName(one: string | undefined, other: string | undefined): number {
+  return (one ?? '').localeCompare(other ?? '');
+}
+
+/** What `# NAME=value` of .env.example says. */
+function shownDefault(name: string): string | undefined {
+  return new RegExp(`^# ${name}=(.+)$`, 'm').exec(environmentExample)?.[1];
+}
+
+describe('stopping', () => {
+  it('lets a worker finish the longest submission', () => {
+    const submitMs = numberIn('src/config.ts', /submit_ms: .*default\(([\d_]+)\)/);
+    const marginMs = numberIn('src/worker.ts', /shutdownMarginMs = ([\d_]+)/);
+    const grace = secondsOf(withDefaults(service('worker').stop_grace_period ?? ''));
+    expect(grace * 1000).toBeGreaterThan(submitMs + marginMs);
+  });
+
+  it('lets the API answer what is on its way', () => {
+    const { environment, stop_grace_period } = service('api');
+    const grace = secondsOf(withDefaults(stop_grace_period ?? ''));
+    expect(grace).toBeGreaterThan(Number(withDefaults(environment['SHUTDOWN_GRACE_SECONDS'] ?? '')));
+  });
+
+  /** A constant that the sources do not export. */
+  function numberIn(path: string, pattern: RegExp): number {
+    const found = pattern.exec(readRepositoryFile(path))?.[1];
+    if (found === undefined) throw new Error(`${path} has no ${pattern.source}`);
+    return Number(found.replaceAll('_', ''));
+  }
+});
+
+describe('the namespace', () => {
+  it('gets the search attributes that workflows set', () => {
+    const script = readRepositoryFile('deploy/temporal/create-namespace.sh');
+    const listed = /^search_attributes='\n([^']*)'$/m.exec(script)?.[1]?.trim().split('\n');
+    expect(listed).toEqual([...searchAttributeNames]);
+  });
+
+  it('keeps closed workflows for three days at least', () => {
+    const retention = withDefaults(service('temporal-namespace').environment['TEMPORAL_RETENTION'] ?? '');
+    expect(Number(/^(\d+)h$/.exec(retention)?.[1])).toBeGreaterThanOrEqual(72);
+  });
+});

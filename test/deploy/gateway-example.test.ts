@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { parseGatewayConfig } from '../../src/config.ts';
+import { providers } from '../../src/providers/index.ts';
+import { readRepositoryFile, variablesOf } from './compose-file.ts';
+
+const text = readRepositoryFile('gateway.example.yaml');
+const names = new Set(variablesOf(text).map(({ name }) => name));
+const environment = Object.fromEntries([...names].map((name) => [name, `dummy of ${name}`]));
+const { channels, models } = parseGatewayConfig(text, 'gateway.example.yaml', {
+  environment,
+  providerNames: Object.keys(providers),
+});
+
+describe('gateway.example.yaml', () => {
+  it('is a valid configuration', () => {
+    expect(channels.length).toBeGreaterThan(0);
+    expect(models.length).toBeGreaterThan(0);
+  });
+
+  it('holds no key, only names of variables, which the example of the keys lists', () => {
+    const keys = channels.flatMap(({ credentials }) => credentials.map(({ api_key }) => api_key));
+    expect(keys.filter((key) => !key.startsWith('dummy of '))).toEqual([]);
+    const listed = readRepositoryFile('deploy/upstream-keys.env.example').matchAll(/^([A-Z0-9_]+)=$/gm);
+    expect(new Set([...listed].map(([, name]) => name))).toEqual(names);
+  });
+
+  it('offers no model that no channel serves', () => {
+    const served = new Set(channels.flatMap((channel) => Object.keys(channel.models)));
+    expect(models.map(({ id }) => id).filter((id) => !served.has(id))).toEqual([]);
+  });
+
+  it('has a price for whatever its models take', () => {
+    // The last rule tests nothing: a request that names no tier, no resolution and no sound has a price too.
+    const conditional = models.filter(({ price }) => price.rules.at(-1)?.when !== undefined);
+    expect(conditional.map(({ id }) => id)).toEqual([]);
+    const free = models.filter(({ price }) => price.rules.some((rule) => Number(rule.price) === 0));
+    expect(free.map(({ id }) => id)).toEqual([]);
+  });
+
+  it('prices only resolutions that the model lists', () => {
+    const unlisted = models.flatMap(({ id, resolutions, price }) =>
+      price.rules
+        .flatMap(({ when = {} }) => Object.entries(when))
+        .flatMap(([fact, values]) => (fact === 'resolution' && Array.isArray(values) ? values : []))
+        .filter((value: unknown) => typeof value !== 'string' || !resolutions.includes(value))
+        .map((value: unknown) => [id, value]),
+    );
+    expect(unlisted).toEqual([]);
+  });
+});

@@ -1,0 +1,76 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { readCompose, readRepositoryFile, repositoryPath } from './compose-file.ts';
+
+const dockerfile = readRepositoryFile('Dockerfile').replaceAll('\\\n', ' ');
+const instructions = dockerfile.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+const ignored = readRepositoryFile('.dockerignore')
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'));
+
+/** What COPY takes from the repository. */
+const sources = instructions
+  .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
+  .flatMap((line) => line.split(/\s+/).slice(1, -1));
+
+function instruction(name: string): string[] {
+  return instructions
+    .filter((line) => line.startsWith(`${name} `))
+    .map((line) => line.slice(name.length + 1));
+}
+
+describe('the image', () => {
+  it('copies what exists, and nothing that .dockerignore hides', () => {
+    expect(sources.length).toBeGreaterThan(5);
+    expect(sources.filter((source) => !existsSync(repositoryPath(source)))).toEqual([]);
+    expect(sources.filter((source) => !ignored.includes(`!${source}`))).toEqual([]);
+  });
+
+  it('lets nothing but that reach the builder', () => {
+    expect(ignored[0]).toBe('*');
+    const admitted = ignored.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+    expect(admitted.filter((path) => !sources.includes(path))).toEqual([]);
+  });
+
+  it('copies every folder of sources', () => {
+    for (const folder of ['src', 'workflows', 'activities']) expect(sources).toContain(folder);
+  });
+
+  it('is built on a pinned Node with glibc that package.json allows', () => {
+    const [, version = '', variant] =
+      /^NODE_IMAGE=node:([\d.]+)-(\S+)$/.exec(instruction('ARG')[0] ?? '') ?? [];
+    expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+    expect(variant).toMatch(/-slim$/);
+    expect(variant).not.toMatch(/alpine/);
+    const { engines } = JSON.parse(readRepositoryFile('package.json')) as { engines: { node: string } };
+    const oldest = Number(/(\d+)/.exec(engines.node)?.[1]);
+    expect(Number(version.split('.')[0])).toBeGreaterThanOrEqual(oldest);
+  });
+
+  it('runs the command line, as nobody special', () => {
+    expect(JSON.parse(instruction('ENTRYPOINT')[0] ?? '')).toEqual([
+      'tini',
+      '--',
+      'node',
+      '--import',
+      'tsx',
+      'src/cli.ts',
+    ]);
+    expect(JSON.parse(instruction('CMD')[0] ?? '')).toEqual(['api']);
+    expect(Number(instruction('USER').at(-1))).toBeGreaterThan(0);
+    const { dependencies } = JSON.parse(readRepositoryFile('package.json')) as {
+      dependencies: Record<string, string>;
+    };
+    expect(dependencies).toHaveProperty('tsx');
+    const { services } = readCompose();
+    expect(services['api']?.command).toEqual(['api']);
+    expect(services['worker']?.command).toEqual(['worker']);
+  });
+
+  it('keeps the one build of the core that it runs on', () => {
+    const folder = repositoryPath('node_modules/@temporalio/core-bridge/releases');
+    const builds = readdirSync(folder);
+    for (const machine of ['x86_64', 'aarch64']) expect(builds).toContain(`${machine}-unknown-linux-gnu`);
+    expect(dockerfile).toContain('! -name "$(uname -m)-unknown-linux-gnu"');
+  });
+});
