@@ -1,5 +1,6 @@
 import { createArkDialect } from './dialects/ark.ts';
+import { createSeedreamDialect } from './dialects/seedream.ts';
 import type { CreateDialect } from './world.ts';
 
 /** Every wire format that the simulator speaks: one row each. */
-export const dialects: readonly CreateDialect[] = [createArkDialect];
+export const dialects: readonly CreateDialect[] = [createArkDialect, createSeedreamDialect];

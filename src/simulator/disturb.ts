@@ -118,7 +118,7 @@ function htmlBody(status: number): Buffer {
   );
 }
 
-async function pause(seconds: number): Promise<void> {
+export async function pause(seconds: number): Promise<void> {
   // Not keeping the process alive: a simulator that is being closed must not wait for its slow answers.
   await sleep(seconds * 1000, undefined, { ref: false });
 }

@@ -70,7 +70,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     origin: options.publicUrl ?? '',
   });
   const control = createControl(world);
-  const table = dialects.map((create) => create(world));
+  // The longest prefix first: two dialects may share the beginning of their paths.
+  const table = dialects.map((create) => create(world)).toSorted((a, b) => b.prefix.length - a.prefix.length);
   stateFile?.rewrite();
   const answer = (request: WireRequest): Reply | Promise<Reply> => route(world, control, table, request);
   const server = createServer((request, response) => {

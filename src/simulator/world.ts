@@ -1,12 +1,13 @@
 import type { z } from 'zod';
 import type { CallbackSender } from './callbacks.ts';
 import type { Clock } from './clock.ts';
-import { disturb } from './disturb.ts';
+import { disturb, pause } from './disturb.ts';
 import type { ProblemReplies } from './disturb.ts';
 import { FaultSet } from './fault.ts';
 import type { FaultBook } from './fault-book.ts';
 import type { Fault, Stage } from './fault.ts';
-import type { Medium, MediaShelf } from './media/media-shelf.ts';
+import type { MediaShelf } from './media/media-shelf.ts';
+import type { MediaFormat, Medium } from './media/medium.ts';
 import type { StateFile } from './state-file.ts';
 import type { Statistics } from './statistics.ts';
 import { TaskStore } from './task-store.ts';
@@ -45,8 +46,17 @@ export interface Submission {
   readonly faults: FaultSet;
 }
 
+export interface ImageLook {
+  readonly format: Exclude<MediaFormat, 'mp4'>;
+  readonly tint: number;
+  readonly marked: boolean;
+}
+
 /** Share of the render time that a task waits in the queue, unless `queue=` says otherwise. */
 const queueShare = 1 / 8;
+
+/** Share of the render time that a synchronous picture takes. */
+const pictureShare = 1 / 8;
 
 /** What every dialect works with. */
 export class World {
@@ -93,6 +103,12 @@ export class World {
     return { createdAt: this.now(), queueMs, renderMs: queue === undefined ? total - queueMs : total };
   }
 
+  /** How long a synchronous picture takes, in real time: `render=`, else an eighth of a video's time. */
+  async paint(faults: FaultSet): Promise<void> {
+    const seconds = faults.number('render') ?? this.parts.renderSeconds * pictureShare;
+    if (seconds > 0) await pause(seconds);
+  }
+
   /** A create under its faults: `texts` are where markers may stand (the prompt, an end-user id). */
   async create(
     dialect: string,
@@ -135,6 +151,15 @@ export class World {
     };
     const faults = this.parts.faults.onLater(exchange, about.tasks);
     return disturb(faults, about.problems, () => act(faults));
+  }
+
+  /** An image that was asked for, to be rendered or linked to. */
+  image(
+    size: { readonly width: number; readonly height: number },
+    look: ImageLook,
+    faults: FaultSet,
+  ): Medium {
+    return { ...size, ...look, frames: 0, bytes: faults.number('bytes') ?? 0 };
   }
 
   /** A result link; a task's `url-403` and `media:` faults travel in it. */

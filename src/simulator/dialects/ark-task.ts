@@ -77,7 +77,7 @@ function chooseDuration(text: string, { duration: [min, max] }: ArkModel): numbe
 /** Nothing is fetched here: only the length of the simulator's own videos is known, from their links. */
 function secondsOf(videos: readonly string[]): number {
   return videos.reduce((sum, url) => {
-    const frames = /\/media\/\d+x\d+-(\d+)-\d\//.exec(url)?.[1];
+    const frames = /\/media\/\d+x\d+-(\d+)-\d-\d+\//.exec(url)?.[1];
     return sum + (frames === undefined ? inputVideoSecondsDefault : Number(frames) / framesPerSecond);
   }, 0);
 }
@@ -155,13 +155,13 @@ function result(task: ArkTask, faults: FaultSet, world: World, since: number): R
   const [width, height] =
     model === undefined ? [1280, 720] : pixelSize(model, detail.resolution, detail.ratio);
   const frames = detail.frames ?? detail.duration * framesPerSecond;
-  const tint = detail.seed % 6;
+  const medium = { width, height, tint: detail.seed % 6, bytes: faults.number('bytes') ?? 0 };
   const content = faults.has('missing-url')
     ? {}
     : {
-        video_url: world.link(task, { format: 'mp4', width, height, frames, tint }, since),
+        video_url: world.link(task, { ...medium, format: 'mp4', frames, marked: false }, since),
         last_frame_url: detail.lastFrame
-          ? world.link(task, { format: 'png', width, height, frames: 0, tint }, since)
+          ? world.link(task, { ...medium, format: 'png', frames: 0, marked: true }, since)
           : undefined,
       };
   if (faults.has('missing-usage')) return { content };

@@ -7,9 +7,12 @@ export class BitWriter {
 
   /** `count` is at most 31: JavaScript shifts work on 32 signed bits. */
   bits(value: number, count: number): void {
-    for (let index = count - 1; index >= 0; index -= 1) {
-      this.#current = (this.#current << 1) | ((value >>> index) & 1);
-      this.#bitsInCurrent += 1;
+    let left = count;
+    while (left > 0) {
+      const taken = Math.min(8 - this.#bitsInCurrent, left);
+      left -= taken;
+      this.#current = (this.#current << taken) | ((value >>> left) & ((1 << taken) - 1));
+      this.#bitsInCurrent += taken;
       if (this.#bitsInCurrent === 8) this.#flushByte();
     }
   }

@@ -2,19 +2,9 @@ import { createHmac } from 'node:crypto';
 import { bytes } from '../wire.ts';
 import type { Reply, WireRequest } from '../wire.ts';
 import { MediaCache } from './media-cache.ts';
-import { encodeMp4 } from './mp4.ts';
-import { createPicture, tintCount } from './picture.ts';
-import { encodePng } from './png.ts';
-
-/** What stands behind a result URL; everything needed to render it is in the URL itself. */
-export interface Medium {
-  readonly format: 'mp4' | 'png';
-  readonly width: number;
-  readonly height: number;
-  /** Of a video; 0 for an image. */
-  readonly frames: number;
-  readonly tint: number;
-}
+import { mediaTypes, renderMedium } from './medium.ts';
+import type { MediaFormat, Medium } from './medium.ts';
+import { tintCount } from './picture.ts';
 
 export interface Link {
   readonly medium: Medium;
@@ -28,11 +18,13 @@ export interface Link {
 
 export const mediaPrefix = '/media';
 const cacheBytesMax = 64 * 1024 * 1024;
-const sidePixelsMax = 8192;
+const sidePixelsMax = 16_384;
+const pixelsMax = 20_000_000;
+const bytesMax = 256 * 1024 * 1024;
 const framesMax = 3600;
 // Not a secret: it only makes a tampered or invented link fail as it would at the provider, over restarts too.
 const signingKey = 'simulator-media';
-const pathPattern = /^\/([0-9]{1,4})x([0-9]{1,4})-([0-9]{1,4})-([0-9])\/[\w-]+\.(mp4|png)$/;
+const pathPattern = /^\/(\d{1,5})x(\d{1,5})-(\d{1,4})-(\d)(m?)-(\d{1,9})\/[\w-]+\.(mp4|png|jpeg|webp)$/;
 
 /** Result files behind presigned-looking links: rendered when they are asked for, refused when they are expired. */
 export class MediaShelf {
@@ -40,7 +32,7 @@ export class MediaShelf {
 
   link(origin: string, link: Link): string {
     const { medium } = link;
-    const path = `/${medium.width}x${medium.height}-${medium.frames}-${medium.tint % tintCount}/${link.name}.${medium.format}`;
+    const path = `/${keyOf(medium)}/${link.name}.${medium.format}`;
     const query = new URLSearchParams({
       'X-Tos-Algorithm': 'TOS4-HMAC-SHA256',
       'X-Tos-Date': new Date(link.issuedAt).toISOString().replaceAll(/[-:]|\.\d+/g, ''),
@@ -64,20 +56,16 @@ export class MediaShelf {
     if (!(now < expiresAt)) return refused('AccessDenied');
     const medium = parsePath(request.path);
     if (medium === undefined) return refused('AccessDenied');
-    return ranged(
-      this.render(medium),
-      medium.format === 'mp4' ? 'video/mp4' : 'image/png',
-      request.headers.range,
-    );
+    return ranged(this.render(medium), mediaTypes[medium.format], request.headers.range);
   }
 
   render(medium: Medium): Buffer {
-    const { format, width, height, frames, tint } = medium;
-    return this.#cache.get(`${format} ${width} ${height} ${frames} ${tint % tintCount}`, () => {
-      const picture = createPicture(width, height, tint);
-      return format === 'mp4' ? encodeMp4(picture, frames) : encodePng(picture);
-    });
+    return this.#cache.get(`${medium.format} ${keyOf(medium)}`, () => renderMedium(medium));
   }
+}
+
+function keyOf({ width, height, frames, tint, marked, bytes: size }: Medium): string {
+  return `${width}x${height}-${frames}-${tint % tintCount}${marked ? 'm' : ''}-${size}`;
 }
 
 export function refused(code: 'SignatureDoesNotMatch' | 'AccessDenied'): Reply {
@@ -101,10 +89,14 @@ function parsePath(path: string): Medium | undefined {
   const match = pathPattern.exec(path);
   if (match === null) return undefined;
   const [width = 0, height = 0, frames = 0, tint = 0] = match.slice(1, 5).map(Number);
-  const format = match[5] === 'mp4' ? 'mp4' : 'png';
-  if (width < 1 || height < 1 || width > sidePixelsMax || height > sidePixelsMax || frames > framesMax)
-    return undefined;
-  return { format, width, height, frames, tint };
+  const size = Number(match[6]);
+  if (width < 1 || height < 1 || width > sidePixelsMax || height > sidePixelsMax) return undefined;
+  if (width * height > pixelsMax || frames > framesMax || size > bytesMax) return undefined;
+  return { format: formatOf(match[7]), width, height, frames, tint, marked: match[5] === 'm', bytes: size };
+}
+
+function formatOf(extension: string | undefined): MediaFormat {
+  return extension === 'png' || extension === 'jpeg' || extension === 'webp' ? extension : 'mp4';
 }
 
 function ranged(file: Buffer, type: string, range: string | undefined): Reply {

@@ -20,6 +20,11 @@ export function encodeMp4(picture: Picture, frameCount: number): Buffer {
   ]);
 }
 
+/** A box that players skip, of `length` bytes; nothing when that is too few. */
+export function paddingBox(length: number): Buffer {
+  return length < 8 ? Buffer.alloc(0) : box('free', Buffer.alloc(length - 8));
+}
+
 function movieBox(picture: Picture, stream: H264Stream, chunkOffset: number): Buffer {
   const duration = stream.frames.length * unitsPerFrame;
   const movieHeader = fullBox(
