@@ -1,0 +1,339 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Command } from 'commander';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { addOperatorCommands } from '../../src/cli/commands.ts';
+import { formatTable } from '../../src/cli/output.ts';
+import { resolveTarget } from '../../src/cli/target.ts';
+import { parseGatewayConfig, readEnvironment } from '../../src/config.ts';
+import type { VerifyResult } from '../../src/ledger/verify.ts';
+import { adminToken, useHttpWorld } from '../http/support.ts';
+import { databaseUri } from '../ledger/support.ts';
+
+const world = useHttpWorld('cli_commands');
+
+const sound: VerifyResult = { accounts: 2, entries: 7, violations: [], violationCount: 0 };
+
+/** Runs one line of the command line in this process; resolves with what it printed. */
+async function gateway(line: readonly string[], change: { verify?: VerifyResult; url?: string } = {}) {
+  const printed: string[] = [];
+  let status = 0;
+  const program = new Command('gateway')
+    .exitOverride()
+    .configureOutput({ writeErr: () => {}, writeOut: () => {} });
+  addOperatorCommands(program, {
+    print: (text) => printed.push(text),
+    environment: () => readEnvironment({ PUBLIC_URL: change.url ?? world.url, ADMIN_TOKEN: adminToken }),
+    operator: 'ada',
+    loadConfig: () =>
+      parseGatewayConfig(
+        'currency: USD\nchannels: [{id: a, provider: p, base_url: "http://x.example", credentials: [{id: c, api_key: k}], models: {}}]\nmodels: [{id: m, kind: video, price: {unit: call, rules: [{price: "1"}]}}]',
+        'x',
+        { environment: {}, providerNames: ['p'] },
+      ),
+    verifyLedger: () => Promise.resolve(change.verify ?? sound),
+    fail: (code) => {
+      status = code;
+    },
+  });
+  for (const command of program.commands)
+    command.exitOverride().commands.forEach((sub) => sub.exitOverride());
+  await program.parseAsync(['node', 'gateway', ...line]);
+  return { text: printed.join('\n'), status };
+}
+
+const json = async (line: readonly string[]) => JSON.parse((await gateway([...line, '--json'])).text);
+
+describe('accounts', () => {
+  test('create, credit, show, list', async () => {
+    const made = await gateway([
+      'accounts',
+      'create',
+      'studio',
+      '--name',
+      'A studio',
+      '--overdraft-limit',
+      '5',
+    ]);
+    expect(made.text).toMatch(/^webhook_secret +whsec_\S+$/m);
+    expect(made.text).toContain('shown only now');
+    const credit = await json([
+      'accounts',
+      'credit',
+      'studio',
+      '12.5',
+      '--reference',
+      'invoice-1',
+      '--note',
+      'thanks',
+    ]);
+    expect(credit).toMatchObject({ amount: '12.500000', note: 'by ada: thanks' });
+    const correction = await json(['accounts', 'credit', 'studio', '-2.5', '--reference', 'undo']);
+    expect(correction).toMatchObject({ kind: 'adjust', available: '10.000000' });
+    const shown = await gateway(['accounts', 'show', 'studio']);
+    expect(shown.text).toMatch(/^available +10\.000000$/m);
+    expect(shown.text).toMatch(/^created_at +\d{4}-\d\d-\d\dT/m);
+    const listed = await gateway(['accounts', 'list', '--limit', '100']);
+    expect(listed.text).toMatch(/^ID +NAME +AVAILABLE +HELD/);
+    expect(listed.text).toMatch(/^studio +A studio +10\.000000 +0\.000000 +5\.000000/m);
+    const rotated = await json(['accounts', 'rotate-webhook-secret', 'studio']);
+    expect(rotated.webhook_secret).toMatch(/^whsec_/);
+  });
+
+  test('say how to see more', async () => {
+    for (const id of ['page-1', 'page-2']) await gateway(['accounts', 'create', id]);
+    const { text } = await gateway(['accounts', 'list', '--limit', '1', '--after', 'page-0']);
+    expect(text).toContain('There are more: --after page-1');
+  });
+});
+
+test('keys: create, list, revoke', async () => {
+  await gateway(['accounts', 'create', 'keyed']);
+  const made = await json([
+    'keys', 'create', 'keyed', '--name', 'ci', '--models', 'clip, plain', '--channels', 'one',
+    '--requests-per-minute', '60', '--concurrent-tasks', '3', '--expires-at', '2040-01-31T12:00Z',
+  ]); // prettier-ignore
+  expect(made).toMatchObject({
+    key: expect.stringMatching(/^sk-/),
+    models: ['clip', 'plain'],
+    channels: ['one'],
+    requests_per_minute: 60,
+    concurrent_tasks: 3,
+    expires_at: Date.UTC(2040, 0, 31, 12) / 1000,
+  });
+  expect((await gateway(['keys', 'list', '--account', 'keyed'])).text).toMatch(
+    /clip, plain +one +60 +2040-01-31T12:00:00Z +-/,
+  );
+  expect(await json(['keys', 'revoke', made.id])).toMatchObject({ revoked: true });
+  await expect(gateway(['keys', 'create', 'keyed', '--requests-per-minute', '0'])).rejects.toThrow(
+    'at least 1',
+  );
+  await expect(gateway(['keys', 'create', 'keyed', '--expires-at', 'soon'])).rejects.toThrow('date');
+});
+
+describe('tasks', () => {
+  test('list, show, action', async () => {
+    const account = await world.newAccount();
+    const id: string = (await account.create()).body.id;
+    const listed = await gateway(['tasks', 'list', '--account', account.id, '--status', 'pending']);
+    expect(listed.text).toMatch(new RegExp(`^${id} +${account.id} +clip +pending +- +1\\.000000 +-`, 'm'));
+    expect((await gateway(['tasks', 'list', '--account', account.id, '--needs-attention'])).text).toBe(
+      'None.',
+    );
+    const shown = await gateway(['tasks', 'show', id]);
+    expect(shown.text).toMatch(/^ledger\n {2}OBJECT +ID/m);
+    const acted = await json([
+      'tasks',
+      'action',
+      id,
+      'adopt',
+      '--reason',
+      'found it',
+      '--upstream-id',
+      'up-1',
+    ]);
+    expect(acted.actions).toEqual([
+      expect.objectContaining({ by: 'ada', action: 'adopt', reason: 'found it' }),
+    ]);
+  });
+
+  test('the gateway’s refusal is told in its own words', async () => {
+    const account = await world.newAccount();
+    const id: string = (await account.create()).body.id;
+    await expect(gateway(['tasks', 'action', id, 'resubmit', '--reason', 'try'])).rejects.toThrow(
+      /^The task waits for nobody\. \(action_not_possible, request [\w-]+\)$/,
+    );
+    await expect(gateway(['tasks', 'show', 'none'])).rejects.toThrow('task_not_found');
+  });
+
+  test.each([
+    [['tasks', 'action', 'x', 'explode', '--reason', 'r'], /choices are poll/],
+    [['tasks', 'action', 'x', 'poll'], /--reason/],
+    [['tasks', 'list', '--status', 'odd'], /choices are pending/],
+    [['accounts', 'credit', 'x', '1'], /--reference/],
+    [['nonsense'], /unknown command/],
+  ])('%j is refused before anything is called', async (line, message) => {
+    await expect(gateway(line)).rejects.toThrow(message);
+  });
+});
+
+describe('ledger', () => {
+  test('show', async () => {
+    const account = await world.newAccount({ credit: '10' });
+    await account.create();
+    const { text } = await gateway(['ledger', 'show', account.id]);
+    expect(text.split('\n')[1]).toMatch(
+      /^ +1 +\d{4}-\S+Z +credit +10\.000000 +10\.000000 +0\.000000 +- +by operator$/,
+    );
+    expect(text.split('\n')[2]).toMatch(/hold +1\.000000 +9\.000000 +1\.000000 +task_/);
+    expect((await gateway(['ledger', 'show', account.id, '--after', '1'])).text).not.toContain('credit');
+  });
+
+  test('verify: sound', async () => {
+    const { text, status } = await gateway(['ledger', 'verify']);
+    expect(text).toContain('2 accounts, 7 entries: 0 violations.');
+    expect(status).toBe(0);
+  });
+
+  test('verify: status 1 and a table of what is wrong', async () => {
+    const violation = { invariant: 'chain', account: 'a', message: 'entry 3 was changed' } as const;
+    const verify = { ...sound, violations: [violation], violationCount: 1 } as unknown as VerifyResult;
+    const { text, status } = await gateway(['ledger', 'verify'], { verify });
+    expect(text).toMatch(/^chain +a +- +entry 3 was changed$/m);
+    expect(status).toBe(1);
+  });
+});
+
+test('channels: list, disable, enable', async () => {
+  expect((await gateway(['channels', 'list'])).text).toMatch(
+    /^one +test +true +2 +1 +clip, plain, picture +a/m,
+  );
+  const off = await json(['channels', 'disable', 'two', '--reason', 'maintenance']);
+  expect(off).toMatchObject({ enabled: false, switch: { by: 'ada', reason: 'maintenance' } });
+  expect(await json(['channels', 'enable', 'two'])).toMatchObject({ enabled: true });
+});
+
+describe('config', () => {
+  test('check', async () => {
+    expect((await gateway(['config', 'check'])).text).toMatch(/^channels +a$/m);
+  });
+
+  test('reload tells what is wrong with the file', async () => {
+    await expect(gateway(['config', 'reload'])).rejects.toThrow('models: required; currency: required');
+  });
+});
+
+describe('a gateway that does not answer', () => {
+  test('is named', async () => {
+    await expect(gateway(['keys', 'list'], { url: 'http://127.0.0.1:1' })).rejects.toThrow(
+      'The gateway does not answer at http://127.0.0.1:1 (ECONNREFUSED). Is it running?',
+    );
+  });
+
+  test('something else answers', async () => {
+    const server = createServer((_, response) => response.end('<html>'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    await expect(gateway(['keys', 'list'], { url: `http://127.0.0.1:${port}` })).rejects.toThrow(
+      'Is it one?',
+    );
+    server.close();
+  });
+
+  test('it has another token, or none', async () => {
+    const wrong = { url: world.url, token: 'wrong' };
+    const { createAdminClient } = await import('../../src/cli/admin-client.ts');
+    await expect(createAdminClient(wrong, 'ada').call('GET', '/keys')).rejects.toThrow('Check ADMIN_TOKEN.');
+    const node = await world.startNode({ adminToken: undefined } as never);
+    await expect(
+      createAdminClient({ url: node.url, token: 'x' }, 'ada').call('GET', '/keys'),
+    ).rejects.toThrow('Does that gateway have an ADMIN_TOKEN?');
+  });
+});
+
+describe('which gateway', () => {
+  let dataDir: string;
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'mediary-cli-'));
+    const settings = {
+      secretsKey: 'x',
+      adminToken: 'local-token',
+      account: 'local',
+      apiUrl: 'http://127.0.0.1:9999',
+    };
+    await writeFile(join(dataDir, 'local.json'), JSON.stringify(settings));
+    return () => rm(dataDir, { recursive: true });
+  });
+
+  test.each<[Record<string, string>, string | undefined, string, string]>([
+    [{ ADMIN_TOKEN: 'x'.repeat(16) }, undefined, 'http://127.0.0.1:8080', 'x'.repeat(16)],
+    [{ ADMIN_TOKEN: 'x'.repeat(16), PORT: '81', HOST: 'h' }, undefined, 'http://h:81', 'x'.repeat(16)],
+    [
+      { ADMIN_TOKEN: 'x'.repeat(16), PUBLIC_URL: 'https://g.example/' },
+      undefined,
+      'https://g.example',
+      'x'.repeat(16),
+    ],
+    [{ PUBLIC_URL: 'https://g.example' }, 'https://other.example//', 'https://other.example', 'local-token'],
+    [{}, undefined, 'http://127.0.0.1:9999', 'local-token'],
+  ])('%j with --url %s is %s', async (environment, url, expected, token) => {
+    const parsed = readEnvironment({ DATA_DIR: dataDir, ...environment });
+    expect(await resolveTarget(parsed, url)).toEqual({ url: expected, token });
+  });
+
+  test('no token at all, and a URL that is none', async () => {
+    await expect(resolveTarget(readEnvironment({ DATA_DIR: '/nonexistent' }), undefined)).rejects.toThrow(
+      'ADMIN_TOKEN is not set',
+    );
+    await expect(resolveTarget(readEnvironment({ DATA_DIR: dataDir }), 'localhost')).rejects.toThrow(
+      'is no URL',
+    );
+  });
+});
+
+test('a table aligns text left, numbers right, and cuts what is too long', () => {
+  const rows = [
+    { name: 'a', amount: '10.000000', list: ['x', 'y'], empty: null },
+    { name: 'longer', amount: '-2.500000', list: [], empty: '', object: { a: 1 } },
+  ];
+  expect(formatTable(rows, ['name', 'amount', 'list', 'object'])).toBe(
+    [
+      'NAME       AMOUNT  LIST  OBJECT',
+      'a       10.000000  x, y  -',
+      'longer  -2.500000  -     {"a":1}',
+    ].join('\n'),
+  );
+  expect(formatTable([{ long: 'x'.repeat(100) }], ['long'])).toContain(`${'x'.repeat(59)}…`);
+});
+
+describe('the program itself', () => {
+  const run = (line: readonly string[], environment: Record<string, string>) =>
+    promisify(execFile)(process.execPath, ['--import', 'tsx', 'src/cli.ts', ...line], {
+      env: { PATH: process.env['PATH'], ...environment },
+    });
+
+  test('config check: 78 and every problem at once', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'mediary-cli-'));
+    const file = join(directory, 'gateway.yaml');
+    await writeFile(file, 'currency: dollars\nchannels: []\n');
+    await expect(run(['config', 'check'], { GATEWAY_CONFIG: file })).rejects.toMatchObject({
+      code: 78,
+      stderr: expect.stringMatching(/currency: must be a currency code[\s\S]*models: required/),
+    });
+    await rm(directory, { recursive: true });
+  });
+
+  test('config check: the example that ships', async () => {
+    const names = ['PATH'];
+    const { readFile } = await import('node:fs/promises');
+    const text = await readFile('gateway.example.yaml', 'utf8');
+    names.push(...[...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name));
+    const environment = Object.fromEntries(names.slice(1).map((name) => [name, 'x']));
+    const { stdout } = await run(['config', 'check', '--json'], {
+      GATEWAY_CONFIG: 'gateway.example.yaml',
+      ...environment,
+    });
+    expect(JSON.parse(stdout).channels.length).toBeGreaterThan(0);
+  });
+
+  test('ledger verify reads MongoDB and Temporal', async () => {
+    const account = await world.newAccount();
+    await account.create();
+    const environment = {
+      MONGODB_URI: databaseUri('cli_commands'),
+      TEMPORAL_ADDRESS: inject('temporalAddress'),
+    };
+    // No workflow stands behind these tasks: every open hold is a violation.
+    const failure = await run(['ledger', 'verify'], environment).catch(
+      (error: { code: number; stdout: string }) => error,
+    );
+    expect(failure).toMatchObject({ code: 1, stdout: expect.stringContaining('violations.') });
+    await expect(run(['ledger', 'verify'], {})).rejects.toMatchObject({ code: 78 });
+  });
+});
