@@ -1,7 +1,7 @@
 import { divideHalfUp } from '../domain/money.ts';
 import type { Micros } from '../domain/money.ts';
 import { settle } from '../domain/price.ts';
-import type { PriceBasis, Settlement } from '../domain/price.ts';
+import type { PriceBasis, PriceFacts, Settlement } from '../domain/price.ts';
 import type { SettleFacts } from '../domain/task.ts';
 
 export interface ImageChargeInput {
@@ -9,21 +9,31 @@ export interface ImageChargeInput {
   readonly channel: string;
   /** What came back; `images` is the number that arrived. */
   readonly facts: SettleFacts & { readonly images: number };
+  /** The quality that the upstream says it rendered. */
+  readonly quality?: string;
   readonly held: Micros;
   /** Images asked for. */
   readonly asked: number;
 }
 
 /**
- * The charge of what arrived, by the frozen prices. An upstream may name the size in words that no price rule knows:
- * then the size that was asked for counts. Where even that says nothing, the share of the hold that arrived is charged.
+ * The charge of what arrived, by the frozen prices. The size and quality asked for count; what the request left open
+ * is what the upstream says it rendered. Where no rule knows that, the share of the hold that arrived is charged.
  */
-export function chargeImages({ basis, channel, facts, held, asked }: ImageChargeInput): Settlement {
-  const exact = settle({ basis, channel, facts, held });
-  if (!exact.estimated) return exact;
-  const { size: _size, ...rest } = facts;
-  const asAsked = settle({ basis, channel, facts: rest, held });
-  if (!asAsked.estimated) return asAsked;
+export function chargeImages({ basis, channel, facts, quality, held, asked }: ImageChargeInput): Settlement {
+  const { size, ...measured } = facts;
+  const told = { ...openFact('size', size, basis.facts), ...openFact('quality', quality, basis.facts) };
+  const rendered = { ...basis, facts: { ...basis.facts, ...told } };
+  for (const candidate of [rendered, basis]) {
+    const settlement = settle({ basis: candidate, channel, facts: measured, held });
+    if (!settlement.estimated) return settlement;
+  }
   const arrived = BigInt(Math.min(facts.images, asked));
   return { amount: divideHalfUp(held * arrived, BigInt(asked)), estimated: true };
+}
+
+/** An upstream says `2048x2048` where `2K` was asked for: the caller's word is the one that prices know. */
+function openFact(name: 'size' | 'quality', told: string | undefined, asked: PriceFacts): PriceFacts {
+  const open = asked[name] === undefined || asked[name] === 'auto' || asked[name] === 'adaptive';
+  return told === undefined || !open ? {} : { [name]: told };
 }

@@ -253,6 +253,7 @@ function charge({ delivery, candidate }: Delivered, { plan, request }: GenerateC
     basis: plan.basis,
     channel: candidate.channel,
     facts: delivery.facts,
+    ...(typeof delivery.extra['quality'] === 'string' ? { quality: delivery.extra['quality'] } : {}),
     held: plan.hold,
     asked: request.n,
   });

@@ -1,50 +1,318 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { request } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { imageYaml, pixel, sendImages, startImageUpstream } from './support.ts';
-import type { ImageUpstream } from './support.ts';
+import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import { imageYaml, pixel, refuse, sendImages, sendJson, startImageUpstream } from './support.ts';
+import type { ImageUpstream, UpstreamCall } from './support.ts';
 
 let first: ImageUpstream;
 let second: ImageUpstream;
 let gateway: TestGateway;
 
-beforeAll(async () => {
+// One per test: a failure that opens a circuit would keep the next test from its channel.
+beforeEach(async () => {
   [first, second] = await Promise.all([startImageUpstream(), startImageUpstream()]);
   gateway = await startGateway({
     yaml: imageYaml({ first: first.url, second: second.url }),
     worker: false,
   });
 });
-afterAll(async () => {
+afterEach(async () => {
   await gateway.stop();
   await Promise.all([first.close(), second.close()]);
-});
-afterEach(() => {
-  for (const upstream of [first, second]) {
-    upstream.answer = sendImages;
-    upstream.calls.length = 0;
-  }
 });
 
 const body = { model: 'gpt-image', prompt: 'a red cube' };
 const path = '/v1/images/generations';
+const generate = (account: TestAccount, more = {}, headers = {}) =>
+  account.call('POST', path, { ...body, ...more }, headers);
 
-test('a prompt becomes an image, held before and charged after', async () => {
+async function leasesLeft(): Promise<number> {
+  return gateway.core.mongo.db.collection('leases').countDocuments({});
+}
+
+async function entriesOf(account: TestAccount): Promise<Record<string, any>[]> {
+  const { body: list } = await gateway.admin('GET', `/admin/v1/accounts/${account.id}/ledger?limit=100`);
+  return list.data;
+}
+
+const untouched = { available: '100.000000', held: '0.000000' };
+
+test('a prompt becomes images, held before and charged after', async () => {
   const account = await gateway.account({ credit: '1' });
   let heldMeanwhile: unknown;
+  let leasesMeanwhile = 0;
   first.answer = async (call, response) => {
     heldMeanwhile = await account.balance();
+    leasesMeanwhile = await leasesLeft();
     sendImages(call, response);
   };
-  const answer = await account.call('POST', path, { ...body, n: 2, size: '1024x1024' });
+  const answer = await generate(account, { n: 2, size: '1024x1024' });
   expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
   expect(answer.body).toMatchObject({
     created: expect.any(Number),
     data: [{ b64_json: pixel.toString('base64') }, { b64_json: pixel.toString('base64') }],
     usage: { total_tokens: 1_107 },
   });
   expect(heldMeanwhile).toMatchObject({ available: '0.920000', held: '0.080000' });
+  expect(leasesMeanwhile).toBe(1);
   expect(await account.balance()).toMatchObject({ available: '0.920000', held: '0.000000' });
+  await expect.poll(leasesLeft).toBe(0);
   expect(first.calls).toHaveLength(1);
   expect(first.calls[0]?.json).toMatchObject({ model: 'gpt-image-1', n: 2, size: '1024x1024' });
+});
+
+test('the price of the quality asked for is held and charged', async () => {
+  const account = await gateway.account();
+  expect((await generate(account, { quality: 'high' })).status).toBe(200);
+  expect(await account.balance()).toMatchObject({ available: '99.750000' });
+});
+
+test('a balance that is too small is a 402, and nothing is sent', async () => {
+  const account = await gateway.account({ credit: '0.03' });
+  const answer = await generate(account);
+  expect(answer.status).toBe(402);
+  expect(answer.body.error).toMatchObject({ code: 'insufficient_balance', type: 'billing_error' });
+  expect(first.calls).toHaveLength(0);
+  expect(await account.balance()).toMatchObject({ available: '0.030000', held: '0.000000' });
+  await expect.poll(leasesLeft).toBe(0);
+});
+
+test('fields that the upstream knows go along, others stay behind', async () => {
+  const account = await gateway.account();
+  await generate(account, { background: 'opaque', output_format: 'png', user: 'u1', whatever: 1, n: null });
+  expect(first.calls[0]?.json).toMatchObject({
+    background: 'opaque',
+    output_format: 'png',
+    user: 'u1',
+    n: 1,
+  });
+  expect(first.calls[0]?.json).not.toHaveProperty('whatever');
+});
+
+describe('a channel that renders one image per call', () => {
+  const dalle = { model: 'dall-e', n: 3 };
+  const sendUrl = (call: UpstreamCall, response: ServerResponse): void =>
+    sendJson(response, 200, {
+      created: 1_713_833_628,
+      data: [{ url: `https://images.example/${first.calls.indexOf(call)}.png` }],
+    });
+
+  test('is called side by side', async () => {
+    const account = await gateway.account();
+    const waiting: (() => void)[] = [];
+    first.answer = (call, response) => {
+      waiting.push(() => sendUrl(call, response));
+      // Only answered when all are there: one after the other would never end.
+      if (waiting.length === 3) for (const go of waiting) go();
+    };
+    const answer = await generate(account, dalle);
+    expect(answer.body.data).toHaveLength(3);
+    expect(answer.body.data[0]).toMatchObject({
+      url: expect.stringMatching(/^https:/),
+      expires_at: 1_713_837_228,
+    });
+    expect(first.calls.map(({ json }) => json['n'])).toEqual([1, 1, 1]);
+    expect(await account.balance()).toMatchObject({ available: '99.760000', held: '0.000000' });
+  });
+
+  test('bills and answers what arrived', async () => {
+    const account = await gateway.account();
+    first.answer = (call, response) =>
+      first.calls.indexOf(call) === 1
+        ? refuse(500, 'server_error', 'boom')(call, response)
+        : sendUrl(call, response);
+    const answer = await generate(account, dalle);
+    expect(answer.status).toBe(200);
+    expect(answer.body.data).toHaveLength(2);
+    expect(await account.balance()).toMatchObject({ available: '99.840000', held: '0.000000' });
+  });
+
+  test('fails only if none arrived', async () => {
+    const account = await gateway.account();
+    first.answer = refuse(400, 'content_policy_violation', 'Your request was rejected.');
+    const answer = await generate(account, dalle);
+    expect(answer.status).toBe(400);
+    expect(first.calls).toHaveLength(3);
+    expect(await account.balance()).toMatchObject(untouched);
+  });
+});
+
+describe('what the upstream refuses', () => {
+  test('is a 400 on the prompt with its words, without its secrets', async () => {
+    const account = await gateway.account();
+    first.answer = refuse(
+      400,
+      'moderation_blocked',
+      'Rejected by our safety system at https://api.internal.example/v1 (request id req_0123456789abcdef).',
+    );
+    const answer = await generate(account);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toMatchObject({ code: 'invalid_parameter', param: 'prompt' });
+    expect(answer.body.error.message).toContain('moderation_blocked');
+    expect(answer.body.error.message).toContain('Rejected by our safety system');
+    expect(answer.body.error.message).not.toMatch(/internal\.example|req_0123/);
+    expect(second.calls).toHaveLength(0);
+    expect(await account.balance()).toMatchObject(untouched);
+    expect((await entriesOf(account)).map(({ kind }) => kind)).toEqual(['credit', 'hold', 'release']);
+  });
+
+  test.each([
+    ['429', refuse(429, 'rate_limit_exceeded', 'Slow down.', { 'retry-after': '7' })],
+    ['503 with a body of its own', refuse(503, 'overloaded', 'Overloaded.')],
+    ['401', refuse(401, 'invalid_api_key', 'Wrong key.')],
+    ['an empty purse', refuse(429, 'insufficient_quota', 'You exceeded your quota.')],
+  ])('with %s goes to the next channel', async (_name, answerWith) => {
+    const account = await gateway.account();
+    first.answer = answerWith;
+    const answer = await generate(account);
+    expect(answer.status).toBe(200);
+    expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
+    expect(await account.balance()).toMatchObject({ available: '99.960000', held: '0.000000' });
+  });
+
+  test('by every channel is a 503 with retry-after when they are busy', async () => {
+    const account = await gateway.account();
+    for (const upstream of [first, second])
+      upstream.answer = refuse(429, 'rate_limit_exceeded', 'Slow down.', { 'retry-after': '7' });
+    const answer = await generate(account);
+    expect(answer.status).toBe(503);
+    expect(answer.body.error.code).toBe('service_unavailable');
+    expect(answer.headers.get('retry-after')).toBe('7');
+    expect(answer.headers.get('x-should-retry')).toBeNull();
+    expect(await account.balance()).toMatchObject(untouched);
+  });
+});
+
+describe('what the upstream may have accepted', () => {
+  test.each([
+    ['a 500', refuse(500, 'server_error', 'boom')],
+    [
+      'a 502 of a proxy',
+      (_: UpstreamCall, response: ServerResponse) => response.writeHead(502).end('<html>'),
+    ],
+    ['a broken connection', (_: UpstreamCall, response: ServerResponse) => void response.destroy()],
+    [
+      'half an answer',
+      (_: UpstreamCall, response: ServerResponse) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+        response.write('{"data":[{"b64_json":"aaaa');
+        setTimeout(() => response.destroy(), 20);
+      },
+    ],
+    [
+      'a success without images',
+      (_: UpstreamCall, response: ServerResponse) => sendJson(response, 200, { data: [] }),
+    ],
+    ['a success that is no JSON', (_: UpstreamCall, response: ServerResponse) => response.end('{"data":["')],
+  ])(
+    '%s is never sent to another channel, not charged, and not to be repeated',
+    async (_name, answerWith) => {
+      const account = await gateway.account();
+      first.answer = answerWith;
+      const answer = await generate(account);
+      expect(answer.status).toBe(500);
+      expect(answer.body.error).toMatchObject({ code: 'provider_error', type: 'api_error' });
+      expect(answer.headers.get('x-should-retry')).toBe('false');
+      expect([first.calls.length, second.calls.length]).toEqual([1, 0]);
+      expect(await account.balance()).toMatchObject(untouched);
+      expect((await entriesOf(account)).at(-1)).toMatchObject({
+        kind: 'release',
+        note: expect.stringContaining('ambiguous'),
+      });
+    },
+  );
+});
+
+test('an upstream that cannot be reached is left out', async () => {
+  const account = await gateway.account();
+  const dead = await startImageUpstream();
+  await dead.close();
+  const other = await startGateway({
+    yaml: imageYaml({ first: dead.url, second: second.url }),
+    worker: false,
+  });
+  try {
+    const there = await other.account();
+    expect((await generate(there)).status).toBe(200);
+    expect(second.calls).toHaveLength(1);
+  } finally {
+    await other.stop();
+  }
+  expect(await account.balance()).toMatchObject(untouched);
+});
+
+describe('a caller who hangs up', () => {
+  test('pays for what the upstream delivered', async () => {
+    const account = await gateway.account();
+    let arrived: () => void = () => undefined;
+    const sent = new Promise<void>((resolve) => (arrived = resolve));
+    let goOn: () => void = () => undefined;
+    first.answer = (call, response) => {
+      arrived();
+      goOn = () => sendImages(call, response);
+    };
+    const controller = new AbortController();
+    const lost = hangingCall(account, controller.signal);
+    await sent;
+    controller.abort();
+    await lost;
+    goOn();
+    await expect.poll(() => account.balance()).toMatchObject({ available: '99.960000', held: '0.000000' });
+  });
+
+  test('pays nothing where the upstream failed', async () => {
+    const account = await gateway.account();
+    let arrived: () => void = () => undefined;
+    const sent = new Promise<void>((resolve) => (arrived = resolve));
+    let goOn: () => void = () => undefined;
+    first.answer = (call, response) => {
+      arrived();
+      goOn = () => refuse(500, 'server_error', 'boom')(call, response);
+    };
+    const controller = new AbortController();
+    const lost = hangingCall(account, controller.signal);
+    await sent;
+    controller.abort();
+    await lost;
+    goOn();
+    await expect.poll(() => account.balance()).toMatchObject(untouched);
+  });
+});
+
+/** Resolves when the connection is gone. */
+function hangingCall(account: TestAccount, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const call = request(`${gateway.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' },
+      signal,
+    });
+    call.on('error', () => resolve());
+    call.end(JSON.stringify(body));
+  });
+}
+
+test("Seedream's dialect: links, and the price of the size asked for", async () => {
+  const account = await gateway.account();
+  first.answer = (call, response) =>
+    sendJson(response, 200, {
+      model: call.json['model'],
+      created: 1_757_321_139,
+      data: [{ url: 'https://media.example/a.jpeg?X-Tos-Expires=86400', size: '2048x2048' }],
+      usage: { generated_images: 1, output_tokens: 16_384, total_tokens: 16_384 },
+    });
+  const answer = await generate(account, { model: 'seedream', size: '2K', n: 2, watermark: false });
+  expect(answer.status).toBe(200);
+  expect(answer.body.data).toHaveLength(2);
+  expect(answer.body.usage).toMatchObject({ output_tokens: 32_768 });
+  expect(first.calls.map(({ path: called }) => called)).toEqual([
+    '/v1/images/generations',
+    '/v1/images/generations',
+  ]);
+  expect(first.calls[0]?.json).toMatchObject({ size: '2K', watermark: false });
+  // The upstream says 2048x2048, which no rule knows: 2 × 0.03 as asked for.
+  expect(await account.balance()).toMatchObject({ available: '99.940000', held: '0.000000' });
 });
