@@ -3,6 +3,8 @@ import { Command } from 'commander';
 import { addOperatorCommands } from './cli/commands.ts';
 import type { CliContext } from './cli/context.ts';
 import { CommandError } from './cli/errors.ts';
+import { rebuildProjection } from './cli/rebuild-projection.ts';
+import { listTaskWorkflows } from './cli/task-workflows.ts';
 import { runLedgerVerification } from './cli/verify-ledger.ts';
 import {
   ConfigError,
@@ -17,6 +19,7 @@ import { createLogger } from './log.ts';
 import { providers } from './providers/index.ts';
 import { createLeaseStore } from './store/leases.ts';
 import { connectMongo } from './store/mongo.ts';
+import { createTaskStore } from './store/tasks.ts';
 import { createTemporalClient, temporalSettings } from './temporal/connection.ts';
 import { createWorkflowLookup } from './temporal/workflow-lookup.ts';
 
@@ -92,6 +95,23 @@ async function verifyLedger(onProgress: (line: string) => void) {
   }
 }
 
+async function rebuild() {
+  const { openCore } = await import('./core.ts');
+  const environment = readEnvironment();
+  const core = await openCore(environment, logFor({ ...environment, LOG_LEVEL: 'warn' }));
+  try {
+    return await rebuildProjection({
+      workflows: listTaskWorkflows(core.client, environment.TASK_QUEUE_PREFIX),
+      tasksAt: (milliseconds) => createTaskStore(core.mongo.db, () => milliseconds),
+      attempts: core.stores.attempts,
+      ledger: core.ledger,
+      channels: core.channels,
+    });
+  } finally {
+    await core.close();
+  }
+}
+
 const context: CliContext = {
   print: (text) => console.log(text),
   environment: () => readEnvironment(),
@@ -99,6 +119,7 @@ const context: CliContext = {
   loadConfig: () =>
     loadGatewayConfig(readEnvironment().GATEWAY_CONFIG, rawEnvironment(), Object.keys(providers)),
   verifyLedger,
+  rebuildProjection: rebuild,
   fail: (status) => {
     process.exitCode = status;
   },

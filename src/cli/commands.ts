@@ -6,9 +6,10 @@ import { addCommonOptions } from './context.ts';
 import type { CliContext } from './context.ts';
 import { addKeyCommands } from './keys.ts';
 import { addLedgerCommands } from './ledger.ts';
+import { addProjectionCommands } from './projection.ts';
 import { addTaskCommands } from './tasks.ts';
 
-/** The operators' verbs: the same calls as the operators' API, which all but `config check` and `ledger verify` make. */
+/** The operators' verbs: calls of the operators' API, but for `config check`, `ledger verify` and `projection rebuild`. */
 export function addOperatorCommands(program: Command, context: CliContext): void {
   addCommonOptions(program);
   addAccountCommands(program, context);
@@ -17,4 +18,5 @@ export function addOperatorCommands(program: Command, context: CliContext): void
   addLedgerCommands(program, context);
   addChannelCommands(program, context);
   addConfigCommands(program, context);
+  addProjectionCommands(program, context);
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Environment, GatewayConfig } from '../config.ts';
 import type { VerifyResult } from '../ledger/verify.ts';
+import type { RebuildReport } from './rebuild-projection.ts';
 import { createAdminClient } from './admin-client.ts';
 import type { AdminClient } from './admin-client.ts';
 import { createOutput } from './output.ts';
@@ -17,6 +18,7 @@ export interface CliContext {
   readonly loadConfig: () => GatewayConfig;
   /** Reads the whole ledger, on MongoDB and Temporal directly. */
   readonly verifyLedger: (onProgress: (line: string) => void) => Promise<VerifyResult>;
+  readonly rebuildProjection: () => Promise<RebuildReport>;
   /** Sets the status with which the process ends. */
   readonly fail: (status: number) => void;
 }

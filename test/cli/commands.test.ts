@@ -36,6 +36,7 @@ async function gateway(line: readonly string[], change: { verify?: VerifyResult;
         { environment: {}, providerNames: ['p'] },
       ),
     verifyLedger: () => Promise.resolve(change.verify ?? sound),
+    rebuildProjection: () => Promise.resolve({ present: 3, rebuilt: 2, withoutResult: 1, refused: 0 }),
     fail: (code) => {
       status = code;
     },
@@ -205,6 +206,12 @@ describe('config', () => {
   test('reload tells what is wrong with the file', async () => {
     await expect(gateway(['config', 'reload'])).rejects.toThrow('models: required; currency: required');
   });
+});
+
+test('projection rebuild says what it did', async () => {
+  const { text } = await gateway(['projection', 'rebuild']);
+  expect(text).toMatch(/^rebuilt +2$/m);
+  expect(text).toContain('no longer tells the links');
 });
 
 describe('a gateway that does not answer', () => {

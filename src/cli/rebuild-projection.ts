@@ -1,0 +1,141 @@
+import { taskProviderFor } from '../channels.ts';
+import type { Channels } from '../channels.ts';
+import type { TaskErrorCode } from '../domain/errors.ts';
+import { chargeOf } from '../ledger/entry.ts';
+import type { LedgerEntry } from '../ledger/entry.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { AttemptDocument, AttemptStore } from '../store/attempts.ts';
+import type { TaskOutcomeDocument, TaskStore } from '../store/tasks.ts';
+import type { TaskWorkflow } from './task-workflows.ts';
+
+export interface RebuildDeps {
+  readonly workflows: AsyncIterable<TaskWorkflow>;
+  /** A task store whose clock stands at this moment: what is rebuilt keeps its times. */
+  readonly tasksAt: (milliseconds: number) => TaskStore;
+  readonly attempts: Pick<AttemptStore, 'ofTask'>;
+  readonly ledger: Pick<Ledger, 'entriesOfTask'>;
+  readonly channels: Channels;
+}
+
+export interface RebuildReport {
+  /** Projections that were there and stay as they are. */
+  readonly present: number;
+  readonly rebuilt: number;
+  /** Of those: succeeded, but the upstream no longer tells the links. */
+  readonly withoutResult: number;
+  /** Workflows whose task was never admitted. */
+  readonly refused: number;
+}
+
+const askTimeoutMs = 30_000;
+
+/**
+ * Writes the projections that are missing: what was asked from the workflow's input, how far it came from the attempts,
+ * how it ended from the ledger and the workflow's result, and the links from the upstream. Repeatable, and safe
+ * while tasks run: a projection that is there is never touched, and later writes of the workflow win by their version.
+ */
+export async function rebuildProjection(deps: RebuildDeps): Promise<RebuildReport> {
+  const report = { present: 0, rebuilt: 0, withoutResult: 0, refused: 0 };
+  for await (const workflow of deps.workflows) {
+    const outcome = await rebuildTask(workflow, deps);
+    report[outcome] += 1;
+    if (outcome === 'withoutResult') report.rebuilt += 1;
+  }
+  return report;
+}
+
+async function rebuildTask(workflow: TaskWorkflow, deps: RebuildDeps): Promise<keyof RebuildReport> {
+  const { input } = workflow;
+  const tasks = deps.tasksAt(input.createdAt);
+  if ((await tasks.find(input.task)) !== undefined) return 'present';
+  const admitted = await deps.ledger.entriesOfTask(input.task);
+  if (!admitted.some(({ kind }) => kind === 'hold')) return 'refused';
+  const { task: id, account, key, kind, model, createdAt, deadlineAt } = input;
+  const facts = { id, account, key, kind, model, createdAt, deadlineAt, hold: BigInt(input.hold) };
+  await tasks.insert(facts, firstVersion);
+  const attempts = await deps.attempts.ofTask(id);
+  const accepted = attempts.find(({ state }) => state === 'accepted');
+  if (accepted !== undefined) await markSubmitted(accepted, deps);
+  // Read again: whoever closed the task before our insert found no projection to write to.
+  const close = (await deps.ledger.entriesOfTask(id)).find(
+    ({ kind: of }) => of === 'settle' || of === 'release',
+  );
+  return close === undefined ? 'rebuilt' : end(workflow, close, { accepted, deps });
+}
+
+/** Below every version that a workflow writes. */
+const firstVersion = 1n;
+const submittedVersion = 2n;
+const endedVersion = 3n;
+
+async function markSubmitted(attempt: AttemptDocument, { tasksAt }: RebuildDeps): Promise<void> {
+  const { task, channel, credential, upstream_id, started_at, ended_at } = attempt;
+  await tasksAt(ended_at ?? started_at).markSubmitted(task, {
+    version: submittedVersion,
+    channel,
+    credential,
+    upstreamId: upstream_id ?? '',
+    traceId: '',
+  });
+}
+
+interface Ending {
+  readonly accepted: AttemptDocument | undefined;
+  readonly deps: RebuildDeps;
+}
+
+async function end(
+  { input, result }: TaskWorkflow,
+  close: LedgerEntry,
+  { accepted, deps }: Ending,
+): Promise<'rebuilt' | 'withoutResult'> {
+  const tasks = deps.tasksAt(close.at);
+  if (close.kind === 'release') {
+    const code = result?.status === 'failed' ? result.code : 'internal_error';
+    const error = { code, message: failureMessages[code] };
+    await tasks.finish(input.task, {
+      status: 'failed',
+      version: endedVersion,
+      charge: 0n,
+      chargeEstimated: false,
+      error,
+    });
+    return 'rebuilt';
+  }
+  const outcome = accepted === undefined ? undefined : await askUpstream(accepted, input, deps);
+  if (outcome !== undefined) await tasks.recordOutcome(input.task, outcome);
+  await tasks.finish(input.task, {
+    status: 'succeeded',
+    version: endedVersion,
+    charge: chargeOf(close),
+    chargeEstimated: close.note?.startsWith('estimated') ?? false,
+  });
+  return outcome === undefined ? 'withoutResult' : 'rebuilt';
+}
+
+const failureMessages: Record<TaskErrorCode, string> = {
+  provider_error: 'The upstream failed. Its own words are lost.',
+  task_expired: 'The task did not finish before its deadline.',
+  task_cancelled: 'The task was cancelled.',
+  internal_error: 'The task was interrupted inside the service. Nothing was charged.',
+};
+
+/** Undefined: the upstream does not answer, or has forgotten the job. */
+async function askUpstream(
+  { channel: id, credential, operation }: AttemptDocument,
+  { kind, model }: TaskWorkflow['input'],
+  { channels }: RebuildDeps,
+): Promise<TaskOutcomeDocument | undefined> {
+  const channel = channels(id);
+  const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
+  if (channel === undefined || provider === undefined || operation === undefined) return undefined;
+  try {
+    const context = channel.context(credential, model, AbortSignal.timeout(askTimeoutMs));
+    const status = await provider.status(operation, context);
+    return status.state === 'succeeded'
+      ? { kind: 'succeeded', items: status.items, facts: status.facts }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
