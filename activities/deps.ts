@@ -30,7 +30,7 @@ export interface TaskActivityDeps {
 export interface UpkeepStep {
   readonly name: string;
   /** How many things it mended. */
-  run(): Promise<number>;
+  readonly run: () => Promise<number>;
 }
 
 export interface ChannelActivityDeps {

@@ -43,6 +43,21 @@ export interface RoutePlan {
   readonly warnings: readonly string[];
 }
 
+/** No channel can serve the request: what the caller is told, and for operators why each was dropped. */
+export class NoChannelError extends GatewayError {
+  readonly dropped: readonly DroppedChannel[];
+
+  constructor(told: GatewayError, dropped: readonly DroppedChannel[]) {
+    const { code, message, param, detail, retryAfterSeconds } = told;
+    super(code, message, {
+      param,
+      ...(detail === undefined ? {} : { detail }),
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    });
+    this.dropped = dropped;
+  }
+}
+
 export interface CatalogueOptions {
   /** The running configuration; a reload replaces it. */
   readonly current: () => GatewayConfig;
@@ -129,7 +144,7 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
   }
   // A task can wait for an open circuit to close, if nobody else would take it; a caller who holds the line cannot.
   const usable = inService.length > 0 ? inService : waitedFor;
-  if (usable.length === 0) throw explainNoChannel(model, dropped, issues);
+  if (usable.length === 0) throw new NoChannelError(explainNoChannel(model, dropped, issues), dropped);
   const byId = new Map(usable.map((entry) => [entry.channel.id, entry]));
   const candidates = orderCandidates(
     usable.map(({ channel, credentials }) => ({ ...channel, credentials })),

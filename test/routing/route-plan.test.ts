@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createCatalogue } from '../../src/catalogue.ts';
+import type { Caller } from '../../src/caller.ts';
+import { parseGatewayConfig } from '../../src/config.ts';
+import type { GatewayConfig } from '../../src/config.ts';
+import { explainRoute } from '../../src/explain-route.ts';
+import { GatewayError } from '../../src/domain/errors.ts';
+import { orderCandidates } from '../../src/domain/routing.ts';
+import type { RouteChannel } from '../../src/domain/routing.ts';
+import type { VideoRequest } from '../../src/domain/request.ts';
+import { providers } from '../../src/providers/index.ts';
+import { testYaml } from '../support/gateway.ts';
+
+const request: VideoRequest = {
+  kind: 'video',
+  model: 'seedance',
+  prompt: 'p',
+  inputType: 'text_to_video',
+  images: [],
+  videos: [],
+  audios: [],
+  resolution: '720p',
+  ratio: '16:9',
+  duration: 5,
+  extra: {},
+};
+
+const base = parseGatewayConfig(testYaml, 'test', {
+  environment: { SIMULATOR_URL: 'http://127.0.0.1:1' },
+  providerNames: Object.keys(providers),
+});
+
+interface Fact {
+  readonly credentials: number;
+  readonly priority: number;
+  readonly weight: number;
+  readonly enabled: boolean;
+  readonly serves: boolean;
+  readonly permitted: boolean;
+  /** Credentials with an open circuit, as bits. */
+  readonly broken: number;
+}
+
+const fact: fc.Arbitrary<Fact> = fc.record({
+  credentials: fc.integer({ min: 1, max: 3 }),
+  priority: fc.integer({ min: 0, max: 2 }),
+  weight: fc.integer({ min: 1, max: 10 }),
+  enabled: fc.boolean(),
+  serves: fc.boolean(),
+  permitted: fc.boolean(),
+  broken: fc.integer({ min: 0, max: 7 }),
+});
+
+const idOf = (index: number): string => `ch${index}`;
+const isBroken = ({ broken }: Fact, credential: number): boolean => ((broken >> credential) & 1) === 1;
+
+function configOf(facts: readonly Fact[]): GatewayConfig {
+  const [template] = base.channels;
+  if (template === undefined) throw new Error('the test configuration has a channel');
+  return {
+    ...base,
+    channels: facts.map((channel, index) => ({
+      ...template,
+      id: idOf(index),
+      enabled: channel.enabled,
+      priority: channel.priority,
+      weight: channel.weight,
+      credentials: Array.from({ length: channel.credentials }, (_, n) => ({ id: `k${n}`, api_key: 'x' })),
+      models: channel.serves ? template.models : {},
+    })),
+  };
+}
+
+function planOf(facts: readonly Fact[]) {
+  const config = configOf(facts);
+  const catalogue = createCatalogue({
+    current: () => config,
+    providers,
+    random: Math.random,
+    outage: (channel, credential) => {
+      const found = facts[Number(channel.id.slice(2))];
+      return found !== undefined && isBroken(found, Number(credential.slice(1)))
+        ? { channel: channel.id, reason: 'circuit_open', detail: `credential ${credential}` }
+        : undefined;
+    },
+  });
+  const channels = facts.flatMap(({ permitted }, index) => (permitted ? [idOf(index)] : []));
+  const caller: Caller = { account: 'a', key: 'k', channels };
+  try {
+    return { plan: catalogue.plan(request, caller) };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return { error };
+  }
+}
+
+describe('the route plan', () => {
+  it('holds exactly the credentials that may and can serve the request, each once', () => {
+    fc.assert(
+      fc.property(fc.array(fact, { minLength: 1, maxLength: 6 }), (facts) => {
+        const able = facts.flatMap((channel, index) =>
+          channel.enabled && channel.serves && channel.permitted
+            ? Array.from({ length: channel.credentials }, (_, n) => ({
+                id: `${idOf(index)}/k${n}`,
+                broken: isBroken(channel, n),
+              }))
+            : [],
+        );
+        const healthy = able.filter(({ broken }) => !broken);
+        const expected = (healthy.length > 0 ? healthy : able).map(({ id }) => id).sort();
+        const { plan, error } = planOf(facts);
+        if (expected.length === 0) {
+          expect(plan).toBeUndefined();
+          expect(error).toBeDefined();
+          return;
+        }
+        const planned = plan?.candidates.map(({ channel, credential }) => `${channel}/${credential}`) ?? [];
+        expect([...planned].sort()).toEqual(expected);
+        // Every channel that is not used is explained.
+        const used = new Set(plan?.candidates.map(({ channel }) => channel));
+        const explained = new Set(plan?.dropped.map(({ channel }) => channel));
+        facts.forEach((_, index) => expect(used.has(idOf(index)) || explained.has(idOf(index))).toBe(true));
+        // Higher priorities come first.
+        const priorities = plan?.candidates.map(
+          ({ channel }) => facts[Number(channel.slice(2))]?.priority ?? -1,
+        );
+        expect(priorities).toEqual([...(priorities ?? [])].sort((a, b) => b - a));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is explained also where nobody is left', () => {
+    const fact = { credentials: 1, priority: 0, weight: 1, serves: true, permitted: true, broken: 0 };
+    const config = configOf([{ ...fact, enabled: false }]);
+    const catalogue = createCatalogue({ current: () => config, providers, random: Math.random });
+    expect(explainRoute(catalogue, request, { account: 'a', key: 'k' })).toEqual({
+      candidates: [],
+      dropped: [{ channel: 'ch0', reason: 'disabled', detail: 'is switched off' }],
+      refusal: { code: 'service_unavailable', message: expect.any(String) },
+    });
+  });
+
+  it('draws the first channel by weight', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 2, maxLength: 5 }),
+        fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+        (weights, seed) => {
+          const draws = 4000;
+          const random = seeded(seed);
+          const channels: RouteChannel[] = weights.map((weight, index) => ({
+            id: idOf(index),
+            priority: 0,
+            weight,
+            credentials: ['k'],
+          }));
+          const firsts = new Map<string, number>();
+          for (let draw = 0; draw < draws; draw += 1) {
+            const first = orderCandidates(channels, random)[0]?.channel ?? '';
+            firsts.set(first, (firsts.get(first) ?? 0) + 1);
+          }
+          const total = weights.reduce((sum, weight) => sum + weight, 0);
+          weights.forEach((weight, index) => {
+            const share = weight / total;
+            // Six standard deviations of a binomial draw: wrong once in 10^9.
+            const tolerance = 6 * Math.sqrt((share * (1 - share)) / draws);
+            expect(Math.abs((firsts.get(idOf(index)) ?? 0) / draws - share)).toBeLessThan(tolerance);
+          });
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+});
+
+/** mulberry32 */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}

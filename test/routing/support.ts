@@ -1,0 +1,17 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { connectMongo } from '../../src/store/mongo.ts';
+import type { Mongo } from '../../src/store/mongo.ts';
+
+/** A database of the test's own on the run's MongoDB. */
+export async function openDatabase(): Promise<Mongo & { drop(): Promise<void> }> {
+  const name = `r${randomBytes(5).toString('hex')}`;
+  const mongo = await connectMongo(inject('mongodbUri').replace('/?', `/${name}?`));
+  return {
+    ...mongo,
+    async drop() {
+      await mongo.db.dropDatabase();
+      await mongo.close();
+    },
+  };
+}
