@@ -1,9 +1,14 @@
-import { readdir } from 'node:fs/promises';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { imageYaml, png, pngHeader, pixel, sendImages, startImageUpstream } from '../images/support.ts';
+import {
+  imageYaml,
+  png,
+  pngHeader,
+  pixel,
+  sendImages,
+  startImageUpstream,
+  watchTemporaryFiles,
+} from '../images/support.ts';
 import type { ImageUpstream } from '../images/support.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Answer, TestAccount, TestGateway } from '../support/gateway.ts';
@@ -11,8 +16,10 @@ import type { Answer, TestAccount, TestGateway } from '../support/gateway.ts';
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 let account: TestAccount;
+let filesLeft: () => Promise<string[]>;
 
 beforeAll(async () => {
+  filesLeft = await watchTemporaryFiles();
   upstream = await startImageUpstream();
   gateway = await startGateway({ yaml: imageYaml({ first: upstream.url }), worker: false });
   account = await gateway.account();
@@ -32,13 +39,6 @@ const body = { model: 'gpt-image', prompt: 'a red cube' };
 const dataUrl = (bytes: Buffer, type = 'image/png'): string =>
   `data:${type};base64,${bytes.toString('base64')}`;
 const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>');
-
-/** Files that requests left behind in this process's directories. */
-async function filesLeft(): Promise<string[]> {
-  const roots = (await readdir(tmpdir())).filter((name) => name.startsWith('mediary-images-'));
-  const left = await Promise.all(roots.map((root) => readdir(join(tmpdir(), root)).catch(() => [])));
-  return left.flat();
-}
 
 async function nothingHappened(): Promise<void> {
   expect(upstream.calls).toHaveLength(0);

@@ -1,6 +1,9 @@
+import { mkdtemp, readdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 
 /** A small upstream that speaks the image convention as its vendor documents it, and does what a test tells it to. */
@@ -106,6 +109,23 @@ export function png(width: number, height: number, pad = 0): Buffer {
     chunk('IDAT', rows),
     chunk('IEND', Buffer.alloc(0)),
   ]);
+}
+
+/**
+ * Gives this process a directory of its own for temporary files, so that what a gateway leaves behind can be seen.
+ * Call it before the gateway starts.
+ */
+export async function watchTemporaryFiles(): Promise<() => Promise<string[]>> {
+  const root = await mkdtemp(join(tmpdir(), 'images-test-'));
+  process.env['TMPDIR'] = root;
+  return async () => {
+    const left = await Promise.all(
+      (await readdir(root))
+        .filter((name) => name.startsWith('mediary-images-'))
+        .map((name) => readdir(join(root, name))),
+    );
+    return left.flat();
+  };
 }
 
 /** Only the header of a PNG of this size. */

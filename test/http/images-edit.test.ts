@@ -1,0 +1,217 @@
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import {
+  imageYaml,
+  png,
+  pngHeader,
+  pixel,
+  sendImages,
+  startImageUpstream,
+  watchTemporaryFiles,
+} from '../images/support.ts';
+import type { ImageUpstream } from '../images/support.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { Answer, TestAccount, TestGateway } from '../support/gateway.ts';
+
+let upstream: ImageUpstream;
+let media: Server;
+let mediaUrl: string;
+let gateway: TestGateway;
+let account: TestAccount;
+let filesLeft: () => Promise<string[]>;
+const fetched: string[] = [];
+const red = png(3, 2);
+const jpeg = Buffer.from('ffd8ffe000104a46494600010100000100010000ffc0000b080002000301011100ffd9', 'hex');
+
+beforeAll(async () => {
+  filesLeft = await watchTemporaryFiles();
+  upstream = await startImageUpstream();
+  media = createServer((request, response) => {
+    fetched.push(request.url ?? '');
+    const answers: Record<string, Buffer> = {
+      '/red.png': red,
+      '/page.png': Buffer.from('<html>'),
+      '/huge.png': pngHeader(50_000, 50_000),
+    };
+    const found = answers[request.url ?? ''];
+    if (request.url === '/away.png') response.writeHead(302, { location: 'http://10.0.0.1/a.png' }).end();
+    else if (request.url === '/endless.png') response.writeHead(200).write(Buffer.alloc(1024, 1));
+    else if (found === undefined) response.writeHead(404).end('secret words');
+    else response.writeHead(200, { 'content-type': 'image/png' }).end(found);
+  });
+  await new Promise<void>((resolve) => media.listen(0, '127.0.0.1', resolve));
+  mediaUrl = `http://127.0.0.1:${(media.address() as AddressInfo).port}`;
+  gateway = await startGateway({ yaml: imageYaml({ first: upstream.url }), worker: false });
+  account = await gateway.account();
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.close();
+  media.closeAllConnections();
+  media.close();
+});
+afterEach(async () => {
+  upstream.answer = sendImages;
+  upstream.calls.length = 0;
+  fetched.length = 0;
+  await expect.poll(filesLeft).toEqual([]);
+});
+
+const edits = '/v1/images/edits';
+const body = { model: 'gpt-image', prompt: 'make it blue' };
+const dataUrl = (bytes: Buffer): string => `data:image/png;base64,${bytes.toString('base64')}`;
+const file = (bytes: Buffer, name = 'a.png'): File =>
+  new File([bytes], name, { type: 'application/octet-stream' });
+
+async function sendForm(fill: (form: FormData) => void, path = edits): Promise<Answer> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(body)) form.append(name, value);
+  fill(form);
+  const response = await fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${account.key}` },
+    body: form,
+  });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+/** The form that the upstream got. */
+async function received(): Promise<FormData> {
+  const [call] = upstream.calls;
+  expect(call?.path).toBe('/v1/images/edits');
+  const type = call?.headers['content-type'] ?? '';
+  expect(type).toMatch(/^multipart\/form-data/);
+  return new Response(new Uint8Array(call?.body ?? []), { headers: { 'content-type': type } }).formData();
+}
+
+async function bytesOf(part: unknown): Promise<Buffer> {
+  if (!(part instanceof File)) throw new Error('not a file');
+  return Buffer.from(await part.arrayBuffer());
+}
+
+describe('each form of a reference image reaches an upstream that takes files', () => {
+  test('a file', async () => {
+    const answer = await sendForm((form) => {
+      form.append('image', file(red, 'my photo.PNG'));
+      form.append('mask', file(pixel));
+      form.append('n', '2');
+      form.append('size', '1024x1024');
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.body.data).toHaveLength(2);
+    const form = await received();
+    expect(await bytesOf(form.get('image'))).toEqual(red);
+    expect(await bytesOf(form.get('mask'))).toEqual(pixel);
+    // By its bytes, whatever the caller called it.
+    expect(form.get('image')).toMatchObject({ type: 'image/png', name: 'my_photo.png' });
+    expect([form.get('n'), form.get('size'), form.get('prompt')]).toEqual(['2', '1024x1024', body.prompt]);
+  });
+
+  test('several files as image[] and as image', async () => {
+    for (const name of ['image[]', 'image']) {
+      upstream.calls.length = 0;
+      const answer = await sendForm((form) => {
+        form.append(name, file(red));
+        form.append(name, file(jpeg, 'b.jpg'));
+      });
+      expect(answer.status).toBe(200);
+      const parts = (await received()).getAll('image[]');
+      expect(await Promise.all(parts.map(bytesOf))).toEqual([red, jpeg]);
+      expect(parts[1]).toMatchObject({ type: 'image/jpeg' });
+    }
+  });
+
+  test('a data URL, an array of them, a URL, and a mixture', async () => {
+    const cases: [unknown, Buffer[]][] = [
+      [dataUrl(red), [red]],
+      [
+        [dataUrl(red), dataUrl(jpeg)],
+        [red, jpeg],
+      ],
+      [`${mediaUrl}/red.png`, [red]],
+      [
+        [dataUrl(jpeg), `${mediaUrl}/red.png`],
+        [jpeg, red],
+      ],
+    ];
+    for (const [image, expected] of cases) {
+      upstream.calls.length = 0;
+      const answer = await account.call('POST', edits, { ...body, image });
+      expect(answer.status).toBe(200);
+      const form = await received();
+      const parts = [...form.getAll('image'), ...form.getAll('image[]')];
+      expect(await Promise.all(parts.map(bytesOf))).toEqual(expected);
+    }
+  });
+
+  test('a URL and a data URL as text fields of a form', async () => {
+    const answer = await sendForm((form) => {
+      form.append('image', `${mediaUrl}/red.png`);
+      form.append('image', dataUrl(jpeg));
+    });
+    expect(answer.status).toBe(200);
+    expect(await Promise.all((await received()).getAll('image[]').map(bytesOf))).toEqual([red, jpeg]);
+  });
+
+  test('on the generation route too', async () => {
+    const answer = await sendForm((form) => form.append('image', file(red)), '/v1/images/generations');
+    expect(answer.status).toBe(200);
+    expect(await bytesOf((await received()).get('image'))).toEqual(red);
+  });
+});
+
+describe('an upstream that takes JSON', () => {
+  const seedream = { model: 'seedream', prompt: 'make it blue' };
+
+  test('gets a URL as it is, without anybody fetching it', async () => {
+    await account.call('POST', edits, { ...seedream, image: `${mediaUrl}/red.png` });
+    expect(upstream.calls[0]?.json['image']).toBe(`${mediaUrl}/red.png`);
+    expect(fetched).toEqual([]);
+  });
+
+  test('gets a file as data URL', async () => {
+    const answer = await sendForm((form) => {
+      form.set('model', 'seedream');
+      form.append('image', file(red));
+      form.append('image', file(jpeg));
+      form.append('watermark', 'false');
+    });
+    expect(answer.status).toBe(200);
+    expect(upstream.calls[0]?.json['image']).toEqual([
+      dataUrl(red),
+      `data:image/jpeg;base64,${jpeg.toString('base64')}`,
+    ]);
+    expect(upstream.calls[0]?.json['watermark']).toBe(false);
+  });
+
+  test('a mask that the model cannot take is refused', async () => {
+    const answer = await account.call('POST', edits, {
+      ...seedream,
+      image: dataUrl(red),
+      mask: dataUrl(red),
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toMatchObject({ code: 'unsupported_parameter', param: 'mask' });
+  });
+});
+
+describe('an address that cannot be converted is a 400, nothing held and nothing sent', () => {
+  test.each([
+    ['404', '/none.png', 'invalid_parameter'],
+    ['a page', '/page.png', 'invalid_parameter'],
+    ['50,000 x 50,000', '/huge.png', 'invalid_parameter'],
+    ['a redirect into a private network', '/away.png', 'media_url_not_allowed'],
+  ])('%s', async (_name, path, code) => {
+    const before = await account.balance();
+    const answer = await account.call('POST', edits, { ...body, image: [dataUrl(red), mediaUrl + path] });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toMatchObject({ code, param: 'image[1]' });
+    expect(answer.body.error.message).not.toContain('secret');
+    expect(upstream.calls).toHaveLength(0);
+    expect(await account.balance()).toEqual(before);
+    const { body: ledger } = await gateway.admin('GET', `/admin/v1/accounts/${account.id}/ledger?limit=100`);
+    expect(ledger.data.filter((entry: { kind: string }) => entry.kind === 'release')).toEqual([]);
+  });
+});

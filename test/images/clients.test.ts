@@ -1,0 +1,116 @@
+import OpenAI, { toFile } from 'openai';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import { imageYaml, pixel, png, refuse, sendImages, startImageUpstream } from './support.ts';
+import type { ImageUpstream } from './support.ts';
+
+/** The official client for Node, unchanged, with the retries that it makes by itself. */
+
+let upstream: ImageUpstream;
+let gateway: TestGateway;
+let account: TestAccount;
+let client: OpenAI;
+
+beforeEach(async () => {
+  upstream = await startImageUpstream();
+  gateway = await startGateway({ yaml: imageYaml({ first: upstream.url }), worker: false });
+  account = await gateway.account();
+  client = new OpenAI({ apiKey: account.key, baseURL: `${gateway.url}/v1` });
+});
+afterEach(async () => {
+  await gateway.stop();
+  await upstream.close();
+});
+
+const charged = async (): Promise<string> => (100 - Number((await account.balance()).available)).toFixed(2);
+
+test('images.generate', async () => {
+  const images = await client.images.generate({
+    model: 'gpt-image',
+    prompt: 'a red cube',
+    n: 2,
+    size: 'auto',
+  });
+  expect(images.data?.map(({ b64_json }) => b64_json)).toEqual([
+    pixel.toString('base64'),
+    pixel.toString('base64'),
+  ]);
+  expect(images.usage?.total_tokens).toBe(1_107);
+  expect(await charged()).toBe('0.08');
+});
+
+test('images.edit with one file, several files, and a mask', async () => {
+  const one = await toFile(png(2, 2), 'one.png', { type: 'image/png' });
+  const two = await toFile(png(3, 3), 'two.png', { type: 'image/png' });
+  const edit = { model: 'gpt-image', prompt: 'make it blue' };
+  expect((await client.images.edit({ ...edit, image: one })).data).toHaveLength(1);
+  expect((await client.images.edit({ ...edit, image: [one, two], mask: one, n: 2 })).data).toHaveLength(2);
+  expect(upstream.calls.map(({ path }) => path)).toEqual(['/v1/images/edits', '/v1/images/edits']);
+  expect(upstream.calls[1]?.body.toString('latin1')).toMatch(/name="image\[\]"; filename="two.png"/);
+  expect(await charged()).toBe('0.12');
+});
+
+describe('errors become the classes of the client', () => {
+  test('400, 401, 402', async () => {
+    const bad = await client.images
+      .generate({ model: 'gpt-image', prompt: 'x', n: 99 })
+      .catch((error) => error);
+    expect(bad).toBeInstanceOf(OpenAI.BadRequestError);
+    expect(bad).toMatchObject({ param: 'n', code: 'invalid_parameter', type: 'invalid_request_error' });
+    const stranger = new OpenAI({ apiKey: 'sk-wrong', baseURL: `${gateway.url}/v1` });
+    const unknown = await stranger.images
+      .generate({ model: 'gpt-image', prompt: 'x' })
+      .catch((error) => error);
+    expect(unknown).toBeInstanceOf(OpenAI.AuthenticationError);
+    const poor = await gateway.account({ credit: '0' });
+    const broke = new OpenAI({ apiKey: poor.key, baseURL: `${gateway.url}/v1` });
+    const refused = await broke.images.generate({ model: 'gpt-image', prompt: 'x' }).catch((error) => error);
+    expect(refused).toMatchObject({ status: 402, code: 'insufficient_balance' });
+    expect(upstream.calls).toHaveLength(0);
+  });
+
+  test('what an upstream may have accepted is not repeated', async () => {
+    upstream.answer = refuse(500, 'server_error', 'boom');
+    const failed = await client.images.generate({ model: 'gpt-image', prompt: 'x' }).catch((error) => error);
+    expect(failed).toBeInstanceOf(OpenAI.InternalServerError);
+    expect(failed).toMatchObject({ code: 'provider_error' });
+    expect(upstream.calls).toHaveLength(1);
+  });
+
+  test('what it has not accepted is', async () => {
+    let calls = 0;
+    upstream.answer = (call, response) => {
+      calls += 1;
+      if (calls === 1)
+        refuse(429, 'rate_limit_exceeded', 'Slow down.', { 'retry-after': '1' })(call, response);
+      else sendImages(call, response);
+    };
+    const images = await client.images.generate({ model: 'gpt-image', prompt: 'x' });
+    expect(images.data).toHaveLength(1);
+    expect(await charged()).toBe('0.04');
+  });
+});
+
+test('a client that gave up and repeats by itself is given the first image, not a second', async () => {
+  const patient = new OpenAI({
+    apiKey: account.key,
+    baseURL: `${gateway.url}/v1`,
+    timeout: 1_000,
+    maxRetries: 2,
+  });
+  upstream.answer = (call, response) => void setTimeout(() => sendImages(call, response), 1_500);
+  const images = await patient.images.generate({ model: 'gpt-image', prompt: 'a slow cube' });
+  expect(images.data).toHaveLength(1);
+  expect(upstream.calls).toHaveLength(1);
+  expect(await charged()).toBe('0.04');
+});
+
+test('the same request twice, on purpose, is two', async () => {
+  const twice = { model: 'gpt-image', prompt: 'a red cube' };
+  await client.images.generate(twice);
+  await client.images.generate(twice);
+  await Promise.all([client.images.generate(twice), client.images.generate(twice)]);
+  expect(upstream.calls).toHaveLength(4);
+  expect(await charged()).toBe('0.16');
+});
