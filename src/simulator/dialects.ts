@@ -1,6 +1,11 @@
 import { createArkDialect } from './dialects/ark.ts';
+import { createOpenAiDialect } from './dialects/openai.ts';
 import { createSeedreamDialect } from './dialects/seedream.ts';
 import type { CreateDialect } from './world.ts';
 
 /** Every wire format that the simulator speaks: one row each. */
-export const dialects: readonly CreateDialect[] = [createArkDialect, createSeedreamDialect];
+export const dialects: readonly CreateDialect[] = [
+  createArkDialect,
+  createSeedreamDialect,
+  createOpenAiDialect,
+];
