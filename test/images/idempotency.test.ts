@@ -1,0 +1,196 @@
+import { request } from 'node:http';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startApi } from '../../src/server.ts';
+import { caller, startGateway } from '../support/gateway.ts';
+import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import { imageYaml, pixel, png, refuse, sendImages, sendJson, startImageUpstream } from './support.ts';
+import type { ImageUpstream } from './support.ts';
+
+let upstream: ImageUpstream;
+let gateway: TestGateway;
+let account: TestAccount;
+
+beforeEach(async () => {
+  upstream = await startImageUpstream();
+  gateway = await startGateway({
+    yaml: imageYaml({ first: upstream.url }),
+    worker: false,
+    environment: { IMAGE_KEPT_BYTES_MAX: String(24 * 1024 * 1024) },
+  });
+  account = await gateway.account();
+});
+afterEach(async () => {
+  await gateway.stop();
+  await upstream.close();
+});
+
+const path = '/v1/images/generations';
+const body = { model: 'gpt-image', prompt: 'a red cube' };
+const key = { 'idempotency-key': 'k1' };
+const generate = (more = {}, headers: Record<string, string> = key) =>
+  account.call('POST', path, { ...body, ...more }, headers);
+const balance = async (): Promise<string> => (await account.balance()).available;
+
+test('the same key is the same answer, one call and one charge', async () => {
+  const first = await generate({ n: 2 });
+  const second = await generate({ n: 2 });
+  expect(second.status).toBe(200);
+  expect(second.body).toEqual(first.body);
+  expect([first, second].map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true']);
+  expect(upstream.calls).toHaveLength(1);
+  expect(await balance()).toBe('99.920000');
+});
+
+test('another body is a 409', async () => {
+  await generate();
+  const answer = await generate({ n: 2 });
+  expect(answer.status).toBe(409);
+  expect(answer.body.error.code).toBe('idempotency_key_reused');
+  expect(upstream.calls).toHaveLength(1);
+});
+
+test('another account, another route, another key are other requests', async () => {
+  await generate();
+  await generate({}, { 'idempotency-key': 'k2' });
+  const other = await gateway.account();
+  await other.call('POST', path, body, key);
+  const image = `data:image/png;base64,${pixel.toString('base64')}`;
+  await account.call('POST', '/v1/images/edits', { ...body, image }, key);
+  expect(upstream.calls).toHaveLength(4);
+});
+
+test('at the same moment, on two processes, the second waits for the first', async () => {
+  const api = await startApi(gateway.core);
+  const elsewhere = caller(api.url, account.key);
+  upstream.answer = (call, response) => void setTimeout(() => sendImages(call, response), 400);
+  const answers = await Promise.all([
+    generate(),
+    generate(),
+    elsewhere('POST', path, body, key),
+    elsewhere('POST', path, body, key),
+  ]);
+  await api.stop();
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  for (const answer of answers) expect(answer.body).toEqual(answers[0]?.body);
+  expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')).toHaveLength(3);
+  expect(upstream.calls).toHaveLength(1);
+  expect(await balance()).toBe('99.960000');
+});
+
+test('files count by what is in them', async () => {
+  const send = async (bytes: Buffer): Promise<Response> => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(body)) form.append(name, value);
+    form.append('image', new File([new Uint8Array(bytes)], 'a.png'));
+    return fetch(`${gateway.url}/v1/images/edits`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${account.key}`, ...key },
+      body: form,
+    });
+  };
+  expect((await send(png(2, 2))).status).toBe(200);
+  const again = await send(png(2, 2));
+  expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+  expect((await send(png(3, 3))).status).toBe(409);
+  expect(upstream.calls).toHaveLength(1);
+});
+
+test('a caller who hung up fetches what it paid for', async () => {
+  let arrived: () => void = () => undefined;
+  const sent = new Promise<void>((resolve) => (arrived = resolve));
+  upstream.answer = (call, response) => {
+    arrived();
+    setTimeout(() => sendImages(call, response), 300);
+  };
+  const lost = request(`${gateway.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json', ...key },
+  });
+  lost.on('error', () => undefined);
+  lost.end(JSON.stringify(body));
+  await sent;
+  lost.destroy();
+  const answer = await generate();
+  expect(answer.status).toBe(200);
+  expect(answer.body.data[0].b64_json).toBe(pixel.toString('base64'));
+  expect(upstream.calls).toHaveLength(1);
+  expect(await balance()).toBe('99.960000');
+});
+
+describe('failures', () => {
+  test('what was refused before it was sent leaves the key free', async () => {
+    const poor = await gateway.account({ credit: '0.01' });
+    expect((await poor.call('POST', path, body, key)).status).toBe(402);
+    await gateway.admin('POST', `/admin/v1/accounts/${poor.id}/credits`, { amount: '1', reference: 'more' });
+    expect((await poor.call('POST', path, body, key)).status).toBe(200);
+  });
+
+  test('what was not accepted leaves it free too', async () => {
+    upstream.answer = refuse(429, 'rate_limit_exceeded', 'Slow down.');
+    expect((await generate()).status).toBe(503);
+    upstream.answer = sendImages;
+    expect((await generate()).status).toBe(200);
+    expect(await balance()).toBe('99.960000');
+  });
+
+  test('what may have been accepted is never sent again', async () => {
+    upstream.answer = refuse(500, 'server_error', 'boom');
+    const first = await generate();
+    upstream.answer = sendImages;
+    const second = await generate();
+    expect([first.status, second.status]).toEqual([500, 500]);
+    expect(second.body).toEqual(first.body);
+    expect(second.headers.get('x-should-retry')).toBe('false');
+    expect(second.headers.get('idempotency-replayed')).toBe('true');
+    expect(upstream.calls).toHaveLength(1);
+    expect(await balance()).toBe('100.000000');
+  });
+
+  test('so is what the upstream refused', async () => {
+    upstream.answer = refuse(400, 'moderation_blocked', 'No.');
+    await generate();
+    expect((await generate()).status).toBe(400);
+    expect(upstream.calls).toHaveLength(1);
+  });
+});
+
+describe('large answers', () => {
+  const sendLarge = (megabytes: number) => (_call: unknown, response: Parameters<typeof sendImages>[1]) =>
+    sendJson(response, 200, {
+      created: 1,
+      data: [{ b64_json: 'QUJD'.repeat((megabytes * 1024 * 1024) / 4) }],
+    });
+
+  test('of 20 MB are kept in pieces', async () => {
+    upstream.answer = sendLarge(20);
+    const first = await generate();
+    const second = await generate();
+    expect(second.headers.get('idempotency-replayed')).toBe('true');
+    expect(second.body.data[0].b64_json.length).toBe(20 * 1024 * 1024);
+    expect(second.body.data[0].b64_json === first.body.data[0].b64_json).toBe(true);
+    const pieces = gateway.core.mongo.db.collection('image_result_bodies');
+    expect(await pieces.countDocuments({})).toBe(6);
+  });
+
+  test('beyond what is kept are delivered once, and never made twice', async () => {
+    upstream.answer = sendLarge(25);
+    expect((await generate()).status).toBe(200);
+    const again = await generate();
+    expect(again.status).toBe(409);
+    expect(again.body.error.code).toBe('idempotency_key_reused');
+    expect(upstream.calls).toHaveLength(1);
+  });
+});
+
+test('after 24 hours the key is free', async () => {
+  await generate();
+  const results = gateway.core.mongo.db.collection('image_results');
+  await results.updateMany({}, { $set: { expires: new Date(Date.now() - 1) } });
+  const answer = await generate({ n: 2 });
+  expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([200, null]);
+});
+
+test('a malformed key is a 400', async () => {
+  const answer = await generate({}, { 'idempotency-key': 'a b' });
+  expect(answer.body.error).toMatchObject({ code: 'invalid_parameter', param: 'Idempotency-Key' });
+});
