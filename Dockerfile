@@ -35,6 +35,9 @@ COPY src ./src
 COPY workflows ./workflows
 COPY activities ./activities
 COPY LICENSE gateway.example.yaml ./
+# docker compose exec api gateway accounts list
+RUN printf '%s\n' '#!/bin/sh' 'cd /app && exec node --import tsx src/cli.ts "$@"' >/usr/local/bin/gateway \
+  && chmod 755 /usr/local/bin/gateway
 # The user node, by number: then runAsNonRoot can tell.
 USER 1000
 EXPOSE 8080
