@@ -1,4 +1,5 @@
 import { createArkDialect } from './dialects/ark.ts';
+import { createNewApiDialect } from './dialects/new-api.ts';
 import { createOpenAiDialect } from './dialects/openai.ts';
 import { createSeedreamDialect } from './dialects/seedream.ts';
 import type { CreateDialect } from './world.ts';
@@ -8,4 +9,5 @@ export const dialects: readonly CreateDialect[] = [
   createArkDialect,
   createSeedreamDialect,
   createOpenAiDialect,
+  createNewApiDialect,
 ];
