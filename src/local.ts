@@ -46,13 +46,17 @@ async function main(): Promise<void> {
   const stopAll = async (): Promise<void> => {
     for (const one of started.splice(0).reverse()) await one.stop();
   };
+  let ending = false;
   const onSignal = (signal: NodeJS.Signals): void => {
+    // One Ctrl-C arrives several times: from the terminal, and relayed by npm and tsx.
+    if (ending) return;
+    ending = true;
     report(`\n${signal}: ending what was started here…`);
     process.exitCode = 0;
     void stopAll().then(() => process.exit());
   };
-  process.once('SIGINT', onSignal);
-  process.once('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
   try {
     const environment = readEnvironment();
     const dataDir = resolve(environment.DATA_DIR);
