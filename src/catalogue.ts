@@ -252,7 +252,12 @@ function capabilityFor(
   const issue = synchronous === undefined ? undefined : synchronousIssue(synchronous, request, upstream);
   if (synchronous !== undefined && issue === undefined)
     return { issue: undefined, estimateTokens: undefined, canWait: false };
-  if (provider.imageTask !== undefined) return taskCapability(provider.imageTask, request, upstream);
+  if (provider.imageTask !== undefined) {
+    const capability = taskCapability(provider.imageTask, request, upstream);
+    // A model that is served the other way says so of `model`: what the right way has against the request is told.
+    const isRightWay = issue === undefined || issue.param === 'model' || capability.issue === undefined;
+    return isRightWay ? capability : { ...capability, issue };
+  }
   return synchronous === undefined ? undefined : { issue, estimateTokens: undefined, canWait: false };
 }
 
