@@ -1,0 +1,246 @@
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import type { Answer, TestAccount, TestGateway } from '../support/gateway.ts';
+import { pixel, png, sendImages, sendJson, startImageUpstream } from './support.ts';
+import type { ImageUpstream } from './support.ts';
+
+/** Models whose upstream renders as a task: DashScope's wire format. */
+
+let upstream: ImageUpstream;
+let receiver: Server;
+let receiverUrl: string;
+let gateway: TestGateway;
+let account: TestAccount;
+const callbacks: Record<string, any>[] = [];
+/** Ids of an upstream are never used twice. */
+let tasks = 0;
+/** What the upstream's task has become. */
+let state: 'RUNNING' | 'SUCCEEDED' | 'FAILED';
+
+beforeAll(async () => {
+  upstream = await startImageUpstream();
+  receiver = createServer((request, response) => {
+    void (async () => {
+      let text = '';
+      for await (const part of request) text += String(part);
+      callbacks.push(JSON.parse(text));
+      response.end();
+    })();
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  gateway = await startGateway({ yaml: yaml(upstream.url) });
+  account = await gateway.account();
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.close();
+  receiver.close();
+});
+afterEach(() => {
+  upstream.calls.length = 0;
+  callbacks.length = 0;
+});
+
+function answerAsTask(): void {
+  upstream.answer = (call, response) => {
+    if (call.path.endsWith('/image-synthesis')) {
+      const n = call.json['parameters'].n;
+      sendJson(response, 200, {
+        output: { task_id: `up-${(tasks += 1)}-${n}`, task_status: 'PENDING' },
+        request_id: 'r',
+      });
+      return;
+    }
+    if (!call.path.includes('/tasks/')) return sendImages(call, response);
+    const task_id = call.path.split('/').at(-1) ?? '';
+    const results = Array.from({ length: Number(task_id.split('-')[2]) }, (_, n) => ({
+      url: `https://media.example/${n}.png?Expires=1900000000`,
+    }));
+    sendJson(response, 200, {
+      request_id: 'r',
+      output: {
+        task_id,
+        task_status: state,
+        ...(state === 'SUCCEEDED' ? { results } : {}),
+        ...(state === 'FAILED'
+          ? { code: 'DataInspectionFailed', message: 'Output data may be unsafe.' }
+          : {}),
+      },
+      usage: { image_count: results.length },
+    });
+  };
+}
+
+const path = '/v1/images/generations';
+const body = { model: 'wan', prompt: 'a red cube' };
+const generate = (more = {}, headers: Record<string, string> = {}): Promise<Answer> =>
+  account.call('POST', path, { ...body, ...more }, headers);
+
+async function finished(id: string): Promise<Record<string, any>> {
+  for (;;) {
+    const { body: task } = await account.call('GET', `${path}/${id}?wait=5`);
+    if (task.status === 'succeeded' || task.status === 'failed') return task;
+  }
+}
+
+test('create answers with a task, which is queried, listed, called back and paid', async () => {
+  state = 'SUCCEEDED';
+  answerAsTask();
+  const created = await generate({ n: 2, metadata: { callback_url: receiverUrl } });
+  expect(created.status).toBe(200);
+  expect(created.body).toEqual({
+    id: expect.stringMatching(/^task_/),
+    task_id: created.body.id,
+    object: 'image.generation.task',
+    status: 'submitted',
+    message: expect.any(String),
+    model: 'wan',
+    created_at: expect.any(Number),
+  });
+  const task = await finished(created.body.id);
+  expect(task).toMatchObject({
+    object: 'image.generation.task',
+    status: 'succeeded',
+    data: [
+      { url: 'https://media.example/0.png?Expires=1900000000', expires_at: 1_900_000_000 },
+      { url: 'https://media.example/1.png?Expires=1900000000' },
+    ],
+  });
+  expect(task).not.toHaveProperty('video_url');
+  expect(await account.balance()).toMatchObject({ available: '99.960000', held: '0.000000' });
+  await expect.poll(() => callbacks.length, { timeout: 10_000 }).toBe(1);
+  expect(callbacks[0]).toEqual(task);
+  const list = await account.call('GET', `${path}?limit=5`);
+  expect(list.body.data[0]).toEqual(task);
+  expect((await account.call('GET', `/v1/videos/generations/${created.body.id}`)).status).toBe(404);
+  const stranger = await gateway.account();
+  expect((await stranger.call('GET', `${path}/${created.body.id}`)).status).toBe(404);
+  expect((await account.call('GET', `${path}/`)).body.error).toMatchObject({ code: 'missing_parameter' });
+});
+
+test('with prefer: wait the images come at once, if they come in time', async () => {
+  state = 'SUCCEEDED';
+  answerAsTask();
+  const answer = await generate({}, { prefer: 'wait=30' });
+  expect(answer.body).toEqual({
+    created: expect.any(Number),
+    data: [{ url: expect.stringMatching(/^https:/), expires_at: 1_900_000_000 }],
+  });
+  state = 'RUNNING';
+  const late = await generate({}, { prefer: 'respond-async, wait=1' });
+  expect(late.body).toMatchObject({ object: 'image.generation.task', status: 'submitted' });
+  state = 'SUCCEEDED';
+  expect(await finished(late.body.id)).toMatchObject({ status: 'succeeded' });
+});
+
+test('a failure costs nothing, as task and in the synchronous form', async () => {
+  state = 'FAILED';
+  answerAsTask();
+  const before = await account.balance();
+  const { body: created } = await generate();
+  expect(await finished(created.id)).toMatchObject({
+    status: 'failed',
+    error: { code: 'provider_error' },
+    data: [],
+  });
+  const waited = await generate({}, { prefer: 'wait=30' });
+  expect([waited.status, waited.headers.get('x-should-retry')]).toEqual([500, 'false']);
+  expect(waited.body.error.code).toBe('provider_error');
+  expect(await account.balance()).toEqual(before);
+});
+
+test('a deadline ends the task and gives the hold back', async () => {
+  state = 'RUNNING';
+  answerAsTask();
+  const before = await account.balance();
+  const { body: created } = await generate({ metadata: { execution_expires_after: 3 } });
+  expect(await finished(created.id)).toMatchObject({ status: 'failed', error: { code: 'task_expired' } });
+  await expect.poll(() => account.balance()).toEqual(before);
+});
+
+test('the same Idempotency-Key is the same task', async () => {
+  state = 'SUCCEEDED';
+  answerAsTask();
+  const key = { 'idempotency-key': 'k1' };
+  const [first, second] = await Promise.all([generate({}, key), generate({}, key)]);
+  expect(second.body.id).toBe(first.body.id);
+  await finished(first.body.id);
+  const again = await generate({}, { ...key, prefer: 'wait=5' });
+  expect(again.headers.get('idempotency-replayed')).toBe('true');
+  expect(again.body.data).toHaveLength(1);
+  expect(upstream.calls.filter(({ path: called }) => called.endsWith('/image-synthesis'))).toHaveLength(1);
+});
+
+describe('reference images', () => {
+  test('of a form travel as data', async () => {
+    state = 'SUCCEEDED';
+    answerAsTask();
+    const form = new FormData();
+    form.append('model', 'wan-edit');
+    form.append('prompt', 'make it blue');
+    form.append('image', new File([new Uint8Array(png(2, 2))], 'a.png'));
+    const response = await fetch(`${gateway.url}/v1/images/edits`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${account.key}`, prefer: 'wait=30' },
+      body: form,
+    });
+    expect(response.status).toBe(200);
+    const call = upstream.calls.find(({ path: called }) => called.endsWith('/image-synthesis'));
+    expect(call?.json['input'].base_image_url).toBe(`data:image/png;base64,${png(2, 2).toString('base64')}`);
+  });
+
+  test('larger than a document are a 413', async () => {
+    answerAsTask();
+    const image = `data:image/png;base64,${png(1, 1, 10 * 1024 * 1024).toString('base64')}`;
+    const answer = await account.call('POST', '/v1/images/edits', { ...body, model: 'wan-edit', image });
+    expect(answer.status).toBe(413);
+    expect(answer.body.error).toMatchObject({ code: 'request_too_large', param: 'image' });
+  });
+});
+
+describe('a model with channels of both kinds', () => {
+  test('never mixes them: the first candidate decides', async () => {
+    state = 'SUCCEEDED';
+    answerAsTask();
+    const answer = await generate({ model: 'both' });
+    expect(answer.body.data[0].b64_json).toBe(pixel.toString('base64'));
+    // The synchronous channel refuses: the task channel is not asked.
+    upstream.calls.length = 0;
+    upstream.answer = (_call, response) =>
+      sendJson(response, 429, { error: { code: 'rate_limit_exceeded', message: 'Slow down.' } });
+    expect((await generate({ model: 'both' })).status).toBe(503);
+    expect(upstream.calls.map(({ path: called }) => called)).toEqual(['/v1/images/generations']);
+  });
+});
+
+function yaml(url: string): string {
+  const common =
+    'kind: image, n: { max: 4 }, expected_seconds: 1, price: { unit: image, rules: [{ price: "0.02" }] }';
+  return `
+currency: USD
+channels:
+  - id: tasks
+    provider: dashscope
+    base_url: ${url}
+    credentials: [{ id: a, api_key: simulated }]
+    limits: { submits_per_second: 100, polls_per_second: 100 }
+    models:
+      wan: { upstream: wanx2.1-t2i-turbo }
+      wan-edit: { upstream: wanx2.1-imageedit }
+      both: { upstream: wanx2.1-t2i-turbo }
+  - id: at-once
+    provider: openai
+    base_url: ${url}
+    priority: 10
+    credentials: [{ id: a, api_key: simulated }]
+    models: { both: { upstream: gpt-image-1 } }
+models:
+  - { id: wan, ${common} }
+  - { id: wan-edit, inputs: { images: { max: 3 } }, ${common} }
+  - { id: both, ${common} }
+`;
+}
