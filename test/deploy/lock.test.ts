@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { readRepositoryFile } from './compose-file.ts';
+
+const lock = z
+  .object({
+    packages: z.record(
+      z.string(),
+      z.object({
+        resolved: z.string().optional(),
+        optionalDependencies: z.record(z.string(), z.string()).optional(),
+      }),
+    ),
+  })
+  .parse(JSON.parse(readRepositoryFile('package-lock.json')));
+const entries = Object.entries(lock.packages);
+const nameOf = (path: string): string =>
+  path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+
+/**
+ * `npm install` leaves an optional package out of the lock when the registry at hand does not have it (a native build
+ * for another platform, say), and `npm ci` then refuses the lock everywhere.
+ */
+describe('package-lock.json', () => {
+  it('names every optional package, whatever the platform', () => {
+    const named = new Set(entries.map(([path]) => nameOf(path)));
+    const optional = entries.flatMap(([, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies),
+    );
+    expect(optional.length).toBeGreaterThan(20);
+    expect(optional.filter((name) => !named.has(name))).toEqual([]);
+  });
+
+  it('names no registry', () => {
+    expect(entries.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([]);
+  });
+});
