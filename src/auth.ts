@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Caller } from './caller.ts';
 import { randomBase62 } from './domain/ids.ts';
@@ -51,30 +51,32 @@ interface CachedKey {
 }
 
 export function createKeyAuth(deps: KeyAuthDeps): KeyAuth {
-  // Only keys that exist are remembered, so nobody can fill the cache with guesses.
+  // By SHA-256 of the key: the key itself does not stay in memory, and a look-up tells nothing by its duration. Only
+  // keys that exist are remembered, so nobody can fill the cache with guesses.
   const cache = new Map<string, CachedKey>();
   const lookups = new Map<string, Promise<CachedKey | undefined>>();
   const hmacOf = (key: string): string => createHmac('sha256', deps.secret).update(key).digest('base64url');
 
-  async function load(hmac: string): Promise<CachedKey | undefined> {
-    const key = await deps.keys.findByHmac(hmac);
-    if (key === undefined || !sameText(key._id, hmac)) {
-      cache.delete(hmac);
+  async function load(key: string, digest: string): Promise<CachedKey | undefined> {
+    const hmac = hmacOf(key);
+    const found = await deps.keys.findByHmac(hmac);
+    if (found === undefined || !sameText(found._id, hmac)) {
+      cache.delete(digest);
       return undefined;
     }
-    const entry = { key, caller: toCaller(key), staleAt: deps.now() + cacheTtlMs };
+    const entry = { key: found, caller: toCaller(found), staleAt: deps.now() + cacheTtlMs };
     const oldest = cache.size >= cachedKeysMax ? cache.keys().next().value : undefined;
     if (oldest !== undefined) cache.delete(oldest);
-    cache.set(hmac, entry);
+    cache.set(digest, entry);
     return entry;
   }
 
   /** Requests with one key that arrive together share one read. */
-  function loadOnce(hmac: string): Promise<CachedKey | undefined> {
-    const running = lookups.get(hmac);
+  function loadOnce(key: string, digest: string): Promise<CachedKey | undefined> {
+    const running = lookups.get(digest);
     if (running !== undefined) return running;
-    const lookup = load(hmac).finally(() => lookups.delete(hmac));
-    lookups.set(hmac, lookup);
+    const lookup = load(key, digest).finally(() => lookups.delete(digest));
+    lookups.set(digest, lookup);
     return lookup;
   }
 
@@ -88,24 +90,22 @@ export function createKeyAuth(deps: KeyAuthDeps): KeyAuth {
     async authenticate(authorization) {
       const key = bearerPattern.exec(authorization ?? '')?.[1];
       if (key === undefined || !isWellFormed(key)) return undefined;
-      const hmac = hmacOf(key);
-      const cached = cache.get(hmac);
+      const digest = hash('sha256', key, 'base64');
+      const cached = cache.get(digest);
       const now = deps.now();
-      const entry = cached !== undefined && now < cached.staleAt ? cached : await loadOnce(hmac);
+      const entry = cached !== undefined && now < cached.staleAt ? cached : await loadOnce(key, digest);
       return entry !== undefined && isValid(entry.key, now) ? entry.caller : undefined;
     },
 
     forget(keyId) {
-      for (const [hmac, entry] of cache) if (entry.key.id === keyId) cache.delete(hmac);
+      for (const [digest, entry] of cache) if (entry.key.id === keyId) cache.delete(digest);
     },
   };
 }
 
 /** Compares without telling by its duration where the texts differ. */
 export function sameText(a: string, b: string): boolean {
-  const left = createHash('sha256').update(a).digest();
-  const right = createHash('sha256').update(b).digest();
-  return timingSafeEqual(left, right);
+  return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
 }
 
 /** The checksum lets a typo fail without a read of the database; it protects nothing else. */

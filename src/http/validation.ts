@@ -27,7 +27,7 @@ function issueError(issue: z.core.$ZodIssue): GatewayError {
 }
 
 /** `images[1]`, `metadata.seed` */
-export function formatParam(path: readonly PropertyKey[]): string {
+function formatParam(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;
     return text === '' ? String(part) : `${text}.${String(part)}`;
