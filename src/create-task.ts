@@ -86,7 +86,8 @@ export function createTaskCreator(
       return {
         id: claim.task,
         model: plan.model.id,
-        createdAt,
+        // A simultaneous request with the same key may have been the one that created it.
+        createdAt: admission.createdAt,
         warnings: plan.warnings,
         replayed: !claim.first,
       };
