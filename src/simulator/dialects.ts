@@ -1,4 +1,5 @@
 import { createArkDialect } from './dialects/ark.ts';
+import { createDashScopeDialect } from './dialects/dashscope.ts';
 import { createNewApiDialect } from './dialects/new-api.ts';
 import { createOpenAiDialect } from './dialects/openai.ts';
 import { createSeedreamDialect } from './dialects/seedream.ts';
@@ -10,4 +11,5 @@ export const dialects: readonly CreateDialect[] = [
   createSeedreamDialect,
   createOpenAiDialect,
   createNewApiDialect,
+  createDashScopeDialect,
 ];

@@ -83,7 +83,7 @@ const videoStatus: Readonly<Record<Phase, string>> = {
   failed: 'failed',
   expired: 'failed',
   cancelled: 'failed',
-  unknown: 'unknown',
+  unknown: 'post_processing',
 };
 
 /** The queue has three names, one after the other. */
@@ -98,7 +98,7 @@ function taskStatus(task: NewApiTask, { phase }: Moment, now: number): string {
     case 'succeeded':
       return 'SUCCESS';
     case 'unknown':
-      return 'UNKNOWN';
+      return 'POST_PROCESSING';
     case 'failed':
     case 'expired':
     case 'cancelled':
@@ -162,7 +162,7 @@ function presentRaw(
 const flatStatus: Readonly<Record<Phase, string>> = {
   ...rawStatus,
   running: 'processing',
-  unknown: 'unknown',
+  unknown: 'post_processing',
 };
 
 function presentFlat(

@@ -322,8 +322,8 @@ describe('faults', () => {
     const id = await submitted({ prompt: '[sim:poll:502*1][sim:unknown-status]' });
     expect((await harness.call('GET', `${tasks}/${id}`)).status).toBe(502);
     harness.control.advance(2);
-    expect((await task(id)).status).toBe('UNKNOWN');
-    expect((await video(id)).status).toBe('unknown');
+    expect((await task(id)).status).toBe('POST_PROCESSING');
+    expect((await video(id)).status).toBe('post_processing');
   });
 
   it('of vanishing', async () => {

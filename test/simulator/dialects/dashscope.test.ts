@@ -1,0 +1,474 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { readImage } from '../media/image-reader.ts';
+import { readMp4 } from '../media/mp4-reader.ts';
+import { startHarness } from '../support.ts';
+import type { Answer, Harness, Json } from '../support.ts';
+
+const harness: Harness = await startHarness({ renderSeconds: 8 });
+beforeEach(() => {
+  harness.control.reset();
+  harness.control.setRenderSeconds(8);
+});
+afterAll(() => harness.close());
+
+const base = '/dashscope/api/v1';
+const asynchronous = { 'x-dashscope-async': 'enable' };
+const video = 'video-generation/video-synthesis';
+const keyFrames = 'image2video/video-synthesis';
+const textToImage = 'text2image/image-synthesis';
+const imageToImage = 'image2image/image-synthesis';
+const imageGeneration = 'image-generation/generation';
+const multimodal = 'multimodal-generation/generation';
+const url = 'https://i.example/a.png';
+const messages = [{ role: 'user', content: [{ image: url }, { text: 'make it red' }] }];
+
+const post = (
+  service: string,
+  body: unknown,
+  headers: Record<string, string> = asynchronous,
+): Promise<Answer> => harness.call('POST', `${base}/services/aigc/${service}`, body, headers);
+
+const textToVideo = (parameters: Record<string, unknown> = {}, prompt = 'the cat runs'): Promise<Answer> =>
+  post(video, { model: 'wan2.6-t2v', input: { prompt }, parameters });
+
+const poll = async (id: string): Promise<Json> => (await harness.call('GET', `${base}/tasks/${id}`)).body;
+
+async function finished(answer: Promise<Answer>): Promise<Json> {
+  const { status, body } = await answer;
+  expect({ status, body }).toMatchObject({ status: 200, body: { output: { task_status: 'PENDING' } } });
+  harness.control.advance(9);
+  return poll(body.output.task_id);
+}
+
+async function download(link: string): Promise<Buffer> {
+  return Buffer.from(await (await fetch(link)).arrayBuffer());
+}
+
+describe('submit', () => {
+  it('answers with a pending task', async () => {
+    const { status, body } = await textToVideo();
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      request_id: expect.any(String),
+      output: { task_id: expect.any(String), task_status: 'PENDING' },
+    });
+  });
+
+  it('demands the header for asynchronous calls', async () => {
+    const answer = await post(video, { model: 'wan2.6-t2v', input: { prompt: 'x' } }, {});
+    expect(answer.status).toBe(403);
+    expect(answer.body).toEqual({
+      request_id: expect.any(String),
+      code: 'AccessDenied',
+      message: 'current user api does not support synchronous calls.',
+    });
+  });
+
+  it('refuses the header for synchronous calls', async () => {
+    expect((await post(multimodal, { model: 'qwen-image-edit', input: { messages } })).status).toBe(403);
+  });
+
+  it.each([
+    ['an unknown model', video, { model: 'wan9', input: { prompt: 'x' } }, 404, 'ModelNotFound'],
+    ['no model', video, { input: { prompt: 'x' } }, 400, 'InvalidParameter'],
+    ['no input', video, { model: 'wan2.6-t2v' }, 400, 'InvalidParameter'],
+    ['no prompt', video, { model: 'wan2.6-t2v', input: {} }, 400, 'InvalidParameter'],
+    [
+      'an image-to-video without its image',
+      video,
+      { model: 'wan2.6-i2v', input: { prompt: 'x' } },
+      400,
+      'InvalidParameter',
+    ],
+    [
+      'key frames without the first',
+      keyFrames,
+      { model: 'wan2.2-kf2v-flash', input: { prompt: 'x' } },
+      400,
+      'InvalidParameter',
+    ],
+    [
+      'a key-frame model on the other path',
+      video,
+      { model: 'wan2.2-kf2v-flash', input: { prompt: 'x', first_frame_url: url } },
+      400,
+      'InvalidParameter',
+    ],
+    [
+      'a video model on an image path',
+      textToImage,
+      { model: 'wan2.6-t2v', input: { prompt: 'x' } },
+      400,
+      'InvalidParameter',
+    ],
+    [
+      'an edit without its image',
+      imageToImage,
+      { model: 'wanx2.1-imageedit', input: { prompt: 'x', function: 'expand' } },
+      400,
+      'InvalidParameter',
+    ],
+    [
+      'a path that does not exist',
+      'audio/synthesis',
+      { model: 'wan2.6-t2v', input: { prompt: 'x' } },
+      400,
+      'InvalidParameter',
+    ],
+  ] as const)('refuses %s', async (_title, service, body, ...[status, code]) => {
+    const answer = await post(service, body);
+    expect({ status: answer.status, code: answer.body.code }).toEqual({ status, code });
+    expect(Object.keys(answer.body)).toEqual(['request_id', 'code', 'message']);
+  });
+
+  it('refuses a wrong key', async () => {
+    const answer = await post(video, {}, { ...asynchronous, authorization: 'Bearer no' });
+    expect([answer.status, answer.body.code, answer.body.message]).toEqual([
+      401,
+      'InvalidApiKey',
+      'Invalid API-key provided.',
+    ]);
+  });
+});
+
+describe('a video task', () => {
+  it('is pending, running, then succeeded, with times of China', async () => {
+    const id: string = (await textToVideo({ size: '1280*720', duration: 5 })).body.output.task_id;
+    expect((await poll(id)).output).toEqual({
+      task_id: id,
+      task_status: 'PENDING',
+      submit_time: expect.any(String),
+    });
+    harness.control.advance(2);
+    expect((await poll(id)).output).toMatchObject({
+      task_status: 'RUNNING',
+      scheduled_time: expect.any(String),
+    });
+    harness.control.advance(7);
+    const body = await poll(id);
+    expect(body).toEqual({
+      request_id: expect.any(String),
+      output: {
+        task_id: id,
+        task_status: 'SUCCEEDED',
+        submit_time: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/),
+        scheduled_time: expect.any(String),
+        end_time: expect.any(String),
+        orig_prompt: 'the cat runs',
+        actual_prompt: expect.stringContaining('the cat runs'),
+        video_url: expect.stringContaining('/media/'),
+      },
+      usage: { duration: 5, video_count: 1, SR: 720 },
+    });
+    const submitted = Date.parse(`${body.output.submit_time.replace(' ', 'T')}+08:00`);
+    expect(Math.abs(submitted - Date.now())).toBeLessThan(60_000);
+    expect(readMp4(await download(body.output.video_url))).toMatchObject({
+      width: 1280,
+      height: 720,
+      movieSeconds: 5,
+    });
+  });
+
+  it.each([
+    ['wan2.6-t2v', { size: '1080*1920', duration: 12 }, { duration: 12, SR: 1080 }, '1080x1920'],
+    ['wan2.5-t2v-preview', { size: '832*480', duration: 10 }, { duration: 10, SR: 480 }, '832x480'],
+    ['wanx2.1-t2v-turbo', {}, { duration: 5, SR: 720 }, '1280x720'],
+    [
+      'wan2.7-t2v',
+      { resolution: '1080P', ratio: '9:16' },
+      { SR: 1080, size: '1080*1920', video_ratio: '9:16', output_video_duration: 5 },
+      '1080x1920',
+    ],
+    ['wan2.7-t2v', { resolution: '480P', ratio: '1:1' }, { SR: 480, size: '624*624' }, '624x624'],
+    ['happyhorse-1.0-t2v', {}, { SR: 720 }, '1280x720'],
+  ])('of %s with %j', async (model, parameters, usage, size) => {
+    const body = await finished(post(video, { model, input: { prompt: 'x' }, parameters }));
+    expect(body.usage).toMatchObject(usage);
+    expect(body.output.video_url).toContain(`/${size}-`);
+  });
+
+  it('takes images where the model does', async () => {
+    const body = await finished(
+      post(video, { model: 'wan2.6-i2v-flash', input: { img_url: url }, parameters: { resolution: '480P' } }),
+    );
+    expect(body.usage.SR).toBe(480);
+    const frames = { first_frame_url: url, last_frame_url: url };
+    expect(
+      (await finished(post(keyFrames, { model: 'wanx2.1-kf2v-plus', input: frames }))).output.task_status,
+    ).toBe('SUCCEEDED');
+  });
+
+  it('does not extend the prompt where that is off', async () => {
+    expect((await finished(textToVideo({ prompt_extend: false }))).output).not.toHaveProperty(
+      'actual_prompt',
+    );
+  });
+
+  it.each([
+    ['an x in the size', 'wan2.6-t2v', { size: '1280x720' }],
+    ['an unknown size', 'wan2.6-t2v', { size: '1000*1000' }],
+    ['a resolution where sizes are taken', 'wan2.6-t2v', { resolution: '720P' }],
+    ['a resolution in lower case', 'wan2.7-t2v', { resolution: '720p' }],
+    ['a ratio with 2.6', 'wan2.6-t2v', { ratio: '16:9' }],
+    ['an unknown ratio', 'wan2.7-t2v', { ratio: '21:9' }],
+    ['a duration out of range', 'wan2.6-t2v', { duration: 16 }],
+    ['a duration as text', 'wan2.6-t2v', { duration: '5' }],
+    ['six seconds with 2.5', 'wan2.5-t2v-preview', { duration: 6 }],
+    ['a negative seed', 'wan2.6-t2v', { seed: -1 }],
+    ['a flag as text', 'wan2.6-t2v', { watermark: 'false' }],
+  ])('fails only at the poll for %s', async (_title, model, parameters) => {
+    const body = await finished(post(video, { model, input: { prompt: 'x' }, parameters }));
+    expect(body.output).toMatchObject({
+      task_status: 'FAILED',
+      code: 'InvalidParameter',
+      message: expect.any(String),
+    });
+    expect(body).not.toHaveProperty('usage');
+  });
+
+  it('is unknown after a day, as is an invented id', async () => {
+    const id: string = (await textToVideo()).body.output.task_id;
+    harness.control.advance(86_390);
+    expect((await poll(id)).output.task_status).toBe('SUCCEEDED');
+    harness.control.advance(20);
+    expect(await poll(id)).toEqual({
+      request_id: expect.any(String),
+      output: { task_id: id, task_status: 'UNKNOWN' },
+    });
+    expect((await harness.call('GET', `${base}/tasks/none`)).status).toBe(200);
+    expect((await poll('none')).output).toEqual({ task_id: 'none', task_status: 'UNKNOWN' });
+  });
+});
+
+describe('cancel', () => {
+  const cancel = (id: string): Promise<Answer> => harness.call('POST', `${base}/tasks/${id}/cancel`);
+
+  it('cancels what is pending', async () => {
+    const id: string = (await textToVideo()).body.output.task_id;
+    const answer = await cancel(id);
+    expect([answer.status, answer.body]).toEqual([200, { request_id: expect.any(String) }]);
+    expect((await poll(id)).output.task_status).toBe('CANCELED');
+  });
+
+  it('refuses anything else', async () => {
+    const id: string = (await textToVideo()).body.output.task_id;
+    harness.control.advance(2);
+    for (const each of [id, 'none']) {
+      const answer = await cancel(each);
+      expect([answer.status, answer.body.code]).toEqual([400, 'UnsupportedOperation']);
+    }
+    harness.control.advance(7);
+    expect((await poll(id)).output.task_status).toBe('SUCCEEDED');
+  });
+});
+
+describe('list', () => {
+  it('pages and filters', async () => {
+    const first: string = (await textToVideo()).body.output.task_id;
+    harness.control.advance(9);
+    const second: string = (await post(video, { model: 'wan2.7-t2v', input: { prompt: 'x' } })).body.output
+      .task_id;
+    const list = async (query: string): Promise<Json> =>
+      (await harness.call('GET', `${base}/tasks/?${query}`)).body;
+    const ids = async (query: string): Promise<string[]> =>
+      (await list(query)).data.map((item: Json) => item.task_id);
+    expect(await ids('')).toEqual([second, first]);
+    expect(await ids('status=SUCCEEDED')).toEqual([first]);
+    expect(await ids('model_name=wan2.7-t2v')).toEqual([second]);
+    expect(await ids('page_no=2&page_size=1')).toEqual([first]);
+    expect(await ids('start_time=29990101000000')).toEqual([]);
+    expect(await ids('end_time=20200101000000')).toEqual([]);
+    expect(await list('page_size=1')).toMatchObject({ total: 2, total_page: 2, page_no: 1, page_size: 1 });
+    expect((await harness.call('GET', `${base}/tasks/?page_no=0`)).status).toBe(400);
+  });
+});
+
+describe('an image task', () => {
+  it('delivers images with their metrics', async () => {
+    const body = await finished(
+      post(textToImage, {
+        model: 'wan2.2-t2i-flash',
+        input: { prompt: 'a poster' },
+        parameters: { size: '1280*720', n: 2 },
+      }),
+    );
+    expect(body).toMatchObject({
+      output: {
+        task_status: 'SUCCEEDED',
+        results: [
+          { orig_prompt: 'a poster', actual_prompt: expect.any(String), url: expect.any(String) },
+          { url: expect.any(String) },
+        ],
+        task_metrics: { TOTAL: 2, SUCCEEDED: 2, FAILED: 0 },
+      },
+      usage: { image_count: 2 },
+    });
+    expect(readImage(await download(body.output.results[0].url))).toEqual({
+      format: 'png',
+      width: 1280,
+      height: 720,
+    });
+  });
+
+  it.each([
+    [textToImage, { model: 'qwen-image-plus', input: { prompt: 'x' } }, '1664x928'],
+    [
+      textToImage,
+      { model: 'qwen-image', input: { prompt: 'x' }, parameters: { size: '928*1664' } },
+      '928x1664',
+    ],
+    [textToImage, { model: 'wanx2.1-t2i-turbo', input: { prompt: 'x' } }, '1024x1024'],
+    [
+      imageToImage,
+      { model: 'wanx2.1-imageedit', input: { prompt: 'x', function: 'expand', base_image_url: url } },
+      '1024x1024',
+    ],
+    [imageToImage, { model: 'wan2.5-i2i-preview', input: { prompt: 'x', images: [url] } }, '1024x1024'],
+  ])('%s %j', async (service, body, size) => {
+    expect((await finished(post(service, body))).output.results[0].url).toContain(`/${size}-`);
+  });
+
+  it('answers in chat form where it was asked in messages', async () => {
+    const { output, usage } = await finished(
+      post(imageGeneration, {
+        model: 'wan2.6-image',
+        input: { messages },
+        parameters: { n: 2, size: '1280*1280' },
+      }),
+    );
+    expect(output.choices).toHaveLength(2);
+    expect(output.choices[0]).toEqual({
+      finish_reason: 'stop',
+      message: { role: 'assistant', content: [{ image: expect.stringContaining('/1280x1280-') }] },
+    });
+    expect(usage).toEqual({ image_count: 2, width: 1280, height: 1280 });
+  });
+
+  it('tells the failure of one image among the results', async () => {
+    const { output, usage } = await finished(
+      post(textToImage, {
+        model: 'wan2.2-t2i-plus',
+        input: { prompt: '[sim:item-moderation=1]' },
+        parameters: { n: 3 },
+      }),
+    );
+    expect(output.task_status).toBe('SUCCEEDED');
+    expect(output.results.map((item: object) => 'url' in item)).toEqual([true, false, true]);
+    expect(output.results[1]).toEqual({ code: 'DataInspectionFailed', message: expect.any(String) });
+    expect(output.task_metrics).toEqual({ TOTAL: 3, SUCCEEDED: 2, FAILED: 1 });
+    expect(usage.image_count).toBe(2);
+  });
+
+  it.each([
+    ['two images with qwen', { model: 'qwen-image', input: { prompt: 'x' }, parameters: { n: 2 } }],
+    ['five images', { model: 'wan2.2-t2i-plus', input: { prompt: 'x' }, parameters: { n: 5 } }],
+    [
+      'a free size with qwen',
+      { model: 'qwen-image', input: { prompt: 'x' }, parameters: { size: '1024*1024' } },
+    ],
+    [
+      'a side of 2000',
+      { model: 'wan2.2-t2i-plus', input: { prompt: 'x' }, parameters: { size: '2000*512' } },
+    ],
+  ])('fails only at the poll for %s', async (_title, body) => {
+    expect((await finished(post(textToImage, body))).output).toMatchObject({
+      task_status: 'FAILED',
+      code: 'InvalidParameter',
+    });
+  });
+});
+
+describe('a synchronous image', () => {
+  const ask = (body: object): Promise<Answer> => post(multimodal, body, {});
+
+  it('comes in the answer', async () => {
+    harness.control.setRenderSeconds(0);
+    const { status, body } = await ask({
+      model: 'qwen-image-edit',
+      input: { messages },
+      parameters: { watermark: false },
+    });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      output: {
+        choices: [
+          { finish_reason: 'stop', message: { role: 'assistant', content: [{ image: expect.any(String) }] } },
+        ],
+      },
+      usage: { image_count: 1, width: 1328, height: 1328 },
+      request_id: expect.any(String),
+    });
+    expect(readImage(await download(body.output.choices[0].message.content[0].image))).toMatchObject({
+      width: 1328,
+      height: 1328,
+    });
+    expect(harness.control.submissions('make it red')).toEqual({ submits: 1, creates: 1 });
+  });
+
+  it.each([
+    [
+      'a wrong size',
+      { model: 'qwen-image-max', input: { messages }, parameters: { size: '1*1' } },
+      400,
+      'InvalidParameter',
+    ],
+    ['no messages', { model: 'qwen-image-max', input: { prompt: 'x' } }, 400, 'InvalidParameter'],
+    [
+      'moderation',
+      {
+        model: 'qwen-image',
+        input: { messages: [{ role: 'user', content: [{ text: '[sim:item-moderation]' }] }] },
+      },
+      400,
+      'DataInspectionFailed',
+    ],
+    [
+      'a failure',
+      { model: 'qwen-image', input: { messages: [{ role: 'user', content: [{ text: '[sim:failed]' }] }] } },
+      500,
+      'InternalError',
+    ],
+  ])('is refused at once: %s', async (_title, body, status, code) => {
+    harness.control.setRenderSeconds(0);
+    const answer = await ask(body);
+    expect({ status: answer.status, code: answer.body.code }).toEqual({ status, code });
+  });
+});
+
+describe('faults', () => {
+  it.each([
+    ['401', 401, 'InvalidApiKey'],
+    ['403', 403, 'Model.AccessDenied'],
+    ['429', 429, 'Throttling.RateQuota'],
+    ['quota', 429, 'Throttling.AllocationQuota'],
+    ['500', 500, 'InternalError'],
+    ['503', 503, 'ModelUnavailable'],
+    ['moderation', 400, 'DataInspectionFailed'],
+  ])('%s', async (fault, status, code) => {
+    const answer = await textToVideo({}, `[sim:${fault}]`);
+    expect({ status: answer.status, code: answer.body.code }).toEqual({ status, code });
+  });
+
+  it('of the task', async () => {
+    expect((await finished(textToVideo({}, '[sim:failed]'))).output).toMatchObject({
+      task_status: 'FAILED',
+      code: 'InternalError',
+    });
+    expect((await finished(textToVideo({}, '[sim:moderation-in-task]'))).output).toMatchObject({
+      code: 'DataInspectionFailed',
+    });
+    expect(await finished(textToVideo({}, '[sim:missing-usage]'))).not.toHaveProperty('usage');
+    expect((await finished(textToVideo({}, '[sim:usage-above]'))).usage.duration).toBe(8);
+    expect((await finished(textToVideo({}, '[sim:missing-url]'))).output).not.toHaveProperty('video_url');
+    expect((await finished(textToVideo({}, '[sim:vanishes]'))).output.task_status).toBe('UNKNOWN');
+    const { output } = await finished(textToVideo({}, '[sim:url-403]'));
+    expect((await fetch(output.video_url)).status).toBe(403);
+  });
+
+  it('of polls and statuses', async () => {
+    const id: string = (await textToVideo({}, '[sim:poll:429=3*1][sim:unknown-status]')).body.output.task_id;
+    expect((await harness.call('GET', `${base}/tasks/${id}`)).status).toBe(429);
+    harness.control.advance(2);
+    expect((await poll(id)).output.task_status).toBe('POST_PROCESSING');
+  });
+});
