@@ -27,6 +27,7 @@ RUN apt-get update \
 WORKDIR /app
 ENV NODE_ENV=production \
   NODE_OPTIONS=--max-old-space-size=768 \
+  DATA_DIR=/data \
   HOST=0.0.0.0 \
   PORT=8080
 COPY --from=dependencies /app/node_modules ./node_modules
@@ -38,6 +39,8 @@ COPY LICENSE gateway.example.yaml ./
 # docker compose exec api gateway accounts list
 RUN printf '%s\n' '#!/bin/sh' 'cd /app && exec node --import tsx src/cli.ts "$@"' >/usr/local/bin/gateway \
   && chmod 755 /usr/local/bin/gateway
+# A volume that is mounted there takes over its owner.
+RUN mkdir /data && chown 1000:1000 /data
 # The user node, by number: then runAsNonRoot can tell.
 USER 1000
 EXPOSE 8080

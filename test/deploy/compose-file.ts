@@ -19,7 +19,9 @@ const serviceSchema = z.looseObject({
   entrypoint: z.array(z.string()).optional(),
   environment: z.record(z.string(), z.string()).default({}),
   env_file: z.array(z.string()).default([]),
-  volumes: z.array(z.union([z.string(), z.looseObject({ source: z.string().optional() })])).default([]),
+  volumes: z
+    .array(z.union([z.string(), z.looseObject({ type: z.string(), source: z.string().optional() })]))
+    .default([]),
   networks: z.array(z.string()).default([]),
   ports: z.array(z.string()).default([]),
   depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
