@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto';
+import { loadavg } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { WithStartWorkflowOperation } from '@temporalio/client';
+
+import type { emptyWorkflow } from './support/empty-workflow.ts';
+import { jsonHeaders, startBenchGateway } from './support/gateway.ts';
+import type { BenchGateway, RenderKind } from './support/gateway.ts';
+import { expectStatus, openConnections } from './support/http-connections.ts';
+import { middleRun, runLoad } from './support/load.ts';
+import type { LoadResult } from './support/load.ts';
+import type { BenchOptions } from './support/options.ts';
+import { monotonicMicros, summarizeProfiles } from './support/profile.ts';
+import { percentOf, publish, short } from './support/report.ts';
+import type { Goal, Row } from './support/report.ts';
+import { openStand, requirePoller, waitUntil } from './support/stand.ts';
+import type { Stand } from './support/stand.ts';
+import { measureCpu } from './support/usage.ts';
+
+/**
+ * POST /v1/videos/generations at 1, 16 and 64 connections, beside an empty Temporal workflow started with
+ * Update-With-Start: what this Temporal server can answer at most. The subjects take turns, and each one's work has
+ * ended before the next begins.
+ */
+
+const goalShare = 0.6;
+const countMax = 50_000;
+const settleMs = 1_000;
+const emptyQueue = 'bench-empty';
+
+interface Subject {
+  readonly name: string;
+  readonly once: (caller: number) => Promise<void>;
+  /** Resolves when nothing that it began is still at work. */
+  readonly settled: () => Promise<void>;
+}
+
+interface Measured {
+  readonly subject: string;
+  readonly run: LoadResult;
+  /** CPU milliseconds per call, by process. */
+  readonly cpu: Readonly<Record<string, number>>;
+}
+
+export async function benchCreate(options: BenchOptions): Promise<void> {
+  const load = loadavg();
+  const seconds = options.seconds ?? (options.quick ? 2 : 10);
+  const rounds = options.rounds ?? (options.quick ? 1 : 3);
+  const connections = options.connections ?? (options.quick ? [1, 16] : [1, 16, 64]);
+  const stand = await openStand();
+  try {
+    const gateway = await startBenchGateway(stand, { profile: options.profile });
+    await startEmptyWorker(stand);
+    const from = monotonicMicros();
+    const measured: Measured[] = [];
+    const warmUps: Measured[] = [];
+    for (const concurrency of connections) {
+      const http = openConnections(gateway.url, concurrency);
+      const subjects = allSubjects(stand, gateway, http).filter(
+        ({ name }) => options.only?.includes(name) ?? true,
+      );
+      const slice = { concurrency, countMax: options.count ?? countMax };
+      for (const subject of subjects) {
+        warmUps.push(await measure(subject, { ...slice, seconds: seconds / 4 }, stand));
+      }
+      for (let round = 0; round < rounds; round += 1) {
+        for (const subject of subjects) measured.push(await measure(subject, { ...slice, seconds }, stand));
+      }
+      await http.close();
+    }
+    const to = monotonicMicros();
+    await gateway.close();
+    const calls = [...warmUps, ...measured]
+      .filter(({ subject }) => subject !== limitName)
+      .reduce((sum, { run }) => sum + run.count, 0);
+    const profiles = [];
+    if (options.profile) {
+      for (const name of ['api', 'worker']) {
+        await stand.endProgram(name);
+        profiles.push(...(await summarizeProfiles(name, { from, to }, calls)));
+      }
+    }
+    const rows = connections.flatMap((count) => rowsOf(measured, count));
+    await publish(
+      {
+        name: 'create',
+        command: options.command,
+        setting: { mongodb: stand.mongoKind, rounds, seconds },
+        tables: [{ title: 'POST /v1/videos/generations', rows }, ...profiles],
+        goals: connections.flatMap((count) => goalOf(measured, count)),
+        raw: measured,
+      },
+      load,
+    );
+  } finally {
+    await stand.close();
+  }
+}
+
+async function startEmptyWorker(stand: Stand): Promise<void> {
+  await stand.startProgram({
+    name: 'empty-worker',
+    script: new URL('support/empty-worker.ts', import.meta.url),
+    args: [stand.temporalAddress, emptyQueue],
+    probe: () => requirePoller(stand, emptyQueue, 'workflow'),
+  });
+}
+
+const subjectNames: Record<RenderKind, string> = {
+  parked: 'admission',
+  long: 'create',
+  short: 'create-1s',
+};
+const limitName = 'limit';
+
+/** The words of the table. */
+const titles: Readonly<Record<string, string>> = {
+  limit: 'empty workflow, Update-With-Start, no HTTP',
+  admission: 'create, admission alone (nobody submits)',
+  create: 'create, render that does not end',
+  'create-1s': 'create, render of 1 s, beside all that follows',
+};
+
+function allSubjects(
+  stand: Stand,
+  gateway: BenchGateway,
+  http: ReturnType<typeof openConnections>,
+): readonly Subject[] {
+  return [
+    { name: limitName, once: () => startEmpty(stand), settled: () => delay(settleMs) },
+    ...(['parked', 'long', 'short'] as const).map((kind) => createSubject(kind, gateway, http)),
+  ];
+}
+
+async function startEmpty({ temporal }: Stand): Promise<void> {
+  const startWorkflowOperation = new WithStartWorkflowOperation<typeof emptyWorkflow>('emptyWorkflow', {
+    workflowId: randomUUID(),
+    taskQueue: emptyQueue,
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+  });
+  await temporal.workflow.executeUpdateWithStart('admit', { startWorkflowOperation, updateId: 'admit' });
+}
+
+function createSubject(
+  kind: RenderKind,
+  gateway: BenchGateway,
+  http: ReturnType<typeof openConnections>,
+): Subject {
+  const body = gateway.videoBody(kind);
+  const headers = gateway.keys.map((key) => jsonHeaders(key));
+  const tasks = gateway.db.collection<{ status: string; model: string }>('tasks');
+  const waitingFor = { short: ['pending', 'submitted', 'running'], long: ['pending'], parked: [] }[kind];
+  return {
+    name: subjectNames[kind],
+    once: async (caller) => {
+      const answer = await http.call(caller, {
+        method: 'POST',
+        path: '/v1/videos/generations',
+        headers: headers[caller % headers.length] ?? {},
+        body,
+      });
+      expectStatus(answer, 200);
+    },
+    settled: async () => {
+      await waitUntil(
+        `the tasks of ${subjectNames[kind]} to settle`,
+        async () => (await tasks.findOne({ model: kind, status: { $in: waitingFor } })) === null,
+        { deadlineMs: 600_000, everyMs: 1_000 },
+      );
+      await delay(settleMs);
+    },
+  };
+}
+
+async function measure(
+  subject: Subject,
+  slice: { readonly concurrency: number; readonly seconds: number; readonly countMax: number },
+  stand: Stand,
+): Promise<Measured> {
+  const cpu = await measureCpu(stand.pids);
+  const run = await runLoad({ ...slice, once: subject.once });
+  const spent = await cpu.stop();
+  await subject.settled();
+  console.error(
+    `${subject.name} at ${slice.concurrency}: ${short(run.rate)}/s, p50 ${short(run.p50)} ms, failed ${run.failed} ${run.firstError ?? ''}`,
+  );
+  return {
+    subject: subject.name,
+    run,
+    cpu: Object.fromEntries(Object.entries(spent).map(([name, ms]) => [name, ms / Math.max(1, run.count)])),
+  };
+}
+
+function middleOf(measured: readonly Measured[], subject: string, concurrency: number): Measured | undefined {
+  const runs = measured.filter((one) => one.subject === subject && one.run.concurrency === concurrency);
+  if (runs.length === 0) return undefined;
+  const middle = middleRun(runs.map(({ run }) => run));
+  return runs.find(({ run }) => run === middle);
+}
+
+function rowsOf(measured: readonly Measured[], concurrency: number): Row[] {
+  const limit = middleOf(measured, limitName, concurrency);
+  return Object.keys(titles).flatMap((subject) => {
+    const middle = middleOf(measured, subject, concurrency);
+    if (middle === undefined) return [];
+    const { run, cpu } = middle;
+    return [
+      {
+        connections: concurrency,
+        subject: titles[subject] ?? subject,
+        'rate /s': short(run.rate),
+        'of the limit': limit === undefined ? '' : percentOf(run.rate, limit.run.rate),
+        'p50 ms': short(run.p50),
+        'p90 ms': short(run.p90),
+        'p99 ms': short(run.p99),
+        count: run.count,
+        failed: run.failed,
+        'CPU ms per call: temporal': short(cpu['temporal'] ?? 0),
+        mongodb: short(cpu['mongodb'] ?? 0),
+        api: short(cpu['api'] ?? 0),
+        worker: short(cpu[subject === limitName ? 'empty-worker' : 'worker'] ?? 0),
+      },
+    ];
+  });
+}
+
+function goalOf(measured: readonly Measured[], concurrency: number): Goal[] {
+  const limit = middleOf(measured, limitName, concurrency);
+  const create = middleOf(measured, subjectNames.long, concurrency);
+  if (limit === undefined || create === undefined) return [];
+  const share = create.run.rate / limit.run.rate;
+  return [
+    {
+      what: `create at ${concurrency} connection(s)`,
+      goal: `${goalShare * 100} % or more of the limit's rate`,
+      measured: percentOf(create.run.rate, limit.run.rate),
+      met: share >= goalShare,
+    },
+  ];
+}

@@ -1,0 +1,22 @@
+import { readOptions, usage } from './support/options.ts';
+import type { BenchOptions } from './support/options.ts';
+
+/** `npm run bench -- <name>`: one measurement, on servers of its own. See docs/benchmarks.md. */
+
+type Bench = (options: BenchOptions) => Promise<void>;
+
+const benches: Readonly<Record<string, () => Promise<Bench>>> = {
+  create: async () => (await import('./create.ts')).benchCreate,
+  get: async () => (await import('./get.ts')).benchGet,
+  tasks: async () => (await import('./tasks.ts')).benchTasks,
+};
+
+const options = readOptions(process.argv.slice(2));
+const load = benches[options.name];
+if (load === undefined) {
+  console.error(`${usage}\nNames: ${Object.keys(benches).join(', ')}`);
+  process.exit(64);
+}
+const bench = await load();
+await bench(options);
+process.exit();

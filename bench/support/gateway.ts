@@ -1,0 +1,196 @@
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MongoClient } from 'mongodb';
+import type { Db } from 'mongodb';
+import { request } from 'undici';
+
+import { profileFlags } from './profile.ts';
+import { requirePoller } from './stand.ts';
+import type { Stand } from './stand.ts';
+
+/** The gateway as operators run it: API and worker in a process each, with the simulator as their upstream. */
+export interface BenchGateway {
+  readonly url: string;
+  readonly simulatorUrl: string;
+  /** Takes callbacks; in the simulator's process. */
+  readonly receiverUrl: string;
+  /** API keys of accounts with credit: work is spread over them in turn. */
+  readonly keys: readonly string[];
+  /** The gateway's own database. */
+  readonly db: Db;
+  /** Body of a create: the model decides when the first poll comes, the prompt how long the simulator renders. */
+  videoBody(kind: RenderKind, more?: Readonly<Record<string, unknown>>): string;
+  simulatorStats(): Promise<SimulatorStats>;
+  close(): Promise<void>;
+}
+
+/**
+ * `short`: renders in 1 s. `long`: for ever, so that admission and submission are all that happens. `parked`: on a
+ * channel that no worker serves, so that admission is all that happens.
+ */
+export type RenderKind = 'short' | 'long' | 'parked';
+
+export interface SimulatorStats {
+  readonly submits: number;
+  readonly creates: number;
+}
+
+export interface GatewayOptions {
+  readonly profile: boolean;
+  readonly accounts?: number;
+  /** More channels and models, as YAML list items. */
+  readonly channels?: string;
+  readonly models?: string;
+}
+
+const gatewayProgram = new URL('../../src/cli.ts', import.meta.url);
+const prefix = 'bench-';
+export const simulatorKey = 'simulated';
+const loopback = '127.0.0.0/8';
+const credit = '100000000';
+export const shortRenderSeconds = 1;
+const longRenderSeconds = 36_000;
+
+async function startSimulatorProcess(stand: Stand) {
+  const port = await stand.freePort();
+  const receiverPort = await stand.freePort();
+  const url = `http://127.0.0.1:${port}`;
+  await stand.startProgram({
+    name: 'simulator',
+    script: new URL('simulator-process.ts', import.meta.url),
+    args: [String(port), simulatorKey, String(shortRenderSeconds), String(receiverPort)],
+    environment: {},
+    probe: () => getJson(`${url}/_control/stats`),
+  });
+  return { url, receiverUrl: `http://127.0.0.1:${receiverPort}/` };
+}
+
+export async function startBenchGateway(stand: Stand, options: GatewayOptions): Promise<BenchGateway> {
+  const { url: simulatorUrl, receiverUrl } = await startSimulatorProcess(stand);
+  const port = await stand.freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const adminToken = randomBytes(16).toString('hex');
+  const workerConfig = join(stand.directory, 'gateway.worker.yaml');
+  const apiConfig = join(stand.directory, 'gateway.api.yaml');
+  await writeFile(workerConfig, configuration(options, false));
+  await writeFile(apiConfig, configuration(options, true));
+  const environment = {
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    PUBLIC_URL: url,
+    MONGODB_URI: stand.mongodbUri.replace('/?', '/bench?'),
+    TEMPORAL_ADDRESS: stand.temporalAddress,
+    TASK_QUEUE_PREFIX: prefix,
+    SECRETS_KEY: randomBytes(32).toString('base64'),
+    ADMIN_TOKEN: adminToken,
+    SIMULATOR_URL: simulatorUrl,
+    SHUTDOWN_GRACE_SECONDS: '5',
+    WEBHOOK_ALLOW_PRIVATE_NETWORKS: loopback,
+    MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,
+    UPSTREAM_ALLOW_PRIVATE_NETWORKS: loopback,
+  };
+  const flags = (name: string): readonly string[] => (options.profile ? profileFlags(name) : []);
+  await stand.startProgram({
+    name: 'worker',
+    script: gatewayProgram,
+    args: ['worker'],
+    environment: { ...environment, GATEWAY_CONFIG: workerConfig },
+    nodeFlags: flags('worker'),
+    probe: () =>
+      Promise.all([
+        requirePoller(stand, `${prefix}tasks`, 'workflow'),
+        requirePoller(stand, `${prefix}channel-ark`, 'activity'),
+        requirePoller(stand, `${prefix}callbacks`, 'activity'),
+      ]),
+  });
+  await stand.startProgram({
+    name: 'api',
+    script: gatewayProgram,
+    args: ['api'],
+    environment: { ...environment, GATEWAY_CONFIG: apiConfig },
+    nodeFlags: flags('api'),
+    probe: () => getJson(`${url}/readyz`),
+  });
+  const keys = await Promise.all(
+    Array.from({ length: options.accounts ?? 4 }, (_, index) => makeKey(url, adminToken, `account-${index}`)),
+  );
+  const mongo = await MongoClient.connect(stand.mongodbUri, { useBigInt64: true });
+  return {
+    url,
+    simulatorUrl,
+    receiverUrl,
+    keys,
+    db: mongo.db('bench'),
+    videoBody: (kind, more = {}) => JSON.stringify({ ...videoRequests[kind], ...more }),
+    simulatorStats: async () => (await getJson(`${simulatorUrl}/_control/stats`)) as SimulatorStats,
+    close: () => mongo.close(),
+  };
+}
+
+const videoRequest = { duration: 5, resolution: '720p', ratio: '16:9' };
+const videoRequests: Record<RenderKind, Readonly<Record<string, unknown>>> = {
+  short: { ...videoRequest, model: 'short', prompt: `a boat [sim:render=${shortRenderSeconds}]` },
+  long: { ...videoRequest, model: 'long', prompt: `a boat [sim:render=${longRenderSeconds}]` },
+  parked: { ...videoRequest, model: 'parked', prompt: 'a boat' },
+};
+
+/** The worker's file leaves the parked channel out: nobody serves its task queue. */
+function configuration({ channels = '', models = '' }: GatewayOptions, withParked: boolean): string {
+  return `currency: USD
+channels:
+${arkChannel('ark', ['short', 'long'])}${withParked ? arkChannel('parked', ['parked']) : ''}${channels}models:
+${videoModel('short', shortRenderSeconds)}${videoModel('long', longRenderSeconds)}${videoModel('parked', longRenderSeconds)}${models}`;
+}
+
+function arkChannel(id: string, models: readonly string[]): string {
+  const served = models.map((model) => `${model}: { upstream: dreamina-seedance-2-0-260128 }`);
+  return `  - id: ${id}
+    provider: ark
+    base_url: \${SIMULATOR_URL}/ark/api/v3
+    credentials: [{ id: a, api_key: ${simulatorKey} }]
+    callbacks: false
+    limits: { submits_per_second: 1000, polls_per_second: 1000 }
+    timeouts: { submit_ms: 5000, poll_ms: 5000 }
+    models: { ${served.join(', ')} }
+`;
+}
+
+function videoModel(id: string, expectedSeconds: number): string {
+  return `  - id: ${id}
+    kind: video
+    resolutions: [720p]
+    ratios: ["16:9"]
+    durations: { min: 4, max: 15, default: 5 }
+    expected_seconds: ${expectedSeconds}
+    price: { unit: million_tokens, rules: [{ price: "7.00" }] }
+`;
+}
+
+async function makeKey(url: string, adminToken: string, account: string): Promise<string> {
+  const post = async (path: string, body: unknown): Promise<Record<string, unknown>> => {
+    const answer = await request(`${url}/admin/v1${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode >= 300) throw new Error(`POST ${path}: ${text}`);
+    return JSON.parse(text) as Record<string, unknown>;
+  };
+  await post('/accounts', { id: account, name: account });
+  await post(`/accounts/${account}/credits`, { amount: credit, reference: `${account} credit` });
+  const { key } = await post('/keys', { account, name: 'bench' });
+  return String(key);
+}
+
+export async function getJson(url: string): Promise<unknown> {
+  const { statusCode, body } = await request(url, { headersTimeout: 5_000 });
+  const text = await body.text();
+  if (statusCode !== 200) throw new Error(`GET ${url}: ${statusCode} ${text}`);
+  return JSON.parse(text);
+}
+
+export function jsonHeaders(key: string): Record<string, string> {
+  return { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+}
