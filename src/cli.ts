@@ -15,6 +15,7 @@ import {
 } from './config.ts';
 import type { Environment } from './config.ts';
 import type { Core } from './core.ts';
+import { readLocalSettings } from './local/settings.ts';
 import { createLogger } from './log.ts';
 import { providers } from './providers/index.ts';
 import { createLeaseStore } from './store/leases.ts';
@@ -75,18 +76,20 @@ async function serveWorker(): Promise<void> {
 /** Makes no index and changes nothing: a missing index is among what it looks for. */
 async function verifyLedger(onProgress: (line: string) => void) {
   const environment = readEnvironment();
-  const { MONGODB_URI, TEMPORAL_ADDRESS, TASK_QUEUE_PREFIX } = environment;
-  if (MONGODB_URI === undefined || TEMPORAL_ADDRESS === undefined) {
+  const local = await readLocalSettings(environment.DATA_DIR);
+  const mongodbUri = environment.MONGODB_URI ?? local?.mongodbUri;
+  const temporalAddress = environment.TEMPORAL_ADDRESS ?? local?.temporalAddress;
+  if (mongodbUri === undefined || temporalAddress === undefined) {
     throw new ConfigError('The environment', [
-      'MONGODB_URI, TEMPORAL_ADDRESS: required to verify the ledger (npm start prints those of local mode)',
+      'MONGODB_URI, TEMPORAL_ADDRESS: required to verify the ledger where there is no local mode (DATA_DIR)',
     ]);
   }
-  const mongo = await connectMongo(MONGODB_URI, { appName: 'mediary-cli' });
-  const client = createTemporalClient(temporalSettings(environment, TEMPORAL_ADDRESS, undefined));
+  const mongo = await connectMongo(mongodbUri, { appName: 'mediary-cli' });
+  const client = createTemporalClient(temporalSettings(environment, temporalAddress, undefined));
   try {
     return await runLedgerVerification({
       db: mongo.db,
-      workflows: createWorkflowLookup(client, TASK_QUEUE_PREFIX),
+      workflows: createWorkflowLookup(client, environment.TASK_QUEUE_PREFIX),
       leases: createLeaseStore(mongo.db),
       onProgress,
     });

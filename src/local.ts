@@ -107,7 +107,8 @@ async function startEverything(environment: Environment, options: LocalOptions, 
     () => probe(`http://${environment.HOST}:${port}/readyz`),
     readyDeadlineMs,
   );
-  const listening = { ...settings, apiUrl };
+  const { mongodbUri, temporalAddress } = servers;
+  const listening = { ...settings, apiUrl, mongodbUri, temporalAddress };
   const account = await makeAccount(listening);
   await saveLocalSettings(options.dataDir, { ...listening, apiKey: account.apiKey });
   return {

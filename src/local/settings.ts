@@ -14,6 +14,9 @@ export interface LocalSettings {
   readonly apiKey?: string | undefined;
   /** Where the API of the last start listened. */
   readonly apiUrl?: string | undefined;
+  /** The servers of the last start. */
+  readonly mongodbUri?: string | undefined;
+  readonly temporalAddress?: string | undefined;
 }
 
 const settingsSchema = z.object({
@@ -22,6 +25,8 @@ const settingsSchema = z.object({
   account: z.string(),
   apiKey: z.string().optional(),
   apiUrl: z.string().optional(),
+  mongodbUri: z.string().optional(),
+  temporalAddress: z.string().optional(),
 });
 
 export function localSettingsPath(dataDir: string): string {

@@ -96,23 +96,7 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
       if (!answer.done) throw new GatewayError('action_not_possible', answer.message);
     },
 
-    async checkReady() {
-      const queues = [taskQueue, callbacksQueue(queuePrefix)];
-      for (const name of queues) {
-        const kind = name === taskQueue ? 1 : 2;
-        const { pollers } = await client.withDeadline(now() + callDeadlineMs, () =>
-          client.workflowService.describeTaskQueue({
-            namespace: client.options.namespace,
-            taskQueue: { name },
-            taskQueueType: kind,
-          }),
-        );
-        const recently = (pollers ?? []).some(
-          ({ lastAccessTime }) => now() - Number(lastAccessTime?.seconds ?? 0) * 1000 < pollerMaxAgeMs,
-        );
-        if (!recently) throw new Error(`no worker polls the task queue ${name}`);
-      }
-    },
+    checkReady: () => checkPollers(client, queuePrefix),
   };
 
   async function redeliver(task: string): Promise<void> {
@@ -124,6 +108,28 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       staticSummary: 'callback again, on demand',
     });
+  }
+}
+
+/** Kinds of task queues in the API. */
+const workflowQueue = 1;
+const activityQueue = 2;
+
+/** Throws when Temporal does not answer or a queue that every task needs has no worker. */
+async function checkPollers(client: Client, queuePrefix: string): Promise<void> {
+  const queues = [
+    { name: tasksQueue(queuePrefix), taskQueueType: workflowQueue },
+    { name: callbacksQueue(queuePrefix), taskQueueType: activityQueue },
+  ];
+  const { namespace } = client.options;
+  for (const { name, taskQueueType } of queues) {
+    const { pollers } = await client.withDeadline(Date.now() + callDeadlineMs, () =>
+      client.workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType }),
+    );
+    const recently = (pollers ?? []).some(
+      ({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1000 < pollerMaxAgeMs,
+    );
+    if (!recently) throw new Error(`no worker polls the task queue ${name}`);
   }
 }
 
