@@ -1,0 +1,185 @@
+import { mkdtemp, readdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { chargeImages } from '../../src/images/charge-images.ts';
+import { synchronousIssue } from '../../src/images/image-forms.ts';
+import { inspectImage } from '../../src/images/inspect-image.ts';
+import { readDataUrl } from '../../src/images/reference-image.ts';
+import { openImageWorkspaces } from '../../src/images/workspace.ts';
+import { presentImages } from '../../src/http/presenters/image.ts';
+import { LargeText } from '../../src/large-json.ts';
+import type { PriceBasis } from '../../src/domain/price.ts';
+import type { ImageInput, ImageRequest } from '../../src/domain/request.ts';
+import type { SynchronousImageProvider } from '../../src/providers/provider.ts';
+import { png } from './support.ts';
+
+const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex');
+const riff = (kind: string, rest: string): Buffer =>
+  Buffer.concat([Buffer.from('RIFF????WEBP' + kind, 'latin1'), hex(rest), Buffer.alloc(16)]);
+
+describe('what an image is, by its first bytes', () => {
+  test.each<[string, Buffer, object]>([
+    ['PNG', png(7, 5), { mediaType: 'image/png', width: 7, height: 5 }],
+    [
+      'GIF',
+      Buffer.concat([Buffer.from('GIF89a'), hex('0700 0500')]),
+      { mediaType: 'image/gif', width: 7, height: 5 },
+    ],
+    [
+      'lossy WebP',
+      riff('VP8 ', '00000000 000000 9d012a 0700 0500'),
+      { mediaType: 'image/webp', width: 7, height: 5 },
+    ],
+    ['lossless WebP', riff('VP8L', '00000000 2f 06000100'), { mediaType: 'image/webp', width: 7, height: 5 }],
+    [
+      'extended WebP',
+      riff('VP8X', '00000000 00000000 060000 040000'),
+      { mediaType: 'image/webp', width: 7, height: 5 },
+    ],
+    [
+      'JPEG behind two segments and fill bytes',
+      hex('ffd8 ffe0 0004 0000 ffe1 0006 00000000 ffff ffc2 000b 08 0005 0007 01 011100'),
+      { mediaType: 'image/jpeg', width: 7, height: 5 },
+    ],
+  ])('%s', (_name, bytes, expected) => {
+    expect(inspectImage(bytes)).toEqual(expected);
+  });
+
+  test.each<[string, Buffer]>([
+    ['nothing', Buffer.alloc(0)],
+    ['text', Buffer.from('hello, this is a long enough text')],
+    ['SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')],
+    ['a PNG signature alone', png(1, 1).subarray(0, 12)],
+    ['a PNG of no width', png(0, 5)],
+    ['a JPEG that never says its size', hex('ffd8 ffe0 0004 0000 ffd9')],
+    ['a JPEG whose segments lead nowhere', hex('ffd8 ffe0 0000 0000 0000 0000')],
+    ['an unknown WebP', riff('ABCD', '00000000 00000000 00')],
+  ])('%s is none', (_name, bytes) => {
+    expect(inspectImage(bytes)).toBeUndefined();
+  });
+});
+
+describe('data URLs', () => {
+  const base64 = png(2, 2).toString('base64');
+  test('count by their bytes, not by what they say', () => {
+    expect(readDataUrl(`data:image/jpeg;base64,${base64}`, 100)).toMatchObject({ mediaType: 'image/png' });
+    expect(readDataUrl(`DATA:;BASE64,${base64.replace(/=+$/, '')}`, 100)).toMatchObject({ form: 'data' });
+    expect(readDataUrl(`data:image/png;charset=utf-8;base64,${base64}`, 100)).toMatchObject({ form: 'data' });
+  });
+  test('are refused beyond the pixels that are taken', () => {
+    expect(readDataUrl(`data:image/png;base64,${base64}`, 3)).toMatchObject({ refused: /2 x 2 pixels/ });
+  });
+  test.each(['data:image/png;base64,', 'data:image/png;base64,a===', 'data:image/png;base64,a b', 'data:,x'])(
+    '%s is refused',
+    (text) => expect(readDataUrl(text, 100)).toHaveProperty('refused'),
+  );
+});
+
+describe('which channels can take the images', () => {
+  const url: ImageInput = { form: 'url', url: 'https://a.example/a.png' };
+  const data: ImageInput = { form: 'data', mediaType: 'image/png', base64: '' };
+  const issue = (forms: SynchronousImageProvider['imageForms'], images: ImageInput[], mask?: ImageInput) => {
+    const request = { images, ...(mask === undefined ? {} : { mask }) } as unknown as ImageRequest;
+    return synchronousIssue({ imageForms: forms } as SynchronousImageProvider, request, 'm')?.param;
+  };
+  test('bytes become any form but an address', () => {
+    expect(issue(['file'], [url, data], data)).toBeUndefined();
+    expect(issue(['data'], [url, data])).toBeUndefined();
+    expect(issue(['url'], [url])).toBeUndefined();
+    expect(issue(['url'], [url, data])).toBe('image');
+    expect(issue(['url'], [url], data)).toBe('mask');
+    expect(issue([], [])).toBeUndefined();
+    expect(issue([], [url])).toBe('image');
+  });
+});
+
+describe('the charge', () => {
+  const basis = (facts: PriceBasis['facts'], unit: PriceBasis['price']['unit'] = 'image'): PriceBasis => ({
+    price: {
+      unit,
+      minimum: '0',
+      rules: [
+        { when: { size: ['2K'] }, price: '0.03' },
+        { when: { size: ['512x512'], quality: ['low'] }, price: '0.01' },
+        { when: { size: ['512x512'] }, price: '0.02' },
+        { when: { size: ['1024x1024'] }, price: '0.05' },
+      ],
+    },
+    facts,
+    version: 'v',
+  });
+  const common = { channel: 'c', held: 120_000n, asked: 4 };
+
+  test('is by what was asked for, in the words of the caller', () => {
+    const facts = { images: 2, size: '1024x1024' };
+    expect(chargeImages({ ...common, basis: basis({ size: '2K' }), facts }).amount).toBe(60_000n);
+  });
+  test('is by what was rendered, where that was left open', () => {
+    const facts = { images: 2, size: '512x512' };
+    expect(chargeImages({ ...common, basis: basis({}), facts }).amount).toBe(40_000n);
+    expect(chargeImages({ ...common, basis: basis({ size: 'auto' }), facts, quality: 'low' }).amount).toBe(
+      20_000n,
+    );
+  });
+  test('is the share of the hold where no rule knows what came', () => {
+    const facts = { images: 1, size: '9x9' };
+    expect(chargeImages({ ...common, basis: basis({}), facts })).toMatchObject({
+      amount: 30_000n,
+      estimated: true,
+    });
+  });
+  test('is by tokens where these are the unit', () => {
+    const facts = { images: 1, size: '1024x1024', usage: { completionTokens: 1_000_000 } };
+    expect(chargeImages({ ...common, basis: basis({}, 'million_tokens'), facts }).amount).toBe(50_000n);
+  });
+});
+
+describe('the answer', () => {
+  const text = (parts: readonly (string | Uint8Array)[]): unknown =>
+    JSON.parse(Buffer.concat(parts.map((part) => Buffer.from(part))).toString());
+  test('is one JSON text, whatever an upstream put into its base64', () => {
+    const evil = '"}],"usage":{"total_tokens":1},"x":[{"y":"';
+    const images = [
+      { base64: new LargeText([Buffer.from('QUJD'), Buffer.from('REVG')], true) },
+      { base64: new LargeText([Buffer.from(evil)], false), expiresAt: 5 },
+      { url: 'https://a.example/?a="b"' },
+      { base64: evil },
+    ];
+    expect(text(presentImages({ images, extra: { created: 9, data: 1, size: '1x1' } }, 7))).toEqual({
+      created: 7,
+      data: [
+        { b64_json: 'QUJDREVG' },
+        { b64_json: evil, expires_at: 5 },
+        { url: 'https://a.example/?a="b"' },
+        { b64_json: evil },
+      ],
+      size: '1x1',
+    });
+  });
+});
+
+describe('workspaces', () => {
+  test('take everything with them, and what killed processes left', async () => {
+    const parent = await mkdtemp(join(tmpdir(), 'workspaces-'));
+    const [old, young] = await Promise.all([
+      mkdtemp(join(parent, 'mediary-images-')),
+      mkdtemp(join(parent, 'mediary-images-')),
+    ]);
+    await writeFile(join(old, 'a'), '');
+    await utimes(old, 1, 1);
+    const workspaces = await openImageWorkspaces(Date.now, parent);
+    expect(await readdir(parent)).not.toContain(old.split('/').at(-1));
+    expect((await stat(young)).isDirectory()).toBe(true);
+    const workspace = workspaces.open();
+    await workspace.dispose();
+    const paths = [await workspace.newPath(), await workspace.newPath()];
+    expect(new Set(paths).size).toBe(2);
+    for (const path of paths) await writeFile(path, 'x');
+    await workspace.dispose();
+    await workspace.dispose();
+    expect(await readdir(workspaces.directory)).toEqual([]);
+    await workspaces.close();
+    expect(await readdir(parent)).toHaveLength(1);
+  });
+});
