@@ -8,7 +8,7 @@ import type { DeliveryStore } from '../src/store/deliveries.ts';
 import type { RequestStore } from '../src/store/requests.ts';
 import type { TaskStore } from '../src/store/tasks.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
-import type { TaskKind } from '../src/domain/task.ts';
+import type { ResultItem, TaskKind } from '../src/domain/task.ts';
 import type { RateLimiter } from '../src/rate-limiter.ts';
 import type { StatusPoller } from './status-poller.ts';
 
@@ -39,6 +39,12 @@ export interface ChannelActivityDeps {
   readonly attempts: AttemptStore;
   readonly channels: Channels;
   readonly gate: SubmitGate;
+  /** Copies results into our own storage, if there is one. Never throws; in time, or as they came. */
+  readonly copyResults: (
+    task: string,
+    items: readonly ResultItem[],
+    timeoutMs: number,
+  ) => Promise<readonly ResultItem[]>;
   /** One per channel and credential of this process. */
   readonly submitLimiter: (candidate: RouteCandidate) => RateLimiter;
   readonly poller: (candidate: RouteCandidate, kind: TaskKind) => StatusPoller;

@@ -11,6 +11,9 @@ import type { PollInput, PollResult } from './types.ts';
 const watchWindowMs = 15_000;
 const inlineWaitMaxMs = 3_000;
 const delayMinMs = 500;
+/** What the copy of a result may take of an attempt's two minutes, and of the last look's one. */
+const copyMaxMs = 75_000;
+const lastCopyMaxMs = 25_000;
 /** An upstream that says this often in a row that it does not know the job has lost it. */
 const goneMax = 5;
 
@@ -75,13 +78,13 @@ async function record(
 ): Promise<Seen> {
   const { task } = input;
   switch (status.state) {
-    case 'succeeded':
-      await deps.tasks.recordOutcome(
-        task,
-        { kind: 'succeeded', items: status.items, facts: status.facts },
-        status.traceId,
+    case 'succeeded': {
+      const items = await beating(
+        deps.copyResults(task, status.items, input.last ? lastCopyMaxMs : copyMaxMs),
       );
+      await deps.tasks.recordOutcome(task, { kind: 'succeeded', items, facts: status.facts }, status.traceId);
       return { result: { kind: 'succeeded', facts: status.facts } };
+    }
     case 'failed': {
       const message = `${status.code}: ${deps.scrub(status.message)}`;
       await deps.tasks.recordOutcome(task, { kind: 'failed', code: status.code, message }, status.traceId);

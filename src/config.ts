@@ -115,11 +115,39 @@ const modelSchema = z.strictObject({
 });
 
 /** Exported for the test that holds docs/configuration.md and the schema equal. */
+const gibibyte = 1024 ** 3;
+
+/** Whether and where results are copied to, so that their links outlive those of the upstream. Read at start only. */
+const resultsSchema = z
+  .strictObject({
+    storage: z.enum(['none', 'directory', 's3']).default('none'),
+    directory: z.string().min(1).default('results'),
+    s3: z
+      .strictObject({
+        endpoint: z.url({ protocol: /^https?$/ }).optional(),
+        region: z.string().min(1).default('us-east-1'),
+        bucket: z.string().min(1),
+        prefix: z.string().default(''),
+        access_key_id: z.string().min(1).optional(),
+        secret_access_key: z.string().min(1).optional(),
+        path_style: z.boolean().default(false),
+      })
+      .optional(),
+    max_bytes: positiveInt.default(gibibyte),
+    retention_days: positiveInt.max(3650).default(30),
+    url_ttl_seconds: z.number().int().min(300).max(604_800).default(86_400),
+  })
+  .refine(({ storage, s3 }) => storage !== 's3' || s3 !== undefined, {
+    path: ['s3'],
+    message: 'required with storage: s3',
+  });
+
 export const fileSchema = z
   .strictObject({
     currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency code of three letters, such as USD'),
     channels: z.array(channelSchema).min(1).refine(unique('id'), 'channel ids must differ'),
     models: z.array(modelSchema).min(1).refine(unique('id'), 'model ids must differ'),
+    results: resultsSchema.prefault({}),
   })
   .superRefine((file, context) => {
     const known = new Set(file.models.map((model) => model.id));
@@ -147,6 +175,7 @@ export interface GatewayConfig {
   readonly currency: string;
   readonly channels: readonly ChannelConfig[];
   readonly models: readonly ModelConfig[];
+  readonly results: z.infer<typeof resultsSchema>;
   /** Fingerprint of the file: 12 hex digits of its SHA-256. */
   readonly version: string;
 }

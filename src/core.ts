@@ -12,6 +12,8 @@ import { ensureLedgerIndexes, ledgerCollection } from './ledger/collection.ts';
 import { createLedger } from './ledger/ledger.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { providers } from './providers/index.ts';
+import { openResults } from './results/results.ts';
+import type { Results } from './results/results.ts';
 import { createSecrets } from './secrets.ts';
 import type { Secrets } from './secrets.ts';
 import { createAccountStore } from './store/accounts.ts';
@@ -28,6 +30,7 @@ import type { Mongo } from './store/mongo.ts';
 import { createRateLimitStore } from './store/rate-limits.ts';
 import { createRequestStore } from './store/requests.ts';
 import { createSlotStore } from './store/slots.ts';
+import { createResultCopyStore } from './store/result-copies.ts';
 import { createTaskStore } from './store/tasks.ts';
 import { createTemporalClient, temporalSettings } from './temporal/connection.ts';
 import type { TemporalSettings } from './temporal/connection.ts';
@@ -46,6 +49,8 @@ export interface Core {
   readonly secrets: Secrets;
   readonly channels: Channels;
   readonly health: Health;
+  /** Our own copies of results. */
+  readonly results: Results;
   readonly temporal: TemporalSettings;
   readonly client: Client;
   readonly now: () => number;
@@ -85,6 +90,14 @@ export async function openCore(environment: Environment, log: Logger): Promise<C
     now,
     random: Math.random,
   });
+  const results = await openResults({
+    config: current.results,
+    environment,
+    stores,
+    key: secrets.deriveKey('media-link'),
+    log,
+    now,
+  });
   await health.circuits.refresh();
   health.circuits.start();
   return {
@@ -98,13 +111,14 @@ export async function openCore(environment: Environment, log: Logger): Promise<C
     secrets,
     channels: createChannels({ current: () => current, providers, request: upstream }),
     health,
+    results,
     temporal,
     client,
     now,
     random: Math.random,
     async close() {
       health.circuits.stop();
-      await Promise.all([client.connection.close(), mongo.close(), upstream.close()]);
+      await Promise.all([client.connection.close(), mongo.close(), upstream.close(), results.close()]);
     },
   };
 }
@@ -119,6 +133,7 @@ function createStores({ db }: Mongo, now: () => number) {
     idempotency: createIdempotencyStore(db, now),
     deliveries: createDeliveryStore(db),
     channelStates: createChannelStateStore(db),
+    resultCopies: createResultCopyStore(db),
     circuits: createChannelHealthStore(db, now),
     slots: createSlotStore(db, now),
     rateLimits: createRateLimitStore(db),

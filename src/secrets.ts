@@ -6,7 +6,8 @@ export type SecretPurpose =
   | 'admin-token-hmac'
   | 'idempotency-hmac'
   | 'webhook-secret'
-  | 'payload-codec';
+  | 'payload-codec'
+  | 'media-link';
 
 export interface Secrets {
   /** 32 bytes, always the same for one SECRETS_KEY and purpose. */

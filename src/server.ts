@@ -106,6 +106,8 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
       secret: secrets.deriveKey('idempotency-hmac'),
     }),
     images: imageService(core, guarded, overdraftLimit),
+    mediaUrl: core.results.mediaUrl,
+    ...(core.results.kept === undefined ? {} : { keptResults: { ...core.results.kept, now } }),
     channelSwitches: switches,
     channelHealth: ({ id }) => core.health.circuits.describe(id),
     checkCallbackUrl: (url) => guarded.webhooks.checkAddress(url),

@@ -13,7 +13,7 @@ import {
   createChannelActivities,
   createTaskActivities,
 } from '../activities/index.ts';
-import type { ChannelActivityDeps } from '../activities/deps.ts';
+import type { ChannelActivityDeps, UpkeepStep } from '../activities/deps.ts';
 import { createStatusPoller } from '../activities/status-poller.ts';
 import type { StatusPoller } from '../activities/status-poller.ts';
 import { ChannelGoneError, taskProviderFor } from './channels.ts';
@@ -154,6 +154,7 @@ function tasksOptions(
         slots: core.health.slots,
         upkeep: [
           { name: 'slots', run: () => tidySlots(core.health.slots, tasks) },
+          ...resultUpkeep(core),
           { name: 'leases', run: createReleaseDeadLeases({ ...core, leases: core.stores.leases }) },
         ],
         workflows: createWorkflowLookup(core.client, core.environment.TASK_QUEUE_PREFIX),
@@ -166,6 +167,14 @@ function tasksOptions(
   };
 }
 
+function resultUpkeep({ results: { kept } }: Core): UpkeepStep[] {
+  if (kept === undefined) return [];
+  return [
+    { name: 'copies', run: () => kept.copier.retryDue() },
+    { name: 'retention', run: () => kept.copier.deleteExpired() },
+  ];
+}
+
 function callbackDeps(core: Core, guarded: ReturnType<typeof createGuardedClient>) {
   const { tasks, requests, deliveries } = core.stores;
   return {
@@ -173,8 +182,9 @@ function callbackDeps(core: Core, guarded: ReturnType<typeof createGuardedClient
     requests,
     deliveries,
     webhookSecrets: webhookSecretsOf(core),
-    post: guarded.deliver,
-    present: (task: Parameters<typeof presentTask>[0]) => JSON.stringify(presentTask(task)),
+    post: (delivery: Parameters<typeof guarded.deliver>[0]) => guarded.deliver(delivery),
+    present: (task: Parameters<typeof presentTask>[0]) =>
+      JSON.stringify(presentTask(task, core.results.mediaUrl)),
     now: core.now,
   };
 }
@@ -191,6 +201,8 @@ function channelDeps(core: Core): ChannelActivityDeps {
     attempts,
     channels: core.channels,
     gate: createSubmitGate(core.health),
+    copyResults: async (task, items, timeoutMs) =>
+      (await core.results.kept?.copier.copy(task, items, timeoutMs)) ?? items,
     submitLimiter: ({ channel, credential }) =>
       remember(limiters, `${channel}/${credential}`, () =>
         limiter(core.channels(channel)?.config.limits.submits_per_second ?? 1),

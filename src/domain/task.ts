@@ -1,3 +1,4 @@
+import type { StoredMedia } from './stored-media.ts';
 import type { TaskErrorCode } from './errors.ts';
 
 /** The status values of the contract, in their only order. */
@@ -45,6 +46,8 @@ export interface ResultItem {
   readonly base64?: string;
   readonly lastFrameUrl?: string;
   readonly expiresAt?: number;
+  /** Our own copy. */
+  readonly stored?: StoredMedia;
 }
 
 /** What the upstream said it consumed; absent fields were not told. */

@@ -105,12 +105,16 @@ function requestMeta(context: AppContext): RequestMeta {
 }
 
 function writeReply(context: AppContext, reply: Reply): void {
-  const { status, headers, mediaType, text, parts, onEnd } = reply;
+  const { status, headers, mediaType, text, parts, stream, onEnd } = reply;
   if (onEnd !== undefined) tellEnd(context.res, onEnd);
   context.status = status;
   for (const name in headers) context.set(name, headers[name] ?? '');
   if (status === 304) return;
   context.set('content-type', mediaType);
+  if (stream !== undefined) {
+    context.body = stream;
+    return;
+  }
   context.body = parts === undefined ? text : Readable.from(parts, { objectMode: false });
   if (parts !== undefined) context.length = parts.reduce((bytes, part) => bytes + Buffer.byteLength(part), 0);
 }

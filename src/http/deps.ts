@@ -3,6 +3,7 @@ import type { ChannelConfig } from '../config.ts';
 import type { ChannelSwitches } from '../channel-switches.ts';
 import type { CreatedTask, CreateTaskCommand } from '../create-task.ts';
 import type { RandomBytes } from '../domain/ids.ts';
+import type { MediaUrl } from '../domain/stored-media.ts';
 import type { JsonObject } from '../domain/request.ts';
 import type { ImageService } from '../images/image-service.ts';
 import type { KeyAuth } from '../auth.ts';
@@ -20,6 +21,7 @@ import type { RateLimitStore } from '../store/rate-limits.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { TaskPort } from '../tasks.ts';
+import type { MediaDeps } from './routes/get-media.ts';
 import type { TaskWatcher } from './task-watcher.ts';
 import type { AddressChecks } from './video-request.ts';
 
@@ -41,6 +43,10 @@ export interface AppDeps extends AddressChecks {
   /** `createTaskCreator(…)` of src/create-task.ts. */
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
   readonly port: TaskPort;
+  /** Links to our own copies of results. */
+  readonly mediaUrl: MediaUrl;
+  /** Absent: none are kept, and the route does not exist. */
+  readonly keptResults?: MediaDeps;
   /** Absent: the image routes do not exist. */
   readonly images?: ImageService;
   readonly ledger: Pick<Ledger, 'balance' | 'credit' | 'entries' | 'entriesOfTask'>;

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { z } from 'zod';
 import type { Caller } from '../caller.ts';
@@ -83,6 +84,8 @@ export interface Reply {
   readonly text: string;
   /** Instead of `text`: a body too large to be one string, in order. */
   readonly parts?: readonly BodyPart[];
+  /** Instead of `text`: `content-length` is among the headers. */
+  readonly stream?: Readable;
   /** Told when the answer is written to its end, or the caller hung up before. */
   readonly onEnd?: (written: boolean) => void;
 }

@@ -221,6 +221,14 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
       );
     },
 
+    /** The files stay what they are; where they lie changes. */
+    async replaceItems(id: string, items: readonly ResultItem[]): Promise<void> {
+      await tasks.updateOne(
+        { _id: id, 'outcome.kind': 'succeeded' },
+        { $set: { 'outcome.items': [...items] } },
+      );
+    },
+
     async setAttention(id: string, reason: string | undefined, version: bigint): Promise<void> {
       await tasks.updateOne(
         { _id: id, version: { $lt: version } },

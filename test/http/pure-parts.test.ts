@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { noMediaUrl } from '../../src/domain/stored-media.ts';
 import { presentTask } from '../../src/http/presenters/video-task.ts';
 import { parseSize } from '../../src/http/output-size.ts';
 import { createTaskWatcher } from '../../src/http/task-watcher.ts';
@@ -59,7 +60,7 @@ describe('presentTask', () => {
       items: [{ base64: 'AA==' }, { url: 'https://x' }],
       facts: {},
     } as const;
-    expect(presentTask({ ...task, outcome })).toEqual({
+    expect(presentTask({ ...task, outcome }, noMediaUrl)).toEqual({
       id: 'task_1',
       task_id: 'task_1',
       object: 'image.generation.task',
@@ -77,14 +78,14 @@ describe('presentTask', () => {
 
   test('one count of tokens stands for both', () => {
     const outcome = { kind: 'succeeded', items: [], facts: { usage: { totalTokens: 7 } } } as const;
-    expect(presentTask({ ...task, kind: 'video', outcome }).usage).toEqual({
+    expect(presentTask({ ...task, kind: 'video', outcome }, noMediaUrl).usage).toEqual({
       completion_tokens: 7,
       total_tokens: 7,
     });
   });
 
   test('a failure always has an error', () => {
-    expect(presentTask({ ...task, status: 'failed' }).error).toEqual({
+    expect(presentTask({ ...task, status: 'failed' }, noMediaUrl).error).toEqual({
       code: 'internal_error',
       message: 'The task failed.',
     });

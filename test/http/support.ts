@@ -7,6 +7,7 @@ import { createCatalogue } from '../../src/catalogue.ts';
 import { createChannelSwitches } from '../../src/channel-switches.ts';
 import { parseGatewayConfig } from '../../src/config.ts';
 import { createTaskCreator } from '../../src/create-task.ts';
+import { noMediaUrl } from '../../src/domain/stored-media.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { AppDeps } from '../../src/http/app.ts';
 import { startHttpServer } from '../../src/http/server.ts';
@@ -212,6 +213,7 @@ async function openWorld(
         randomBytes,
         secret: secrets.deriveKey('idempotency-hmac'),
       }),
+      mediaUrl: noMediaUrl,
       channelSwitches,
       checkCallbackUrl: refuseForbidden,
       checkMediaUrl: refuseForbidden,

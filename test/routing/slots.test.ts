@@ -43,7 +43,7 @@ describe('the slots of a credential', () => {
   it('are never more than the limit, however many processes ask at once', async () => {
     const keepers = [openKeeper('q1'), openKeeper('q1'), openKeeper('q1')];
     const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, n) => keepers[n % 3]?.take(request('q1', `t${n}`))),
+      Array.from({ length: 30 }, async (_, n) => keepers[n % 3]?.take(request('q1', `t${n}`))),
     );
     expect(answers.filter((answer) => answer?.kind === 'taken')).toHaveLength(limit);
     expect(answers.filter((answer) => answer?.kind === 'wait')).toHaveLength(30 - limit);

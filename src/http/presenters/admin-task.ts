@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { formatMicros } from '../../domain/money.ts';
+import type { MediaUrl } from '../../domain/stored-media.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { AttemptDocument } from '../../store/attempts.ts';
 import type { DeliveryDocument } from '../../store/deliveries.ts';
@@ -63,12 +64,13 @@ export interface TaskRecords {
   readonly attempts: readonly AttemptDocument[];
   readonly entries: readonly LedgerEntry[];
   readonly delivery: DeliveryDocument | undefined;
+  readonly mediaUrl: MediaUrl;
 }
 
 /** What operators see of a task: everything but what was asked for. */
-export function presentAdminTask(task: TaskDocument): z.output<typeof adminTaskSchema> {
+export function presentAdminTask(task: TaskDocument, mediaUrl: MediaUrl): z.output<typeof adminTaskSchema> {
   return {
-    ...presentTask(task),
+    ...presentTask(task, mediaUrl),
     kind: task.kind,
     account: task.account,
     key: task.key,
@@ -86,10 +88,10 @@ export function presentAdminTask(task: TaskDocument): z.output<typeof adminTaskS
 
 export function presentAdminTaskDetail(
   task: TaskDocument,
-  { attempts, entries, delivery }: TaskRecords,
+  { attempts, entries, delivery, mediaUrl }: TaskRecords,
 ): z.output<typeof adminTaskDetailSchema> {
   return {
-    ...presentAdminTask(task),
+    ...presentAdminTask(task, mediaUrl),
     attempts: attempts.map(presentAttempt),
     ledger: entries.map(presentLedgerEntry),
     callback: delivery === undefined ? null : presentDelivery(delivery),

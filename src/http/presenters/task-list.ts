@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { MediaUrl } from '../../domain/stored-media.ts';
 import type { TaskPage } from '../../store/tasks.ts';
 import { presentTask, taskSchema } from './video-task.ts';
 
@@ -12,10 +13,13 @@ export const taskListSchema = z
   })
   .meta({ id: 'TaskList' });
 
-export function presentTaskList({ tasks, hasMore }: TaskPage): z.output<typeof taskListSchema> {
+export function presentTaskList(
+  { tasks, hasMore }: TaskPage,
+  mediaUrl: MediaUrl,
+): z.output<typeof taskListSchema> {
   return {
     object: 'list',
-    data: tasks.map((task) => presentTask(task)),
+    data: tasks.map((task) => presentTask(task, mediaUrl)),
     first_id: tasks.at(0)?._id ?? null,
     last_id: tasks.at(-1)?._id ?? null,
     has_more: hasMore,

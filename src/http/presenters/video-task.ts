@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { statusMessages, taskStatuses } from '../../domain/task.ts';
+import type { MediaLink, MediaUrl } from '../../domain/stored-media.ts';
 import { taskErrorCodes } from '../../domain/errors.ts';
 import type { ResultItem, SettleFacts, TaskError } from '../../domain/task.ts';
 import type { TaskDocument } from '../../store/tasks.ts';
@@ -40,8 +41,8 @@ export const taskSchema = z
 
 export type PresentedTask = z.output<typeof taskSchema>;
 
-/** A task's wire form, a pure function of its projection: the body of GET and of the callback. */
-export function presentTask(task: TaskDocument): PresentedTask {
+/** A task's wire form, made of its projection and the links to our copies: the body of GET and of the callback. */
+export function presentTask(task: TaskDocument, mediaUrl: MediaUrl): PresentedTask {
   return {
     id: task._id,
     task_id: task._id,
@@ -54,17 +55,18 @@ export function presentTask(task: TaskDocument): PresentedTask {
     updated_at: toSeconds(task.updated_at),
     ...(task.completed_at === undefined ? {} : { completed_at: toSeconds(task.completed_at) }),
     ...(task.progress === undefined ? {} : { progress: task.progress }),
-    ...presentResult(task),
+    ...presentResult(task, mediaUrl),
   };
 }
 
 type ResultFields = Pick<PresentedTask, 'data' | 'video_url' | 'duration' | 'usage' | 'error'>;
 
 /** The poll writes the outcome before it is paid for: it shows only once the status says so. */
-function presentResult({ status, kind, outcome, error }: TaskDocument): ResultFields {
+function presentResult(task: TaskDocument, mediaUrl: MediaUrl): ResultFields {
+  const { status, kind, outcome, error } = task;
   if (status === 'failed') return { data: [], error: presentFailure(error) };
   if (status !== 'succeeded' || outcome?.kind !== 'succeeded') return { data: [] };
-  const data = outcome.items.map(presentItem);
+  const data = outcome.items.map((item) => presentItem(item, (name, at) => mediaUrl(task._id, name, at)));
   const usage = presentUsage(outcome.facts);
   const url = data[0]?.url;
   if (kind === 'image') return { data, usage };
@@ -76,12 +78,21 @@ function presentResult({ status, kind, outcome, error }: TaskDocument): ResultFi
   };
 }
 
-function presentItem(item: ResultItem): PresentedTask['data'][number] {
+type LinkOf = (name: string, storedAt: number) => MediaLink | undefined;
+
+/** Our copy where there is one, else the upstream's link. */
+function presentItem(item: ResultItem, linkOf: LinkOf): PresentedTask['data'][number] {
+  const { stored } = item;
+  const copy = stored === undefined ? undefined : linkOf(stored.name, stored.at);
+  const frame = stored?.lastFrame === undefined ? undefined : linkOf(stored.lastFrame, stored.at);
+  const url = copy?.url ?? item.url;
+  const lastFrameUrl = frame?.url ?? item.lastFrameUrl;
+  const expiresAt = copy?.expiresAt ?? item.expiresAt;
   return {
-    ...(item.url === undefined ? {} : { url: item.url }),
+    ...(url === undefined ? {} : { url }),
     ...(item.base64 === undefined ? {} : { b64_json: item.base64 }),
-    ...(item.lastFrameUrl === undefined ? {} : { last_frame_url: item.lastFrameUrl }),
-    ...(item.expiresAt === undefined ? {} : { expires_at: item.expiresAt }),
+    ...(lastFrameUrl === undefined ? {} : { last_frame_url: lastFrameUrl }),
+    ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
   };
 }
 

@@ -8,7 +8,7 @@ import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'tasks' | 'port' | 'log' | 'now'>;
+type Deps = Pick<RouteDeps, 'tasks' | 'port' | 'log' | 'mediaUrl' | 'now'>;
 
 const upstreamIdCharactersMax = 256;
 
@@ -28,7 +28,7 @@ const body = z
     error: 'is required for adopt',
   });
 
-export function actOnTask({ tasks, port, log, now }: Deps): Route {
+export function actOnTask({ tasks, port, log, mediaUrl, now }: Deps): Route {
   return adminRoute({
     operationId: 'actOnTask',
     summary: 'Act on a task',
@@ -53,7 +53,7 @@ export function actOnTask({ tasks, port, log, now }: Deps): Route {
       await tasks.recordAction(id, { at: now(), by: operator, action, reason });
       const task = await tasks.find(id);
       if (task === undefined) throw taskNotFound();
-      return jsonReply(presentAdminTask(task));
+      return jsonReply(presentAdminTask(task, mediaUrl));
     },
   });
 }

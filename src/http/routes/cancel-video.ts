@@ -7,7 +7,11 @@ import { presentTask, taskSchema } from '../presenters/video-task.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
-export function cancelVideo({ tasks, port }: Pick<RouteDeps, 'tasks' | 'port'>): Route {
+export function cancelVideo({
+  tasks,
+  port,
+  mediaUrl,
+}: Pick<RouteDeps, 'tasks' | 'port' | 'mediaUrl'>): Route {
   return keyRoute({
     operationId: 'cancelVideo',
     summary: 'Cancel a video generation task',
@@ -27,7 +31,7 @@ export function cancelVideo({ tasks, port }: Pick<RouteDeps, 'tasks' | 'port'>):
         });
       }
       await port.cancel(task._id);
-      return jsonReply(presentTask((await tasks.find(task._id)) ?? task));
+      return jsonReply(presentTask((await tasks.find(task._id)) ?? task, mediaUrl));
     },
   });
 }

@@ -9,7 +9,7 @@ import { retryAfterSeconds } from '../retry-after.ts';
 import { jsonReply, keyRoute, notModified } from '../route.ts';
 import type { Reply, RequestMeta, Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'tasks' | 'watcher' | 'catalogue' | 'now'>;
+type Deps = Pick<RouteDeps, 'tasks' | 'watcher' | 'catalogue' | 'mediaUrl' | 'now'>;
 
 const waitSecondsMax = 30;
 const expectedSecondsDefault = 60;
@@ -55,8 +55,8 @@ export function getImageTask(deps: Deps): Route {
   });
 }
 
-function replyWith(task: TaskDocument, meta: RequestMeta, { catalogue, now }: Deps): Reply {
-  const reply = jsonReply(presentTask(task));
+function replyWith(task: TaskDocument, meta: RequestMeta, { catalogue, mediaUrl, now }: Deps): Reply {
+  const reply = jsonReply(presentTask(task, mediaUrl));
   const etag = etagOf(reply.text);
   const headers = isTerminal(task.status)
     ? { etag }

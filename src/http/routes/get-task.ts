@@ -5,9 +5,9 @@ import { adminTaskDetailSchema, presentAdminTaskDetail } from '../presenters/adm
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'tasks' | 'attempts' | 'deliveries' | 'ledger'>;
+type Deps = Pick<RouteDeps, 'tasks' | 'attempts' | 'deliveries' | 'ledger' | 'mediaUrl'>;
 
-export function getTask({ tasks, attempts, deliveries, ledger }: Deps): Route {
+export function getTask({ tasks, attempts, deliveries, ledger, mediaUrl }: Deps): Route {
   return adminRoute({
     operationId: 'getTask',
     summary: 'Show a task with its attempts, ledger entries and callbacks',
@@ -25,7 +25,7 @@ export function getTask({ tasks, attempts, deliveries, ledger }: Deps): Route {
         ledger.entriesOfTask(id),
         deliveries.find(id),
       ]);
-      return jsonReply(presentAdminTaskDetail(task, { attempts: made, entries, delivery }));
+      return jsonReply(presentAdminTaskDetail(task, { attempts: made, entries, delivery, mediaUrl }));
     },
   });
 }

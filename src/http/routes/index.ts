@@ -14,6 +14,7 @@ import { estimateVideo } from './estimate-video.ts';
 import { getAccount } from './get-account.ts';
 import { getBalance } from './get-balance.ts';
 import { getImageTask } from './get-image-task.ts';
+import { getMedia } from './get-media.ts';
 import { getModel } from './get-model.ts';
 import { getTask } from './get-task.ts';
 import { getVideo } from './get-video.ts';
@@ -48,6 +49,7 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
     listModels(deps),
     getModel(deps),
     getBalance(deps),
+    ...(deps.keptResults === undefined ? [] : [getMedia(deps.keptResults)]),
     healthz(),
     readyz(deps),
     ...(deps.exposeMetrics ? [metrics(deps)] : []),

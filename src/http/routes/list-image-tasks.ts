@@ -20,7 +20,7 @@ const query = z.object({
   created_before: unixSeconds.optional().meta({ description: 'Unix seconds, exclusive.' }),
 });
 
-export function listImageTasks({ tasks }: Pick<RouteDeps, 'tasks'>): Route {
+export function listImageTasks({ tasks, mediaUrl }: Pick<RouteDeps, 'tasks' | 'mediaUrl'>): Route {
   return keyRoute({
     operationId: 'listImageTasks',
     summary: "List the account's image tasks, newest first",
@@ -37,7 +37,7 @@ export function listImageTasks({ tasks }: Pick<RouteDeps, 'tasks'>): Route {
         ...(after === undefined ? {} : { after }),
       });
       if (after !== undefined && page.tasks.length === 0) await checkCursor(after, caller.account, tasks);
-      return jsonReply(presentTaskList(page));
+      return jsonReply(presentTaskList(page, mediaUrl));
     },
   });
 }

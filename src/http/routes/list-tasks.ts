@@ -18,7 +18,7 @@ const query = z.object({
   needs_attention: z.enum(['true', 'false']).optional(),
 });
 
-export function listTasks({ tasks }: Pick<RouteDeps, 'tasks'>): Route {
+export function listTasks({ tasks, mediaUrl }: Pick<RouteDeps, 'tasks' | 'mediaUrl'>): Route {
   return adminRoute({
     operationId: 'listTasks',
     summary: 'List tasks of all accounts, newest first',
@@ -33,7 +33,8 @@ export function listTasks({ tasks }: Pick<RouteDeps, 'tasks'>): Route {
     errors: [],
     async handle({ query: { limit, after, ...asked } }) {
       const page = await tasks.list(toFilter(asked), { limit, ...(after === undefined ? {} : { after }) });
-      return jsonReply({ object: 'list', data: page.tasks.map(presentAdminTask), has_more: page.hasMore });
+      const data = page.tasks.map((task) => presentAdminTask(task, mediaUrl));
+      return jsonReply({ object: 'list', data, has_more: page.hasMore });
     },
   });
 }

@@ -20,7 +20,7 @@ const query = z.object({
   created_before: unixSeconds.optional().meta({ description: 'Unix seconds, exclusive.' }),
 });
 
-export function listVideos({ tasks }: Pick<RouteDeps, 'tasks'>): Route {
+export function listVideos({ tasks, mediaUrl }: Pick<RouteDeps, 'tasks' | 'mediaUrl'>): Route {
   return keyRoute({
     operationId: 'listVideos',
     summary: "List the account's video tasks, newest first",
@@ -37,7 +37,7 @@ export function listVideos({ tasks }: Pick<RouteDeps, 'tasks'>): Route {
         ...(after === undefined ? {} : { after }),
       });
       if (after !== undefined && page.tasks.length === 0) await checkCursor(after, caller.account, tasks);
-      return jsonReply(presentTaskList(page));
+      return jsonReply(presentTaskList(page, mediaUrl));
     },
   });
 }

@@ -1,0 +1,19 @@
+/** Our own copy of a result's files. The link to it is made anew whenever the result is shown. */
+export interface StoredMedia {
+  /** `<n>.<extension>` */
+  readonly name: string;
+  readonly lastFrame?: string;
+  /** Unix seconds: retention counts from here. */
+  readonly at: number;
+}
+
+export interface MediaLink {
+  readonly url: string;
+  /** Unix seconds. */
+  readonly expiresAt: number;
+}
+
+/** The link to a stored file; undefined: it is no longer kept, or this gateway keeps none. */
+export type MediaUrl = (task: string, name: string, storedAt: number) => MediaLink | undefined;
+
+export const noMediaUrl: MediaUrl = () => undefined;

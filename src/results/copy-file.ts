@@ -1,0 +1,98 @@
+import { GuardedRequestError } from '../http-client.ts';
+import type { GuardedClient } from '../http-client.ts';
+import { extensionOf, mediaTypeOf, signatureBytes } from './media-types.ts';
+import type { ResultStorage } from './storage.ts';
+
+/** Why a file is not copied, and whether trying again may help. */
+export class CopyError extends Error {
+  readonly final: boolean;
+
+  constructor(message: string, final: boolean, cause?: unknown) {
+    super(message, { cause });
+    this.final = final;
+  }
+}
+
+export interface CopyFileDeps {
+  readonly storage: Pick<ResultStorage, 'write'>;
+  /** Results' addresses come from an upstream: hostile until checked. */
+  readonly openMedia: GuardedClient['openMedia'];
+  readonly maxBytes: number;
+}
+
+/** A file that takes longer is not copied, whatever the caller's own limit. */
+const fileTimeoutMs = 10 * 60_000;
+
+export interface FileCopy {
+  readonly task: string;
+  readonly url: string;
+  /** Name without its extension, which the first bytes decide. */
+  readonly stem: string;
+  readonly signal: AbortSignal;
+}
+
+/** Streams one file; its name. */
+export async function copyFile(deps: CopyFileDeps, { task, url, stem, signal }: FileCopy): Promise<string> {
+  const media = await deps.openMedia({ url, maxBytes: deps.maxBytes, timeoutMs: fileTimeoutMs, signal });
+  const source = media.body[Symbol.asyncIterator]();
+  try {
+    const head = await readHead(source);
+    const extension = extensionOf(head);
+    if (extension === undefined) throw new CopyError('the file is none of the types that are kept', true);
+    const name = `${stem}.${extension}`;
+    const whole = followedBy(head, source, media.bytes);
+    await before(signal, deps.storage.write(`${task}/${name}`, whole, mediaTypeOf(name) ?? ''));
+    return name;
+  } finally {
+    await source.return?.();
+  }
+}
+
+/** A storage that hangs must not hold up the task: the write goes on by itself, and may be repeated. */
+function before<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new CopyError('the copy took too long', false)), {
+      once: true,
+    });
+    work.then(resolve, reject);
+  });
+}
+
+async function readHead(source: AsyncIterator<Uint8Array>): Promise<Buffer> {
+  let head = Buffer.alloc(0);
+  while (head.length < signatureBytes) {
+    const next = await source.next();
+    if (next.done === true) break;
+    head = Buffer.concat([head, next.value]);
+  }
+  return head;
+}
+
+/** A body that is shorter than announced is broken, and must not be kept. */
+async function* followedBy(
+  head: Buffer,
+  source: AsyncIterator<Uint8Array>,
+  announced: number | undefined,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let bytes = head.length;
+  yield head;
+  for (;;) {
+    const next = await source.next();
+    if (next.done === true) break;
+    bytes += next.value.byteLength;
+    yield next.value;
+  }
+  if (announced !== undefined && bytes !== announced) {
+    throw new CopyError(`the file has ${bytes} of ${announced} bytes`, false);
+  }
+}
+
+const finalCodes: readonly string[] = ['address_refused', 'answer_too_large', 'encoded_answer'];
+
+export function asCopyError(error: unknown): CopyError {
+  if (error instanceof CopyError) return error;
+  if (error instanceof GuardedRequestError) {
+    return new CopyError(`${error.code}: ${error.message}`, finalCodes.includes(error.code), error);
+  }
+  return new CopyError(error instanceof Error ? error.message : 'unknown', false, error);
+}

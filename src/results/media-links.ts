@@ -1,0 +1,49 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { MediaUrl } from '../domain/stored-media.ts';
+
+/** Makes and checks the links to stored files: `PUBLIC_URL/media/<task>/<name>?expires=<Unix seconds>&sig=<HMAC>`. */
+export interface MediaLinks {
+  readonly url: MediaUrl;
+  /** Constant time. */
+  isValid(link: ClaimedLink): boolean;
+}
+
+export interface ClaimedLink {
+  readonly task: string;
+  readonly name: string;
+  readonly expires: string;
+  readonly sig: string;
+}
+
+export interface MediaLinksOptions {
+  readonly key: Uint8Array;
+  /** Without a trailing slash. */
+  readonly publicUrl: string;
+  readonly ttlSeconds: number;
+  readonly retentionSeconds: number;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+export function createMediaLinks(options: MediaLinksOptions): MediaLinks {
+  const { ttlSeconds, retentionSeconds, publicUrl } = options;
+  const sign = (task: string, name: string, expires: string): Buffer =>
+    createHmac('sha256', options.key).update(`${task}/${name}?${expires}`).digest();
+  const nowSeconds = (): number => Math.floor(options.now() / 1000);
+  return {
+    url(task, name, storedAt) {
+      // The same link for a whole window, so that a task's body and etag stay as they are; each lives one to two.
+      const window = Math.floor(nowSeconds() / ttlSeconds);
+      const expiresAt = Math.min((window + 2) * ttlSeconds, storedAt + retentionSeconds);
+      if (expiresAt <= nowSeconds()) return undefined;
+      const sig = sign(task, name, String(expiresAt)).toString('base64url');
+      return { url: `${publicUrl}/media/${task}/${name}?expires=${expiresAt}&sig=${sig}`, expiresAt };
+    },
+    isValid({ task, name, expires, sig }) {
+      const expected = sign(task, name, expires);
+      const given = Buffer.from(sig, 'base64url');
+      const isOurs = given.length === expected.length && timingSafeEqual(given, expected);
+      return isOurs && Number(expires) > nowSeconds();
+    },
+  };
+}

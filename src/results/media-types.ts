@@ -1,0 +1,40 @@
+/**
+ * What is stored and served: these types and no others, by the file's first bytes. What an upstream says about the
+ * type is not used, and nothing that a browser would run (HTML, SVG) is among them.
+ */
+const mediaTypes = {
+  mp4: 'video/mp4',
+  mov: 'video/quicktime',
+  webm: 'video/webm',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+} as const;
+
+export type MediaExtension = keyof typeof mediaTypes;
+
+/** This many first bytes decide. */
+export const signatureBytes = 16;
+
+export function extensionOf(head: Buffer): MediaExtension | undefined {
+  const ascii = (start: number, end: number): string => head.toString('latin1', start, end);
+  if (ascii(4, 8) === 'ftyp') return ascii(8, 12) === 'qt  ' ? 'mov' : 'mp4';
+  if (head.subarray(0, 4).equals(Buffer.from([0x1a, 0x45, 0xdf, 0xa3]))) return 'webm';
+  if (ascii(0, 8) === '\x89PNG\r\n\x1a\n') return 'png';
+  if (head.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]))) return 'jpg';
+  if (ascii(0, 4) === 'RIFF' && ascii(8, 12) === 'WEBP') return 'webp';
+  return /^GIF8[79]a/.test(ascii(0, 6)) ? 'gif' : undefined;
+}
+
+const namePattern = /^\d{1,3}(?:-last-frame)?\.([a-z0-9]{3,4})$/;
+
+/** The content type of a stored file; undefined: no file of ours has such a name. */
+export function mediaTypeOf(name: string): string | undefined {
+  const extension = namePattern.exec(name)?.[1] ?? '';
+  return isExtension(extension) ? mediaTypes[extension] : undefined;
+}
+
+function isExtension(text: string): text is MediaExtension {
+  return Object.hasOwn(mediaTypes, text);
+}

@@ -1,0 +1,142 @@
+import type { ResultItem } from '../domain/task.ts';
+import type { Logger } from '../log.ts';
+import type { ResultCopyStore } from '../store/result-copies.ts';
+import type { TaskStore } from '../store/tasks.ts';
+import { asCopyError, copyFile } from './copy-file.ts';
+import type { CopyError, CopyFileDeps } from './copy-file.ts';
+import type { ResultStorage } from './storage.ts';
+
+/** Keeps our own copies of what upstreams deliver. */
+export interface ResultCopier {
+  /**
+   * Copies what the items link to and returns them with a reference to the copy. Never throws: an item that cannot be
+   * copied in time comes back as it was, and is tried again.
+   */
+  copy(task: string, items: readonly ResultItem[], timeoutMs: number): Promise<readonly ResultItem[]>;
+  /** Tries again what failed; says how many tasks have their copy now. */
+  retryDue(): Promise<number>;
+  /** Deletes what was kept for as long as it had to be. */
+  deleteExpired(): Promise<number>;
+}
+
+export interface ResultCopierDeps extends CopyFileDeps {
+  readonly storage: ResultStorage;
+  readonly copies: ResultCopyStore;
+  readonly tasks: Pick<TaskStore, 'find' | 'replaceItems'>;
+  readonly retentionSeconds: number;
+  readonly log: Logger;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+const minuteMs = 60_000;
+/** 5, 10, 20, … minutes apart; the links of upstreams live a day as a rule. */
+const retryFirstMs = 5 * minuteMs;
+const triesMax = 9;
+/** Of one task, when it is tried again, and of a whole step of the reconciler. */
+const retryTimeoutMs = 5 * minuteMs;
+const stepMs = 8 * minuteMs;
+const duePerStep = 200;
+
+interface Copied {
+  readonly items: readonly ResultItem[];
+  readonly names: readonly string[];
+  readonly error?: CopyError;
+}
+
+export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
+  const { copies, storage, now, log } = deps;
+
+  async function attempt(task: string, items: readonly ResultItem[], timeoutMs: number): Promise<Copied> {
+    const before = await copies.find(task);
+    const copied = await copyItems(deps, { task, items, signal: AbortSignal.timeout(timeoutMs) });
+    const tries = (before?.tries ?? 0) + 1;
+    const { error } = copied;
+    const names = [...new Set([...(before?.names ?? []), ...copied.names])];
+    const again = error !== undefined && !error.final && tries < triesMax;
+    if (error !== undefined) log.warn({ task, tries, again, err: error }, 'a result was not copied');
+    await copies.write({
+      _id: task,
+      state: again ? 'retry' : error === undefined ? 'stored' : 'gave_up',
+      names,
+      tries,
+      due_at: now() + (again ? retryFirstMs * 2 ** (tries - 1) : deps.retentionSeconds * 1000),
+      ...(error === undefined ? {} : { error: error.message }),
+    });
+    return copied;
+  }
+
+  async function retry(task: string): Promise<boolean> {
+    const outcome = (await deps.tasks.find(task))?.outcome;
+    if (outcome?.kind !== 'succeeded') return false;
+    const { items, error } = await attempt(task, outcome.items, retryTimeoutMs);
+    if (items.some(({ stored }) => stored !== undefined)) await deps.tasks.replaceItems(task, items);
+    return error === undefined;
+  }
+
+  return {
+    async copy(task, items, timeoutMs) {
+      if (!items.some(({ url }) => url !== undefined)) return items;
+      try {
+        return (await attempt(task, items, timeoutMs)).items;
+      } catch (error) {
+        log.warn({ task, err: error }, 'a result was not copied, and is not on record for another try');
+        return items;
+      }
+    },
+
+    async retryDue() {
+      const endsAt = now() + stepMs;
+      let stored = 0;
+      for (const { _id } of await copies.listDue('retry', now(), duePerStep)) {
+        if (now() > endsAt) break;
+        if (await retry(_id)) stored += 1;
+      }
+      return stored;
+    },
+
+    async deleteExpired() {
+      let deleted = 0;
+      for (const state of ['stored', 'gave_up'] as const) {
+        for (const copy of await copies.listDue(state, now(), duePerStep)) {
+          for (const name of copy.names) await storage.remove(`${copy._id}/${name}`);
+          await copies.write({ ...copy, state: 'expired', names: [] });
+          deleted += copy.names.length;
+        }
+      }
+      return deleted;
+    },
+  };
+}
+
+interface ItemsCopy {
+  readonly task: string;
+  readonly items: readonly ResultItem[];
+  readonly signal: AbortSignal;
+}
+
+async function copyItems(deps: ResultCopierDeps, { task, items, signal }: ItemsCopy): Promise<Copied> {
+  const names: string[] = [];
+  const done: ResultItem[] = [];
+  let failure: CopyError | undefined;
+  const take = async (url: string | undefined, stem: string): Promise<string | undefined> => {
+    if (url === undefined) return undefined;
+    try {
+      const name = await copyFile(deps, { task, url, stem, signal });
+      names.push(name);
+      return name;
+    } catch (error) {
+      failure = asCopyError(error);
+      return undefined;
+    }
+  };
+  for (const [index, item] of items.entries()) {
+    const name = item.stored?.name ?? (await take(item.url, `${index}`));
+    const lastFrame = item.stored?.lastFrame ?? (await take(item.lastFrameUrl, `${index}-last-frame`));
+    const at = item.stored?.at ?? Math.floor(deps.now() / 1000);
+    const stored =
+      name === undefined ? undefined : { name, at, ...(lastFrame === undefined ? {} : { lastFrame }) };
+    done.push({ ...item, ...(stored === undefined ? {} : { stored }) });
+  }
+  return { items: done, names, ...(failure === undefined ? {} : { error: failure }) };
+}

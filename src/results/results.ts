@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import type { Environment, GatewayConfig } from '../config.ts';
+import { noMediaUrl } from '../domain/stored-media.ts';
+import type { MediaUrl } from '../domain/stored-media.ts';
+import { createGuardedClient } from '../http-client.ts';
+import type { Logger } from '../log.ts';
+import type { ResultCopyStore } from '../store/result-copies.ts';
+import type { TaskStore } from '../store/tasks.ts';
+import { createDirectoryStorage } from './directory-storage.ts';
+import { createMediaLinks } from './media-links.ts';
+import type { MediaLinks } from './media-links.ts';
+import { createResultCopier } from './result-copier.ts';
+import type { ResultCopier } from './result-copier.ts';
+import type { ResultStorage } from './storage.ts';
+
+export interface Results {
+  readonly mediaUrl: MediaUrl;
+  /** Absent: results are not copied, callers get the upstream's links. */
+  readonly kept?: KeptResults;
+  close(): Promise<void>;
+}
+
+export interface KeptResults {
+  readonly storage: ResultStorage;
+  readonly links: MediaLinks;
+  readonly copier: ResultCopier;
+}
+
+export interface ResultsDeps {
+  readonly config: GatewayConfig['results'];
+  readonly environment: Environment;
+  readonly stores: { readonly tasks: TaskStore; readonly resultCopies: ResultCopyStore };
+  readonly key: Uint8Array;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+const daySeconds = 86_400;
+
+/** Opens the storage that `results:` of gateway.yaml names. Fixed until the process ends: a reload does not move files. */
+export async function openResults(deps: ResultsDeps): Promise<Results> {
+  const { config, environment, log, now } = deps;
+  const storage = await openStorage(config, environment);
+  if (storage === undefined) return { mediaUrl: noMediaUrl, close: () => Promise.resolve() };
+  const retentionSeconds = config.retention_days * daySeconds;
+  const links = createMediaLinks({
+    key: deps.key,
+    publicUrl: environment.PUBLIC_URL ?? `http://${environment.HOST}:${environment.PORT}`,
+    ttlSeconds: config.url_ttl_seconds,
+    retentionSeconds,
+    now,
+  });
+  const { UPSTREAM_ALLOW_PRIVATE_NETWORKS: upstream, MEDIA_ALLOW_PRIVATE_NETWORKS: media } = environment;
+  const client = createGuardedClient({ allowPrivateNetworks: [...upstream, ...media] });
+  const copier = createResultCopier({
+    storage,
+    copies: deps.stores.resultCopies,
+    tasks: deps.stores.tasks,
+    openMedia: (fetch) => client.openMedia(fetch),
+    maxBytes: config.max_bytes,
+    retentionSeconds,
+    log,
+    now,
+  });
+  return {
+    mediaUrl: links.url,
+    kept: { storage, links, copier },
+    async close() {
+      storage.close();
+      await client.close();
+    },
+  };
+}
+
+async function openStorage(
+  { storage, directory, s3 }: GatewayConfig['results'],
+  { DATA_DIR }: Environment,
+): Promise<ResultStorage | undefined> {
+  if (storage === 'directory') return createDirectoryStorage(join(DATA_DIR, directory));
+  if (storage === 'none' || s3 === undefined) return undefined;
+  // The library is large, and most processes never need it.
+  const { createS3Storage } = await import('./s3-storage.ts');
+  return createS3Storage(s3);
+}

@@ -1,0 +1,143 @@
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { choosePort } from '../../src/local/ports.ts';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import { startGateway, testYaml } from '../support/gateway.ts';
+import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import { mp4Head, serve } from './support.ts';
+
+const yaml = testYaml.replace('currency: USD\n', 'currency: USD\nresults: { storage: directory }\n');
+
+describe('results in our own storage', () => {
+  let gateway: TestGateway;
+  let account: TestAccount;
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'mediary-stored-'));
+    const port = await choosePort('any', 'the test gateway');
+    gateway = await startGateway({ yaml, environment: { DATA_DIR: directory, PORT: String(port) } });
+    account = await gateway.account();
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const reconcile = async (): Promise<any> =>
+    gateway.core.client.workflow.execute('reconcileTasks', {
+      workflowId: `reconcile-${Date.now()}`,
+      taskQueue: `${gateway.environment['TASK_QUEUE_PREFIX']}tasks`,
+      args: [],
+    });
+
+  async function finishedTask(body: Record<string, unknown> = {}): Promise<Record<string, any>> {
+    const created = await account.create(body);
+    expect(created.status).toBe(200);
+    return account.finished(created.body.id);
+  }
+
+  it('are there when the task succeeds, in the callback as in GET, and are the file that was rendered', async () => {
+    const receiver = await startCallbackReceiver();
+    const task = await finishedTask({ metadata: { callback_url: receiver.url, return_last_frame: true } });
+    expect(task['video_url']).toMatch(new RegExp(`^${gateway.url}/media/${task['id']}/0\\.mp4\\?expires=`));
+    const [item] = task['data'];
+    expect(item.expires_at).toBeGreaterThan(Date.now() / 1000 + 86_000);
+    const video = await fetch(item.url);
+    expect(video.headers.get('content-type')).toBe('video/mp4');
+    expect(video.headers.get('x-content-type-options')).toBe('nosniff');
+    const bytes = Buffer.from(await video.arrayBuffer());
+    expect(bytes.toString('latin1', 4, 8)).toBe('ftyp');
+    expect(video.headers.get('content-length')).toBe(String(bytes.length));
+    const frame = await fetch(item.last_frame_url);
+    expect(frame.headers.get('content-type')).toMatch(/^image\//);
+    const files = (await readdir(directory, { recursive: true })).filter((path) => path.endsWith('.mp4'));
+    expect(files).toHaveLength(1);
+    expect((await readFile(join(directory, files[0] ?? ''))).equals(bytes)).toBe(true);
+
+    await receiver.waitFor(1);
+    const again = await account.call('GET', `/v1/videos/generations/${task['id']}`);
+    expect(receiver.received[0]?.body).toEqual(again.body);
+    receiver.close();
+    const history = await gateway.core.client.workflow.getHandle(task['id']).fetchHistory();
+    expect(history.events?.length).toBeLessThanOrEqual(32);
+  });
+
+  it('are served in ranges, and not again to who has them', async () => {
+    const { video_url: url } = await finishedTask();
+    const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
+    const get = (headers: Record<string, string>, method = 'GET') => fetch(url, { headers, method });
+    const part = await get({ range: 'bytes=10-19' });
+    expect(part.status).toBe(206);
+    expect(part.headers.get('content-range')).toBe(`bytes 10-19/${whole.length}`);
+    expect(Buffer.from(await part.arrayBuffer()).equals(whole.subarray(10, 20))).toBe(true);
+    const tail = await get({ range: 'bytes=-5' });
+    expect(Buffer.from(await tail.arrayBuffer()).equals(whole.subarray(-5))).toBe(true);
+    const open = await get({ range: `bytes=${whole.length - 3}-` });
+    expect(Buffer.from(await open.arrayBuffer())).toHaveLength(3);
+    const beyond = await get({ range: `bytes=${whole.length}-` });
+    expect(beyond.status).toBe(416);
+    expect(beyond.headers.get('content-range')).toBe(`bytes */${whole.length}`);
+    expect((await get({ range: 'bytes=0-1,5-6' })).status).toBe(200);
+    const etag = part.headers.get('etag') ?? '';
+    expect((await get({ 'if-none-match': etag })).status).toBe(304);
+    expect((await get({ range: 'bytes=0-1', 'if-range': '"other"' })).status).toBe(200);
+    const head = await get({}, 'HEAD');
+    expect(head.headers.get('content-length')).toBe(String(whole.length));
+  });
+
+  it('are for those who have the link', async () => {
+    const { video_url, id } = await finishedTask();
+    const url = new URL(video_url);
+    const statusOf = async (change: (changed: URL) => void): Promise<number> => {
+      const changed = new URL(url);
+      change(changed);
+      return (await fetch(changed)).status;
+    };
+    expect(await statusOf(() => undefined)).toBe(200);
+    expect(await statusOf((changed) => changed.searchParams.delete('sig'))).toBe(404);
+    expect(await statusOf((changed) => changed.searchParams.set('sig', 'AAAA'))).toBe(404);
+    expect(await statusOf((changed) => changed.searchParams.set('expires', '99999999999'))).toBe(404);
+    expect(await statusOf((changed) => (changed.pathname = `/media/${id}/1.mp4`))).toBe(404);
+    expect(await statusOf((changed) => (changed.pathname = `/media/${id}/..%2f..%2flocal.json`))).toBe(404);
+    expect(await statusOf((changed) => (changed.pathname = `/media/${id}/0.html`))).toBe(404);
+  });
+
+  it('that cannot be copied leave the upstream’s link, and are copied later', async () => {
+    const task = await finishedTask({ prompt: '[sim:media:503*1] flaky' });
+    expect(task['status']).toBe('succeeded');
+    expect(task['video_url']).toContain(gateway.environment['SIMULATOR_URL']);
+    expect(await gateway.core.stores.resultCopies.find(task['id'])).toMatchObject({
+      state: 'retry',
+      tries: 1,
+    });
+    // The same file, on a server that works.
+    const { db } = gateway.core.mongo;
+    const server = await serve(
+      (_, response) => void response.end(Buffer.concat([mp4Head, Buffer.alloc(1000)])),
+    );
+    await db
+      .collection<{ _id: string }>('tasks')
+      .updateOne({ _id: task['id'] }, { $set: { 'outcome.items.0.url': server.url } });
+    await db
+      .collection<{ _id: string }>('result_copies')
+      .updateOne({ _id: task['id'] }, { $set: { due_at: 0 } });
+    const report = await reconcile();
+    await server.close();
+    const after = await account.call('GET', `/v1/videos/generations/${task['id']}`);
+    expect(report.upkeep).toMatchObject({ copies: 1 });
+    expect(after.body.video_url).toContain(`/media/${task['id']}/0.mp4`);
+    expect((await fetch(after.body.video_url)).status).toBe(200);
+  });
+
+  it('go when their time is over', async () => {
+    const task = await finishedTask();
+    await gateway.core.mongo.db
+      .collection<{ _id: string }>('result_copies')
+      .updateOne({ _id: task['id'] }, { $set: { due_at: 0 } });
+    expect((await reconcile()).upkeep).toMatchObject({ retention: 1 });
+    expect((await fetch(task['video_url'])).status).toBe(404);
+    expect(await gateway.core.stores.resultCopies.find(task['id'])).toMatchObject({ state: 'expired' });
+  });
+});
