@@ -107,7 +107,7 @@ function failures(faults: FaultSet): ReadonlyMap<number, { code: string; message
   return failed;
 }
 
-export function imageLink(task: DashScopeTask, world: World, index: number, since: number): string {
+function imageLink(task: DashScopeTask, world: World, index: number, since: number): string {
   const { width, height, watermark } = task.detail;
   const medium = world.image(
     { width, height },

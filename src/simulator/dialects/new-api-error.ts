@@ -23,7 +23,7 @@ export function newApiErrorReply({ status, code, message, by }: NewApiError): Re
   return json(status, { error: { message: text, type: 'new_api_error', param: '', code } });
 }
 
-export const taskUnknown = new NewApiError(400, 'task_not_exist', 'task_not_exist');
+const taskUnknown = new NewApiError(400, 'task_not_exist', 'task_not_exist');
 
 export const newApiProblems: Readonly<Record<Problem, NewApiError>> = {
   unauthorized: new NewApiError(401, 'invalid_api_key', 'Invalid token', 'middleware'),

@@ -3,7 +3,7 @@ import type { H264Stream } from './h264.ts';
 import type { Picture } from './picture.ts';
 
 /** Units per second of every duration in the file; a multiple of the frame rate, so each is exact. */
-export const timescale = 12288;
+const timescale = 12288;
 const unitsPerFrame = timescale / framesPerSecond;
 
 /** A playable MP4 (moov before mdat, so that it starts while it downloads) of `frameCount` frames at 24 a second. */
