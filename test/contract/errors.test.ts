@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { errorTable, taskErrorCodes } from '../../src/domain/errors.ts';
+import { sendJson } from '../images/support.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { Answer, TestAccount, TestGateway } from '../support/gateway.ts';
+import { contractYaml, startSameInterface } from './same-interface.ts';
+import type { SameInterface } from './same-interface.ts';
+
+/** Section 7: one body for every error, and when each status is given. */
+
+let upstream: SameInterface;
+let gateway: TestGateway;
+let account: TestAccount;
+let limited: TestAccount;
+beforeAll(async () => {
+  upstream = await startSameInterface();
+  gateway = await startGateway({ yaml: contractYaml(upstream.url) });
+  account = await gateway.account();
+  limited = await gateway.account({ key: { models: ['seedance'] } });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.close();
+});
+
+const videos = '/v1/videos/generations';
+const clip = { model: 'clip', prompt: 'a boat' };
+
+function expectUnified({ body }: Answer): void {
+  expect(body).toEqual({
+    error: {
+      message: expect.stringMatching(/\w/),
+      type: expect.stringMatching(/^[a-z_]+$/),
+      param: expect.any(String),
+      code: expect.any(String),
+    },
+  });
+  expect(Object.keys(errorTable)).toContain(body.error.code);
+}
+
+test.each<[number, string, () => Promise<Answer>, string, string]>([
+  [
+    400,
+    'a missing parameter',
+    () => account.call('POST', videos, { model: 'clip' }),
+    'invalid_request_error',
+    'prompt',
+  ],
+  [
+    400,
+    'an invalid parameter',
+    () => account.call('POST', videos, { ...clip, duration: 'long' }),
+    'invalid_request_error',
+    'duration',
+  ],
+  [
+    400,
+    'an unsupported combination of model and parameter',
+    () => account.call('POST', videos, { ...clip, model: 'plain', resolution: '1080p' }),
+    'invalid_request_error',
+    'resolution',
+  ],
+  [400, 'an absent task_id', () => account.call('GET', `${videos}/`), 'invalid_request_error', 'task_id'],
+  [401, 'no key', () => gateway.call('POST', videos, clip), 'authentication_error', ''],
+  [403, 'a model that is not allowed', () => limited.call('POST', videos, clip), 'permission_error', 'model'],
+  [
+    404,
+    'an unknown task_id',
+    () => account.call('GET', `${videos}/task_0000000000000000000000`),
+    'invalid_request_error',
+    'task_id',
+  ],
+  [
+    500,
+    'an upstream error',
+    () => {
+      upstream.answer = (_call, response) => sendJson(response, 500, { error: { message: 'boom' } });
+      return account.call('POST', '/v1/images/generations', { model: 'picture', prompt: 'x' });
+    },
+    'api_error',
+    '',
+  ],
+])('%i for %s, in the unified body', async (status, _name, ask, type, param) => {
+  const answer = await ask();
+  expect(answer.status).toBe(status);
+  expectUnified(answer);
+  expect(answer.body.error).toMatchObject({ type, param });
+});
+
+test('codes other than provider_error are of the documented list', () => {
+  expect(taskErrorCodes).toEqual(['provider_error', 'task_expired', 'task_cancelled', 'internal_error']);
+});
+
+describe('a task that fails during generation', () => {
+  test.each([
+    ['at the upstream', '[sim:failed]'],
+    ['for its content', '[sim:moderation-in-task]'],
+    ['because the upstream refused it', '[sim:moderation]'],
+  ])('%s is reported by a query with 200, status failed and provider_error', async (_name, fault) => {
+    const created = await account.call('POST', videos, { ...clip, model: 'seedance', prompt: `x ${fault}` });
+    expect(created.status).toBe(200);
+    const task = await account.finished(created.body.id);
+    expect(task).toMatchObject({
+      status: 'failed',
+      error: { message: expect.stringMatching(/\w/), code: 'provider_error' },
+    });
+    expect((await account.call('GET', `${videos}/${created.body.id}`)).status).toBe(200);
+  });
+});
