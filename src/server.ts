@@ -8,6 +8,7 @@ import type { Core } from './core.ts';
 import { createTaskCreator } from './create-task.ts';
 import { createGuardedClient } from './http-client.ts';
 import { createApp } from './http/app.ts';
+import { startMetricsServer } from './http/metrics-server.ts';
 import type { AppDeps, ReloadResult } from './http/deps.ts';
 import { startHttpServer } from './http/server.ts';
 import { createImageGate } from './images/image-gate.ts';
@@ -39,7 +40,12 @@ export async function startApi(core: Core): Promise<RunningApi> {
     media: createGuardedClient({ allowPrivateNetworks: environment.MEDIA_ALLOW_PRIVATE_NETWORKS }),
   };
   const workspaces = await openImageWorkspaces(core.now);
-  const app = createApp(appDeps(core, switches, { ...guarded, workspaces }));
+  const deps = appDeps(core, switches, { ...guarded, workspaces });
+  const app = createApp(deps);
+  const metrics =
+    environment.METRICS_PORT === undefined
+      ? undefined
+      : await startMetricsServer(deps.metrics, environment.HOST, environment.METRICS_PORT);
   const server = await startHttpServer({ app, host: environment.HOST, port: environment.PORT });
   const onReload = (): void => {
     const result = reload(core);
@@ -56,6 +62,7 @@ export async function startApi(core: Core): Promise<RunningApi> {
     async stop() {
       process.off('SIGHUP', onReload);
       switches.stop();
+      metrics?.close();
       await server.close(environment.SHUTDOWN_GRACE_SECONDS * 1000);
       await Promise.all([guarded.webhooks.close(), guarded.media.close(), workspaces.close()]);
     },
