@@ -250,8 +250,10 @@ function capabilityFor(
   }
   const synchronous = provider.image;
   const issue = synchronous === undefined ? undefined : synchronousIssue(synchronous, request, upstream);
-  if (synchronous !== undefined && issue === undefined)
-    return { issue: undefined, estimateTokens: undefined, canWait: false };
+  if (synchronous !== undefined && issue === undefined) {
+    const estimateTokens = () => synchronous.estimateTokens?.(request, upstream);
+    return { issue: undefined, estimateTokens, canWait: false };
+  }
   if (provider.imageTask !== undefined) {
     const capability = taskCapability(provider.imageTask, request, upstream);
     // A model that is served the other way says so of `model`: what the right way has against the request is told.

@@ -17,13 +17,21 @@ import { parseImage } from './image-request.ts';
 import type { ParsedImage } from './image-request.ts';
 import { presentCreatedTask } from './presenters/created-task.ts';
 import { presentImages } from './presenters/image.ts';
-import { toSeconds } from './presenters/video-task.ts';
-import { jsonReply, partsReply } from './route.ts';
+import { presentTask, toSeconds } from './presenters/video-task.ts';
+import { jsonReply } from './route.ts';
 import type { Reply, RequestMeta } from './route.ts';
 
 export type ImageCreateDeps = Pick<
   RouteDeps,
-  'catalogue' | 'createTask' | 'tasks' | 'watcher' | 'metrics' | 'checkCallbackUrl' | 'checkMediaUrl' | 'now'
+  | 'catalogue'
+  | 'createTask'
+  | 'tasks'
+  | 'watcher'
+  | 'metrics'
+  | 'checkCallbackUrl'
+  | 'checkMediaUrl'
+  | 'mediaUrl'
+  | 'now'
 > & { readonly images: ImageService; readonly answers: ImageAnswers };
 
 export interface ImageCreate {
@@ -146,7 +154,7 @@ async function createTask(creation: Creation, deps: ImageCreateDeps): Promise<Re
   const waitMs = waitOf(creation.meta);
   const finished = waitMs === 0 ? undefined : await waitForEnd(task, waitMs, creation.meta, deps);
   if (finished === undefined) return jsonReply(presentCreatedTask(task, 'image'), headers);
-  return answerSynchronously(finished, headers);
+  return answerSynchronously(finished, headers, deps);
 }
 
 const waitSecondsMax = 120;
@@ -177,11 +185,15 @@ async function waitForEnd(
   return task;
 }
 
-function answerSynchronously(task: TaskDocument, headers: Record<string, string> | undefined): Reply {
+function answerSynchronously(
+  task: TaskDocument,
+  headers: Record<string, string> | undefined,
+  { mediaUrl }: ImageCreateDeps,
+): Reply {
   if (task.status === 'failed' || task.outcome?.kind !== 'succeeded') {
     const message = task.error?.message ?? 'The upstream made no image.';
     throw new GatewayError('provider_error', message, { headers: { ...headers, ...noRetry } });
   }
-  const created = toSeconds(task.created_at);
-  return partsReply(presentImages({ images: task.outcome.items, extra: {} }, created), headers);
+  const { created_at: created, data } = presentTask(task, mediaUrl);
+  return jsonReply({ created, data }, headers);
 }

@@ -12,6 +12,7 @@ export const arkImage: SynchronousImageProvider = {
   imageForms: ['url', 'data'],
   imagesPerCall: () => 1,
   check,
+  estimateTokens,
   generate,
 };
 
@@ -89,6 +90,19 @@ function checkSize(size: string | undefined, pixels: ImageFamily['pixels']): Req
         param: 'size',
         message: `The model renders ${pixels.min} to ${pixels.max} pixels, no longer than 16:1.`,
       };
+}
+
+const pixelsPerToken = 256;
+const sideOfWord: Readonly<Record<string, number>> = { '1k': 1024, '2k': 2048, '3k': 3072, '4k': 4096 };
+
+/** Width x height / 256 for each image; a size left open counts as the largest. Source: the vendor's usage rule. */
+function estimateTokens({ size, n }: ImageRequest, model: string): bigint {
+  const asked = parseSize(size);
+  const side = sideOfWord[size?.toLowerCase() ?? ''];
+  const largest = familyOf(model).pixels?.max ?? pixelsMax;
+  const pixels =
+    asked === undefined ? (side === undefined ? largest : side * side) : asked.width * asked.height;
+  return BigInt(n) * BigInt(Math.ceil(pixels / pixelsPerToken));
 }
 
 async function generate(request: ImageRequest, context: ProviderContext): Promise<GeneratedImages> {

@@ -18,6 +18,7 @@ const openaiImage: SynchronousImageProvider = {
   imageForms: ['file', 'data'],
   imagesPerCall: (model) => familyOf(model).imagesPerCall,
   check,
+  estimateTokens,
   generate,
 };
 
@@ -124,6 +125,20 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
     outcomeOfCode,
     linkLifetimeSeconds: 3600,
   });
+}
+
+/** Output tokens of one image of 1024 x 1536 pixels, the dearest of the fixed sizes. Source: the pricing guide. */
+const tokensOfTallImage: Readonly<Record<string, number>> = { low: 408, medium: 1_584, high: 6_240 };
+const tallImagePixels = 1024 * 1536;
+
+/** Quality left open counts as the highest, size left open as the largest; larger sizes in proportion. */
+function estimateTokens(request: ImageRequest, model: string): bigint | undefined {
+  const family = familyOf(model);
+  if (family.links) return undefined;
+  const tokens = tokensOfTallImage[request.quality ?? 'high'] ?? tokensOfTallImage['high'] ?? 0;
+  const asked = parseSize(request.size);
+  const pixels = asked === undefined ? (family.freePixelsMax ?? tallImagePixels) : asked.width * asked.height;
+  return BigInt(request.n * Math.ceil(tokens * Math.max(1, pixels / tallImagePixels)));
 }
 
 const generationOnly = ['moderation', 'style'];

@@ -52,6 +52,8 @@ export interface SynchronousImageProvider {
   /** At most this many images come from one call. */
   imagesPerCall(model: string): number;
   check?(request: ImageRequest, model: string): RequestIssue | undefined;
+  /** Tokens that the upstream will bill for all images of the request at most; undefined: the formula is not known. */
+  estimateTokens?(request: ImageRequest, model: string): bigint | undefined;
   /** Throws UpstreamError. Delivers at least one image. */
   generate(request: ImageRequest, context: ProviderContext): Promise<GeneratedImages>;
 }

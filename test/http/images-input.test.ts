@@ -256,6 +256,7 @@ describe('a form that is wrong', () => {
   test('a client that disconnects in the middle leaves nothing', async () => {
     for (let n = 0; n < 5; n += 1) await sendAndBreakOff();
     await nothingHappened();
+    expect(upstream.calls).toEqual([]);
   });
 });
 

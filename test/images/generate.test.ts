@@ -70,6 +70,20 @@ test('the price of the quality asked for is held and charged', async () => {
   expect(await account.balance()).toMatchObject({ available: '99.750000' });
 });
 
+test('a price by tokens holds what the formula says at most, and charges what the upstream counted', async () => {
+  const account = await gateway.account();
+  let heldMeanwhile: unknown;
+  first.answer = async (call, response) => {
+    heldMeanwhile = await account.balance();
+    sendImages(call, response);
+  };
+  const asked = { model: 'by-token', quality: 'medium', size: '1024x1024', n: 2 };
+  expect((await generate(account, asked)).status).toBe(200);
+  // 2 images of at most 1,584 tokens at 40 a million; the upstream counted 1,056 in all.
+  expect(heldMeanwhile).toMatchObject({ held: '0.126720' });
+  expect(await account.balance()).toMatchObject({ available: '99.957760', held: '0.000000' });
+});
+
 test('a balance that is too small is a 402, and nothing is sent', async () => {
   const account = await gateway.account({ credit: '0.03' });
   const answer = await generate(account);

@@ -30,7 +30,7 @@ export const pixel = png(1, 1);
 
 export async function startImageUpstream(): Promise<ImageUpstream> {
   const calls: UpstreamCall[] = [];
-  const upstream = { answer: sendImages };
+  const upstream: Pick<ImageUpstream, 'answer'> = { answer: sendImages };
   const server: Server = createServer((request, response) => {
     void (async () => {
       const chunks: Buffer[] = [];
@@ -158,6 +158,7 @@ channels:
     models:
       gpt-image: { upstream: gpt-image-1 }
       dall-e: { upstream: dall-e-3 }
+      by-token: { upstream: gpt-image-1 }
   - id: second
     provider: openai
     base_url: ${urls.second ?? urls.first}
@@ -184,6 +185,10 @@ models:
       rules:
         - { when: { quality: [high] }, price: "0.25" }
         - { price: "0.04" }
+  - id: by-token
+    kind: image
+    n: { max: 4 }
+    price: { unit: million_tokens, rules: [{ price: "40" }] }
   - id: dall-e
     kind: image
     n: { max: 4 }

@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startGateway({ worker: false });
+});
+afterAll(() => gateway.stop());
+
+test('the document describes the image routes', async () => {
+  const { body } = await gateway.call('GET', '/openapi.json');
+  const { post, get } = body.paths['/v1/images/generations'];
+  expect(post.operationId).toBe('createImage');
+  expect(get.operationId).toBe('listImageTasks');
+  expect(body.paths['/v1/images/generations/{task_id}'].get.operationId).toBe('getImageTask');
+  const edit = body.paths['/v1/images/edits'].post;
+  expect(Object.keys(edit.requestBody.content)).toEqual(['application/json', 'multipart/form-data']);
+  expect(body.components.schemas.ImageEditRequest.required).toEqual(['model', 'prompt', 'image']);
+  expect(Object.keys(post.responses)).toEqual(
+    expect.arrayContaining(['200', '400', '401', '402', '403', '409', '413', '415', '429', '500', '503']),
+  );
+  expect(post.responses['500'].description).toContain('provider_error');
+  expect(JSON.stringify(edit.requestBody)).not.toContain('undefined');
+});
