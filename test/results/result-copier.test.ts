@@ -1,0 +1,150 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ResultItem } from '../../src/domain/task.ts';
+import { createGuardedClient } from '../../src/http-client.ts';
+import { createLogger } from '../../src/log.ts';
+import { createDirectoryStorage } from '../../src/results/directory-storage.ts';
+import { createResultCopier } from '../../src/results/result-copier.ts';
+import { createResultCopyStore } from '../../src/store/result-copies.ts';
+import { openDatabase } from '../routing/support.ts';
+import { mp4Head, png, serve } from './support.ts';
+import type { TestServer } from './support.ts';
+
+const mebibyte = 1024 * 1024;
+const maxBytes = 300 * mebibyte;
+const largeBytes = 200 * mebibyte;
+
+/** What an upstream might link to, by path. */
+function answer(request: IncomingMessage, response: ServerResponse): void {
+  switch (request.url) {
+    case '/page':
+      response.setHeader('content-type', 'image/png').end('<html><script>alert(1)</script></html>');
+      break;
+    case '/svg':
+      response.setHeader('content-type', 'image/svg+xml').end('<svg xmlns="http://www.w3.org/2000/svg"/>');
+      break;
+    case '/short':
+      response.setHeader('content-length', '5000').write(png(1000));
+      setTimeout(() => response.destroy(), 50);
+      break;
+    case '/huge':
+      response.setHeader('content-length', String(maxBytes + 1)).write(png(1000));
+      break;
+    case '/endless':
+      response.write(mp4Head);
+      void pump(response, Number.POSITIVE_INFINITY);
+      break;
+    case '/large':
+      response.write(mp4Head);
+      void pump(response, largeBytes);
+      break;
+    case '/inside':
+      response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end();
+      break;
+    case '/hangs':
+      response.write(mp4Head);
+      break;
+    default:
+      response.setHeader('content-type', 'application/octet-stream').end(png(5000));
+  }
+}
+
+async function pump(response: ServerResponse, bytes: number): Promise<void> {
+  response.setMaxListeners(0);
+  const chunk = Buffer.alloc(mebibyte);
+  for (let sent = 0; sent < bytes && !response.destroyed; sent += chunk.length) {
+    if (!response.write(chunk)) {
+      await new Promise((resolve) => void response.once('drain', resolve).once('close', resolve));
+    }
+  }
+  response.end();
+}
+
+describe('the copy of a result', () => {
+  let server: TestServer;
+  let directory: string;
+  let database: Awaited<ReturnType<typeof openDatabase>>;
+  const client = createGuardedClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+  beforeAll(async () => {
+    [server, directory, database] = await Promise.all([
+      serve(answer),
+      mkdtemp(join(tmpdir(), 'mediary-copier-')),
+      openDatabase(),
+    ]);
+  });
+  afterAll(async () => {
+    await client.close();
+    await server.close();
+    await rm(directory, { recursive: true, force: true });
+    await database.drop();
+  });
+
+  const copyOf = async (task: string, path: string, timeoutMs = 10_000) => {
+    const copies = createResultCopyStore(database.db);
+    const copier = createResultCopier({
+      storage: createDirectoryStorage(directory),
+      copies,
+      tasks: { find: () => Promise.resolve(undefined), replaceItems: () => Promise.resolve() },
+      openMedia: (fetch) => client.openMedia(fetch),
+      maxBytes,
+      retentionSeconds: 60,
+      log: createLogger({ level: 'silent', format: 'json' }),
+      now: Date.now,
+    });
+    const items: readonly ResultItem[] = [{ url: path.startsWith('http') ? path : `${server.url}${path}` }];
+    const [item] = await copier.copy(task, items, timeoutMs);
+    return { item, record: await copies.find(task) };
+  };
+
+  it('takes its type from the bytes, not from what the upstream calls it', async () => {
+    const { item, record } = await copyOf('task_plain', '/plain');
+    expect(item?.stored).toMatchObject({ name: '0.png' });
+    expect(item?.url).toBe(`${server.url}/plain`);
+    expect(record).toMatchObject({ state: 'stored', names: ['0.png'], tries: 1 });
+  });
+
+  it.each(['/page', '/svg'])('is not made of %s, whatever its content type', async (path) => {
+    const { item, record } = await copyOf(`task_${path.slice(1)}`, path);
+    expect(item?.stored).toBeUndefined();
+    expect(record).toMatchObject({ state: 'gave_up', names: [] });
+  });
+
+  it.each(['http://10.0.0.1/x.mp4', 'http://169.254.169.254/x', 'file:///etc/passwd', '/inside'])(
+    'never opens %s',
+    async (url) => {
+      const { item, record } = await copyOf(`task_${url.length}`, url);
+      expect(item?.stored).toBeUndefined();
+      expect(record).toMatchObject({ state: 'gave_up' });
+      expect(record?.error).toContain('address_refused');
+    },
+  );
+
+  it('is not made of a file over the limit', async () => {
+    const { record } = await copyOf('task_huge', '/huge');
+    expect(record?.error).toContain('answer_too_large');
+  });
+
+  it('is tried again when the file broke off, or did not come in time', async () => {
+    expect((await copyOf('task_short', '/short')).record).toMatchObject({ state: 'retry', names: [] });
+    const startedAt = Date.now();
+    expect((await copyOf('task_hangs', '/hangs', 700)).record).toMatchObject({ state: 'retry' });
+    expect(Date.now() - startedAt).toBeLessThan(3000);
+  });
+
+  it('streams: a large video is never in memory as a whole, and an endless one ends at the limit', async () => {
+    let peak = 0;
+    const before = process.memoryUsage().rss;
+    const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss - before)), 20);
+    const { item } = await copyOf('task_large', '/large', 60_000);
+    const endless = await copyOf('task_endless', '/endless', 60_000);
+    clearInterval(timer);
+    expect(item?.stored?.name).toBe('0.mp4');
+    expect(endless.record?.error).toContain('answer_too_large');
+    expect(peak).toBeLessThan(largeBytes / 2);
+    const left = await readdir(directory, { recursive: true });
+    expect(left.filter((path) => path.endsWith('.part'))).toEqual([]);
+  }, 120_000);
+});

@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGateway, testYaml } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { startGatewayProcess } from '../support/processes.ts';
+import type { GatewayProcess } from '../support/processes.ts';
+
+const limit = 2;
+const yaml = testYaml.replace(
+  'polls_per_second: 500 }',
+  `polls_per_second: 500, concurrent_tasks: ${limit} }`,
+);
+
+describe('a worker that is killed while its tasks hold all slots', () => {
+  let gateway: TestGateway;
+  let directory: string;
+  let worker: GatewayProcess;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'mediary-killed-'));
+    gateway = await startGateway({ yaml, worker: false, renderSeconds: 4 });
+    worker = start();
+  });
+  afterAll(async () => {
+    await worker.kill();
+    await gateway.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  function start(): GatewayProcess {
+    return startGatewayProcess('worker', gateway.environment, join(directory, 'worker.log'));
+  }
+
+  it('leaves them to the next worker: no third task runs meanwhile, none runs twice, and all end', async () => {
+    const account = await gateway.account();
+    const ids: string[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      const { status, body } = await account.create({ prompt: `killed-${n}-end` });
+      expect(status).toBe(200);
+      ids.push(body.id);
+    }
+    let most = 0;
+    const watching = setInterval(() => {
+      const busy = gateway.simulator.tasks().filter(({ phase }) => phase === 'queued' || phase === 'running');
+      most = Math.max(most, busy.length);
+    }, 10);
+    await expect.poll(() => gateway.simulator.tasks().length, { timeout: 30_000 }).toBe(limit);
+    await expect
+      .poll(() => gateway.core.mongo.db.collection('slot_tickets').countDocuments(), { timeout: 20_000 })
+      .toBe(ids.length - limit);
+    await worker.kill();
+    worker = start();
+    for (const id of ids) expect((await account.finished(id, 150_000))['status']).toBe('succeeded');
+    clearInterval(watching);
+    expect(most).toBe(limit);
+    for (let n = 0; n < ids.length; n += 1) {
+      expect(gateway.simulator.submissions(`killed-${n}-end`)).toEqual({ submits: 1, creates: 1 });
+    }
+    await expect.poll(() => gateway.core.stores.slots.held()).toEqual([]);
+  }, 240_000);
+});
