@@ -32,7 +32,15 @@ export type PriceCondition = { readonly [F in TextFact]?: readonly string[] | un
   readonly duration?: { readonly min?: number | undefined; readonly max?: number | undefined } | undefined;
 };
 
-export const textFacts = ['resolution', 'ratio', 'size', 'quality', 'mode', 'service_tier', 'channel'] as const;
+export const textFacts = [
+  'resolution',
+  'ratio',
+  'size',
+  'quality',
+  'mode',
+  'service_tier',
+  'channel',
+] as const;
 export const flagFacts = ['video_input', 'audio_input', 'image_input', 'generate_audio', 'draft'] as const;
 
 export interface PriceRule {

@@ -13,7 +13,7 @@ export interface BannerFacts {
   readonly dataDir: string;
 }
 
-/** What a newcomer needs next: addresses, the key, and three commands that work when pasted. */
+/** What a newcomer needs next: addresses, the key, and commands that work when pasted. */
 export function banner(facts: BannerFacts): string {
   const { apiUrl, settings, balance } = facts;
   const auth = `-H 'authorization: Bearer ${settings.apiKey ?? ''}'`;
@@ -43,6 +43,10 @@ export function banner(facts: BannerFacts): string {
     'Download the newest finished video:',
     '',
     `  curl -sL "$(curl -s '${apiUrl}/v1/videos/generations?limit=1&status=succeeded' ${auth} | sed -n 's/.*"video_url":"\\([^"]*\\)".*/\\1/p')" -o video.mp4`,
+    '',
+    'Make an image (`prefer: wait=60` turns a model that answers with a task, such as wan-image-2.2, into one that waits):',
+    '',
+    `  curl -s ${apiUrl}/v1/images/generations ${auth} -H 'content-type: application/json' -d '{"model":"gpt-image-1","prompt":"a paper boat","size":"1024x1024","quality":"low"}' | cut -c1-300`,
     '',
     'Ctrl-C ends everything that was started here. Tasks in flight go on at the next start.',
     '',

@@ -49,7 +49,7 @@ describe('a clean clone', () => {
 
   it('delivers a video through the printed commands, and ends what it started', async () => {
     const mode = await start();
-    const [create = '', list = '', download = ''] = mode.commands();
+    const [create = '', list = '', download = '', image = ''] = mode.commands();
     const created = JSON.parse(await bash(create, clone));
     expect(created).toMatchObject({ object: 'video.generation.task', status: 'submitted' });
     await waitUntil(
@@ -59,6 +59,7 @@ describe('a clean clone', () => {
     );
     await bash(download, clone);
     expect((await readFile(join(clone, 'video.mp4'))).subarray(4, 8).toString()).toBe('ftyp');
+    expect(await bash(image, clone)).toMatch(/^\{"created":\d+,.*"b64_json":"/);
 
     const second = startLocalMode(clone, 'start');
     expect(await second.ended).toBe(1);
@@ -138,10 +139,11 @@ async function bash(command: string, cwd: string): Promise<string> {
   return (await run('bash', ['-c', command], { cwd, maxBuffer: 10_000_000 })).stdout;
 }
 
+/** Of the servers and processes that local mode started. */
 async function pidsOf(dataDir: string): Promise<number[]> {
-  const files = (await readdir(dataDir, { recursive: true })).filter((name) => name.endsWith('.pid'));
-  const texts = await Promise.all(files.map((name) => readFile(join(dataDir, name), 'utf8')));
-  return texts.map((text) => Number(/\d+/.exec(text)?.[0])).filter((pid) => pid > 1);
+  const files = await readdir(join(dataDir, 'run'));
+  const texts = await Promise.all(files.map((name) => readFile(join(dataDir, 'run', name), 'utf8')));
+  return texts.map((text) => Number(JSON.parse(text).pid));
 }
 
 function isAlive(pid: number): boolean {
