@@ -38,37 +38,43 @@ function expectUnified({ body }: Answer): void {
   expect(Object.keys(errorTable)).toContain(body.error.code);
 }
 
-test.each<[number, string, () => Promise<Answer>, string, string]>([
+test.each<[number, string, () => Promise<Answer>, { type: string; param: string }]>([
   [
     400,
     'a missing parameter',
     () => account.call('POST', videos, { model: 'clip' }),
-    'invalid_request_error',
-    'prompt',
+    { type: 'invalid_request_error', param: 'prompt' },
   ],
   [
     400,
     'an invalid parameter',
     () => account.call('POST', videos, { ...clip, duration: 'long' }),
-    'invalid_request_error',
-    'duration',
+    { type: 'invalid_request_error', param: 'duration' },
   ],
   [
     400,
     'an unsupported combination of model and parameter',
     () => account.call('POST', videos, { ...clip, model: 'plain', resolution: '1080p' }),
-    'invalid_request_error',
-    'resolution',
+    { type: 'invalid_request_error', param: 'resolution' },
   ],
-  [400, 'an absent task_id', () => account.call('GET', `${videos}/`), 'invalid_request_error', 'task_id'],
-  [401, 'no key', () => gateway.call('POST', videos, clip), 'authentication_error', ''],
-  [403, 'a model that is not allowed', () => limited.call('POST', videos, clip), 'permission_error', 'model'],
+  [
+    400,
+    'an absent task_id',
+    () => account.call('GET', `${videos}/`),
+    { type: 'invalid_request_error', param: 'task_id' },
+  ],
+  [401, 'no key', () => gateway.call('POST', videos, clip), { type: 'authentication_error', param: '' }],
+  [
+    403,
+    'a model that is not allowed',
+    () => limited.call('POST', videos, clip),
+    { type: 'permission_error', param: 'model' },
+  ],
   [
     404,
     'an unknown task_id',
     () => account.call('GET', `${videos}/task_0000000000000000000000`),
-    'invalid_request_error',
-    'task_id',
+    { type: 'invalid_request_error', param: 'task_id' },
   ],
   [
     500,
@@ -77,14 +83,13 @@ test.each<[number, string, () => Promise<Answer>, string, string]>([
       upstream.answer = (_call, response) => sendJson(response, 500, { error: { message: 'boom' } });
       return account.call('POST', '/v1/images/generations', { model: 'picture', prompt: 'x' });
     },
-    'api_error',
-    '',
+    { type: 'api_error', param: '' },
   ],
-])('%i for %s, in the unified body', async (status, _name, ask, type, param) => {
+])('%i for %s, in the unified body', async (status, _name, ask, expected) => {
   const answer = await ask();
   expect(answer.status).toBe(status);
   expectUnified(answer);
-  expect(answer.body.error).toMatchObject({ type, param });
+  expect(answer.body.error).toMatchObject(expected);
 });
 
 test('codes other than provider_error are of the documented list', () => {
