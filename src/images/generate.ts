@@ -68,8 +68,7 @@ export function createGenerate(deps: GenerateDeps): (command: GenerateCommand) =
       }
       const outcome = await attempt(prepared, lease, { command, deps });
       if (outcome.kind === 'failed') {
-        await ledger.release({ account, task, held: plan.hold, note: outcome.note });
-        hold = 'closed';
+        if (await release(outcome.note, { command, deps })) hold = 'closed';
         throw outcome.error;
       }
       await keepAnswer(command, outcome.delivery, log);
@@ -177,6 +176,18 @@ function insufficient(hold: bigint, available: bigint): GatewayError {
     'insufficient_balance',
     `The request may cost up to ${formatMicros(hold)}, and ${formatMicros(available)} is available.`,
   );
+}
+
+/** What the caller is told is what the upstream did: a hold that cannot be released now is left to the reconciler. */
+async function release(note: string, { command, deps }: Generation): Promise<boolean> {
+  const { image: task, account, plan } = command;
+  try {
+    await deps.ledger.release({ account, task, held: plan.hold, note });
+    return true;
+  } catch (err) {
+    deps.log.error({ task, err }, 'a hold could not be released; the reconciler will');
+    return false;
+  }
 }
 
 /** An answer that could not be kept is given all the same: it only cannot be given twice. */

@@ -1,7 +1,7 @@
 import type { Lease, LeaseStore } from '../store/leases.ts';
 
 /** A process that does not renew for this long is dead. */
-export const leaseMs = 60_000;
+const leaseMs = 60_000;
 const renewEveryMs = 15_000;
 
 export interface LeaseDeps {

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createReleaseDeadLeases } from '../../src/images/release-dead-leases.ts';
+import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import { imageYaml, pixel, refuse, startImageUpstream } from './support.ts';
+import type { ImageUpstream } from './support.ts';
+
+/** The ledger cannot be reached after the upstream has answered. */
+
+let upstream: ImageUpstream;
+let gateway: TestGateway;
+let account: TestAccount;
+
+beforeEach(async () => {
+  upstream = await startImageUpstream();
+  gateway = await startGateway({ yaml: imageYaml({ first: upstream.url }), worker: false });
+  account = await gateway.account();
+});
+afterEach(async () => {
+  await gateway.stop();
+  await upstream.close();
+});
+
+/** The next calls fail as they do while MongoDB does not answer. */
+function breakLedger(method: 'settle' | 'release', times: number): void {
+  const ledger = gateway.core.ledger as unknown as Record<string, (request: unknown) => Promise<unknown>>;
+  const real = ledger[method]?.bind(ledger);
+  let left = times;
+  ledger[method] = async (request) => {
+    if (left === 0) return real?.(request);
+    left -= 1;
+    throw new LedgerUnavailableError('away', undefined);
+  };
+}
+
+const generate = () =>
+  account.call('POST', '/v1/images/generations', { model: 'gpt-image', prompt: 'a red cube', n: 2 });
+const leases = () => gateway.core.mongo.db.collection('leases');
+
+function reconcile(aheadMs: number): Promise<number> {
+  const { ledger, log, stores } = gateway.core;
+  return createReleaseDeadLeases({ ledger, log, leases: stores.leases, now: () => Date.now() + aheadMs })();
+}
+
+test('a short absence is not noticed', async () => {
+  breakLedger('settle', 2);
+  expect((await generate()).status).toBe(200);
+  expect(await account.balance()).toMatchObject({ available: '99.920000', held: '0.000000' });
+});
+
+test('delivered images are given to their caller, and the charge follows', async () => {
+  breakLedger('settle', 5);
+  const answer = await generate();
+  expect(answer.body.data[0].b64_json).toBe(pixel.toString('base64'));
+  expect(await account.balance()).toMatchObject({ held: '0.080000' });
+  await expect.poll(() => leases().findOne({ account: account.id })).toMatchObject({ state: 'delivered' });
+  await expect
+    .poll(() => account.balance(), { timeout: 15_000 })
+    .toMatchObject({ available: '99.920000', held: '0.000000' });
+  await expect.poll(() => leases().countDocuments({})).toBe(0);
+});
+
+test('a process that dies before the charge leaves it to the reconciler', async () => {
+  breakLedger('settle', 6);
+  await generate();
+  await expect.poll(() => leases().findOne({ account: account.id })).toMatchObject({ state: 'delivered' });
+  const { ledger } = gateway.core;
+  await expect
+    .poll(
+      async () => {
+        await reconcile(120_000).catch(() => undefined);
+        return (await ledger.balance(account.id)).held;
+      },
+      { timeout: 15_000 },
+    )
+    .toBe(0n);
+  expect(await account.balance()).toMatchObject({ available: '99.920000' });
+});
+
+test('a hold that cannot be released hides nothing, and is released later', async () => {
+  upstream.answer = refuse(500, 'server_error', 'boom');
+  breakLedger('release', 1);
+  const answer = await generate();
+  expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([500, 'false']);
+  expect(answer.body.error.code).toBe('provider_error');
+  expect(await account.balance()).toMatchObject({ held: '0.080000' });
+  expect(await reconcile(120_000)).toBe(1);
+  expect(await account.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });
+});
