@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inspectImage } from '../../src/images/inspect-image.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import { png } from './support.ts';
+
+/** The vendors' dialects, as the simulator speaks them. */
+
+let gateway: TestGateway;
+let account: TestAccount;
+
+beforeAll(async () => {
+  gateway = await startGateway({ worker: false, yaml, renderSeconds: 0.2 });
+  account = await gateway.account();
+});
+afterAll(() => gateway.stop());
+
+const sharp = png(64, 64);
+
+test('OpenAI: generate and edit, base64 of a PNG of the size asked for', async () => {
+  const body = { model: 'gpt-image', prompt: 'a red cube', size: '1024x1536' };
+  const made = await account.call('POST', '/v1/images/generations', { ...body, n: 2 });
+  expect(made.status).toBe(200);
+  for (const { b64_json } of made.body.data) {
+    expect(inspectImage(Buffer.from(b64_json, 'base64'))).toMatchObject({ width: 1024, height: 1536 });
+  }
+  const form = new FormData();
+  for (const [name, value] of Object.entries(body)) form.append(name, value);
+  form.append('image[]', new File([new Uint8Array(sharp)], 'a.png'));
+  form.append('image[]', new File([new Uint8Array(sharp)], 'b.png'));
+  const edited = await fetch(`${gateway.url}/v1/images/edits`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${account.key}` },
+    body: form,
+  });
+  expect(edited.status).toBe(200);
+  expect(await edited.json()).toMatchObject({ data: [{ b64_json: expect.any(String) }] });
+});
+
+test('Seedream: a link that works, and images of its own size', async () => {
+  const body = { model: 'seedream', prompt: 'a red cube', size: '1024x1024', n: 2 };
+  const made = await account.call('POST', '/v1/images/generations', body);
+  expect(made.status).toBe(200);
+  expect(made.body.data).toHaveLength(2);
+  const picture = await fetch(made.body.data[0].url);
+  expect(inspectImage(new Uint8Array(await picture.arrayBuffer()))).toMatchObject({
+    width: 1024,
+    height: 1024,
+  });
+  const image = `data:image/png;base64,${sharp.toString('base64')}`;
+  const edited = await account.call('POST', '/v1/images/edits', { ...body, n: 1, image: [image, image] });
+  expect(edited.body.data).toHaveLength(1);
+});
+
+const yaml = `
+currency: USD
+channels:
+  - id: openai
+    provider: openai
+    base_url: \${SIMULATOR_URL}/openai/v1
+    credentials: [{ id: a, api_key: simulated }]
+    models: { gpt-image: { upstream: gpt-image-1 } }
+  - id: ark
+    provider: ark
+    base_url: \${SIMULATOR_URL}/ark/api/v3
+    credentials: [{ id: a, api_key: simulated }]
+    models: { seedream: { upstream: doubao-seedream-4-0-250828 } }
+models:
+  - id: gpt-image
+    kind: image
+    inputs: { images: { max: 16 } }
+    n: { max: 10 }
+    price: { unit: million_tokens, rules: [{ price: "40" }] }
+  - id: seedream
+    kind: image
+    inputs: { images: { max: 14 } }
+    n: { max: 4 }
+    price: { unit: image, rules: [{ price: "0.02" }] }
+`;
