@@ -8,7 +8,7 @@ import S3rver from 's3rver';
 import type { S3Settings } from '../../src/results/s3-storage.ts';
 
 /** A PNG's signature, and bytes behind it. */
-export const pngHead = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+const pngHead = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 export const mp4Head = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from('ftypisom'), Buffer.alloc(12)]);
 
 export function png(bytes: number): Buffer {
