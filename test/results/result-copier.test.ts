@@ -19,7 +19,8 @@ const largeBytes = 200 * mebibyte;
 
 /** What an upstream might link to, by path. */
 function answer(request: IncomingMessage, response: ServerResponse): void {
-  switch (request.url) {
+  const { url = '' } = request;
+  switch (url) {
     case '/page':
       response.setHeader('content-type', 'image/png').end('<html><script>alert(1)</script></html>');
       break;
