@@ -251,7 +251,7 @@ function describeIssue(issue: z.core.$ZodIssue): string[] {
 }
 
 /** `channels[2].models.seedance-2.0.upstream` */
-export function formatPath(path: readonly PropertyKey[]): string {
+function formatPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;
     return text === '' ? String(part) : `${text}.${String(part)}`;

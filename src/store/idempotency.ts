@@ -19,7 +19,7 @@ export interface IdempotencyClaim {
   readonly first: boolean;
 }
 
-export const idempotencyTtlMs = 24 * 3600 * 1000;
+const idempotencyTtlMs = 24 * 3600 * 1000;
 
 export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>;
 

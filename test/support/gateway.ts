@@ -239,7 +239,7 @@ export async function makeAccount(
   };
 }
 
-export async function untilFinished(
+async function untilFinished(
   call: Call,
   id: string,
   deadlineMs: number,
