@@ -7,6 +7,7 @@ import type { CliContext } from './context.ts';
 import { addKeyCommands } from './keys.ts';
 import { addLedgerCommands } from './ledger.ts';
 import { addProjectionCommands } from './projection.ts';
+import { addRouteCommands } from './route.ts';
 import { addTaskCommands } from './tasks.ts';
 
 /** The operators' verbs: calls of the operators' API, but for `config check`, `ledger verify` and `projection rebuild`. */
@@ -17,6 +18,7 @@ export function addOperatorCommands(program: Command, context: CliContext): void
   addTaskCommands(program, context);
   addLedgerCommands(program, context);
   addChannelCommands(program, context);
+  addRouteCommands(program, context);
   addConfigCommands(program, context);
   addProjectionCommands(program, context);
 }

@@ -39,6 +39,11 @@ export function createKeyStore(db: Db, now: () => number) {
       return (await keys.findOne({ _id: hmac })) ?? undefined;
     },
 
+    /** By public id. */
+    async find(id: string): Promise<KeyDocument | undefined> {
+      return (await keys.findOne({ id })) ?? undefined;
+    },
+
     async list(
       filter: { readonly account?: string },
       page: { readonly limit: number },

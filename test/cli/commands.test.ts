@@ -341,6 +341,35 @@ describe('the program itself', () => {
       (error: { code: number; stdout: string }) => error,
     );
     expect(failure).toMatchObject({ code: 1, stdout: expect.stringContaining('violations.') });
-    await expect(run(['ledger', 'verify'], {})).rejects.toMatchObject({ code: 78 });
+    await expect(run(['ledger', 'verify'], { DATA_DIR: 'no-such-directory' })).rejects.toMatchObject({ code: 78 });
+  });
+});
+
+describe('route explain', () => {
+  test('says which channels are tried, in which order, and why the others are not', async () => {
+    expect(await json(['route', 'explain', 'clip'])).toEqual([
+      { channel: 'one', credential: 'a', verdict: 'tried as number 1' },
+      { channel: 'two', credential: 'b', verdict: 'tried as number 2' },
+      { channel: 'three', verdict: 'model_not_served', detail: expect.stringContaining('clip') },
+    ]);
+  });
+
+  test('counts the permissions of a key, and says what its caller would be told', async () => {
+    const account = 'explained';
+    await gateway(['accounts', 'create', account, '--name', 'Explained']);
+    const { id } = await json(['keys', 'create', account, '--name', 'narrow', '--channels', 'three']);
+    const { text } = await gateway(['route', 'explain', 'clip', '--key', id]);
+    expect(text).toContain('not_permitted');
+    expect(text).toContain('Refused with channel_not_allowed');
+  });
+
+  test('names an unknown model, a wrong field and a request that is no JSON', async () => {
+    await expect(gateway(['route', 'explain', 'nothing'])).rejects.toThrow(/no model "nothing"/);
+    await expect(gateway(['route', 'explain', 'clip', '--request', '{"duration":"long"}'])).rejects.toThrow(
+      /duration/,
+    );
+    await expect(gateway(['route', 'explain', 'clip', '--request', '{'])).rejects.toThrow(
+      /takes a JSON object/,
+    );
   });
 });

@@ -34,6 +34,7 @@ import { receiveUpstreamCallback } from './receive-upstream-callback.ts';
 import { reloadConfig } from './reload-config.ts';
 import { revokeKey } from './revoke-key.ts';
 import { rotateWebhookSecret } from './rotate-webhook-secret.ts';
+import { explainRoute } from './explain-route.ts';
 import { setChannel } from './set-channel.ts';
 
 /** Every operation. Where two match one path and method, the first answers. */
@@ -90,6 +91,7 @@ function operatorRoutes(deps: RouteDeps): readonly Route[] {
     actOnTask(deps),
     listChannels(deps),
     setChannel(deps),
+    explainRoute(deps),
     ...(deps.reloadConfig === undefined ? [] : [reloadConfig(deps.reloadConfig)]),
   ];
 }

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import type { Caller } from '../../caller.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import type { GenerationRequest } from '../../domain/request.ts';
+import { explainRoute as explain } from '../../explain-route.ts';
+import { adminBodyBytesMax, jsonBody } from '../body.ts';
+import type { RouteDeps } from '../deps.ts';
+import { imageGenerationBodySchema } from '../image-body.ts';
+import { parseImage } from '../image-request.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+import { parseInput } from '../validation.ts';
+import { videoBodySchema } from '../video-body.ts';
+import { parseVideo } from '../video-request.ts';
+
+type Deps = Pick<RouteDeps, 'catalogue' | 'keys' | 'images' | 'checkCallbackUrl' | 'checkMediaUrl'>;
+
+const body = z.object({
+  key: z
+    .string()
+    .optional()
+    .meta({ description: 'Public id of a key whose permissions count; absent: all.' }),
+  request: z
+    .looseObject({ model: z.string(), prompt: z.string().default('explained') })
+    .meta({ description: 'The body of a create.' }),
+});
+
+const routeSchema = z.object({
+  candidates: z.array(z.object({ channel: z.string(), credential: z.string() })),
+  dropped: z.array(z.object({ channel: z.string(), reason: z.string(), detail: z.string() })),
+  refusal: z.object({ code: z.string(), message: z.string() }).optional(),
+});
+
+export function explainRoute(deps: Deps): Route {
+  return adminRoute({
+    operationId: 'explainRoute',
+    summary: 'Say which channels a request would try',
+    description: 'In the order of one draw, and why the others would not be tried. Creates nothing.',
+    tag: 'Operators',
+    method: 'post',
+    paths: ['/admin/v1/routes/explain'],
+    input: z.object({ body }),
+    readBody: jsonBody(adminBodyBytesMax),
+    success: { description: 'Candidates, and the channels that were dropped.', schema: routeSchema },
+    errors: ['key_not_found', 'model_not_found', 'model_not_allowed', 'unsupported_parameter'],
+    async handle({ body: { key, request } }) {
+      const caller = await callerOf(key, deps);
+      return jsonReply(explain(deps.catalogue, await parse(request, caller, deps), caller));
+    },
+  });
+}
+
+async function callerOf(id: string | undefined, { keys }: Deps): Promise<Caller> {
+  if (id === undefined) return { account: '', key: '' };
+  const key = await keys.find(id);
+  if (key === undefined)
+    throw new GatewayError('key_not_found', 'There is no key with this id.', { param: 'key' });
+  const { account, models, channels } = key;
+  return {
+    account,
+    key: id,
+    ...(models === undefined ? {} : { models }),
+    ...(channels === undefined ? {} : { channels }),
+  };
+}
+
+async function parse(
+  request: { readonly model: string },
+  caller: Caller,
+  deps: Deps,
+): Promise<GenerationRequest> {
+  const model = deps.catalogue.model(request.model, caller);
+  const input = { params: {}, query: {}, body: request };
+  if (model.kind === 'video')
+    return parseVideo(parseInput(z.object({ body: videoBodySchema }), input).body, deps).request;
+  if (deps.images === undefined)
+    throw new GatewayError('unsupported_parameter', 'This process makes no images.', {
+      param: 'request.model',
+    });
+  const image = parseInput(z.object({ body: imageGenerationBodySchema }), input).body;
+  return (await parseImage(image, { ...deps, ...deps.images.limits, operation: 'generate', model })).request;
+}
