@@ -10,7 +10,7 @@ import { expectStatus, openConnections } from './support/http-connections.ts';
 import { middleRun, runLoad } from './support/load.ts';
 import type { LoadResult } from './support/load.ts';
 import type { BenchOptions } from './support/options.ts';
-import { monotonicMicros, summarizeProfiles } from './support/profile.ts';
+import { startProfiling } from './support/profile.ts';
 import { percentOf, publish, short } from './support/report.ts';
 import type { Goal, Row } from './support/report.ts';
 import { openStand, requirePoller, waitUntil } from './support/stand.ts';
@@ -51,7 +51,7 @@ export async function benchCreate(options: BenchOptions): Promise<void> {
   try {
     const gateway = await startBenchGateway(stand, { profile: options.profile });
     await startEmptyWorker(stand);
-    const from = monotonicMicros();
+    const profiling = options.profile ? await startProfiling(stand, ['api', 'worker']) : undefined;
     const measured: Measured[] = [];
     const warmUps: Measured[] = [];
     for (const concurrency of connections) {
@@ -68,18 +68,11 @@ export async function benchCreate(options: BenchOptions): Promise<void> {
       }
       await http.close();
     }
-    const to = monotonicMicros();
     await gateway.close();
     const calls = [...warmUps, ...measured]
       .filter(({ subject }) => subject !== limitName)
       .reduce((sum, { run }) => sum + run.count, 0);
-    const profiles = [];
-    if (options.profile) {
-      for (const name of ['api', 'worker']) {
-        await stand.endProgram(name);
-        profiles.push(...(await summarizeProfiles(name, { from, to }, calls)));
-      }
-    }
+    const profiles = (await profiling?.finish(calls)) ?? [];
     const rows = connections.flatMap((count) => rowsOf(measured, count));
     await publish(
       {

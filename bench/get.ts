@@ -6,7 +6,7 @@ import { expectStatus, openConnections } from './support/http-connections.ts';
 import { middleRun, runLoad } from './support/load.ts';
 import type { LoadResult } from './support/load.ts';
 import type { BenchOptions } from './support/options.ts';
-import { monotonicMicros, summarizeProfiles } from './support/profile.ts';
+import { startProfiling } from './support/profile.ts';
 import { percentOf, publish, short } from './support/report.ts';
 import type { Goal, Row } from './support/report.ts';
 import { openStand, waitUntil } from './support/stand.ts';
@@ -47,7 +47,7 @@ export async function benchGet(options: BenchOptions): Promise<void> {
     const subjects = await makeSubjects(stand, gateway);
     const measured: Measured[] = [];
     const warmUps: Measured[] = [];
-    const from = monotonicMicros();
+    const profiling = options.profile ? await startProfiling(stand, ['api']) : undefined;
     for (const concurrency of connections) {
       const slice = { concurrency, countMax: options.count ?? countMax };
       for (const subject of subjects) {
@@ -57,15 +57,9 @@ export async function benchGet(options: BenchOptions): Promise<void> {
         for (const subject of subjects) measured.push(await measure(subject, { ...slice, seconds }, stand));
       }
     }
-    const to = monotonicMicros();
     await gateway.close();
-    const profiles = [];
-    if (options.profile) {
-      await stand.endProgram('api');
-      const calls = [...warmUps, ...measured].filter(({ subject }) => subject === 'gateway');
-      const count = calls.reduce((sum, { run }) => sum + run.count, 0);
-      profiles.push(...(await summarizeProfiles('api', { from, to }, count)));
-    }
+    const calls = [...warmUps, ...measured].filter(({ subject }) => subject === 'gateway');
+    const profiles = (await profiling?.finish(calls.reduce((sum, { run }) => sum + run.count, 0))) ?? [];
     await publish(
       {
         name: 'get',

@@ -9,6 +9,8 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   create: async () => (await import('./create.ts')).benchCreate,
   get: async () => (await import('./get.ts')).benchGet,
   tasks: async () => (await import('./tasks.ts')).benchTasks,
+  memory: async () => (await import('./memory.ts')).benchMemory,
+  images: async () => (await import('./images.ts')).benchImages,
 };
 
 const options = readOptions(process.argv.slice(2));

@@ -12,7 +12,7 @@ import { middleRun, runLoad } from './support/load.ts';
 import type { LoadResult } from './support/load.ts';
 import type { naiveTask } from './support/naive-workflow.ts';
 import type { BenchOptions } from './support/options.ts';
-import { monotonicMicros, summarizeProfiles } from './support/profile.ts';
+import { startProfiling } from './support/profile.ts';
 import { publish, short, times } from './support/report.ts';
 import type { Goal, Row } from './support/report.ts';
 import { openStand, requirePoller, waitUntil } from './support/stand.ts';
@@ -71,7 +71,7 @@ export async function benchTasks(options: BenchOptions): Promise<void> {
     for (const subject of subjects) {
       await measure(subject, { count: inFlight, inFlight, callback: true }, stand);
     }
-    const from = monotonicMicros();
+    const profiling = options.profile ? await startProfiling(stand, ['api', 'worker']) : undefined;
     for (const callback of callbacks) {
       for (let round = 0; round < rounds; round += 1) {
         for (const subject of subjects) {
@@ -79,16 +79,8 @@ export async function benchTasks(options: BenchOptions): Promise<void> {
         }
       }
     }
-    const to = monotonicMicros();
     await Promise.all([http.close(), gateway.close(), mongo.close()]);
-    const profiles = [];
-    if (options.profile) {
-      const calls = count * rounds * callbacks.length;
-      for (const name of ['api', 'worker']) {
-        await stand.endProgram(name);
-        profiles.push(...(await summarizeProfiles(name, { from, to }, calls)));
-      }
-    }
+    const profiles = (await profiling?.finish(count * rounds * callbacks.length)) ?? [];
     await publish(
       {
         name: 'tasks',

@@ -3,6 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { resultsDir } from './report.ts';
 import type { Row, Table } from './report.ts';
+import type { Stand } from './stand.ts';
+import { measureThreads } from './usage.ts';
 
 /** CPU profiles that node writes when a process ends, in bench/results/profiles/<process>/. */
 
@@ -23,11 +25,11 @@ export function profileFlags(name: string): readonly string[] {
 }
 
 /** V8's and the system's monotonic clock, in microseconds: the same in all processes of a machine (Linux). */
-export function monotonicMicros(): number {
+function monotonicMicros(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }
 
-export interface Window {
+interface Window {
   readonly from: number;
   readonly to: number;
 }
@@ -45,8 +47,40 @@ interface CpuProfile {
   readonly timeDeltas: readonly number[];
 }
 
+interface Profiling {
+  /** Ends the processes, which writes their profiles, and tells what ran between `start` and now. */
+  finish(calls: number): Promise<Table[]>;
+}
+
+/** Watches processes that were started with `profileFlags`, from now on. */
+export async function startProfiling(stand: Stand, names: readonly string[]): Promise<Profiling> {
+  const from = monotonicMicros();
+  const threads = await Promise.all(
+    names.map(async (name) => [name, await measureThreads(stand.pids[name] ?? 0)] as const),
+  );
+  return {
+    finish: async (calls) => {
+      const window = { from, to: monotonicMicros() };
+      const tables: Table[] = [];
+      for (const [name, measured] of threads) {
+        const spent = await measured.stop();
+        tables.push({
+          title: `${name}, CPU by thread`,
+          rows: [...spent]
+            .toSorted((a, b) => b[1] - a[1])
+            .filter(([, ms]) => ms > 0)
+            .map(([thread, ms]) => ({ thread, ms, 'µs per call': ((ms * 1000) / calls).toFixed(0) })),
+        });
+        await stand.endProgram(name);
+        tables.push(...(await summarizeProfiles(name, window, calls)));
+      }
+      return tables;
+    },
+  };
+}
+
 /** What ran in the process while it was measured: by function, and by package. One pair of tables per thread. */
-export async function summarizeProfiles(name: string, window: Window, calls: number): Promise<Table[]> {
+async function summarizeProfiles(name: string, window: Window, calls: number): Promise<Table[]> {
   const files = await readdir(profilesOf(name)).catch(() => []);
   const tables: Table[] = [];
   for (const file of files.toSorted((a, b) => a.localeCompare(b))) {

@@ -16,7 +16,7 @@ import { resolveTemporal } from '../../src/local/temporal-source.ts';
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 /** Programs are fetched once and kept where the local mode keeps them too. */
-const cacheDir = process.env['MEDIARY_CACHE_DIR'] ?? join(projectDir, '.mediary');
+export const cacheDir: string = process.env['MEDIARY_CACHE_DIR'] ?? join(projectDir, '.mediary');
 const readyDeadlineMs = 60_000;
 /** A profile is written when the process ends, and a worker ends when its activities have. */
 const endDeadlineMs = 60_000;
@@ -30,7 +30,7 @@ export interface Stand {
   readonly temporal: Client;
   /** Of everything that runs, by name; `bench` is the load generator's own. */
   readonly pids: Readonly<Record<string, number>>;
-  /** Starts a TypeScript program of ours in a process of its own, and waits until `probe` succeeds. */
+  /** Starts a program in a process of its own, and waits until `probe` succeeds. */
   startProgram(program: Program): Promise<ChildServer>;
   /** Ends one program, by its pid, and waits for it. */
   endProgram(name: string): Promise<void>;
@@ -41,12 +41,14 @@ export interface Stand {
 
 export interface Program {
   readonly name: string;
-  readonly script: URL;
+  /** TypeScript, run by this Node with tsx; or another program's path. */
+  readonly script: URL | string;
   readonly args?: readonly string[];
   /** Beside PATH; absent: the bench's own. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly nodeFlags?: readonly string[];
   readonly probe: () => Promise<unknown>;
+  readonly readyWithinMs?: number;
 }
 
 export async function openStand(): Promise<Stand> {
@@ -115,18 +117,24 @@ async function startMongo(options: LocalOptions) {
 }
 
 async function startProgram(
-  { name, script, args = [], environment, nodeFlags = [], probe }: Program,
+  { name, script, args = [], environment, nodeFlags = [], probe, readyWithinMs }: Program,
   options: LocalOptions,
 ): Promise<ChildServer> {
+  const run =
+    typeof script === 'string'
+      ? { command: script, args }
+      : {
+          command: process.execPath,
+          args: [...nodeFlags, '--import', 'tsx', fileURLToPath(script), ...args],
+        };
   const child = await startChild({
     ...options,
     name,
-    command: process.execPath,
-    args: [...nodeFlags, '--import', 'tsx', fileURLToPath(script), ...args],
+    ...run,
     environment:
       environment === undefined ? options.environment : { PATH: process.env['PATH'], ...environment },
   });
-  await waitUntilServing(child, probe, readyDeadlineMs);
+  await waitUntilServing(child, probe, readyWithinMs ?? readyDeadlineMs);
   return child;
 }
 

@@ -45,8 +45,18 @@ async function usageFromPs(pid: number): Promise<Usage> {
   return { cpuMs: seconds * 1000, bytes: Number(rss) * 1024 };
 }
 
-/** CPU of each kind of thread by its name, in milliseconds; empty where the system does not tell. */
-export async function threadsOf(pid: number): Promise<Map<string, number>> {
+/** CPU milliseconds of each kind of thread of a process from now until `stop`; empty where /proc is absent. */
+export async function measureThreads(pid: number): Promise<{ stop(): Promise<Map<string, number>> }> {
+  const before = await threadsOf(pid);
+  return {
+    stop: async () => {
+      const after = await threadsOf(pid);
+      return new Map([...after].map(([name, ms]) => [name, ms - (before.get(name) ?? 0)]));
+    },
+  };
+}
+
+async function threadsOf(pid: number): Promise<Map<string, number>> {
   const byName = new Map<string, number>();
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
   for (const thread of threads) {
