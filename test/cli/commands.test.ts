@@ -341,7 +341,9 @@ describe('the program itself', () => {
       (error: { code: number; stdout: string }) => error,
     );
     expect(failure).toMatchObject({ code: 1, stdout: expect.stringContaining('violations.') });
-    await expect(run(['ledger', 'verify'], { DATA_DIR: 'no-such-directory' })).rejects.toMatchObject({ code: 78 });
+    await expect(run(['ledger', 'verify'], { DATA_DIR: 'no-such-directory' })).rejects.toMatchObject({
+      code: 78,
+    });
   });
 });
 

@@ -239,11 +239,7 @@ export async function makeAccount(
   };
 }
 
-async function untilFinished(
-  call: Call,
-  id: string,
-  deadlineMs: number,
-): Promise<Record<string, any>> {
+async function untilFinished(call: Call, id: string, deadlineMs: number): Promise<Record<string, any>> {
   const endsAt = Date.now() + deadlineMs;
   for (;;) {
     const { body } = await call('GET', `/v1/videos/generations/${id}?wait=5`);
