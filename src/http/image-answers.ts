@@ -34,7 +34,7 @@ export interface ImageAsk {
  * How a repeat of the request is recognised.
  * - `key`: by its Idempotency-Key; the answer is kept for 24 hours.
  * - `client_retry`: by its body. Official clients repeat a POST whose connection broke and say so in a header
- *   (`retries`, 0 the first time); what the caller did not receive is kept for some minutes.
+ *   (`retries`, 0 the first time); the answer is kept for some minutes.
  */
 export type Repeat =
   | { readonly kind: 'none' }
@@ -118,7 +118,10 @@ async function answerAndKeep(claim: Claim, make: MakeAnswer, deps: ImageAnswersD
   }
 }
 
-/** A client that may repeat by itself: the answer is kept only if it did not reach the caller. */
+/**
+ * A client that may repeat by itself: the answer is kept for some minutes. That it was written to its end does not say
+ * that it arrived: what a proxy in front of us or the network loses is lost without our seeing it.
+ */
 async function answerOnce(claim: Claim, make: MakeAnswer, deps: ImageAnswersDeps): Promise<Reply> {
   const { results } = deps;
   // The repeat comes seconds later, if at all: the answer does not wait for this.
@@ -133,9 +136,8 @@ async function answerOnce(claim: Claim, make: MakeAnswer, deps: ImageAnswersDeps
   };
   try {
     const parts = await make(claim.image);
-    const onEnd = (written: boolean): void =>
+    const onEnd = (): void =>
       void finish(async () => {
-        if (written) return results.forget(claim.id, claim.image);
         await results.store(claim, toStore(parts, 200, deps));
         return results.complete(claim.id, claim.image);
       });

@@ -1,5 +1,5 @@
 import type { Caller } from '../caller.ts';
-import type { CreatedTask } from '../create-task.ts';
+import type { CreateTaskCommand, CreatedTask } from '../create-task.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { ImageRequest } from '../domain/request.ts';
@@ -141,7 +141,7 @@ async function createTask(creation: Creation, deps: ImageCreateDeps): Promise<Re
       { param: 'image' },
     );
   }
-  const task = await deps.createTask({
+  const task = await createOnce(creation, deps, {
     request,
     plan: { ...pinned.plan, request },
     caller,
@@ -155,6 +155,33 @@ async function createTask(creation: Creation, deps: ImageCreateDeps): Promise<Re
   const finished = waitMs === 0 ? undefined : await waitForEnd(task, waitMs, creation.meta, deps);
   if (finished === undefined) return jsonReply(presentCreatedTask(task, 'image'), headers);
   return answerSynchronously(finished, headers, deps);
+}
+
+/** A client that repeats a create by itself, because its answer was lost or late, is given the task of its first try. */
+async function createOnce(
+  creation: Creation,
+  deps: ImageCreateDeps,
+  command: CreateTaskCommand,
+): Promise<CreatedTask> {
+  const repeat = await repeatOf(creation);
+  if (repeat.kind !== 'client_retry') return deps.createTask(command);
+  const { caller, route, meta, pinned } = creation;
+  let first: CreatedTask | undefined;
+  const reply = await deps.answers(
+    { scope: [caller.account, route], repeat, closed: meta.closed() },
+    async () => {
+      first = await deps.createTask(command);
+      return [first.id];
+    },
+  );
+  // What the repeat is to find is the task, however the answer to this request ends.
+  reply.onEnd?.(true);
+  if (first !== undefined) return first;
+  const id = Buffer.concat((reply.parts ?? []).map((part) => Buffer.from(part))).toString();
+  const task = await deps.tasks.find(id);
+  if (task === undefined) throw new GatewayError('service_unavailable', 'The task cannot be read now.');
+  const { model, created_at: createdAt } = task;
+  return { id, model, createdAt, warnings: pinned.plan.warnings, replayed: true };
 }
 
 const waitSecondsMax = 120;
