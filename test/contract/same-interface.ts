@@ -12,7 +12,7 @@ export interface SameInterface extends ImageUpstream {
   videoCreate(prompt: string): Promise<Record<string, any>>;
 }
 
-export const upstreamVideoUrl = 'https://files.example/video.mp4';
+const upstreamVideoUrl = 'https://files.example/video.mp4';
 
 export async function startSameInterface(): Promise<SameInterface> {
   const upstream = await startImageUpstream();

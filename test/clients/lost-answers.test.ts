@@ -1,0 +1,125 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { APICallError, generateImage } from 'ai';
+import OpenAI, { toFile } from 'openai';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startLossyProxy } from '../../scripts/acceptance/lossy-proxy.ts';
+import type { LossyProxy } from '../../scripts/acceptance/lossy-proxy.ts';
+import { contractYaml } from '../contract/same-interface.ts';
+import { png } from '../images/support.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { TestAccount, TestGateway } from '../support/gateway.ts';
+
+/** Clients repeat a POST by themselves. An answer that was lost never becomes a second image that somebody pays. */
+
+let gateway: TestGateway;
+let proxy: LossyProxy;
+let account: TestAccount;
+beforeAll(async () => {
+  gateway = await startGateway({ yaml: contractYaml('http://127.0.0.1:1/v1') });
+  proxy = await startLossyProxy(`${gateway.url}/v1`);
+  account = await gateway.account();
+});
+afterAll(async () => {
+  await proxy.close();
+  await gateway.stop();
+});
+afterEach(async () => {
+  // A credential whose answers were bad has its circuit open: the next test starts with a new mind.
+  await gateway.core.mongo.db.collection('channel_health').deleteMany({});
+});
+
+const once = { submits: 1, creates: 1 };
+const openai = (baseURL = `${gateway.url}/v1`, more = {}) =>
+  new OpenAI({ apiKey: account.key, baseURL, ...more });
+
+describe('openai for Node', () => {
+  test('gets the image of a generate whose answer was lost', async () => {
+    const url = proxy.lossyUrl();
+    const prompt = 'openai, lost generate';
+    const images = await openai(url).images.generate({ model: 'gpt-image', prompt });
+    expect(images.data).toHaveLength(1);
+    expect(proxy.requests(url)).toBe(2);
+    expect(gateway.simulator.submissions(prompt)).toEqual(once);
+  });
+
+  test('gets the image of an edit with files whose answer was lost', async () => {
+    const prompt = 'openai, lost edit';
+    const files = await Promise.all(
+      [2, 3].map((side) => toFile(png(side, side), `${side}.png`, { type: 'image/png' })),
+    );
+    const url = proxy.lossyUrl();
+    const images = await openai(url).images.edit({ model: 'gpt-image', prompt, image: files });
+    expect(images.data).toHaveLength(1);
+    expect(proxy.requests(url)).toBe(2);
+    expect(gateway.simulator.submissions(prompt)).toEqual(once);
+  });
+
+  test.each(['accepted-500', 'accepted-502', 'accepted-504', 'accepted-then-silent', 'malformed'])(
+    'repeats nothing where the upstream accepted and answered with %s',
+    async (fault) => {
+      const prompt = `openai, ${fault} [sim:create:${fault}]`;
+      const failed = await openai()
+        .images.generate({ model: 'gpt-image', prompt })
+        .catch((error) => error);
+      expect(failed).toBeInstanceOf(OpenAI.InternalServerError);
+      expect(failed.headers.get('x-should-retry')).toBe('false');
+      expect(gateway.simulator.submissions(prompt)).toEqual(once);
+      expect((await account.balance()).held).toBe('0.000000');
+    },
+  );
+
+  test('gets the one task of a create whose answer was lost', async () => {
+    const prompt = 'openai, lost task';
+    const created = await openai(proxy.lossyUrl()).images.generate({ model: 'wan-image', prompt });
+    expect(created).toMatchObject({ object: 'image.generation.task', status: 'submitted' });
+    const list = await account.call('GET', '/v1/images/generations?limit=100');
+    const ids = list.body.data.map(({ id }: { id: string }) => id);
+    expect(ids).toEqual([Reflect.get(created, 'id')]);
+    await expect.poll(() => gateway.simulator.submissions(prompt), { timeout: 20_000 }).toEqual(once);
+  });
+
+  test('that gives up waiting and repeats is given the images of the first task', async () => {
+    const prompt = 'openai, slow task [sim:render=3]';
+    const impatient = openai(undefined, {
+      timeout: 2_500,
+      maxRetries: 8,
+      defaultHeaders: { prefer: 'wait=60' },
+    });
+    const images = await impatient.images.generate({ model: 'wan-image', prompt });
+    expect(images.data?.[0]?.url).toMatch(/^http/);
+    expect(gateway.simulator.submissions(prompt)).toEqual(once);
+  });
+
+  test('that asks twice on purpose gets two tasks', async () => {
+    const twice = { model: 'wan-image', prompt: 'openai, two tasks' };
+    const [one, two] = [await openai().images.generate(twice), await openai().images.generate(twice)];
+    expect(Reflect.get(two, 'id')).not.toBe(Reflect.get(one, 'id'));
+  });
+});
+
+describe('the AI SDK with an Idempotency-Key', () => {
+  const generate = (baseURL: string, prompt: string) =>
+    generateImage({
+      model: createOpenAICompatible({ name: 'mediary', baseURL, apiKey: account.key }).imageModel(
+        'gpt-image',
+      ),
+      prompt,
+      headers: { 'idempotency-key': prompt.replaceAll(' ', '-') },
+    });
+
+  test('gets the image of a generate whose answer was lost', async () => {
+    const url = proxy.lossyUrl();
+    const prompt = 'ai sdk, lost generate';
+    expect((await generate(url, prompt)).images).toHaveLength(1);
+    expect(proxy.requests(url)).toBe(2);
+    expect(gateway.simulator.submissions(prompt)).toEqual(once);
+  });
+
+  test('repeats a failure of the upstream, and buys nothing by it', async () => {
+    const prompt = 'ai sdk, accepted-500 [sim:create:accepted-500]';
+    const failed = await generate(`${gateway.url}/v1`, prompt).catch((error) => error);
+    expect(APICallError.isInstance(failed.lastError)).toBe(true);
+    expect(failed.errors).toHaveLength(3);
+    expect(gateway.simulator.submissions(prompt)).toEqual(once);
+  });
+});
