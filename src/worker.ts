@@ -135,6 +135,8 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
     shutdownForceTime: longestSubmitMs + shutdownMarginMs,
     activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 2, maximum: 20 },
     maxHeartbeatThrottleInterval: '5s',
+    // The default is a hash of the code, 85 bytes in every workflow task; deployments are not versioned by it.
+    buildId: 'mediary',
   };
 }
 

@@ -1,16 +1,19 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { METADATA_ENCODING_KEY } from '@temporalio/common';
 import proto from '@temporalio/proto';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
-const encoding = 'binary/encrypted';
+const encoding = 'binary/deflate-aes256gcm';
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
+/** Temporal refuses larger ones. */
+const payloadBytesMax = 2 * 1024 * 1024;
 const tagBytes = 16;
 
 /**
- * Encrypts every payload with AES-256-GCM before it reaches Temporal: nonce, tag, ciphertext. Payloads that are not
+ * Deflates and encrypts every payload with AES-256-GCM before it reaches Temporal: nonce, tag, ciphertext. Payloads that are not
  * encrypted (written before a key was set) pass through when read.
  */
 export function createPayloadCodec(key: Buffer): PayloadCodec {
@@ -23,7 +26,7 @@ export function createPayloadCodec(key: Buffer): PayloadCodec {
 function encrypt(payload: Payload, key: Buffer): Payload {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv(algorithm, key, nonce);
-  const plain = PayloadMessage.encode(payload).finish();
+  const plain = deflateRawSync(PayloadMessage.encode(payload).finish());
   const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
   return {
     metadata: { [METADATA_ENCODING_KEY]: Buffer.from(encoding) },
@@ -40,5 +43,5 @@ function decrypt(payload: Payload, key: Buffer): Payload {
   const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes));
   decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
   const plain = Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]);
-  return PayloadMessage.decode(plain);
+  return PayloadMessage.decode(inflateRawSync(plain, { maxOutputLength: payloadBytesMax }));
 }
