@@ -187,8 +187,10 @@ function noImagesError(
   });
 }
 
+const anyObject = z.looseObject({});
+
 function readExtra(json: unknown): JsonObject {
-  const fields = z.looseObject({}).safeParse(json).data ?? {};
+  const fields = anyObject.safeParse(json).data ?? {};
   const known = Object.fromEntries(extraFields.map((name) => [name, fields[name] ?? undefined]));
   return extraSchema.safeParse(defined(known)).data ?? {};
 }
@@ -197,11 +199,13 @@ function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+const refusalSchema = z.object({
+  error: z.object({ code: optionalText, type: optionalText, message: optionalText }),
+});
+
 /** `{"error": {"message", "type", "param", "code"}}` */
 export function readConventionRefusal(json: unknown): Refusal | undefined {
-  const error = z
-    .object({ error: z.object({ code: optionalText, type: optionalText, message: optionalText }) })
-    .safeParse(json).data?.error;
+  const error = refusalSchema.safeParse(json).data?.error;
   if (error === undefined) return undefined;
   const code = error.code ?? error.type;
   return code === undefined && error.message === undefined
