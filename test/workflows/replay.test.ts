@@ -16,6 +16,7 @@ import { cacheDir } from '../support/servers.ts';
  * of the workflow may do.
  */
 const historiesDir = fileURLToPath(new URL('histories', import.meta.url));
+const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 const workflowsPath = fileURLToPath(new URL('../../workflows/index.ts', import.meta.url));
 
 describe('saved histories', async () => {
@@ -68,7 +69,8 @@ if (recording)
           inject('temporalAddress'),
         ];
         const { stdout } = await promisify(execFile)(temporal.path, show, { maxBuffer: 10_000_000 });
-        await writeFile(`${historiesDir}/${name}.json`, stdout);
+        // Stack traces name files of the machine that recorded.
+        await writeFile(`${historiesDir}/${name}.json`, stdout.replaceAll(projectDir, ''));
       };
       const account = await gateway.account();
       const run = async (
