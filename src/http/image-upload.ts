@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { WriteStream } from 'node:fs';
 import formidable, { errors as uploadErrors } from 'formidable';
-import type { Fields, Files } from 'formidable';
+import type { File as FormFile } from 'formidable';
 import type { Context } from 'koa';
 import { GatewayError } from '../domain/errors.ts';
 import type { ImageWorkspace, ImageWorkspaces } from '../images/workspace.ts';
@@ -89,39 +89,37 @@ async function readForm(
       return stream;
     },
   });
+  // The parser reports a file when it is written, a small one before a large one: the order is that of the beginnings.
+  const parts: { name: string; content: string | FormFile }[] = [];
+  form.on('field', (name, text) => parts.push({ name, content: text }));
+  form.on('fileBegin', (name, file) => parts.push({ name, content: file }));
   // Headers of parts count towards no limit of the parser.
   form.on('progress', (received: number) => {
     if (received > bodyBytesMax) throw tooLarge(bodyBytesMax);
   });
   try {
-    const [fields, files] = await form.parse(req);
-    return await collectFields(fields, files, streams);
+    await form.parse(req);
+    const values = new Map<string, (string | UploadedFile)[]>();
+    for (const { name, content } of parts) {
+      const key = /^image\[\d*\]$/.test(name) ? 'image' : name;
+      const value =
+        typeof content === 'string'
+          ? content
+          : await uploadOf(content, String(streams.get(content)?.path ?? ''));
+      values.set(key, [...(values.get(key) ?? []), value]);
+    }
+    return Object.fromEntries([...values].map(([name, items]) => [name, fieldValue(name, items)]));
   } catch (error) {
     for (const stream of streams.values()) stream.destroy();
     throw formError(error, limits);
   }
 }
 
-async function collectFields(
-  fields: Fields,
-  files: Files,
-  streams: ReadonlyMap<object, WriteStream>,
-): Promise<Record<string, unknown>> {
-  const values = new Map<string, (string | UploadedFile)[]>();
-  const add = (name: string, value: string | UploadedFile): void => {
-    const key = /^image\[\d*\]$/.test(name) ? 'image' : name;
-    values.set(key, [...(values.get(key) ?? []), value]);
-  };
-  for (const [name, texts = []] of Object.entries(fields)) for (const text of texts) add(name, text);
-  for (const [name, uploads = []] of Object.entries(files)) {
-    for (const upload of uploads) {
-      const path = String(streams.get(upload)?.path ?? '');
-      const isText = upload.originalFilename === null && upload.size <= textFileBytesMax;
-      if (isText) add(name, await readFile(path, 'utf8'));
-      else add(name, new UploadedFile(path, upload.originalFilename ?? 'image', upload.size));
-    }
-  }
-  return Object.fromEntries([...values].map(([name, items]) => [name, fieldValue(name, items)]));
+async function uploadOf(file: FormFile, path: string): Promise<string | UploadedFile> {
+  const isText = file.originalFilename === null && file.size <= textFileBytesMax;
+  return isText
+    ? await readFile(path, 'utf8')
+    : new UploadedFile(path, file.originalFilename ?? 'image', file.size);
 }
 
 /** What a form can only say as text. */

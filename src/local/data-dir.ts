@@ -1,86 +1,93 @@
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-import { LocalServerError, systemCodeOf } from './local-options.ts';
-import {
-  identifyProcess,
-  isSameProcessAlive,
-  processIdentitySchema,
-  type ProcessIdentity,
-} from './process-identity.ts';
+import { z } from 'zod';
+
+import { LocalServerError } from './local-options.ts';
+import { identifyProcess, isSameProcessAlive, processIdentitySchema } from './process-identity.ts';
 
 export type DataDirLock = { release(): Promise<void> };
 
-const attemptsMax = 5;
+/** A claim from before `holds` was written belongs to a process that held the directory. */
+const claimSchema = processIdentitySchema.extend({ holds: z.boolean().default(true) });
+type Claim = z.infer<typeof claimSchema>;
+
+const attemptsMax = 10;
+const backoffMs = 50;
 
 /**
  * Takes a data directory for this process alone, making it if needed. Throws a LocalServerError if another live
  * process has it; what a dead one has left is taken over.
+ *
+ * Every process first shows a claim of its own and then looks for those of others: of two that start at the same
+ * moment at least one sees the other, so never do both go on. Those who only see each other step back and try again.
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });
-  const file = join(dataDir, 'lock');
-  const own = await identifyProcess(process.pid);
-  const claim = `${file}.${process.pid}`;
-  await writeFile(claim, JSON.stringify(own));
-  try {
-    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-      // A link appears with its content or not at all, and never over another one.
-      if (await linked(claim, file)) {
-        return { release: () => rm(file, { force: true }) };
+  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    const name = `lock.${randomUUID()}`;
+    const release = (): Promise<void> => rm(join(dataDir, name), { force: true });
+    await writeClaim(dataDir, name, false);
+    try {
+      const rival = await liveRival(dataDir, name);
+      if (rival === undefined) {
+        await writeClaim(dataDir, name, true);
+        return { release };
       }
-      await removeStale(file, dataDir);
+      if (rival.holds) {
+        throw new LocalServerError(
+          `${dataDir} is in use by process ${rival.pid}: stop it, or set DATA_DIR to another directory.`,
+        );
+      }
+    } catch (error) {
+      await release();
+      throw error;
     }
-    throw new LocalServerError(`${dataDir} cannot be locked: other processes keep taking it.`);
-  } finally {
-    await rm(claim, { force: true });
+    await release();
+    await sleep(Math.random() * backoffMs * attempt);
   }
+  throw new LocalServerError(`${dataDir} cannot be locked: other processes keep trying to take it.`);
 }
 
-async function linked(claim: string, file: string): Promise<boolean> {
-  try {
-    await link(claim, file);
-    return true;
-  } catch (error) {
-    if (systemCodeOf(error) === 'EEXIST') {
-      return false;
+/** A claim appears with its content or not at all. */
+async function writeClaim(dataDir: string, name: string, holds: boolean): Promise<void> {
+  const unfinished = join(dataDir, `.${name}`);
+  await writeFile(unfinished, JSON.stringify({ ...(await identifyProcess(process.pid)), holds }));
+  await rename(unfinished, join(dataDir, name));
+}
+
+/** The claim of another live process, one that holds the directory first; claims of dead ones are removed. */
+async function liveRival(dataDir: string, own: string): Promise<Claim | undefined> {
+  let rival: Claim | undefined;
+  for (const name of await readdir(dataDir)) {
+    if (name === own || !/^lock(\.|$)/.test(name)) {
+      continue;
     }
-    throw error;
-  }
-}
-
-async function removeStale(file: string, dataDir: string): Promise<void> {
-  await refuseIfAlive(await readHolder(file), dataDir);
-  const aside = `${file}.stale.${process.pid}`;
-  try {
-    await rename(file, aside);
-  } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') {
-      return;
+    const claim = await readClaim(join(dataDir, name));
+    if (claim === 'gone') {
+      continue;
     }
-    throw error;
+    if (claim === 'broken' || !(await isSameProcessAlive(claim))) {
+      await rm(join(dataDir, name), { force: true });
+    } else if (rival === undefined || claim.holds) {
+      rival = claim;
+    }
   }
-  // Between reading and renaming, another process may have taken it over: then what moved is its live lock.
-  const moved = await readHolder(aside);
-  if (moved !== undefined && (await isSameProcessAlive(moved))) {
-    await linked(aside, file);
-  }
-  await rm(aside, { force: true });
-  await refuseIfAlive(moved, dataDir);
+  return rival;
 }
 
-async function refuseIfAlive(holder: ProcessIdentity | undefined, dataDir: string): Promise<void> {
-  if (holder !== undefined && (await isSameProcessAlive(holder))) {
-    throw new LocalServerError(
-      `${dataDir} is in use by process ${holder.pid}: stop it, or set DATA_DIR to another directory.`,
-    );
-  }
-}
-
-async function readHolder(file: string): Promise<ProcessIdentity | undefined> {
+async function readClaim(file: string): Promise<Claim | 'gone' | 'broken'> {
+  let text: string;
   try {
-    return processIdentitySchema.parse(JSON.parse(await readFile(file, 'utf8')));
+    text = await readFile(file, 'utf8');
   } catch {
-    return undefined;
+    return 'gone';
+  }
+  try {
+    return claimSchema.parse(JSON.parse(text));
+  } catch {
+    return 'broken';
   }
 }

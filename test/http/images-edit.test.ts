@@ -155,6 +155,24 @@ describe('each form of a reference image reaches an upstream that takes files', 
     expect(await Promise.all((await received()).getAll('image[]').map(bytesOf))).toEqual([red, jpeg]);
   });
 
+  test('in the order of the form, large and small, files and text mixed', async () => {
+    const large = Buffer.concat([red, Buffer.alloc(3_000_000)]);
+    for (let round = 0; round < 5; round += 1) {
+      upstream.calls.length = 0;
+      const answer = await sendForm((form) => {
+        form.append('image', file(large));
+        form.append('image', dataUrl(jpeg));
+        form.append('image', file(red));
+        form.append('image', file(jpeg));
+      });
+      expect(answer.status).toBe(200);
+      const images = await Promise.all((await received()).getAll('image[]').map(bytesOf));
+      expect(images.map(({ length }) => length)).toEqual(
+        [large, jpeg, red, jpeg].map(({ length }) => length),
+      );
+    }
+  });
+
   test('on the generation route too', async () => {
     const answer = await sendForm((form) => form.append('image', file(red)), '/v1/images/generations');
     expect(answer.status).toBe(200);
