@@ -18,7 +18,7 @@ import type { Core } from './core.ts';
 import { readLocalSettings } from './local/settings.ts';
 import { createLogger } from './log.ts';
 import { providers } from './providers/index.ts';
-import { createLeaseStore } from './store/leases.ts';
+import { createImageLeaseStore } from './store/image-leases.ts';
 import { connectMongo } from './store/mongo.ts';
 import { createTaskStore } from './store/tasks.ts';
 import { createTemporalClient, temporalSettings } from './temporal/connection.ts';
@@ -90,7 +90,7 @@ async function verifyLedger(onProgress: (line: string) => void) {
     return await runLedgerVerification({
       db: mongo.db,
       workflows: createWorkflowLookup(client, environment.TASK_QUEUE_PREFIX),
-      leases: createLeaseStore(mongo.db),
+      leases: createImageLeaseStore(mongo.db),
       onProgress,
     });
   } finally {

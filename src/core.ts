@@ -24,7 +24,7 @@ import { createDeliveryStore } from './store/deliveries.ts';
 import { createIdempotencyStore } from './store/idempotency.ts';
 import { createKeyStore } from './store/keys.ts';
 import { createImageResultStore } from './store/image-results.ts';
-import { createLeaseStore } from './store/leases.ts';
+import { createImageLeaseStore } from './store/image-leases.ts';
 import { connectMongo } from './store/mongo.ts';
 import type { Mongo } from './store/mongo.ts';
 import { createRateLimitStore } from './store/rate-limits.ts';
@@ -137,7 +137,7 @@ function createStores({ db }: Mongo, now: () => number) {
     circuits: createChannelHealthStore(db, now),
     slots: createSlotStore(db, now),
     rateLimits: createRateLimitStore(db),
-    leases: createLeaseStore(db),
+    imageLeases: createImageLeaseStore(db),
     imageResults: createImageResultStore(db, now),
   };
 }

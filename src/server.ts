@@ -11,7 +11,10 @@ import { createApp } from './http/app.ts';
 import { startMetricsServer } from './http/metrics-server.ts';
 import type { AppDeps, ReloadResult } from './http/deps.ts';
 import { startHttpServer } from './http/server.ts';
+import { createCloseHold } from './images/close-hold.ts';
 import { createImageGate } from './images/image-gate.ts';
+import { createImageLeases } from './images/image-leases.ts';
+import type { ImageLeases } from './images/image-leases.ts';
 import { createImageService } from './images/image-service.ts';
 import { openImageWorkspaces } from './images/workspace.ts';
 import type { ImageWorkspaces } from './images/workspace.ts';
@@ -40,7 +43,8 @@ export async function startApi(core: Core): Promise<RunningApi> {
     media: createGuardedClient({ allowPrivateNetworks: environment.MEDIA_ALLOW_PRIVATE_NETWORKS }),
   };
   const workspaces = await openImageWorkspaces(core.now);
-  const deps = appDeps(core, switches, { ...guarded, workspaces });
+  const imageLeases = openImageLeases(core);
+  const deps = appDeps(core, switches, { ...guarded, workspaces, imageLeases });
   const app = createApp(deps);
   const metrics =
     environment.METRICS_PORT === undefined
@@ -64,6 +68,7 @@ export async function startApi(core: Core): Promise<RunningApi> {
       switches.stop();
       metrics?.close();
       await server.close(environment.SHUTDOWN_GRACE_SECONDS * 1000);
+      await imageLeases.stop();
       await Promise.all([guarded.webhooks.close(), guarded.media.close(), workspaces.close()]);
     },
   };
@@ -73,6 +78,7 @@ interface Outside {
   readonly webhooks: Guarded;
   readonly media: Guarded;
   readonly workspaces: ImageWorkspaces;
+  readonly imageLeases: ImageLeases;
 }
 
 type Switches = ReturnType<typeof createChannelSwitches>;
@@ -126,9 +132,21 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
   };
 }
 
+function openImageLeases({ stores, ledger, log, now }: Core): ImageLeases {
+  const leases = stores.imageLeases;
+  return createImageLeases({
+    leases,
+    closeHold: createCloseHold({ leases, ledger }),
+    process: `${hostname()}/${process.pid}`,
+    now,
+    randomBytes,
+    onError: (err) => log.warn({ err }, 'what stands for the holds of images could not be written'),
+  });
+}
+
 function imageService(
-  { environment, stores, ledger, channels, health, secrets, log, now }: Core,
-  { media, workspaces }: Outside,
+  { environment, stores, ledger, channels, health, secrets, log }: Core,
+  { media, workspaces, imageLeases }: Outside,
   overdraftLimit: (account: string) => Promise<bigint>,
 ) {
   return createImageService({
@@ -143,12 +161,7 @@ function imageService(
     results: stores.imageResults,
     ledger,
     channels,
-    lease: {
-      leases: stores.leases,
-      process: `${hostname()}/${process.pid}`,
-      now,
-      onError: (err) => log.warn({ err }, 'the lease of an image request could not be written'),
-    },
+    imageLeases,
     overdraftLimit,
     gate: createImageGate(health),
     secret: secrets.deriveKey('idempotency-hmac'),

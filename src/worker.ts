@@ -157,7 +157,7 @@ function tasksOptions(
         upkeep: [
           { name: 'slots', run: () => tidySlots(core.health.slots, tasks) },
           ...resultUpkeep(core),
-          { name: 'leases', run: createReleaseDeadLeases({ ...core, leases: core.stores.leases }) },
+          { name: 'leases', run: createReleaseDeadLeases({ ...core, leases: core.stores.imageLeases }) },
         ],
         workflows: createWorkflowLookup(core.client, core.environment.TASK_QUEUE_PREFIX),
         log: core.log,

@@ -1,13 +1,13 @@
 import type { Db } from 'mongodb';
 import { verifyLedger } from '../ledger/verify.ts';
 import type { VerifyResult } from '../ledger/verify.ts';
-import type { LeaseStore } from '../store/leases.ts';
+import type { ImageLeaseStore } from '../store/image-leases.ts';
 import type { WorkflowDirectory } from '../temporal/workflow-lookup.ts';
 
 export interface LedgerVerification {
   readonly db: Db;
   readonly workflows: Pick<WorkflowDirectory, 'isRunning'>;
-  readonly leases: Pick<LeaseStore, 'existing'>;
+  readonly leases: Pick<ImageLeaseStore, 'existing'>;
   readonly onProgress: (line: string) => void;
 }
 

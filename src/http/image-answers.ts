@@ -1,8 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../domain/errors.ts';
-import { randomBase62 } from '../domain/ids.ts';
-import type { RandomBytes } from '../domain/ids.ts';
 import { noRetry } from '../images/explain-failure.ts';
 import type { Logger } from '../log.ts';
 import type { ImageResult, ImageResultStore, StoredAnswer } from '../store/image-results.ts';
@@ -20,14 +18,14 @@ export interface ImageAnswersDeps {
   readonly secret: Buffer;
   readonly log: Logger;
   readonly now: () => number;
-  readonly randomBytes: RandomBytes;
+  readonly newImage: () => string;
 }
 
 export interface ImageAsk {
   readonly scope: readonly string[];
   readonly repeat: Repeat;
-  /** Aborted when the caller hangs up. */
-  readonly closed: AbortSignal;
+  /** Aborted when the caller hangs up. Made on first use. */
+  readonly closed: () => AbortSignal;
 }
 
 /**
@@ -63,7 +61,7 @@ const lookEveryMs = 200;
 export function createImageAnswers(deps: ImageAnswersDeps): ImageAnswers {
   return async (ask, make) => {
     const { repeat } = ask;
-    const image = `img_${randomBase62(24, deps.randomBytes)}`;
+    const image = deps.newImage();
     if (repeat.kind === 'none') return partsReply(await make(image));
     const id = claimId(ask, deps.secret);
     const claim = { id, image, fingerprint: repeat.fingerprint };
@@ -193,10 +191,11 @@ async function follow(
   deps: ImageAnswersDeps,
 ): Promise<Reply | undefined> {
   if (earlier.fingerprint !== fingerprintOf(ask.repeat)) throw keyReused();
+  const closed = ask.closed();
   for (let found: ImageResult | undefined = earlier; found !== undefined; found = await look(found, deps)) {
     if (found.state === 'done' && found.answer !== undefined) return replay(found.image, found.answer, deps);
     if (found.aliveUntil < deps.now()) return takeStock(found, deps);
-    if (ask.closed.aborted) throw new GatewayError('service_unavailable', 'The caller hung up.');
+    if (closed.aborted) throw new GatewayError('service_unavailable', 'The caller hung up.');
     await sleep(lookEveryMs);
   }
   return undefined;

@@ -6,6 +6,7 @@ import { formatMicros } from '../domain/money.ts';
 import type { Settlement } from '../domain/price.ts';
 import type { ImageRequest } from '../domain/request.ts';
 import type { RouteCandidate } from '../domain/routing.ts';
+import type { LedgerEntry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../log.ts';
 import { UpstreamError } from '../providers/provider.ts';
@@ -16,13 +17,12 @@ import { chargeImages } from './charge-images.ts';
 import type { ImageConverter } from './convert.ts';
 import { explainFailure, mayBeAccepted } from './explain-failure.ts';
 import type { ImageGate } from './image-gate.ts';
-import { keepLease } from './keep-lease.ts';
-import type { KeptLease, LeaseDeps } from './keep-lease.ts';
+import type { ImageLeases, WatchedImage } from './image-leases.ts';
 
 export interface GenerateDeps {
   readonly channels: Channels;
   readonly ledger: Pick<Ledger, 'hold' | 'settle' | 'release'>;
-  readonly lease: LeaseDeps;
+  readonly imageLeases: ImageLeases;
   /** Micro-units by which an account may go below zero. */
   readonly overdraftLimit: (account: string) => Promise<bigint>;
   readonly log: Logger;
@@ -41,7 +41,7 @@ export interface GenerateCommand {
 }
 
 /**
- * Renders images while the caller waits: lease, hold, upstream, settle. Resolves with what arrived, paid for; throws
+ * Renders images while the caller waits: hold, upstream, settle, under the lease of this process. Resolves with what arrived, paid for; throws
  * GatewayError with nothing charged. A caller who hangs up changes nothing: what the upstream delivers is charged.
  */
 export function createGenerate(deps: GenerateDeps): (command: GenerateCommand) => Promise<Delivery> {
@@ -52,8 +52,8 @@ export function createGenerate(deps: GenerateDeps): (command: GenerateCommand) =
     const overdraftLimit = await deps.overdraftLimit(account);
     // Before anything is held: an image that cannot be fetched is the caller's mistake.
     const prepared = await prepareFirst(command, deps);
-    const lease = await keepLease(deps.lease, { image: task, account, hold: plan.hold });
-    let hold: 'open' | 'closed' | 'promised' = 'open';
+    const watched = await deps.imageLeases.watch(task);
+    let fate: 'open' | 'closed' | 'promised' = 'open';
     try {
       const held = await ledger.hold({
         account,
@@ -63,21 +63,21 @@ export function createGenerate(deps: GenerateDeps): (command: GenerateCommand) =
         overdraftLimit,
       });
       if (!held.ok) {
-        hold = 'closed';
+        fate = 'closed';
         throw insufficient(plan.hold, held.available);
       }
-      const outcome = await attempt(prepared, lease, { command, deps });
+      const generation = { command, deps, hold: held.entry };
+      const outcome = await attempt(prepared, watched, generation);
       if (outcome.kind === 'failed') {
-        if (await release(outcome.note, { command, deps })) hold = 'closed';
+        if (await release(outcome.note, generation)) fate = 'closed';
         throw outcome.error;
       }
       await keepAnswer(command, outcome.delivery, log);
-      hold = await settleOrPromise(outcome, lease, { command, deps });
+      fate = await settleOrPromise(outcome, watched, generation);
       return outcome.delivery;
     } finally {
-      if (hold === 'closed') void lease.end();
-      // The reconciler finds it.
-      if (hold === 'open') lease.abandon();
+      if (fate === 'closed') watched.end();
+      if (fate === 'open') watched.abandon();
     }
   };
 }
@@ -85,6 +85,7 @@ export function createGenerate(deps: GenerateDeps): (command: GenerateCommand) =
 interface Generation {
   readonly command: GenerateCommand;
   readonly deps: GenerateDeps;
+  readonly hold: LedgerEntry;
 }
 
 interface Prepared {
@@ -117,10 +118,10 @@ type Outcome =
 
 async function attempt(
   first: Prepared | undefined,
-  lease: KeptLease,
+  watched: WatchedImage,
   generation: Generation,
 ): Promise<Outcome> {
-  if (!(await lease.confirm())) {
+  if (!(await watched.confirm())) {
     const error = new GatewayError('service_unavailable', 'The service is not available at the moment.', {
       retryAfterSeconds: 5,
       detail: 'taking the hold took longer than the lease',
@@ -167,7 +168,7 @@ async function passGate(prepared: Prepared, image: string, gate: ImageGate): Pro
     void gate.report(target, answer.kind === 'delivered' ? undefined : answer.error);
     return answer;
   } finally {
-    await gate.leave(image);
+    await gate.leave(image, candidate);
   }
 }
 
@@ -178,14 +179,14 @@ function insufficient(hold: bigint, available: bigint): GatewayError {
   );
 }
 
-/** What the caller is told is what the upstream did: a hold that cannot be released now is left to the reconciler. */
-async function release(note: string, { command, deps }: Generation): Promise<boolean> {
+/** What the caller is told is what the upstream did: a hold that cannot be released now is closed in the background. */
+async function release(note: string, { command, deps, hold }: Generation): Promise<boolean> {
   const { image: task, account, plan } = command;
   try {
-    await deps.ledger.release({ account, task, held: plan.hold, note });
+    await deps.ledger.release({ account, task, held: plan.hold, hold, note });
     return true;
   } catch (err) {
-    deps.log.error({ task, err }, 'a hold could not be released; the reconciler will');
+    deps.log.error({ task, err }, 'a hold could not be released; it is tried again');
     return false;
   }
 }
@@ -208,11 +209,11 @@ type Delivered = Extract<Outcome, { kind: 'delivered' }>;
 
 /**
  * Charges what arrived. While the ledger is away the caller is not kept waiting for long: paid images are delivered,
- * and the charge is tried again in the background, which then owns the lease.
+ * and the charge is tried again in the background.
  */
 async function settleOrPromise(
   delivered: Delivered,
-  lease: KeptLease,
+  watched: WatchedImage,
   generation: Generation,
 ): Promise<'closed' | 'promised'> {
   const { command, deps } = generation;
@@ -225,26 +226,30 @@ async function settleOrPromise(
   if (await trySettle()) return 'closed';
   void (async () => {
     for (let waitedMs = 0; waitedMs < settleForMs; waitedMs += settleEveryMs) {
-      await lease.markDelivered(settlement.amount).catch(() => undefined);
+      await watched.owe(settlement.amount).catch(() => undefined);
       if (await trySettle()) {
-        await lease.end();
+        watched.end();
         return;
       }
       await sleep(settleEveryMs, undefined, { ref: false });
     }
     deps.log.error({ task: command.image }, 'delivered images could not be charged');
-    lease.abandon();
+    watched.abandon();
   })();
   return 'promised';
 }
 
-async function settleOnce({ amount, ...how }: Settlement, { command, deps }: Generation): Promise<boolean> {
+async function settleOnce(
+  { amount, ...how }: Settlement,
+  { command, deps, hold }: Generation,
+): Promise<boolean> {
   const { image: task, account, plan } = command;
   try {
     const result = await deps.ledger.settle({
       account,
       task,
       held: plan.hold,
+      hold,
       amount,
       basis: JSON.stringify(how),
       ...(how.estimated ? { note: 'estimated: the upstream told no usage' } : {}),

@@ -1,3 +1,4 @@
+import type { RouteCandidate } from '../domain/routing.ts';
 import type { Circuits, CircuitTarget } from '../health/circuits.ts';
 import type { SlotKeeper } from '../health/slot-keeper.ts';
 import { UpstreamError } from '../providers/provider.ts';
@@ -9,7 +10,7 @@ export interface ImageGate {
   /** What the upstream said; undefined: it delivered. Never throws. */
   report(target: CircuitTarget, failure: UpstreamError | undefined): Promise<void>;
   /** The request has no call at this credential any more. */
-  leave(image: string): Promise<void>;
+  leave(image: string, candidate: RouteCandidate): Promise<void>;
 }
 
 const slotGraceMs = 60_000;
@@ -36,6 +37,8 @@ export function createImageGate(deps: {
       });
     },
     report: (target, failure) => circuits.report(target, failure),
-    leave: (image) => slots.release(image),
+    async leave(image, candidate) {
+      if (slots.isLimited(candidate)) await slots.release(image);
+    },
   };
 }

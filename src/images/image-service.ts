@@ -29,6 +29,8 @@ export interface ImageService {
   readonly results: ImageResultStore;
   readonly isSettled: (image: string) => Promise<boolean>;
   readonly secret: Buffer;
+  /** An id for an image request. */
+  readonly newImage: () => string;
   generate(command: GenerateCommand): Promise<Delivery>;
   /** The part of the plan that one request uses: only channels that answer at once, or only such that make a task. */
   pin(plan: RoutePlan, request: ImageRequest, keyed: boolean): PinnedPlan;
@@ -56,6 +58,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     openMedia,
     results,
     secret,
+    newImage: () => options.imageLeases.newImage(),
     isSettled: async (image) => (await ledger.entriesOfTask(image)).some(({ kind }) => kind === 'settle'),
     generate: createGenerate(options),
     pin: (plan, request, keyed) => pinPlan(plan, { channels, request, keyed }),

@@ -1,41 +1,50 @@
 import type { Logger } from '../log.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Lease, LeaseStore } from '../store/leases.ts';
+import type { ImageLease, ImageLeaseStore } from '../store/image-leases.ts';
+import { createCloseHold } from './close-hold.ts';
 
 export interface DeadLeaseDeps {
-  readonly leases: Pick<LeaseStore, 'listExpired' | 'remove'>;
-  readonly ledger: Pick<Ledger, 'settle' | 'release'>;
+  readonly leases: Pick<ImageLeaseStore, 'takeExpired' | 'remove' | 'owedFor' | 'paid'>;
+  readonly ledger: Pick<Ledger, 'settle' | 'release' | 'entriesOfTask' | 'openHoldsBetween'>;
   readonly log: Logger;
   readonly now: () => number;
 }
 
 /** Clocks differ, and a renewal may be on its way. */
 const graceMs = 30_000;
-const leasesMax = 500;
+const leasesMax = 100;
+const holdsAtOnce = 500;
 
 /**
  * Closes the holds of image requests whose process died: released, or settled where the images had been delivered.
- * Run by the reconciler's Schedule. Resolves with how many there were.
+ * Run by the reconciler's Schedule. Resolves with how many holds there were.
  */
-export function createReleaseDeadLeases({ leases, ledger, log, now }: DeadLeaseDeps): () => Promise<number> {
-  return async () => {
-    const dead = await leases.listExpired(now() - graceMs, leasesMax);
-    for (const lease of dead) {
-      const closed = await close(lease);
-      log.warn(
-        { image: lease.image, account: lease.account, process: lease.process, closed },
-        'an image request lost its process; its hold is closed now',
-      );
-      await leases.remove(lease.image);
-    }
-    return dead.length;
-  };
+export function createReleaseDeadLeases(deps: DeadLeaseDeps): () => Promise<number> {
+  const { leases, ledger, log, now } = deps;
+  const closeHold = createCloseHold(deps);
 
-  async function close({ image: task, account, hold: held, state, charge }: Lease): Promise<string> {
-    if (state === 'delivered' && charge !== undefined) {
-      const note = 'reconciled: delivered by a process that died';
-      return (await ledger.settle({ account, task, held, amount: charge, note })).closed;
+  async function closeHolds({ id, from, process }: ImageLease): Promise<number> {
+    let count = 0;
+    for (;;) {
+      const open = await ledger.openHoldsBetween({ from, before: `${id}~`, limit: holdsAtOnce });
+      for (const { task, account } of open) {
+        const closed = await closeHold(task);
+        log.warn(
+          { image: task, account, process, closed },
+          'an image request lost its process; its hold is closed now',
+        );
+      }
+      count += open.length;
+      if (open.length < holdsAtOnce) return count;
     }
-    return (await ledger.release({ account, task, held, note: 'reconciled: the process died' })).closed;
   }
+
+  return async () => {
+    let count = 0;
+    for (const lease of await leases.takeExpired(now() - graceMs, leasesMax)) {
+      count += await closeHolds(lease);
+      await leases.remove(lease.id);
+    }
+    return count;
+  };
 }

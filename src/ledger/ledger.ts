@@ -6,8 +6,8 @@ import { chargeOf, keys } from './entry.ts';
 import type { LedgerEntry } from './entry.ts';
 import { LedgerIntegrityError } from './errors.ts';
 import { createHeads } from './heads.ts';
-import { findOpenHolds } from './open-holds.ts';
-import type { OpenHold, OpenHoldsOptions } from './open-holds.ts';
+import { findOpenHolds, findOpenHoldsBetween } from './open-holds.ts';
+import type { HoldRange, OpenHold, OpenHoldsOptions } from './open-holds.ts';
 import {
   checkAccount,
   creditOperation,
@@ -44,6 +44,8 @@ export interface Ledger {
   entriesOfTask(task: string): Promise<LedgerEntry[]>;
   /** An account's holds that are neither settled nor released, newest first: the reconciler's question. */
   openHolds(account: string, options?: OpenHoldsOptions): Promise<OpenHold[]>;
+  /** Of all accounts, by the names of their tasks. */
+  openHoldsBetween(range: HoldRange): Promise<OpenHold[]>;
 }
 
 interface AppendResult {
@@ -137,6 +139,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
     async openHolds(account, options = {}) {
       return findOpenHolds(collection, checkAccount(account), options);
     },
+
+    openHoldsBetween: (range) => findOpenHoldsBetween(collection, range),
   };
 }
 

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Micros } from '../domain/money.ts';
+import type { LedgerEntry } from './entry.ts';
 
 export interface HoldRequest {
   readonly account: string;
@@ -22,6 +23,8 @@ export interface SettleRequest {
   /** JSON of how the charge came about. */
   readonly basis?: string;
   readonly note?: string;
+  /** What `hold` gave: spares reading it again. */
+  readonly hold?: LedgerEntry;
 }
 
 export interface ReleaseRequest {
@@ -30,6 +33,8 @@ export interface ReleaseRequest {
   /** The hold's amount; anything else is an error. */
   readonly held: Micros;
   readonly note?: string;
+  /** What `hold` gave: spares reading it again. */
+  readonly hold?: LedgerEntry;
 }
 
 export interface CreditRequest {
@@ -76,6 +81,7 @@ export function settleOperation(request: SettleRequest): SettleOperation {
     held: checkAmount(request.held),
     amount: checkAmount(request.amount),
     ...(request.basis === undefined ? {} : { basis: checkBasis(request.basis) }),
+    ...(request.hold === undefined ? {} : { hold: request.hold }),
     ...cutNote(request.note),
   };
 }
@@ -86,6 +92,7 @@ export function releaseOperation(request: ReleaseRequest): ReleaseOperation {
     account: checkAccount(request.account),
     task: checkTask(request.task),
     held: checkAmount(request.held),
+    ...(request.hold === undefined ? {} : { hold: request.hold }),
     ...cutNote(request.note),
   };
 }

@@ -31,12 +31,12 @@ export interface Plan {
   readonly operations: readonly PlannedOperation[];
 }
 
-/** What must be known before an operation is planned for the first time; a hold or credit is tried blindly. */
+/** What must be known before an operation is planned for the first time; the unique index refuses what is done already. */
 export function keysBeforeFirstTry(operation: Operation): string[] {
   switch (operation.kind) {
     case 'settle':
     case 'release':
-      return allKeys(operation);
+      return operation.hold === undefined ? allKeys(operation) : [];
     case 'hold':
     case 'credit':
       return [];
@@ -133,9 +133,9 @@ function planClose(operation: SettleOperation | ReleaseOperation, known: KnownEn
   if (existing !== undefined) {
     return { ...replay(operation, existing), drafts: missingExtra(existing, known) };
   }
-  const hold = known.get(keys.hold(task));
+  const hold = known.get(keys.hold(task)) ?? operation.hold;
   if (hold === undefined) return { drafts: [], outcome: { state: 'no_hold' } };
-  if (hold.account !== account || hold.amount !== held) {
+  if (hold.key !== keys.hold(task) || hold.account !== account || hold.amount !== held) {
     throw new LedgerIntegrityError(
       `${task}: ${operation.kind} of ${held} on account ${account}, but ${hold.amount} is held on ${hold.account}`,
     );

@@ -3,7 +3,8 @@ import { openCore } from '../../src/core.ts';
 import { createLogger } from '../../src/log.ts';
 import { startApi } from '../../src/server.ts';
 
-/** An API process that a test kills. Prints its address. */
+/** An API process that a test kills, or ends. Prints its address. */
 const core = await openCore(readEnvironment(), createLogger({ level: 'silent', format: 'json' }));
-const { url } = await startApi(core);
+const { url, stop } = await startApi(core);
+process.once('SIGTERM', () => void stop().then(() => core.close()));
 process.stdout.write(`${url}\n`);

@@ -25,12 +25,12 @@ afterEach(async () => {
 });
 
 const body = { model: 'gpt-image', prompt: 'a red cube' };
-const leases = () => gateway.core.mongo.db.collection('leases');
+const leases = () => gateway.core.mongo.db.collection('image_leases');
 const later = (ms: number) =>
   createReleaseDeadLeases({
     ledger: gateway.core.ledger,
     log: gateway.core.log,
-    leases: gateway.core.stores.leases,
+    leases: gateway.core.stores.imageLeases,
     now: () => Date.now() + ms,
   });
 
@@ -87,49 +87,61 @@ test('what a dead process had kept and charged is given to its caller', async ()
   expect(upstream.calls).toHaveLength(1);
 });
 
-test('a lease that was left although the hold is closed is only removed', async () => {
-  await account.call('POST', '/v1/images/generations', body);
-  const { body: ledger } = await gateway.admin('GET', `/admin/v1/accounts/${account.id}/ledger?limit=10`);
-  const image = ledger.data.find((entry: { kind: string }) => entry.kind === 'hold').task;
-  await expect.poll(() => leases().countDocuments({})).toBe(0);
-  await gateway.core.stores.leases.insert({
-    image,
-    account: account.id,
-    process: 'test',
-    state: 'open',
-    hold: 40_000n,
-    expiresAt: 0,
-  });
-  expect(await later(0)()).toBe(1);
-  expect(await account.balance()).toMatchObject({ available: '99.960000', held: '0.000000' });
+/** The lease of a process that died, and the holds that it took. */
+async function deadProcess(holds: readonly bigint[]): Promise<(n: number) => string> {
+  const { imageLeases: store } = gateway.core.stores;
+  const id = 'img_000dead00000';
+  const image = (n: number): string => `${id}${n.toString(36).padStart(9, '0')}`;
+  await store.insert({ id, process: 'test', from: image(1), expiresAt: 0 });
+  for (const [n, amount] of holds.entries()) {
+    const hold = { account: account.id, task: image(n), amount, basis: '{}', overdraftLimit: 0n };
+    await gateway.core.ledger.hold(hold);
+  }
+  return image;
+}
+
+test('of what a dead process began, the open holds are closed, and only those', async () => {
+  const image = await deadProcess([1n, 2n, 3n, 4n]);
+  const closed = { account: account.id, task: image(2), held: 3n };
+  await gateway.core.ledger.settle({ ...closed, amount: 7n });
+  const others = { account: account.id, amount: 5n, basis: '{}', overdraftLimit: 0n };
+  await gateway.core.ledger.hold({ ...others, task: 'img_000dead00001000000001' });
+  await gateway.core.ledger.hold({ ...others, task: 'task_1' });
+  expect(await later(0)()).toBe(2);
+  // Its lease said that it had finished all before the second; the charge of 7 stays.
+  expect(await account.balance()).toMatchObject({ available: '99.999982', held: '0.000011' });
+  expect(await leases().countDocuments({})).toBe(0);
+  expect(await later(0)()).toBe(0);
 });
 
 test('delivered images whose charge could not be written are charged', async () => {
-  const hold = { account: account.id, task: 'img_test', amount: 80_000n, basis: '{}', overdraftLimit: 0n };
-  await gateway.core.ledger.hold(hold);
-  const { leases: store } = gateway.core.stores;
-  await store.insert({
-    image: 'img_test',
-    account: account.id,
-    process: 'test',
-    state: 'open',
-    hold: 80_000n,
-    expiresAt: 0,
-  });
-  await store.markDelivered('img_test', 40_000n);
+  const image = await deadProcess([0n, 80_000n]);
+  await gateway.core.stores.imageLeases.owe(image(1), 40_000n);
   expect(await later(0)()).toBe(1);
   expect(await account.balance()).toMatchObject({ available: '99.960000', held: '0.000000' });
+  expect(await gateway.core.mongo.db.collection('image_charges_owed').countDocuments({})).toBe(0);
 });
 
-test('a lease whose hold was never taken goes without a trace', async () => {
-  await gateway.core.stores.leases.insert({
-    image: 'img_never',
-    account: account.id,
-    process: 'test',
-    state: 'open',
-    hold: 1n,
-    expiresAt: 0,
-  });
-  expect(await later(0)()).toBe(1);
+test('a lease whose process took no hold goes without a trace', async () => {
+  await deadProcess([]);
+  expect(await later(0)()).toBe(0);
+  expect(await leases().countDocuments({})).toBe(0);
   expect(await account.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });
+});
+
+test('one process has one lease, and takes it away when it ends', async () => {
+  const url = await startProcess();
+  const call = caller(url, account.key);
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => call('POST', '/v1/images/generations', body)),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  const [lease, ...more] = await leases().find().toArray();
+  expect(more).toEqual([]);
+  const { entries } = gateway.core.ledger;
+  const tasks = (await entries(account.id, { limit: 100 })).flatMap(({ task }) => task ?? []);
+  expect(new Set(tasks).size).toBe(5);
+  for (const task of tasks) expect(task.startsWith(String(lease?._id))).toBe(true);
+  child?.kill('SIGTERM');
+  await expect.poll(() => leases().countDocuments({})).toBe(0);
 });

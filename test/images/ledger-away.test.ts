@@ -36,11 +36,16 @@ function breakLedger(method: 'settle' | 'release', times: number): void {
 
 const generate = () =>
   account.call('POST', '/v1/images/generations', { model: 'gpt-image', prompt: 'a red cube', n: 2 });
-const leases = () => gateway.core.mongo.db.collection('leases');
+const owed = () => gateway.core.mongo.db.collection('image_charges_owed');
 
 function reconcile(aheadMs: number): Promise<number> {
   const { ledger, log, stores } = gateway.core;
-  return createReleaseDeadLeases({ ledger, log, leases: stores.leases, now: () => Date.now() + aheadMs })();
+  return createReleaseDeadLeases({
+    ledger,
+    log,
+    leases: stores.imageLeases,
+    now: () => Date.now() + aheadMs,
+  })();
 }
 
 test('a short absence is not noticed', async () => {
@@ -54,17 +59,17 @@ test('delivered images are given to their caller, and the charge follows', async
   const answer = await generate();
   expect(answer.body.data[0].b64_json).toBe(pixel.toString('base64'));
   expect(await account.balance()).toMatchObject({ held: '0.080000' });
-  await expect.poll(() => leases().findOne({ account: account.id })).toMatchObject({ state: 'delivered' });
+  await expect.poll(() => owed().findOne({})).toMatchObject({ charge: 80_000n });
   await expect
     .poll(() => account.balance(), { timeout: 15_000 })
     .toMatchObject({ available: '99.920000', held: '0.000000' });
-  await expect.poll(() => leases().countDocuments({})).toBe(0);
+  await expect.poll(() => owed().countDocuments({})).toBe(0);
 });
 
 test('a process that dies before the charge leaves it to the reconciler', async () => {
   breakLedger('settle', 6);
   await generate();
-  await expect.poll(() => leases().findOne({ account: account.id })).toMatchObject({ state: 'delivered' });
+  await expect.poll(() => owed().countDocuments({})).toBe(1);
   const { ledger } = gateway.core;
   await expect
     .poll(

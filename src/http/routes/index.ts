@@ -62,10 +62,10 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
 }
 
 function imageRoutes(deps: RouteDeps, images: ImageService): readonly Route[] {
-  const { log, now, randomBytes } = deps;
-  const { results, isSettled, secret, limits } = images;
+  const { log, now } = deps;
+  const { results, isSettled, secret, limits, newImage } = images;
   const { keptBytesMax } = limits;
-  const answers = createImageAnswers({ results, isSettled, secret, keptBytesMax, log, now, randomBytes });
+  const answers = createImageAnswers({ results, isSettled, secret, keptBytesMax, log, now, newImage });
   return [
     // Before the list, as with videos.
     getImageTask(deps),
