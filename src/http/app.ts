@@ -8,7 +8,7 @@ import { createIdentify } from './identify.ts';
 import { concurrencyHeaders, createRateLimit } from './rate-limit.ts';
 import { createRequestScope } from './request-scope.ts';
 import type { RequestState } from './request-scope.ts';
-import type { Identity, RawRequest, Reply, RequestMeta, Route } from './route.ts';
+import type { BodyPart, Identity, RawRequest, Reply, RequestMeta, Route } from './route.ts';
 import { createRoutes } from './routes/index.ts';
 import { createTaskWatcher } from './task-watcher.ts';
 
@@ -115,8 +115,20 @@ function writeReply(context: AppContext, reply: Reply): void {
     context.body = stream;
     return;
   }
-  context.body = parts === undefined ? text : Readable.from(parts, { objectMode: false });
-  if (parts !== undefined) context.length = parts.reduce((bytes, part) => bytes + Buffer.byteLength(part), 0);
+  if (parts === undefined) {
+    context.body = text;
+    return;
+  }
+  const bytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+  context.body = bytes <= joinedBytesMax ? joined(parts) : Readable.from(parts, { objectMode: false });
+  context.length = bytes;
+}
+
+/** Up to here one copy and one write are cheaper than a stream. */
+const joinedBytesMax = 64 * 1024;
+
+function joined(parts: readonly BodyPart[]): Buffer {
+  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
 }
 
 /** A caller who hung up while the answer was made has closed the connection already. */

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { MongoAPIError, MongoBulkWriteError, MongoError } from 'mongodb';
 import { findByKeys, insertInOrder } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
@@ -45,9 +45,9 @@ export function createAppender(deps: AppenderDeps): Appender {
   const queues = new Map<string, Waiting[]>();
 
   async function drain(account: string, queue: Waiting[]): Promise<void> {
-    // What is submitted in the same turn of the event loop belongs into the first batch.
-    await Promise.resolve();
     while (queue.length > 0) {
+      // What the requests of this turn of the event loop submit belongs into one batch.
+      await nextTurn();
       const batch = queue.splice(0, batchOperationsMax);
       try {
         await append(deps, account, batch);
