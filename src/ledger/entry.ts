@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Micros } from '../domain/money.ts';
 
 type EntryKind = 'credit' | 'hold' | 'settle' | 'release' | 'charge_extra' | 'adjust';
@@ -129,5 +129,5 @@ export function hashEntry(entry: Omit<LedgerEntry, 'hash'>): string {
     entry.at,
     entry.prev_hash,
   ]);
-  return createHash('sha256').update(canonical).digest('hex');
+  return hash('sha256', canonical, 'hex');
 }
