@@ -54,15 +54,23 @@ export async function benchCreate(options: BenchOptions): Promise<void> {
     const profiling = options.profile ? await startProfiling(stand, ['api', 'worker']) : undefined;
     const measured: Measured[] = [];
     const warmUps: Measured[] = [];
-    for (const concurrency of connections) {
+    const subjectsAt = (concurrency: number) => {
       const http = openConnections(gateway.url, concurrency);
       const subjects = allSubjects(stand, gateway, http).filter(
         ({ name }) => options.only?.includes(name) ?? true,
       );
+      return { http, subjects };
+    };
+    // All of them as busy as they get: a process that was just started compiles its code while it is measured.
+    const busiest = Math.max(...connections);
+    const warmUp = subjectsAt(busiest);
+    for (const subject of warmUp.subjects) {
+      warmUps.push(await measure(subject, { concurrency: busiest, countMax, seconds: seconds * 1.5 }, stand));
+    }
+    await warmUp.http.close();
+    for (const concurrency of connections) {
+      const { http, subjects } = subjectsAt(concurrency);
       const slice = { concurrency, countMax: options.count ?? countMax };
-      for (const subject of subjects) {
-        warmUps.push(await measure(subject, { ...slice, seconds: seconds / 4 }, stand));
-      }
       for (let round = 0; round < rounds; round += 1) {
         for (const subject of subjects) measured.push(await measure(subject, { ...slice, seconds }, stand));
       }

@@ -1,12 +1,5 @@
-import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  makeTelemetryFilterString,
-  Runtime,
-  Worker,
-} from '@temporalio/worker';
+import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker } from '@temporalio/worker';
 import type { NativeConnection, WorkerOptions, WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import {
   createCallbackActivities,
@@ -31,6 +24,7 @@ import { createSubmitGate } from './health/submit-gate.ts';
 import { createReleaseDeadLeases } from './images/release-dead-leases.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 import type { RateLimiter } from './rate-limiter.ts';
+import { bundleWorkflows } from './temporal/workflow-bundle.ts';
 import { connectWorker, dataConverter } from './temporal/connection.ts';
 import { ensureReconcilerSchedule } from './temporal/reconciler-schedule.ts';
 import { createWorkflowLookup } from './temporal/workflow-lookup.ts';
@@ -51,11 +45,7 @@ const shutdownMarginMs = 15_000;
 
 /** Runs every queue: `tasks`, one per channel, `callbacks`. */
 export async function startWorker(core: Core): Promise<RunningWorker> {
-  const workflowsPath = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
-  const [workflowBundle, connection] = await Promise.all([
-    bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') }),
-    connectWorker(core.temporal),
-  ]);
+  const [workflowBundle, connection] = await Promise.all([bundleWorkflows(), connectWorker(core.temporal)]);
   const guarded = createGuardedClient({
     allowPrivateNetworks: core.environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
   });

@@ -2,8 +2,9 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 import { resolveTemporal } from '../../src/local/temporal-source.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -17,13 +18,12 @@ import { cacheDir } from '../support/servers.ts';
  */
 const historiesDir = fileURLToPath(new URL('histories', import.meta.url));
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
-const workflowsPath = fileURLToPath(new URL('../../workflows/index.ts', import.meta.url));
 
 describe('saved histories', async () => {
   const saved = await readdir(historiesDir).catch(() => []);
-  let workflowBundle: Awaited<ReturnType<typeof bundleWorkflowCode>>;
+  let workflowBundle: Awaited<ReturnType<typeof bundleWorkflows>>;
   beforeAll(async () => {
-    workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+    workflowBundle = await bundleWorkflows();
   });
 
   it('are there', () => expect(saved.length).toBeGreaterThanOrEqual(7));
