@@ -1,19 +1,23 @@
 import { Context } from '@temporalio/activity';
 
 const heartbeatEveryMs = 4_000;
+/** Work that is done sooner leaves nothing to remember: a heartbeat is a write on the server. */
+const rememberAfterMs = 250;
 
 /**
  * Tells the server that this worker is alive while the work goes on; a dead one is noticed by the heartbeat timeout.
- * `details` reach the next attempt; absent, those of the last one stay.
+ * `details` reach the next attempt, if the work takes longer than a moment; absent, those of the last one stay.
  */
 export async function beating<Result>(work: Promise<Result>, details?: unknown): Promise<Result> {
   const context = Context.current();
   const remembered: unknown = details ?? context.info.heartbeatDetails;
-  if (details !== undefined) context.heartbeat(details);
-  const timer = setInterval(() => context.heartbeat(remembered), heartbeatEveryMs);
+  const beat = (): void => context.heartbeat(remembered);
+  const first = details === undefined ? undefined : setTimeout(beat, rememberAfterMs);
+  const timer = setInterval(beat, heartbeatEveryMs);
   try {
     return await work;
   } finally {
+    clearTimeout(first);
     clearInterval(timer);
   }
 }

@@ -43,18 +43,28 @@ export function createPoll(deps: ChannelActivityDeps) {
     let memory = remembered.success ? remembered.data : newMemory;
     const windowEndsAt = deps.now() + watchWindowMs;
     // A retry, a reset ("poll now") and the last look ask at once; only the very first attempt plans its first poll.
-    let waitMs = remembered.success || input.last ? 0 : delayAfter(memory, input, deps);
+    let waitMs = isFirstAttempt() && !input.last ? delayAfter(memory, input, deps) : 0;
     for (;;) {
       if (waitMs > inlineWaitMaxMs || deps.now() + waitMs > windowEndsAt) throw laterFailure(memory, waitMs);
-      if (waitMs > 0) await beating(context.sleep(waitMs));
+      if (waitMs > 0) await beating(context.sleep(waitMs), worthKeeping(memory));
       const seen = await ask(input, memory, deps);
       if ('result' in seen) return seen.result;
       memory = seen.memory;
-      context.heartbeat(memory);
       if (input.last) return { kind: 'unfinished' };
       waitMs = delayAfter(memory, input, deps);
     }
   };
+}
+
+/** A reset counts attempts from 1 again, but not from the time at which the activity was scheduled. */
+function isFirstAttempt(): boolean {
+  const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
+  return attempt === 1 && currentAttemptScheduledTimestampMs === scheduledTimestampMs;
+}
+
+/** A heartbeat is a write on the server: not for what the next attempt begins with anyway. */
+function worthKeeping(memory: Memory): Memory | undefined {
+  return memory === newMemory ? undefined : memory;
 }
 
 type Seen = { readonly result: PollResult } | { readonly memory: Memory };
@@ -160,7 +170,8 @@ function delayAfter(memory: Memory, input: PollInput, deps: ChannelActivityDeps)
 }
 
 function laterFailure(memory: Memory, waitMs: number): ApplicationFailure {
-  Context.current().heartbeat(memory);
+  const details = worthKeeping(memory);
+  if (details !== undefined) Context.current().heartbeat(details);
   return ApplicationFailure.create({
     message: `${memory.phase}, ${memory.polls} polls, next in ${Math.round(waitMs / 1000)} s`,
     type: 'StillWaiting',

@@ -161,6 +161,7 @@ async function taskInput(
     deadlineAt: createdAt + seconds * 1000,
     expectedSeconds: plan.model.expected_seconds,
     hasCallback: command.callbackUrl !== undefined,
+    revision: 2,
     ...(caller.concurrentTasks === undefined ? {} : { concurrentTasks: caller.concurrentTasks }),
   };
 }

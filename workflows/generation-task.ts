@@ -14,7 +14,7 @@ import type { ActionAnswer, CancelAnswer } from './messages.ts';
 import { searchAttributes } from './search-attributes.ts';
 import { submitJob } from './submit-job.ts';
 import { describe, newTaskRun, nextVersion, remainingMs } from './task-run.ts';
-import type { TaskRun } from './task-run.ts';
+import type { AcceptedJob, TaskRun } from './task-run.ts';
 import { cancelUpstream, watchJob } from './watch-job.ts';
 
 /**
@@ -102,11 +102,7 @@ async function watch(run: TaskRun): Promise<FinishOutcome> {
   if (job === undefined) throw new Error('watch is reached with an accepted job only');
   run.phase = 'watching';
   run.withdraw = false;
-  upsertSearchAttributes([
-    { key: searchAttributes.status, value: 'submitted' },
-    { key: searchAttributes.channel, value: job.candidate.channel },
-    { key: searchAttributes.upstreamTaskId, value: job.operation.id },
-  ]);
+  showJob(run, job);
   return watchJob(run, job);
 }
 
@@ -121,11 +117,34 @@ async function finish(run: TaskRun, ending: FinishOutcome): Promise<TaskResult> 
     outcome: ending,
   });
   run.ending = ending;
-  upsertSearchAttributes([{ key: searchAttributes.status, value: ending.kind }]);
+  showEnding(run, ending);
   describe(run, `The task ${ending.kind}. Charged ${charge} micro-units.`);
   return ending.kind === 'succeeded'
     ? { status: 'succeeded', charge }
     : { status: 'failed', code: ending.error?.code ?? 'provider_error' };
+}
+
+/** Each of these writes costs the server as much as a step of the task: a job at its planned channel needs none. */
+function showJob({ input }: TaskRun, { candidate, operation }: AcceptedJob): void {
+  const { channel } = candidate;
+  if (input.revision === undefined) {
+    upsertSearchAttributes([
+      { key: searchAttributes.status, value: 'submitted' },
+      { key: searchAttributes.channel, value: channel },
+      { key: searchAttributes.upstreamTaskId, value: operation.id },
+    ]);
+  } else if (channel !== input.candidates[0]?.channel) {
+    upsertSearchAttributes([{ key: searchAttributes.channel, value: channel }]);
+  }
+}
+
+function showEnding({ input, job }: TaskRun, { kind }: FinishOutcome): void {
+  upsertSearchAttributes([
+    { key: searchAttributes.status, value: kind },
+    ...(input.revision === undefined || job === undefined
+      ? []
+      : [{ key: searchAttributes.upstreamTaskId, value: job.operation.id }]),
+  ]);
 }
 
 async function callBack(run: TaskRun): Promise<void> {

@@ -1,6 +1,8 @@
 /**
- * Runs once in each thread, before any workflow: the SDK takes and maps a stack trace for every promise of a workflow,
- * which costs more than the workflow itself. A workflow that fails is debugged by replaying its history with this line
- * away (docs/decisions/0012-workflow-stack-traces.md).
+ * Runs once in each thread, before any workflow. The SDK takes and maps a stack trace for every promise of a workflow,
+ * which costs more than the workflow itself: none is taken (docs/decisions/0012-workflow-stack-traces.md).
  */
 Error.stackTraceLimit = 0;
+
+// Nothing in these modules keeps state: they are loaded here, once, and not again for each workflow.
+import './index.ts';

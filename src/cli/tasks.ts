@@ -22,6 +22,7 @@ interface TaskFilterOptions {
   readonly account?: string;
   readonly channel?: string;
   readonly model?: string;
+  readonly upstreamId?: string;
   readonly needsAttention?: true;
   readonly limit?: string;
   readonly after?: string;
@@ -36,13 +37,15 @@ export function addTaskCommands(program: Command, context: CliContext): void {
     .option('--account <id>')
     .option('--channel <id>')
     .option('--model <id>')
+    .option('--upstream-id <id>', 'the task of an upstream job')
     .option('--needs-attention', 'only those that wait for an operator')
     .option('--limit <n>')
     .option('--after <id>')
-    .action(async ({ needsAttention, ...options }: TaskFilterOptions, command: Command) => {
+    .action(async ({ needsAttention, upstreamId, ...options }: TaskFilterOptions, command: Command) => {
       const { client, output } = await openSession(command, context);
       const { rows, hasMore } = await client.list('/tasks', {
         ...options,
+        upstream_id: upstreamId,
         needs_attention: needsAttention === true ? 'true' : undefined,
       });
       output.rows(rows, columns);

@@ -27,6 +27,11 @@ export interface TaskInput {
   readonly hasCallback: boolean;
   /** The key's limit on unfinished tasks. */
   readonly concurrentTasks?: number;
+  /**
+   * What the workflow does where that changed since the first tasks: the commands of a task in flight must not change.
+   * Absent: search attributes are written when the job is accepted. 2: they are written when the task ends.
+   */
+  readonly revision?: 2;
 }
 
 /** Why a task was not admitted: the error code that its creator gets. */

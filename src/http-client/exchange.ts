@@ -1,4 +1,5 @@
-import { Agent, errors, request } from 'undici';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Agent, errors } from 'undici';
 import type { Dispatcher } from 'undici';
 import { ConnectError, createConnector } from './connector.ts';
 import type { ConnectorOptions } from './connector.ts';
@@ -77,24 +78,16 @@ export interface Answer {
 
 /** Sends one request, at most once, and resolves when the answer's headers came. Follows no redirect. */
 export async function exchange(agent: Agent, options: ExchangeOptions): Promise<Answer> {
-  const progress: Progress = { started: false };
+  const { method, body = null, signal } = options;
+  const conversation = new Conversation(signal);
   try {
-    options.signal.throwIfAborted();
-    const { statusCode, headers, body } = await request(options.url, {
-      dispatcher: agent.compose(trackStart(progress)),
-      method: options.method,
-      headers: { 'accept-encoding': 'identity', ...options.headers },
-      body: options.body ?? null,
-      signal: options.signal,
-    });
-    return {
-      status: statusCode,
-      headers: flattenHeaders(headers),
-      read: (maxBytes) => readBody(body, { maxBytes, status: statusCode, signal: options.signal }),
-      discard: () => discard(body),
-    };
+    signal.throwIfAborted();
+    const { origin, pathname, search } = new URL(options.url);
+    const headers = { 'accept-encoding': 'identity', ...options.headers };
+    agent.dispatch({ origin, path: pathname + search, method, headers, body }, conversation);
+    return await conversation.answer;
   } catch (error) {
-    throw explain(error, { sent: progress.started, signal: options.signal });
+    throw explain(error, { sent: conversation.isSent, signal });
   }
 }
 
@@ -103,72 +96,140 @@ export function isEncoded({ headers }: Answer): boolean {
   return encoding !== '' && encoding !== 'identity';
 }
 
-interface Progress {
-  started: boolean;
-}
+/** What waits for its reader in memory before the upstream is asked to pause. */
+const waitingBytesMax = 64 * 1024;
+/** A body that nobody wants is read away up to here, so that its connection can be used again. */
+const drainedBytesMax = 64 * 1024;
 
 /**
- * Notes whether the request was handed to a socket, and refuses to hand it over a second time: undici puts a request
+ * One request and its answer, as undici tells it. Refuses to be handed to a socket a second time: undici puts a request
  * back into its queue when it believes that it was not processed, and that belief may cost money.
  */
-function trackStart(progress: Progress): Dispatcher.DispatcherComposeInterceptor {
-  return (dispatch) => (options, handler) => dispatch(options, trackHandler(handler, progress));
-}
+class Conversation implements Dispatcher.DispatchHandler {
+  readonly answer: Promise<Answer>;
+  /** Handed to a socket. */
+  isSent = false;
+  readonly #signal: AbortSignal;
+  #resolve: (answer: Answer) => void = () => undefined;
+  #reject: (error: Error) => void = () => undefined;
+  readonly #chunks: Uint8Array[] = [];
+  #waitingBytes = 0;
+  #isUnwanted = false;
+  #status = 0;
+  #controller: Dispatcher.DispatchController | undefined;
+  #end: { readonly error?: Error } | undefined;
+  #wake: () => void = () => undefined;
 
-function trackHandler(handler: Dispatcher.DispatchHandler, progress: Progress): Dispatcher.DispatchHandler {
-  return {
-    onConnect(abort: (error?: Error) => void) {
-      if (progress.started) {
-        abort(new Error('The request would have been sent twice.'));
-        return;
-      }
-      let aborted = false;
-      handler.onConnect?.((error) => {
-        aborted = true;
-        abort(error);
-      });
-      progress.started = !aborted;
-    },
-    onHeaders: (...answer) => handler.onHeaders?.(...answer) ?? true,
-    onData: (chunk) => handler.onData?.(chunk) ?? true,
-    onComplete: (trailers) => handler.onComplete?.(trailers),
-    onError: (error) => handler.onError?.(error),
-  };
-}
-
-interface ReadContext {
-  readonly maxBytes: number;
-  readonly status: number;
-  readonly signal: AbortSignal;
-}
-
-type Body = Dispatcher.ResponseData['body'];
-
-async function* readBody(body: Body, context: ReadContext): AsyncGenerator<Uint8Array, void, undefined> {
-  const { maxBytes, status } = context;
-  let bytes = 0;
-  try {
-    for await (const chunk of body) {
-      if (!(chunk instanceof Uint8Array)) continue;
-      bytes += chunk.byteLength;
-      if (bytes > maxBytes) {
-        throw new ExchangeError('answer_too_large', `The answer is larger than ${maxBytes} bytes.`, {
-          sent: true,
-          status,
-        });
-      }
-      yield chunk;
-    }
-  } catch (error) {
-    throw explain(error, { sent: true, signal: context.signal, status });
-  } finally {
-    discard(body);
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    // Where the request could not even be dispatched, nobody waits for it.
+    this.answer.catch(() => undefined);
+    // A request that is not sent yet is asked about its signal when it is about to be.
+    signal.addEventListener('abort', this.#onAbort, { once: true });
   }
-}
 
-function discard(body: Body): void {
-  body.on('error', () => undefined);
-  body.destroy();
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.isSent) {
+      controller.abort(new Error('The request would have been sent twice.'));
+      return;
+    }
+    this.#controller = controller;
+    if (this.#signal.aborted) controller.abort(new Error('aborted before it was sent'));
+    else this.isSent = true;
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#resolve({
+      status,
+      headers: flattenHeaders(headers),
+      read: (maxBytes) => this.#read(maxBytes),
+      discard: () => this.#discard(headers['content-length']),
+    });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    if (this.#isUnwanted) return;
+    this.#chunks.push(chunk);
+    this.#waitingBytes += chunk.byteLength;
+    if (this.#waitingBytes > waitingBytesMax) controller.pause();
+    this.#wake();
+  }
+
+  onResponseEnd(): void {
+    this.#finish({});
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#finish({ error });
+    this.#reject(error);
+  }
+
+  #finish(end: { readonly error?: Error }): void {
+    this.#end ??= end;
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    this.#wake();
+  }
+
+  readonly #onAbort = (): void => {
+    const error = new Error('aborted');
+    this.#reject(error);
+    this.#controller?.abort(error);
+  };
+
+  async *#read(maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
+    const status = this.#status;
+    let bytes = 0;
+    try {
+      for (;;) {
+        const chunk = this.#chunks.shift();
+        if (chunk !== undefined) {
+          this.#waitingBytes -= chunk.byteLength;
+          bytes += chunk.byteLength;
+          if (bytes > maxBytes) {
+            throw new ExchangeError('answer_too_large', `The answer is larger than ${maxBytes} bytes.`, {
+              sent: true,
+              status,
+            });
+          }
+          yield chunk;
+        } else if (this.#end === undefined) {
+          // Before it resumes: what has arrived meanwhile is told within that call.
+          const more = new Promise<void>((resolve) => (this.#wake = resolve));
+          this.#controller?.resume();
+          await more;
+        } else if (this.#end.error === undefined) {
+          return;
+        } else {
+          throw this.#end.error;
+        }
+      }
+    } catch (error) {
+      throw explain(error, { sent: true, signal: this.#signal, status });
+    } finally {
+      this.#close();
+    }
+  }
+
+  #discard(contentLength: string | undefined): void {
+    if (contentLength === undefined || !(Number(contentLength) <= drainedBytesMax)) {
+      this.#close();
+      return;
+    }
+    this.#isUnwanted = true;
+    this.#chunks.length = 0;
+    this.#controller?.resume();
+  }
+
+  /** Of an answer that has not ended the connection is closed. */
+  #close(): void {
+    if (this.#end === undefined) this.#controller?.abort(new Error('The rest of the answer is not wanted.'));
+  }
 }
 
 interface FailureContext {
@@ -204,7 +265,7 @@ function isTimeout(reason: unknown): boolean {
   return reason instanceof Error && reason.name === 'TimeoutError';
 }
 
-function flattenHeaders(headers: Dispatcher.ResponseData['headers']): Record<string, string | undefined> {
+function flattenHeaders(headers: IncomingHttpHeaders): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
   );

@@ -53,7 +53,7 @@ export interface AppDeps extends AddressChecks {
 
   readonly tasks: TaskStore;
   readonly requests: Pick<RequestStore, 'find'>;
-  readonly attempts: Pick<AttemptStore, 'ofTask'>;
+  readonly attempts: Pick<AttemptStore, 'ofTask' | 'findByUpstreamId'>;
   readonly deliveries: Pick<DeliveryStore, 'find'>;
   readonly accounts: AccountStore;
   readonly keys: KeyStore;

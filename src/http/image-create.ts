@@ -91,7 +91,7 @@ async function generate(creation: Creation, deps: ImageCreateDeps): Promise<Repl
   const converter = createImageConverter({ openMedia, workspace, pixelsMax: limits.pixelsMax });
   try {
     return await answers(
-      { scope: [caller.account, route], repeat, closed: meta.closed },
+      { scope: [caller.account, route], repeat, closed: () => meta.closed() },
       async (image, keep) => {
         const createdSeconds = toSeconds(now());
         const delivery = await images.generate({
@@ -168,7 +168,7 @@ async function createOnce(
   const { caller, route, meta, pinned } = creation;
   let first: CreatedTask | undefined;
   const reply = await deps.answers(
-    { scope: [caller.account, route], repeat, closed: meta.closed },
+    { scope: [caller.account, route], repeat, closed: () => meta.closed() },
     async () => {
       first = await deps.createTask(command);
       return [first.id];

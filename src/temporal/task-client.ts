@@ -44,7 +44,8 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
         typedSearchAttributes: [
           { key: searchAttributes.model, value: input.model },
           { key: searchAttributes.account, value: input.account },
-          { key: searchAttributes.status, value: 'pending' },
+          { key: searchAttributes.status, value: 'open' },
+          ...channelOf(input),
         ],
       },
     );
@@ -109,6 +110,11 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
       staticSummary: 'callback again, on demand',
     });
   }
+}
+
+/** Where the plan begins; the workflow corrects it if the job goes elsewhere. */
+function channelOf({ candidates: [first] }: TaskInput) {
+  return first === undefined ? [] : [{ key: searchAttributes.channel, value: first.channel }];
 }
 
 /** Kinds of task queues in the API. */

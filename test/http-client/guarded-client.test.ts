@@ -211,6 +211,24 @@ describe('names', () => {
 });
 
 describe('deliver', () => {
+  test('uses a connection again after a short answer, and closes it in a long one', async () => {
+    const answers = ['ok', '', 'x'.repeat(1_000_000), 'ok'];
+    const server = await listen((_, response) => {
+      const body = answers[server.requests - 1] ?? '';
+      response.writeHead(200, { 'content-length': body.length });
+      response.end(body);
+    });
+    const guarded = client({ allowPrivateNetworks: ['127.0.0.0/8'] });
+    const delivery = { url: server.origin, headers: {}, body: '{}', timeoutMs: 2_000 };
+    const connections: number[] = [];
+    for (const _ of answers) {
+      expect(await guarded.deliver(delivery)).toEqual({ status: 200 });
+      connections.push(server.connections);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(connections).toEqual([1, 1, 1, 2]);
+  });
+
   const local = () => client({ allowPrivateNetworks: ['127.0.0.0/8'] });
 
   test('posts the text with its headers', async () => {

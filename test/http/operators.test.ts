@@ -290,6 +290,10 @@ describe('tasks', () => {
       ledger: [{ kind: 'hold', amount: '1.000000', task: id }],
       callback: { state: 'pending', target: 'https://me.example', attempts: [{ status: 500, error: null }] },
     });
+    const found = async (upstreamId: string) =>
+      (await world.admin('GET', `/tasks?upstream_id=${upstreamId}`)).body.data;
+    expect(await found(`up-${id}`)).toMatchObject([{ id }]);
+    expect(await found('up-nobody')).toEqual([]);
     expect(text).not.toContain('private prompt');
   });
 

@@ -5,6 +5,6 @@ import { startApi } from '../../src/server.ts';
 
 /** An API process that a test kills, or ends. Prints its address. */
 const core = await openCore(readEnvironment(), createLogger({ level: 'silent', format: 'json' }));
-const { url, stop } = await startApi(core);
-process.once('SIGTERM', () => void stop().then(() => core.close()));
-process.stdout.write(`${url}\n`);
+const api = await startApi(core);
+process.once('SIGTERM', () => void api.stop().then(() => core.close()));
+process.stdout.write(`${api.url}\n`);

@@ -138,8 +138,8 @@ test('one process has one lease, and takes it away when it ends', async () => {
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   const [lease, ...more] = await leases().find().toArray();
   expect(more).toEqual([]);
-  const { entries } = gateway.core.ledger;
-  const tasks = (await entries(account.id, { limit: 100 })).flatMap(({ task }) => task ?? []);
+  const entries = await gateway.core.ledger.entries(account.id, { limit: 100 });
+  const tasks = entries.flatMap(({ task }) => task ?? []);
   expect(new Set(tasks).size).toBe(5);
   for (const task of tasks) expect(task.startsWith(String(lease?._id))).toBe(true);
   child?.kill('SIGTERM');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { taskStatuses } from '../../domain/task.ts';
-import type { TaskFilter } from '../../store/tasks.ts';
+import type { TaskFilter, TaskPage } from '../../store/tasks.ts';
 import { pageSize } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
@@ -16,9 +16,14 @@ const query = z.object({
   model: z.string().optional(),
   kind: z.enum(['video', 'image']).optional(),
   needs_attention: z.enum(['true', 'false']).optional(),
+  upstream_id: z
+    .string()
+    .optional()
+    .meta({ description: 'Of the upstream’s job: at most one task; the other filters do not count.' }),
 });
 
-export function listTasks({ tasks, mediaUrl }: Pick<RouteDeps, 'tasks' | 'mediaUrl'>): Route {
+export function listTasks(deps: Pick<RouteDeps, 'tasks' | 'attempts' | 'mediaUrl'>): Route {
+  const { tasks, mediaUrl } = deps;
   return adminRoute({
     operationId: 'listTasks',
     summary: 'List tasks of all accounts, newest first',
@@ -31,15 +36,28 @@ export function listTasks({ tasks, mediaUrl }: Pick<RouteDeps, 'tasks' | 'mediaU
       schema: z.object({ object: z.literal('list'), data: z.array(adminTaskSchema), has_more: z.boolean() }),
     },
     errors: [],
-    async handle({ query: { limit, after, ...asked } }) {
-      const page = await tasks.list(toFilter(asked), { limit, ...(after === undefined ? {} : { after }) });
+    async handle({ query: { limit, after, upstream_id: upstreamId, ...asked } }) {
+      const page =
+        upstreamId !== undefined
+          ? await findByUpstreamId(upstreamId, deps)
+          : await tasks.list(toFilter(asked), { limit, ...(after === undefined ? {} : { after }) });
       const data = page.tasks.map((task) => presentAdminTask(task, mediaUrl));
       return jsonReply({ object: 'list', data, has_more: page.hasMore });
     },
   });
 }
 
-function toFilter(asked: Omit<z.output<typeof query>, 'limit' | 'after'>): TaskFilter {
+/** Also while the task runs, when Temporal's search attributes do not have it yet. */
+async function findByUpstreamId(
+  upstreamId: string,
+  { tasks, attempts }: Pick<RouteDeps, 'tasks' | 'attempts'>,
+): Promise<TaskPage> {
+  const attempt = await attempts.findByUpstreamId(upstreamId);
+  const task = attempt === undefined ? undefined : await tasks.find(attempt.task);
+  return { tasks: task === undefined ? [] : [task], hasMore: false };
+}
+
+function toFilter(asked: Omit<z.output<typeof query>, 'limit' | 'after' | 'upstream_id'>): TaskFilter {
   const { status, account, channel, model, kind, needs_attention } = asked;
   return {
     ...(status === undefined ? {} : { status }),
