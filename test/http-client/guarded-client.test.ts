@@ -226,7 +226,9 @@ describe('deliver', () => {
       connections.push(server.connections);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    expect(connections).toEqual([1, 1, 1, 2]);
+    expect(connections.slice(0, 3)).toEqual([1, 1, 1]);
+    expect(connections[3]).toBeGreaterThan(1);
+    expect(server.requests).toBe(answers.length);
   });
 
   const local = () => client({ allowPrivateNetworks: ['127.0.0.0/8'] });
