@@ -123,7 +123,9 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
     dataConverter: dataConverter(core.temporal),
     shutdownGraceTime: longestSubmitMs,
     shutdownForceTime: longestSubmitMs + shutdownMarginMs,
-    activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 2, maximum: 20 },
+    // Few, each for one call of some milliseconds: a burst of submissions, for which nobody waits, does not push aside the
+    // admissions, for which callers do.
+    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
     maxHeartbeatThrottleInterval: '5s',
     // The default is a hash of the code, 85 bytes in every workflow task; deployments are not versioned by it.
     buildId: 'mediary',
