@@ -41,8 +41,9 @@ export interface GenerateCommand {
 }
 
 /**
- * Renders images while the caller waits: hold, upstream, settle, under the lease of this process. Resolves with what arrived, paid for; throws
- * GatewayError with nothing charged. A caller who hangs up changes nothing: what the upstream delivers is charged.
+ * Renders images while the caller waits: hold, upstream, settle, under the lease of this process. Resolves with what
+ * arrived, paid for; throws GatewayError with nothing charged. A caller who hangs up changes nothing: what the upstream
+ * delivers is charged.
  */
 export function createGenerate(deps: GenerateDeps): (command: GenerateCommand) => Promise<Delivery> {
   const { ledger, log } = deps;
