@@ -123,9 +123,9 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
     dataConverter: dataConverter(core.temporal),
     shutdownGraceTime: longestSubmitMs,
     shutdownForceTime: longestSubmitMs + shutdownMarginMs,
-    // Few, each for one call of some milliseconds: a burst of submissions, for which nobody waits, does not push aside the
-    // admissions, for which callers do.
-    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
+    // Few: a burst of submissions, for which nobody waits, does not push aside the admissions, for which callers do
+    // (docs/decisions/0013-writes-on-temporal.md).
+    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 4 },
     maxHeartbeatThrottleInterval: '5s',
     // The default is a hash of the code, 85 bytes in every workflow task; deployments are not versioned by it.
     buildId: 'mediary',
