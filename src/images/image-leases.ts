@@ -64,16 +64,18 @@ export function createImageLeases(deps: ImageLeasesDeps): ImageLeases {
   async function closeAbandoned(): Promise<void> {
     if (isClosing) return;
     isClosing = true;
-    try {
-      for (const [image, { since, end }] of abandoned) {
-        if (now() - since < closeAfterMs) continue;
+    for (const [image, { since, end }] of abandoned) {
+      if (now() - since < closeAfterMs) continue;
+      try {
         await deps.closeHold(image);
         abandoned.delete(image);
         end();
+      } catch (error) {
+        // Tried again; what stands behind it does not wait for it.
+        onError(error);
       }
-    } finally {
-      isClosing = false;
     }
+    isClosing = false;
     if (abandoned.size > 0) return;
     clearInterval(timer);
     timer = undefined;
@@ -99,7 +101,7 @@ export function createImageLeases(deps: ImageLeasesDeps): ImageLeases {
         end,
         abandon() {
           abandoned.set(image, { since: now(), end });
-          timer ??= setInterval(() => void closeAbandoned().catch(onError), lookEveryMs).unref();
+          timer ??= setInterval(() => void closeAbandoned(), lookEveryMs).unref();
         },
       };
     },
