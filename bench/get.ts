@@ -48,11 +48,13 @@ export async function benchGet(options: BenchOptions): Promise<void> {
     const measured: Measured[] = [];
     const warmUps: Measured[] = [];
     const profiling = options.profile ? await startProfiling(stand, ['api']) : undefined;
+    // As busy as they get: a process that was just started compiles its code while it is measured.
+    const busiest = { concurrency: Math.max(...connections), countMax };
+    for (const subject of subjects) {
+      warmUps.push(await measure(subject, { ...busiest, seconds: seconds * 1.5 }, stand));
+    }
     for (const concurrency of connections) {
       const slice = { concurrency, countMax: options.count ?? countMax };
-      for (const subject of subjects) {
-        warmUps.push(await measure(subject, { ...slice, seconds: seconds / 4 }, stand));
-      }
       for (let round = 0; round < rounds; round += 1) {
         for (const subject of subjects) measured.push(await measure(subject, { ...slice, seconds }, stand));
       }
