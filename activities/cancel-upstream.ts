@@ -1,4 +1,4 @@
-import { taskProviderFor } from '../src/channels.ts';
+import { taskProviderFor } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { openChannel } from './submit.ts';
 import type { OperationInput } from './types.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { Channels } from '../src/channels.ts';
-import type { SlotKeeper } from '../src/health/slot-keeper.ts';
-import type { SubmitGate } from '../src/health/submit-gate.ts';
+import type { Channels } from '../src/routing/channels.ts';
+import type { SlotKeeper } from '../src/capacity/slot-keeper.ts';
+import type { SubmitGate } from '../src/capacity/submit-gate.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import type { AttemptStore } from '../src/store/attempts.ts';
 import type { DeliveryStore } from '../src/store/deliveries.ts';
@@ -9,7 +9,7 @@ import type { RequestStore } from '../src/store/requests.ts';
 import type { TaskStore } from '../src/store/tasks.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { ResultItem, TaskKind } from '../src/domain/task.ts';
-import type { RateLimiter } from '../src/rate-limiter.ts';
+import type { RateLimiter } from '../src/capacity/rate-limiter.ts';
 import type { StatusPoller } from './status-poller.ts';
 
 /** What activities are closures over. Built by src/worker.ts. */

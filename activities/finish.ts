@@ -1,7 +1,7 @@
 import { settle } from '../src/domain/price.ts';
 import type { Settlement } from '../src/domain/price.ts';
 import type { TaskError } from '../src/domain/task.ts';
-import { taskProviderFor } from '../src/channels.ts';
+import { taskProviderFor } from '../src/routing/channels.ts';
 import type { TaskActivityDeps } from './deps.ts';
 import type { FinishedTask, FinishOutcome, FinishTask } from './types.ts';
 

@@ -1,6 +1,6 @@
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { Operation, OperationStatus, ProviderContext, TaskProvider } from '../src/providers/provider.ts';
-import type { RateLimiter } from '../src/rate-limiter.ts';
+import type { RateLimiter } from '../src/capacity/rate-limiter.ts';
 
 /**
  * Asks one upstream account about many operations: rate-limited, and, where the upstream can list, many operations

@@ -1,11 +1,11 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { z } from 'zod';
-import { taskProviderFor } from '../src/channels.ts';
-import type { OpenChannel } from '../src/channels.ts';
+import { taskProviderFor } from '../src/routing/channels.ts';
+import type { OpenChannel } from '../src/routing/channels.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { Submitted } from '../src/providers/provider.ts';
 import { attemptId } from '../src/domain/ids.ts';
-import type { Barrier } from '../src/health/submit-gate.ts';
+import type { Barrier } from '../src/capacity/submit-gate.ts';
 import type { AttemptDocument } from '../src/store/attempts.ts';
 import type { RequestRecord } from '../src/store/requests.ts';
 import type { ChannelActivityDeps } from './deps.ts';

@@ -2,21 +2,17 @@ import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { addOperatorCommands } from './cli/commands.ts';
 import type { CliContext } from './cli/context.ts';
-import { CommandError } from './cli/errors.ts';
+import { CommandError } from './cli/command-error.ts';
 import { rebuildProjection } from './cli/rebuild-projection.ts';
 import { listTaskWorkflows } from './cli/task-workflows.ts';
 import { runLedgerVerification } from './cli/verify-ledger.ts';
-import {
-  ConfigError,
-  configExitStatus,
-  loadGatewayConfig,
-  rawEnvironment,
-  readEnvironment,
-} from './config.ts';
-import type { Environment } from './config.ts';
+import { ConfigError, configExitStatus } from './config/config-error.ts';
+import { rawEnvironment, readEnvironment } from './config/environment.ts';
+import { loadGatewayConfig } from './config/gateway-file.ts';
+import type { Environment } from './config/environment.ts';
 import type { Core } from './core.ts';
-import { readLocalSettings } from './local/settings.ts';
-import { createLogger } from './log.ts';
+import { readLocalSettings } from './config/local-settings.ts';
+import { createLogger } from './observability/log.ts';
 import { providers } from './providers/index.ts';
 import { createImageLeaseStore } from './store/image-leases.ts';
 import { connectMongo } from './store/mongo.ts';
@@ -62,7 +58,7 @@ async function serve(name: string, start: (core: Core) => Promise<Running>): Pro
 
 /** The processes' code is loaded when a process starts: the other verbs answer in no time without it. */
 async function serveApi(): Promise<void> {
-  const { startApi } = await import('./server.ts');
+  const { startApi } = await import('./api.ts');
   await serve('api', startApi);
 }
 

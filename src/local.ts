@@ -1,26 +1,27 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ConfigError, configExitStatus, rawEnvironment, readEnvironment } from './config.ts';
-import type { Environment } from './config.ts';
+import { ConfigError, configExitStatus } from './config/config-error.ts';
+import { rawEnvironment, readEnvironment } from './config/environment.ts';
+import type { Environment } from './config/environment.ts';
 import { banner } from './local/banner.ts';
 import { lockDataDir } from './local/data-dir.ts';
 import { runDemo } from './local/demo.ts';
-import { LocalServerError } from './local/local-options.ts';
-import type { LocalOptions, Report } from './local/local-options.ts';
+import { LocalServerError } from './local/servers/local-options.ts';
+import type { LocalOptions, Report } from './local/servers/local-options.ts';
 import { makeAccount } from './local/first-account.ts';
-import { startMongoServer } from './local/mongodb-server.ts';
-import { resolveMongo } from './local/mongodb-source.ts';
-import { choosePort } from './local/ports.ts';
-import { startChild, waitUntilServing } from './local/process.ts';
-import type { ChildServer } from './local/process.ts';
-import { loadOrMakeLocalSettings, saveLocalSettings } from './local/settings.ts';
-import type { LocalSettings } from './local/settings.ts';
-import { supervise } from './local/supervisor.ts';
-import type { Supervised } from './local/supervisor.ts';
-import { startTemporalServer } from './local/temporal-server.ts';
-import { resolveTemporal } from './local/temporal-source.ts';
-import { startSimulator } from './simulator/server.ts';
+import { startMongoServer } from './local/servers/mongodb-server.ts';
+import { resolveMongo } from './local/servers/mongodb-source.ts';
+import { choosePort } from './local/servers/ports.ts';
+import { startChild, waitUntilServing } from './local/servers/process.ts';
+import type { ChildServer } from './local/servers/process.ts';
+import { loadOrMakeLocalSettings, saveLocalSettings } from './config/local-settings.ts';
+import type { LocalSettings } from './config/local-settings.ts';
+import { supervise } from './local/servers/supervisor.ts';
+import type { Supervised } from './local/servers/supervisor.ts';
+import { startTemporalServer } from './local/servers/temporal-server.ts';
+import { resolveTemporal } from './local/servers/temporal-source.ts';
+import { startSimulator } from './local/simulator/simulator.ts';
 
 /** `npm start` and `npm run demo`: servers, simulator, worker and API in one process tree, ended together. */
 

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { request } from 'undici';
 
-import { reasonIn, runCommand } from '../../src/local/run-command.ts';
+import { reasonIn, runCommand } from '../../src/local/servers/run-command.ts';
 import { cacheDir } from './stand.ts';
 import type { Stand } from './stand.ts';
 

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { startSimulator } from '../../src/simulator/server.ts';
+import { startSimulator } from '../../src/local/simulator/simulator.ts';
 
 /**
  * What is outside the gateway, in one process: the upstream simulator, and a receiver of callbacks that says yes to

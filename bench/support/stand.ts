@@ -5,14 +5,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 
-import type { LocalOptions } from '../../src/local/local-options.ts';
-import { startMongoServer } from '../../src/local/mongodb-server.ts';
-import { resolveMongo } from '../../src/local/mongodb-source.ts';
-import { choosePort } from '../../src/local/ports.ts';
-import { startChild, waitUntilServing } from '../../src/local/process.ts';
-import type { ChildServer } from '../../src/local/process.ts';
-import { startTemporalServer } from '../../src/local/temporal-server.ts';
-import { resolveTemporal } from '../../src/local/temporal-source.ts';
+import type { LocalOptions } from '../../src/local/servers/local-options.ts';
+import { startMongoServer } from '../../src/local/servers/mongodb-server.ts';
+import { resolveMongo } from '../../src/local/servers/mongodb-source.ts';
+import { choosePort } from '../../src/local/servers/ports.ts';
+import { startChild, waitUntilServing } from '../../src/local/servers/process.ts';
+import type { ChildServer } from '../../src/local/servers/process.ts';
+import { startTemporalServer } from '../../src/local/servers/temporal-server.ts';
+import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 /** Programs are fetched once and kept where the local mode keeps them too. */

@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { z } from 'zod';
-import { CommandError } from './errors.ts';
+import { CommandError } from './command-error.ts';
 import type { Target } from './target.ts';
 
 /** An object of the operators' API, as it came. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { Environment, GatewayConfig } from '../config.ts';
+import type { Environment } from '../config/environment.ts';
+import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { VerifyResult } from '../ledger/verify.ts';
 import type { RebuildReport } from './rebuild-projection.ts';
 import { createAdminClient } from './admin-client.ts';

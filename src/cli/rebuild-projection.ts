@@ -1,5 +1,5 @@
-import { taskProviderFor } from '../channels.ts';
-import type { Channels } from '../channels.ts';
+import { taskProviderFor } from '../routing/channels.ts';
+import type { Channels } from '../routing/channels.ts';
 import type { TaskErrorCode } from '../domain/errors.ts';
 import { chargeOf } from '../ledger/entry.ts';
 import type { LedgerEntry } from '../ledger/entry.ts';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { openSession } from './context.ts';
 import type { CliContext } from './context.ts';
-import { CommandError } from './errors.ts';
+import { CommandError } from './command-error.ts';
 
 const explanation = z.object({
   candidates: z.array(z.object({ channel: z.string(), credential: z.string() })),

@@ -1,6 +1,6 @@
-import type { Environment } from '../config.ts';
-import { localSettingsPath, readLocalSettings } from '../local/settings.ts';
-import { CommandError } from './errors.ts';
+import type { Environment } from '../config/environment.ts';
+import { localSettingsPath, readLocalSettings } from '../config/local-settings.ts';
+import { CommandError } from './command-error.ts';
 
 /** The gateway whose operators' API a verb calls. */
 export interface Target {

@@ -1,6 +1,6 @@
 import { UpstreamError } from '../providers/provider.ts';
 import type { HttpRequest, HttpRequestOptions, HttpResponse } from '../providers/provider.ts';
-import { createLargeJsonReader } from '../large-json.ts';
+import { createLargeJsonReader } from '../providers/shared/large-json.ts';
 import { createAddressRules } from './address-rules.ts';
 import type { Lookup } from './connector.ts';
 import { ExchangeError, createAgent, exchange, isEncoded } from './exchange.ts';

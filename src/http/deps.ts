@@ -1,17 +1,17 @@
-import type { Catalogue } from '../catalogue.ts';
-import type { ChannelConfig } from '../config.ts';
-import type { ChannelSwitches } from '../channel-switches.ts';
-import type { CreatedTask, CreateTaskCommand } from '../create-task.ts';
+import type { Catalogue } from '../routing/catalogue.ts';
+import type { ChannelConfig } from '../config/gateway-file.ts';
+import type { ChannelSwitches } from '../routing/switches.ts';
+import type { CreatedTask, CreateTaskCommand } from '../tasks/create-task.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import type { MediaUrl } from '../domain/stored-media.ts';
 import type { JsonObject } from '../domain/request.ts';
 import type { ImageService } from '../images/image-service.ts';
-import type { KeyAuth } from '../auth.ts';
+import type { KeyAuth } from '../access/api-keys.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Logger } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Logger } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { Secrets } from '../secrets.ts';
+import type { Secrets } from '../access/secrets.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { AttemptStore } from '../store/attempts.ts';
 import type { ChannelStateStore } from '../store/channel-states.ts';
@@ -20,12 +20,12 @@ import type { KeyStore } from '../store/keys.ts';
 import type { RateLimitStore } from '../store/rate-limits.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
-import type { TaskPort } from '../tasks.ts';
+import type { TaskPort } from '../tasks/task-port.ts';
 import type { MediaDeps } from './routes/get-media.ts';
 import type { TaskWatcher } from './task-watcher.ts';
-import type { AddressChecks } from './video-request.ts';
+import type { AddressChecks } from './videos/video-request.ts';
 
-/** Everything that the HTTP face stands on, built by src/server.ts. Each route takes the part that it uses. */
+/** Everything that the HTTP face stands on, built by src/api.ts. Each route takes the part that it uses. */
 export interface AppDeps extends AddressChecks {
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -40,7 +40,7 @@ export interface AppDeps extends AddressChecks {
   readonly catalogue: Catalogue;
   /** For upstream callbacks: says whether one is worth a wake-up. */
   readonly providers: Readonly<Record<string, Provider>>;
-  /** `createTaskCreator(…)` of src/create-task.ts. */
+  /** `createTaskCreator(…)` of src/tasks/create-task.ts. */
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
   readonly port: TaskPort;
   /** Links to our own copies of results. */

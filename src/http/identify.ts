@@ -1,5 +1,5 @@
 import type { ParameterizedContext } from 'koa';
-import { sameText } from '../auth.ts';
+import { sameText } from '../access/api-keys.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { AppDeps } from './deps.ts';
 import type { Identity, Route } from './route.ts';

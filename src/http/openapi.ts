@@ -2,7 +2,7 @@ import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-ope
 import type { RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { errorTable } from '../domain/errors.ts';
 import type { ErrorCode } from '../domain/errors.ts';
-import { errorSchema } from './errors.ts';
+import { errorSchema } from './error-response.ts';
 import type { Route } from './route.ts';
 
 type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>;

@@ -1,5 +1,5 @@
 import type { ParameterizedContext } from 'koa';
-import type { Caller } from '../caller.ts';
+import type { Caller } from '../domain/caller.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { AppDeps } from './deps.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { GatewayError } from '../domain/errors.ts';
 import type { AppDeps } from './deps.ts';
-import { errorHeaders, presentError, translateError } from './errors.ts';
+import { errorHeaders, presentError, translateError } from './error-response.ts';
 
 /** What the steps of one request tell each other. */
 export interface RequestState {

@@ -1,5 +1,5 @@
-import { ChannelGoneError } from '../channels.ts';
-import type { OpenChannel } from '../channels.ts';
+import { ChannelGoneError } from '../routing/channels.ts';
+import type { OpenChannel } from '../routing/channels.ts';
 import type { ImageRequest, JsonObject } from '../domain/request.ts';
 import type { RouteCandidate } from '../domain/routing.ts';
 import type { SettleFacts } from '../domain/task.ts';

@@ -4,9 +4,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { GatewayError } from '../domain/errors.ts';
 import type { ImageInput, ImageRequest } from '../domain/request.ts';
-import { GuardedRequestError } from '../http-client.ts';
-import type { GuardedClient } from '../http-client.ts';
-import type { ImageForm } from './image-forms.ts';
+import { GuardedRequestError } from '../http-client/index.ts';
+import type { GuardedClient } from '../http-client/index.ts';
+import type { ImageForm } from '../routing/image-forms.ts';
 import { readImageFile } from './reference-image.ts';
 import type { ImageWorkspace } from './workspace.ts';
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '../domain/errors.ts';
-import { scrub } from '../http-client.ts';
+import { scrub } from '../http-client/index.ts';
 import type { UpstreamError } from '../providers/provider.ts';
 
 /** Official clients repeat a failed POST by themselves; this keeps them from buying twice. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RoutePlan } from '../catalogue.ts';
-import type { Channels, OpenChannel } from '../channels.ts';
+import type { RoutePlan } from '../routing/catalogue.ts';
+import type { Channels, OpenChannel } from '../routing/channels.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { formatMicros } from '../domain/money.ts';
 import type { Settlement } from '../domain/price.ts';
@@ -8,7 +8,7 @@ import type { ImageRequest } from '../domain/request.ts';
 import type { RouteCandidate } from '../domain/routing.ts';
 import type { LedgerEntry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../observability/log.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type { SynchronousImageProvider } from '../providers/provider.ts';
 import { callChannel } from './call-channel.ts';
@@ -16,8 +16,8 @@ import type { ChannelAnswer, Delivery } from './call-channel.ts';
 import { chargeImages } from './charge-images.ts';
 import type { ImageConverter } from './convert.ts';
 import { explainFailure, mayBeAccepted } from './explain-failure.ts';
-import type { ImageGate } from './image-gate.ts';
-import type { ImageLeases, WatchedImage } from './image-leases.ts';
+import type { ImageGate } from '../capacity/image-gate.ts';
+import type { ImageLeases, WatchedImage } from './leases/image-leases.ts';
 
 export interface GenerateDeps {
   readonly channels: Channels;

@@ -1,13 +1,13 @@
-import type { Channels } from '../channels.ts';
-import type { RoutePlan } from '../catalogue.ts';
+import type { Channels } from '../routing/channels.ts';
+import type { RoutePlan } from '../routing/catalogue.ts';
 import type { ImageRequest } from '../domain/request.ts';
-import type { GuardedClient } from '../http-client.ts';
+import type { GuardedClient } from '../http-client/index.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ImageResultStore } from '../store/image-results.ts';
 import { createGenerate } from './generate.ts';
 import type { GenerateCommand, GenerateDeps } from './generate.ts';
 import type { Delivery } from './call-channel.ts';
-import { synchronousIssue } from './image-forms.ts';
+import { synchronousIssue } from '../routing/image-forms.ts';
 import type { ImageWorkspaces } from './workspace.ts';
 
 export interface ImageLimits {
@@ -21,7 +21,7 @@ export interface ImageLimits {
   readonly keptBytesMax: number;
 }
 
-/** What the image routes stand on. Built by src/server.ts. */
+/** What the image routes stand on. Built by src/api.ts. */
 export interface ImageService {
   readonly limits: ImageLimits;
   readonly workspaces: ImageWorkspaces;

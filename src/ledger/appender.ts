@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { MongoAPIError, MongoBulkWriteError, MongoError } from 'mongodb';
 import { findByKeys, insertInOrder } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
-import { LedgerUnavailableError } from './errors.ts';
+import { LedgerUnavailableError } from './ledger-errors.ts';
 import type { Heads } from './heads.ts';
 import { allKeys, keysBeforeFirstTry, planBatch } from './plan.ts';
 import type { Outcome } from './plan.ts';

@@ -4,7 +4,7 @@ import { findByKeys, findSuccessors } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
 import { chargeOf, keys } from './entry.ts';
 import type { LedgerEntry } from './entry.ts';
-import { LedgerIntegrityError } from './errors.ts';
+import { LedgerIntegrityError } from './ledger-errors.ts';
 import { createHeads } from './heads.ts';
 import { findOpenHolds, findOpenHoldsBetween } from './open-holds.ts';
 import type { HoldRange, OpenHold, OpenHoldsOptions } from './open-holds.ts';

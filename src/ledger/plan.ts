@@ -1,7 +1,7 @@
 import type { Micros } from '../domain/money.ts';
 import { chainEntry, keys } from './entry.ts';
 import type { Draft, Head, LedgerEntry } from './entry.ts';
-import { LedgerIntegrityError } from './errors.ts';
+import { LedgerIntegrityError } from './ledger-errors.ts';
 import type {
   CreditOperation,
   HoldOperation,

@@ -1,4 +1,4 @@
-import type { LocalSettings } from './settings.ts';
+import type { LocalSettings } from '../config/local-settings.ts';
 
 export interface BannerFacts {
   readonly apiUrl: string;

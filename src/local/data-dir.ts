@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { z } from 'zod';
 
-import { LocalServerError } from './local-options.ts';
-import { identifyProcess, isSameProcessAlive, processIdentitySchema } from './process-identity.ts';
+import { LocalServerError } from './servers/local-options.ts';
+import { identifyProcess, isSameProcessAlive, processIdentitySchema } from './servers/process-identity.ts';
 
 export type DataDirLock = { release(): Promise<void> };
 

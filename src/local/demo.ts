@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 import { z } from 'zod';
-import type { LocalSettings } from './settings.ts';
+import type { LocalSettings } from '../config/local-settings.ts';
 
 export interface DemoOptions {
   readonly apiUrl: string;

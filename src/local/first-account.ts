@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { z } from 'zod';
-import { LocalServerError } from './local-options.ts';
-import type { LocalSettings } from './settings.ts';
+import { LocalServerError } from './servers/local-options.ts';
+import type { LocalSettings } from '../config/local-settings.ts';
 
 const startCredit = '100.00';
 

@@ -1,7 +1,7 @@
-import { ark } from './ark.ts';
-import { dashscope } from './dashscope.ts';
-import { gateway } from './gateway.ts';
-import { openai } from './openai.ts';
+import { ark } from './ark/index.ts';
+import { dashscope } from './dashscope/index.ts';
+import { gateway } from './gateway/gateway.ts';
+import { openai } from './openai/openai.ts';
 import type { Provider } from './provider.ts';
 
 /** Every adapter, by the name that `provider` of a channel in gateway.yaml uses. */

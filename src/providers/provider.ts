@@ -1,3 +1,4 @@
+import type { UpstreamOutcome } from '../domain/upstream-outcome.ts';
 import type { JsonObject, ImageRequest, VideoRequest } from '../domain/request.ts';
 import type { ResultItem, SettleFacts } from '../domain/task.ts';
 
@@ -125,7 +126,7 @@ export type OperationStatus =
   | { readonly state: 'failed'; readonly code: string; readonly message: string; readonly traceId?: string };
 
 export interface ProviderContext {
-  /** Outbound HTTP; see src/http-client.ts. */
+  /** Outbound HTTP; see src/http-client/index.ts. */
   readonly request: HttpRequest;
   readonly credential: { readonly id: string; readonly apiKey: string };
   /** Without a trailing slash. */
@@ -156,7 +157,7 @@ export interface HttpRequestOptions {
   /** Answers larger than this are errors. Default 1 MiB. */
   readonly bodyMaxBytes?: number;
   /**
-   * Long strings of the answer's `json` are LargeText (src/large-json.ts): the bytes that came, not copied; `text` is
+   * Long strings of the answer's `json` are LargeText (src/providers/shared/large-json.ts): the bytes that came, not copied; `text` is
    * empty.
    */
   readonly largeStrings?: boolean;
@@ -173,14 +174,7 @@ export interface HttpResponse {
 /** Resolves with whatever status came. Throws UpstreamError: `not_sent` before the first byte left, else `ambiguous`. */
 export type HttpRequest = (options: HttpRequestOptions) => Promise<HttpResponse>;
 
-/**
- * - `not_sent`: nothing left this machine (DNS, connect, TLS).
- * - `throttled`: the upstream said "not now" (429, 503 with its own error body): not accepted.
- * - `unavailable`: not accepted for a reason that is the channel's (key, balance, model switched off).
- * - `rejected`: not accepted for a reason that is the request's: the task's failure.
- * - `ambiguous`: it may have been accepted, and may be billed.
- */
-export type UpstreamOutcome = 'not_sent' | 'throttled' | 'unavailable' | 'rejected' | 'ambiguous';
+export type { UpstreamOutcome };
 
 export interface UpstreamErrorOptions {
   /** The upstream's own code, or a word of ours (`timeout`, `connection_reset`, `unreadable_answer`). */

@@ -1,5 +1,5 @@
-import { GuardedRequestError } from '../http-client.ts';
-import type { GuardedClient } from '../http-client.ts';
+import { GuardedRequestError } from '../http-client/index.ts';
+import type { GuardedClient } from '../http-client/index.ts';
 import { extensionOf, mediaTypeOf, signatureBytes } from './media-types.ts';
 import type { ResultStorage } from './storage.ts';
 

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import type { Environment, GatewayConfig } from '../config.ts';
+import type { Environment } from '../config/environment.ts';
+import type { GatewayConfig } from '../config/gateway-file.ts';
 import { noMediaUrl } from '../domain/stored-media.ts';
 import type { MediaUrl } from '../domain/stored-media.ts';
-import { createGuardedClient } from '../http-client.ts';
-import type { Logger } from '../log.ts';
+import { createGuardedClient } from '../http-client/index.ts';
+import type { Logger } from '../observability/log.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import { createDirectoryStorage } from './directory-storage.ts';

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import type { GatewayConfig } from '../config.ts';
+import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { ResultStorage } from './storage.ts';
 
 export type S3Settings = NonNullable<GatewayConfig['results']['s3']>;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
-import type { Environment } from '../config.ts';
+import type { Environment } from '../config/environment.ts';
 import { createPayloadCodec } from './payload-codec.ts';
 
 /** How this process reaches Temporal. */

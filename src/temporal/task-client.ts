@@ -10,7 +10,7 @@ import { GatewayError } from '../domain/errors.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { activityIds, callbacksQueue, tasksQueue, workflowTypes } from '../domain/queues.ts';
 import type { Admission, OperatorAction, TaskInput } from '../domain/task-input.ts';
-import type { TaskPort } from '../tasks.ts';
+import type { TaskPort } from '../tasks/task-port.ts';
 import { wakeActivity } from './wake-activity.ts';
 import { admitUpdate, cancelUpdate, operateUpdate } from '../../workflows/messages.ts';
 import { searchAttributes } from '../../workflows/search-attributes.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
-import { environmentNames, readEnvironment } from '../../src/config.ts';
+import { environmentNames, readEnvironment } from '../../src/config/environment.ts';
 import { searchAttributeNames } from '../../src/domain/queues.ts';
 import {
   composeText,
@@ -250,7 +250,7 @@ function shownDefault(name: string): string | undefined {
 
 describe('stopping', () => {
   it('lets a worker finish the longest submission', () => {
-    const submitMs = numberIn('src/config.ts', /submit_ms: .*default\(([\d_]+)\)/);
+    const submitMs = numberIn('src/config/gateway-file.ts', /submit_ms: .*default\(([\d_]+)\)/);
     const marginMs = numberIn('src/worker.ts', /shutdownMarginMs = ([\d_]+)/);
     const grace = secondsOf(withDefaults(service('worker').stop_grace_period ?? ''));
     expect(grace * 1000).toBeGreaterThan(submitMs + marginMs);

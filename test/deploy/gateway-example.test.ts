@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseGatewayConfig } from '../../src/config.ts';
+import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { providers } from '../../src/providers/index.ts';
 import { readRepositoryFile, variablesOf } from './compose-file.ts';
 

@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createGuardedClient, createUpstreamClient, GuardedRequestError } from '../../src/http-client.ts';
-import type { GuardedClient, GuardedClientOptions } from '../../src/http-client.ts';
+import {
+  createGuardedClient,
+  createUpstreamClient,
+  GuardedRequestError,
+} from '../../src/http-client/index.ts';
+import type { GuardedClient, GuardedClientOptions } from '../../src/http-client/index.ts';
 import { failureOf, listen } from './support.ts';
 
 const corpus = readFileSync(new URL('../fixtures/ssrf-corpus.txt', import.meta.url), 'utf8')

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { scrub } from '../../src/http-client.ts';
+import { scrub } from '../../src/http-client/index.ts';
 
 test.each([
   ['The parameter `ratio` is not valid. Request id: 0217abc9', 'The parameter `ratio` is not valid. [id]'],

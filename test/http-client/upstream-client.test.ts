@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createUpstreamClient } from '../../src/http-client.ts';
-import type { UpstreamClientOptions } from '../../src/http-client.ts';
+import { createUpstreamClient } from '../../src/http-client/index.ts';
+import type { UpstreamClientOptions } from '../../src/http-client/index.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import { failureOf, listen, readAll } from './support.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createKeyAuth } from '../../src/auth.ts';
+import { createKeyAuth } from '../../src/access/api-keys.ts';
 import type { KeyDocument } from '../../src/store/keys.ts';
 import { adminToken, useHttpWorld } from './support.ts';
 

@@ -5,8 +5,8 @@ import { noMediaUrl } from '../../src/domain/stored-media.ts';
 import { presentTask } from '../../src/http/presenters/video-task.ts';
 import { parseSize } from '../../src/http/output-size.ts';
 import { createTaskWatcher } from '../../src/http/task-watcher.ts';
-import { createLogger, scrubForLog } from '../../src/log.ts';
-import { createSecrets, SealError } from '../../src/secrets.ts';
+import { createLogger, scrubForLog } from '../../src/observability/log.ts';
+import { createSecrets, SealError } from '../../src/access/secrets.ts';
 import type { TaskDocument } from '../../src/store/tasks.ts';
 
 describe('size', () => {

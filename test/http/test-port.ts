@@ -2,7 +2,7 @@ import { GatewayError } from '../../src/domain/errors.ts';
 import type { OperatorAction, TaskInput } from '../../src/domain/task-input.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { TaskStore } from '../../src/store/tasks.ts';
-import type { TaskPort } from '../../src/tasks.ts';
+import type { TaskPort } from '../../src/tasks/task-port.ts';
 
 /** What the workflow does as far as callers can see it, done at once: hold, projection, cancellation. */
 export interface TestPort extends TaskPort {

@@ -1,7 +1,7 @@
-import { readEnvironment } from '../../src/config.ts';
+import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
-import { createLogger } from '../../src/log.ts';
-import { startApi } from '../../src/server.ts';
+import { createLogger } from '../../src/observability/log.ts';
+import { startApi } from '../../src/api.ts';
 
 /** An API process that a test kills, or ends. Prints its address. */
 const core = await openCore(readEnvironment(), createLogger({ level: 'silent', format: 'json' }));

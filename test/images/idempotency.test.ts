@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startApi } from '../../src/server.ts';
+import { startApi } from '../../src/api.ts';
 import { caller, startGateway } from '../support/gateway.ts';
 import type { TestAccount, TestGateway } from '../support/gateway.ts';
 import { imageYaml, pixel, png, refuse, sendImages, sendJson, startImageUpstream } from './support.ts';

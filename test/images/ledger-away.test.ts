@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createReleaseDeadLeases } from '../../src/images/release-dead-leases.ts';
-import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
+import { createReleaseDeadLeases } from '../../src/images/leases/release-dead-leases.ts';
+import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestAccount, TestGateway } from '../support/gateway.ts';
 import { imageYaml, pixel, refuse, startImageUpstream } from './support.ts';

@@ -3,7 +3,7 @@ import type { BulkWriteResult, WriteError } from 'mongodb';
 import { createServer, connect } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
+import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { databaseUri, faultsInOrder, faulty, useLedgerWorld } from './support.ts';
 import type { WriteFault } from './support.ts';

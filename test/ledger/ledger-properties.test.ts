@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
+import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
 import type { LedgerEntry } from '../../src/ledger/entry.ts';
 import type { CloseResult, HoldResult, Ledger } from '../../src/ledger/ledger.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Long } from 'mongodb';
 import { hashEntry } from '../../src/ledger/entry.ts';
-import { LedgerIntegrityError } from '../../src/ledger/errors.ts';
+import { LedgerIntegrityError } from '../../src/ledger/ledger-errors.ts';
 import type { HoldResult, Ledger } from '../../src/ledger/ledger.ts';
 import { useLedgerWorld } from './support.ts';
 

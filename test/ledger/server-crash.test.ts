@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
-import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
+import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { connectMongo } from '../../src/store/mongo.ts';

@@ -1,7 +1,7 @@
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 
-import { checkMongoConformance, conformanceChecks } from '../../src/local/conformance.ts';
+import { checkMongoConformance, conformanceChecks } from './conformance/conformance.ts';
 
 let client: MongoClient;
 

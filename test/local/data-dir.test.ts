@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { lockDataDir } from '../../src/local/data-dir.ts';
-import { runProgram } from './programs/run-program.ts';
-import { scratchDirectory } from './scratch.ts';
+import { runProgram } from './servers/programs/run-program.ts';
+import { scratchDirectory } from './servers/scratch.ts';
 
 test('a data directory is made, and taken once', async () => {
   const dataDir = join(await scratchDirectory(), 'new');
@@ -18,7 +18,7 @@ test('a data directory is made, and taken once', async () => {
 
 test('a directory of another live process is refused with its number; a killed one leaves it free', async () => {
   const dataDir = await scratchDirectory();
-  const other = await runProgram(new URL('./programs/hold-lock.ts', import.meta.url), dataDir);
+  const other = await runProgram(new URL('./servers/programs/hold-lock.ts', import.meta.url), dataDir);
   await expect(lockDataDir(dataDir)).rejects.toThrow(
     `${dataDir} is in use by process ${other.child.pid}: stop it, or set DATA_DIR to another directory.`,
   );

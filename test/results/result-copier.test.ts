@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ResultItem } from '../../src/domain/task.ts';
-import { createGuardedClient } from '../../src/http-client.ts';
-import { createLogger } from '../../src/log.ts';
+import { createGuardedClient } from '../../src/http-client/index.ts';
+import { createLogger } from '../../src/observability/log.ts';
 import { createDirectoryStorage } from '../../src/results/directory-storage.ts';
 import { createResultCopier } from '../../src/results/result-copier.ts';
 import { createResultCopyStore } from '../../src/store/result-copies.ts';
-import { openDatabase } from '../routing/support.ts';
+import { openDatabase } from '../capacity/support.ts';
 import { mp4Head, png, serve } from './support.ts';
 import type { TestServer } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { choosePort } from '../../src/local/ports.ts';
+import { choosePort } from '../../src/local/servers/ports.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { startS3 } from './support.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { choosePort } from '../../src/local/ports.ts';
+import { choosePort } from '../../src/local/servers/ports.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestAccount, TestGateway } from '../support/gateway.ts';

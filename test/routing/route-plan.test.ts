@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createCatalogue } from '../../src/catalogue.ts';
-import type { Caller } from '../../src/caller.ts';
-import { parseGatewayConfig } from '../../src/config.ts';
-import type { GatewayConfig } from '../../src/config.ts';
-import { explainRoute } from '../../src/explain-route.ts';
+import { createCatalogue } from '../../src/routing/catalogue.ts';
+import type { Caller } from '../../src/domain/caller.ts';
+import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
+import type { GatewayConfig } from '../../src/config/gateway-file.ts';
+import { explainRoute } from '../../src/routing/explain.ts';
 import { GatewayError } from '../../src/domain/errors.ts';
 import { orderCandidates } from '../../src/domain/routing.ts';
 import type { RouteChannel } from '../../src/domain/routing.ts';

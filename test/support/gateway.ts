@@ -3,14 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { readEnvironment } from '../../src/config.ts';
-import type { Environment } from '../../src/config.ts';
+import { readEnvironment } from '../../src/config/environment.ts';
+import type { Environment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
 import type { Core } from '../../src/core.ts';
-import { createLogger } from '../../src/log.ts';
-import { startApi } from '../../src/server.ts';
-import type { Control } from '../../src/simulator/control.ts';
-import { startSimulator } from '../../src/simulator/server.ts';
+import { createLogger } from '../../src/observability/log.ts';
+import { startApi } from '../../src/api.ts';
+import type { Control } from '../../src/local/simulator/control.ts';
+import { startSimulator } from '../../src/local/simulator/simulator.ts';
 import { installRuntime, startWorker } from '../../src/worker.ts';
 
 /**

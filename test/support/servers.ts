@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 
-import { startMongoServer, type MongoServer } from '../../src/local/mongodb-server.ts';
-import { resolveMongo } from '../../src/local/mongodb-source.ts';
-import type { LocalOptions } from '../../src/local/local-options.ts';
-import { startTemporalServer, type TemporalServer } from '../../src/local/temporal-server.ts';
-import { resolveTemporal } from '../../src/local/temporal-source.ts';
+import { startMongoServer, type MongoServer } from '../../src/local/servers/mongodb-server.ts';
+import { resolveMongo } from '../../src/local/servers/mongodb-source.ts';
+import type { LocalOptions } from '../../src/local/servers/local-options.ts';
+import { startTemporalServer, type TemporalServer } from '../../src/local/servers/temporal-server.ts';
+import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
 
 /** Programs are fetched once and kept, for all runs, where the local mode keeps them too. */
 export const cacheDir: string =

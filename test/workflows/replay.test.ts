@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from '@temporalio/worker';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
-import { resolveTemporal } from '../../src/local/temporal-source.ts';
+import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/gateway.ts';

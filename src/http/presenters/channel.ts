@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ChannelConfig } from '../../config.ts';
+import type { ChannelConfig } from '../../config/gateway-file.ts';
 import type { JsonObject } from '../../domain/request.ts';
 import type { ChannelStateDocument } from '../../store/channel-states.ts';
 

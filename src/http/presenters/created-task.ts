@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { statusMessages } from '../../domain/task.ts';
 import type { TaskKind } from '../../domain/task.ts';
-import type { CreatedTask } from '../../create-task.ts';
+import type { CreatedTask } from '../../tasks/create-task.ts';
 import { toSeconds } from './video-task.ts';
 
 export const createdTaskSchema = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RoutePlan } from '../../catalogue.ts';
+import type { RoutePlan } from '../../routing/catalogue.ts';
 import { formatMicros, parseMicros } from '../../domain/money.ts';
 import type { Quantity } from '../../domain/price.ts';
 

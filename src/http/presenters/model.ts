@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ModelConfig } from '../../config.ts';
+import type { ModelConfig } from '../../config/gateway-file.ts';
 import { formatMicros, parseMicros } from '../../domain/money.ts';
 
 export const modelSchema = z

@@ -3,7 +3,7 @@ import { operatorActions } from '../../domain/task-input.ts';
 import { reasonCharactersMax } from '../admin-input.ts';
 import { adminBodyBytesMax, jsonBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
-import { taskNotFound, taskParams } from '../own-task.ts';
+import { taskNotFound, taskParams } from '../videos/own-task.ts';
 import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { RouteDeps } from '../deps.ts';
-import { findOwnTask, taskParams } from '../own-task.ts';
+import { findOwnTask, taskParams } from '../videos/own-task.ts';
 import { presentTask, taskSchema } from '../presenters/video-task.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { imageGenerationBodySchema } from '../image-body.ts';
-import { createImages, imageCreateErrors } from '../image-create.ts';
-import type { ImageCreateDeps } from '../image-create.ts';
-import { imageBody } from '../image-upload.ts';
+import { imageGenerationBodySchema } from '../images/image-body.ts';
+import { createImages, imageCreateErrors } from '../images/image-create.ts';
+import type { ImageCreateDeps } from '../images/image-create.ts';
+import { imageBody } from '../images/image-upload.ts';
 import { createdTaskSchema } from '../presenters/created-task.ts';
 import { imageAnswerSchema } from '../presenters/image.ts';
 import { keyRoute } from '../route.ts';

@@ -6,8 +6,8 @@ import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { createdTaskSchema, presentCreatedTask } from '../presenters/created-task.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
-import { videoBodySchema } from '../video-body.ts';
-import { parseVideo } from '../video-request.ts';
+import { videoBodySchema } from '../videos/video-body.ts';
+import { parseVideo } from '../videos/video-request.ts';
 
 type Deps = Pick<RouteDeps, 'createTask' | 'metrics' | 'checkCallbackUrl' | 'checkMediaUrl'>;
 

@@ -4,8 +4,8 @@ import type { RouteDeps } from '../deps.ts';
 import { estimateSchema, presentEstimate } from '../presenters/estimate.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
-import { videoBodySchema } from '../video-body.ts';
-import { parseVideo } from '../video-request.ts';
+import { videoBodySchema } from '../videos/video-body.ts';
+import { parseVideo } from '../videos/video-request.ts';
 
 type Deps = Pick<RouteDeps, 'catalogue' | 'checkCallbackUrl' | 'checkMediaUrl'>;
 

@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import type { Caller } from '../../caller.ts';
+import type { Caller } from '../../domain/caller.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { GenerationRequest } from '../../domain/request.ts';
-import { explainRoute as explain } from '../../explain-route.ts';
+import { explainRoute as explain } from '../../routing/explain.ts';
 import { adminBodyBytesMax, jsonBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
-import { imageGenerationBodySchema } from '../image-body.ts';
-import { parseImage } from '../image-request.ts';
+import { imageGenerationBodySchema } from '../images/image-body.ts';
+import { parseImage } from '../images/image-request.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 import { parseInput } from '../validation.ts';
-import { videoBodySchema } from '../video-body.ts';
-import { parseVideo } from '../video-request.ts';
+import { videoBodySchema } from '../videos/video-body.ts';
+import { parseVideo } from '../videos/video-request.ts';
 
 type Deps = Pick<RouteDeps, 'catalogue' | 'keys' | 'images' | 'checkCallbackUrl' | 'checkMediaUrl'>;
 

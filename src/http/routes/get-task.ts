@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
-import { taskNotFound, taskParams } from '../own-task.ts';
+import { taskNotFound, taskParams } from '../videos/own-task.ts';
 import { adminTaskDetailSchema, presentAdminTaskDetail } from '../presenters/admin-task.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';

@@ -1,5 +1,5 @@
-import { queryTask } from '../query-task.ts';
-import type { QueryTaskDeps } from '../query-task.ts';
+import { queryTask } from '../videos/query-task.ts';
+import type { QueryTaskDeps } from '../videos/query-task.ts';
 import type { Route } from '../route.ts';
 
 export function getVideo(deps: QueryTaskDeps): Route {

@@ -1,6 +1,6 @@
 import type { ImageService } from '../../images/image-service.ts';
 import type { RouteDeps } from '../deps.ts';
-import { createImageAnswers } from '../image-answers.ts';
+import { createImageAnswers } from '../images/image-answers.ts';
 import type { Route } from '../route.ts';
 import { actOnTask } from './act-on-task.ts';
 import { cancelVideo } from './cancel-video.ts';

@@ -1,5 +1,5 @@
-import { listTasksOf } from '../list-account-tasks.ts';
-import type { ListTasksDeps } from '../list-account-tasks.ts';
+import { listTasksOf } from '../videos/list-account-tasks.ts';
+import type { ListTasksDeps } from '../videos/list-account-tasks.ts';
 import type { Route } from '../route.ts';
 
 export function listVideos(deps: ListTasksDeps): Route {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { sameText } from '../../auth.ts';
+import { sameText } from '../../access/api-keys.ts';
 import { taskIdPattern } from '../../domain/ids.ts';
 import { callbackBodyBytesMax, lenientBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
-import { taskNotFound } from '../own-task.ts';
+import { taskNotFound } from '../videos/own-task.ts';
 import { jsonReply, openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 

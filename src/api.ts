@@ -1,0 +1,195 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { createKeyAuth } from './access/api-keys.ts';
+import { createCatalogue } from './routing/catalogue.ts';
+import { createChannelSwitches } from './routing/switches.ts';
+import { ConfigError } from './config/config-error.ts';
+import type { Core } from './core.ts';
+import { createTaskCreator } from './tasks/create-task.ts';
+import { createGuardedClient } from './http-client/index.ts';
+import { createApp } from './http/app.ts';
+import { startMetricsServer } from './observability/metrics-server.ts';
+import type { AppDeps, ReloadResult } from './http/deps.ts';
+import { startHttpServer } from './http/server.ts';
+import { createCloseHold } from './images/leases/close-hold.ts';
+import { createImageGate } from './capacity/image-gate.ts';
+import { createImageLeases } from './images/leases/image-leases.ts';
+import type { ImageLeases } from './images/leases/image-leases.ts';
+import { createImageService } from './images/image-service.ts';
+import { openImageWorkspaces } from './images/workspace.ts';
+import type { ImageWorkspaces } from './images/workspace.ts';
+import { createMetrics } from './observability/metrics.ts';
+import { providers } from './providers/index.ts';
+import { createTaskClient } from './temporal/task-client.ts';
+
+export interface RunningApi {
+  readonly url: string;
+  /** Takes no new connections, answers those that are open, then resolves. */
+  stop(): Promise<void>;
+}
+
+/** Runs the HTTP face on HOST and PORT. */
+export async function startApi(core: Core): Promise<RunningApi> {
+  const { environment } = core;
+  const switches = createChannelSwitches({
+    states: core.stores.channelStates,
+    onError: (err) =>
+      core.log.warn({ err }, 'channel switches could not be read; the last known ones stay in force'),
+  });
+  await switches.refresh();
+  switches.start();
+  const guarded = {
+    webhooks: createGuardedClient({ allowPrivateNetworks: environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS }),
+    media: createGuardedClient({ allowPrivateNetworks: environment.MEDIA_ALLOW_PRIVATE_NETWORKS }),
+  };
+  const workspaces = await openImageWorkspaces(core.now);
+  const imageLeases = openImageLeases(core);
+  const deps = appDeps(core, switches, { ...guarded, workspaces, imageLeases });
+  const app = createApp(deps);
+  const metrics =
+    environment.METRICS_PORT === undefined
+      ? undefined
+      : await startMetricsServer(deps.metrics, environment.HOST, environment.METRICS_PORT);
+  const server = await startHttpServer({ app, host: environment.HOST, port: environment.PORT });
+  const onReload = (): void => {
+    const result = reload(core);
+    if (result.ok) core.log.info({ version: result.version }, 'configuration loaded again');
+    else
+      core.log.error(
+        { violations: result.violations },
+        'the configuration was not loaded; the running one stays in force',
+      );
+  };
+  process.on('SIGHUP', onReload);
+  return {
+    url: server.url,
+    async stop() {
+      process.off('SIGHUP', onReload);
+      switches.stop();
+      metrics?.close();
+      await server.close(environment.SHUTDOWN_GRACE_SECONDS * 1000);
+      await imageLeases.stop();
+      await Promise.all([guarded.webhooks.close(), guarded.media.close(), workspaces.close()]);
+    },
+  };
+}
+
+interface Outside {
+  readonly webhooks: Guarded;
+  readonly media: Guarded;
+  readonly workspaces: ImageWorkspaces;
+  readonly imageLeases: ImageLeases;
+}
+
+type Switches = ReturnType<typeof createChannelSwitches>;
+type Guarded = ReturnType<typeof createGuardedClient>;
+
+function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
+  const { stores, environment, secrets, now } = core;
+  const catalogue = createCatalogue({
+    current: core.config,
+    providers,
+    random: core.random,
+    outage: (channel, credential, model) =>
+      switches.outage(channel) ?? core.health.circuits.outage({ channel: channel.id, credential, model }),
+  });
+  const overdraftLimit = createOverdraftLimits(core);
+  const port = createTaskClient({ client: core.client, queuePrefix: environment.TASK_QUEUE_PREFIX, now });
+  return {
+    ...stores,
+    log: core.log,
+    metrics: createMetrics(),
+    now,
+    randomBytes,
+    auth: createKeyAuth({ keys: stores.keys, secret: secrets.deriveKey('api-key-hmac'), now, randomBytes }),
+    secrets,
+    catalogue,
+    providers,
+    port,
+    ledger: core.ledger,
+    createTask: createTaskCreator({
+      catalogue,
+      requests: stores.requests,
+      tasks: stores.tasks,
+      idempotency: stores.idempotency,
+      port,
+      overdraftLimit,
+      now,
+      randomBytes,
+      secret: secrets.deriveKey('idempotency-hmac'),
+    }),
+    images: imageService(core, guarded, overdraftLimit),
+    mediaUrl: core.results.mediaUrl,
+    ...(core.results.kept === undefined ? {} : { keptResults: { ...core.results.kept, now } }),
+    channelSwitches: switches,
+    channelHealth: ({ id }) => core.health.circuits.describe(id),
+    checkCallbackUrl: (url) => guarded.webhooks.checkAddress(url),
+    checkMediaUrl: (url) => guarded.media.checkAddress(url),
+    reloadConfig: () => Promise.resolve(reload(core)),
+    pingMongo: async () => void (await core.mongo.db.command({ ping: 1 })),
+    exposeMetrics: environment.METRICS_PORT === undefined,
+    ...(environment.ADMIN_TOKEN === undefined ? {} : { adminToken: environment.ADMIN_TOKEN }),
+  };
+}
+
+function openImageLeases({ stores, ledger, log, now }: Core): ImageLeases {
+  const leases = stores.imageLeases;
+  return createImageLeases({
+    leases,
+    closeHold: createCloseHold({ leases, ledger }),
+    process: `${hostname()}/${process.pid}`,
+    now,
+    randomBytes,
+    onError: (err) => log.warn({ err }, 'what stands for the holds of images could not be written'),
+  });
+}
+
+function imageService(
+  { environment, stores, ledger, channels, health, secrets, log }: Core,
+  { media, workspaces, imageLeases }: Outside,
+  overdraftLimit: (account: string) => Promise<bigint>,
+) {
+  return createImageService({
+    limits: {
+      bodyBytesMax: environment.IMAGE_BODY_BYTES_MAX,
+      filesMax: environment.IMAGE_FILES_MAX,
+      pixelsMax: environment.IMAGE_PIXELS_MAX,
+      keptBytesMax: environment.IMAGE_KEPT_BYTES_MAX,
+    },
+    workspaces,
+    openMedia: (fetch) => media.openMedia(fetch),
+    results: stores.imageResults,
+    ledger,
+    channels,
+    imageLeases,
+    overdraftLimit,
+    gate: createImageGate(health),
+    secret: secrets.deriveKey('idempotency-hmac'),
+    log,
+  });
+}
+
+function reload(core: Core): ReloadResult {
+  try {
+    return { ok: true, version: core.reload().version };
+  } catch (error) {
+    if (error instanceof ConfigError) return { ok: false, violations: error.violations };
+    throw error;
+  }
+}
+
+const limitTtlMs = 5_000;
+const limitsMax = 10_000;
+
+/** Overdraft limits change rarely: read once in a few seconds per account. */
+function createOverdraftLimits({ stores, now }: Core): (account: string) => Promise<bigint> {
+  const known = new Map<string, { readonly limit: bigint; readonly until: number }>();
+  return async (account) => {
+    const cached = known.get(account);
+    if (cached !== undefined && cached.until > now()) return cached.limit;
+    const limit = (await stores.accounts.find(account))?.overdraft_limit ?? 0n;
+    if (known.size >= limitsMax) known.clear();
+    known.set(account, { limit, until: now() + limitTtlMs });
+    return limit;
+  };
+}

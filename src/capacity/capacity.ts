@@ -1,0 +1,58 @@
+import type { GatewayConfig } from '../config/gateway-file.ts';
+import type { RouteCandidate } from '../domain/routing.ts';
+import type { ChannelHealthStore } from '../store/channel-health.ts';
+import type { SlotStore } from '../store/slots.ts';
+import { createCircuits } from './circuits.ts';
+import type { Circuits } from './circuits.ts';
+import type { CircuitRecord } from '../domain/circuit-rules.ts';
+import { createSlotKeeper } from './slot-keeper.ts';
+import type { SlotKeeper } from './slot-keeper.ts';
+
+/** What a process knows and keeps of the credentials' health: their circuits and their concurrency. */
+export interface Health {
+  readonly circuits: Circuits;
+  readonly slots: SlotKeeper;
+}
+
+export interface HealthDeps {
+  readonly channelHealth: ChannelHealthStore;
+  readonly slotStore: SlotStore;
+  readonly config: () => GatewayConfig;
+  /** Ends the back-off of a task's submission. Never throws. */
+  readonly wake: (task: string) => Promise<void>;
+  readonly onCircuit: (id: string, record: CircuitRecord) => void;
+  readonly onError: (error: unknown) => void;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+export function createHealth(deps: HealthDeps): Health {
+  const { config, now, random, wake } = deps;
+  const circuits = createCircuits({
+    store: deps.channelHealth,
+    now,
+    onChange: deps.onCircuit,
+    onError: deps.onError,
+  });
+  const slots = createSlotKeeper({
+    store: deps.slotStore,
+    limitOf: (candidate) => limitOf(config(), candidate),
+    limited: () => allCandidates(config()).filter((candidate) => limitOf(config(), candidate) !== undefined),
+    isUsable: (candidate, model = '') => circuits.outage({ ...candidate, model }) === undefined,
+    wake,
+    now,
+    random,
+  });
+  return { circuits, slots };
+}
+
+function limitOf({ channels }: GatewayConfig, { channel }: RouteCandidate): number | undefined {
+  return channels.find(({ id }) => id === channel)?.limits.concurrent_tasks;
+}
+
+/** Every credential of the configuration. */
+function allCandidates({ channels }: GatewayConfig): RouteCandidate[] {
+  return channels.flatMap(({ id, credentials }) =>
+    credentials.map((credential) => ({ channel: id, credential: credential.id })),
+  );
+}

@@ -1,0 +1,166 @@
+import type { DroppedChannel } from '../domain/routing.ts';
+import type { JsonObject } from '../domain/request.ts';
+import type { CircuitDocument, ChannelHealthStore } from '../store/channel-health.ts';
+import { circuitRules, closedAfter, openedBy, signOf } from '../domain/circuit-rules.ts';
+import type { CircuitRecord, Failure, HealthSign, JudgedError } from '../domain/circuit-rules.ts';
+
+/** Whom a circuit protects: one credential of a channel, and within it one model. */
+export interface CircuitTarget {
+  readonly channel: string;
+  readonly credential: string;
+  readonly model: string;
+}
+
+export type Passage =
+  | { readonly open: false }
+  | { readonly open: true; readonly retryAfterMs: number; readonly detail: string };
+
+/** An upstream's refusal, as adapters throw it. */
+export interface UpstreamFailure extends JudgedError {
+  readonly code: string;
+  readonly retryAfterMs: number | undefined;
+}
+
+/**
+ * The circuits of all credentials. Failures are counted in the memory of each process; a circuit that opens or closes
+ * is written to MongoDB, which all processes read every two seconds. While all are closed nothing is written.
+ */
+export interface Circuits {
+  /** Whether a request may be sent now. Of an open circuit whose cool-down is over one caller is let through. */
+  enter(target: CircuitTarget, probeMs: number): Promise<Passage>;
+  /** What the upstream said. Never throws: health is a side effect of the answer. */
+  report(target: CircuitTarget, failure: UpstreamFailure | undefined): Promise<void>;
+  /** For the catalogue: from memory, as last read. */
+  outage(target: CircuitTarget): DroppedChannel | undefined;
+  /** For operators. */
+  describe(channel: string): JsonObject;
+  /** Rejects when MongoDB does not answer. */
+  refresh(): Promise<void>;
+  start(): void;
+  stop(): void;
+}
+
+export interface CircuitsDeps {
+  readonly store: ChannelHealthStore;
+  readonly now: () => number;
+  readonly onChange: (id: string, record: CircuitRecord) => void;
+  /** The last known circuits stay in force. */
+  readonly onError: (error: unknown) => void;
+  readonly intervalMs?: number;
+}
+
+const intervalMsDefault = 2_000;
+/** Another process probes; its answer is known by then, or the next one may. */
+const probeElsewhereMs = 2_000;
+
+export function createCircuits(deps: CircuitsDeps): Circuits {
+  const { store, now } = deps;
+  const streaks = createStreaks();
+  let known: ReadonlyMap<string, CircuitDocument> = new Map();
+  let timer: NodeJS.Timeout | undefined;
+
+  const refresh = async (): Promise<void> => {
+    known = new Map((await store.list()).map((circuit) => [circuit._id, circuit]));
+  };
+  const openOnes = (target: CircuitTarget): CircuitDocument[] =>
+    idsOf(target).flatMap((id) => {
+      const circuit = known.get(id);
+      return circuit?.state === 'open' ? [circuit] : [];
+    });
+
+  async function change(id: string, record: CircuitRecord): Promise<void> {
+    known = new Map([...known, [id, { ...record, _id: id, probe_until: 0 }]]);
+    deps.onChange(id, record);
+    await store.write(id, record);
+  }
+
+  async function succeeded(target: CircuitTarget): Promise<void> {
+    for (const id of idsOf(target)) streaks.end(id);
+    for (const circuit of openOnes(target)) {
+      const { _id, probe_until: _, ...record } = circuit;
+      await change(_id, closedAfter(record, now()));
+    }
+  }
+
+  async function failed(target: CircuitTarget, failure: Failure): Promise<void> {
+    const [credentialId, modelId] = idsOf(target);
+    const id = failure.sign === 'model' ? modelId : credentialId;
+    const before = known.get(id);
+    // Requests that were on their way when it opened say nothing new.
+    if (before?.state === 'open' && before.until > now()) return;
+    const inARow = streaks.count(id, failure.sign);
+    if (before?.state !== 'open' && inARow < circuitRules[failure.sign].inARow) return;
+    streaks.end(id);
+    await change(id, openedBy(failure, before, now()));
+  }
+
+  return {
+    refresh,
+    start() {
+      timer ??= setInterval(
+        () => void refresh().catch(deps.onError),
+        deps.intervalMs ?? intervalMsDefault,
+      ).unref();
+    },
+    stop() {
+      clearInterval(timer);
+      timer = undefined;
+    },
+    async enter(target, probeMs) {
+      for (const circuit of openOnes(target)) {
+        const { until, _id, sign, code } = circuit;
+        if (until <= now() && (await store.takeProbe(_id, probeMs))) continue;
+        const retryAfterMs = Math.max(until - now(), probeElsewhereMs);
+        return { open: true, retryAfterMs, detail: `${sign}: ${code}` };
+      }
+      return { open: false };
+    },
+    async report(target, failure) {
+      const sign = failure === undefined ? 'alive' : signOf(failure);
+      try {
+        if (sign === 'alive' || failure === undefined) await succeeded(target);
+        else await failed(target, { sign, code: failure.code, retryAfterMs: failure.retryAfterMs });
+      } catch (error) {
+        deps.onError(error);
+      }
+    },
+    outage(target) {
+      const circuit = openOnes(target).find(({ until }) => until > now());
+      if (circuit === undefined) return undefined;
+      const { channel, credential } = target;
+      const seconds = Math.ceil((circuit.until - now()) / 1000);
+      const detail = `credential ${credential}: ${circuit.sign} (${circuit.code}), tried again in ${seconds} s`;
+      return { channel, reason: 'circuit_open', detail };
+    },
+    describe: (channel) => describeCircuits(channel, known.values()),
+  };
+}
+
+/** The circuit of the credential, and that of one model behind it. */
+function idsOf({ channel, credential, model }: CircuitTarget): readonly [string, string] {
+  const id = `${channel}/${credential}`;
+  return [id, `${id}/${model}`];
+}
+
+/** How often in a row a circuit's target failed, by kind of failure. */
+function createStreaks() {
+  const counts = new Map<string, Partial<Record<HealthSign, number>>>();
+  return {
+    count(id: string, sign: HealthSign): number {
+      const inARow = (counts.get(id)?.[sign] ?? 0) + 1;
+      counts.set(id, { ...counts.get(id), [sign]: inARow });
+      return inARow;
+    },
+    end: (id: string): void => void counts.delete(id),
+  };
+}
+
+function describeCircuits(channel: string, known: Iterable<CircuitDocument>): JsonObject {
+  const own = [...known].filter(({ _id }) => _id.startsWith(`${channel}/`));
+  return Object.fromEntries(
+    own.map(({ _id, state, sign, code, until, at }) => [
+      _id.slice(channel.length + 1),
+      { circuit: state, sign, code, until, since: at },
+    ]),
+  );
+}

@@ -1,0 +1,44 @@
+import type { RouteCandidate } from '../domain/routing.ts';
+import type { Circuits, CircuitTarget } from './circuits.ts';
+import type { SlotKeeper } from './slot-keeper.ts';
+import { UpstreamError } from '../providers/provider.ts';
+
+/** What a synchronous call passes before it, and tells after it: a credential's concurrency limit and its circuit. */
+export interface ImageGate {
+  /** Undefined: it may be sent. A caller who holds the line does not queue. */
+  enter(image: string, target: CircuitTarget, callMs: number): Promise<UpstreamError | undefined>;
+  /** What the upstream said; undefined: it delivered. Never throws. */
+  report(target: CircuitTarget, failure: UpstreamError | undefined): Promise<void>;
+  /** The request has no call at this credential any more. */
+  leave(image: string, candidate: RouteCandidate): Promise<void>;
+}
+
+const slotGraceMs = 60_000;
+
+export function createImageGate(deps: {
+  readonly circuits: Circuits;
+  readonly slots: SlotKeeper;
+}): ImageGate {
+  const { circuits, slots } = deps;
+  return {
+    async enter(image, target, callMs) {
+      const { channel, credential } = target;
+      const candidate = { channel, credential };
+      if (slots.isLimited(candidate) && !(await slots.tryTake(image, candidate, callMs + slotGraceMs))) {
+        return new UpstreamError('throttled', 'The channel is at its concurrency limit.', {
+          code: 'at_concurrency_limit',
+        });
+      }
+      const passage = await circuits.enter(target, callMs);
+      if (!passage.open) return undefined;
+      return new UpstreamError('not_sent', passage.detail, {
+        code: 'circuit_open',
+        retryAfterMs: passage.retryAfterMs,
+      });
+    },
+    report: (target, failure) => circuits.report(target, failure),
+    async leave(image, candidate) {
+      if (slots.isLimited(candidate)) await slots.release(image);
+    },
+  };
+}

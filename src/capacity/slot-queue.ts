@@ -1,0 +1,110 @@
+import type { RouteCandidate } from '../domain/routing.ts';
+import type { SlotStore } from '../store/slots.ts';
+
+/** The tasks that wait before a credential's slots; accounts take turns. */
+export interface SlotQueue {
+  /** Gives the task a place before every credential that would do, and says when it looks again by itself. */
+  enter(waiting: Waiting, looksInMs: number): Promise<void>;
+  /** Lets tasks in while there is room. True: this very call let the caller in, so nobody wakes it. */
+  serve(queue: string, caller?: string): Promise<boolean>;
+  /** When a waiting task looks by itself, for the case that nobody wakes it. */
+  nextLookMs(queue: string): Promise<number>;
+}
+
+export interface Waiting {
+  readonly task: string;
+  readonly account: string;
+  readonly model: string;
+  readonly candidate: RouteCandidate;
+  readonly others: readonly RouteCandidate[];
+  readonly deadlineAt: number;
+}
+
+export interface SlotQueueDeps {
+  readonly store: SlotStore;
+  /** `limits.concurrent_tasks`; undefined: no limit. */
+  readonly limitOf: (candidate: RouteCandidate) => number | undefined;
+  /** Whether a candidate would take a request at all: its circuit is not open, as far as this process knows. */
+  readonly isUsable: (candidate: RouteCandidate, model?: string) => boolean;
+  /** Ends the back-off of the task's submission. Never throws. */
+  readonly wake: (task: string) => Promise<void>;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/** For the way from the grant to the task. One that is not woken after all queues up again when it looks. */
+const grantLeaseMs = 120_000;
+/** A task that looks by itself this soon is not woken: a wake-up in the middle of its look would tear it in two. */
+const looksSoonMs = 4_000;
+const looksMinMs = 30_000;
+const looksMaxMs = 90_000;
+/** However long a queue is, some ten of its tasks look in a second. */
+const looksPerSecond = 10;
+const looksInLongQueueMaxMs = 30 * 60_000;
+const countMax = 20_000;
+const countEveryMs = 10_000;
+
+export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
+  const { store, now, limitOf, isUsable } = deps;
+  return {
+    nextLookMs: createLookPlan(deps),
+
+    async enter(waiting, looksInMs) {
+      const { task, account, model, candidate, others, deadlineAt } = waiting;
+      const looksAt = now() + looksInMs;
+      // Not before a closed door: a turn there would only send the task back here.
+      const usable = others.filter((other) => limitOf(other) !== undefined && isUsable(other, model));
+      for (const queue of [candidate, ...usable].map(queueOf)) {
+        if (await store.keepTicket(task, queue, looksAt)) continue;
+        const round = await store.takeRound(queue, account);
+        await store.insertTicket({ task, queue, account, looksAt, deadlineAt }, round);
+      }
+    },
+
+    async serve(queue, caller) {
+      const candidate = candidateOf(queue);
+      const limit = limitOf(candidate);
+      if (limit === undefined || !isUsable(candidate)) return false;
+      let letIn = false;
+      for (;;) {
+        const first = await store.firstTicket(queue);
+        if (first === undefined) return letIn;
+        const lease = { task: first.task, until: now() + grantLeaseMs };
+        const slot = await store.reserve(queue, limit, lease);
+        if (slot === undefined) return letIn;
+        if (!(await store.removeTicket(first.task, queue))) {
+          // Somebody else let it in, or it left.
+          await store.free(slot, first.task, lease.until);
+          continue;
+        }
+        await store.noteServed(queue, first.round);
+        if (first.task === caller) letIn = true;
+        else if (first.looks_at > now() + looksSoonMs) void deps.wake(first.task);
+      }
+    },
+  };
+}
+
+function createLookPlan({ store, now, random }: SlotQueueDeps): SlotQueue['nextLookMs'] {
+  const counted = new Map<string, { readonly tickets: number; readonly at: number }>();
+  return async (queue) => {
+    let last = counted.get(queue);
+    if (last === undefined || now() - last.at > countEveryMs) {
+      last = { tickets: await store.countTickets(queue, countMax), at: now() };
+      counted.set(queue, last);
+    }
+    const spreadMs = (last.tickets / looksPerSecond) * 1000;
+    const longest = Math.min(Math.max(looksMaxMs, spreadMs), looksInLongQueueMaxMs);
+    return Math.round(looksMinMs + (longest - looksMinMs) * random());
+  };
+}
+
+export function queueOf({ channel, credential }: RouteCandidate): string {
+  return `${channel}/${credential}`;
+}
+
+/** Neither id may hold a slash (src/config/gateway-file.ts). */
+function candidateOf(queue: string): RouteCandidate {
+  const [channel = '', credential = ''] = queue.split('/');
+  return { channel, credential };
+}

@@ -1,0 +1,34 @@
+import type { z } from 'zod';
+
+/** Every violation at once, each with its path. The process exits with status 78 (EX_CONFIG). */
+export class ConfigError extends Error {
+  readonly violations: readonly string[];
+
+  constructor(source: string, violations: readonly string[]) {
+    super(
+      [`${source} has ${violations.length} problem(s):`, ...violations.map((line) => `  ${line}`)].join('\n'),
+    );
+    this.name = 'ConfigError';
+    this.violations = violations;
+  }
+}
+
+export const configExitStatus = 78;
+
+/** One line for each violation of a schema: its path and what is wrong. */
+export function describeIssue(issue: z.core.$ZodIssue): string[] {
+  const path = formatPath(issue.path);
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `${path === '' ? key : `${path}.${key}`}: is not a known key`);
+  }
+  const missing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
+  return [`${path}: ${missing ? 'required' : issue.message}`];
+}
+
+/** `channels[2].models.seedance-2.0.upstream` */
+function formatPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`;
+    return text === '' ? String(part) : `${text}.${String(part)}`;
+  }, '');
+}

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { ConfigError, describeIssue } from './config-error.ts';
+
+/** The only reader of process.env. docs/configuration.md describes every name (tested both ways). */
+
+const cidrs = z
+  .string()
+  .optional()
+  .transform((text) =>
+    (text ?? '')
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  )
+  .refine(
+    (list) => list.every((part) => /^[0-9a-fA-F:.]+\/\d{1,3}$/.test(part)),
+    'must be comma-separated CIDRs, such as 10.0.0.0/8',
+  );
+
+const secretsKey = z
+  .string()
+  .optional()
+  .transform((text) => (text === undefined || text === '' ? undefined : Buffer.from(text, 'base64')))
+  .refine(
+    (key) => key === undefined || key.length === 32,
+    'must be 32 bytes in base64 (openssl rand -base64 32)',
+  );
+
+const environmentSchema = z
+  .object({
+    GATEWAY_CONFIG: z.string().default('gateway.yaml'),
+    HOST: z.string().default('127.0.0.1'),
+    PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
+    PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+    MONGODB_URI: z
+      .string()
+      .regex(/^mongodb(\+srv)?:\/\//, 'must be a mongodb:// address')
+      .optional(),
+    TEMPORAL_ADDRESS: z.string().optional(),
+    TEMPORAL_NAMESPACE: z.string().default('default'),
+    TEMPORAL_API_KEY: z.string().optional(),
+    TEMPORAL_TLS_CERT: z.string().optional(),
+    TEMPORAL_TLS_KEY: z.string().optional(),
+    TEMPORAL_TLS_CA: z.string().optional(),
+    ADMIN_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
+    SECRETS_KEY: secretsKey,
+    PAYLOAD_ENCRYPTION: z.enum(['on', 'off']).default('on'),
+    DATA_DIR: z.string().default('.mediary'),
+    MONGOD_BINARY: z.string().optional(),
+    LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+    LOG_FORMAT: z.enum(['json', 'pretty']).optional(),
+    TASK_QUEUE_PREFIX: z
+      .string()
+      .regex(/^[a-z0-9-]{0,40}$/, 'must be at most 40 small letters, digits, dashes')
+      .default(''),
+    METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+    IMAGE_BODY_BYTES_MAX: z.coerce.number().int().min(1024).max(1_073_741_824).default(67_108_864),
+    IMAGE_FILES_MAX: z.coerce.number().int().min(1).max(64).default(16),
+    IMAGE_PIXELS_MAX: z.coerce.number().int().min(1).default(100_000_000),
+    IMAGE_KEPT_BYTES_MAX: z.coerce.number().int().min(0).max(268_435_456).default(33_554_432),
+    SHUTDOWN_GRACE_SECONDS: z.coerce.number().int().min(1).max(3600).default(30),
+    WEBHOOK_ALLOW_PRIVATE_NETWORKS: cidrs,
+    MEDIA_ALLOW_PRIVATE_NETWORKS: cidrs,
+    UPSTREAM_ALLOW_PRIVATE_NETWORKS: cidrs,
+  })
+  .transform((environment) => ({
+    ...environment,
+    PUBLIC_URL: environment.PUBLIC_URL?.replace(/\/+$/, ''),
+  }));
+
+export type Environment = z.infer<typeof environmentSchema>;
+export const environmentNames = Object.keys(environmentSchema.in.shape);
+
+/** Reads and validates the environment; empty strings count as unset. */
+export function readEnvironment(source: NodeJS.ProcessEnv = process.env): Environment {
+  const set = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
+  const parsed = environmentSchema.safeParse(set);
+  if (parsed.success) return parsed.data;
+  throw new ConfigError(
+    'The environment',
+    parsed.error.issues.flatMap((issue) => describeIssue(issue)),
+  );
+}
+
+/** The environment as it is, for child processes and `${NAME}` in gateway.yaml. */
+export function rawEnvironment(): NodeJS.ProcessEnv {
+  return process.env;
+}

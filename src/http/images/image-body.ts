@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import type { JsonValue } from '../../domain/request.ts';
+import { UploadedFile } from './image-upload.ts';
+import { isDeeperThan } from '../videos/video-body.ts';
+
+/** The body of an image create, JSON or form, as it comes over the wire. */
+
+const modelCharactersMax = 128;
+const promptCharactersMax = 32_000;
+const wordCharactersMax = 64;
+const callbackUrlCharactersMax = 2_048;
+const expiresAfterSecondsMax = 259_200;
+const extraDepthMax = 32;
+
+const word = z.string().min(1).max(wordCharactersMax);
+const prompt = z
+  .string()
+  .refine((text) => text.trim() !== '', 'must not be empty')
+  .refine(
+    (text) => text.length <= promptCharactersMax || Array.from(text).length <= promptCharactersMax,
+    `must have at most ${promptCharactersMax} characters`,
+  );
+
+const upload = z
+  .custom<UploadedFile>((value) => value instanceof UploadedFile)
+  .meta({ type: 'string', format: 'binary' });
+const reference = z.union([z.string().min(1), upload], {
+  error: 'must be an image URL, a data URL, or a file',
+});
+const references = z
+  .union([reference, z.array(reference)], {
+    error: 'must be an image URL, a data URL, a file, or an array of these',
+  })
+  .meta({ description: 'Reference images: URLs, data URLs (`data:image/<type>;base64,<data>`) or files.' });
+
+/** Came as JSON, so it is JSON. */
+const anyJson = z
+  .custom<JsonValue>((value) => !isDeeperThan(value, extraDepthMax), {
+    error: `may be nested at most ${extraDepthMax} levels deep`,
+  })
+  .meta({ type: ['string', 'number', 'boolean', 'object', 'array'] });
+
+const metadataFields = z
+  .object({
+    callback_url: z.string().min(1).max(callbackUrlCharactersMax).optional(),
+    execution_expires_after: z.int().min(1).max(expiresAfterSecondsMax).optional(),
+  })
+  .catchall(anyJson);
+
+const metadata = z.preprocess((value, context) => {
+  if (typeof value !== 'string') return value;
+  const parsed = parseObject(value);
+  if (parsed !== undefined) return parsed;
+  context.addIssue({ code: 'custom', message: 'must be an object, or a string that holds a JSON object' });
+  return z.NEVER;
+}, metadataFields);
+
+const fields = z
+  .object({
+    model: z.string().min(1).max(modelCharactersMax),
+    prompt,
+    image: references.optional(),
+    mask: reference.optional(),
+    n: z.int().min(1).optional(),
+    size: word.optional().meta({ description: '`<width>x<height>`, or a word that the model lists.' }),
+    quality: word.optional(),
+    response_format: z.enum(['url', 'b64_json']).optional(),
+    stream: z.boolean().optional(),
+    metadata: metadata.optional().meta({
+      description: 'For models that answer with a task: `callback_url`, `execution_expires_after`.',
+    }),
+  })
+  .catchall(anyJson);
+
+export const imageGenerationBodySchema = fields.meta({ id: 'ImageGenerationRequest' });
+export const imageEditBodySchema = fields.extend({ image: references }).meta({ id: 'ImageEditRequest' });
+
+export type ImageBody = z.output<typeof fields>;
+
+/** What the gateway itself reads; the rest goes to upstreams that know it. */
+export const consumedImageFields: ReadonlySet<string> = new Set(Object.keys(fields.shape));
+
+function parseObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text, (key, item: unknown) => (key === '__proto__' ? undefined : item));
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

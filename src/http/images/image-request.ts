@@ -1,0 +1,151 @@
+import type { ModelConfig } from '../../config/gateway-file.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import type { ImageInput, ImageRequest, JsonObject, JsonValue } from '../../domain/request.ts';
+import { readDataUrl, readImageFile } from '../../images/reference-image.ts';
+import { consumedImageFields } from './image-body.ts';
+import type { ImageBody } from './image-body.ts';
+import { UploadedFile } from './image-upload.ts';
+import type { AddressChecks } from '../videos/video-request.ts';
+
+export interface ParsedImage {
+  readonly request: ImageRequest;
+  readonly callbackUrl?: string;
+  /** Seconds. */
+  readonly expiresAfterSeconds?: number;
+}
+
+export interface ImageRules extends AddressChecks {
+  readonly operation: ImageRequest['operation'];
+  readonly model: ModelConfig;
+  /** Of one reference image. */
+  readonly pixelsMax: number;
+  /** Reference images of one request. */
+  readonly filesMax: number;
+}
+
+/** Checks a create's body against its model and looks into every image that came with it. Throws GatewayError. */
+export async function parseImage(body: ImageBody, rules: ImageRules): Promise<ParsedImage> {
+  if (body.stream === true) throw unsupported('stream', 'Images are not streamed.');
+  const output = checkOutput(body, rules.model);
+  const references = listReferences(body, rules);
+  const images: ImageInput[] = [];
+  for (const { value, param } of references) images.push(await readReference(value, param, rules));
+  const mask = body.mask === undefined ? undefined : await readReference(body.mask, 'mask', rules);
+  const { callback_url, execution_expires_after, ...metadata } = body.metadata ?? {};
+  if (callback_url !== undefined) checkCallback(callback_url, rules);
+  return {
+    request: {
+      kind: 'image',
+      operation: rules.operation,
+      model: body.model,
+      prompt: body.prompt,
+      ...output,
+      ...(body.response_format === undefined ? {} : { responseFormat: body.response_format }),
+      images,
+      ...(mask === undefined ? {} : { mask }),
+      extra: extraOf(body, metadata),
+    },
+    ...(callback_url === undefined ? {} : { callbackUrl: callback_url }),
+    ...(execution_expires_after === undefined ? {} : { expiresAfterSeconds: execution_expires_after }),
+  };
+}
+
+const sizePattern = /^[1-9]\d{0,4}x[1-9]\d{0,4}$/i;
+
+type Output = Pick<ImageRequest, 'n' | 'size' | 'quality'>;
+
+function checkOutput({ n = 1, size, quality }: ImageBody, model: ModelConfig): Output {
+  if (n > model.n.max) {
+    throw invalid('n', `The parameter n must be an integer from 1 to ${model.n.max} for model ${model.id}.`);
+  }
+  const words = model.sizes.filter((word) => !sizePattern.test(word));
+  if (size !== undefined && !sizePattern.test(size) && !words.includes(size)) {
+    const alternatives = words.length === 0 ? '' : `, or one of ${words.join(', ')}`;
+    throw invalid('size', `The parameter size must be <width>x<height>, such as 1024x1024${alternatives}.`);
+  }
+  if (quality !== undefined && model.qualities.length > 0 && !model.qualities.includes(quality)) {
+    throw unsupported('quality', `quality must be one of ${model.qualities.join(', ')}.`);
+  }
+  return {
+    n,
+    ...(size === undefined ? {} : { size }),
+    ...(quality === undefined ? {} : { quality }),
+  };
+}
+
+interface Reference {
+  readonly value: string | UploadedFile;
+  readonly param: string;
+}
+
+function listReferences({ image }: ImageBody, rules: ImageRules): readonly Reference[] {
+  const { model, operation, filesMax } = rules;
+  const list = image === undefined ? [] : [image].flat();
+  if (list.length === 0 && operation === 'edit') {
+    throw new GatewayError('missing_parameter', 'The parameter image is required.', { param: 'image' });
+  }
+  if (list.length > filesMax) {
+    throw invalid('image', `The parameter image takes at most ${filesMax} images, not ${list.length}.`);
+  }
+  const { max } = model.inputs.images;
+  if (list.length > max) {
+    const message = max === 0 ? 'takes no images' : `takes at most ${max} images, not ${list.length}`;
+    throw unsupported('image', `Model ${model.id} ${message}.`);
+  }
+  return list.map((value, index) => ({ value, param: Array.isArray(image) ? `image[${index}]` : 'image' }));
+}
+
+const webAddress = /^https?:\/\//i;
+
+async function readReference(
+  value: string | UploadedFile,
+  param: string,
+  { pixelsMax, checkMediaUrl }: ImageRules,
+): Promise<ImageInput> {
+  if (typeof value === 'string' && webAddress.test(value)) {
+    const reason = checkMediaUrl(value);
+    if (reason === undefined) return { form: 'url', url: value };
+    throw new GatewayError('media_url_not_allowed', `The address in ${param} is not allowed. ${reason}`, {
+      param,
+    });
+  }
+  if (typeof value === 'string' && !/^data:/i.test(value)) {
+    throw invalid(param, `The parameter ${param} must be an image URL, a data URL, or a file.`);
+  }
+  const input =
+    typeof value === 'string' ? readDataUrl(value, pixelsMax) : await readImageFile(value, pixelsMax);
+  if ('refused' in input) throw invalid(param, `The parameter ${param} ${input.refused}.`);
+  return input;
+}
+
+function checkCallback(url: string, { checkCallbackUrl }: AddressChecks): void {
+  const reason = checkCallbackUrl(url);
+  if (reason === undefined) return;
+  throw new GatewayError('callback_url_not_allowed', `The callback address is not allowed. ${reason}`, {
+    param: 'metadata.callback_url',
+  });
+}
+
+/** The top level counts before metadata. */
+function extraOf(body: ImageBody, metadata: JsonObject): JsonObject {
+  const pick = (fields: object): JsonObject =>
+    Object.fromEntries(
+      Object.entries(fields).flatMap(([name, value]: [string, unknown]) =>
+        !consumedImageFields.has(name) && isJson(value) ? [[name, value] as const] : [],
+      ),
+    );
+  return { ...pick(metadata), ...pick(body) };
+}
+
+/** Everything else of a body came as JSON, or as the text of a form. */
+function isJson(value: unknown): value is JsonValue {
+  return value !== undefined && !(value instanceof UploadedFile);
+}
+
+function invalid(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_parameter', message, { param });
+}
+
+function unsupported(param: string, message: string): GatewayError {
+  return new GatewayError('unsupported_parameter', message, { param });
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { GatewayError } from '../../domain/errors.ts';
+import { taskStatuses } from '../../domain/task.ts';
+import type { TaskFilter } from '../../store/tasks.ts';
+import type { RouteDeps } from '../deps.ts';
+import { taskListSchema, presentTaskList } from '../presenters/task-list.ts';
+import type { TaskRoute } from './query-task.ts';
+import { jsonReply, keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+const limitMax = 100;
+const limitDefault = 20;
+const unixSeconds = z.coerce.number({ error: 'must be Unix seconds' }).int().min(0).max(99_999_999_999);
+
+const query = z.object({
+  limit: z.coerce.number({ error: 'must be a number' }).int().min(1).max(limitMax).default(limitDefault),
+  after: z.string().optional().meta({ description: 'The last id of the page before.' }),
+  status: z.enum(taskStatuses).optional(),
+  model: z.string().optional(),
+  created_after: unixSeconds.optional().meta({ description: 'Unix seconds, inclusive.' }),
+  created_before: unixSeconds.optional().meta({ description: 'Unix seconds, exclusive.' }),
+});
+
+export type ListTasksDeps = Pick<RouteDeps, 'tasks' | 'mediaUrl'>;
+
+/** The account's tasks of one kind: the same for every kind. */
+export function listTasksOf({ kind, ...route }: TaskRoute, { tasks, mediaUrl }: ListTasksDeps): Route {
+  return keyRoute({
+    ...route,
+    method: 'get',
+    input: z.object({ query }),
+    success: { description: 'One page.', schema: taskListSchema },
+    errors: ['invalid_parameter'],
+    async handle({ query: asked, caller }) {
+      const { limit, after } = asked;
+      const page = await tasks.list(
+        { kind, ...listFilter(asked, caller.account) },
+        {
+          limit,
+          ...(after === undefined ? {} : { after }),
+        },
+      );
+      if (after !== undefined && page.tasks.length === 0) await checkCursor(after, caller.account, tasks);
+      return jsonReply(presentTaskList(page, mediaUrl));
+    },
+  });
+}
+
+function listFilter(asked: z.output<typeof query>, account: string): TaskFilter {
+  const { status, model, created_after, created_before } = asked;
+  return {
+    account,
+    ...(status === undefined ? {} : { status }),
+    ...(model === undefined ? {} : { model }),
+    ...(created_after === undefined ? {} : { createdAfter: created_after }),
+    ...(created_before === undefined ? {} : { createdBefore: created_before }),
+  };
+}
+
+/** The store answers an unknown cursor with an empty page, which would look like the end of the list. */
+async function checkCursor(after: string, account: string, tasks: RouteDeps['tasks']): Promise<void> {
+  const task = await tasks.find(after);
+  if (task?.account === account) return;
+  throw new GatewayError('invalid_parameter', 'The parameter after must be the id of a task of yours.', {
+    param: 'after',
+  });
+}

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import type { Caller } from '../../domain/caller.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { taskIdPattern } from '../../domain/ids.ts';
+import type { TaskKind } from '../../domain/task.ts';
+import type { TaskDocument, TaskStore } from '../../store/tasks.ts';
+
+/** An empty id in the path is a missing parameter; anything that is no id of ours is an unknown task. */
+export const taskParams = z.object({ task_id: z.string().min(1) });
+
+/** The caller's own task; another account's is as unknown as one that never was. */
+export async function findOwnTask(
+  tasks: Pick<TaskStore, 'find'>,
+  { id, caller, kind }: { readonly id: string; readonly caller: Caller; readonly kind: TaskKind },
+): Promise<TaskDocument> {
+  const task = taskIdPattern.test(id) ? await tasks.find(id) : undefined;
+  if (task === undefined || task.account !== caller.account || task.kind !== kind) throw taskNotFound();
+  return task;
+}
+
+export function taskNotFound(): GatewayError {
+  return new GatewayError('task_not_found', 'There is no task with this id.', { param: 'task_id' });
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { isTerminal } from '../../domain/task.ts';
+import type { TaskKind } from '../../domain/task.ts';
+import type { TaskDocument } from '../../store/tasks.ts';
+import type { RouteDeps } from '../deps.ts';
+import { etagOf, matchesEtag } from '../etag.ts';
+import { findOwnTask, taskParams } from './own-task.ts';
+import { presentTask, taskSchema } from '../presenters/video-task.ts';
+import { retryAfterSeconds } from '../retry-after.ts';
+import { jsonReply, keyRoute, notModified } from '../route.ts';
+import type { Reply, RequestMeta, Route } from '../route.ts';
+
+export type QueryTaskDeps = Pick<RouteDeps, 'tasks' | 'watcher' | 'catalogue' | 'mediaUrl' | 'now'>;
+
+const waitSecondsMax = 30;
+const expectedSecondsDefault = 60;
+
+const query = z.object({
+  wait: z.coerce
+    .number({ error: 'must be a number of seconds' })
+    .min(0)
+    .max(waitSecondsMax)
+    .optional()
+    .meta({ description: 'Answer as soon as the status changes, or after this many seconds.' }),
+});
+
+/** What tells one kind's route from the other's. */
+export interface TaskRoute extends Pick<Route, 'operationId' | 'summary' | 'tag' | 'paths'> {
+  readonly kind: TaskKind;
+}
+
+/** GET of one task: the same for every kind. */
+export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): Route {
+  return keyRoute({
+    ...route,
+    description:
+      'Poll every 2 to 5 seconds (`retry-after` says when), or wait with `?wait=`, and stop at `succeeded` or `failed`. Carries an `etag`; answers 304 to a matching `if-none-match`.',
+    method: 'get',
+    input: z.object({ params: taskParams, query }),
+    headers: z.object({ 'if-none-match': z.string().optional() }),
+    success: { description: 'The task as it is now.', schema: taskSchema },
+    errors: ['task_not_found', 'missing_parameter', 'invalid_parameter'],
+    async handle({ params, query: { wait = 0 }, caller, meta }) {
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind });
+      const reply = replyWith(task, meta, deps);
+      // A caller whose copy is out of date has news already.
+      const isCurrent = meta.header('if-none-match') === undefined || reply.status === 304;
+      if (wait === 0 || isTerminal(task.status) || !isCurrent) return reply;
+      const { status } = task;
+      const signal = meta.closed();
+      const changed = await deps.watcher.waitForChange({
+        task: task._id,
+        status,
+        timeoutMs: wait * 1000,
+        signal,
+      });
+      return changed === undefined ? reply : replyWith(changed, meta, deps);
+    },
+  });
+}
+
+function replyWith(
+  task: TaskDocument,
+  meta: RequestMeta,
+  { catalogue, mediaUrl, now }: QueryTaskDeps,
+): Reply {
+  const reply = jsonReply(presentTask(task, mediaUrl));
+  const etag = etagOf(reply.text);
+  const headers = isTerminal(task.status)
+    ? { etag }
+    : { etag, 'retry-after': String(retryAfter(task, catalogue, now())) };
+  return matchesEtag(meta.header('if-none-match'), etag) ? notModified(headers) : { ...reply, headers };
+}
+
+function retryAfter(task: TaskDocument, catalogue: QueryTaskDeps['catalogue'], now: number): number {
+  const model = catalogue.current().models.find(({ id }) => id === task.model);
+  return retryAfterSeconds((now - task.created_at) / 1000, model?.expected_seconds ?? expectedSecondsDefault);
+}

@@ -1,0 +1,203 @@
+import { GatewayError } from '../../domain/errors.ts';
+import type { InputType, VideoRequest } from '../../domain/request.ts';
+import { parseSize } from '../output-size.ts';
+import { consumedMetadataNames } from './video-body.ts';
+import type { VideoBody, VideoMetadata } from './video-body.ts';
+
+/** A create's body after the compatibility rules of the contract. */
+export interface ParsedVideo {
+  readonly request: VideoRequest;
+  readonly callbackUrl?: string;
+  /** Seconds. */
+  readonly expiresAfterSeconds?: number;
+  /** Fields that another spelling of the same thing overrules. */
+  readonly ignored: readonly string[];
+}
+
+export interface AddressChecks {
+  /** Why the gateway must not call this address, as a sentence; undefined: it may. Reads nothing but the URL. */
+  readonly checkCallbackUrl: (url: string) => string | undefined;
+  readonly checkMediaUrl: (url: string) => string | undefined;
+}
+
+/**
+ * Applies the field rules: `images` before `image`, `duration` before `seconds`, the top level before `metadata`, and
+ * `size` where resolution or ratio is absent. What of `metadata` nobody consumed stays in `extra`. Throws GatewayError.
+ */
+export function parseVideo(body: VideoBody, checks: AddressChecks): ParsedVideo {
+  const metadata = body.metadata ?? {};
+  const { callback_url, execution_expires_after } = metadata;
+  const media = checkMedia(collectMedia(body), checks);
+  const output = resolveOutput(body, metadata);
+  if (callback_url !== undefined) checkCallback(callback_url, checks);
+  return {
+    request: {
+      kind: 'video',
+      model: body.model,
+      prompt: body.prompt,
+      inputType: resolveInputType(body.input_type, media),
+      images: media.images.urls,
+      videos: media.videos.urls,
+      audios: media.audios.urls,
+      ...output.fields,
+      ...consumedMetadata(metadata),
+    },
+    ...(callback_url === undefined ? {} : { callbackUrl: callback_url }),
+    ...(execution_expires_after === undefined ? {} : { expiresAfterSeconds: execution_expires_after }),
+    ignored: [...media.ignored, ...output.ignored],
+  };
+}
+
+interface MediaField {
+  readonly urls: readonly string[];
+  /** The wire name of an item. */
+  readonly nameOf: (index: number) => string;
+}
+
+interface Media {
+  readonly images: MediaField;
+  readonly videos: MediaField;
+  readonly audios: MediaField;
+  readonly ignored: readonly string[];
+}
+
+function collectMedia({ image, images = [], videos = [], audios = [] }: VideoBody): Media {
+  const single = image !== undefined && images.length === 0;
+  return {
+    images: single ? { urls: [image], nameOf: () => 'image' } : field('images', images),
+    videos: field('videos', videos),
+    audios: field('audios', audios),
+    ignored: image !== undefined && !single ? ['image'] : [],
+  };
+}
+
+function field(name: string, urls: readonly string[]): MediaField {
+  return { urls, nameOf: (index) => `${name}[${index}]` };
+}
+
+/** Left to the channel's own check: uploaded assets of an upstream, and media inside the request. */
+const opaqueReference = /^(?:asset:\/\/|data:)/i;
+const webAddress = /^https?:\/\//i;
+
+function checkMedia(media: Media, { checkMediaUrl }: AddressChecks): Media {
+  for (const { urls, nameOf } of [media.images, media.videos, media.audios]) {
+    urls.forEach((url, index) => {
+      if (opaqueReference.test(url)) return;
+      const reason = webAddress.test(url) ? checkMediaUrl(url) : 'Media are http or https URLs.';
+      if (reason === undefined) return;
+      const param = nameOf(index);
+      throw new GatewayError('media_url_not_allowed', `The address in ${param} is not allowed. ${reason}`, {
+        param,
+      });
+    });
+  }
+  return media;
+}
+
+function checkCallback(url: string, { checkCallbackUrl }: AddressChecks): void {
+  const reason = checkCallbackUrl(url);
+  if (reason === undefined) return;
+  throw new GatewayError('callback_url_not_allowed', `The callback address is not allowed. ${reason}`, {
+    param: 'metadata.callback_url',
+  });
+}
+
+const framesOfFirstAndLast = 2;
+
+/** Absent: `text_to_video` without media, else `reference`; two images are only start and end if the caller says so. */
+function resolveInputType(asked: InputType | undefined, { images, videos, audios }: Media): InputType {
+  const hasMedia = images.urls.length + videos.urls.length + audios.urls.length > 0;
+  switch (asked) {
+    case undefined:
+      return hasMedia ? 'reference' : 'text_to_video';
+    case 'text_to_video':
+      if (hasMedia) throw inputTypeError('input_type', 'text_to_video takes no images, videos or audios.');
+      return asked;
+    case 'reference':
+      if (!hasMedia)
+        throw inputTypeError('input_type', 'reference takes at least one image, video or audio.');
+      return asked;
+    case 'first_last_frame':
+      if (images.urls.length < framesOfFirstAndLast) {
+        throw inputTypeError('images', 'first_last_frame takes two images, the first frame and the last.');
+      }
+      return asked;
+    default:
+      return asked satisfies never;
+  }
+}
+
+function inputTypeError(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_parameter', message, { param });
+}
+
+type OutputFields = Pick<VideoRequest, 'mode' | 'resolution' | 'ratio' | 'size' | 'duration'>;
+
+/** What decides the price has one value, wherever it was said; what was overruled does not travel on. */
+function resolveOutput(
+  body: VideoBody,
+  metadata: VideoMetadata,
+): { readonly fields: OutputFields; readonly ignored: readonly string[] } {
+  const mode = body.mode ?? metadata.mode;
+  const size = body.size ?? metadata.size;
+  const shape = size === undefined ? undefined : parseSize(size);
+  const resolution = body.resolution ?? metadata.resolution ?? shape?.resolution;
+  const ratio = body.ratio ?? metadata.ratio ?? shape?.ratio;
+  const duration = body.duration ?? body.seconds ?? metadata.duration ?? metadata.seconds;
+  return {
+    fields: {
+      ...(mode === undefined ? {} : { mode }),
+      ...(resolution === undefined ? {} : { resolution }),
+      ...(ratio === undefined ? {} : { ratio }),
+      ...(size === undefined ? {} : { size }),
+      ...(duration === undefined ? {} : { duration }),
+    },
+    ignored: overruled(body, metadata),
+  };
+}
+
+function overruled(body: VideoBody, metadata: VideoMetadata): string[] {
+  const hasDuration = body.duration !== undefined;
+  const hasTopDuration = hasDuration || body.seconds !== undefined;
+  const inMetadata = (['mode', 'resolution', 'ratio', 'size'] as const).filter(
+    (name) => body[name] !== undefined && metadata[name] !== undefined,
+  );
+  return [
+    ...(hasDuration && body.seconds !== undefined ? ['seconds'] : []),
+    ...inMetadata.map((name) => `metadata.${name}`),
+    ...(hasTopDuration && metadata.duration !== undefined ? ['metadata.duration'] : []),
+    ...((hasTopDuration || metadata.duration !== undefined) && metadata.seconds !== undefined
+      ? ['metadata.seconds']
+      : []),
+  ];
+}
+
+type ConsumedMetadata = Pick<
+  VideoRequest,
+  | 'draft'
+  | 'generateAudio'
+  | 'watermark'
+  | 'returnLastFrame'
+  | 'seed'
+  | 'safetyIdentifier'
+  | 'tools'
+  | 'extra'
+>;
+
+function consumedMetadata(metadata: VideoMetadata): ConsumedMetadata {
+  const { draft, generate_audio, watermark, return_last_frame, seed, safety_identifier, tools } = metadata;
+  return {
+    ...(draft === undefined ? {} : { draft }),
+    ...(generate_audio === undefined ? {} : { generateAudio: generate_audio }),
+    ...(watermark === undefined ? {} : { watermark }),
+    ...(return_last_frame === undefined ? {} : { returnLastFrame: return_last_frame }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(safety_identifier === undefined ? {} : { safetyIdentifier: safety_identifier }),
+    ...(tools === undefined ? {} : { tools }),
+    extra: Object.fromEntries(
+      Object.entries(metadata).flatMap(([name, value]) =>
+        value === undefined || consumedMetadataNames.has(name) ? [] : [[name, value] as const],
+      ),
+    ),
+  };
+}

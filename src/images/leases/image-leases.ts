@@ -1,0 +1,120 @@
+import { GatewayError } from '../../domain/errors.ts';
+import { imageLeaseIdLength } from '../../store/image-leases.ts';
+import type { ImageLeaseStore } from '../../store/image-leases.ts';
+import type { CloseHold } from './close-hold.ts';
+import { createProcessLease } from './process-lease.ts';
+import type { ProcessLease, ProcessLeaseDeps } from './process-lease.ts';
+
+export interface ImageLeasesDeps extends ProcessLeaseDeps {
+  readonly leases: ImageLeaseStore;
+  readonly closeHold: CloseHold;
+}
+
+/** Sees to it that no hold of a synchronous image stays open: not when this process dies, nor when the ledger is away. */
+export interface ImageLeases {
+  /** An id for an image; costs nothing. */
+  newImage(): string;
+  /** To be awaited before the hold of an image; the caller then ends it in one of the two ways. */
+  watch(image: string): Promise<WatchedImage>;
+  /** Removes the process's lease if nothing is open; else it runs out, and a reconciler closes what it stands for. */
+  stop(): Promise<void>;
+}
+
+export interface WatchedImage {
+  /** To be asked once the hold is taken: false says that this took so long that a reconciler may have been here. */
+  confirm(): Promise<boolean>;
+  /** The images came and the ledger is away: whoever closes the hold charges this (micro-units). */
+  owe(charge: bigint): Promise<void>;
+  /** The hold is closed. */
+  end(): void;
+  /** The hold is open or may be: it is closed in the background. */
+  abandon(): void;
+}
+
+/** A write that seemed to fail may still arrive: it has arrived by then. */
+const closeAfterMs = 60_000;
+const lookEveryMs = 15_000;
+
+interface Abandoned {
+  readonly since: number;
+  readonly end: () => void;
+}
+
+export function createImageLeases(deps: ImageLeasesDeps): ImageLeases {
+  const { leases, now, onError } = deps;
+  /** The current one, and those that ran out while this process was suspended or MongoDB away. */
+  const own = new Map<string, ProcessLease>();
+  const abandoned = new Map<string, Abandoned>();
+  const owing = new Set<string>();
+  let current: ProcessLease | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosing = false;
+
+  function currentLease(): ProcessLease {
+    if (current?.isValid() === true) return current;
+    if (current !== undefined) {
+      own.delete(current.id);
+      void current.retire();
+    }
+    current = createProcessLease(deps);
+    own.set(current.id, current);
+    return current;
+  }
+
+  async function closeAbandoned(): Promise<void> {
+    if (isClosing) return;
+    isClosing = true;
+    for (const [image, { since, end }] of abandoned) {
+      if (now() - since < closeAfterMs) continue;
+      try {
+        await deps.closeHold(image);
+        abandoned.delete(image);
+        end();
+      } catch (error) {
+        // Tried again; what stands behind it does not wait for it.
+        onError(error);
+      }
+    }
+    isClosing = false;
+    if (abandoned.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  return {
+    newImage: () => currentLease().newImage(),
+    async watch(image) {
+      const lease = own.get(image.slice(0, imageLeaseIdLength));
+      if (lease === undefined) throw leaseLost();
+      await lease.watch(image);
+      const end = (): void => {
+        lease.forget(image);
+        if (owing.delete(image)) leases.paid(image).catch(onError);
+      };
+      return {
+        confirm: () => lease.confirm(),
+        async owe(charge) {
+          if (owing.has(image)) return;
+          await leases.owe(image, charge);
+          owing.add(image);
+        },
+        end,
+        abandon() {
+          abandoned.set(image, { since: now(), end });
+          timer ??= setInterval(() => void closeAbandoned(), lookEveryMs).unref();
+        },
+      };
+    },
+    async stop() {
+      clearInterval(timer);
+      await current?.retire();
+    },
+  };
+}
+
+function leaseLost(): GatewayError {
+  return new GatewayError('service_unavailable', 'The service is not available at the moment.', {
+    retryAfterSeconds: 5,
+    detail: 'the lease of this process ran out before the image was held',
+  });
+}

@@ -1,0 +1,127 @@
+import { randomBase62 } from '../../domain/ids.ts';
+import type { RandomBytes } from '../../domain/ids.ts';
+import { imageLeaseIdLength } from '../../store/image-leases.ts';
+import type { ImageLeaseStore } from '../../store/image-leases.ts';
+
+/** A process that does not renew for this long is dead. */
+const leaseMs = 60_000;
+const renewEveryMs = 15_000;
+
+const prefix = 'img_';
+/** In base36, so that a process's ids sort as they were given. */
+const counterDigits = 9;
+
+export interface ProcessLeaseDeps {
+  readonly leases: Pick<ImageLeaseStore, 'insert' | 'renew' | 'remove'>;
+  /** For people. */
+  readonly process: string;
+  readonly now: () => number;
+  readonly randomBytes: RandomBytes;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * The lease under which one process takes holds for images. However many images it renders, one document says that it
+ * lives; their ids begin with the lease's, and grow, so that a reconciler finds the holds of a dead process in the
+ * ledger's index of keys.
+ */
+export interface ProcessLease {
+  readonly id: string;
+  newImage(): string;
+  /** Still to be counted on: its images may be sent to an upstream. */
+  isValid(): boolean;
+  /** To be awaited before the hold of an image: from now on, if the process dies, a reconciler closes that. */
+  watch(image: string): Promise<void>;
+  /** To be asked once the hold is taken: false says that this took so long that a reconciler may have been here. */
+  confirm(): Promise<boolean>;
+  /** The image's hold is closed. */
+  forget(image: string): void;
+  /** Gives no more ids, and removes the lease when no hold is left. Never rejects. */
+  retire(): Promise<void>;
+}
+
+export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
+  const { leases, now, onError } = deps;
+  const id = prefix + randomBase62(imageLeaseIdLength - prefix.length, deps.randomBytes);
+  const nameOf = (n: number): string => id + n.toString(36).padStart(counterDigits, '0');
+  const watched = new Set<string>();
+  let count = 0;
+  let isRetired = false;
+  let validUntil = now() + leaseMs;
+  /** The `from` that was written last, or is being written. */
+  let floor = nameOf(0);
+  let written: Promise<void> | undefined;
+  let renewal: Promise<boolean> = Promise.resolve(true);
+  let timer: NodeJS.Timeout | undefined;
+
+  async function write(): Promise<void> {
+    const expiresAt = now() + leaseMs;
+    try {
+      await leases.insert({ id, process: deps.process, from: floor, expiresAt });
+    } catch (error) {
+      // Whether it was written is not known: it may run out, its successor has another name.
+      validUntil = 0;
+      throw error;
+    }
+    validUntil = expiresAt;
+    timer = setInterval(() => void renew().catch(onError), renewEveryMs).unref();
+  }
+
+  async function renewNow(): Promise<boolean> {
+    const expiresAt = now() + leaseMs;
+    floor = nameOf(count);
+    for (const image of watched) if (image < floor) floor = image;
+    const renewed = await leases.renew(id, { from: floor, expiresAt });
+    validUntil = renewed ? expiresAt : 0;
+    if (!renewed) clearInterval(timer);
+    return renewed;
+  }
+
+  /** One after the other: each writes what it sees. */
+  function renew(): Promise<boolean> {
+    renewal = renewal.then(renewNow, renewNow);
+    return renewal;
+  }
+
+  async function remove(): Promise<void> {
+    clearInterval(timer);
+    if (written === undefined) return;
+    try {
+      await written;
+      await renewal.catch(onError);
+      await leases.remove(id);
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  return {
+    id,
+    newImage() {
+      count += 1;
+      return nameOf(count - 1);
+    },
+    isValid: () => now() < validUntil,
+    async watch(image) {
+      watched.add(image);
+      try {
+        written ??= write();
+        await written;
+        // A renewal since the image got its id said that nothing is at work down there.
+        if (image < floor) await renew();
+      } catch (error) {
+        watched.delete(image);
+        throw error;
+      }
+    },
+    confirm: async () => now() < validUntil || renew(),
+    forget(image) {
+      watched.delete(image);
+      if (isRetired && watched.size === 0) void remove();
+    },
+    async retire() {
+      isRetired = true;
+      if (watched.size === 0) await remove();
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { LocalServerError, type LocalOptions } from './local-options.ts';
+import { exists } from './program-files.ts';
+import { runCommand } from './run-command.ts';
+
+const launcherSources = fileURLToPath(new URL('../../../tools/mongo-standin/', import.meta.url));
+const compileTimeoutMs = 60_000;
+
+/**
+ * The class path of the launcher: its classes and the jars. It is compiled once per version of its sources into
+ * DIRECTORY/mongo-java-server/classes-HASH, which saves each later start two seconds.
+ */
+export async function compileLauncher(
+  program: { java: string; jars: string },
+  directory: string,
+  options: LocalOptions,
+): Promise<string> {
+  const jars = (await readdir(program.jars)).map((name) => join(program.jars, name));
+  const names = (await readdir(launcherSources)).filter((name) => name.endsWith('.java'));
+  const files = names.toSorted().map((name) => join(launcherSources, name));
+  const hash = createHash('sha256');
+  for (const source of await Promise.all(files.map((file) => readFile(file)))) {
+    hash.update(source);
+  }
+  const parent = join(directory, 'mongo-java-server');
+  const classes = join(parent, `classes-${hash.digest('hex').slice(0, 12)}`);
+  const classPath = [classes, ...jars].join(delimiter);
+  if (await exists(classes)) {
+    return classPath;
+  }
+  options.report('Compiling the MongoDB stand-in …');
+  await mkdir(parent, { recursive: true });
+  const staged = await mkdtemp(join(parent, 'compile-'));
+  // The compiler's module rather than `javac`, which may not be beside the `java` that was found.
+  const compiler = ['-m', 'jdk.compiler/com.sun.tools.javac.Main', '-nowarn', '-proc:none'];
+  const result = await runCommand(
+    program.java,
+    [...compiler, '-d', staged, '-cp', jars.join(delimiter), ...files],
+    { environment: options.environment, timeoutMs: compileTimeoutMs },
+  );
+  if (!result.ok) {
+    await rm(staged, { recursive: true, force: true });
+    throw new LocalServerError(`The MongoDB stand-in does not compile:\n${result.output}`);
+  }
+  // Another process may have been first; its classes are the same.
+  await rename(staged, classes).catch(() => rm(staged, { recursive: true, force: true }));
+  return classPath;
+}

@@ -1,0 +1,15 @@
+/** Receives one line for a person who waits: what is being fetched, from where, what comes next. */
+export type Report = (line: string) => void;
+
+export type LocalOptions = {
+  /** Holds downloaded programs, the servers' data, logs and pid files. */
+  dataDir: string;
+  report: Report;
+  /** The parent's environment: PATH to search, proxies and package managers' settings for the children. */
+  environment: NodeJS.ProcessEnv;
+};
+
+/** A sentence for the operator; its text needs no stack beside it. */
+export class LocalServerError extends Error {
+  override readonly name = 'LocalServerError';
+}

@@ -1,0 +1,225 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { messageOf } from '../../domain/caught.ts';
+import { LocalServerError, type LocalOptions } from './local-options.ts';
+import {
+  identifyProcess,
+  isSameProcessAlive,
+  processIdentitySchema,
+  type ProcessIdentity,
+} from './process-identity.ts';
+
+const logBytesMax = 10_000_000;
+const logTailLines = 15;
+const stopGraceMs = 8_000;
+const pollIntervalMs = 40;
+
+export type ChildOptions = LocalOptions & {
+  /** Names the log and the pid file; one child of a name per data directory. */
+  name: string;
+  command: string;
+  args: readonly string[];
+};
+
+export type ChildServer = {
+  name: string;
+  pid: number;
+  logFile: string;
+  /** Settles when the process is gone, with a sentence that says how. */
+  exited: Promise<string>;
+  hasExited(): boolean;
+  /** SIGTERM, then SIGKILL after a grace of 8 s. */
+  stop(): Promise<void>;
+  /** SIGKILL at once: for tests of what survives it. */
+  kill(): Promise<void>;
+};
+
+/**
+ * Starts a server in a session of its own, so that Ctrl-C reaches only us and the order of stopping is ours.
+ * It ends when we end, even by kill -9: a watcher process holds a pipe to us and kills it when the pipe breaks.
+ * Where the watcher cannot run (no `sh`), the next start in the same directory ends the leftover process.
+ */
+export async function startChild(options: ChildOptions): Promise<ChildServer> {
+  await endLeftover(options);
+  const logFile = await prepareLog(options);
+  const log = await open(logFile, 'a');
+  try {
+    const child = spawn(options.command, options.args, {
+      env: options.environment,
+      stdio: ['ignore', log.fd, log.fd],
+      detached: true,
+    });
+    const pid = await spawned(child, options);
+    const watcher = watch(pid);
+    const server = describeChild(child, pid, { name: options.name, logFile });
+    server.exited.then(watcher.end, watcher.end);
+    await writePidFile(options, pid);
+    return server;
+  } finally {
+    await log.close();
+  }
+}
+
+/** Repeats the probe until it succeeds; fails with the end of the log if the process exits or time runs out. */
+export async function waitUntilServing(
+  child: ChildServer,
+  probe: () => Promise<unknown>,
+  deadlineMs: number,
+): Promise<void> {
+  const deadline = Date.now() + deadlineMs;
+  for (;;) {
+    try {
+      // Each attempt follows the one before.
+      await probe();
+      // Another server may answer on the port that ours could not get.
+      if (!child.hasExited()) {
+        return;
+      }
+      throw new LocalServerError('another server answers on its port');
+    } catch (error) {
+      if (child.hasExited()) {
+        throw await failure(child, `${child.name} ${await child.exited}`);
+      }
+      if (Date.now() > deadline) {
+        throw await failure(child, `${child.name} does not answer: ${messageOf(error)}`);
+      }
+      await delay(pollIntervalMs);
+    }
+  }
+}
+
+async function failure(child: ChildServer, what: string): Promise<LocalServerError> {
+  const tail = (await readFile(child.logFile, 'utf8').catch(() => ''))
+    .trimEnd()
+    .split('\n')
+    .slice(-logTailLines);
+  return new LocalServerError([`${what}. The end of ${child.logFile}:`, ...tail].join('\n  '));
+}
+
+function spawned(child: ChildProcess, options: ChildOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) =>
+      reject(new LocalServerError(`${options.name} cannot be started: ${error.message}`, { cause: error })),
+    );
+    child.once('spawn', () => resolve(child.pid ?? 0));
+  });
+}
+
+function describeChild(
+  child: ChildProcess,
+  pid: number,
+  about: { name: string; logFile: string },
+): ChildServer {
+  let gone = false;
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => {
+      gone = true;
+      resolve(signal === null ? `exited with status ${code}` : `was ended by ${signal}`);
+    });
+  });
+  child.unref();
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    child.ref();
+    child.kill(signal);
+    await exited;
+  };
+  return {
+    ...about,
+    pid,
+    exited,
+    hasExited: () => gone,
+    kill: () => end('SIGKILL'),
+    stop: async () => {
+      const force = setTimeout(() => child.kill('SIGKILL'), stopGraceMs);
+      await end('SIGTERM');
+      clearTimeout(force);
+    },
+  };
+}
+
+const watcherScript = 'cat >/dev/null; kill -TERM "$0"; sleep 5; kill -KILL "$0"';
+
+function watch(pid: number): { end: () => void } {
+  const watcher = spawn('sh', ['-c', watcherScript, String(pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  watcher.on('error', () => undefined);
+  watcher.unref();
+  if (watcher.stdin instanceof Socket) {
+    watcher.stdin.unref();
+  }
+  return {
+    end: () => {
+      if (watcher.pid !== undefined && watcher.exitCode === null) {
+        killGroup(watcher.pid);
+      }
+    },
+  };
+}
+
+/** The shell and its `cat` share a group of their own, since the watcher is detached. */
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch {
+    // already gone
+  }
+}
+
+async function prepareLog(options: ChildOptions): Promise<string> {
+  const directory = join(options.dataDir, 'logs');
+  await mkdir(directory, { recursive: true });
+  const file = join(directory, `${options.name}.log`);
+  const size = await stat(file).then(
+    (found) => found.size,
+    () => 0,
+  );
+  if (size > logBytesMax) {
+    await rename(file, `${file}.1`);
+  }
+  return file;
+}
+
+function pidFile(options: ChildOptions): string {
+  return join(options.dataDir, 'run', `${options.name}.json`);
+}
+
+async function writePidFile(options: ChildOptions, pid: number): Promise<void> {
+  const identity = await identifyProcess(pid);
+  if (identity !== undefined) {
+    await mkdir(join(options.dataDir, 'run'), { recursive: true });
+    await writeFile(pidFile(options), JSON.stringify(identity));
+  }
+}
+
+async function readPidFile(options: ChildOptions): Promise<ProcessIdentity | undefined> {
+  try {
+    return processIdentitySchema.parse(JSON.parse(await readFile(pidFile(options), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The server of an earlier run that outlived it would hold the data files. */
+async function endLeftover(options: ChildOptions): Promise<void> {
+  const leftover = await readPidFile(options);
+  if (leftover === undefined || leftover.startedAt === '' || !(await isSameProcessAlive(leftover))) {
+    return;
+  }
+  options.report(`Ending ${options.name} (pid ${leftover.pid}), left over from an earlier run.`);
+  process.kill(leftover.pid, 'SIGTERM');
+  const forceAt = Date.now() + stopGraceMs;
+  // Polling: the process is nobody's child here.
+  while (await isSameProcessAlive(leftover)) {
+    if (Date.now() > forceAt) {
+      process.kill(leftover.pid, 'SIGKILL');
+    }
+    await delay(pollIntervalMs);
+  }
+  await rm(pidFile(options), { force: true });
+}

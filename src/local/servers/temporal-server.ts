@@ -1,0 +1,121 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { Connection } from '@temporalio/client';
+import { msToTs, optionalTsToMs } from '@temporalio/common/lib/time.js';
+
+import { searchAttributeNames } from '../../domain/queues.ts';
+import type { LocalOptions } from './local-options.ts';
+import { choosePort, type PortRequest } from './ports.ts';
+import { startChild, waitUntilServing, type ChildServer } from './process.ts';
+import type { TemporalBinary } from './temporal-source.ts';
+
+const portDefault = 7233;
+const uiPortDefault = 8233;
+const startDeadlineMs = 30_000;
+const retentionMs = 72 * 3_600_000;
+
+/**
+ * Why each: polling at 2000 a second takes 30 to 70 ms from every step; timers are a second late with the default
+ * shift; fairness lets one account's burst not hold up the others; pausing is an operator's tool.
+ */
+const tuning = [
+  'history.transferProcessorMaxPollRPS=2000',
+  'history.timerProcessorMaxPollRPS=2000',
+  'history.visibilityProcessorMaxPollRPS=2000',
+  'history.timerProcessorMaxTimeShift="50ms"',
+  'matching.enableFairness=true',
+  'frontend.WorkflowPauseEnabled=true',
+];
+
+export type TemporalOptions = LocalOptions & {
+  binary: TemporalBinary;
+  /** Default: 7233 or the next free one. */
+  port?: PortRequest;
+  /** Default: 8233 or the next free one; `none` starts no user interface. */
+  uiPort?: PortRequest | 'none';
+  /** Tests only: lets a test skip over timers. */
+  timeSkipping?: boolean;
+};
+
+export type TemporalServer = ChildServer & {
+  address: string;
+  namespace: 'default';
+  uiUrl: string | undefined;
+};
+
+/** Starts a dev server on DATA_DIR/temporal.db and waits until its namespace answers. */
+export async function startTemporalServer(options: TemporalOptions): Promise<TemporalServer> {
+  await mkdir(options.dataDir, { recursive: true });
+  const port = await choosePort(options.port ?? { preferred: portDefault }, 'Temporal');
+  const uiPort =
+    options.uiPort === 'none'
+      ? undefined
+      : await choosePort(options.uiPort ?? { preferred: uiPortDefault }, "Temporal's user interface");
+  const child = await startChild({
+    ...options,
+    name: 'temporal',
+    command: options.binary.path,
+    args: serverArguments(options, port, uiPort),
+  });
+  const address = `127.0.0.1:${port}`;
+  try {
+    await waitUntilServing(child, () => prepareNamespace(address), startDeadlineMs);
+  } catch (error) {
+    await child.kill();
+    throw error;
+  }
+  const uiUrl = uiPort === undefined ? undefined : `http://127.0.0.1:${uiPort}`;
+  return { ...child, address, namespace: 'default', uiUrl };
+}
+
+/**
+ * The switches that take terminate, reset and start away from the user interface (TEMPORAL_WORKFLOW_TERMINATE_…)
+ * are read by the stand-alone UI server only: the one inside the dev server ignores them (tried on 1.9.1), so the
+ * local mode's interface has all buttons.
+ */
+function serverArguments(options: TemporalOptions, port: number, uiPort: number | undefined): string[] {
+  const dynamicConfig = [
+    ...tuning,
+    ...(options.timeSkipping === true ? ['frontend.WorkflowTimeSkippingEnabled=true'] : []),
+  ];
+  return [
+    'server',
+    'start-dev',
+    '--ip',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort), '--ui-disable-news-fetch']),
+    '--log-level',
+    'warn',
+    '--db-filename',
+    join(options.dataDir, 'temporal.db'),
+    // A write-ahead log doubles the workflows a second; with it, `normal` still survives the end of the process.
+    '--sqlite-pragma',
+    'journal_mode=wal',
+    '--sqlite-pragma',
+    'synchronous=normal',
+    ...searchAttributeNames.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
+    ...dynamicConfig.flatMap((setting) => ['--dynamic-config-value', setting]),
+  ];
+}
+
+/** The dev server keeps closed workflows for 24 h; reconciliation and operators look back three days. */
+async function prepareNamespace(address: string): Promise<void> {
+  const connection = await Connection.connect({ address, connectTimeout: 1_000 });
+  try {
+    await connection.withDeadline(Date.now() + 2_000, async () => {
+      const found = await connection.workflowService.describeNamespace({ namespace: 'default' });
+      const retention = optionalTsToMs(found.config?.workflowExecutionRetentionTtl) ?? 0;
+      if (retention < retentionMs) {
+        await connection.workflowService.updateNamespace({
+          namespace: 'default',
+          config: { workflowExecutionRetentionTtl: msToTs(retentionMs) },
+        });
+      }
+    });
+  } finally {
+    await connection.close();
+  }
+}

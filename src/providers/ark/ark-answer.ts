@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { seedanceFramesPerSecond } from '../shared/seedance-models.ts';
+import {
+  defined,
+  optionalNumber,
+  optionalText,
+  refusalError,
+  signedUrlExpiry,
+} from '../shared/http-outcome.ts';
+import type { Refusal } from '../shared/http-outcome.ts';
+import { UpstreamError } from '../provider.ts';
+import type { HttpResponse, OperationStatus, UpstreamOutcome } from '../provider.ts';
+import type { ResultItem, SettleFacts } from '../../domain/task.ts';
+
+/** Reading of Ark's answers: lenient, only what is used. */
+
+const said = z.object({ code: optionalText, message: optionalText });
+
+const jobSchema = z.object({
+  id: z.string().min(1),
+  model: optionalText,
+  status: z.string().catch(''),
+  error: said.optional().catch(undefined),
+  // The list calls it so, and may hold the words alone.
+  failure_reason: z
+    .union([
+      said,
+      z
+        .string()
+        .min(1)
+        .transform((message) => ({ code: undefined, message })),
+    ])
+    .optional()
+    .catch(undefined),
+  content: z
+    .object({ video_url: optionalText, last_frame_url: optionalText, file_url: optionalText })
+    .optional()
+    .catch(undefined),
+  usage: z
+    .object({ completion_tokens: optionalNumber, total_tokens: optionalNumber })
+    .optional()
+    .catch(undefined),
+  created_at: optionalNumber,
+  resolution: optionalText,
+  ratio: optionalText,
+  duration: optionalNumber,
+  frames: optionalNumber,
+  generate_audio: z.boolean().optional().catch(undefined),
+  framespersecond: optionalNumber,
+  safety_identifier: optionalText,
+});
+
+export type ArkJob = z.infer<typeof jobSchema>;
+
+export function readArkJob(json: unknown): ArkJob | undefined {
+  return jobSchema.safeParse(json).data;
+}
+
+const listSchema = z.object({ total: optionalNumber, items: z.array(z.unknown()) });
+
+/** The jobs of a list page that can be read; undefined: it is no list. */
+export function readArkJobs(json: unknown): { jobs: ArkJob[]; items: number } | undefined {
+  const page = listSchema.safeParse(json).data;
+  if (page === undefined) return undefined;
+  const jobs = page.items.map(readArkJob).filter((job) => job !== undefined);
+  return { jobs, items: page.items.length };
+}
+
+export function readArkRefusal(json: unknown): Refusal | undefined {
+  const body = z.object({ error: said }).safeParse(json).data;
+  if (body === undefined || (body.error.code === undefined && body.error.message === undefined))
+    return undefined;
+  return { code: body.error.code ?? '', message: body.error.message ?? '' };
+}
+
+/** Not the request's fault and not over in a minute: the key, the account, its quota, the model's switch. */
+const unavailableCodes =
+  /^(?:AuthenticationError|InvalidAccountStatus|AccessDenied|AccountOverdueError|OperationDenied|InvalidEndpointOrModel|InvalidEndpoint|ModelNotOpen|QuotaExceeded|SetLimitExceeded)(?:\.|$)/;
+
+/** A 5xx stays what its status says, whatever code it carries: it may have been accepted. */
+export function arkOutcomeOfCode(code: string, status: number): UpstreamOutcome | undefined {
+  return status < 500 && unavailableCodes.test(code) ? 'unavailable' : undefined;
+}
+
+export function arkRefusal(answer: HttpResponse): UpstreamError {
+  return refusalError(answer, readArkRefusal(answer.json), arkOutcomeOfCode);
+}
+
+/** For a question about one job: the upstream that says "not found" in its own words has forgotten it. */
+export function arkJobRefusal(answer: HttpResponse): UpstreamError {
+  const error = arkRefusal(answer);
+  const refusal = readArkRefusal(answer.json);
+  if (answer.status !== 404 || refusal === undefined || unavailableCodes.test(refusal.code)) return error;
+  return new UpstreamError('rejected', error.message, { code: error.code, status: 404, gone: true });
+}
+
+const linkLifetimeSeconds = 24 * 3600;
+
+/** Undefined: it says succeeded and names no file. */
+export function arkStatus(job: ArkJob): OperationStatus | undefined {
+  const traceId = job.id;
+  switch (job.status) {
+    case 'queued':
+      return { state: 'pending', phase: 'submitted', traceId };
+    case 'succeeded': {
+      const item = resultItem(job);
+      return item === undefined
+        ? undefined
+        : { state: 'succeeded', items: [item], facts: facts(job), traceId };
+    }
+    case 'failed': {
+      const reason = job.error ?? job.failure_reason;
+      return {
+        state: 'failed',
+        code: reason?.code ?? 'failed',
+        message: reason?.message ?? 'The upstream gave no reason.',
+        traceId,
+      };
+    }
+    case 'expired':
+      return { state: 'failed', code: 'upstream_expired', message: 'The upstream gave up the job.', traceId };
+    case 'cancelled':
+      return { state: 'failed', code: 'upstream_cancelled', message: 'The job was cancelled.', traceId };
+    default:
+      // `running`, and every word that is not known yet: our own deadline ends it.
+      return { state: 'pending', phase: 'running', traceId };
+  }
+}
+
+/** Whether the charge can be computed from this: list entries may lack what the single job has. */
+export function hasSettleFacts(job: ArkJob): boolean {
+  return job.resolution !== undefined && (job.duration !== undefined || job.frames !== undefined);
+}
+
+function resultItem(job: ArkJob): ResultItem | undefined {
+  const url = job.content?.video_url ?? job.content?.file_url;
+  if (url === undefined) return undefined;
+  const unsigned = job.created_at === undefined ? undefined : job.created_at + linkLifetimeSeconds;
+  return defined({
+    url,
+    lastFrameUrl: job.content?.last_frame_url,
+    expiresAt: signedUrlExpiry(url) ?? unsigned,
+  });
+}
+
+function facts(job: ArkJob): SettleFacts {
+  const { completion_tokens: completionTokens, total_tokens: totalTokens } = job.usage ?? {};
+  const told = completionTokens !== undefined || totalTokens !== undefined;
+  const seconds =
+    job.duration ??
+    (job.frames === undefined ? undefined : job.frames / (job.framespersecond ?? seedanceFramesPerSecond));
+  return defined({
+    usage: told ? defined({ completionTokens, totalTokens }) : undefined,
+    durationSeconds: seconds,
+    resolution: job.resolution,
+    ratio: job.ratio,
+    generateAudio: job.generate_audio,
+  });
+}

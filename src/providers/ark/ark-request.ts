@@ -1,0 +1,87 @@
+import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import { isSingleFrame } from './ark-check.ts';
+import { seedanceFamily } from '../shared/seedance-models.ts';
+import type { SubmitContext } from '../provider.ts';
+
+/**
+ * Fields of the body that the gateway alone decides, whether it sends them or not. `metadata` never reaches them:
+ * they decide what is rendered and billed, who is called back, and how we find the job again.
+ */
+export const arkOwnFields = [
+  'model',
+  'content',
+  'callback_url',
+  'execution_expires_after',
+  'safety_identifier',
+  'resolution',
+  'ratio',
+  'duration',
+  'seed',
+  'watermark',
+  'generate_audio',
+  'draft',
+  'return_last_frame',
+  'tools',
+] as const;
+
+const expiresAfterMinSeconds = 3_600;
+const expiresAfterMaxSeconds = 259_200;
+
+export function buildArkVideo(request: VideoRequest, context: SubmitContext): JsonObject {
+  const { callbackUrl, marker, remainingSeconds, model } = context;
+  const own = new Set<string>(arkOwnFields);
+  const extra = Object.entries(request.extra).filter(([name]) => !own.has(name));
+  return {
+    ...Object.fromEntries(extra),
+    ...outputFields(request, model),
+    model,
+    content: contentItems(request, model),
+    // The caller's own end-user id wins; then a lost job can only be found by an operator.
+    safety_identifier: request.safetyIdentifier ?? marker,
+    execution_expires_after: Math.min(
+      Math.max(Math.floor(remainingSeconds), expiresAfterMinSeconds),
+      expiresAfterMaxSeconds,
+    ),
+    ...(callbackUrl === undefined ? {} : { callback_url: callbackUrl }),
+  };
+}
+
+function outputFields(request: VideoRequest, model: string): JsonObject {
+  const { resolution, ratio, duration, seed, watermark, generateAudio, draft, returnLastFrame, tools } =
+    request;
+  const family = seedanceFamily(model);
+  // `frames` takes the place of `duration`.
+  const seconds = request.extra['frames'] === undefined ? duration : undefined;
+  const rendered = draft === true ? '480p' : resolution;
+  return {
+    ...(rendered === undefined ? {} : { resolution: rendered }),
+    ...(ratio === undefined ? {} : { ratio }),
+    ...(seconds === undefined ? {} : { duration: seconds === 'auto' ? -1 : seconds }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(watermark === undefined ? {} : { watermark }),
+    // A model without sound refuses the field, whatever its value.
+    ...(generateAudio === undefined || !family.generatesAudio ? {} : { generate_audio: generateAudio }),
+    ...(draft === undefined || !family.draft ? {} : { draft }),
+    ...(returnLastFrame === undefined ? {} : { return_last_frame: returnLastFrame }),
+    ...(tools === undefined ? {} : { tools: Array.isArray(tools) ? tools : [tools] }),
+  };
+}
+
+function contentItems(request: VideoRequest, model: string): JsonObject[] {
+  const { prompt, images, videos, audios } = request;
+  return [
+    ...(prompt === '' ? [] : [{ type: 'text', text: prompt }]),
+    ...images.map((url, index) => ({
+      type: 'image_url',
+      image_url: { url },
+      role: imageRole(request, index, model),
+    })),
+    ...videos.map((url) => ({ type: 'video_url', video_url: { url }, role: 'reference_video' })),
+    ...audios.map((url) => ({ type: 'audio_url', audio_url: { url }, role: 'reference_audio' })),
+  ];
+}
+
+function imageRole(request: VideoRequest, index: number, model: string): string {
+  if (request.inputType === 'first_last_frame') return index === 0 ? 'first_frame' : 'last_frame';
+  return isSingleFrame(request, seedanceFamily(model)) ? 'first_frame' : 'reference_image';
+}

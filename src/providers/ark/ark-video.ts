@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import {
+  arkJobRefusal,
+  arkRefusal,
+  arkStatus,
+  hasSettleFacts,
+  readArkJob,
+  readArkJobs,
+} from './ark-answer.ts';
+import type { ArkJob } from './ark-answer.ts';
+import { checkArkVideo } from './ark-check.ts';
+import { buildArkVideo } from './ark-request.ts';
+import { estimateSeedanceTokens } from '../shared/seedance-pricing.ts';
+import { bearer, isSuccess, unreadableError } from '../shared/http-outcome.ts';
+import type {
+  HttpResponse,
+  LostSubmit,
+  Operation,
+  OperationStatus,
+  ProviderContext,
+  SubmitContext,
+  Submitted,
+  VideoProvider,
+} from '../provider.ts';
+import type { VideoRequest } from '../../domain/request.ts';
+
+const tasksPath = '/contents/generations/tasks';
+/** Ids go into the query: 50 of them make an address of about 2.5 KB. */
+const listMax = 50;
+const listBodyMaxBytes = 4 * 1024 * 1024;
+const findPageSize = 100;
+const findPagesMax = 20;
+
+/**
+ * Video jobs of Volcengine Ark and BytePlus ModelArk. The operation is `{id}`. Not covered: the final render of a
+ * draft (`draft_task`), 3-D models, signing with an access key pair.
+ */
+export const arkVideo: VideoProvider = {
+  listMax,
+  check: checkArkVideo,
+  submit,
+  status,
+  list,
+  cancel,
+  find,
+  parseCallback: (body) => endedSchema.safeParse(body).success,
+  estimateTokens: estimateSeedanceTokens,
+};
+
+const endedSchema = z.object({ status: z.enum(['succeeded', 'failed', 'expired', 'cancelled']) });
+const createdSchema = z.object({ id: z.string().min(1).max(200) });
+
+async function submit(request: VideoRequest, context: SubmitContext): Promise<Submitted> {
+  const answer = await context.request({
+    method: 'POST',
+    url: context.baseUrl + tasksPath,
+    headers: { ...bearer(context), 'x-client-request-id': context.marker },
+    json: buildArkVideo(request, context),
+    signal: context.signal,
+  });
+  if (!isSuccess(answer)) throw arkRefusal(answer);
+  const created = createdSchema.safeParse(answer.json).data;
+  if (created === undefined) throw unreadableError(answer, 'it has no id');
+  return { operation: { id: created.id }, traceId: created.id };
+}
+
+async function status(operation: Operation, context: ProviderContext): Promise<OperationStatus> {
+  const { job, answer } = await getJob(operation, context);
+  const found = arkStatus(job);
+  if (found === undefined) throw unreadableError(answer, 'the job succeeded and has no file');
+  return found;
+}
+
+async function getJob(
+  operation: Operation,
+  context: ProviderContext,
+): Promise<{ job: ArkJob; answer: HttpResponse }> {
+  const answer = await context.request({
+    method: 'GET',
+    url: jobUrl(operation, context),
+    ...asking(context),
+  });
+  if (!isSuccess(answer)) throw arkJobRefusal(answer);
+  const job = readArkJob(answer.json);
+  if (job === undefined) throw unreadableError(answer, 'it is no job');
+  return { job, answer };
+}
+
+/** An entry that ended but lacks the facts of the charge stays out of the map: the caller asks for it alone. */
+async function list(
+  operations: readonly Operation[],
+  context: ProviderContext,
+): Promise<ReadonlyMap<string, OperationStatus>> {
+  const query = new URLSearchParams({ page_num: '1', page_size: String(listMax) });
+  for (const { id } of operations) query.append('filter.task_ids', id);
+  const found = new Map<string, OperationStatus>();
+  for (const job of (await listPage(query, context)).jobs) {
+    if (job.status === 'succeeded' && !hasSettleFacts(job)) continue;
+    const read = arkStatus(job);
+    if (read !== undefined) found.set(job.id, read);
+  }
+  return found;
+}
+
+async function listPage(
+  query: URLSearchParams,
+  context: ProviderContext,
+): Promise<{ jobs: ArkJob[]; items: number }> {
+  const url = `${context.baseUrl}${tasksPath}?${query.toString()}`;
+  const answer = await context.request({
+    method: 'GET',
+    url,
+    ...asking(context),
+    bodyMaxBytes: listBodyMaxBytes,
+  });
+  if (!isSuccess(answer)) throw arkRefusal(answer);
+  const page = readArkJobs(answer.json);
+  if (page === undefined) throw unreadableError(answer, 'it is no list');
+  return page;
+}
+
+/**
+ * A job that is not queued is left alone: DELETE on a finished one would delete its record, on a running one it is
+ * refused. The job may begin to run between the two requests; then the upstream says so (409).
+ */
+async function cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused'> {
+  const { job } = await getJob(operation, context);
+  if (job.status === 'cancelled') return 'cancelled';
+  if (job.status !== 'queued') return 'refused';
+  const answer = await context.request({
+    method: 'DELETE',
+    url: jobUrl(operation, context),
+    ...asking(context),
+  });
+  if (isSuccess(answer)) return 'cancelled';
+  if (answer.status === 409) return 'refused';
+  throw arkJobRefusal(answer);
+}
+
+/**
+ * Jobs of the window that carry the marker. The order of the list is not documented, so pages are read to their end,
+ * at most 2000 jobs. A request with a `safety_identifier` of its caller does not carry it, and is not found.
+ */
+async function find(lost: LostSubmit, context: ProviderContext): Promise<readonly Submitted[]> {
+  // By id: a page may repeat what moved there from the one before.
+  const found = new Map<string, Submitted>();
+  for (let page = 1; page <= findPagesMax; page += 1) {
+    const query = new URLSearchParams({ page_num: String(page), page_size: String(findPageSize) });
+    const { jobs, items } = await listPage(query, context);
+    for (const job of jobs) {
+      if (carries(job, lost)) found.set(job.id, { operation: { id: job.id }, traceId: job.id });
+    }
+    if (items < findPageSize) break;
+  }
+  return [...found.values()];
+}
+
+function carries(job: ArkJob, lost: LostSubmit): boolean {
+  if (job.safety_identifier !== lost.marker) return false;
+  if (job.created_at === undefined) return true;
+  // Whole seconds: the first one may have begun before the request.
+  const createdAt = job.created_at * 1000;
+  return createdAt >= lost.sentAfter - 1000 && createdAt <= lost.sentBefore;
+}
+
+function jobUrl({ id }: Operation, { baseUrl }: ProviderContext): string {
+  return `${baseUrl}${tasksPath}/${encodeURIComponent(id)}`;
+}
+
+function asking(context: ProviderContext): { headers: Record<string, string>; signal: AbortSignal } {
+  return { headers: bearer(context), signal: context.signal };
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { optionalNumeric, optionalText, refusalError } from '../shared/http-outcome.ts';
+import type { Refusal } from '../shared/http-outcome.ts';
+import type { HttpResponse, UpstreamError, UpstreamOutcome } from '../provider.ts';
+
+/** Reading of DashScope's answers: lenient, only what is used. */
+
+const resultSchema = z.object({ url: optionalText, code: optionalText, message: optionalText });
+const choiceSchema = z.object({
+  message: z.object({ content: z.array(z.object({ image: optionalText }).catch({ image: undefined })) }),
+});
+
+const jobSchema = z.object({
+  request_id: optionalText,
+  output: z.object({
+    task_id: optionalText,
+    task_status: optionalText,
+    code: optionalText,
+    message: optionalText,
+    end_time: optionalText,
+    video_url: optionalText,
+    results: z.array(resultSchema).optional().catch(undefined),
+    choices: z.array(choiceSchema).optional().catch(undefined),
+  }),
+  usage: z
+    .object({
+      duration: optionalNumeric,
+      output_video_duration: optionalNumeric,
+      video_duration: optionalNumeric,
+      SR: optionalNumeric,
+      size: optionalText,
+      video_ratio: optionalText,
+      image_count: optionalNumeric,
+      width: optionalNumeric,
+      height: optionalNumeric,
+    })
+    .optional()
+    .catch(undefined),
+});
+
+export type DashscopeJob = z.infer<typeof jobSchema>;
+
+export function readDashscopeJob(json: unknown): DashscopeJob | undefined {
+  return jobSchema.safeParse(json).data;
+}
+
+/** The links of the images that were made, whichever of the two shapes they came in. */
+export function imageLinks({ output }: DashscopeJob): string[] {
+  const asynchronous = (output.results ?? []).map(({ url }) => url);
+  const synchronous = (output.choices ?? []).flatMap(({ message }) =>
+    message.content.map(({ image }) => image),
+  );
+  return [...asynchronous, ...synchronous].filter((url) => url !== undefined);
+}
+
+const linkLifetimeSeconds = 24 * 3600;
+
+/** Links live a day from the job's end, which is told in China's time without a zone. */
+export function linkExpiry(endTime: string | undefined): number | undefined {
+  const match = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})/.exec(endTime ?? '');
+  if (match === null) return undefined;
+  const at = Date.parse(`${match[1]}T${match[2]}+08:00`);
+  return Number.isNaN(at) ? undefined : at / 1000 + linkLifetimeSeconds;
+}
+
+/** `{"request_id", "code", "message"}` */
+export function readDashscopeRefusal(json: unknown): Refusal | undefined {
+  const said = z.object({ code: z.string().min(1), message: optionalText }).safeParse(json).data;
+  return said === undefined ? undefined : { code: said.code, message: said.message ?? '' };
+}
+
+/** The account's balance, quota or rights, or the model's switch: another channel may do better. */
+const unavailableCodes =
+  /^(?:Arrearage|InvalidApiKey|AccessDenied|Model\.AccessDenied|ModelNotFound|Model\.NotFound|AllocationQuota|Throttling\.AllocationQuota)(?:\.|$)/;
+
+function outcomeOfCode(code: string, status: number): UpstreamOutcome | undefined {
+  return status < 500 && unavailableCodes.test(code) ? 'unavailable' : undefined;
+}
+
+export function dashscopeRefusal(answer: HttpResponse): UpstreamError {
+  return refusalError(answer, readDashscopeRefusal(answer.json), outcomeOfCode);
+}

@@ -1,0 +1,172 @@
+import type { ImageRequest, JsonObject } from '../../domain/request.ts';
+import { dashscopeRefusal, imageLinks, linkExpiry, readDashscopeJob } from './dashscope-answer.ts';
+import type { DashscopeJob } from './dashscope-answer.ts';
+import { cancelDashscopeTask, dashscopeStatus, submitDashscopeTask } from './dashscope-task.ts';
+import { bearer, defined, isSuccess, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
+import { pick } from '../shared/image-convention.ts';
+import { imageAddress, parseSize } from '../shared/image-input.ts';
+import type {
+  GeneratedImages,
+  OperationStatus,
+  ProviderContext,
+  RequestIssue,
+  SynchronousImageProvider,
+  TaskProvider,
+} from '../provider.ts';
+import type { ResultItem, SettleFacts } from '../../domain/task.ts';
+
+/**
+ * Qwen and Wan images. Models of the multimodal path answer at once (`image`), the others with a task (`imageTask`);
+ * a model belongs to exactly one of the two here. Links only: no base64 comes back.
+ */
+export const dashscopeImage: SynchronousImageProvider = {
+  imageForms: ['url', 'data'],
+  imagesPerCall: () => 1,
+  check: (request, model) => (isSynchronous(model) ? checkSynchronous(request, model) : wrongWay),
+  generate,
+};
+
+export const dashscopeImageTask: TaskProvider<ImageRequest> = {
+  check: (request, model) => (isSynchronous(model) ? wrongWay : checkTask(request, model)),
+  submit: async (request, context) => {
+    const edits = isEditModel(context.model);
+    const path = edits ? 'image2image/image-synthesis' : 'text2image/image-synthesis';
+    return submitDashscopeTask(path, await buildTask(request, context.model), context);
+  },
+  status: (operation, context) => dashscopeStatus(operation, context, readTask),
+  cancel: cancelDashscopeTask,
+};
+
+const wrongWay: RequestIssue = { param: 'model', message: 'The model is served in another way.' };
+
+function isSynchronous(model: string): boolean {
+  return /^(?:qwen-image|z-image|wan2\.[6-9])/.test(model);
+}
+
+function isEditModel(model: string): boolean {
+  return /imageedit|i2i/.test(model);
+}
+
+const editImagesMax = 3;
+const taskImagesMax = 4;
+
+function checkSynchronous(request: ImageRequest, model: string): RequestIssue | undefined {
+  if (request.mask !== undefined) return { param: 'mask', message: 'The model takes no mask.' };
+  const takesImages = /edit|^wan|^qwen-image-2/.test(model);
+  const count = request.images.length;
+  if (count > (takesImages ? editImagesMax : 0)) {
+    return {
+      param: 'image',
+      message: takesImages ? `At most ${editImagesMax} images.` : 'The model takes no images.',
+    };
+  }
+  if (count === 0 && model.includes('edit')) {
+    return { param: 'image', message: 'The model edits an image; send one.' };
+  }
+  return checkForm(request);
+}
+
+function checkTask(request: ImageRequest, model: string): RequestIssue | undefined {
+  const edits = isEditModel(model);
+  if (edits !== request.images.length > 0) {
+    const message = edits ? 'The model edits an image; send one.' : 'The model takes no images.';
+    return { param: 'image', message };
+  }
+  if (edits && request.images.length > (model.includes('i2i') ? editImagesMax : 1)) {
+    return { param: 'image', message: 'These are too many images for the model.' };
+  }
+  if (request.mask !== undefined && !model.includes('imageedit')) {
+    return { param: 'mask', message: 'The model takes no mask.' };
+  }
+  if (request.n > taskImagesMax) return { param: 'n', message: `n must be at most ${taskImagesMax}.` };
+  return checkForm(request);
+}
+
+function checkForm({ size, responseFormat }: ImageRequest): RequestIssue | undefined {
+  if (responseFormat === 'b64_json') {
+    return { param: 'response_format', message: 'The model answers with links only.' };
+  }
+  return size === undefined || parseSize(size) !== undefined
+    ? undefined
+    : { param: 'size', message: 'size must be <width>x<height>.' };
+}
+
+const parameterFields = ['prompt_extend', 'watermark', 'seed', 'style', 'strength'];
+
+async function generate(request: ImageRequest, context: ProviderContext): Promise<GeneratedImages> {
+  const images = await Promise.all(request.images.map(imageAddress));
+  const answer = await context.request({
+    method: 'POST',
+    url: `${context.baseUrl}/services/aigc/multimodal-generation/generation`,
+    headers: bearer(context),
+    json: {
+      model: context.model,
+      input: {
+        messages: [
+          { role: 'user', content: [...images.map((image) => ({ image })), { text: request.prompt }] },
+        ],
+      },
+      parameters: {
+        ...pick(request.extra, [...parameterFields, 'negative_prompt']),
+        ...sizeField(request.size),
+      },
+    },
+    signal: context.signal,
+  });
+  if (!isSuccess(answer)) throw dashscopeRefusal(answer);
+  const job = readDashscopeJob(answer.json);
+  const items = job === undefined ? [] : resultItems(job, dayAfter(answer.headers['date']));
+  if (job === undefined || items.length === 0) throw unreadableError(answer, 'it holds no image');
+  return { images: items, facts: facts(job, items.length), extra: {} };
+}
+
+async function buildTask(request: ImageRequest, model: string): Promise<JsonObject> {
+  const images = await Promise.all(request.images.map(imageAddress));
+  const mask = request.mask === undefined ? undefined : await imageAddress(request.mask);
+  const [base] = images;
+  const media = model.includes('imageedit')
+    ? defined({
+        function: mask === undefined ? 'description_edit' : 'description_edit_with_mask',
+        base_image_url: base,
+        mask_image_url: mask,
+      })
+    : defined({ images: images.length === 0 ? undefined : images });
+  return {
+    model,
+    input: { ...pick(request.extra, ['negative_prompt']), prompt: request.prompt, ...media },
+    parameters: { ...pick(request.extra, parameterFields), ...sizeField(request.size), n: request.n },
+  };
+}
+
+/** Links live a day; an answer at once tells no end, but when it was sent. */
+function dayAfter(date: string | undefined): number | undefined {
+  const at = Date.parse(date ?? '');
+  return Number.isNaN(at) ? undefined : at / 1000 + 24 * 3600;
+}
+
+/** With an asterisk. */
+function sizeField(size: string | undefined): JsonObject {
+  return size === undefined ? {} : { size: size.replace(/x/i, '*') };
+}
+
+function readTask(job: DashscopeJob): OperationStatus | undefined {
+  const items = resultItems(job, linkExpiry(job.output.end_time));
+  if (items.length > 0) return { state: 'succeeded', items, facts: facts(job, items.length) };
+  // Every image was refused on its own, inside a task that "succeeded".
+  const refused = (job.output.results ?? []).find(({ code }) => code !== undefined);
+  return refused === undefined
+    ? undefined
+    : { state: 'failed', code: refused.code ?? 'failed', message: refused.message ?? 'No image was made.' };
+}
+
+function resultItems(job: DashscopeJob, unsignedExpiry: number | undefined): ResultItem[] {
+  return imageLinks(job).map((url) => defined({ url, expiresAt: signedUrlExpiry(url) ?? unsignedExpiry }));
+}
+
+function facts({ usage }: DashscopeJob, images: number): SettleFacts {
+  const { width, height } = usage ?? {};
+  return defined({
+    images,
+    size: width === undefined || height === undefined ? usage?.size?.replace('*', 'x') : `${width}x${height}`,
+  });
+}

@@ -1,0 +1,211 @@
+import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import type { DashscopeJob } from './dashscope-answer.ts';
+import { linkExpiry } from './dashscope-answer.ts';
+import { cancelDashscopeTask, dashscopeStatus, submitDashscopeTask } from './dashscope-task.ts';
+import { wanModel } from './dashscope-models.ts';
+import type { WanModel } from './dashscope-models.ts';
+import { defined, signedUrlExpiry } from '../shared/http-outcome.ts';
+import type { OperationStatus, RequestIssue, VideoProvider } from '../provider.ts';
+
+/**
+ * Wan videos. Not covered: `videoedit`, `happyhorse`, templates and voices. The upstream knows no draft mode, no last
+ * frame, no callback, and no list that a lost job could be found in.
+ */
+export const dashscopeVideo: VideoProvider = {
+  check,
+  submit: async (request, context) => {
+    const model = wanModel(context.model);
+    const path = model.kind === 'kf2v' ? 'image2video/video-synthesis' : 'video-generation/video-synthesis';
+    return submitDashscopeTask(path, buildBody(request, context.model, model), context);
+  },
+  status: (operation, context) => dashscopeStatus(operation, context, readVideo),
+  cancel: cancelDashscopeTask,
+};
+
+function check(request: VideoRequest, name: string): RequestIssue | undefined {
+  const model = wanModel(name);
+  return checkInputs(request, model) ?? checkOutput(request, model);
+}
+
+function checkInputs(
+  { inputType, images, videos, audios }: VideoRequest,
+  model: WanModel,
+): RequestIssue | undefined {
+  const issue = (param: string, message: string): RequestIssue => ({ param, message });
+  if (audios.length > model.audiosMax) {
+    return issue(
+      'audios',
+      model.audiosMax === 0 ? 'The model takes no audio.' : 'The model takes one audio.',
+    );
+  }
+  switch (model.kind) {
+    case 't2v':
+      return images.length + videos.length === 0
+        ? undefined
+        : issue('input_type', 'The model takes text only.');
+    case 'i2v': {
+      if (videos.length > 0) return issue('videos', 'The model takes no video.');
+      const max = model.lastFrame && inputType === 'first_last_frame' ? 2 : 1;
+      if (images.length >= 1 && images.length <= max) return undefined;
+      return issue('images', max === 1 ? 'The model takes one image.' : 'The model takes one or two images.');
+    }
+    case 'kf2v':
+      if (videos.length > 0) return issue('videos', 'The model takes no video.');
+      return inputType === 'first_last_frame' && images.length === 2
+        ? undefined
+        : issue('images', 'The model takes a first and a last frame.');
+    case 'r2v':
+      return inputType === 'reference' && images.length + videos.length > 0
+        ? undefined
+        : issue('input_type', 'The model takes reference images or videos.');
+    default:
+      return model.kind satisfies never;
+  }
+}
+
+function checkOutput(request: VideoRequest, model: WanModel): RequestIssue | undefined {
+  const { resolution, ratio, duration, draft, tools, generateAudio, seed } = request;
+  if (resolution !== undefined && videoSizes[resolution.toLowerCase()] === undefined) {
+    return { param: 'resolution', message: 'resolution must be 480p, 720p or 1080p.' };
+  }
+  if (duration === 'auto' || (duration !== undefined && !model.durations.includes(duration))) {
+    return { param: 'duration', message: `duration must be one of ${model.durations.join(', ')}.` };
+  }
+  if (ratio !== undefined && ratio !== 'adaptive' && model.shape !== 'resolution' && !(ratio in anySize)) {
+    return { param: 'ratio', message: `ratio must be one of ${Object.keys(anySize).join(', ')}.` };
+  }
+  if (draft === true) return { param: 'metadata.draft', message: 'The model has no draft mode.' };
+  if (tools !== undefined) return { param: 'metadata.tools', message: 'The model takes no tools.' };
+  if (generateAudio === true && !model.generatesAudio) {
+    return { param: 'metadata.generate_audio', message: 'The model makes no sound.' };
+  }
+  return seed !== undefined && (seed < 0 || seed > 2_147_483_647)
+    ? { param: 'metadata.seed', message: 'seed must be from 0 to 2147483647.' }
+    : undefined;
+}
+
+/** With an asterisk; source: the vendor's list of common sizes. */
+const videoSizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '480p': { '16:9': '832*480', '9:16': '480*832', '1:1': '624*624' },
+  '720p': { '16:9': '1280*720', '9:16': '720*1280', '1:1': '960*960', '4:3': '1088*832', '3:4': '832*1088' },
+  '1080p': {
+    '16:9': '1920*1080',
+    '9:16': '1080*1920',
+    '1:1': '1440*1440',
+    '4:3': '1632*1248',
+    '3:4': '1248*1632',
+  },
+};
+const anySize = videoSizes['1080p'] ?? {};
+const resolutionUnsaid = '720p';
+const ratioUnsaid = '16:9';
+
+/** What of `metadata` belongs beside the prompt; the rest goes to the parameters. */
+const inputFields = ['negative_prompt'];
+const ownFields = new Set([
+  'model',
+  'input',
+  'parameters',
+  'prompt',
+  'img_url',
+  'first_frame_url',
+  'last_frame_url',
+  'audio_url',
+  'reference_url',
+  'reference_urls',
+  'reference_video_urls',
+  'media',
+  'callback_url',
+  'safety_identifier',
+  'execution_expires_after',
+  'size',
+  'resolution',
+  'ratio',
+  'duration',
+  'seed',
+  'watermark',
+  'audio',
+  'n',
+]);
+
+function buildBody(request: VideoRequest, name: string, model: WanModel): JsonObject {
+  const extra = Object.entries(request.extra).filter(([field]) => !ownFields.has(field));
+  const { duration, seed, watermark, generateAudio } = request;
+  return {
+    model: name,
+    input: {
+      ...Object.fromEntries(extra.filter(([field]) => inputFields.includes(field))),
+      prompt: request.prompt,
+      ...mediaFields(request, model),
+    },
+    parameters: {
+      ...Object.fromEntries(extra.filter(([field]) => !inputFields.includes(field))),
+      ...shapeFields(request, model),
+      ...defined({
+        duration: duration === 'auto' ? undefined : duration,
+        seed,
+        watermark,
+        audio: model.generatesAudio ? generateAudio : undefined,
+      }),
+    },
+  };
+}
+
+function mediaFields(request: VideoRequest, model: WanModel): JsonObject {
+  const { images, videos, audios } = request;
+  const [first, last] = images;
+  const [audio] = audios;
+  if (model.mediaList) {
+    const item = (type: string) => (url: string) => ({ type, url });
+    const frames = model.kind === 'i2v';
+    const media = [
+      ...images.map((url, index) =>
+        item(frames ? (index === 0 ? 'first_frame' : 'last_frame') : 'reference_image')(url),
+      ),
+      ...videos.map(item('reference_video')),
+      ...audios.map(item('driving_audio')),
+    ];
+    return media.length === 0 ? {} : { media };
+  }
+  switch (model.kind) {
+    case 't2v':
+      return defined({ audio_url: audio });
+    case 'i2v':
+      return defined({ img_url: first, audio_url: audio });
+    case 'kf2v':
+      return defined({ first_frame_url: first, last_frame_url: last });
+    case 'r2v':
+      return defined({ reference_urls: [...images, ...videos], audio_url: audio });
+    default:
+      return model.kind satisfies never;
+  }
+}
+
+function shapeFields({ resolution, ratio }: VideoRequest, model: WanModel): JsonObject {
+  const shape = ratio === 'adaptive' ? undefined : ratio;
+  if (model.shape !== 'size') {
+    return defined({
+      resolution: resolution?.toUpperCase(),
+      ratio: model.shape === 'resolution_and_ratio' ? shape : undefined,
+    });
+  }
+  if (resolution === undefined && shape === undefined) return {};
+  const row = videoSizes[(resolution ?? resolutionUnsaid).toLowerCase()] ?? {};
+  return defined({ size: row[shape ?? ratioUnsaid] });
+}
+
+function readVideo(job: DashscopeJob): OperationStatus | undefined {
+  const { video_url: url, end_time: endTime } = job.output;
+  if (url === undefined) return undefined;
+  const { usage } = job;
+  return {
+    state: 'succeeded',
+    items: [defined({ url, expiresAt: signedUrlExpiry(url) ?? linkExpiry(endTime) })],
+    facts: defined({
+      durationSeconds: usage?.output_video_duration ?? usage?.video_duration ?? usage?.duration,
+      resolution: usage?.SR === undefined ? undefined : `${usage.SR}p`,
+      ratio: usage?.video_ratio,
+      size: usage?.size?.replace('*', 'x'),
+    }),
+  };
+}

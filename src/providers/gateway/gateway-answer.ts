@@ -1,0 +1,201 @@
+import type { ResultItem, SettleFacts } from '../../domain/task.ts';
+import { defined, signedUrlExpiry } from '../shared/http-outcome.ts';
+import type { Refusal } from '../shared/http-outcome.ts';
+import type { OperationStatus } from '../provider.ts';
+
+/**
+ * Tolerant reading: gateways of this kind agree on little, and their documents contradict their code. Each fact has
+ * a list of places where it was seen; the first that holds something counts.
+ */
+
+const idPlaces = ['id', 'task_id', 'data.task_id', 'data.id', 'request_id'];
+const statusPlaces = [
+  'status',
+  'data.status',
+  'state',
+  'data.state',
+  'data.data.status',
+  'output.task_status',
+];
+const urlPlaces = [
+  'metadata.url',
+  'url',
+  'video_url',
+  'result_url',
+  'data.result_url',
+  'data.url',
+  'content.video_url',
+  'data.data.content.video_url',
+  'data.0.url',
+  'output.0',
+  // Old versions put the address where the reason of a failure belongs.
+  'data.fail_reason',
+  'fail_reason',
+];
+const lastFramePlaces = [
+  'data.0.last_frame_url',
+  'content.last_frame_url',
+  'data.data.content.last_frame_url',
+  'metadata.last_frame_url',
+  'last_frame_url',
+];
+const expiryPlaces = ['data.0.expires_at', 'expires_at', 'data.expires_at'];
+const progressPlaces = ['progress', 'data.progress'];
+const durationPlaces = ['duration', 'data.data.duration', 'metadata.duration', 'data.duration', 'seconds'];
+const resolutionPlaces = ['resolution', 'data.data.resolution', 'metadata.resolution'];
+const ratioPlaces = ['ratio', 'data.data.ratio', 'metadata.ratio'];
+const codePlaces = ['error.code', 'data.error.code', 'data.data.error.code', 'error.type'];
+const wordsPlaces = [
+  'error.message',
+  'data.error.message',
+  'data.data.error.message',
+  'data.fail_reason',
+  'fail_reason',
+  'error',
+  'message',
+];
+const usagePlaces = ['usage', 'data.usage', 'data.data.usage'];
+
+type State = 'submitted' | 'running' | 'succeeded' | 'failed';
+
+const states: Readonly<Record<string, State>> = {
+  ...words('submitted', 'queued pending submitted not_start preparing created starting unknown'),
+  ...words('running', 'processing in_progress running generating'),
+  ...words('succeeded', 'completed complete success succeeded succeed finished'),
+  ...words('failed', 'failed failure fail error cancelled canceled expired'),
+};
+
+function words(state: State, list: string): Record<string, State> {
+  return Object.fromEntries(list.split(' ').map((word) => [word, state]));
+}
+
+export function readGatewayId(json: unknown): string | undefined {
+  return textAt(json, idPlaces);
+}
+
+/** Undefined: no status in it, or a success whose file is not in the answer. */
+export function readGatewayStatus(json: unknown, traceId: string): OperationStatus | 'no_link' | undefined {
+  const word = textAt(json, statusPlaces)?.toLowerCase();
+  if (word === undefined) return undefined;
+  const state = states[word] ?? 'running';
+  switch (state) {
+    case 'submitted':
+    case 'running':
+      return defined({ state: 'pending' as const, phase: state, progress: readProgress(json), traceId });
+    case 'failed':
+      return {
+        state: 'failed',
+        code: textAt(json, codePlaces) ?? (word === 'expired' ? 'upstream_expired' : word),
+        message: textAt(json, wordsPlaces) ?? 'The upstream gave no reason.',
+        traceId,
+      };
+    case 'succeeded': {
+      const items = readItems(json);
+      return items.length === 0
+        ? 'no_link'
+        : { state: 'succeeded', items, facts: readGatewayFacts(json), traceId };
+    }
+    default:
+      return state satisfies never;
+  }
+}
+
+function readItems(json: unknown): ResultItem[] {
+  const list = valueAt(json, 'data');
+  const several = Array.isArray(list) ? list.filter((entry) => linkAt(entry, ['url']) !== undefined) : [];
+  if (several.length > 0) {
+    return several.map((entry: unknown) =>
+      resultItem(
+        linkAt(entry, ['url']) ?? '',
+        linkAt(entry, ['last_frame_url']),
+        numberAt(entry, ['expires_at']),
+      ),
+    );
+  }
+  const url = linkAt(json, urlPlaces);
+  if (url === undefined) return [];
+  return [resultItem(url, linkAt(json, lastFramePlaces), numberAt(json, expiryPlaces))];
+}
+
+function resultItem(
+  url: string,
+  lastFrameUrl: string | undefined,
+  expiresAt: number | undefined,
+): ResultItem {
+  return defined({ url, lastFrameUrl, expiresAt: signedUrlExpiry(url) ?? expiresAt });
+}
+
+export function readGatewayFacts(json: unknown): SettleFacts {
+  const usage = usagePlaces.map((place) => valueAt(json, place)).find((value) => isRecord(value));
+  const completionTokens = numberAt(usage, ['completion_tokens']);
+  const totalTokens = numberAt(usage, ['total_tokens']);
+  // Zero where nobody counted.
+  const told = (completionTokens ?? 0) > 0 || (totalTokens ?? 0) > 0;
+  const duration = numberAt(json, durationPlaces);
+  return defined({
+    usage: told ? defined({ completionTokens, totalTokens }) : undefined,
+    durationSeconds: duration !== undefined && duration > 0 ? duration : undefined,
+    resolution: textAt(json, resolutionPlaces),
+    ratio: textAt(json, ratioPlaces),
+  });
+}
+
+/** An integer, a float from 0 to 1, or "50%". */
+function readProgress(json: unknown): number | undefined {
+  const text = textAt(json, progressPlaces);
+  const match = /^(\d+(?:\.\d+)?)%?$/.exec(text ?? '');
+  if (match === null) return undefined;
+  const value = Number(match[1]);
+  const percent = text?.endsWith('%') !== true && value < 1 ? value * 100 : value;
+  return Math.min(100, Math.round(percent));
+}
+
+/** `{"error": {…}}`, or `{"code": "…", "message": "…"}`, which also comes with status 200. */
+export function readGatewayRefusal(json: unknown): Refusal | undefined {
+  if (isRecord(valueAt(json, 'error'))) {
+    return {
+      code: textAt(json, ['error.code', 'error.type']) ?? '',
+      message: textAt(json, ['error.message']) ?? '',
+    };
+  }
+  const code = textAt(json, ['code']);
+  if (code === undefined || /^(?:success|ok|0|200)$/i.test(code)) return undefined;
+  return { code, message: textAt(json, ['message', 'msg']) ?? '' };
+}
+
+function valueAt(json: unknown, place: string): unknown {
+  return place.split('.').reduce<unknown>((value, key) => {
+    if (Array.isArray(value)) return value[Number(key)];
+    return isRecord(value) ? value[key] : undefined;
+  }, json);
+}
+
+function textAt(json: unknown, places: readonly string[]): string | undefined {
+  for (const place of places) {
+    const value = valueAt(json, place);
+    if (typeof value === 'string' && value.trim() !== '') return value.trim();
+    if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  }
+  return undefined;
+}
+
+function linkAt(json: unknown, places: readonly string[]): string | undefined {
+  for (const place of places) {
+    const value = valueAt(json, place);
+    if (typeof value === 'string' && /^https?:\/\//i.test(value)) return value;
+  }
+  return undefined;
+}
+
+/** Numbers, also as text and with a unit: 5, "5", "5s". */
+function numberAt(json: unknown, places: readonly string[]): number | undefined {
+  for (const place of places) {
+    const match = /^(\d+(?:\.\d+)?)s?$/.exec(textAt(json, [place]) ?? '');
+    if (match !== null) return Number(match[1]);
+  }
+  return undefined;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

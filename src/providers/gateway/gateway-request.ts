@@ -1,0 +1,116 @@
+import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import { defined } from '../shared/http-outcome.ts';
+
+/** Which of the two dialects a base URL speaks, and its addresses. */
+export interface GatewayEndpoints {
+  readonly dialect: 'task' | 'videos';
+  readonly submit: string;
+  readonly images: string;
+  job(id: string): string;
+}
+
+/**
+ * `base_url` ends in `/v1`, and then videos are at `/video/generations`; or it names the path of the videos itself:
+ * `…/v1/videos` is the OpenAI dialect, `…/v1/videos/generations` the other spelling of the task dialect.
+ */
+export function gatewayEndpoints(baseUrl: string): GatewayEndpoints {
+  const named = /^(.*)\/(videos|videos?\/generations)$/.exec(baseUrl);
+  const submit = named === null ? `${baseUrl}/video/generations` : baseUrl;
+  return {
+    dialect: named?.[2] === 'videos' ? 'videos' : 'task',
+    submit,
+    images: named?.[1] ?? baseUrl,
+    job: (id) => `${submit}/${encodeURIComponent(id)}`,
+  };
+}
+
+/** What `metadata` never decides: the gateway sends these itself, or keeps them to itself. */
+const ownMetadata = new Set([
+  'model',
+  'content',
+  'callback_url',
+  'execution_expires_after',
+  'resolution',
+  'ratio',
+  'duration',
+  'seconds',
+  'size',
+  'seed',
+  'watermark',
+  'generate_audio',
+  'draft',
+  'return_last_frame',
+  'tools',
+  'safety_identifier',
+]);
+
+/**
+ * The fields of both families of gateways: at the top for those that share our interface, and in `metadata` for those
+ * that only hand that on to the vendor.
+ */
+export function buildGatewayVideo(
+  request: VideoRequest,
+  model: string,
+  dialect: GatewayEndpoints['dialect'],
+): JsonObject {
+  const { prompt, mode, inputType, images, videos, audios, resolution, ratio } = request;
+  const duration = request.duration === 'auto' ? -1 : request.duration;
+  const common = defined({
+    model,
+    prompt,
+    mode,
+    images: images.length === 0 ? undefined : [...images],
+    videos: videos.length === 0 ? undefined : [...videos],
+    audios: audios.length === 0 ? undefined : [...audios],
+    metadata: buildMetadata(request, duration),
+  });
+  if (dialect === 'task') return defined({ ...common, input_type: inputType, resolution, ratio, duration });
+  return defined({
+    ...common,
+    // This dialect has seconds as text, a size, and one reference.
+    seconds: typeof duration === 'number' && duration > 0 ? String(duration) : undefined,
+    size: request.size ?? sizeOf(resolution, ratio),
+    input_reference: images[0],
+  });
+}
+
+function buildMetadata(request: VideoRequest, duration: number | undefined): JsonObject {
+  const passed = Object.entries(request.extra).filter(([name]) => !ownMetadata.has(name));
+  return {
+    ...Object.fromEntries(passed),
+    ...defined({
+      resolution: request.resolution,
+      ratio: request.ratio,
+      duration,
+      seed: request.seed,
+      watermark: request.watermark,
+      generate_audio: request.generateAudio,
+      draft: request.draft,
+      return_last_frame: request.returnLastFrame,
+      tools: request.tools,
+      safety_identifier: request.safetyIdentifier,
+      content: referenceContent(request),
+    }),
+  };
+}
+
+/** Gateways without fields for videos and sounds take the vendor's own items; the text comes from `prompt`. */
+function referenceContent({ images, videos, audios }: VideoRequest): JsonObject[] | undefined {
+  if (videos.length + audios.length === 0) return undefined;
+  return [
+    ...images.map((url) => ({ type: 'image_url', image_url: { url }, role: 'reference_image' })),
+    ...videos.map((url) => ({ type: 'video_url', video_url: { url }, role: 'reference_video' })),
+    ...audios.map((url) => ({ type: 'audio_url', audio_url: { url }, role: 'reference_audio' })),
+  ];
+}
+
+/** `720p` and `16:9` as `1280x720`: the shorter side is the resolution. Undefined: one of the two is not concrete. */
+function sizeOf(resolution: string | undefined, ratio: string | undefined): string | undefined {
+  const short = /^(\d{3,4})p$/i.exec(resolution ?? '')?.[1];
+  const [, wide, high] = /^(\d{1,2}):(\d{1,2})$/.exec(ratio ?? '') ?? [];
+  if (short === undefined || wide === undefined || high === undefined) return undefined;
+  const [w, h] = [Number(wide), Number(high)];
+  if (w === 0 || h === 0) return undefined;
+  const long = Math.round((Number(short) * Math.max(w, h)) / Math.min(w, h) / 2) * 2;
+  return w >= h ? `${long}x${short}` : `${short}x${long}`;
+}

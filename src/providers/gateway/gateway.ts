@@ -1,0 +1,167 @@
+import type { ImageRequest, VideoRequest } from '../../domain/request.ts';
+import { estimateSeedanceTokens, pricedPromptFlag } from '../shared/seedance-pricing.ts';
+import { readGatewayFacts, readGatewayId, readGatewayRefusal, readGatewayStatus } from './gateway-answer.ts';
+import { buildGatewayVideo, gatewayEndpoints } from './gateway-request.ts';
+import { bearer, isSuccess, refusalError, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
+import { callImageConvention } from '../shared/image-convention.ts';
+import { UpstreamError } from '../provider.ts';
+import type {
+  GeneratedImages,
+  HttpResponse,
+  Operation,
+  OperationStatus,
+  Provider,
+  ProviderContext,
+  SubmitContext,
+  Submitted,
+  SynchronousImageProvider,
+  UpstreamOutcome,
+  VideoProvider,
+} from '../provider.ts';
+
+/**
+ * Another gateway with this interface, or one of its relatives: videos in the task dialect and in the OpenAI dialect
+ * (see `gatewayEndpoints`), images by the common convention. The operation is `{id}`. Not covered: image models that
+ * answer with a task, and videos that are only served as bytes behind the key.
+ */
+const gatewayVideo: VideoProvider = {
+  check,
+  submit,
+  status,
+  cancel,
+  // The only models here that are priced by tokens are those whose formula this is, at whatever address.
+  estimateTokens: estimateSeedanceTokens,
+};
+
+const gatewayImage: SynchronousImageProvider = {
+  imageForms: ['url', 'data', 'file'],
+  imagesPerCall: () => 10,
+  generate: generateImages,
+};
+
+export const gateway: Provider = { video: gatewayVideo, image: gatewayImage };
+
+/** Behind it may be a vendor that reads parameters out of the prompt. */
+function check({ prompt }: VideoRequest): { param: string; message: string } | undefined {
+  const flag = pricedPromptFlag(prompt);
+  return flag === undefined
+    ? undefined
+    : { param: 'prompt', message: `The prompt holds the parameter --${flag}; use the field for it.` };
+}
+
+async function submit(request: VideoRequest, context: SubmitContext): Promise<Submitted> {
+  const { submit: url, dialect } = gatewayEndpoints(context.baseUrl);
+  const answer = await context.request({
+    method: 'POST',
+    url,
+    // Honoured where the interface is ours; unknown headers are ignored elsewhere.
+    headers: { ...bearer(context), 'idempotency-key': context.marker },
+    json: buildGatewayVideo(request, context.model, dialect),
+    signal: context.signal,
+  });
+  if (!isSuccess(answer)) throw refusal(answer);
+  const id = readGatewayId(answer.json);
+  if (id !== undefined && id.length <= 200) return { operation: { id }, traceId: id };
+  // An explanation in place of an id is a refusal, whatever the status says.
+  const said = readGatewayRefusal(answer.json);
+  if (said === undefined) throw unreadableError(answer, 'it has no id');
+  throw new UpstreamError(outcomeOfCode(said.code, 400) ?? 'rejected', said.message, {
+    code: said.code,
+    status: answer.status,
+  });
+}
+
+async function status(operation: Operation, context: ProviderContext): Promise<OperationStatus> {
+  const endpoints = gatewayEndpoints(context.baseUrl);
+  const url = endpoints.job(operation.id);
+  const answer = await context.request({ method: 'GET', url, ...asking(context) });
+  if (!isSuccess(answer)) throw refusal(answer);
+  const found = readGatewayStatus(answer.json, operation.id);
+  if (found === undefined) {
+    throw readGatewayRefusal(answer.json) === undefined
+      ? unreadableError(answer, 'it has no status')
+      : refusal(answer);
+  }
+  if (found !== 'no_link') return found;
+  const link = endpoints.dialect === 'videos' ? await contentLink(`${url}/content`, context) : undefined;
+  if (link === undefined) throw unreadableError(answer, 'the job succeeded and has no link');
+  return { state: 'succeeded', items: [link], facts: readGatewayFacts(answer.json), traceId: operation.id };
+}
+
+/** Some redirect from here to a link that needs no key; those that send the bytes cannot be handed to a caller. */
+async function contentLink(
+  url: string,
+  context: ProviderContext,
+): Promise<{ url: string; expiresAt?: number } | undefined> {
+  const answer = await context.request({ method: 'GET', url, ...asking(context) });
+  const { location } = answer.headers;
+  if (answer.status < 300 || answer.status >= 400 || location === undefined) return undefined;
+  if (!URL.canParse(location, url)) return undefined;
+  const link = new URL(location, url).href;
+  const expiresAt = signedUrlExpiry(link);
+  return expiresAt === undefined ? { url: link } : { url: link, expiresAt };
+}
+
+/** Gateways with our interface can; where the route is missing, the upstream has refused. */
+async function cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused'> {
+  const url = `${gatewayEndpoints(context.baseUrl).job(operation.id)}/cancel`;
+  const answer = await context.request({ method: 'POST', url, ...asking(context) });
+  if (isSuccess(answer)) {
+    const found = readGatewayStatus(answer.json, operation.id);
+    return typeof found === 'object' && found.state === 'failed' ? 'cancelled' : 'refused';
+  }
+  if (answer.status >= 400 && answer.status < 500 && answer.status !== 429) return 'refused';
+  throw refusal(answer);
+}
+
+function asking(context: ProviderContext): { headers: Record<string, string>; signal: AbortSignal } {
+  return { headers: bearer(context), signal: context.signal };
+}
+
+const goneCodes = new Set(['task_not_exist', 'task_not_found']);
+
+function refusal(answer: HttpResponse): UpstreamError {
+  const said = readGatewayRefusal(answer.json);
+  if (said !== undefined && goneCodes.has(said.code)) {
+    return new UpstreamError('rejected', said.message, {
+      code: said.code,
+      status: answer.status,
+      gone: true,
+    });
+  }
+  return refusalError(answer, said, outcomeOfCode);
+}
+
+/** The upstream's account, its prices or its channels: another channel of ours may do better. */
+const unavailableCodes =
+  /quota|balance|billing|invalid_api_key|model_price_error|model_not_found|model_not_allowed|channel_not_allowed|no_available_channel|get_channel_failed/;
+
+function outcomeOfCode(code: string, status: number): UpstreamOutcome | undefined {
+  return status >= 400 && status < 500 && unavailableCodes.test(code) ? 'unavailable' : undefined;
+}
+
+const imageFieldsOfOurOwn = new Set(['model', 'prompt', 'image', 'mask', 'n', 'stream', 'partial_images']);
+
+async function generateImages(request: ImageRequest, context: ProviderContext): Promise<GeneratedImages> {
+  const hasFile = [...request.images, ...(request.mask === undefined ? [] : [request.mask])].some(
+    (image) => image.form === 'file',
+  );
+  const extra = Object.entries(request.extra).filter(([name]) => !imageFieldsOfOurOwn.has(name));
+  const { size, quality, responseFormat, n, prompt } = request;
+  const fields = {
+    ...Object.fromEntries(extra),
+    model: context.model,
+    prompt,
+    n,
+    ...(size === undefined ? {} : { size }),
+    ...(quality === undefined ? {} : { quality }),
+    ...(responseFormat === undefined ? {} : { response_format: responseFormat }),
+  };
+  const edit = request.operation === 'edit' || hasFile;
+  return callImageConvention(
+    request,
+    { path: edit ? '/images/edits' : '/images/generations', fields, multipart: hasFile },
+    { ...context, baseUrl: gatewayEndpoints(context.baseUrl).images },
+    { readRefusal: readGatewayRefusal, outcomeOfCode, linkLifetimeSeconds: 3600 },
+  );
+}

@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { UpstreamError } from '../provider.ts';
+import type { HttpResponse, ProviderContext, UpstreamOutcome } from '../provider.ts';
+
+/** What every adapter needs to turn an HTTP answer into our words. Knows no vendor. */
+
+/** The upstream's own error, as far as its body could be read. */
+export interface Refusal {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The adapter's knowledge of its upstream's codes; undefined: the status decides. */
+export type OutcomeOfCode = (code: string, status: number) => UpstreamOutcome | undefined;
+
+/**
+ * The error for an answer that is no success. An upstream that explains itself in its own format has read the request
+ * and not accepted it; a page of an edge proxy says nothing about what happened behind it.
+ */
+export function refusalError(
+  answer: HttpResponse,
+  refusal: Refusal | undefined,
+  outcomeOfCode: OutcomeOfCode = () => undefined,
+): UpstreamError {
+  const { status } = answer;
+  const outcome =
+    (refusal === undefined ? undefined : outcomeOfCode(refusal.code, status)) ??
+    outcomeOfStatus(status, refusal !== undefined);
+  const retryAfter = retryAfterMs(answer.headers);
+  return new UpstreamError(outcome, refusal?.message ?? `The upstream answered with status ${status}.`, {
+    code: refusal === undefined || refusal.code === '' ? `http_${status}` : refusal.code,
+    status,
+    ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }),
+  });
+}
+
+function outcomeOfStatus(status: number, explained: boolean): UpstreamOutcome {
+  if (status === 429) return 'throttled';
+  if (status === 503) return explained ? 'throttled' : 'ambiguous';
+  if (status === 401 || status === 402 || status === 403) return 'unavailable';
+  if (status === 408 || status === 499 || status >= 500 || status < 300) return 'ambiguous';
+  // Redirects and unexplained 4xx: the address is wrong or something in between refuses; our request is not to blame.
+  if (status < 400 || (!explained && status !== 413)) return 'unavailable';
+  return 'rejected';
+}
+
+/** A success that says nothing we can use: the job may exist. */
+export function unreadableError(answer: HttpResponse, missing: string): UpstreamError {
+  return new UpstreamError('ambiguous', `The upstream's answer could not be read: ${missing}.`, {
+    code: 'unreadable_answer',
+    status: answer.status,
+  });
+}
+
+export function isSuccess({ status }: HttpResponse): boolean {
+  return status >= 200 && status < 300;
+}
+
+export function bearer({ credential }: Pick<ProviderContext, 'credential'>): { authorization: string } {
+  return { authorization: `Bearer ${credential.apiKey}` };
+}
+
+const retryAfterMaxMs = 24 * 3600 * 1000;
+
+/** `retry-after-ms`, or `retry-after` in seconds or as an HTTP date, which is read by the server's own clock. */
+function retryAfterMs(headers: HttpResponse['headers']): number | undefined {
+  const precise = Number(headers['retry-after-ms'] ?? Number.NaN);
+  if (precise >= 0) return Math.min(Math.ceil(precise), retryAfterMaxMs);
+  const text = headers['retry-after']?.trim();
+  if (text === undefined || text === '') return undefined;
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1000), retryAfterMaxMs);
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) return undefined;
+  const serverNow = Date.parse(headers['date'] ?? '');
+  const now = Number.isNaN(serverNow) ? Date.now() : serverNow;
+  return Math.min(Math.max(0, at - now), retryAfterMaxMs);
+}
+
+/**
+ * When a signed link stops working, in Unix seconds, if its query says so: `X-…-Date` with `X-…-Expires` (seconds),
+ * or `Expires` (Unix seconds).
+ */
+export function signedUrlExpiry(url: string): number | undefined {
+  if (!URL.canParse(url)) return undefined;
+  let signedAt: number | undefined;
+  let lifetime: number | undefined;
+  for (const [name, value] of new URL(url).searchParams) {
+    if (/^expires$/i.test(name) && /^\d{9,11}$/.test(value)) return Number(value);
+    if (/^x-[a-z]+-date$/i.test(name)) signedAt = parseCompactDate(value);
+    if (/^x-[a-z]+-expires$/i.test(name) && /^\d{1,8}$/.test(value)) lifetime = Number(value);
+  }
+  return signedAt === undefined || lifetime === undefined ? undefined : signedAt + lifetime;
+}
+
+/** `20260514T103217Z` as Unix seconds. */
+function parseCompactDate(text: string): number | undefined {
+  const match = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/.exec(text);
+  if (match === null) return undefined;
+  const [, year, month, day, hour, minute, second] = match;
+  const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  return Number.isNaN(at) ? undefined : at / 1000;
+}
+
+/** Lenient pieces for schemas of answers: a field of an unexpected type counts as absent. */
+export const optionalText = z.string().min(1).optional().catch(undefined);
+export const optionalNumber = z.number().nonnegative().optional().catch(undefined);
+/** Numbers that some upstreams quote. */
+export const optionalNumeric = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^\d+(\.\d+)?$/)
+      .transform(Number),
+  ])
+  .pipe(z.number().nonnegative())
+  .optional()
+  .catch(undefined);
+
+/** Leaves out what is undefined: an answer's absent fields must stay absent. */
+export function defined<Fields extends object>(fields: Fields): Defined<Fields>;
+export function defined(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+type Defined<Fields> = {
+  [Key in keyof Fields as undefined extends Fields[Key] ? never : Key]: Fields[Key];
+} & {
+  [Key in keyof Fields as undefined extends Fields[Key] ? Key : never]?: Exclude<Fields[Key], undefined>;
+};

@@ -1,0 +1,219 @@
+import { z } from 'zod';
+import type { ImageRequest, JsonObject, JsonValue } from '../../domain/request.ts';
+import { LargeText } from './large-json.ts';
+import {
+  bearer,
+  defined,
+  isSuccess,
+  optionalNumber,
+  optionalText,
+  refusalError,
+  signedUrlExpiry,
+  unreadableError,
+} from './http-outcome.ts';
+import type { OutcomeOfCode, Refusal } from './http-outcome.ts';
+import { imageAddress, imageAnswerMaxBytes, imageFile } from './image-input.ts';
+import { UpstreamError } from '../provider.ts';
+import type {
+  GeneratedImage,
+  GeneratedImages,
+  HttpRequestOptions,
+  HttpResponse,
+  ProviderContext,
+} from '../provider.ts';
+
+/**
+ * The image API that many upstreams share: `POST /images/generations` and `/images/edits`, `data[]` of `url` or
+ * `b64_json`. An adapter says where its upstream differs.
+ */
+
+export interface ImageBody {
+  readonly path: '/images/generations' | '/images/edits';
+  /** JSON, or the text fields of a form. */
+  readonly fields: JsonObject;
+  /** Images and mask go along as files. */
+  readonly multipart: boolean;
+}
+
+export interface ConventionRules {
+  readonly outcomeOfCode?: OutcomeOfCode;
+  readonly readRefusal: (json: unknown) => Refusal | undefined;
+  /** How long links live that do not say so themselves. */
+  readonly linkLifetimeSeconds: number;
+}
+
+export async function callImageConvention(
+  request: ImageRequest,
+  body: ImageBody,
+  context: ProviderContext,
+  rules: ConventionRules,
+): Promise<GeneratedImages> {
+  const answer = await context.request({
+    method: 'POST',
+    url: context.baseUrl + body.path,
+    headers: bearer(context),
+    signal: context.signal,
+    bodyMaxBytes: imageAnswerMaxBytes,
+    largeStrings: true,
+    ...(await encode(request, body)),
+  });
+  const refusal = rules.readRefusal(answer.json);
+  // Some answer 200 and explain a failure in the body.
+  if (!isSuccess(answer)) throw refusalError(answer, refusal, rules.outcomeOfCode);
+  return readImages(answer, rules, refusal);
+}
+
+async function encode(
+  request: ImageRequest,
+  { fields, multipart }: ImageBody,
+): Promise<Pick<HttpRequestOptions, 'json' | 'form'>> {
+  if (multipart) return { form: await encodeForm(request, fields) };
+  const images = await Promise.all(request.images.map(imageAddress));
+  const mask = request.mask === undefined ? undefined : await imageAddress(request.mask);
+  const [only] = images;
+  const image: JsonValue | undefined = images.length === 1 ? only : images;
+  return {
+    json: {
+      ...fields,
+      ...(image === undefined || images.length === 0 ? {} : { image }),
+      ...(mask === undefined ? {} : { mask }),
+    },
+  };
+}
+
+async function encodeForm(request: ImageRequest, fields: JsonObject): Promise<FormData> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    form.append(name, typeof value === 'string' ? value : JSON.stringify(value));
+  }
+  const name = request.images.length === 1 ? 'image' : 'image[]';
+  for (const image of request.images) {
+    await appendImage(form, name, image);
+  }
+  if (request.mask !== undefined) await appendImage(form, 'mask', request.mask);
+  return form;
+}
+
+/** An address stays text: adapters whose upstream takes none leave `url` out of `imageForms`. */
+async function appendImage(
+  form: FormData,
+  name: string,
+  image: ImageRequest['images'][number],
+): Promise<void> {
+  const file = await imageFile(image);
+  if (file === undefined) form.append(name, await imageAddress(image));
+  else form.append(name, file.blob, file.name);
+}
+
+const answerSchema = z.object({ created: optionalNumber, data: z.array(z.unknown()) });
+/** What is long stays the bytes that came: an answer may hold 20 MB of base64. */
+const optionalLongText = z.union([z.instanceof(LargeText), optionalText]);
+const imageSchema = z.object({
+  url: optionalLongText,
+  b64_json: optionalLongText,
+  size: optionalText,
+  error: z.object({ code: optionalText, message: optionalText }).optional().catch(undefined),
+});
+type ImageEntry = z.infer<typeof imageSchema>;
+
+const extraFields = ['usage', 'background', 'output_format', 'quality', 'size'] as const;
+const extraSchema = z.record(z.string(), z.json());
+const usageSchema = z.object({
+  usage: z
+    .object({ output_tokens: optionalNumber, total_tokens: optionalNumber })
+    .optional()
+    .catch(undefined),
+});
+
+function readImages(
+  answer: HttpResponse,
+  rules: ConventionRules,
+  refusal: Refusal | undefined,
+): GeneratedImages {
+  const parsed = answerSchema.safeParse(answer.json).data;
+  const entries = (parsed?.data ?? []).map((entry) => imageSchema.safeParse(entry).data);
+  const images = entries.flatMap((entry) => resultItem(entry, rules, parsed?.created));
+  if (images.length === 0) throw noImagesError(answer, refusal, entries);
+  const { usage } = usageSchema.safeParse(answer.json).data ?? {};
+  const { output_tokens: completionTokens, total_tokens: totalTokens } = usage ?? {};
+  const told = completionTokens !== undefined || totalTokens !== undefined;
+  const extra = readExtra(answer.json);
+  const size = entries.find((entry) => entry?.size !== undefined)?.size ?? textOf(extra['size']);
+  return {
+    images,
+    facts: defined({
+      images: images.length,
+      size,
+      usage: told ? defined({ completionTokens, totalTokens }) : undefined,
+    }),
+    extra,
+  };
+}
+
+function resultItem(
+  entry: ImageEntry | undefined,
+  { linkLifetimeSeconds }: ConventionRules,
+  created: number | undefined,
+): GeneratedImage[] {
+  const { url, b64_json: data } = entry ?? {};
+  if (data !== undefined) return [{ base64: withoutDataPrefix(data) }];
+  if (url === undefined) return [];
+  if (url instanceof LargeText || url.startsWith('data:')) return [{ base64: withoutDataPrefix(url) }];
+  const unsigned = created === undefined ? undefined : created + linkLifetimeSeconds;
+  return [defined({ url, expiresAt: signedUrlExpiry(url) ?? unsigned })];
+}
+
+const dataPrefixBytesMax = 256;
+
+/** Some upstreams give a data URL where base64 is expected. Nothing is copied. */
+function withoutDataPrefix(text: string | LargeText): string | LargeText {
+  const head = text instanceof LargeText ? text.head(dataPrefixBytesMax) : text.slice(0, dataPrefixBytesMax);
+  if (!head.startsWith('data:')) return text;
+  const start = head.indexOf(',') + 1;
+  return text instanceof LargeText ? text.from(start) : text.slice(start);
+}
+
+/** Every image was refused, or the answer cannot be read: the first is the request's failure. */
+function noImagesError(
+  answer: HttpResponse,
+  refusal: Refusal | undefined,
+  entries: readonly (ImageEntry | undefined)[],
+): UpstreamError {
+  const said = entries.find((entry) => entry?.error !== undefined)?.error ?? refusal;
+  if (said === undefined) return unreadableError(answer, 'it holds no image');
+  return new UpstreamError('rejected', said.message ?? 'The upstream made no image.', {
+    code: said.code ?? 'no_image',
+    status: answer.status,
+  });
+}
+
+const anyObject = z.looseObject({});
+
+function readExtra(json: unknown): JsonObject {
+  const fields = anyObject.safeParse(json).data ?? {};
+  const known = Object.fromEntries(extraFields.map((name) => [name, fields[name] ?? undefined]));
+  return extraSchema.safeParse(defined(known)).data ?? {};
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+const refusalSchema = z.object({
+  error: z.object({ code: optionalText, type: optionalText, message: optionalText }),
+});
+
+/** `{"error": {"message", "type", "param", "code"}}` */
+export function readConventionRefusal(json: unknown): Refusal | undefined {
+  const error = refusalSchema.safeParse(json).data?.error;
+  if (error === undefined) return undefined;
+  const code = error.code ?? error.type;
+  return code === undefined && error.message === undefined
+    ? undefined
+    : { code: code ?? '', message: error.message ?? '' };
+}
+
+/** The fields of `extra` that the upstream knows; everything else stays behind. */
+export function pick(extra: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(extra).filter(([name]) => names.includes(name)));
+}

@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import type { ImageInput } from '../../domain/request.ts';
+
+/** As text for a JSON body: the address itself, or a data URL. */
+export async function imageAddress(image: ImageInput): Promise<string> {
+  switch (image.form) {
+    case 'url':
+      return image.url;
+    case 'data':
+      return `data:${image.mediaType};base64,${image.base64}`;
+    case 'file':
+      return `data:${image.mediaType};base64,${await readFile(image.path, 'base64')}`;
+    default:
+      return image satisfies never;
+  }
+}
+
+export interface ImageFile {
+  readonly blob: Blob;
+  readonly name: string;
+}
+
+/** As a part of a form. Undefined: an address, which is no file. */
+export async function imageFile(image: ImageInput): Promise<ImageFile | undefined> {
+  switch (image.form) {
+    case 'url':
+      return undefined;
+    case 'data':
+      return {
+        blob: new Blob([Buffer.from(image.base64, 'base64')], { type: image.mediaType }),
+        name: `image.${fileExtension(image.mediaType)}`,
+      };
+    case 'file':
+      return { blob: new Blob([await readFile(image.path)], { type: image.mediaType }), name: image.name };
+    default:
+      return image satisfies never;
+  }
+}
+
+function fileExtension(mediaType: string): string {
+  return /^image\/([a-z0-9]+)/.exec(mediaType)?.[1]?.replace('jpeg', 'jpg') ?? 'bin';
+}
+
+/** Answers with images as base64: several of 20 MB each. */
+export const imageAnswerMaxBytes = 96 * 1024 * 1024;
+
+/** `<width>x<height>` as numbers; undefined: another kind of size (`2K`, `auto`) or none. */
+export function parseSize(size: string | undefined): { width: number; height: number } | undefined {
+  const match = /^(\d{1,5})[x*](\d{1,5})$/i.exec(size ?? '');
+  return match === null ? undefined : { width: Number(match[1]), height: Number(match[2]) };
+}

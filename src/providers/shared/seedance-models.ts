@@ -1,0 +1,109 @@
+/** What the adapter knows of the video model families. Source: the vendor's parameter tables, 2026-11. */
+export interface SeedanceFamily {
+  /** The first generation renders at sizes of its own. */
+  readonly pixels: 'first_generation' | 'later' | 'unknown';
+  readonly durations: { readonly min: number; readonly max: number; readonly auto: boolean };
+  readonly resolutions: readonly string[];
+  /** Largest number of frame images: 0, 1 (first) or 2 (first and last). */
+  readonly frames: 0 | 1 | 2;
+  readonly references: { readonly images: number; readonly videos: number; readonly audios: number };
+  /** Reference images are not taken at these resolutions. */
+  readonly referencesExclude: readonly string[];
+  readonly generatesAudio: boolean;
+  readonly draft: boolean;
+  readonly tools: boolean;
+  readonly flex: boolean;
+  /** Takes `frames` in place of `duration`. */
+  readonly frameCount: boolean;
+}
+
+const upTo1080p = ['480p', '720p', '1080p'];
+const noReferences = { images: 0, videos: 0, audios: 0 };
+
+const firstGeneration: SeedanceFamily = {
+  pixels: 'first_generation',
+  durations: { min: 2, max: 12, auto: false },
+  resolutions: upTo1080p,
+  frames: 2,
+  references: noReferences,
+  referencesExclude: [],
+  generatesAudio: false,
+  draft: false,
+  tools: false,
+  flex: true,
+  frameCount: true,
+};
+
+const secondGeneration: SeedanceFamily = {
+  pixels: 'later',
+  durations: { min: 4, max: 15, auto: true },
+  resolutions: [...upTo1080p, '4k'],
+  frames: 2,
+  references: { images: 9, videos: 3, audios: 3 },
+  referencesExclude: [],
+  generatesAudio: true,
+  draft: false,
+  tools: true,
+  flex: false,
+  frameCount: false,
+};
+
+/** A private endpoint id (`ep-…`) or a model newer than this table: the upstream itself decides what it takes. */
+const unknownFamily: SeedanceFamily = {
+  pixels: 'unknown',
+  durations: { min: 1, max: 30, auto: true },
+  resolutions: [...upTo1080p, '4k'],
+  frames: 2,
+  references: { images: 30, videos: 3, audios: 3 },
+  referencesExclude: [],
+  generatesAudio: true,
+  draft: true,
+  tools: true,
+  flex: true,
+  frameCount: true,
+};
+
+/** The first pattern that matches counts. */
+const families: readonly (readonly [RegExp, SeedanceFamily])[] = [
+  [/seedance-1-0-lite-t2v/, { ...firstGeneration, frames: 0 }],
+  [
+    /seedance-1-0-lite/,
+    {
+      ...firstGeneration,
+      references: { images: 4, videos: 0, audios: 0 },
+      referencesExclude: ['1080p'],
+    },
+  ],
+  [/seedance-1-0/, firstGeneration],
+  [
+    /seedance-1-5/,
+    {
+      ...secondGeneration,
+      durations: { min: 4, max: 12, auto: true },
+      resolutions: upTo1080p,
+      references: noReferences,
+      draft: true,
+      tools: false,
+      flex: true,
+    },
+  ],
+  [/seedance-2-0-(?:fast|mini)/, { ...secondGeneration, resolutions: ['480p', '720p'] }],
+  [/seedance-2-0/, secondGeneration],
+  [
+    /seedance-2-5/,
+    {
+      ...secondGeneration,
+      pixels: 'unknown',
+      durations: { min: 4, max: 30, auto: true },
+      references: { images: 30, videos: 3, audios: 3 },
+    },
+  ],
+];
+
+export function seedanceFamily(model: string | undefined): SeedanceFamily {
+  const name = model?.toLowerCase() ?? '';
+  return families.find(([pattern]) => pattern.test(name))?.[1] ?? unknownFamily;
+}
+
+/** Seconds are rendered at this rate, whatever is asked for. */
+export const seedanceFramesPerSecond = 24;

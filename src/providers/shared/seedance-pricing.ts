@@ -1,0 +1,87 @@
+import type { VideoRequest } from '../../domain/request.ts';
+import { seedanceFamily, seedanceFramesPerSecond } from './seedance-models.ts';
+import type { SeedanceFamily } from './seedance-models.ts';
+import type { EstimateOutput } from '../provider.ts';
+
+type Size = readonly [width: number, height: number];
+type SizesByRatio = Readonly<Record<string, Size>>;
+type Table = Readonly<Record<string, SizesByRatio>>;
+
+function sizes(...row: readonly [Size, Size, Size, Size, Size, Size]): SizesByRatio {
+  const [wide, standard, square, tallStandard, tall, cinema] = row;
+  return { '16:9': wide, '4:3': standard, '1:1': square, '3:4': tallStandard, '9:16': tall, '21:9': cinema };
+}
+
+/** Pixel sizes of the output; source: the vendor's table for Seedance 1.0. */
+const firstGeneration: Table = {
+  '480p': sizes([864, 480], [736, 544], [640, 640], [544, 736], [480, 864], [960, 416]),
+  '720p': sizes([1248, 704], [1120, 832], [960, 960], [832, 1120], [704, 1248], [1504, 640]),
+  '1080p': sizes([1920, 1088], [1664, 1248], [1440, 1440], [1248, 1664], [1088, 1920], [2176, 928]),
+};
+
+/** Seedance 1.5 and 2.0; 4k exists in 2.0 only, where `check` lets it through. */
+const later: Table = {
+  '480p': sizes([864, 496], [752, 560], [640, 640], [560, 752], [496, 864], [992, 432]),
+  '720p': sizes([1280, 720], [1112, 834], [960, 960], [834, 1112], [720, 1280], [1470, 630]),
+  '1080p': sizes([1920, 1080], [1664, 1248], [1440, 1440], [1248, 1664], [1080, 1920], [2206, 946]),
+  '4k': sizes([3840, 2160], [3840, 2880], [3840, 3840], [2880, 3840], [2160, 3840], [3840, 1646]),
+};
+
+const tables: Readonly<Record<SeedanceFamily['pixels'], readonly Table[]>> = {
+  first_generation: [firstGeneration],
+  later: [later],
+  unknown: [firstGeneration, later],
+};
+
+/** All reference videos together are at most this long. */
+const inputVideoSecondsMax = 15;
+/** What is rendered when neither the request nor the model's entry names one, in the dearest family. */
+const resolutionUnsaid = '1080p';
+
+/**
+ * `floor(width · height · frames / 1024)` with `24 · (output + input video seconds) + 1` frames: the documented
+ * formula, and the extra frame that the observed values hold. Input images, sound and the prompt cost nothing.
+ * Undefined for a resolution or ratio that no table has.
+ */
+export function estimateSeedanceTokens(
+  request: VideoRequest,
+  output: EstimateOutput,
+  model?: string,
+): bigint | undefined {
+  const family = seedanceFamily(model);
+  const asked = request.draft === true ? '480p' : output.resolution.toLowerCase() || resolutionUnsaid;
+  const pixels = largestPixels(family, asked, output.ratio);
+  if (pixels === undefined) return undefined;
+  return (pixels * BigInt(frameCount(request, output, family))) / 1024n;
+}
+
+function largestPixels(family: SeedanceFamily, resolution: string, ratio: string): bigint | undefined {
+  const found = tables[family.pixels].flatMap((table) => {
+    const row = table[resolution];
+    if (row === undefined) return [];
+    // Not concrete: the model chooses, and the largest counts.
+    if (ratio === '' || ratio === 'adaptive') return Object.values(row);
+    const size = row[ratio];
+    return size === undefined ? [] : [size];
+  });
+  if (found.length === 0) return undefined;
+  return BigInt(Math.max(...found.map(([width, height]) => width * height)));
+}
+
+function frameCount(request: VideoRequest, output: EstimateOutput, family: SeedanceFamily): number {
+  const inputFrames = request.videos.length > 0 ? inputVideoSecondsMax * seedanceFramesPerSecond : 0;
+  const frames = request.extra['frames'];
+  if (typeof frames === 'number' && family.frameCount) return Math.ceil(frames) + inputFrames;
+  const seconds = output.durationSeconds > 0 ? output.durationSeconds : family.durations.max;
+  return Math.ceil(seconds * seedanceFramesPerSecond) + 1 + inputFrames;
+}
+
+/**
+ * The legacy syntax that the upstream still reads out of the prompt's text: it would override the fields that the
+ * price was computed from.
+ */
+const pricedFlags = /--(rs|resolution|rt|ratio|dur|duration|frames|fps)(?![a-z])/i;
+
+export function pricedPromptFlag(prompt: string): string | undefined {
+  return pricedFlags.exec(prompt)?.[1];
+}

@@ -1,0 +1,320 @@
+import type { Caller } from '../domain/caller.ts';
+import type { ChannelConfig, GatewayConfig, ModelConfig } from '../config/gateway-file.ts';
+import { GatewayError } from '../domain/errors.ts';
+import { fitVideoRequest } from '../domain/model-rules.ts';
+import type { Micros } from '../domain/money.ts';
+import { multiply, oneCall } from '../domain/price.ts';
+import type { Charge, PriceBasis } from '../domain/price.ts';
+import type { GenerationRequest } from '../domain/request.ts';
+import { orderCandidates } from '../domain/routing.ts';
+import type { DroppedChannel, RouteCandidate } from '../domain/routing.ts';
+import { synchronousIssue } from './image-forms.ts';
+import type { Provider, RequestIssue, TaskProvider } from '../providers/provider.ts';
+import { quoteRequest, requestFacts } from './quote.ts';
+import type { QuoteContext } from './quote.ts';
+
+/**
+ * Models, channels and prices of the running configuration: says which channels can serve a request, in which order,
+ * and what it costs at most. Reads nothing but memory.
+ */
+export interface Catalogue {
+  readonly current: () => GatewayConfig;
+  /** Only what the key may use. */
+  models(caller: Caller): readonly ModelConfig[];
+  /** Throws `model_not_found` (400) or `model_not_allowed` (403). */
+  model(id: string, caller: Caller): ModelConfig;
+  /** Throws what the caller is to be told when no channel can serve the request. */
+  plan(request: GenerationRequest, caller: Caller): RoutePlan;
+  channel(id: string): ChannelConfig | undefined;
+}
+
+export interface RoutePlan {
+  /** Fitted to the model: default duration filled in, unsupported fields left out. */
+  readonly request: GenerationRequest;
+  readonly model: ModelConfig;
+  readonly candidates: readonly RouteCandidate[];
+  readonly dropped: readonly DroppedChannel[];
+  /** The worst case over everything that the request leaves open and every candidate. */
+  readonly hold: Micros;
+  /** What it will cost if the first candidate renders what the request and the model's defaults say. */
+  readonly expected: Charge;
+  readonly basis: PriceBasis;
+  /** Names of fields that were ignored. */
+  readonly warnings: readonly string[];
+}
+
+/** No channel can serve the request: what the caller is told, and for operators why each was dropped. */
+export class NoChannelError extends GatewayError {
+  readonly dropped: readonly DroppedChannel[];
+
+  constructor(told: GatewayError, dropped: readonly DroppedChannel[]) {
+    const { code, message, param, detail, retryAfterSeconds } = told;
+    super(code, message, {
+      param,
+      ...(detail === undefined ? {} : { detail }),
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    });
+    this.dropped = dropped;
+  }
+}
+
+export interface CatalogueOptions {
+  /** The running configuration; a reload replaces it. */
+  readonly current: () => GatewayConfig;
+  readonly providers: Readonly<Record<string, Provider>>;
+  readonly random: () => number;
+  /** Why a credential is out of service for a model at the moment; undefined: it is in service. */
+  readonly outage?: (channel: ChannelConfig, credential: string, model: string) => DroppedChannel | undefined;
+}
+
+export function createCatalogue(options: CatalogueOptions): Catalogue {
+  const { current } = options;
+  const findModel = (id: string, caller: Caller): ModelConfig => {
+    const model = current().models.find((entry) => entry.id === id);
+    if (model === undefined) {
+      throw new GatewayError(
+        'model_not_found',
+        `There is no model "${id.slice(0, 80)}". GET /v1/models lists them.`,
+        { param: 'model' },
+      );
+    }
+    if (caller.models !== undefined && !caller.models.includes(id)) {
+      throw new GatewayError('model_not_allowed', `This API key may not use the model ${id}.`, {
+        param: 'model',
+      });
+    }
+    return model;
+  };
+  return {
+    current,
+    models: (caller) =>
+      current().models.filter(
+        (model) =>
+          (caller.models === undefined || caller.models.includes(model.id)) &&
+          current().channels.some(
+            (channel) => channel.models[model.id] !== undefined && isPermitted(channel, caller),
+          ),
+      ),
+    model: findModel,
+    channel: (id) => current().channels.find((channel) => channel.id === id),
+    plan: (request, caller) =>
+      planRoute(request, caller, { ...options, model: findModel(request.model, caller) }),
+  };
+}
+
+function isPermitted(channel: ChannelConfig, caller: Caller): boolean {
+  return caller.channels === undefined || caller.channels.includes(channel.id);
+}
+
+interface PlanContext extends CatalogueOptions {
+  readonly model: ModelConfig;
+}
+
+interface PricedChannel {
+  readonly channel: ChannelConfig;
+  readonly credentials: readonly string[];
+  readonly worst: Charge;
+  readonly expected: Charge;
+}
+
+function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContext): RoutePlan {
+  const { model } = context;
+  if (asked.kind !== model.kind) {
+    throw new GatewayError(
+      'unsupported_parameter',
+      `Model ${model.id} makes ${model.kind}s, not ${asked.kind}s.`,
+      { param: 'model' },
+    );
+  }
+  const { request, warnings } =
+    asked.kind === 'video' ? fitVideoRequest(asked, model) : { request: asked, warnings: [] };
+  const dropped: DroppedChannel[] = [];
+  const issues: RequestIssue[] = [];
+  const inService: PricedChannel[] = [];
+  const waitedFor: PricedChannel[] = [];
+  for (const channel of context.current().channels) {
+    const verdict = considerChannel(channel, request, caller, context);
+    if ('priced' in verdict) {
+      if (verdict.priced.credentials.length > 0) inService.push(verdict.priced);
+      if (verdict.canWait && verdict.broken.length > 0)
+        waitedFor.push({ ...verdict.priced, credentials: verdict.broken });
+    }
+    dropped.push(...verdict.dropped);
+    if (verdict.issue !== undefined) issues.push(verdict.issue);
+  }
+  // A task can wait for an open circuit to close, if nobody else would take it; a caller who holds the line cannot.
+  const usable = inService.length > 0 ? inService : waitedFor;
+  if (usable.length === 0) throw new NoChannelError(explainNoChannel(model, dropped, issues), dropped);
+  const byId = new Map(usable.map((entry) => [entry.channel.id, entry]));
+  const candidates = orderCandidates(
+    usable.map(({ channel, credentials }) => ({ ...channel, credentials })),
+    context.random,
+  );
+  const worst = usable.reduce((most, { worst: { amount } }) => (amount > most ? amount : most), 0n);
+  const expected = byId.get(candidates[0]?.channel ?? '')?.expected ?? {
+    amount: worst,
+    rule: 0,
+    quantity: oneCall,
+  };
+  return {
+    request,
+    model,
+    candidates,
+    dropped,
+    hold: multiply(worst, model.price.hold.multiplier),
+    expected,
+    basis: { price: stripHold(model), facts: requestFacts(request), version: context.current().version },
+    warnings,
+  };
+}
+
+function stripHold({ price: { unit, minimum, rules } }: ModelConfig): PriceBasis['price'] {
+  return { unit, minimum, rules };
+}
+
+interface Dropped {
+  readonly dropped: readonly DroppedChannel[];
+  readonly issue?: RequestIssue;
+}
+
+interface Considered extends Dropped {
+  /** With the credentials that are in service; perhaps none. */
+  readonly priced: PricedChannel;
+  /** Credentials with an open circuit. */
+  readonly broken: readonly string[];
+  /** The channel renders the request as a task. */
+  readonly canWait: boolean;
+}
+
+type Verdict = Considered | Dropped;
+
+function considerChannel(
+  channel: ChannelConfig,
+  request: GenerationRequest,
+  caller: Caller,
+  context: PlanContext,
+): Verdict {
+  const drop = (reason: DroppedChannel['reason'], detail: string, issue?: RequestIssue): Dropped => ({
+    dropped: [{ channel: channel.id, reason, detail }],
+    ...(issue === undefined ? {} : { issue }),
+  });
+  const upstream = channel.models[request.model]?.upstream;
+  if (upstream === undefined) return drop('model_not_served', `does not list ${request.model}`);
+  if (!channel.enabled) return drop('disabled', 'is switched off');
+  if (!isPermitted(channel, caller)) return drop('not_permitted', 'the key may not use it');
+  const provider = context.providers[channel.provider];
+  const capability = provider === undefined ? undefined : capabilityFor(provider, request, upstream);
+  if (capability === undefined)
+    return drop('kind_not_served', `${channel.provider} makes no ${request.kind}s`);
+  if (capability.issue !== undefined) return drop('unsupported', capability.issue.message, capability.issue);
+  const outages = channel.credentials.map(({ id }) => ({
+    id,
+    outage: context.outage?.(channel, id, request.model),
+  }));
+  const credentials = outages.filter(({ outage }) => outage === undefined).map(({ id }) => id);
+  const broken = outages.filter(({ outage }) => outage?.reason === 'circuit_open').map(({ id }) => id);
+  const dropped = dropsOf(outages);
+  if (credentials.length === 0 && broken.length === 0) return { dropped };
+  const quote = quoteRequest(request, {
+    model: context.model,
+    channel: channel.id,
+    estimateTokens: capability.estimateTokens,
+  });
+  if (quote === undefined) return drop('no_price', 'no price rule holds for the request');
+  const { canWait } = capability;
+  return { priced: { channel, credentials, ...quote }, broken, dropped, canWait };
+}
+
+/** A switch concerns all credentials alike: it is told once. */
+function dropsOf(outages: readonly { readonly outage: DroppedChannel | undefined }[]): DroppedChannel[] {
+  const told = new Map<string, DroppedChannel>();
+  for (const { outage } of outages) if (outage !== undefined) told.set(outage.detail, outage);
+  return [...told.values()];
+}
+
+interface Capability {
+  readonly issue: RequestIssue | undefined;
+  readonly estimateTokens: EstimateTokens;
+  readonly canWait: boolean;
+}
+
+type EstimateTokens = QuoteContext['estimateTokens'];
+
+function capabilityFor(
+  provider: Provider,
+  request: GenerationRequest,
+  upstream: string,
+): Capability | undefined {
+  if (request.kind === 'video') {
+    return provider.video === undefined ? undefined : taskCapability(provider.video, request, upstream);
+  }
+  const synchronous = provider.image;
+  const issue = synchronous === undefined ? undefined : synchronousIssue(synchronous, request, upstream);
+  if (synchronous !== undefined && issue === undefined) {
+    const estimateTokens = () => synchronous.estimateTokens?.(request, upstream);
+    return { issue: undefined, estimateTokens, canWait: false };
+  }
+  if (provider.imageTask !== undefined) {
+    const capability = taskCapability(provider.imageTask, request, upstream);
+    // A model that is served the other way says so of `model`: what the right way has against the request is told.
+    const isRightWay = issue === undefined || issue.param === 'model' || capability.issue === undefined;
+    return isRightWay ? capability : { ...capability, issue };
+  }
+  return synchronous === undefined ? undefined : { issue, estimateTokens: undefined, canWait: false };
+}
+
+function taskCapability<Request>(
+  provider: TaskProvider<Request>,
+  request: Request,
+  upstream: string,
+): Capability {
+  const { estimateTokens } = provider;
+  return {
+    issue: provider.check?.(request, upstream),
+    estimateTokens:
+      estimateTokens === undefined ? undefined : (output) => estimateTokens(request, output, upstream),
+    canWait: true,
+  };
+}
+
+function explainNoChannel(
+  model: ModelConfig,
+  dropped: readonly DroppedChannel[],
+  issues: readonly RequestIssue[],
+): GatewayError {
+  const detail = dropped
+    .map(({ channel, reason, detail: why }) => `${channel}: ${reason} (${why})`)
+    .join('; ');
+  const serving = dropped.filter(({ reason }) => reason !== 'model_not_served');
+  const [issue] = issues;
+  if (issue !== undefined)
+    return new GatewayError('unsupported_parameter', issue.message, { param: issue.param, detail });
+  if (serving.length > 0 && serving.every(({ reason }) => reason === 'not_permitted')) {
+    return new GatewayError(
+      'channel_not_allowed',
+      `This API key may use no channel that serves ${model.id}.`,
+      { param: 'model', detail },
+    );
+  }
+  if (serving.some(({ reason }) => reason === 'no_price')) {
+    return new GatewayError(
+      'unsupported_parameter',
+      `Model ${model.id} has no price for this combination of parameters.`,
+      {
+        param: 'model',
+        detail,
+      },
+    );
+  }
+  if (serving.some(({ reason }) => ['disabled', 'circuit_open', 'at_concurrency_limit'].includes(reason))) {
+    return new GatewayError(
+      'service_unavailable',
+      `Every channel of ${model.id} is out of service at the moment.`,
+      {
+        retryAfterSeconds: 30,
+        detail,
+      },
+    );
+  }
+  return new GatewayError('model_not_found', `No channel serves ${model.id}.`, { param: 'model', detail });
+}

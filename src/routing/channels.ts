@@ -1,0 +1,93 @@
+import type { ChannelConfig, GatewayConfig } from '../config/gateway-file.ts';
+import type { TaskKind } from '../domain/task.ts';
+import type { GenerationRequest, ImageRequest, VideoRequest } from '../domain/request.ts';
+import type { HttpRequest, Provider, ProviderContext, TaskProvider } from '../providers/provider.ts';
+
+/** A channel of the running configuration, ready to be called. */
+export interface OpenChannel {
+  readonly config: ChannelConfig;
+  readonly provider: Provider;
+  /** What an adapter needs to call the upstream with this credential. */
+  context(credential: string, model: string, signal: AbortSignal): ProviderContext;
+}
+
+/** Undefined: the running configuration has no such channel (any more). */
+export type Channels = (id: string) => OpenChannel | undefined;
+
+export interface ChannelsOptions {
+  readonly current: () => GatewayConfig;
+  readonly providers: Readonly<Record<string, Provider>>;
+  readonly request: HttpRequest;
+}
+
+export function createChannels({ current, providers, request }: ChannelsOptions): Channels {
+  return (id) => {
+    const config = current().channels.find((channel) => channel.id === id);
+    const provider = config === undefined ? undefined : providers[config.provider];
+    if (config === undefined || provider === undefined) return undefined;
+    return {
+      config,
+      provider,
+      context: (credentialId, model, signal) => {
+        const credential = config.credentials.find((entry) => entry.id === credentialId);
+        if (credential === undefined) throw new ChannelGoneError(id, credentialId);
+        return {
+          request,
+          credential: { id: credential.id, apiKey: credential.api_key },
+          baseUrl: config.base_url,
+          model: config.models[model]?.upstream ?? model,
+          signal,
+        };
+      },
+    };
+  };
+}
+
+/** A task is pinned to a channel or credential that the configuration no longer has. */
+export class ChannelGoneError extends Error {
+  constructor(channel: string, credential?: string) {
+    super(
+      `gateway.yaml no longer has ${credential === undefined ? '' : `credential ${credential} of `}channel ${channel}, ` +
+        'which unfinished tasks depend on: put it back (enabled: false keeps new tasks away)',
+    );
+    this.name = 'ChannelGoneError';
+  }
+}
+
+/** The part of a provider that runs tasks of this kind. */
+export function taskProviderFor(
+  provider: Provider,
+  kind: TaskKind,
+): TaskProvider<GenerationRequest> | undefined {
+  if (kind === 'video') return provider.video === undefined ? undefined : narrow(provider.video, isVideo);
+  return provider.imageTask === undefined ? undefined : narrow(provider.imageTask, isImage);
+}
+
+function isVideo(request: GenerationRequest): request is VideoRequest {
+  return request.kind === 'video';
+}
+
+function isImage(request: GenerationRequest): request is ImageRequest {
+  return request.kind === 'image';
+}
+
+/** A task's stored request has the kind of its task; the types of two documents cannot say so, a check does. */
+function narrow<Request extends GenerationRequest>(
+  provider: TaskProvider<Request>,
+  isOurs: (request: GenerationRequest) => request is Request,
+): TaskProvider<GenerationRequest> {
+  const own = (request: GenerationRequest): Request => {
+    if (!isOurs(request))
+      throw new TypeError(`a request of kind ${request.kind} reached another kind's adapter`);
+    return request;
+  };
+  const { submit, check, estimateTokens, ...rest } = provider;
+  return {
+    ...rest,
+    submit: (request, context) => submit(own(request), context),
+    ...(check === undefined ? {} : { check: (request, model) => check(own(request), model) }),
+    ...(estimateTokens === undefined
+      ? {}
+      : { estimateTokens: (request, output, model) => estimateTokens(own(request), output, model) }),
+  };
+}

@@ -1,0 +1,52 @@
+import type { ChannelConfig } from '../config/gateway-file.ts';
+import type { DroppedChannel } from '../domain/routing.ts';
+import type { ChannelStateDocument, ChannelStateStore } from '../store/channel-states.ts';
+
+/** Operators' channel switches, as this process last read them: routing asks memory, never the database. */
+export interface ChannelSwitches {
+  /** Reads them once; rejects when MongoDB does not answer. */
+  refresh(): Promise<void>;
+  /** Reads them every few seconds until `stop`. */
+  start(): void;
+  stop(): void;
+  find(channel: string): ChannelStateDocument | undefined;
+  /** For the catalogue's `outage`: why the channel takes no new tasks; undefined: no operator switched it off. */
+  outage(channel: ChannelConfig): DroppedChannel | undefined;
+}
+
+export interface ChannelSwitchesDeps {
+  readonly states: Pick<ChannelStateStore, 'list'>;
+  /** A failed read keeps the last known switches. */
+  readonly onError: (error: unknown) => void;
+  readonly intervalMs?: number;
+}
+
+const intervalMsDefault = 3_000;
+
+export function createChannelSwitches(deps: ChannelSwitchesDeps): ChannelSwitches {
+  let known: ReadonlyMap<string, ChannelStateDocument> = new Map();
+  let timer: NodeJS.Timeout | undefined;
+  const refresh = async (): Promise<void> => {
+    known = new Map((await deps.states.list()).map((state) => [state._id, state]));
+  };
+  return {
+    refresh,
+    start() {
+      timer ??= setInterval(
+        () => void refresh().catch(deps.onError),
+        deps.intervalMs ?? intervalMsDefault,
+      ).unref();
+    },
+    stop() {
+      clearInterval(timer);
+      timer = undefined;
+    },
+    find: (channel) => known.get(channel),
+    outage(channel) {
+      const state = known.get(channel.id);
+      return state === undefined || state.enabled
+        ? undefined
+        : { channel: channel.id, reason: 'disabled', detail: 'is switched off by an operator' };
+    },
+  };
+}

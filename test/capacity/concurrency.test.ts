@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readEnvironment } from '../../src/config/environment.ts';
+import { openCore } from '../../src/core.ts';
+import type { Core } from '../../src/core.ts';
+import { createLogger } from '../../src/observability/log.ts';
+import { startWorker } from '../../src/worker.ts';
+import type { RunningWorker } from '../../src/worker.ts';
+import { startGateway, testYaml } from '../support/gateway.ts';
+import type { TestAccount, TestGateway } from '../support/gateway.ts';
+
+async function reconcile(gateway: TestGateway): Promise<Record<string, unknown>> {
+  const { core, environment } = gateway;
+  return core.client.workflow.execute('reconcileTasks', {
+    workflowId: `reconcile-${Date.now()}`,
+    taskQueue: `${environment['TASK_QUEUE_PREFIX']}tasks`,
+    args: [],
+  });
+}
+
+const limit = 2;
+const yaml = testYaml.replace(
+  'polls_per_second: 500 }',
+  `polls_per_second: 500, concurrent_tasks: ${limit} }`,
+);
+
+/** Looks at the upstream all the time, and remembers the most jobs that it had at once. */
+function watchUpstream(simulator: TestGateway['simulator']) {
+  let most = 0;
+  let samples = 0;
+  const timer = setInterval(() => {
+    const busy = simulator.tasks().filter(({ phase }) => phase === 'queued' || phase === 'running');
+    most = Math.max(most, busy.length);
+    samples += 1;
+  }, 10);
+  return {
+    stop() {
+      clearInterval(timer);
+      return { most, samples };
+    },
+  };
+}
+
+async function createMany(account: TestAccount, count: number, prompt: string): Promise<string[]> {
+  const created = await Promise.all(
+    Array.from({ length: count }, (_, index) => account.create({ prompt: `${prompt} ${index}` })),
+  );
+  for (const answer of created) expect(answer.status).toBe(200);
+  return created.map(({ body }) => body.id);
+}
+
+describe('the concurrency limit of a credential', () => {
+  let gateway: TestGateway;
+  let secondCore: Core;
+  let secondWorker: RunningWorker;
+  beforeAll(async () => {
+    gateway = await startGateway({ yaml, renderSeconds: 0.3 });
+    const log = createLogger({ level: 'silent', format: 'json' });
+    secondCore = await openCore(readEnvironment(gateway.environment), log);
+    secondWorker = await startWorker(secondCore);
+  });
+  afterAll(async () => {
+    await secondWorker.stop();
+    await secondCore.close();
+    await gateway.stop();
+  });
+
+  it('holds over two workers, and lets a small account in between the burst of a large one', async () => {
+    const [large, small] = [await gateway.account(), await gateway.account()];
+    const upstream = watchUpstream(gateway.simulator);
+    const burst = await createMany(large, 40, 'burst');
+    const few = await createMany(small, 4, 'few');
+
+    const ends: { readonly who: string; readonly at: number }[] = [];
+    const finish = async (account: TestAccount, id: string, who: string): Promise<void> => {
+      expect((await account.finished(id, 240_000))['status']).toBe('succeeded');
+      ends.push({ who, at: Date.now() });
+    };
+    await Promise.all([
+      ...burst.map((id) => finish(large, id, 'large')),
+      ...few.map((id) => finish(small, id, 'small')),
+    ]);
+
+    const { most, samples } = upstream.stop();
+    const lastOfSmall = ends.findLastIndex(({ who }) => who === 'small');
+    expect(samples).toBeGreaterThan(100);
+    expect(most).toBe(limit);
+    // Served in turn, the four are among the first: 2 that were in already, then every other one.
+    expect(lastOfSmall).toBeLessThan(20);
+    expect(await gateway.core.mongo.db.collection('slot_tickets').countDocuments()).toBe(0);
+    expect(await gateway.core.stores.slots.held()).toEqual([]);
+  }, 300_000);
+
+  it('shows a task that waits for its turn as pending, and costs no history event for it', async () => {
+    const account = await gateway.account();
+    const first = await createMany(account, limit, '[sim:never-finishes] first');
+    await expect.poll(() => gateway.core.stores.slots.held(), { timeout: 10_000 }).toHaveLength(limit);
+    const [waiting = ''] = await createMany(account, 1, 'waiting');
+    await expect
+      .poll(() => gateway.core.mongo.db.collection('slot_tickets').countDocuments(), { timeout: 10_000 })
+      .toBe(1);
+    const seen = await account.call('GET', `/v1/videos/generations/${waiting}?wait=3`);
+    expect(seen.body.status).toBe('pending');
+
+    const history = await gateway.core.client.workflow.getHandle(waiting).fetchHistory();
+    // The scheduled activity is the last event, however often it looked.
+    expect(history.events?.length).toBeLessThan(16);
+
+    const cancelled = await account.call('POST', `/v1/videos/generations/${waiting}/cancel`);
+    expect(cancelled.status).toBe(200);
+    expect(await gateway.core.mongo.db.collection('slot_tickets').countDocuments()).toBe(0);
+    for (const id of first) {
+      await gateway.admin('POST', `/admin/v1/tasks/${id}/actions`, { action: 'fail', reason: 'end of test' });
+    }
+    await expect.poll(() => gateway.core.stores.slots.held(), { timeout: 10_000 }).toEqual([]);
+  });
+
+  it('gives the slot of a task whose workflow was terminated to the next one', async () => {
+    const account = await gateway.account();
+    const stuck = await createMany(account, limit, '[sim:never-finishes] stuck');
+    await expect.poll(() => gateway.core.stores.slots.held(), { timeout: 10_000 }).toHaveLength(limit);
+    const [waiting = ''] = await createMany(account, 1, 'waiting');
+    await expect
+      .poll(() => gateway.core.mongo.db.collection('slot_tickets').countDocuments(), { timeout: 10_000 })
+      .toBe(1);
+    for (const id of stuck) await gateway.core.client.workflow.getHandle(id).terminate('test');
+    // The visibility store of the server is a second behind.
+    await expect
+      .poll(async () => (await reconcile(gateway))['upkeep'], { timeout: 30_000, interval: 1_000 })
+      .toMatchObject({ slots: limit });
+    expect((await account.finished(waiting))['status']).toBe('succeeded');
+    expect(await gateway.core.stores.slots.held()).toEqual([]);
+  });
+});

@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startSimulator } from '../../src/local/simulator/simulator.ts';
+import type { Simulator } from '../../src/local/simulator/simulator.ts';
+import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
+import type { TestAccount, TestGateway } from '../support/gateway.ts';
+
+/** The preferred channel is a simulator of its own, which can be taken away. */
+function yamlWith(url: string): string {
+  const preferred = `channels:
+  - id: preferred
+    provider: ark
+    base_url: ${url}/ark/api/v3
+    credentials: [{ id: a, api_key: simulated }]
+    priority: 10
+    limits: { submits_per_second: 500, polls_per_second: 500 }
+    timeouts: { submit_ms: 3000, poll_ms: 3000 }
+    models: { seedance: { upstream: dreamina-seedance-2-0-260128 } }
+`;
+  return testYaml.replace('channels:\n', preferred);
+}
+
+describe('a channel that dies in the middle of traffic', () => {
+  let directory: string;
+  let dying: Simulator;
+  let gateway: TestGateway;
+  let account: TestAccount;
+  const start = (port: number): Promise<Simulator> =>
+    startSimulator({
+      host: '127.0.0.1',
+      port,
+      apiKeys: ['simulated'],
+      renderSeconds: 0.5,
+      stateFile: join(directory, 'tasks.jsonl'),
+    });
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'mediary-dying-'));
+    dying = await start(0);
+    gateway = await startGateway({ yaml: yamlWith(dying.url), renderSeconds: 0.5 });
+    account = await gateway.account();
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await dying.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  async function create(count: number, prompt: string): Promise<string[]> {
+    const ids: string[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const { status, body } = await account.create({ prompt: `${prompt}-${index}-end` });
+      expect(status).toBe(200);
+      ids.push(body.id);
+    }
+    return ids;
+  }
+
+  const explain = async () =>
+    (await account.call('POST', '/v1/videos/generations/estimate', videoBody, { 'x-explain-route': '1' }))
+      .body.route;
+
+  it('fails no task that another channel can serve, submits none twice, and comes back', async () => {
+    const early = await create(10, '[sim:render=4] early');
+    await expect
+      .poll(async () => (await gateway.core.stores.tasks.findMany(early)).map(({ status }) => status))
+      .not.toContain('pending');
+    expect(dying.control.submissions('early').creates).toBe(10);
+    expect((await explain()).candidates[0].channel).toBe('preferred');
+
+    await dying.close();
+    const late = await create(20, 'late');
+    for (const id of late) expect((await account.finished(id))['status']).toBe('succeeded');
+    for (let index = 0; index < late.length; index += 1) {
+      expect(gateway.simulator.submissions(`late-${index}-end`)).toEqual({ submits: 1, creates: 1 });
+    }
+    expect(await explain()).toMatchObject({
+      candidates: [{ channel: 'ark', credential: 'a' }],
+      dropped: [{ channel: 'preferred', reason: 'circuit_open' }],
+    });
+    const { body: channels } = await gateway.admin('GET', '/admin/v1/channels');
+    expect(channels.data[0].health).toMatchObject({ a: { circuit: 'open', sign: 'failure' } });
+    // Those that came after it opened were not even tried there.
+    const tried = await gateway.core.mongo.db
+      .collection('attempts')
+      .countDocuments({ channel: 'preferred', state: 'not_accepted' });
+    expect(tried).toBeGreaterThanOrEqual(5);
+    expect(tried).toBeLessThan(late.length);
+
+    dying = await start(dying.port);
+    for (const id of early) expect((await account.finished(id))['status']).toBe('succeeded');
+    // What the restarted simulator counts is what came after its restart: nobody sent an early task again.
+    expect(dying.control.submissions('early').submits).toBe(0);
+    expect(gateway.simulator.submissions('early').submits).toBe(0);
+
+    await expect
+      .poll(async () => (await explain()).candidates[0].channel, { timeout: 20_000, interval: 500 })
+      .toBe('preferred');
+    const [probe = ''] = await create(1, 'probe');
+    expect((await account.finished(probe))['status']).toBe('succeeded');
+    expect(dying.control.submissions('probe').creates).toBe(1);
+    await expect
+      .poll(async () => (await gateway.core.stores.circuits.list())[0]?.state, { timeout: 5_000 })
+      .toBe('closed');
+  }, 150_000);
+
+  it('still takes tasks when its circuit is open and there is nobody else, and runs them when it is back', async () => {
+    const { body: switched } = await gateway.admin('POST', '/admin/v1/channels/ark', {
+      enabled: false,
+      reason: 'only the other one',
+    });
+    expect(switched.enabled).toBe(false);
+    await expect.poll(async () => (await explain()).candidates, { timeout: 10_000 }).toHaveLength(1);
+    await gateway.core.stores.circuits.write('preferred/a', {
+      state: 'open',
+      sign: 'account',
+      code: 'AccountOverdue',
+      coolDownMs: 4_000,
+      until: Date.now() + 4_000,
+      at: Date.now(),
+    });
+    await gateway.core.health.circuits.refresh();
+    expect(await explain()).toMatchObject({
+      candidates: [{ channel: 'preferred', credential: 'a' }],
+      dropped: expect.arrayContaining([expect.objectContaining({ reason: 'circuit_open' })]),
+    });
+    const [waiting = ''] = await create(1, 'waiting');
+    const seen = await account.call('GET', `/v1/videos/generations/${waiting}`);
+    expect(seen.body.status).toBe('pending');
+    expect((await account.finished(waiting))['status']).toBe('succeeded');
+    expect(dying.control.submissions('waiting')).toEqual({ submits: 1, creates: 1 });
+  }, 60_000);
+});

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSlotKeeper } from '../../src/capacity/slot-keeper.ts';
+import type { SlotKeeper, SlotRequest } from '../../src/capacity/slot-keeper.ts';
+import { createSlotStore } from '../../src/store/slots.ts';
+import { openDatabase } from './support.ts';
+
+const deadlineAt = Date.now() + 3_600_000;
+const limit = 3;
+
+describe('the slots of a credential', () => {
+  let database: Awaited<ReturnType<typeof openDatabase>>;
+  let woken: string[] = [];
+  let shift = 0;
+  const now = () => Date.now() + shift;
+  beforeAll(async () => {
+    database = await openDatabase();
+    await createSlotStore(database.db, now).ensureIndexes();
+  });
+  afterAll(() => database.drop());
+
+  /** As a process of its own would. */
+  function openKeeper(queue: string, limits: number = limit): SlotKeeper {
+    return createSlotKeeper({
+      store: createSlotStore(database.db, now),
+      limitOf: ({ channel }) => (channel.startsWith(queue) ? limits : undefined),
+      limited: () => [{ channel: queue, credential: 'a' }],
+      isUsable: () => true,
+      wake: async (task) => void woken.push(task),
+      now,
+      random: () => 0.5,
+    });
+  }
+
+  const request = (queue: string, task: string, account = 'x'): SlotRequest => ({
+    task,
+    account,
+    model: 'm',
+    candidate: { channel: queue, credential: 'a' },
+    others: [],
+    deadlineAt,
+  });
+
+  it('are never more than the limit, however many processes ask at once', async () => {
+    const keepers = [openKeeper('q1'), openKeeper('q1'), openKeeper('q1')];
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, async (_, n) => keepers[n % 3]?.take(request('q1', `t${n}`))),
+    );
+    expect(answers.filter((answer) => answer?.kind === 'taken')).toHaveLength(limit);
+    expect(answers.filter((answer) => answer?.kind === 'wait')).toHaveLength(30 - limit);
+  });
+
+  it('go to the accounts in turn, each task once, and are free when all have left', async () => {
+    const keeper = openKeeper('q2', 1);
+    await keeper.take(request('q2', 'holder', 'large'));
+    for (let n = 0; n < 10; n += 1) await keeper.take(request('q2', `large${n}`, 'large'));
+    for (let n = 0; n < 2; n += 1) await keeper.take(request('q2', `small${n}`, 'small'));
+    const order: string[] = [];
+    let holder = 'holder';
+    for (;;) {
+      woken = [];
+      await keeper.release(holder);
+      const [next] = woken;
+      if (next === undefined) break;
+      expect(woken).toHaveLength(1);
+      expect(await keeper.take(request('q2', next, next.slice(0, 5)))).toEqual({ kind: 'taken' });
+      order.push(next);
+      holder = next;
+    }
+    expect(order).toHaveLength(12);
+    expect(order.findLastIndex((task) => task.startsWith('small'))).toBeLessThan(5);
+    expect(await keeper.holders()).not.toContain('holder');
+  });
+
+  it('are found again by a run that starts over, and run out when their holder is gone', async () => {
+    const keeper = openKeeper('q3', 1);
+    expect((await keeper.take(request('q3', 'first'))).kind).toBe('taken');
+    expect((await keeper.take(request('q3', 'first'))).kind).toBe('taken');
+    expect((await keeper.take(request('q3', 'second'))).kind).toBe('wait');
+    shift = deadlineAt - Date.now() + 11 * 60_000;
+    const answer = await keeper.take({ ...request('q3', 'second'), deadlineAt: now() + 1000 });
+    shift = 0;
+    expect(answer.kind).toBe('taken');
+  });
+
+  it('send a task to another credential that has room', async () => {
+    const keeper = openKeeper('q4', 1);
+    await keeper.take(request('q4', 'first'));
+    const others = [{ channel: 'q4b', credential: 'a' }];
+    expect(await keeper.take({ ...request('q4', 'second'), others })).toEqual({ kind: 'elsewhere' });
+    await keeper.take({ ...request('q4b', 'third') });
+    expect((await keeper.take({ ...request('q4', 'second'), others })).kind).toBe('wait');
+    // It waits before both, and the one that is free first takes it.
+    woken = [];
+    await keeper.release('third');
+    expect(woken).toEqual(['second']);
+    expect(await keeper.take({ ...request('q4', 'second'), others })).toEqual({ kind: 'elsewhere' });
+    const there = { ...request('q4b', 'second'), others: [{ channel: 'q4', credential: 'a' }] };
+    expect(await keeper.take(there)).toEqual({ kind: 'taken' });
+    expect(await database.db.collection('slot_tickets').countDocuments({ task: 'second' })).toBe(0);
+  });
+
+  it('cost the same with 10,000 tasks waiting as with ten', async () => {
+    const keeper = openKeeper('q5', 1);
+    await keeper.take(request('q5', 'holder'));
+    for (let n = 0; n < 10; n += 1) await keeper.take(request('q5', `t${n}`, `account${n}`));
+    const few = await timeGrants(keeper, 'holder', 5);
+    await database.db.collection<{ _id: string }>('slot_tickets').insertMany(
+      Array.from({ length: 10_000 }, (_, n) => ({
+        _id: `many${n}@q5/a`,
+        task: `many${n}`,
+        queue: 'q5/a',
+        account: 'many',
+        order: `${(n + 100).toString().padStart(12, '0')}-x-many${n}`,
+        round: n + 100,
+        looks_at: now() + 60_000,
+        expires: new Date(deadlineAt),
+      })),
+    );
+    const many = await timeGrants(keeper, few.holder, 20);
+    // Another process has not counted yet.
+    const looks = await openKeeper('q5', 1).take(request('q5', 'many9999', 'many'));
+    // Ten looks a second: each of them every 1,000 s or so.
+    expect(looks.kind === 'wait' && looks.ms).toBeGreaterThan(300_000);
+    expect(many.ms).toBeLessThan(few.ms * 4 + 10);
+  }, 120_000);
+
+  async function timeGrants(keeper: SlotKeeper, first: string, count: number) {
+    let holder = first;
+    const startedAt = performance.now();
+    for (let n = 0; n < count; n += 1) {
+      woken = [];
+      await keeper.release(holder);
+      holder = woken[0] ?? '';
+      await keeper.take(request('q5', holder));
+    }
+    return { holder, ms: (performance.now() - startedAt) / count };
+  }
+});

@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createCloseHold } from '../../../src/images/leases/close-hold.ts';
+import { createImageLeases } from '../../../src/images/leases/image-leases.ts';
+import type { ImageLeases } from '../../../src/images/leases/image-leases.ts';
+import { createReleaseDeadLeases } from '../../../src/images/leases/release-dead-leases.ts';
+import { startGateway } from '../../support/gateway.ts';
+import type { TestAccount, TestGateway } from '../../support/gateway.ts';
+
+/** The lease of a process over time; the clock is the test's, the database is real. */
+
+let gateway: TestGateway;
+let account: TestAccount;
+let images: ImageLeases;
+let nowMs: number;
+const errors: unknown[] = [];
+
+beforeEach(async () => {
+  gateway = await startGateway({ worker: false });
+  account = await gateway.account();
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  nowMs = Date.now();
+  errors.length = 0;
+  images = processLeases();
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await gateway.stop();
+});
+
+function processLeases(): ImageLeases {
+  const { ledger, stores } = gateway.core;
+  const leases = stores.imageLeases;
+  return createImageLeases({
+    leases,
+    closeHold: createCloseHold({ leases, ledger }),
+    process: 'test',
+    now: () => nowMs,
+    randomBytes,
+    onError: (error) => errors.push(error),
+  });
+}
+
+const collection = () =>
+  gateway.core.mongo.db.collection<{ _id: string; from: string; expires_at: number }>('image_leases');
+
+function reconcile(): Promise<number> {
+  const { ledger, log, stores } = gateway.core;
+  return createReleaseDeadLeases({ ledger, log, leases: stores.imageLeases, now: () => nowMs })();
+}
+
+/** Lets time pass as a living process sees it: its timers run. */
+async function pass(ms: number): Promise<void> {
+  const stepMs = 15_000;
+  for (let passed = 0; passed < ms; passed += stepMs) {
+    nowMs += stepMs;
+    await vi.advanceTimersByTimeAsync(stepMs);
+    const written = async () => (await collection().findOne())?.expires_at;
+    await expect.poll(written).toBe(nowMs + 60_000);
+  }
+}
+
+function hold(task: string) {
+  return gateway.core.ledger.hold({
+    account: account.id,
+    task,
+    amount: 1_000n,
+    basis: '{}',
+    overdraftLimit: 0n,
+  });
+}
+
+test('a living process keeps its lease for hours, whatever it does', async () => {
+  const slow = images.newImage();
+  const watched = await images.watch(slow);
+  await hold(slow);
+  await pass(600_000);
+  expect(await reconcile()).toBe(0);
+  expect(await watched.confirm()).toBe(true);
+  expect(await account.balance()).toMatchObject({ held: '0.001000' });
+  expect(errors).toEqual([]);
+});
+
+test('the lease tells from where on the process is at work', async () => {
+  const [first, second, third] = [images.newImage(), images.newImage(), images.newImage()];
+  const early = await images.watch(first);
+  await images.watch(second);
+  await expect.poll(() => collection().findOne()).toMatchObject({ from: first });
+  early.end();
+  await pass(15_000);
+  await expect.poll(() => collection().findOne()).toMatchObject({ from: second });
+  expect(first < second && second < third).toBe(true);
+});
+
+test('an image that is held long after it got its number is not overlooked', async () => {
+  const late = images.newImage();
+  (await images.watch(images.newImage())).end();
+  await pass(15_000);
+  await expect.poll(async () => (await collection().findOne())?.from !== late).toBe(true);
+  await images.watch(late);
+  await hold(late);
+  expect(await collection().findOne()).toMatchObject({ from: late });
+  // The process dies.
+  nowMs += 120_000;
+  expect(await reconcile()).toBe(1);
+  expect(await account.balance()).toMatchObject({ held: '0.000000' });
+});
+
+test('a process that was suspended sends nothing under its old lease, and goes on under a new one', async () => {
+  const before = images.newImage();
+  const watched = await images.watch(before);
+  await hold(before);
+  nowMs += 120_000;
+  expect(await reconcile()).toBe(1);
+  expect(await watched.confirm()).toBe(false);
+  watched.abandon();
+  const after = images.newImage();
+  expect(after.slice(0, 16)).not.toBe(before.slice(0, 16));
+  const again = await images.watch(after);
+  expect(await again.confirm()).toBe(true);
+  again.end();
+  await images.stop();
+  expect(await account.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });
+});
+
+test('a late renewal of a dead lease does not bring it back', async () => {
+  const image = images.newImage();
+  const watched = await images.watch(image);
+  const lease = await collection().findOne();
+  nowMs += 120_000;
+  await gateway.core.stores.imageLeases.takeExpired(nowMs, 10);
+  expect(await watched.confirm()).toBe(false);
+  expect(await collection().findOne()).toMatchObject({ _id: lease?._id ?? '', dead: true });
+});
+
+test('what could not be closed is closed by the living process', async () => {
+  const [open, owing, never] = [images.newImage(), images.newImage(), images.newImage()];
+  for (const image of [open, owing]) await hold(image);
+  (await images.watch(open)).abandon();
+  (await images.watch(never)).abandon();
+  const delivered = await images.watch(owing);
+  await delivered.owe(400n);
+  delivered.abandon();
+  await pass(45_000);
+  expect(await account.balance()).toMatchObject({ held: '0.002000' });
+  await pass(30_000);
+  await expect.poll(() => account.balance()).toMatchObject({ available: '99.999600', held: '0.000000' });
+  await expect.poll(() => gateway.core.mongo.db.collection('image_charges_owed').countDocuments()).toBe(0);
+  await images.stop();
+  expect(await collection().countDocuments()).toBe(0);
+  expect(errors).toEqual([]);
+});
+
+test('a process that stops with open holds leaves its lease to the reconciler', async () => {
+  const image = images.newImage();
+  await images.watch(image);
+  await hold(image);
+  await images.stop();
+  expect(await collection().countDocuments()).toBe(1);
+  nowMs += 120_000;
+  expect(await reconcile()).toBe(1);
+  expect(await account.balance()).toMatchObject({ held: '0.000000' });
+});

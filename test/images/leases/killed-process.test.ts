@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createReleaseDeadLeases } from '../../../src/images/leases/release-dead-leases.ts';
+import { caller, startGateway } from '../../support/gateway.ts';
+import type { TestAccount, TestGateway } from '../../support/gateway.ts';
+import { imageYaml, sendImages, startImageUpstream } from '../support.ts';
+import type { ImageUpstream } from '../support.ts';
+
+let upstream: ImageUpstream;
+let gateway: TestGateway;
+let account: TestAccount;
+let child: ChildProcess | undefined;
+
+beforeEach(async () => {
+  upstream = await startImageUpstream();
+  gateway = await startGateway({ yaml: imageYaml({ first: upstream.url }), worker: false });
+  account = await gateway.account();
+});
+afterEach(async () => {
+  child?.kill('SIGKILL');
+  await gateway.stop();
+  await upstream.close();
+});
+
+const body = { model: 'gpt-image', prompt: 'a red cube' };
+const leases = () => gateway.core.mongo.db.collection('image_leases');
+const later = (ms: number) =>
+  createReleaseDeadLeases({
+    ledger: gateway.core.ledger,
+    log: gateway.core.log,
+    leases: gateway.core.stores.imageLeases,
+    now: () => Date.now() + ms,
+  });
+
+/** Another API process on the same database. */
+async function startProcess(): Promise<string> {
+  const script = fileURLToPath(new URL('../api-process.ts', import.meta.url));
+  const started = spawn(process.execPath, ['--import', 'tsx', script], {
+    env: { ...process.env, ...gateway.environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  child = started;
+  return new Promise((resolve, reject) => {
+    started.once('exit', (code) => reject(new Error(`exited with ${code}`)));
+    started.stdout.once('data', (line: Buffer) => resolve(line.toString().trim()));
+  });
+}
+
+test('a process that dies between hold and settle costs its caller nothing', async () => {
+  const url = await startProcess();
+  let arrived: () => void = () => undefined;
+  const sent = new Promise<void>((resolve) => (arrived = resolve));
+  upstream.answer = () => arrived();
+  const lost = caller(url, account.key)('POST', '/v1/images/generations', body, {
+    'idempotency-key': 'k',
+  }).catch((error: unknown) => error);
+  await sent;
+  expect(await account.balance()).toMatchObject({ available: '99.960000', held: '0.040000' });
+  child?.kill('SIGKILL');
+  expect(await lost).toBeInstanceOf(Error);
+  // While the lease runs, nobody touches the hold.
+  expect(await later(0)()).toBe(0);
+  expect(await account.balance()).toMatchObject({ held: '0.040000' });
+  expect(await later(120_000)()).toBe(1);
+  expect(await account.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });
+  expect(await leases().countDocuments({})).toBe(0);
+  // Nobody knows what the upstream did: the same key never calls it again.
+  await gateway.core.mongo.db
+    .collection('image_results')
+    .updateMany({}, { $set: { alive_until: Date.now() - 1 } });
+  upstream.answer = sendImages;
+  const again = await account.call('POST', '/v1/images/generations', body, { 'idempotency-key': 'k' });
+  expect([again.status, again.headers.get('x-should-retry')]).toEqual([500, 'false']);
+  expect(upstream.calls).toHaveLength(1);
+});
+
+test('what a dead process had kept and charged is given to its caller', async () => {
+  const key = { 'idempotency-key': 'k' };
+  const first = await account.call('POST', '/v1/images/generations', body, key);
+  await gateway.core.mongo.db
+    .collection('image_results')
+    .updateMany({}, { $set: { state: 'stored', alive_until: Date.now() - 1 } });
+  const again = await account.call('POST', '/v1/images/generations', body, key);
+  expect(again.body).toEqual(first.body);
+  expect(upstream.calls).toHaveLength(1);
+});
+
+/** The lease of a process that died, and the holds that it took. */
+async function deadProcess(holds: readonly bigint[]): Promise<(n: number) => string> {
+  const { imageLeases: store } = gateway.core.stores;
+  const id = 'img_000dead00000';
+  const image = (n: number): string => `${id}${n.toString(36).padStart(9, '0')}`;
+  await store.insert({ id, process: 'test', from: image(1), expiresAt: 0 });
+  for (const [n, amount] of holds.entries()) {
+    const hold = { account: account.id, task: image(n), amount, basis: '{}', overdraftLimit: 0n };
+    await gateway.core.ledger.hold(hold);
+  }
+  return image;
+}
+
+test('of what a dead process began, the open holds are closed, and only those', async () => {
+  const image = await deadProcess([1n, 2n, 3n, 4n]);
+  const closed = { account: account.id, task: image(2), held: 3n };
+  await gateway.core.ledger.settle({ ...closed, amount: 7n });
+  const others = { account: account.id, amount: 5n, basis: '{}', overdraftLimit: 0n };
+  await gateway.core.ledger.hold({ ...others, task: 'img_000dead00001000000001' });
+  await gateway.core.ledger.hold({ ...others, task: 'task_1' });
+  expect(await later(0)()).toBe(2);
+  // Its lease said that it had finished all before the second; the charge of 7 stays.
+  expect(await account.balance()).toMatchObject({ available: '99.999982', held: '0.000011' });
+  expect(await leases().countDocuments({})).toBe(0);
+  expect(await later(0)()).toBe(0);
+});
+
+test('delivered images whose charge could not be written are charged', async () => {
+  const image = await deadProcess([0n, 80_000n]);
+  await gateway.core.stores.imageLeases.owe(image(1), 40_000n);
+  expect(await later(0)()).toBe(1);
+  expect(await account.balance()).toMatchObject({ available: '99.960000', held: '0.000000' });
+  expect(await gateway.core.mongo.db.collection('image_charges_owed').countDocuments({})).toBe(0);
+});
+
+test('a lease whose process took no hold goes without a trace', async () => {
+  await deadProcess([]);
+  expect(await later(0)()).toBe(0);
+  expect(await leases().countDocuments({})).toBe(0);
+  expect(await account.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });
+});
+
+test('one process has one lease, and takes it away when it ends', async () => {
+  const url = await startProcess();
+  const call = caller(url, account.key);
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => call('POST', '/v1/images/generations', body)),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  const [lease, ...more] = await leases().find().toArray();
+  expect(more).toEqual([]);
+  const entries = await gateway.core.ledger.entries(account.id, { limit: 100 });
+  const tasks = entries.flatMap(({ task }) => task ?? []);
+  expect(new Set(tasks).size).toBe(5);
+  for (const task of tasks) expect(task.startsWith(String(lease?._id))).toBe(true);
+  child?.kill('SIGTERM');
+  await expect.poll(() => leases().countDocuments({})).toBe(0);
+});

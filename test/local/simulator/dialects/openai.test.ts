@@ -1,0 +1,378 @@
+import OpenAI, { toFile } from 'openai';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { renderMedium } from '../../../../src/local/simulator/media/medium.ts';
+import { parseMultipart } from '../../../../src/local/simulator/multipart.ts';
+import { readImage } from '../media/image-reader.ts';
+import { startHarness, testKey } from '../support.ts';
+import type { Answer, Harness } from '../support.ts';
+
+const harness: Harness = await startHarness({ renderSeconds: 0 });
+beforeEach(() => {
+  harness.control.reset();
+});
+afterAll(() => harness.close());
+
+const client = new OpenAI({ apiKey: testKey, baseURL: `${harness.url}/openai/v1`, maxRetries: 0 });
+const png = renderMedium({
+  format: 'png',
+  width: 256,
+  height: 256,
+  frames: 0,
+  tint: 0,
+  marked: false,
+  bytes: 0,
+});
+const jpeg = renderMedium({
+  format: 'jpeg',
+  width: 64,
+  height: 64,
+  frames: 0,
+  tint: 0,
+  marked: false,
+  bytes: 0,
+});
+
+const generate = (
+  body: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
+): Promise<Answer> =>
+  harness.call(
+    'POST',
+    '/openai/v1/images/generations',
+    { model: 'gpt-image-1', prompt: 'a red cube', ...body },
+    headers,
+  );
+
+const decode = (text: string | undefined) => readImage(Buffer.from(text ?? '', 'base64'));
+
+describe('generations with a GPT image model', () => {
+  it('answer in base64, with usage and what was chosen', async () => {
+    const { status, body, headers } = await generate({ size: '1024x1024', quality: 'medium' });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      created: expect.any(Number),
+      background: 'opaque',
+      output_format: 'png',
+      quality: 'medium',
+      size: '1024x1024',
+      data: [{ b64_json: expect.any(String) }],
+      usage: {
+        total_tokens: 1059,
+        input_tokens: 3,
+        output_tokens: 1056,
+        input_tokens_details: { text_tokens: 3, image_tokens: 0 },
+      },
+    });
+    expect(decode(body.data[0].b64_json)).toEqual({ format: 'png', width: 1024, height: 1024 });
+    expect(headers.get('openai-processing-ms')).toMatch(/^\d+$/);
+    expect(headers.get('x-ratelimit-limit-requests')).toMatch(/^\d+$/);
+  });
+
+  it.each([
+    ['1536x1024', 'gpt-image-1', { width: 1536, height: 1024 }],
+    ['auto', 'gpt-image-1-mini', { width: 1024, height: 1024 }],
+    ['2048x1152', 'gpt-image-2', { width: 2048, height: 1152 }],
+    ['3840x2160', 'gpt-image-2-2026-04-21', { width: 3840, height: 2160 }],
+  ])('have the size %s with %s', async (size, model, facts) => {
+    expect(decode((await generate({ size, model })).body.data[0].b64_json)).toMatchObject(facts);
+  });
+
+  it.each(['png', 'jpeg', 'webp'])('have the format %s', async (output_format) => {
+    expect(decode((await generate({ output_format })).body.data[0].b64_json)).toMatchObject({
+      format: output_format,
+    });
+  });
+
+  it('are as many as asked for, and cost as many tokens', async () => {
+    const { body } = await generate({ n: 3, quality: 'low' });
+    expect(new Set(body.data.map((item: { b64_json: string }) => item.b64_json)).size).toBe(3);
+    expect(body.usage.output_tokens).toBe(3 * 272);
+  });
+
+  it('can be streamed, with partial images', async () => {
+    const { text, headers } = await generate({ stream: true, partial_images: 2 });
+    expect(headers.get('content-type')).toBe('text/event-stream');
+    expect(text.match(/^event: .*$/gm)).toEqual([
+      'event: image_generation.partial_image',
+      'event: image_generation.partial_image',
+      'event: image_generation.completed',
+    ]);
+  });
+});
+
+describe('generations with dall-e', () => {
+  it('answer with links that last an hour, without usage', async () => {
+    const { body } = await generate({ model: 'dall-e-3', size: '1792x1024', quality: 'hd', style: 'vivid' });
+    expect(body).toEqual({
+      created: expect.any(Number),
+      data: [{ url: expect.any(String), revised_prompt: expect.stringContaining('a red cube') }],
+    });
+    const link: string = body.data[0].url;
+    expect(readImage(Buffer.from(await (await fetch(link)).arrayBuffer()))).toMatchObject({
+      width: 1792,
+      height: 1024,
+    });
+    harness.control.advance(3601);
+    expect((await fetch(link)).status).toBe(403);
+  });
+
+  it('answer in base64 where that is asked for', async () => {
+    const { body } = await generate({
+      model: 'dall-e-2',
+      size: '256x256',
+      n: 2,
+      response_format: 'b64_json',
+    });
+    expect(body.data).toHaveLength(2);
+    expect(decode(body.data[0].b64_json)).toMatchObject({ width: 256, height: 256 });
+  });
+
+  it('are the default', async () => {
+    expect((await generate({ model: undefined })).body.data[0].url).toContain('/media/');
+  });
+});
+
+describe('edits', () => {
+  it('take one image', async () => {
+    const image = await toFile(png, 'a.png', { type: 'image/png' });
+    const result = await client.images.edit({ model: 'gpt-image-1', prompt: 'make it red', image });
+    expect(decode(result.data?.[0]?.b64_json)).toMatchObject({ format: 'png', width: 1024 });
+    expect(result.usage?.input_tokens_details.image_tokens).toBe(323);
+  });
+
+  it('take several images, a mask and every field as text', async () => {
+    const image = await Promise.all([
+      toFile(png, 'a.png', { type: 'image/png' }),
+      toFile(jpeg, 'b.jpg', { type: 'image/jpeg' }),
+    ]);
+    const mask = await toFile(png, 'm.png', { type: 'image/png' });
+    const result = await client.images.edit({
+      model: 'gpt-image-1',
+      prompt: 'x',
+      image,
+      mask,
+      n: 2,
+      size: '1024x1536',
+      input_fidelity: 'high',
+      quality: 'high',
+    });
+    expect(result.data).toHaveLength(2);
+    expect(result).toMatchObject({ size: '1024x1536', quality: 'high' });
+    expect(result.usage?.input_tokens_details.image_tokens).toBe(646);
+  });
+
+  it('take one png with dall-e-2', async () => {
+    const image = await toFile(png, 'a.png', { type: 'image/png' });
+    const result = await client.images.edit({ model: 'dall-e-2', prompt: 'x', image, size: '512x512' });
+    expect(result.data?.[0]?.url).toContain('/media/');
+  });
+
+  const edit = async (
+    fields: Record<string, string>,
+    files: readonly (readonly [string, Buffer])[],
+  ): Promise<Answer> => {
+    const form = new FormData();
+    for (const [key, value] of Object.entries({ model: 'gpt-image-1', prompt: 'x', ...fields }))
+      form.set(key, value);
+    for (const [key, file] of files) form.append(key, new Blob([new Uint8Array(file)]), 'file');
+    const response = await fetch(`${harness.url}/openai/v1/images/edits`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${testKey}` },
+      body: form,
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+  };
+
+  it.each([
+    ['no image', {}, [], ['image', 'missing_required_parameter'] as const],
+    [
+      '17 images',
+      {},
+      Array.from({ length: 17 }, () => ['image[]', png] as const),
+      ['image', 'invalid_value'] as const,
+    ],
+    [
+      'a text as an image',
+      {},
+      [['image', Buffer.from('hello hello hello')]] as const,
+      ['image', 'unsupported_file_mimetype'] as const,
+    ],
+    [
+      'a jpeg with dall-e-2',
+      { model: 'dall-e-2' },
+      [['image', jpeg]] as const,
+      ['image', 'unsupported_file_mimetype'] as const,
+    ],
+    [
+      'two images with dall-e-2',
+      { model: 'dall-e-2' },
+      [
+        ['image', png],
+        ['image', png],
+      ] as const,
+      ['image', 'invalid_value'] as const,
+    ],
+    [
+      'a jpeg mask',
+      {},
+      [
+        ['image', png],
+        ['mask', jpeg],
+      ] as const,
+      ['mask', 'invalid_value'] as const,
+    ],
+    ['dall-e-3', { model: 'dall-e-3' }, [['image', png]] as const, ['model', 'invalid_value'] as const],
+    ['n as a word', { n: 'two' }, [['image', png]] as const, ['n', 'invalid_value'] as const],
+  ])('refuse %s', async (_title, fields, files, [param, code]) => {
+    const answer = await edit(fields, files);
+    expect({ status: answer.status, error: answer.body.error }).toMatchObject({
+      status: 400,
+      error: { param, code },
+    });
+  });
+
+  it('refuse JSON', async () => {
+    expect((await harness.call('POST', '/openai/v1/images/edits', { prompt: 'x' })).status).toBe(400);
+  });
+});
+
+describe('validation', () => {
+  it.each([
+    ['an unknown model', { model: 'dall-e-9' }, [404, 'model', 'model_not_found'] as const],
+    ['no prompt', { prompt: undefined }, [400, 'prompt', 'missing_required_parameter'] as const],
+    [
+      'a long prompt with dall-e-2',
+      { model: 'dall-e-2', prompt: 'x'.repeat(1001) },
+      [400, 'prompt', 'string_above_max_length'] as const,
+    ],
+    ['eleven images', { n: 11 }, [400, 'n', 'invalid_value'] as const],
+    ['two images with dall-e-3', { model: 'dall-e-3', n: 2 }, [400, 'n', 'invalid_value'] as const],
+    ['an unknown size', { size: '999x999' }, [400, 'size', 'invalid_value'] as const],
+    [
+      'a size of another family',
+      { model: 'dall-e-2', size: '1536x1024' },
+      [400, 'size', 'invalid_value'] as const,
+    ],
+    [
+      'a size that is no multiple of 16',
+      { model: 'gpt-image-2', size: '1000x1001' },
+      [400, 'size', 'invalid_value'] as const,
+    ],
+    [
+      'a size that is too narrow',
+      { model: 'gpt-image-2', size: '512x2048' },
+      [400, 'size', 'invalid_value'] as const,
+    ],
+    [
+      'a size that is too large',
+      { model: 'gpt-image-2', size: '4096x4096' },
+      [400, 'size', 'invalid_value'] as const,
+    ],
+    ['a quality of another family', { quality: 'hd' }, [400, 'quality', 'invalid_value'] as const],
+    [
+      'response_format',
+      { response_format: 'b64_json' },
+      [400, 'response_format', 'unknown_parameter'] as const,
+    ],
+    ['style', { style: 'vivid' }, [400, 'style', 'unknown_parameter'] as const],
+    [
+      'an output format with dall-e-3',
+      { model: 'dall-e-3', output_format: 'png' },
+      [400, 'output_format', 'unknown_parameter'] as const,
+    ],
+    [
+      'a stream with dall-e-3',
+      { model: 'dall-e-3', stream: true },
+      [400, 'stream', 'invalid_value'] as const,
+    ],
+    [
+      'a transparent jpeg',
+      { background: 'transparent', output_format: 'jpeg' },
+      [400, 'background', 'invalid_value'] as const,
+    ],
+    [
+      'a compression of 101',
+      { output_compression: 101 },
+      [400, 'output_compression', 'invalid_value'] as const,
+    ],
+    ['moderation "off"', { moderation: 'off' }, [400, 'moderation', 'invalid_value'] as const],
+  ])('refuses %s', async (_title, body, [status, param, code]) => {
+    const answer = await generate(body);
+    expect(answer.status).toBe(status);
+    expect(Object.keys(answer.body.error)).toEqual(['message', 'type', 'param', 'code']);
+    expect(answer.body.error).toMatchObject({ type: 'invalid_request_error', param, code });
+    expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
+  });
+
+  it('tells that a path does not exist', async () => {
+    expect((await harness.call('POST', '/openai/v1/images/variations', {})).status).toBe(404);
+  });
+});
+
+describe('faults', () => {
+  it.each([
+    ['401', 401, 'invalid_api_key', 'invalid_request_error'],
+    ['403', 403, 'organization_not_verified', 'invalid_request_error'],
+    ['429', 429, 'rate_limit_exceeded', 'requests'],
+    ['quota', 429, 'insufficient_quota', 'insufficient_quota'],
+    ['500', 500, 'server_error', 'server_error'],
+    ['503', 503, 'service_unavailable', 'server_error'],
+    ['moderation', 400, 'moderation_blocked', 'image_generation_user_error'],
+    ['item-moderation', 400, 'moderation_blocked', 'image_generation_user_error'],
+    ['item-error', 500, 'server_error', 'server_error'],
+  ])('%s', async (fault, status, code, type) => {
+    const answer = await generate({ prompt: `[sim:${fault}]` });
+    expect({ status: answer.status, ...answer.body.error }).toMatchObject({ status, code, type });
+  });
+
+  it('have the code of the older models there', async () => {
+    const answer = await generate({ model: 'dall-e-3', prompt: '[sim:item-moderation]' });
+    expect(answer.body.error.code).toBe('content_policy_violation');
+  });
+
+  it('come as the errors of the official client', async () => {
+    const refused = client.images.generate({ model: 'gpt-image-1', prompt: '[sim:429]' });
+    await expect(refused).rejects.toBeInstanceOf(OpenAI.RateLimitError);
+    const keyless = new OpenAI({ apiKey: 'wrong', baseURL: `${harness.url}/openai/v1`, maxRetries: 0 });
+    await expect(keyless.images.generate({ prompt: 'x' })).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
+  });
+
+  it('may stand in the field user, or change usage and size', async () => {
+    expect((await generate({ user: '[sim:500]' })).status).toBe(500);
+    expect((await generate({ prompt: '[sim:missing-usage]' })).body).not.toHaveProperty('usage');
+    expect((await generate({ prompt: '[sim:usage-above=2]' })).body.usage.output_tokens).toBe(2112);
+    const padded = await generate({ prompt: '[sim:bytes=200000]' });
+    expect(Buffer.from(padded.body.data[0].b64_json, 'base64').length).toBeGreaterThan(199_980);
+  });
+});
+
+describe('multipart bodies', () => {
+  const type = 'multipart/form-data; boundary=xx';
+
+  it('are read with quoted boundaries and binary content', () => {
+    const body = Buffer.concat([
+      Buffer.from('--xx\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--xx\r\n'),
+      Buffer.from(
+        'content-disposition: form-data; name="f"; filename="x.png"\r\nContent-Type: image/png\r\n\r\n',
+      ),
+      Buffer.from([0, 13, 10, 45, 45, 120, 255]),
+      Buffer.from('\r\n--xx--\r\n'),
+    ]);
+    const parts = parseMultipart('multipart/form-data; boundary="xx"', body);
+    expect(parts).toEqual([
+      { name: 'a', filename: undefined, type: 'text/plain', body: Buffer.from('1') },
+      { name: 'f', filename: 'x.png', type: 'image/png', body: Buffer.from([0, 13, 10, 45, 45, 120, 255]) },
+    ]);
+  });
+
+  it.each([
+    ['another content type', 'application/json', '{}'],
+    ['no delimiter', type, 'hello'],
+    ['no end', type, '--xx\r\nContent-Disposition: form-data; name="a"\r\n\r\n1'],
+    ['a part without a name', type, '--xx\r\nContent-Type: text/plain\r\n\r\n1\r\n--xx--'],
+    ['a part without a head', type, '--xx\r\n1\r\n--xx--'],
+  ])('are refused with %s', (_title, contentType, body) => {
+    expect(parseMultipart(contentType, Buffer.from(body))).toBeUndefined();
+  });
+});

@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import type { VideoRequest } from '../../../src/domain/request.ts';
+import { arkVideo } from '../../../src/providers/ark/ark-video.ts';
+import { videoRequest } from '../support.ts';
+
+const pro1 = 'doubao-seedance-1-0-pro-250528';
+const liteText = 'doubao-seedance-1-0-lite-t2v-250428';
+const lite = 'seedance-1-0-lite-i2v-250428';
+const pro15 = 'doubao-seedance-1-5-pro-251215';
+const pro2 = 'dreamina-seedance-2-0-260128';
+const fast2 = 'dreamina-seedance-2-0-fast-260128';
+const mini2 = 'dreamina-seedance-2-0-mini-260615';
+const pro25 = 'dreamina-seedance-2-5-260628';
+const endpoint = 'ep-20260101-abcde';
+
+const check = (request: Partial<VideoRequest>, model: string) =>
+  arkVideo.check?.(videoRequest(request), model)?.param;
+const images = (count: number) => Array.from({ length: count }, (_, index) => `https://ex.com/${index}.png`);
+const videos = (count: number) => Array.from({ length: count }, (_, index) => `https://ex.com/${index}.mp4`);
+const audios = (count: number) => Array.from({ length: count }, (_, index) => `https://ex.com/${index}.wav`);
+
+describe('parameters in the prompt that would change what is billed', () => {
+  test.each([
+    'a cat --rs 1080p',
+    'a cat --rt 16:9',
+    '--dur 10 a cat',
+    'a cat --fps 60',
+    'a cat --resolution 4k',
+    'a cat --duration=12',
+    'a cat --ratio 1:1',
+    'a cat --frames 289',
+    'a cat--DUR 10',
+    'a cat\n--Rs 1080p',
+    'a cat --dur10',
+  ])('%j is refused', (prompt) => {
+    expect(check({ prompt }, pro2)).toBe('prompt');
+  });
+
+  test.each([
+    'a cat --seed 11',
+    'a cat --wm true',
+    'a cat -- running --',
+    'rs 1080p',
+    'the --ratios of it',
+    'a–dur 5',
+  ])('%j is not', (prompt) => {
+    expect(check({ prompt }, pro2)).toBeUndefined();
+  });
+});
+
+test.each<[string, Partial<VideoRequest>, string, string | undefined]>([
+  ['plain text', {}, pro2, undefined],
+  ['plain text to a private endpoint', { resolution: '1080p', duration: 12 }, endpoint, undefined],
+  ['the longest 1.0', { duration: 12 }, pro1, undefined],
+  ['longer than 1.0', { duration: 13 }, pro1, 'duration'],
+  ['shorter than 1.0', { duration: 1 }, pro1, 'duration'],
+  ['the shortest 2.0', { duration: 4 }, pro2, undefined],
+  ['shorter than 2.0', { duration: 3 }, pro2, 'duration'],
+  ['longer than 1.5', { duration: 13 }, pro15, 'duration'],
+  ['longer than 2.0', { duration: 16 }, pro2, 'duration'],
+  ['30 s of 2.5', { duration: 30 }, pro25, undefined],
+  ['a part of a second', { duration: 4.5 }, pro2, 'duration'],
+  ['auto with 2.0', { duration: 'auto' }, pro2, undefined],
+  ['auto with 1.0', { duration: 'auto' }, pro1, 'duration'],
+  ['1080p of fast', { resolution: '1080p' }, fast2, 'resolution'],
+  ['1080p of mini', { resolution: '1080p' }, mini2, 'resolution'],
+  ['4k of 2.0', { resolution: '4k' }, pro2, undefined],
+  ['4k of 1.5', { resolution: '4k' }, pro15, 'resolution'],
+  ['an unknown resolution', { resolution: '540p' }, pro2, 'resolution'],
+  ['a draft', { draft: true }, pro15, undefined],
+  ['a draft at 480p', { draft: true, resolution: '480p' }, pro15, undefined],
+  ['a draft at 720p', { draft: true, resolution: '720p' }, pro15, 'resolution'],
+  ['a draft of 2.0', { draft: true }, pro2, 'metadata.draft'],
+  ['no draft of 2.0', { draft: false }, pro2, undefined],
+  ['a draft with a last frame', { draft: true, returnLastFrame: true }, pro15, 'metadata.return_last_frame'],
+  ['a flex draft', { draft: true, extra: { service_tier: 'flex' } }, pro15, 'metadata.service_tier'],
+  ['flex with 1.0', { extra: { service_tier: 'flex' } }, pro1, undefined],
+  ['flex with 2.0', { extra: { service_tier: 'flex' } }, pro2, 'metadata.service_tier'],
+  ['sound of 1.5', { generateAudio: true }, pro15, undefined],
+  ['sound of 1.0', { generateAudio: true }, pro1, 'metadata.generate_audio'],
+  ['no sound of 1.0', { generateAudio: false }, pro1, undefined],
+  ['tools of 2.0', { tools: [{ type: 'web_search' }] }, pro2, undefined],
+  ['tools of 1.5', { tools: [{ type: 'web_search' }] }, pro15, 'metadata.tools'],
+  ['frames of 1.0', { extra: { frames: 29 } }, pro1, undefined],
+  ['frames off the grid', { extra: { frames: 30 } }, pro1, 'metadata.frames'],
+  ['too many frames', { extra: { frames: 293 } }, pro1, 'metadata.frames'],
+  ['frames as text', { extra: { frames: '29' } }, pro1, 'metadata.frames'],
+  ['frames of 2.0', { extra: { frames: 29 } }, pro2, 'metadata.frames'],
+  ['a resolution in metadata', { extra: { resolution: '1080p' } }, pro2, 'metadata.resolution'],
+  ['a duration in metadata', { extra: { duration: 12 } }, pro2, 'metadata.duration'],
+  ['a ratio in metadata', { extra: { ratio: '1:1' } }, pro2, 'metadata.ratio'],
+  ['a first frame', { inputType: 'first_last_frame', images: images(1) }, pro2, undefined],
+  ['two frames', { inputType: 'first_last_frame', images: images(2) }, pro2, undefined],
+  ['three frames', { inputType: 'first_last_frame', images: images(3) }, pro2, 'images'],
+  ['no frame', { inputType: 'first_last_frame' }, pro2, 'images'],
+  ['frames of a text model', { inputType: 'first_last_frame', images: images(1) }, liteText, 'input_type'],
+  [
+    'frames and a video',
+    { inputType: 'first_last_frame', images: images(2), videos: videos(1) },
+    pro2,
+    'videos',
+  ],
+  [
+    'frames and audio',
+    { inputType: 'first_last_frame', images: images(2), audios: audios(1) },
+    pro2,
+    'audios',
+  ],
+  ['nine references', { inputType: 'reference', images: images(9) }, pro2, undefined],
+  ['ten references', { inputType: 'reference', images: images(10) }, pro2, 'images'],
+  ['thirty references', { inputType: 'reference', images: images(30) }, pro25, undefined],
+  ['four references of lite', { inputType: 'reference', images: images(4) }, lite, undefined],
+  ['five references of lite', { inputType: 'reference', images: images(5) }, lite, 'images'],
+  [
+    'lite references at 1080p',
+    { inputType: 'reference', images: images(1), resolution: '1080p' },
+    lite,
+    'resolution',
+  ],
+  ['one image for 1.0', { inputType: 'reference', images: images(1), resolution: '1080p' }, pro1, undefined],
+  ['two references of 1.0', { inputType: 'reference', images: images(2) }, pro1, 'images'],
+  ['a video for 1.5', { inputType: 'reference', videos: videos(1) }, pro15, 'videos'],
+  ['an image for a text model', { inputType: 'reference', images: images(1) }, liteText, 'images'],
+  ['three videos', { inputType: 'reference', videos: videos(3) }, pro2, undefined],
+  ['four videos', { inputType: 'reference', videos: videos(4) }, pro2, 'videos'],
+  ['four audios', { inputType: 'reference', images: images(1), audios: audios(4) }, pro2, 'audios'],
+  ['audio alone', { inputType: 'reference', audios: audios(1) }, pro2, 'audios'],
+  ['audio with a video', { inputType: 'reference', videos: videos(1), audios: audios(1) }, pro2, undefined],
+  ['a video as data', { inputType: 'reference', videos: ['data:video/mp4;base64,AA=='] }, pro2, 'videos[0]'],
+  ['a video as base64', { inputType: 'reference', videos: [...videos(1), 'AAAA'] }, pro2, 'videos[1]'],
+  ['a video as asset', { inputType: 'reference', videos: ['asset://a1'] }, pro2, undefined],
+  ['an image as data', { inputType: 'reference', images: ['data:image/png;base64,AA=='] }, pro2, undefined],
+  ['an image as bare base64', { inputType: 'reference', images: ['iVBORw0KGgo'] }, pro2, 'images[0]'],
+])('%s', (_, request, model, param) => {
+  expect(check(request, model)).toBe(param);
+});

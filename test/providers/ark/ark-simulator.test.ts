@@ -1,0 +1,321 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { VideoRequest } from '../../../src/domain/request.ts';
+import { createGuardedClient, createUpstreamClient } from '../../../src/http-client/index.ts';
+import type { UpstreamClient } from '../../../src/http-client/index.ts';
+import { arkVideo } from '../../../src/providers/ark/ark-video.ts';
+import type { OperationStatus, ProviderContext, SubmitContext } from '../../../src/providers/provider.ts';
+import { startSimulator } from '../../../src/local/simulator/simulator.ts';
+import type { Simulator } from '../../../src/local/simulator/simulator.ts';
+import { providerContext, submitContext, upstreamError, videoRequest } from '../support.ts';
+
+const pro1 = 'doubao-seedance-1-0-pro-250528';
+const pro15 = 'doubao-seedance-1-5-pro-251215';
+const pro2 = 'doubao-seedance-2-0-260128';
+
+let simulator: Simulator;
+let request: UpstreamClient;
+
+beforeAll(async () => {
+  simulator = await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['test-key'], renderSeconds: 80 });
+  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+});
+
+afterAll(async () => {
+  await request.close();
+  await simulator.close();
+});
+
+beforeEach(() => simulator.control.reset());
+
+const base = () => ({ request, baseUrl: `${simulator.url}/ark/api/v3` });
+const context = (over: Partial<ProviderContext> = {}) => providerContext({ ...base(), ...over });
+
+function submit(asked: Partial<VideoRequest>, over: Partial<SubmitContext> = {}) {
+  return arkVideo.submit(videoRequest(asked), submitContext({ model: pro2, ...base(), ...over }));
+}
+
+async function render(
+  asked: Partial<VideoRequest>,
+  over: Partial<SubmitContext> = {},
+): Promise<OperationStatus> {
+  const { operation } = await submit(asked, over);
+  simulator.control.advance(100);
+  return arkVideo.status(operation, context());
+}
+
+describe('a job', () => {
+  test('is queued, runs, and ends with a link that works, a last frame and its usage', async () => {
+    const { operation } = await submit({
+      resolution: '480p',
+      ratio: '16:9',
+      duration: 5,
+      returnLastFrame: true,
+    });
+    expect(operation.id).toMatch(/^cgt-/);
+    expect(await arkVideo.status(operation, context())).toMatchObject({
+      state: 'pending',
+      phase: 'submitted',
+    });
+    simulator.control.advance(20);
+    expect(await arkVideo.status(operation, context())).toMatchObject({ state: 'pending', phase: 'running' });
+    simulator.control.advance(80);
+    const status = await arkVideo.status(operation, context());
+    expect(status).toMatchObject({
+      state: 'succeeded',
+      facts: {
+        usage: { completionTokens: 50_638, totalTokens: 50_638 },
+        durationSeconds: 5,
+        resolution: '480p',
+        ratio: '16:9',
+      },
+    });
+    const item = status.state === 'succeeded' ? status.items[0] : undefined;
+    expect(item?.lastFrameUrl).toBeDefined();
+    const nowSeconds = Date.now() / 1000 + 100;
+    expect(item?.expiresAt).toBeGreaterThan(nowSeconds + 23 * 3600);
+    expect(item?.expiresAt).toBeLessThan(nowSeconds + 25 * 3600);
+    const guarded = createGuardedClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+    const media = await guarded.openMedia({ url: item?.url ?? '', maxBytes: 10_000_000, timeoutMs: 5_000 });
+    expect(media.mediaType).toBe('video/mp4');
+    for await (const chunk of media.body) expect(chunk.byteLength).toBeGreaterThan(0);
+    await guarded.close();
+  });
+
+  test.each<[string, string, Partial<VideoRequest>]>([
+    ['text', pro1, { resolution: '1080p', ratio: '21:9', duration: 12, seed: 7, watermark: true }],
+    ['a first frame', pro1, { inputType: 'first_last_frame', images: ['https://ex.com/a.png'] }],
+    [
+      'two frames',
+      pro15,
+      { inputType: 'first_last_frame', images: ['https://ex.com/a.png', 'https://ex.com/b.png'] },
+    ],
+    [
+      'one image for a model without references',
+      pro15,
+      { inputType: 'reference', images: ['https://ex.com/a.png'] },
+    ],
+    ['a draft', pro15, { draft: true }],
+    ['sound', pro15, { generateAudio: true, duration: 'auto' }],
+    ['no sound for a silent model', pro1, { generateAudio: false }],
+    ['frames', pro1, { duration: 5, extra: { frames: 29 } }],
+    ['a flex tier', pro15, { extra: { service_tier: 'flex' } }],
+    ['a tool', pro2, { tools: { type: 'web_search' } }],
+    ['4k', 'dreamina-seedance-2-0-260128', { resolution: '4k' }],
+    [
+      'references of every kind',
+      pro2,
+      {
+        inputType: 'reference',
+        images: ['https://ex.com/a.png', 'https://ex.com/b.png'],
+        videos: ['https://ex.com/a.mp4'],
+        audios: ['https://ex.com/a.wav'],
+        duration: 15,
+        ratio: 'adaptive',
+      },
+    ],
+  ])('of %s passes our check, is accepted and succeeds', async (_, model, asked) => {
+    expect(arkVideo.check?.(videoRequest(asked), model)).toBeUndefined();
+    expect(await render(asked, { model })).toMatchObject({ state: 'succeeded' });
+  });
+
+  test('never costs more tokens than were estimated', async () => {
+    for (const model of [pro1, pro15, pro2]) {
+      for (const resolution of ['480p', '720p', '1080p']) {
+        for (const ratio of ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9']) {
+          const asked = { resolution, ratio, duration: 5 };
+          const status = await render(asked, { model });
+          const used = status.state === 'succeeded' ? status.facts.usage?.completionTokens : undefined;
+          const output = { resolution, ratio, durationSeconds: 5 };
+          expect([model, resolution, ratio, used]).toEqual([
+            model,
+            resolution,
+            ratio,
+            Number(arkVideo.estimateTokens?.(videoRequest(asked), output, model)),
+          ]);
+        }
+      }
+    }
+  });
+
+  test.each<[string, Partial<VideoRequest>]>([
+    [pro1, { duration: 13 }],
+    [pro1, { duration: 'auto' }],
+    [pro1, { inputType: 'reference', images: ['https://ex.com/a.png', 'https://ex.com/b.png'] }],
+    [pro2, { inputType: 'reference', audios: ['https://ex.com/a.wav'] }],
+    [pro2, { inputType: 'reference', videos: ['data:video/mp4;base64,AA=='] }],
+    ['doubao-seedance-2-0-fast-260128', { resolution: '1080p' }],
+    [
+      'doubao-seedance-1-0-lite-t2v-250428',
+      { inputType: 'first_last_frame', images: ['https://ex.com/a.png'] },
+    ],
+  ])('that our check refuses is refused by the upstream too: %s %j', async (model, asked) => {
+    expect(arkVideo.check?.(videoRequest(asked), model)).toBeDefined();
+    expect((await upstreamError(submit(asked, { model }))).outcome).toBe('rejected');
+  });
+
+  test('that the upstream fails keeps its code', async () => {
+    expect(await render({ prompt: 'a [sim:failed]' })).toMatchObject({ state: 'failed' });
+    expect(await render({ prompt: 'a [sim:moderation-in-task]' })).toMatchObject({
+      state: 'failed',
+      code: expect.stringContaining('SensitiveContentDetected'),
+    });
+  });
+
+  test('of a status that goes unknown is running', async () => {
+    const { operation } = await submit({ prompt: 'a [sim:unknown-status]' });
+    simulator.control.advance(20);
+    expect(await arkVideo.status(operation, context())).toMatchObject({ state: 'pending', phase: 'running' });
+  });
+
+  test('without usage has none', async () => {
+    const status = await render({ prompt: 'a [sim:missing-usage]', resolution: '720p' });
+    expect(status.state === 'succeeded' && status.facts).toMatchObject({
+      resolution: '720p',
+      durationSeconds: 5,
+    });
+    expect(status.state === 'succeeded' && status.facts.usage).toBeUndefined();
+  });
+
+  test('whose record is gone is gone', async () => {
+    const { operation } = await submit({ prompt: 'a [sim:vanishes]' });
+    simulator.control.advance(50);
+    expect((await upstreamError(arkVideo.status(operation, context()))).gone).toBe(true);
+    expect((await upstreamError(arkVideo.status({ id: 'cgt-nothing' }, context()))).gone).toBe(true);
+  });
+
+  test('that outlives its time is expired', async () => {
+    const { operation } = await submit({ prompt: 'a [sim:never-finishes]' }, { remainingSeconds: 1 });
+    simulator.control.advance(4_000);
+    expect(await arkVideo.status(operation, context())).toMatchObject({
+      state: 'failed',
+      code: 'upstream_expired',
+    });
+  });
+});
+
+test.each([
+  ['429=2', 'throttled', 0],
+  ['429-date=30', 'throttled', 0],
+  ['503', 'throttled', 0],
+  ['quota', 'unavailable', 0],
+  ['401', 'unavailable', 0],
+  ['403', 'unavailable', 0],
+  ['404', 'rejected', 0],
+  ['moderation', 'rejected', 0],
+  ['redirect', 'unavailable', 0],
+  ['500', 'ambiguous', 0],
+  ['502', 'ambiguous', 0],
+  ['504', 'ambiguous', 0],
+  ['reset', 'ambiguous', 0],
+  ['accepted-then-silent', 'ambiguous', 1],
+  ['accepted-500', 'ambiguous', 1],
+  ['accepted-502', 'ambiguous', 1],
+  ['accepted-504', 'ambiguous', 1],
+  ['malformed', 'ambiguous', 1],
+  ['empty', 'ambiguous', 1],
+  ['html', 'ambiguous', 1],
+  ['gzip', 'ambiguous', 1],
+  ['huge-body=3', 'ambiguous', 1],
+])('a submit into %s is %s, after %i accepted jobs', async (fault, outcome, accepted) => {
+  const error = await upstreamError(submit({ prompt: `a boat [sim:${fault}]` }));
+  expect([error.outcome, simulator.control.tasks('a boat').length]).toEqual([outcome, accepted]);
+});
+
+test('a submit into silence ends with its time and is ambiguous', async () => {
+  const signal = AbortSignal.timeout(300);
+  for (const fault of ['slow=2', 'timeout=2', 'slow-loris=5']) {
+    const error = await upstreamError(submit({ prompt: `a [sim:${fault}]` }, { signal }));
+    expect(['ambiguous', 'not_sent']).toContain(error.outcome);
+  }
+});
+
+test('retry-after is read in seconds and as a date', async () => {
+  const seconds = await upstreamError(submit({ prompt: 'a [sim:429=7]' }));
+  expect(seconds.retryAfterMs).toBe(7_000);
+  const date = await upstreamError(submit({ prompt: 'a [sim:429-date=30]' }));
+  expect(date.retryAfterMs).toBeGreaterThan(25_000);
+  expect(date.retryAfterMs).toBeLessThan(32_000);
+});
+
+test('a wrong key is the channel that is unavailable', async () => {
+  const error = await upstreamError(submit({}, { credential: { id: 'b', apiKey: 'wrong' } }));
+  expect([error.outcome, error.status]).toEqual(['unavailable', 401]);
+});
+
+describe('cancel', () => {
+  test('ends a queued job, and only that', async () => {
+    const { operation } = await submit({});
+    expect(await arkVideo.cancel?.(operation, context())).toBe('cancelled');
+    expect(await arkVideo.status(operation, context())).toMatchObject({ code: 'upstream_cancelled' });
+    expect(await arkVideo.cancel?.(operation, context())).toBe('cancelled');
+  });
+
+  test('understands an empty answer', async () => {
+    const { operation } = await submit({ prompt: 'a [sim:delete:no-content]' });
+    expect(await arkVideo.cancel?.(operation, context())).toBe('cancelled');
+  });
+
+  test('leaves running and finished jobs alone', async () => {
+    const { operation } = await submit({});
+    simulator.control.advance(20);
+    expect(await arkVideo.cancel?.(operation, context())).toBe('refused');
+    simulator.control.advance(80);
+    expect(await arkVideo.cancel?.(operation, context())).toBe('refused');
+    expect(await arkVideo.status(operation, context())).toMatchObject({ state: 'succeeded' });
+    expect(simulator.control.stats()).toMatchObject({ deletes: 0 });
+  });
+});
+
+describe('list', () => {
+  test('tells many jobs in one request', async () => {
+    const submitted = await Promise.all(Array.from({ length: 50 }, () => submit({})));
+    simulator.control.advance(100);
+    const operations = submitted.map(({ operation }) => operation);
+    const before = simulator.control.stats();
+    const found = await arkVideo.list?.(operations, context());
+    expect(found?.size).toBe(50);
+    expect([...(found?.values() ?? [])].every(({ state }) => state === 'succeeded')).toBe(true);
+    const after = simulator.control.stats();
+    expect([after.lists - before.lists, after.gets - before.gets]).toEqual([1, 0]);
+  });
+
+  test('leaves finished jobs to a single question where it lacks their facts', async () => {
+    const running = await submit({ prompt: 'slow [sim:list:sdk-shape][sim:render=1000]' });
+    const ended = await submit({ prompt: 'quick [sim:list:sdk-shape]' });
+    const failed = await submit({ prompt: 'bad [sim:list:sdk-shape][sim:failed]' });
+    simulator.control.advance(150);
+    const operations = [running, ended, failed].map(({ operation }) => operation);
+    const found = await arkVideo.list?.(operations, context());
+    expect(found?.get(running.operation.id)).toMatchObject({ state: 'pending' });
+    expect(found?.get(failed.operation.id)).toMatchObject({
+      state: 'failed',
+      code: expect.stringMatching(/.+/),
+    });
+    expect(found?.has(ended.operation.id)).toBe(false);
+    expect(await arkVideo.status(ended.operation, context())).toMatchObject({ state: 'succeeded' });
+  });
+});
+
+describe('find', () => {
+  // The tests above put the simulator's clock forward.
+  const window = { sentAfter: Date.now() - 60_000, sentBefore: Date.now() + 86_400_000 };
+
+  test('recognises a job whose answer was lost', async () => {
+    await Promise.all(
+      Array.from({ length: 120 }, (_, index) => submit({}, { marker: `mediary-other-${index}` })),
+    );
+    await upstreamError(submit({ prompt: 'a [sim:accepted-then-silent]' }, { marker: 'mediary-lost-1' }));
+    await Promise.all(
+      Array.from({ length: 120 }, (_, index) => submit({}, { marker: `mediary-more-${index}` })),
+    );
+    const found = await arkVideo.find?.({ marker: 'mediary-lost-1', ...window }, context());
+    expect(found).toHaveLength(1);
+    const [job] = found ?? [];
+    expect(job && (await arkVideo.status(job.operation, context()))).toMatchObject({ state: 'pending' });
+  });
+
+  test('finds nothing that was never accepted', async () => {
+    await upstreamError(submit({ prompt: 'a [sim:reset]' }, { marker: 'mediary-lost-2' }));
+    expect(await arkVideo.find?.({ marker: 'mediary-lost-2', ...window }, context())).toEqual([]);
+  });
+});

@@ -1,0 +1,421 @@
+import { describe, expect, test } from 'vitest';
+import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
+import { dashscope } from '../../../src/providers/dashscope/index.ts';
+import {
+  canned,
+  fixture,
+  imageRequest,
+  providerContext,
+  submitContext,
+  upstreamError,
+  videoRequest,
+} from '../support.ts';
+import type { CannedAnswer } from '../support.ts';
+
+const { video, image, imageTask } = dashscope;
+if (video === undefined || image === undefined || imageTask === undefined)
+  throw new Error('a capability is missing');
+
+const operation = { id: '0385dc79-5ff8-4d82-bcb6-0123456789ab' };
+const picture = 'https://ex.com/a.png';
+const picture2 = 'https://ex.com/b.png';
+const clip = 'https://ex.com/a.mp4';
+const sound = 'https://ex.com/a.wav';
+const link: ImageInput = { form: 'url', url: picture };
+const data: ImageInput = { form: 'data', mediaType: 'image/png', base64: 'QUJD' };
+
+async function submitVideo(
+  request: Partial<VideoRequest>,
+  model: string,
+  answer: CannedAnswer = { json: fixture('dashscope/created') },
+) {
+  const upstream = canned(answer);
+  const submitted = await video?.submit(
+    videoRequest(request),
+    submitContext({ model, request: upstream.request }),
+  );
+  const [sent] = upstream.sent;
+  return { submitted, url: sent?.url.split('/api/v3')[1], sent, json: sent?.json };
+}
+
+describe('a video', () => {
+  test('is a task of its own header', async () => {
+    const { submitted, sent, url } = await submitVideo({}, 'wan2.6-t2v');
+    expect(submitted).toEqual({ operation, traceId: '4909100c-7b5a-9f92-bfe5-0123456789ab' });
+    expect(url).toBe('/services/aigc/video-generation/video-synthesis');
+    expect(sent?.headers).toEqual({ authorization: 'Bearer test-key', 'x-dashscope-async': 'enable' });
+  });
+
+  test.each<[string, Partial<VideoRequest>, string, object]>([
+    [
+      'of text has a size with an asterisk',
+      { resolution: '720p', ratio: '9:16', duration: 5, seed: 7, watermark: false, generateAudio: true },
+      'wan2.6-t2v',
+      {
+        input: { prompt: 'a fox in the snow' },
+        parameters: { size: '720*1280', duration: 5, seed: 7, watermark: false, audio: true },
+      },
+    ],
+    [
+      'of text without a ratio is wide',
+      { resolution: '1080p' },
+      'wan2.5-t2v-preview',
+      { input: { prompt: 'a fox in the snow' }, parameters: { size: '1920*1080' } },
+    ],
+    [
+      'of one image has a resolution in upper case',
+      { inputType: 'reference', images: [picture], audios: [sound], resolution: '720p', ratio: 'adaptive' },
+      'wan2.6-i2v',
+      {
+        input: { prompt: 'a fox in the snow', img_url: picture, audio_url: sound },
+        parameters: { resolution: '720P' },
+      },
+    ],
+    [
+      'of two frames of the newest model is a list',
+      { inputType: 'first_last_frame', images: [picture, picture2], resolution: '720p', ratio: '16:9' },
+      'wan2.7-i2v',
+      {
+        input: {
+          prompt: 'a fox in the snow',
+          media: [
+            { type: 'first_frame', url: picture },
+            { type: 'last_frame', url: picture2 },
+          ],
+        },
+        parameters: { resolution: '720P', ratio: '16:9' },
+      },
+    ],
+    [
+      'of references of the newest model is a list',
+      { inputType: 'reference', images: [picture], videos: [clip], audios: [sound] },
+      'wan2.7-r2v',
+      {
+        input: {
+          prompt: 'a fox in the snow',
+          media: [
+            { type: 'reference_image', url: picture },
+            { type: 'reference_video', url: clip },
+            { type: 'driving_audio', url: sound },
+          ],
+        },
+        parameters: {},
+      },
+    ],
+    [
+      'of references of an older model names addresses',
+      { inputType: 'reference', videos: [clip] },
+      'wan2.6-r2v',
+      { input: { prompt: 'a fox in the snow', reference_urls: [clip] }, parameters: {} },
+    ],
+    [
+      'takes what metadata adds, and nothing that it would override',
+      {
+        extra: {
+          negative_prompt: 'rain',
+          prompt_extend: false,
+          shot_type: 'multi',
+          model: 'x',
+          prompt: 'x',
+          size: '1*1',
+          input: {},
+          parameters: {},
+          duration: 15,
+          callback_url: 'https://x.example/',
+        },
+      },
+      'wan2.6-t2v',
+      {
+        input: { prompt: 'a fox in the snow', negative_prompt: 'rain' },
+        parameters: { prompt_extend: false, shot_type: 'multi' },
+      },
+    ],
+  ])('%s', async (_, request, model, body) => {
+    expect(video.check?.(videoRequest(request), model)).toBeUndefined();
+    expect((await submitVideo(request, model)).json).toEqual({ model, ...body });
+  });
+
+  test('of first and last frame has a path of its own', async () => {
+    const request = { inputType: 'first_last_frame', images: [picture, picture2] } as const;
+    const { url, json } = await submitVideo(request, 'wan2.2-kf2v-flash');
+    expect(url).toBe('/services/aigc/image2video/video-synthesis');
+    expect(json?.['input']).toMatchObject({ first_frame_url: picture, last_frame_url: picture2 });
+  });
+
+  test.each<[string, Partial<VideoRequest>, string, string | undefined]>([
+    ['text', {}, 'wan2.6-t2v', undefined],
+    ['an image for text', { inputType: 'reference', images: [picture] }, 'wan2.6-t2v', 'input_type'],
+    ['no image', {}, 'wan2.6-i2v', 'images'],
+    ['two images', { inputType: 'reference', images: [picture, picture2] }, 'wan2.6-i2v', 'images'],
+    [
+      'two frames of an older model',
+      { inputType: 'first_last_frame', images: [picture, picture2] },
+      'wan2.6-i2v',
+      'images',
+    ],
+    [
+      'one frame for two',
+      { inputType: 'first_last_frame', images: [picture] },
+      'wan2.2-kf2v-flash',
+      'images',
+    ],
+    [
+      'a video for an image',
+      { inputType: 'reference', images: [picture], videos: [clip] },
+      'wan2.6-i2v',
+      'videos',
+    ],
+    [
+      'sound for an old model',
+      { inputType: 'reference', images: [picture], audios: [sound] },
+      'wan2.2-i2v-plus',
+      'audios',
+    ],
+    ['text for references', {}, 'wan2.6-r2v', 'input_type'],
+    ['a resolution that is not there', { resolution: '4k' }, 'wan2.6-t2v', 'resolution'],
+    ['a ratio that is not there', { ratio: '21:9' }, 'wan2.6-t2v', 'ratio'],
+    [
+      'a ratio that follows the image',
+      { inputType: 'reference', images: [picture], ratio: '21:9' },
+      'wan2.6-i2v',
+      undefined,
+    ],
+    ['7 s of 2.5', { duration: 7 }, 'wan2.5-t2v-preview', 'duration'],
+    ['10 s of 2.5', { duration: 10 }, 'wan2.5-t2v-preview', undefined],
+    ['10 s of 2.2', { duration: 10 }, 'wan2.2-t2v-plus', 'duration'],
+    ['any length', { duration: 'auto' }, 'wan2.6-t2v', 'duration'],
+    ['a draft', { draft: true }, 'wan2.6-t2v', 'metadata.draft'],
+    ['tools', { tools: [] }, 'wan2.6-t2v', 'metadata.tools'],
+    ['sound of an old model', { generateAudio: true }, 'wan2.2-t2v-plus', 'metadata.generate_audio'],
+    ['a negative seed', { seed: -1 }, 'wan2.6-t2v', 'metadata.seed'],
+  ])('check: %s', (_, request, model, param) => {
+    expect(video.check?.(videoRequest(request), model)?.param).toBe(param);
+  });
+
+  test('that succeeded has its facts, and a link that lives a day', async () => {
+    expect(await statusOf({ json: fixture('dashscope/video-succeeded') })).toEqual({
+      state: 'succeeded',
+      items: [{ url: 'https://files.example.com/a.mp4', expiresAt: Date.UTC(2025, 6, 28, 13, 9, 33) / 1000 }],
+      facts: { durationSeconds: 5, resolution: '720p' },
+    });
+    expect(await statusOf({ json: fixture('dashscope/video-succeeded-new') })).toMatchObject({
+      items: [{ expiresAt: 1_753_794_573 }],
+      facts: { durationSeconds: 5, resolution: '720p', ratio: '16:9', size: '1280x720' },
+    });
+  });
+
+  test.each<[string, object]>([
+    ['PENDING', { state: 'pending', phase: 'submitted' }],
+    ['RUNNING', { state: 'pending', phase: 'running' }],
+    ['SUSPENDED', { state: 'pending', phase: 'running' }],
+    ['SOMETHING', { state: 'pending', phase: 'running' }],
+    ['FAILED', { state: 'failed', code: 'failed' }],
+    ['CANCELED', { state: 'failed', code: 'upstream_cancelled' }],
+  ])('the status %s', async (task_status, expected) => {
+    expect(await statusOf({ json: { output: { task_id: 't', task_status } } })).toMatchObject(expected);
+  });
+
+  test('failed has the code that is only told here', async () => {
+    const failed = { state: 'failed', code: 'InvalidParameter', message: 'The size is not match' };
+    expect(await statusOf({ json: fixture('dashscope/failed') })).toEqual(failed);
+  });
+
+  test.each<[CannedAnswer, boolean, string]>([
+    [{ json: { output: { task_status: 'UNKNOWN' } } }, true, 'UNKNOWN'],
+    [{ json: { output: { task_status: 'SUCCEEDED' } } }, false, 'unreadable_answer'],
+    [{ json: {} }, false, 'unreadable_answer'],
+    [{ status: 500, json: { code: 'InternalError', message: 'm' } }, false, 'InternalError'],
+    [{ status: 429, json: { code: 'Throttling', message: 'm' } }, false, 'Throttling'],
+  ])('%j did not tell', async (answer, gone, code) => {
+    const error = await upstreamError(statusOf(answer));
+    expect([error.gone, error.code]).toEqual([gone, code]);
+  });
+
+  function statusOf(answer: CannedAnswer) {
+    return (
+      video?.status(operation, providerContext({ request: canned(answer).request })) ??
+      Promise.reject(new Error())
+    );
+  }
+
+  test.each<[CannedAnswer, string]>([
+    [{ json: { request_id: 'r' } }, 'cancelled'],
+    [{ status: 400, json: { code: 'UnsupportedOperation', message: 'm' } }, 'refused'],
+  ])('cancel: %j is %s', async (answer, expected) => {
+    const upstream = canned(answer);
+    expect(await video.cancel?.(operation, providerContext({ request: upstream.request }))).toBe(expected);
+    expect(upstream.sent[0]).toMatchObject({
+      method: 'POST',
+      url: `https://upstream.example/api/v3/tasks/${operation.id}/cancel`,
+    });
+  });
+});
+
+test.each([
+  [400, 'InvalidParameter', 'rejected'],
+  [400, 'InvalidParameter.DataInspection', 'rejected'],
+  [400, 'DataInspectionFailed', 'rejected'],
+  [400, 'IPInfringementSuspect', 'rejected'],
+  [400, 'Arrearage', 'unavailable'],
+  [401, 'InvalidApiKey', 'unavailable'],
+  [403, 'AccessDenied', 'unavailable'],
+  [403, 'AccessDenied.Unpurchased', 'unavailable'],
+  [403, 'Model.AccessDenied', 'unavailable'],
+  [403, 'AllocationQuota.FreeTierOnly', 'unavailable'],
+  [404, 'ModelNotFound', 'unavailable'],
+  [429, 'Throttling', 'throttled'],
+  [429, 'Throttling.RateQuota', 'throttled'],
+  [429, 'Throttling.BurstRate', 'throttled'],
+  [429, 'Throttling.AllocationQuota', 'unavailable'],
+  [500, 'InternalError', 'ambiguous'],
+  [500, 'InternalError.Timeout', 'ambiguous'],
+  [503, 'ModelUnavailable', 'throttled'],
+])('a submit that gets %i %s is %s', async (status, code, outcome) => {
+  const json = { request_id: 'r', code, message: 'm' };
+  const error = await upstreamError(submitVideo({}, 'wan2.6-t2v', { status, json }));
+  expect([error.outcome, error.code]).toEqual([outcome, code]);
+});
+
+test.each([[{ json: {} }], [{ json: { output: {} } }], [{ text: '<html>' }]])(
+  'a submit without an id is ambiguous: %j',
+  async (answer) => {
+    expect((await upstreamError(submitVideo({}, 'wan2.6-t2v', answer))).outcome).toBe('ambiguous');
+  },
+);
+
+describe('an image', () => {
+  const now = 'qwen-image-edit';
+  const later = 'wan2.5-t2i-preview';
+
+  test('of a model that answers at once', async () => {
+    const headers = { date: 'Tue, 29 Jul 2025 13:09:33 GMT' };
+    const upstream = canned({ headers, json: fixture('dashscope/images-now') });
+    const request = imageRequest({
+      operation: 'edit',
+      images: [link, data],
+      size: '1328x1328',
+      extra: { negative_prompt: 'rain', seed: 1, other: 2 },
+    });
+    const result = await image.generate(request, providerContext({ model: now, request: upstream.request }));
+    expect(upstream.sent[0]).toMatchObject({
+      url: 'https://upstream.example/api/v3/services/aigc/multimodal-generation/generation',
+      headers: { authorization: 'Bearer test-key' },
+      json: {
+        model: now,
+        input: {
+          messages: [
+            {
+              role: 'user',
+              content: [{ image: picture }, { image: 'data:image/png;base64,QUJD' }, { text: 'a red cube' }],
+            },
+          ],
+        },
+        parameters: { negative_prompt: 'rain', seed: 1, size: '1328*1328' },
+      },
+    });
+    expect(upstream.sent[0]?.headers).not.toHaveProperty('x-dashscope-async');
+    expect(upstream.sent[0]?.json?.['parameters']).not.toHaveProperty('other');
+    expect(result).toMatchObject({
+      images: [{ url: 'https://files.example.com/now.png' }],
+      facts: { images: 1, size: '1328x1328' },
+    });
+    expect(result.images[0]?.expiresAt).toBe(Date.UTC(2025, 6, 30, 13, 9, 33) / 1000);
+  });
+
+  test('that is not in the answer may have been made', async () => {
+    const request = canned({
+      json: { output: { choices: [{ message: { content: [{ text: 'no' }] } }] } },
+    }).request;
+    const error = await upstreamError(
+      image.generate(imageRequest(), providerContext({ model: now, request })),
+    );
+    expect(error.outcome).toBe('ambiguous');
+  });
+
+  const submitImage = async (request: Partial<ImageRequest>, model: string) => {
+    const upstream = canned({ json: fixture('dashscope/created') });
+    await imageTask.submit(imageRequest(request), submitContext({ model, request: upstream.request }));
+    const [sent] = upstream.sent;
+    return { url: sent?.url.split('/aigc')[1], json: sent?.json };
+  };
+
+  test('of a model that answers with a task', async () => {
+    expect(
+      await submitImage(
+        { n: 3, size: '1024x768', extra: { negative_prompt: 'rain', watermark: false } },
+        later,
+      ),
+    ).toEqual({
+      url: '/text2image/image-synthesis',
+      json: {
+        model: later,
+        input: { negative_prompt: 'rain', prompt: 'a red cube' },
+        parameters: { watermark: false, size: '1024*768', n: 3 },
+      },
+    });
+  });
+
+  test('is edited by a task', async () => {
+    expect(await submitImage({ images: [link, data] }, 'wan2.5-i2i-preview')).toMatchObject({
+      url: '/image2image/image-synthesis',
+      json: { input: { images: [picture, 'data:image/png;base64,QUJD'] } },
+    });
+    expect(await submitImage({ images: [link], mask: data }, 'wanx2.1-imageedit')).toMatchObject({
+      json: {
+        input: {
+          function: 'description_edit_with_mask',
+          base_image_url: picture,
+          mask_image_url: 'data:image/png;base64,QUJD',
+        },
+      },
+    });
+  });
+
+  const statusOf = (json: unknown) =>
+    imageTask.status(operation, providerContext({ request: canned({ json }).request }));
+
+  test('of a task counts what was made of it', async () => {
+    expect(await statusOf(fixture('dashscope/images-succeeded'))).toEqual({
+      state: 'succeeded',
+      items: [{ url: 'https://files.example.com/1.png', expiresAt: Date.UTC(2025, 6, 28, 13, 9, 33) / 1000 }],
+      facts: { images: 1 },
+    });
+  });
+
+  test('of a task in which every image was refused failed', async () => {
+    const results = [{ code: 'DataInspectionFailed', message: 'no' }];
+    expect(await statusOf({ output: { task_status: 'SUCCEEDED', results } })).toEqual({
+      state: 'failed',
+      code: 'DataInspectionFailed',
+      message: 'no',
+    });
+  });
+
+  test.each<[string, string, boolean]>([
+    ['qwen-image', 'image', true],
+    ['qwen-image-plus', 'image', true],
+    ['wan2.6-t2i', 'image', true],
+    ['wan2.5-t2i-preview', 'imageTask', false],
+    ['wanx2.1-t2i-turbo', 'imageTask', false],
+  ])('%s is served by %s', (model, _, synchronous) => {
+    expect(image.check?.(imageRequest(), model) === undefined).toBe(synchronous);
+    expect(imageTask.check?.(imageRequest(), model) === undefined).toBe(!synchronous);
+  });
+
+  test.each<[string, Partial<ImageRequest>, string, string]>([
+    ['a mask', { images: [link], mask: data }, now, 'mask'],
+    ['no image to edit', {}, now, 'image'],
+    ['an image for a text model', { images: [link] }, 'qwen-image', 'image'],
+    ['four images', { images: [link, link, link, link] }, now, 'image'],
+    ['base64', { images: [link], responseFormat: 'b64_json' }, now, 'response_format'],
+    ['a size in words', { images: [link], size: 'auto' }, now, 'size'],
+    ['an image for a text task', { images: [link] }, later, 'image'],
+    ['five images of a task', { n: 5 }, later, 'n'],
+    ['a mask of a task', { images: [link], mask: data }, 'wan2.5-i2i-preview', 'mask'],
+    ['two images for one', { images: [link, link] }, 'wanx2.1-imageedit', 'image'],
+  ])('check: %s', (_, request, model, param) => {
+    const asked = imageRequest(request);
+    const sync = image.check?.(asked, model);
+    expect((sync?.param === 'model' ? imageTask.check?.(asked, model) : sync)?.param).toBe(param);
+  });
+});

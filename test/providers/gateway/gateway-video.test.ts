@@ -1,0 +1,321 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { VideoRequest } from '../../../src/domain/request.ts';
+import { gateway } from '../../../src/providers/gateway/gateway.ts';
+import type { ProviderContext } from '../../../src/providers/provider.ts';
+import { canned, fixture, providerContext, submitContext, upstreamError, videoRequest } from '../support.ts';
+import type { CannedAnswer } from '../support.ts';
+
+const video = gateway.video;
+if (video === undefined) throw new Error('gateway makes no videos');
+const operation = { id: 'task_5nkR8v' };
+const task = 'https://gw.example/v1';
+const videos = 'https://gw.example/v1/videos';
+
+async function submit(
+  request: Partial<VideoRequest>,
+  baseUrl: string,
+  answer: CannedAnswer = { json: fixture('gateway/created') },
+) {
+  const upstream = canned(answer);
+  const context = submitContext({ model: 'seedance-2.0', baseUrl, request: upstream.request });
+  const submitted = await video?.submit(videoRequest(request), context);
+  return { submitted, sent: upstream.sent[0] };
+}
+
+const full: Partial<VideoRequest> = {
+  inputType: 'reference',
+  mode: 'pro',
+  images: ['https://ex.com/a.png'],
+  videos: ['https://ex.com/v.mp4'],
+  resolution: '720p',
+  ratio: '9:16',
+  duration: 5,
+  seed: 7,
+  generateAudio: true,
+  returnLastFrame: true,
+  watermark: false,
+  extra: { camera_fixed: true },
+};
+
+describe('submit', () => {
+  test('speaks the task dialect at a base that names no path', async () => {
+    const { submitted, sent } = await submit(full, task);
+    expect(submitted).toEqual({ operation, traceId: operation.id });
+    expect(sent).toMatchObject({
+      method: 'POST',
+      url: 'https://gw.example/v1/video/generations',
+      headers: { authorization: 'Bearer test-key', 'idempotency-key': 'mediary-t1-1' },
+    });
+    expect(sent?.json).toEqual({
+      model: 'seedance-2.0',
+      prompt: 'a fox in the snow',
+      mode: 'pro',
+      input_type: 'reference',
+      images: ['https://ex.com/a.png'],
+      videos: ['https://ex.com/v.mp4'],
+      resolution: '720p',
+      ratio: '9:16',
+      duration: 5,
+      metadata: {
+        camera_fixed: true,
+        resolution: '720p',
+        ratio: '9:16',
+        duration: 5,
+        seed: 7,
+        generate_audio: true,
+        return_last_frame: true,
+        watermark: false,
+        content: [
+          { type: 'image_url', image_url: { url: 'https://ex.com/a.png' }, role: 'reference_image' },
+          { type: 'video_url', video_url: { url: 'https://ex.com/v.mp4' }, role: 'reference_video' },
+        ],
+      },
+    });
+  });
+
+  test('speaks the OpenAI dialect at a base that ends in /videos', async () => {
+    const { sent } = await submit({ ...full, videos: [] }, videos);
+    expect(sent?.url).toBe('https://gw.example/v1/videos');
+    expect(sent?.json).toMatchObject({
+      seconds: '5',
+      size: '720x1280',
+      input_reference: 'https://ex.com/a.png',
+      images: ['https://ex.com/a.png'],
+      metadata: { resolution: '720p', seed: 7 },
+    });
+    expect(sent?.json).not.toHaveProperty('duration');
+  });
+
+  test('takes the other spelling of the path', async () => {
+    const { sent } = await submit({ duration: 'auto' }, 'https://gw.example/v1/videos/generations');
+    expect(sent?.url).toBe('https://gw.example/v1/videos/generations');
+    expect(sent?.json).toMatchObject({ duration: -1, metadata: { duration: -1 } });
+  });
+
+  test.each([
+    [{ id: 'a' }, 'a'],
+    [{ task_id: 'b', status: 'processing' }, 'b'],
+    [{ code: 'success', data: { id: 91, task_id: 'c' } }, 'c'],
+    [{ data: { id: 'd' } }, 'd'],
+    [{ id: 77 }, '77'],
+    [{ request_id: 'e' }, 'e'],
+  ])('finds the id in %j', async (json, id) => {
+    expect((await submit({}, task, { status: 201, json })).submitted?.operation.id).toBe(id);
+  });
+
+  test.each<[CannedAnswer, string, string]>([
+    [
+      { status: 400, json: { code: 'invalid_request', message: 'm', data: null } },
+      'rejected',
+      'invalid_request',
+    ],
+    [
+      { status: 200, json: { code: 'invalid_request', message: 'm', data: null } },
+      'rejected',
+      'invalid_request',
+    ],
+    [
+      { status: 200, json: { code: 'quota_not_enough', message: 'm', data: null } },
+      'unavailable',
+      'quota_not_enough',
+    ],
+    [{ status: 403, json: { code: 'quota_not_enough', message: 'm' } }, 'unavailable', 'quota_not_enough'],
+    [{ status: 400, json: { code: 'model_price_error', message: 'm' } }, 'unavailable', 'model_price_error'],
+    [
+      { status: 402, json: { error: { code: 'insufficient_balance', message: 'm' } } },
+      'unavailable',
+      'insufficient_balance',
+    ],
+    [
+      { status: 401, json: { error: { code: '', message: 'm', type: 'new_api_error' } } },
+      'unavailable',
+      'new_api_error',
+    ],
+    [
+      { status: 429, json: { error: { code: 'rate_limit_exceeded', message: 'm' } } },
+      'throttled',
+      'rate_limit_exceeded',
+    ],
+    [
+      { status: 503, json: { error: { code: 'service_unavailable', message: 'm' } } },
+      'throttled',
+      'service_unavailable',
+    ],
+    [{ status: 500, json: { code: 'fail_to_fetch_task', message: 'm' } }, 'ambiguous', 'fail_to_fetch_task'],
+    [{ status: 502, text: '<html>' }, 'ambiguous', 'http_502'],
+    [{ status: 200, text: '<html>' }, 'ambiguous', 'unreadable_answer'],
+    [{ status: 200, json: {} }, 'ambiguous', 'unreadable_answer'],
+  ])('%j is %s', async (answer, outcome, code) => {
+    const error = await upstreamError(submit({}, task, answer));
+    expect([error.outcome, error.code]).toEqual([outcome, code]);
+  });
+
+  test('metadata never overrides what the gateway sets', async () => {
+    const name = fc.oneof(
+      fc.constantFrom('model', 'content', 'callback_url', 'duration', 'seed', 'resolution'),
+      fc.string(),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(name, fc.string()), async (extra) => {
+        const { sent } = await submit({ ...full, videos: [], extra }, task);
+        const metadata = sent?.json?.['metadata'];
+        expect(metadata).toMatchObject({ resolution: '720p', duration: 5, seed: 7 });
+        for (const field of ['model', 'content', 'callback_url']) expect(metadata).not.toHaveProperty(field);
+        expect(sent?.json).toMatchObject({ model: 'seedance-2.0', prompt: 'a fox in the snow' });
+      }),
+    );
+  });
+});
+
+describe('status', () => {
+  const statusOf = (baseUrl: string, ...answers: CannedAnswer[]) => {
+    const upstream = canned(...answers);
+    const context: ProviderContext = providerContext({ baseUrl, request: upstream.request });
+    return {
+      asked: video?.status(operation, context) ?? Promise.reject(new Error('no status')),
+      sent: upstream.sent,
+    };
+  };
+
+  test('asks at the path of the submit', async () => {
+    const { asked, sent } = statusOf(task, { json: fixture('gateway/nested-running') });
+    expect(await asked).toEqual({ state: 'pending', phase: 'running', progress: 50, traceId: operation.id });
+    expect(sent[0]?.url).toBe('https://gw.example/v1/video/generations/task_5nkR8v');
+  });
+
+  test('reads the nested answer with all its facts', async () => {
+    expect(await statusOf(task, { json: fixture('gateway/nested-succeeded') }).asked).toEqual({
+      state: 'succeeded',
+      items: [{ url: 'https://files.example.com/a.mp4', lastFrameUrl: 'https://files.example.com/a.png' }],
+      facts: {
+        usage: { completionTokens: 108_900, totalTokens: 108_900 },
+        durationSeconds: 5,
+        resolution: '720p',
+        ratio: '16:9',
+      },
+      traceId: operation.id,
+    });
+  });
+
+  test.each([
+    ['old-succeeded', 'https://files.example.com/old.mp4', undefined],
+    ['flat-succeeded', 'https://files.example.com/flat.mp4', 5],
+    ['videos-succeeded', 'https://files.example.com/v.mp4', 5],
+    ['same-interface-succeeded', 'https://files.example.com/m.mp4', 5],
+  ])('reads %s', async (name, url, durationSeconds) => {
+    const found = await statusOf(task, { json: fixture(`gateway/${name}`) }).asked;
+    expect(found).toMatchObject({ state: 'succeeded', items: [{ url }] });
+    expect(found.state === 'succeeded' && found.facts.durationSeconds).toBe(durationSeconds);
+  });
+
+  test('reads the last frame and the end of a link of our own interface', async () => {
+    const found = await statusOf(task, { json: fixture('gateway/same-interface-succeeded') }).asked;
+    expect(found).toMatchObject({
+      items: [{ lastFrameUrl: 'https://files.example.com/m.png', expiresAt: 1_778_841_292 }],
+      facts: { usage: { completionTokens: 108_900 } },
+    });
+  });
+
+  test.each([
+    ['nested-failed', 'failure', 'content policy'],
+    ['videos-failed', 'moderation_blocked', 'bad prompt'],
+  ])('reads %s', async (name, code, message) => {
+    const found = await statusOf(task, { json: fixture(`gateway/${name}`) }).asked;
+    expect(found).toMatchObject({ state: 'failed', code, message });
+  });
+
+  test.each([
+    ...['queued', 'PENDING', 'submitted', 'NOT_START', 'preparing', 'created', 'starting', 'UNKNOWN'].map(
+      (word) => [word, { state: 'pending', phase: 'submitted' }],
+    ),
+    ...['processing', 'IN_PROGRESS', 'running', 'generating', 'something_new'].map((word) => [
+      word,
+      { state: 'pending', phase: 'running' },
+    ]),
+    ...['failed', 'FAILURE', 'fail', 'error', 'cancelled', 'canceled', 'expired'].map((word) => [
+      word,
+      { state: 'failed' },
+    ]),
+    ...['completed', 'complete', 'SUCCESS', 'succeeded', 'succeed', 'finished'].map((word) => [
+      word,
+      { state: 'succeeded' },
+    ]),
+  ] as [string, object][])('the status %s', async (status, expected) => {
+    const json = { id: 'x', status, url: 'https://ex.com/v.mp4' };
+    expect(await statusOf(task, { json }).asked).toMatchObject(expected);
+  });
+
+  test.each([
+    [0.5, 50],
+    ['50%', 50],
+    [50, 50],
+    ['100', 100],
+    [250, 100],
+    ['half', undefined],
+    [undefined, undefined],
+  ])('the progress %j is %s', async (progress, expected) => {
+    const found = await statusOf(task, { json: { status: 'running', progress } }).asked;
+    expect(found.state === 'pending' && found.progress).toBe(expected);
+  });
+
+  test('a success without a link is looked for behind /content, where it may be a redirect', async () => {
+    const completed = { json: { id: 'x', status: 'completed', seconds: '4' } };
+    const redirect = {
+      status: 302,
+      headers: { location: 'https://files.example.com/c.mp4?Expires=1778841292' },
+    };
+    const { asked, sent } = statusOf(videos, completed, redirect);
+    expect(await asked).toMatchObject({
+      items: [{ url: 'https://files.example.com/c.mp4?Expires=1778841292', expiresAt: 1_778_841_292 }],
+      facts: { durationSeconds: 4 },
+    });
+    expect(sent[1]?.url).toBe('https://gw.example/v1/videos/task_5nkR8v/content');
+    const bytes = statusOf(videos, completed, { text: 'mp4' }).asked;
+    expect((await upstreamError(bytes)).code).toBe('unreadable_answer');
+  });
+
+  test.each<[CannedAnswer, boolean, string]>([
+    [{ status: 400, json: { code: 'task_not_exist', message: 'm', data: null } }, true, 'task_not_exist'],
+    [{ status: 200, json: { code: 'task_not_exist', message: 'm', data: null } }, true, 'task_not_exist'],
+    [{ status: 404, json: { error: { code: 'task_not_found', message: 'm' } } }, true, 'task_not_found'],
+    [{ status: 404, text: '<html>' }, false, 'http_404'],
+    [{ status: 500, json: { code: 'fail_to_fetch_task', message: 'm' } }, false, 'fail_to_fetch_task'],
+    [{ status: 200, json: {} }, false, 'unreadable_answer'],
+  ])('%j did not tell', async (answer, gone, code) => {
+    const error = await upstreamError(statusOf(task, answer).asked);
+    expect([error.gone, error.code]).toEqual([gone, code]);
+  });
+});
+
+describe('cancel', () => {
+  test.each<[CannedAnswer, string]>([
+    [{ json: { id: 'x', status: 'failed', error: { code: 'task_cancelled', message: 'm' } } }, 'cancelled'],
+    [{ json: { id: 'x', status: 'running' } }, 'refused'],
+    [{ status: 409, json: { error: { code: 'task_not_cancellable', message: 'm' } } }, 'refused'],
+    [{ status: 404, text: '<html>' }, 'refused'],
+    [{ status: 405, text: '' }, 'refused'],
+  ])('%j is %s', async (answer, expected) => {
+    const upstream = canned(answer);
+    const context = providerContext({ baseUrl: task, request: upstream.request });
+    expect(await video.cancel?.(operation, context)).toBe(expected);
+    expect(upstream.sent[0]).toMatchObject({
+      method: 'POST',
+      url: `${task}/video/generations/task_5nkR8v/cancel`,
+    });
+  });
+
+  test('an upstream in trouble did not tell', async () => {
+    const context = providerContext({ baseUrl: task, request: canned({ status: 503, text: '' }).request });
+    expect((await upstreamError(video.cancel?.(operation, context) ?? Promise.resolve())).outcome).toBe(
+      'ambiguous',
+    );
+  });
+});
+
+test('parameters in the prompt are refused, and tokens are estimated for any name', () => {
+  expect(video.check?.(videoRequest({ prompt: 'a --rs 1080p' }), 'm')?.param).toBe('prompt');
+  expect(video.check?.(videoRequest(), 'm')).toBeUndefined();
+  const output = { resolution: '720p', ratio: '16:9', durationSeconds: 5 };
+  expect(video.estimateTokens?.(videoRequest(), output, 'seedance-2.0')).toBe(108_900n);
+});

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { VideoRequest } from '../../../src/domain/request.ts';
+import type { EstimateOutput } from '../../../src/providers/provider.ts';
+import { arkVideo } from '../../../src/providers/ark/ark-video.ts';
+import { videoRequest } from '../support.ts';
+
+const pro1 = 'doubao-seedance-1-0-pro-250528';
+const pro15 = 'doubao-seedance-1-5-pro-251215';
+const pro2 = 'dreamina-seedance-2-0-260128';
+
+function estimate(output: Partial<EstimateOutput>, model?: string, request: Partial<VideoRequest> = {}) {
+  const full = { resolution: '720p', ratio: '16:9', durationSeconds: 5, ...output };
+  return arkVideo.estimateTokens?.(videoRequest(request), full, model);
+}
+
+describe('the formula gives what was observed', () => {
+  test.each<[Partial<EstimateOutput>, string, bigint]>([
+    [{ resolution: '480p' }, pro2, 50_638n],
+    [{ resolution: '480p', durationSeconds: 10 }, pro2, 100_858n],
+    [{ resolution: '480p', ratio: '1:1' }, pro2, 48_400n],
+    [{ resolution: '480p', ratio: '1:1' }, pro1, 48_400n],
+    [{ resolution: '720p' }, pro15, 108_900n],
+    [{ resolution: '1080p' }, pro1, 246_840n],
+  ])('%j of %s is %s', (output, model, tokens) => {
+    expect(estimate(output, model)).toBe(tokens);
+  });
+});
+
+test('input videos count with the 15 s that they may have together, at least what 5 s were observed to cost', () => {
+  const tokens = estimate({}, pro2, { inputType: 'reference', videos: ['https://ex.com/a.mp4'] });
+  expect(tokens).toBe((1280n * 720n * (24n * 5n + 1n + 24n * 15n)) / 1024n);
+  expect(tokens).toBeGreaterThan(216_900n);
+});
+
+test('input images and sound cost nothing', () => {
+  const input = {
+    inputType: 'reference',
+    images: ['https://ex.com/a.png'],
+    audios: ['https://ex.com/a.wav'],
+  } as const;
+  expect(estimate({}, pro2, input)).toBe(estimate({}, pro2));
+});
+
+test('an unknown model has the larger of the two sizes', () => {
+  expect(estimate({ resolution: '720p' })).toBe(108_900n);
+  expect(estimate({ resolution: '1080p' })).toBe(246_840n);
+  expect(estimate({ resolution: '1080p' }, 'ep-2026-x')).toBe(246_840n);
+});
+
+test('4k exists where the model makes it', () => {
+  expect(estimate({ resolution: '4k' }, pro2)).toBe((3840n * 2160n * 121n) / 1024n);
+  expect(estimate({ resolution: '4K', ratio: '21:9' }, pro2)).toBe((3840n * 1646n * 121n) / 1024n);
+  expect(estimate({ resolution: '4k' }, pro1)).toBeUndefined();
+});
+
+test('a draft is billed at 480p', () => {
+  expect(estimate({ resolution: '480p' }, pro15, { draft: true })).toBe(50_638n);
+  expect(estimate({ resolution: '1080p' }, pro15, { draft: true })).toBe(50_638n);
+});
+
+test('frames are billed as they are', () => {
+  expect(estimate({ resolution: '480p' }, pro1, { extra: { frames: 289 } })).toBe(
+    (864n * 480n * 289n) / 1024n,
+  );
+});
+
+test('what the formula does not know is undefined', () => {
+  expect(estimate({ resolution: '540p' }, pro2)).toBeUndefined();
+  expect(estimate({ ratio: '2:1' }, pro2)).toBeUndefined();
+});
+
+test('what is left open is the worst case', () => {
+  expect(estimate({ ratio: 'adaptive' }, pro2)).toBe((1112n * 834n * 121n) / 1024n);
+  expect(estimate({ resolution: '', ratio: '' }, pro1)).toBe(246_840n);
+  expect(estimate({ durationSeconds: 0 }, pro2)).toBe(estimate({ durationSeconds: 15 }, pro2));
+});
+
+test('an open request never costs less than any choice in it', () => {
+  const ratio = fc.constantFrom('16:9', '4:3', '1:1', '3:4', '9:16', '21:9');
+  const resolution = fc.constantFrom('480p', '720p', '1080p');
+  const model = fc.constantFrom(pro1, pro15, pro2);
+  fc.assert(
+    fc.property(
+      ratio,
+      resolution,
+      fc.integer({ min: 2, max: 12 }),
+      model,
+      (...[chosen, size, seconds, name]) => {
+        const concrete = estimate({ ratio: chosen, resolution: size, durationSeconds: seconds }, name) ?? 0n;
+        expect(
+          estimate({ ratio: 'adaptive', resolution: size, durationSeconds: seconds }, name),
+        ).toBeGreaterThanOrEqual(concrete);
+        expect(
+          estimate({ ratio: chosen, resolution: size, durationSeconds: seconds }),
+        ).toBeGreaterThanOrEqual(concrete);
+      },
+    ),
+  );
+});
