@@ -1,3 +1,4 @@
+import { defined } from '../src/domain/defined.ts';
 import { settle } from '../src/domain/price.ts';
 import type { Settlement } from '../src/domain/price.ts';
 import type { TaskError } from '../src/domain/task.ts';
@@ -32,7 +33,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
       held,
       amount: settlement.amount,
       basis: JSON.stringify({ version: basis.version, ...settlement, amount: settlement.amount.toString() }),
-      ...(note === undefined ? {} : { note }),
+      ...defined({ note }),
     });
     if (closed.closed === 'released') return fail(finish, interruptedError);
     await tasks.finish(task, {
@@ -50,7 +51,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
     const needsFormula = finish.basis.price.unit === 'million_tokens' && outcome.facts.usage === undefined;
     if (!needsFormula) return settle(input);
     const estimatedTokens = await tokensByFormula(finish, outcome);
-    return settle({ ...input, ...(estimatedTokens === undefined ? {} : { estimatedTokens }) });
+    return settle({ ...input, ...defined({ estimatedTokens }) });
   }
 
   /** The adapter's formula on the response's own duration and size. */

@@ -1,3 +1,4 @@
+import { defined } from '../src/domain/defined.ts';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { z } from 'zod';
 import { nextPollDelayMs } from '../src/domain/poll-schedule.ts';
@@ -113,7 +114,7 @@ async function record(
           errors: 0,
           gone: 0,
           phase,
-          ...(progress === undefined ? {} : { progress }),
+          ...defined({ progress }),
         },
       };
     }
@@ -149,7 +150,7 @@ async function afterError(
       errors: memory.errors + 1,
       gone,
       lastError: error.code,
-      ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+      ...defined({ retryAfterMs: error.retryAfterMs }),
     },
   };
 }
@@ -162,8 +163,8 @@ function delayAfter(memory: Memory, input: PollInput, deps: ChannelActivityDeps)
     remainingMs: Math.max(0, input.deadlineAt - now),
     errors: memory.errors,
     random: deps.random(),
-    ...(memory.progress === undefined ? {} : { progress: memory.progress }),
-    ...(memory.retryAfterMs === undefined ? {} : { retryAfterMs: memory.retryAfterMs }),
+    ...defined({ progress: memory.progress }),
+    ...defined({ retryAfterMs: memory.retryAfterMs }),
   });
   // In its last second the deadline timer decides; nobody polls in a tight loop until then.
   return Math.max(planned, delayMinMs);

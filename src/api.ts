@@ -1,3 +1,4 @@
+import { defined } from './domain/defined.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createKeyAuth } from './access/api-keys.ts';
@@ -128,7 +129,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     reloadConfig: () => Promise.resolve(reload(core)),
     pingMongo: async () => void (await core.mongo.db.command({ ping: 1 })),
     exposeMetrics: environment.METRICS_PORT === undefined,
-    ...(environment.ADMIN_TOKEN === undefined ? {} : { adminToken: environment.ADMIN_TOKEN }),
+    ...defined({ adminToken: environment.ADMIN_TOKEN }),
   };
 }
 

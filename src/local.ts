@@ -1,3 +1,4 @@
+import { defined } from './domain/defined.ts';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -147,7 +148,7 @@ async function startLocalMongo(
 ): Promise<string> {
   const program = await resolveMongo({
     ...options,
-    ...(MONGOD_BINARY === undefined ? {} : { mongodBinary: MONGOD_BINARY }),
+    ...defined({ mongodBinary: MONGOD_BINARY }),
   });
   const first = await startMongoServer({ ...options, program });
   options.report(

@@ -1,3 +1,4 @@
+import { defined } from './domain/defined.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker } from '@temporalio/worker';
 import type { NativeConnection, WorkerOptions, WorkflowBundleWithSourceMap } from '@temporalio/worker';
@@ -209,7 +210,7 @@ function channelDeps(core: Core): ChannelActivityDeps {
     log: core.log,
     now: core.now,
     random: core.random,
-    ...(core.environment.PUBLIC_URL === undefined ? {} : { publicUrl: core.environment.PUBLIC_URL }),
+    ...defined({ publicUrl: core.environment.PUBLIC_URL }),
   };
 
   function openPoller({ channel: id, credential }: RouteCandidate, kind: TaskKind): StatusPoller {

@@ -1,3 +1,4 @@
+import { defined } from '../src/domain/defined.ts';
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { FinishOutcome, SubmitInput, SubmitResult } from '../activities/types.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
@@ -114,7 +115,7 @@ async function decide(run: TaskRun, input: SubmitInput): Promise<Step | 'wait'> 
   const search = {
     ...input,
     version: nextVersion(run),
-    ...(upstreamId === undefined ? {} : { adopt: upstreamId }),
+    ...defined({ adopt: upstreamId }),
   };
   const found = await lookForLostJob(run, search);
   if (found.kind === 'accepted') {

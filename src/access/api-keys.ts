@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Caller } from '../domain/caller.ts';
@@ -126,9 +127,9 @@ function toCaller(key: KeyDocument): Caller {
   return {
     account: key.account,
     key: key.id,
-    ...(key.models === undefined ? {} : { models: key.models }),
-    ...(key.channels === undefined ? {} : { channels: key.channels }),
-    ...(key.requests_per_minute === undefined ? {} : { requestsPerMinute: key.requests_per_minute }),
-    ...(key.concurrent_tasks === undefined ? {} : { concurrentTasks: key.concurrent_tasks }),
+    ...defined({ models: key.models }),
+    ...defined({ channels: key.channels }),
+    ...defined({ requestsPerMinute: key.requests_per_minute }),
+    ...defined({ concurrentTasks: key.concurrent_tasks }),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import type { Client } from '@temporalio/client';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { z } from 'zod';
@@ -18,7 +19,7 @@ export async function* listTaskWorkflows(client: Client, queuePrefix: string): A
     const input = await readInput(client, workflowId);
     if (input === undefined) continue;
     const result = status.name === 'COMPLETED' ? await readResult(client, workflowId) : undefined;
-    yield { input, ...(result === undefined ? {} : { result }) };
+    yield { input, ...defined({ result }) };
   }
 }
 

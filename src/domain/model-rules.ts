@@ -1,3 +1,4 @@
+import { defined } from './defined.ts';
 import { GatewayError } from './errors.ts';
 import type { VideoRequest } from './request.ts';
 
@@ -77,9 +78,9 @@ function definedOnly({
   duration,
 }: FittedOutput): Pick<VideoRequest, 'resolution' | 'ratio' | 'duration'> {
   return {
-    ...(resolution === undefined ? {} : { resolution }),
-    ...(ratio === undefined ? {} : { ratio }),
-    ...(duration === undefined ? {} : { duration }),
+    ...defined({ resolution }),
+    ...defined({ ratio }),
+    ...defined({ duration }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from './defined.ts';
 import { divideHalfUp, microsPerUnit, parseMicros } from './money.ts';
 import type { Micros } from './money.ts';
 import type { SettleFacts } from './task.ts';
@@ -172,12 +173,12 @@ function settleFacts(input: SettleInput): PriceFacts {
   return {
     ...input.basis.facts,
     channel: input.channel,
-    ...(resolution === undefined ? {} : { resolution }),
-    ...(ratio === undefined ? {} : { ratio }),
-    ...(size === undefined ? {} : { size }),
-    ...(quality === undefined ? {} : { quality }),
-    ...(generateAudio === undefined ? {} : { generate_audio: generateAudio }),
-    ...(durationSeconds === undefined ? {} : { duration: durationSeconds }),
+    ...defined({ resolution }),
+    ...defined({ ratio }),
+    ...defined({ size }),
+    ...defined({ quality }),
+    ...defined({ generate_audio: generateAudio }),
+    ...defined({ duration: durationSeconds }),
   };
 }
 

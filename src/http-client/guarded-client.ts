@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import { createAddressRules } from './address-rules.ts';
 import type { AddressRules } from './address-rules.ts';
 import type { ConnectFailure, Lookup } from './connector.ts';
@@ -81,7 +82,7 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
     bodyTimeoutMs: options.bodyTimeoutMs ?? 15_000,
     connectionsPerOrigin: 32,
     idleTimeoutMs: 1_000,
-    ...(options.lookup === undefined ? {} : { lookup: options.lookup }),
+    ...defined({ lookup: options.lookup }),
   });
   return {
     checkAddress: (url) => rules.checkUrl(url),

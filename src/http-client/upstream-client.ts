@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type { HttpRequest, HttpRequestOptions, HttpResponse } from '../providers/provider.ts';
 import { createLargeJsonReader } from '../providers/shared/large-json.ts';
@@ -36,7 +37,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
     bodyTimeoutMs: options.bodyTimeoutMs ?? 30_000,
     connectionsPerOrigin: options.connectionsPerOrigin ?? 256,
     idleTimeoutMs: options.idleTimeoutMs ?? 4_000,
-    ...(options.lookup === undefined ? {} : { lookup: options.lookup }),
+    ...defined({ lookup: options.lookup }),
   });
   const request: HttpRequest = async (asked) => {
     try {
@@ -136,6 +137,6 @@ function asUpstreamError(error: unknown): UpstreamError {
   return new UpstreamError(error.sent ? 'ambiguous' : 'not_sent', error.message, {
     code: error.code,
     cause: error,
-    ...(error.status === undefined ? {} : { status: error.status }),
+    ...defined({ status: error.status }),
   });
 }

@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi';
 import type { RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { errorTable } from '../domain/errors.ts';
@@ -44,13 +45,13 @@ function describe(route: Route, path: string, index: number): RouteConfig {
     path: openApiPath(path),
     operationId: alias ? `${route.operationId}Alias${index > 1 ? index : ''}` : route.operationId,
     summary: alias ? `${route.summary} (alias)` : route.summary,
-    ...(route.description === undefined ? {} : { description: route.description }),
+    ...defined({ description: route.description }),
     tags: [route.tag],
     security: schemes[route.authentication],
     request: {
-      ...(params === undefined ? {} : { params }),
-      ...(query === undefined ? {} : { query }),
-      ...(route.headers === undefined ? {} : { headers: route.headers }),
+      ...defined({ params }),
+      ...defined({ query }),
+      ...defined({ headers: route.headers }),
       ...(body === undefined || route.readBody === undefined
         ? {}
         : {

@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import { ChannelGoneError } from '../routing/channels.ts';
 import type { OpenChannel } from '../routing/channels.ts';
 import type { ImageRequest, JsonObject } from '../domain/request.ts';
@@ -91,7 +92,7 @@ function merge(answers: readonly GeneratedImages[]): Delivery {
   const { usage: _usage, images: _images, ...facts } = first?.facts ?? {};
   return {
     images,
-    facts: { ...facts, images: images.length, ...(usage === undefined ? {} : { usage }) },
+    facts: { ...facts, images: images.length, ...defined({ usage }) },
     extra: mergeExtra(answers),
   };
 }
@@ -108,8 +109,8 @@ function sumUsage(usages: readonly (Usage | undefined)[]): Usage | undefined {
   const totalTokens = sum('totalTokens');
   if (completionTokens === undefined && totalTokens === undefined) return undefined;
   return {
-    ...(completionTokens === undefined ? {} : { completionTokens }),
-    ...(totalTokens === undefined ? {} : { totalTokens }),
+    ...defined({ completionTokens }),
+    ...defined({ totalTokens }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import { createWriteStream } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -139,6 +140,6 @@ function explainFetch(error: unknown, param: string): unknown {
 function invalid(param: string, message: string, detail?: string): GatewayError {
   return new GatewayError('invalid_parameter', message, {
     param,
-    ...(detail === undefined ? {} : { detail }),
+    ...defined({ detail }),
   });
 }

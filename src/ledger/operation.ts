@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import { Buffer } from 'node:buffer';
 import type { Micros } from '../domain/money.ts';
 import type { LedgerEntry } from './entry.ts';
@@ -81,7 +82,7 @@ export function settleOperation(request: SettleRequest): SettleOperation {
     held: checkAmount(request.held),
     amount: checkAmount(request.amount),
     ...(request.basis === undefined ? {} : { basis: checkBasis(request.basis) }),
-    ...(request.hold === undefined ? {} : { hold: request.hold }),
+    ...defined({ hold: request.hold }),
     ...cutNote(request.note),
   };
 }
@@ -92,7 +93,7 @@ export function releaseOperation(request: ReleaseRequest): ReleaseOperation {
     account: checkAccount(request.account),
     task: checkTask(request.task),
     held: checkAmount(request.held),
-    ...(request.hold === undefined ? {} : { hold: request.hold }),
+    ...defined({ hold: request.hold }),
     ...cutNote(request.note),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import type { Micros } from '../domain/money.ts';
 import { chainEntry, keys } from './entry.ts';
 import type { Draft, Head, LedgerEntry } from './entry.ts';
@@ -156,8 +157,8 @@ function planSettle(operation: SettleOperation): Step {
     available: held - fromHold,
     held: -held,
     ...(excess === 0n ? {} : { excess }),
-    ...(basis === undefined ? {} : { basis }),
-    ...(note === undefined ? {} : { note }),
+    ...defined({ basis }),
+    ...defined({ note }),
   };
   return { drafts: excess === 0n ? [settle] : [settle, extraDraft(account, task, excess)] };
 }
@@ -171,7 +172,7 @@ function planRelease({ account, task, held, note }: ReleaseOperation): Step {
     amount: held,
     available: held,
     held: -held,
-    ...(note === undefined ? {} : { note }),
+    ...defined({ note }),
   };
   return { drafts: [release] };
 }
@@ -207,7 +208,7 @@ function planCredit(operation: CreditOperation, known: KnownEntries): Step {
     amount,
     available: amount,
     held: 0n,
-    ...(note === undefined ? {} : { note }),
+    ...defined({ note }),
   };
   return { drafts: [draft] };
 }

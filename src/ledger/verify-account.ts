@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import { chargeOf, emptyHead, entryId, hashEntry, keys } from './entry.ts';
 import type { Head, LedgerEntry } from './entry.ts';
 import type { Micros } from '../domain/money.ts';
@@ -46,7 +47,7 @@ export function createAccountCheck(account: string, report: Report): AccountChec
       report({
         invariant,
         account,
-        ...(stored.task === undefined ? {} : { task: stored.task }),
+        ...defined({ task: stored.task }),
         message: `${stored._id}: ${message}`,
       });
     const entry = readIntegers(stored, last, complain);

@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import { request } from 'undici';
 import { z } from 'zod';
 import { LocalServerError } from './servers/local-options.ts';
@@ -59,7 +60,7 @@ async function call(
   const answer = await request(`${apiUrl}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers,
-    ...(body === undefined ? {} : { body }),
+    ...defined({ body }),
   });
   return { status: answer.statusCode, body: await answer.body.json() };
 }

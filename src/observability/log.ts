@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
 
@@ -104,8 +105,8 @@ function describeError(error: Error, causes: number): ErrorDescription {
   return {
     type: error.name,
     message: scrubForLog(error.message),
-    ...(code === undefined ? {} : { code }),
-    ...(detail === undefined ? {} : { detail }),
+    ...defined({ code }),
+    ...defined({ detail }),
     ...(error.stack === undefined ? {} : { stack: scrubForLog(error.stack) }),
     ...(error.cause instanceof Error && causes > 0 ? { cause: describeError(error.cause, causes - 1) } : {}),
   };

@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import type { ResultItem } from '../domain/task.ts';
 import type { Logger } from '../observability/log.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
@@ -134,9 +135,8 @@ async function copyItems(deps: ResultCopierDeps, { task, items, signal }: ItemsC
     const name = item.stored?.name ?? (await take(item.url, `${index}`));
     const lastFrame = item.stored?.lastFrame ?? (await take(item.lastFrameUrl, `${index}-last-frame`));
     const at = item.stored?.at ?? Math.floor(deps.now() / 1000);
-    const stored =
-      name === undefined ? undefined : { name, at, ...(lastFrame === undefined ? {} : { lastFrame }) };
-    done.push({ ...item, ...(stored === undefined ? {} : { stored }) });
+    const stored = name === undefined ? undefined : { name, at, ...defined({ lastFrame }) };
+    done.push({ ...item, ...defined({ stored }) });
   }
-  return { items: done, names, ...(failure === undefined ? {} : { error: failure }) };
+  return { items: done, names, ...defined({ error: failure }) };
 }

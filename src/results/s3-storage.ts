@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import { Readable } from 'node:stream';
 import {
   DeleteObjectCommand,
@@ -75,7 +76,7 @@ function clientOptions(settings: S3Settings): S3ClientConfig {
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 3,
     requestHandler: { connectionTimeout: connectTimeoutMs, requestTimeout: requestTimeoutMs },
-    ...(endpoint === undefined ? {} : { endpoint }),
+    ...defined({ endpoint }),
     ...(accessKeyId === undefined || secretAccessKey === undefined
       ? {}
       : { credentials: { accessKeyId, secretAccessKey } }),

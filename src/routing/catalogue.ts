@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ChannelConfig, GatewayConfig, ModelConfig } from '../config/gateway-file.ts';
 import { GatewayError } from '../domain/errors.ts';
@@ -51,8 +52,8 @@ export class NoChannelError extends GatewayError {
     const { code, message, param, detail, retryAfterSeconds } = told;
     super(code, message, {
       param,
-      ...(detail === undefined ? {} : { detail }),
-      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      ...defined({ detail }),
+      ...defined({ retryAfterSeconds }),
     });
     this.dropped = dropped;
   }
@@ -196,7 +197,7 @@ function considerChannel(
 ): Verdict {
   const drop = (reason: DroppedChannel['reason'], detail: string, issue?: RequestIssue): Dropped => ({
     dropped: [{ channel: channel.id, reason, detail }],
-    ...(issue === undefined ? {} : { issue }),
+    ...defined({ issue }),
   });
   const upstream = channel.models[request.model]?.upstream;
   if (upstream === undefined) return drop('model_not_served', `does not list ${request.model}`);

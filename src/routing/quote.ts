@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import type { ModelConfig } from '../config/gateway-file.ts';
 import { imageQuantity, oneCall, priceOf, secondQuantity, tokenQuantity } from '../domain/price.ts';
 import type { Charge, PriceFacts, Quantity } from '../domain/price.ts';
@@ -41,8 +42,8 @@ export function requestFacts(request: GenerationRequest): PriceFacts {
   if (request.kind === 'image') {
     return {
       image_input: request.images.length > 0,
-      ...(request.size === undefined ? {} : { size: request.size }),
-      ...(request.quality === undefined ? {} : { quality: request.quality }),
+      ...defined({ size: request.size }),
+      ...defined({ quality: request.quality }),
     };
   }
   const tier = request.extra['service_tier'];
@@ -51,10 +52,10 @@ export function requestFacts(request: GenerationRequest): PriceFacts {
     video_input: request.videos.length > 0,
     audio_input: request.audios.length > 0,
     draft: request.draft ?? false,
-    ...(request.generateAudio === undefined ? {} : { generate_audio: request.generateAudio }),
-    ...(request.mode === undefined ? {} : { mode: request.mode }),
-    ...(request.size === undefined ? {} : { size: request.size }),
-    ...(request.resolution === undefined ? {} : { resolution: request.resolution }),
+    ...defined({ generate_audio: request.generateAudio }),
+    ...defined({ mode: request.mode }),
+    ...defined({ size: request.size }),
+    ...defined({ resolution: request.resolution }),
     ...(request.ratio === undefined || request.ratio === 'adaptive' ? {} : { ratio: request.ratio }),
     ...(typeof request.duration === 'number' ? { duration: request.duration } : {}),
     ...(typeof tier === 'string' ? { service_tier: tier } : {}),

@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import { Binary } from 'mongodb';
 import type { Collection, Db } from 'mongodb';
 import { ensureIndexes, isDuplicateKey } from './mongo.ts';
@@ -178,7 +179,7 @@ function toResult(document: ResultDocument): ImageResult {
     ...(status === undefined
       ? {}
       : {
-          answer: { status, mayRetry: may_retry ?? true, ...(documents === undefined ? {} : { documents }) },
+          answer: { status, mayRetry: may_retry ?? true, ...defined({ documents }) },
         }),
   };
 }

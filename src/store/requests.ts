@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
 import type { GenerationRequest } from '../domain/request.ts';
@@ -41,7 +42,7 @@ export function createRequestStore(db: Db) {
           body: JSON.stringify(record.request),
           callback_token: record.callbackToken,
           created_at: record.createdAt,
-          ...(record.callbackUrl === undefined ? {} : { callback_url: record.callbackUrl }),
+          ...defined({ callback_url: record.callbackUrl }),
         });
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
@@ -57,7 +58,7 @@ export function createRequestStore(db: Db) {
         request: storedRequest.parse(JSON.parse(document.body)),
         callbackToken: document.callback_token,
         createdAt: document.created_at,
-        ...(document.callback_url === undefined ? {} : { callbackUrl: document.callback_url }),
+        ...defined({ callbackUrl: document.callback_url }),
       };
     },
 

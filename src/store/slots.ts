@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import type { Collection, Db } from 'mongodb';
 import { ensureIndexes, isDuplicateKey } from './mongo.ts';
 
@@ -124,10 +125,7 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
 
     /** `until`: only if the lease is still that one, which its holder may have made longer. */
     async free(id: string, task: string, until?: number): Promise<void> {
-      await slots.updateOne(
-        { _id: id, task, ...(until === undefined ? {} : { until }) },
-        { $set: { task: '', until: 0 } },
-      );
+      await slots.updateOne({ _id: id, task, ...defined({ until }) }, { $set: { task: '', until: 0 } });
     },
 
     async heldBy(task: string): Promise<SlotDocument[]> {

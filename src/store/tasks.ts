@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import type { Collection, Db, Filter } from 'mongodb';
 import { isDuplicateKey } from './mongo.ts';
 import { statusesBefore } from '../domain/task.ts';
@@ -217,7 +218,7 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
     async recordOutcome(id: string, outcome: TaskOutcomeDocument, traceId?: string): Promise<void> {
       await tasks.updateOne(
         { _id: id, status: { $in: statusesBefore('succeeded') }, outcome: { $exists: false } },
-        { $set: { outcome, updated_at: now(), ...(traceId === undefined ? {} : { trace_id: traceId }) } },
+        { $set: { outcome, updated_at: now(), ...defined({ trace_id: traceId }) } },
       );
     },
 
@@ -251,7 +252,7 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
             charge_estimated: write.chargeEstimated,
             completed_at: at,
             updated_at: at,
-            ...(write.error === undefined ? {} : { error: write.error }),
+            ...defined({ error: write.error }),
           },
           $unset: { open_key: '', attention: '' },
         },
@@ -291,15 +292,15 @@ function listQuery(filter: TaskFilter, before: string | undefined): Filter<TaskD
     .sort()[0];
   const lower = filter.createdAfter === undefined ? undefined : sortKey(filter.createdAfter * 1000, '');
   const range = {
-    ...(upper === undefined ? {} : { $lt: upper }),
-    ...(lower === undefined ? {} : { $gte: lower }),
+    ...defined({ $lt: upper }),
+    ...defined({ $gte: lower }),
   };
   return {
-    ...(filter.account === undefined ? {} : { account: filter.account }),
-    ...(filter.status === undefined ? {} : { status: filter.status }),
-    ...(filter.model === undefined ? {} : { model: filter.model }),
-    ...(filter.channel === undefined ? {} : { channel: filter.channel }),
-    ...(filter.kind === undefined ? {} : { kind: filter.kind }),
+    ...defined({ account: filter.account }),
+    ...defined({ status: filter.status }),
+    ...defined({ model: filter.model }),
+    ...defined({ channel: filter.channel }),
+    ...defined({ kind: filter.kind }),
     ...(filter.needsAttention === true ? { attention: { $exists: true } } : {}),
     ...(Object.keys(range).length === 0 ? {} : { sort: range }),
   };

@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import { createHash, createHmac } from 'node:crypto';
 import type { Caller } from '../domain/caller.ts';
 import type { Catalogue, RoutePlan } from '../routing/catalogue.ts';
@@ -162,7 +163,7 @@ async function taskInput(
     expectedSeconds: plan.model.expected_seconds,
     hasCallback: command.callbackUrl !== undefined,
     revision: 2,
-    ...(caller.concurrentTasks === undefined ? {} : { concurrentTasks: caller.concurrentTasks }),
+    ...defined({ concurrentTasks: caller.concurrentTasks }),
   };
 }
 
@@ -173,7 +174,7 @@ async function start(input: TaskInput, { plan, command, deps }: Creation): Promi
     request: plan.request,
     callbackToken: randomBase62(32, deps.randomBytes),
     createdAt: input.createdAt,
-    ...(command.callbackUrl === undefined ? {} : { callbackUrl: command.callbackUrl }),
+    ...defined({ callbackUrl: command.callbackUrl }),
   });
   return deps.port.start(input);
 }

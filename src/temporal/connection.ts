@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import { readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
@@ -34,9 +35,9 @@ export function temporalSettings(
   return {
     address,
     namespace: environment.TEMPORAL_NAMESPACE,
-    ...(TEMPORAL_API_KEY === undefined ? {} : { apiKey: TEMPORAL_API_KEY }),
+    ...defined({ apiKey: TEMPORAL_API_KEY }),
     ...(Object.keys(tls).length === 0 ? {} : { tls }),
-    ...(payloadKey === undefined ? {} : { payloadKey }),
+    ...defined({ payloadKey }),
   };
 }
 
@@ -49,8 +50,8 @@ export function createTemporalClient(settings: TemporalSettings): Client {
   const { address, namespace, apiKey, tls } = settings;
   const connection = Connection.lazy({
     address,
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(tls === undefined ? {} : { tls }),
+    ...defined({ apiKey }),
+    ...defined({ tls }),
   });
   return new Client({ connection, namespace, dataConverter: dataConverter(settings) });
 }
@@ -58,7 +59,7 @@ export function createTemporalClient(settings: TemporalSettings): Client {
 export function connectWorker({ address, apiKey, tls }: TemporalSettings): Promise<NativeConnection> {
   return NativeConnection.connect({
     address,
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(tls === undefined ? {} : { tls }),
+    ...defined({ apiKey }),
+    ...defined({ tls }),
   });
 }

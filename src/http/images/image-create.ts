@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import type { Caller } from '../../domain/caller.ts';
 import type { CreateTaskCommand, CreatedTask } from '../../tasks/create-task.ts';
 import { GatewayError } from '../../domain/errors.ts';
@@ -146,9 +147,9 @@ async function createTask(creation: Creation, deps: ImageCreateDeps): Promise<Re
     plan: { ...pinned.plan, request },
     caller,
     route,
-    ...(callbackUrl === undefined ? {} : { callbackUrl }),
-    ...(expiresAfterSeconds === undefined ? {} : { expiresAfterSeconds }),
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...defined({ callbackUrl }),
+    ...defined({ expiresAfterSeconds }),
+    ...defined({ idempotencyKey }),
   });
   const headers = task.replayed ? { 'idempotency-replayed': 'true' } : undefined;
   const waitMs = waitOf(creation.meta);

@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import type { ModelConfig } from '../../config/gateway-file.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { ImageInput, ImageRequest, JsonObject, JsonValue } from '../../domain/request.ts';
@@ -40,13 +41,13 @@ export async function parseImage(body: ImageBody, rules: ImageRules): Promise<Pa
       model: body.model,
       prompt: body.prompt,
       ...output,
-      ...(body.response_format === undefined ? {} : { responseFormat: body.response_format }),
+      ...defined({ responseFormat: body.response_format }),
       images,
-      ...(mask === undefined ? {} : { mask }),
+      ...defined({ mask }),
       extra: extraOf(body, metadata),
     },
-    ...(callback_url === undefined ? {} : { callbackUrl: callback_url }),
-    ...(execution_expires_after === undefined ? {} : { expiresAfterSeconds: execution_expires_after }),
+    ...defined({ callbackUrl: callback_url }),
+    ...defined({ expiresAfterSeconds: execution_expires_after }),
   };
 }
 
@@ -68,8 +69,8 @@ function checkOutput({ n = 1, size, quality }: ImageBody, model: ModelConfig): O
   }
   return {
     n,
-    ...(size === undefined ? {} : { size }),
-    ...(quality === undefined ? {} : { quality }),
+    ...defined({ size }),
+    ...defined({ quality }),
   };
 }
 

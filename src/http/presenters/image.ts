@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
 import type { Delivery } from '../../images/call-channel.ts';
 import type { Base64Blob, GeneratedImage } from '../../providers/provider.ts';
@@ -39,8 +40,8 @@ export function presentImages({ images, extra }: Images, createdSeconds: number)
 
 function presentImage({ url, base64, expiresAt }: GeneratedImage): BodyPart[] {
   const link = {
-    ...(url === undefined ? {} : { url }),
-    ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+    ...defined({ url }),
+    ...defined({ expires_at: expiresAt }),
   };
   if (base64 === undefined) return [JSON.stringify(link)];
   const rest = JSON.stringify(link).slice(1);

@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
 import type { ModelConfig } from '../../config/gateway-file.ts';
 import { formatMicros, parseMicros } from '../../domain/money.ts';
@@ -43,7 +44,7 @@ function videoCapabilities(model: ModelConfig): Record<string, unknown> {
     input_types,
     resolutions,
     ratios,
-    ...(durations === undefined ? {} : { durations }),
+    ...defined({ durations }),
     inputs,
     expected_seconds,
     deadline_seconds,

@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
 import { statusMessages, taskStatuses } from '../../domain/task.ts';
 import type { MediaLink, MediaUrl } from '../../domain/stored-media.ts';
@@ -54,7 +55,7 @@ export function presentTask(task: TaskDocument, mediaUrl: MediaUrl): PresentedTa
     created_at: toSeconds(task.created_at),
     updated_at: toSeconds(task.updated_at),
     ...(task.completed_at === undefined ? {} : { completed_at: toSeconds(task.completed_at) }),
-    ...(task.progress === undefined ? {} : { progress: task.progress }),
+    ...defined({ progress: task.progress }),
     ...presentResult(task, mediaUrl),
   };
 }
@@ -72,8 +73,8 @@ function presentResult(task: TaskDocument, mediaUrl: MediaUrl): ResultFields {
   if (kind === 'image') return { data, usage };
   return {
     data,
-    ...(url === undefined ? {} : { video_url: url }),
-    ...(outcome.facts.durationSeconds === undefined ? {} : { duration: outcome.facts.durationSeconds }),
+    ...defined({ video_url: url }),
+    ...defined({ duration: outcome.facts.durationSeconds }),
     usage,
   };
 }
@@ -89,10 +90,10 @@ function presentItem(item: ResultItem, linkOf: LinkOf): PresentedTask['data'][nu
   const lastFrameUrl = frame?.url ?? item.lastFrameUrl;
   const expiresAt = copy?.expiresAt ?? item.expiresAt;
   return {
-    ...(url === undefined ? {} : { url }),
-    ...(item.base64 === undefined ? {} : { b64_json: item.base64 }),
-    ...(lastFrameUrl === undefined ? {} : { last_frame_url: lastFrameUrl }),
-    ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+    ...defined({ url }),
+    ...defined({ b64_json: item.base64 }),
+    ...defined({ last_frame_url: lastFrameUrl }),
+    ...defined({ expires_at: expiresAt }),
   };
 }
 
@@ -101,8 +102,8 @@ function presentUsage({ usage }: SettleFacts): NonNullable<PresentedTask['usage'
   const completion = usage?.completionTokens ?? usage?.totalTokens;
   const total = usage?.totalTokens ?? usage?.completionTokens;
   return {
-    ...(completion === undefined ? {} : { completion_tokens: completion }),
-    ...(total === undefined ? {} : { total_tokens: total }),
+    ...defined({ completion_tokens: completion }),
+    ...defined({ total_tokens: total }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
 import { operatorActions } from '../../domain/task-input.ts';
 import { reasonCharactersMax } from '../admin-input.ts';
@@ -48,7 +49,7 @@ export function actOnTask({ tasks, port, log, mediaUrl, now }: Deps): Route {
         action,
         by: operator,
         reason,
-        ...(upstream_id === undefined ? {} : { upstreamId: upstream_id }),
+        ...defined({ upstreamId: upstream_id }),
       });
       await tasks.recordAction(id, { at: now(), by: operator, action, reason });
       const task = await tasks.find(id);

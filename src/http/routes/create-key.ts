@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
 import { randomBase62 } from '../../domain/ids.ts';
 import type { KeyDocument } from '../../store/keys.ts';
@@ -72,10 +73,10 @@ type Restrictions = Pick<
 function restrictions(asked: z.output<typeof body>): Restrictions {
   const { models, channels, requests_per_minute, concurrent_tasks, expires_at } = asked;
   return {
-    ...(models === undefined ? {} : { models }),
-    ...(channels === undefined ? {} : { channels }),
-    ...(requests_per_minute === undefined ? {} : { requests_per_minute }),
-    ...(concurrent_tasks === undefined ? {} : { concurrent_tasks }),
+    ...defined({ models }),
+    ...defined({ channels }),
+    ...defined({ requests_per_minute }),
+    ...defined({ concurrent_tasks }),
     ...(expires_at === undefined ? {} : { expires_at: expires_at * 1000 }),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { jsonBody, videoBodyBytesMax } from '../body.ts';
@@ -43,7 +44,7 @@ export function createVideo(deps: Deps): Route {
           ...video,
           caller,
           route: 'createVideo',
-          ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+          ...defined({ idempotencyKey }),
         });
         deps.metrics.countCreate(task.replayed ? 'replayed' : 'created');
         const headers = task.replayed ? { 'idempotency-replayed': 'true' } : undefined;

@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
 import type { Caller } from '../../domain/caller.ts';
 import { GatewayError } from '../../domain/errors.ts';
@@ -59,8 +60,8 @@ async function callerOf(id: string | undefined, { keys }: Deps): Promise<Caller>
   return {
     account,
     key: id,
-    ...(models === undefined ? {} : { models }),
-    ...(channels === undefined ? {} : { channels }),
+    ...defined({ models }),
+    ...defined({ channels }),
   };
 }
 

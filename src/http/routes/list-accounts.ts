@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
 import { pageSize } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
@@ -19,7 +20,7 @@ export function listAccounts({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 
     },
     errors: [],
     async handle({ query: { limit, after } }) {
-      const found = await accounts.list({ limit: limit + 1, ...(after === undefined ? {} : { after }) });
+      const found = await accounts.list({ limit: limit + 1, ...defined({ after }) });
       const page = found.slice(0, limit);
       const balances = await Promise.all(page.map((account) => ledger.balance(account._id)));
       const data = page.map((account, index) =>

@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
 import { taskStatuses } from '../../domain/task.ts';
 import type { TaskFilter, TaskPage } from '../../store/tasks.ts';
@@ -40,7 +41,7 @@ export function listTasks(deps: Pick<RouteDeps, 'tasks' | 'attempts' | 'mediaUrl
       const page =
         upstreamId !== undefined
           ? await findByUpstreamId(upstreamId, deps)
-          : await tasks.list(toFilter(asked), { limit, ...(after === undefined ? {} : { after }) });
+          : await tasks.list(toFilter(asked), { limit, ...defined({ after }) });
       const data = page.tasks.map((task) => presentAdminTask(task, mediaUrl));
       return jsonReply({ object: 'list', data, has_more: page.hasMore });
     },
@@ -60,11 +61,11 @@ async function findByUpstreamId(
 function toFilter(asked: Omit<z.output<typeof query>, 'limit' | 'after' | 'upstream_id'>): TaskFilter {
   const { status, account, channel, model, kind, needs_attention } = asked;
   return {
-    ...(status === undefined ? {} : { status }),
-    ...(account === undefined ? {} : { account }),
-    ...(channel === undefined ? {} : { channel }),
-    ...(model === undefined ? {} : { model }),
-    ...(kind === undefined ? {} : { kind }),
+    ...defined({ status }),
+    ...defined({ account }),
+    ...defined({ channel }),
+    ...defined({ model }),
+    ...defined({ kind }),
     ...(needs_attention === 'true' ? { needsAttention: true } : {}),
   };
 }

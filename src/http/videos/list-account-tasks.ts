@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { taskStatuses } from '../../domain/task.ts';
@@ -37,7 +38,7 @@ export function listTasksOf({ kind, ...route }: TaskRoute, { tasks, mediaUrl }: 
         { kind, ...listFilter(asked, caller.account) },
         {
           limit,
-          ...(after === undefined ? {} : { after }),
+          ...defined({ after }),
         },
       );
       if (after !== undefined && page.tasks.length === 0) await checkCursor(after, caller.account, tasks);
@@ -50,10 +51,10 @@ function listFilter(asked: z.output<typeof query>, account: string): TaskFilter 
   const { status, model, created_after, created_before } = asked;
   return {
     account,
-    ...(status === undefined ? {} : { status }),
-    ...(model === undefined ? {} : { model }),
-    ...(created_after === undefined ? {} : { createdAfter: created_after }),
-    ...(created_before === undefined ? {} : { createdBefore: created_before }),
+    ...defined({ status }),
+    ...defined({ model }),
+    ...defined({ createdAfter: created_after }),
+    ...defined({ createdBefore: created_before }),
   };
 }
 

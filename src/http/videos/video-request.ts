@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { InputType, VideoRequest } from '../../domain/request.ts';
 import { parseSize } from '../output-size.ts';
@@ -42,8 +43,8 @@ export function parseVideo(body: VideoBody, checks: AddressChecks): ParsedVideo 
       ...output.fields,
       ...consumedMetadata(metadata),
     },
-    ...(callback_url === undefined ? {} : { callbackUrl: callback_url }),
-    ...(execution_expires_after === undefined ? {} : { expiresAfterSeconds: execution_expires_after }),
+    ...defined({ callbackUrl: callback_url }),
+    ...defined({ expiresAfterSeconds: execution_expires_after }),
     ignored: [...media.ignored, ...output.ignored],
   };
 }
@@ -146,11 +147,11 @@ function resolveOutput(
   const duration = body.duration ?? body.seconds ?? metadata.duration ?? metadata.seconds;
   return {
     fields: {
-      ...(mode === undefined ? {} : { mode }),
-      ...(resolution === undefined ? {} : { resolution }),
-      ...(ratio === undefined ? {} : { ratio }),
-      ...(size === undefined ? {} : { size }),
-      ...(duration === undefined ? {} : { duration }),
+      ...defined({ mode }),
+      ...defined({ resolution }),
+      ...defined({ ratio }),
+      ...defined({ size }),
+      ...defined({ duration }),
     },
     ignored: overruled(body, metadata),
   };
@@ -187,13 +188,13 @@ type ConsumedMetadata = Pick<
 function consumedMetadata(metadata: VideoMetadata): ConsumedMetadata {
   const { draft, generate_audio, watermark, return_last_frame, seed, safety_identifier, tools } = metadata;
   return {
-    ...(draft === undefined ? {} : { draft }),
-    ...(generate_audio === undefined ? {} : { generateAudio: generate_audio }),
-    ...(watermark === undefined ? {} : { watermark }),
-    ...(return_last_frame === undefined ? {} : { returnLastFrame: return_last_frame }),
-    ...(seed === undefined ? {} : { seed }),
-    ...(safety_identifier === undefined ? {} : { safetyIdentifier: safety_identifier }),
-    ...(tools === undefined ? {} : { tools }),
+    ...defined({ draft }),
+    ...defined({ generateAudio: generate_audio }),
+    ...defined({ watermark }),
+    ...defined({ returnLastFrame: return_last_frame }),
+    ...defined({ seed }),
+    ...defined({ safetyIdentifier: safety_identifier }),
+    ...defined({ tools }),
     extra: Object.fromEntries(
       Object.entries(metadata).flatMap(([name, value]) =>
         value === undefined || consumedMetadataNames.has(name) ? [] : [[name, value] as const],

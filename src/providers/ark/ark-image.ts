@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import type { ImageRequest, JsonObject } from '../../domain/request.ts';
 import { arkOutcomeOfCode, readArkRefusal } from './ark-answer.ts';
 import { callImageConvention, pick } from '../shared/image-convention.ts';
@@ -129,6 +130,6 @@ function fieldsOf(request: ImageRequest, model: string): JsonObject {
     model,
     prompt: request.prompt,
     response_format: request.responseFormat ?? 'url',
-    ...(request.size === undefined ? {} : { size: request.size }),
+    ...defined({ size: request.size }),
   };
 }

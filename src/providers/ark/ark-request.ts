@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import { isSingleFrame } from './ark-check.ts';
 import { seedanceFamily } from '../shared/seedance-models.ts';
@@ -42,7 +43,7 @@ export function buildArkVideo(request: VideoRequest, context: SubmitContext): Js
       Math.max(Math.floor(remainingSeconds), expiresAfterMinSeconds),
       expiresAfterMaxSeconds,
     ),
-    ...(callbackUrl === undefined ? {} : { callback_url: callbackUrl }),
+    ...defined({ callback_url: callbackUrl }),
   };
 }
 
@@ -54,15 +55,15 @@ function outputFields(request: VideoRequest, model: string): JsonObject {
   const seconds = request.extra['frames'] === undefined ? duration : undefined;
   const rendered = draft === true ? '480p' : resolution;
   return {
-    ...(rendered === undefined ? {} : { resolution: rendered }),
-    ...(ratio === undefined ? {} : { ratio }),
+    ...defined({ resolution: rendered }),
+    ...defined({ ratio }),
     ...(seconds === undefined ? {} : { duration: seconds === 'auto' ? -1 : seconds }),
-    ...(seed === undefined ? {} : { seed }),
-    ...(watermark === undefined ? {} : { watermark }),
+    ...defined({ seed }),
+    ...defined({ watermark }),
     // A model without sound refuses the field, whatever its value.
     ...(generateAudio === undefined || !family.generatesAudio ? {} : { generate_audio: generateAudio }),
     ...(draft === undefined || !family.draft ? {} : { draft }),
-    ...(returnLastFrame === undefined ? {} : { return_last_frame: returnLastFrame }),
+    ...defined({ return_last_frame: returnLastFrame }),
     ...(tools === undefined ? {} : { tools: Array.isArray(tools) ? tools : [tools] }),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import type { ImageRequest, VideoRequest } from '../../domain/request.ts';
 import { estimateSeedanceTokens, pricedPromptFlag } from '../shared/seedance-pricing.ts';
 import { readGatewayFacts, readGatewayId, readGatewayRefusal, readGatewayStatus } from './gateway-answer.ts';
@@ -153,9 +154,9 @@ async function generateImages(request: ImageRequest, context: ProviderContext): 
     model: context.model,
     prompt,
     n,
-    ...(size === undefined ? {} : { size }),
-    ...(quality === undefined ? {} : { quality }),
-    ...(responseFormat === undefined ? {} : { response_format: responseFormat }),
+    ...defined({ size }),
+    ...defined({ quality }),
+    ...defined({ response_format: responseFormat }),
   };
   const edit = request.operation === 'edit' || hasFile;
   return callImageConvention(

@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import type { ImageRequest, JsonObject } from '../../domain/request.ts';
 import { callImageConvention, pick, readConventionRefusal } from '../shared/image-convention.ts';
 import { parseSize } from '../shared/image-input.ts';
@@ -155,8 +156,8 @@ function fieldsOf(request: ImageRequest, model: string): JsonObject {
     model,
     prompt: request.prompt,
     n: request.n,
-    ...(request.size === undefined ? {} : { size: request.size }),
-    ...(request.quality === undefined ? {} : { quality: request.quality }),
+    ...defined({ size: request.size }),
+    ...defined({ quality: request.quality }),
     // Models that always send base64 refuse the field.
     ...(family.links ? { response_format: request.responseFormat ?? 'url' } : {}),
   };

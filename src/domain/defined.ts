@@ -1,0 +1,15 @@
+/** `Value` with every field that may be undefined made optional instead. */
+type Defined<Value extends object> = {
+  [Name in keyof Value as undefined extends Value[Name] ? never : Name]: Value[Name];
+} & {
+  [Name in keyof Value as undefined extends Value[Name] ? Name : never]?: Exclude<Value[Name], undefined>;
+};
+
+/** A copy of `value` without its undefined fields: for optional properties and for documents. */
+export function defined<Value extends object>(value: Value): Defined<Value>;
+export function defined(value: object): object {
+  const kept: Record<string, unknown> = {};
+  const fields: [string, unknown][] = Object.entries(value);
+  for (const [name, field] of fields) if (field !== undefined) kept[name] = field;
+  return kept;
+}
