@@ -29,9 +29,10 @@ export interface TaskInput {
   readonly concurrentTasks?: number;
   /**
    * What the workflow does where that changed since the first tasks: the commands of a task in flight must not change.
-   * Absent: search attributes are written when the job is accepted. 2: they are written when the task ends.
+   * Absent: search attributes are written when the job is accepted. 2: they are written when the task ends. 3: the API
+   * takes the hold before it starts the workflow; nothing of a submission is decided by a read.
    */
-  readonly revision?: 2;
+  readonly revision?: 2 | 3;
 }
 
 /** Why a task was not admitted: the error code that its creator gets. */

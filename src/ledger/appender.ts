@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { MongoAPIError, MongoBulkWriteError, MongoError } from 'mongodb';
+import { racePoint } from '../domain/race-point.ts';
 import { findByKeys, insertInOrder } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
 import { LedgerUnavailableError } from './ledger-errors.ts';
@@ -129,6 +130,7 @@ async function tryOnce(deps: AppenderDeps, account: string, progress: Progress):
     progress.fresh = true;
     return;
   }
+  await racePoint('ledger.append', account);
   const written = await insertInOrder(collection, plan.entries);
   const last = plan.entries[written - 1];
   if (last !== undefined) heads.advance(account, last);
