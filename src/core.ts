@@ -25,6 +25,7 @@ import { createChannelHealthStore } from './store/channel-health.ts';
 import { createChannelStateStore } from './store/channel-states.ts';
 import { createDeliveryStore } from './store/deliveries.ts';
 import { createIdempotencyStore } from './store/idempotency.ts';
+import { createKeySlotStore } from './store/key-slots.ts';
 import { createKeyStore } from './store/keys.ts';
 import { createImageResultStore } from './store/image-results.ts';
 import { createImageLeaseStore } from './store/image-leases.ts';
@@ -133,6 +134,7 @@ function createStores({ db }: Mongo, now: () => number) {
     attempts: createAttemptStore(db, now),
     accounts: createAccountStore(db),
     keys: createKeyStore(db, now),
+    keySlots: createKeySlotStore(db, now),
     idempotency: createIdempotencyStore(db, now),
     deliveries: createDeliveryStore(db),
     channelStates: createChannelStateStore(db),

@@ -20,7 +20,7 @@ import type { TaskKind } from './domain/task.ts';
 import { callbacksQueue, channelQueue, tasksQueue } from './domain/queues.ts';
 import { createGuardedClient, scrub } from './http-client/index.ts';
 import { presentTask } from './http/presenters/video-task.ts';
-import { tidySlots } from './capacity/slot-upkeep.ts';
+import { tidyKeySlots, tidySlots } from './capacity/slot-upkeep.ts';
 import { createSubmitGate } from './capacity/submit-gate.ts';
 import { createReleaseDeadLeases } from './images/leases/release-dead-leases.ts';
 import { createRateLimiter } from './capacity/rate-limiter.ts';
@@ -137,7 +137,7 @@ function tasksOptions(
   core: Core,
   workflowBundle: WorkflowBundleWithSourceMap,
 ): Omit<WorkerOptions, 'taskQueue'> {
-  const { tasks, requests } = core.stores;
+  const { tasks, requests, keySlots } = core.stores;
   return {
     workflowBundle,
     activities: {
@@ -149,6 +149,7 @@ function tasksOptions(
         slots: core.health.slots,
         upkeep: [
           { name: 'slots', run: () => tidySlots(core.health.slots, tasks) },
+          { name: 'key_slots', run: () => tidyKeySlots(keySlots, tasks, core.now) },
           ...resultUpkeep(core),
           { name: 'leases', run: createReleaseDeadLeases({ ...core, leases: core.stores.imageLeases }) },
         ],

@@ -1,4 +1,5 @@
 import { isTerminal } from '../domain/task.ts';
+import type { KeySlotStore } from '../store/key-slots.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
 
@@ -15,4 +16,31 @@ export async function tidySlots(
   for (const { _id } of ended) await slots.release(_id);
   await slots.serveAll();
   return ended.length;
+}
+
+/** A task that has no document after this long was never admitted. */
+const admissionMaxMs = 5 * 60_000;
+
+/**
+ * Takes off the keys' counts what no longer is an unfinished task: one that ended without its process releasing it,
+ * and one whose admission died before it wrote anything. Reports how many it took off.
+ */
+export async function tidyKeySlots(
+  slots: Pick<KeySlotStore, 'list' | 'release'>,
+  tasks: Pick<TaskStore, 'findMany'>,
+  now: () => number,
+): Promise<number> {
+  let released = 0;
+  for (const { key, tasks: counted } of await slots.list()) {
+    const found = await tasks.findMany(counted.map(({ task }) => task));
+    const statuses = new Map(found.map(({ _id, status }) => [_id, status]));
+    for (const { task, since } of counted) {
+      const status = statuses.get(task);
+      const ended = status === undefined ? since < now() - admissionMaxMs : isTerminal(status);
+      if (!ended) continue;
+      await slots.release(key, task);
+      released += 1;
+    }
+  }
+  return released;
 }

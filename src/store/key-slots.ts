@@ -1,0 +1,85 @@
+import type { Collection, Db } from 'mongodb';
+import { racePoint } from '../domain/race-point.ts';
+import { isDuplicateKey } from './mongo.ts';
+
+/**
+ * The unfinished tasks of each API key that has a `concurrent_tasks` limit: one document per key, whose list of
+ * members is the count. A member is added by one guarded update that matches only while there is room, so the limit
+ * is exact over all processes. Times in Unix milliseconds.
+ */
+interface KeySlotsDocument {
+  /** The key's id. */
+  readonly _id: string;
+  readonly tasks: readonly KeySlot[];
+}
+
+export interface KeySlot {
+  readonly task: string;
+  /** From then on it no longer counts, whoever died without releasing it. */
+  readonly until: number;
+  readonly since: number;
+}
+
+export type KeySlotStore = ReturnType<typeof createKeySlotStore>;
+
+const majority = { writeConcern: { w: 'majority', wtimeoutMS: 10_000 } } as const;
+
+export function createKeySlotStore(db: Db, now: () => number) {
+  const keys: Collection<KeySlotsDocument> = db.collection<KeySlotsDocument>('key_slots');
+
+  /** Adds the task if there is room and it is not in the list; true: this call added it. */
+  async function add(key: string, slot: KeySlot, limit: number): Promise<boolean> {
+    // Position `limit - 1` is empty as long as the list is shorter than `limit`.
+    const added = await keys.updateOne(
+      { _id: key, 'tasks.task': { $ne: slot.task }, [`tasks.${limit - 1}`]: { $exists: false } },
+      { $push: { tasks: slot } },
+      majority,
+    );
+    return added.modifiedCount === 1;
+  }
+
+  async function has(key: string, task: string): Promise<boolean> {
+    const found = await keys.findOne({ _id: key, 'tasks.task': task }, { readConcern: 'majority' });
+    return found !== null;
+  }
+
+  /** Several processes may do so at once: one document results. */
+  async function ensureDocument(key: string): Promise<void> {
+    try {
+      await keys.insertOne({ _id: key, tasks: [] }, majority);
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
+  }
+
+  return {
+    /**
+     * Counts a task against its key. True: it counts now, or did already (the same task may ask again). False: the
+     * key has `limit` unfinished tasks. `until`: when the task has certainly ended, for processes that die.
+     */
+    async take(
+      key: string,
+      { task, until }: Pick<KeySlot, 'task' | 'until'>,
+      limit: number,
+    ): Promise<boolean> {
+      const slot: KeySlot = { task, until, since: now() };
+      await racePoint('slots.take', task);
+      if (await add(key, slot, limit)) return true;
+      if (await has(key, task)) return true;
+      await ensureDocument(key);
+      await keys.updateOne({ _id: key }, { $pull: { tasks: { until: { $lte: now() } } } }, majority);
+      return (await add(key, slot, limit)) || has(key, task);
+    },
+
+    /** The task has ended, or was never admitted. Repeatable; does nothing for a key without a limit. */
+    async release(key: string, task: string): Promise<void> {
+      await keys.updateOne({ _id: key }, { $pull: { tasks: { task } } }, majority);
+    },
+
+    /** Every key with its unfinished tasks, as counted. */
+    async list(): Promise<{ readonly key: string; readonly tasks: readonly KeySlot[] }[]> {
+      const documents = await keys.find().toArray();
+      return documents.map(({ _id, tasks }) => ({ key: _id, tasks }));
+    },
+  };
+}
