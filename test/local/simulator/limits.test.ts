@@ -109,9 +109,10 @@ describe('pictures of every size and tint', () => {
   it('are well-formed where a byte of the scan has to be escaped', () => {
     for (let width = 16; width < 1600; width += 97) {
       for (let tint = 0; tint < 6; tint += 1) {
-        const picture = createPicture(width, 64, tint);
-        for (const filled of [0, picture.columns])
-          expect(readImage(encodeJpeg(picture, filled))).toMatchObject({ width, height: 64 });
+        for (const marked of [false, true]) {
+          const picture = createPicture({ width, height: 64, tint, marked });
+          expect(readImage(encodeJpeg(picture))).toMatchObject({ width, height: 64 });
+        }
       }
     }
   });

@@ -1,4 +1,4 @@
-/** Writes bits most significant first, the order of H.264 and JPEG entropy coding alike. */
+/** Writes bits most significant first, the order of JPEG's entropy coding. */
 export class BitWriter {
   #bytes = Buffer.allocUnsafe(1024);
   #length = 0;
@@ -17,22 +17,9 @@ export class BitWriter {
     }
   }
 
-  /** Unsigned Exp-Golomb, ue(v) of H.264 9.1. */
-  ue(value: number): void {
-    const coded = value + 1;
-    const width = 32 - Math.clz32(coded);
-    this.bits(0, width - 1);
-    this.bits(coded, width);
-  }
-
-  /** Signed Exp-Golomb, se(v) of H.264 9.1.1. */
-  se(value: number): void {
-    this.ue(value > 0 ? 2 * value - 1 : -2 * value);
-  }
-
-  /** Pads the last byte with `fill` bits and hands the bytes over. */
-  finish(fill: 0 | 1): Buffer {
-    while (this.#bitsInCurrent > 0) this.bits(fill, 1);
+  /** Fills the last byte with ones, as JPEG demands, and hands the bytes over. */
+  finish(): Buffer {
+    while (this.#bitsInCurrent > 0) this.bits(1, 1);
     return this.#bytes.subarray(0, this.#length);
   }
 

@@ -10,13 +10,12 @@ const quantiser = 8;
 const largestCategory = 8;
 const componentIds = [1, 2, 3] as const;
 
-/** The picture with `filled` columns of its bar lit. */
-export function encodeJpeg(picture: Picture, filled: number): Buffer {
+export function encodeJpeg(picture: Picture): Buffer {
   const writer = new BitWriter();
   let last = { y: 0, cb: 0, cr: 0 };
   for (let row = 0; row < picture.rows; row += 1) {
     for (let column = 0; column < picture.columns; column += 1) {
-      const colour = toJfif(picture.colour(column, row, filled));
+      const colour = toJfif(picture.colour(column, row));
       writeDc(writer, colour.y - last.y);
       for (let block = 0; block < 3; block += 1) writeDc(writer, 0);
       writeDc(writer, colour.cb - last.cb);
@@ -26,7 +25,7 @@ export function encodeJpeg(picture: Picture, filled: number): Buffer {
   }
   return Buffer.concat([
     header(picture.width, picture.height),
-    stuffed(writer.finish(1)),
+    stuffed(writer.finish()),
     Buffer.from([0xff, 0xd9]),
   ]);
 }
@@ -62,7 +61,7 @@ function header(width: number, height: number): Buffer {
 }
 
 /** A marker segment: its length counts itself. */
-export function segment(marker: number, body: readonly number[]): Buffer {
+export function segment(marker: number, body: Iterable<number> & { readonly length: number }): Buffer {
   const length = body.length + 2;
   return Buffer.from([0xff, marker, length >> 8, length & 255, ...body]);
 }

@@ -1,15 +1,15 @@
+import { nearestClip, paddingBox, readClip } from './clips.ts';
 import { segment, encodeJpeg } from './jpeg.ts';
-import { encodeMp4, paddingBox } from './mp4.ts';
 import { createPicture } from './picture.ts';
 import { encodePng, paddingChunk } from './png.ts';
 import { encodeWebp } from './webp.ts';
 
-/** A result file, described completely: the same description renders the same bytes. */
+/** A result file, described completely: the same description gives the same bytes. */
 export interface Medium {
   readonly format: MediaFormat;
   readonly width: number;
   readonly height: number;
-  /** Of a video; 0 for an image. */
+  /** Of a video, as its task has it: the file itself is a sample clip. 0 for an image. */
   readonly frames: number;
   readonly tint: number;
   /** An image with the bar: the watermark, or the end of a video. */
@@ -27,49 +27,38 @@ export const mediaTypes: Readonly<Record<MediaFormat, string>> = {
   webp: 'image/webp',
 };
 
-const commentBytesMax = 65_533;
+/** The two bytes of the marker, and 65,535 of length and body. */
+const segmentBytesMax = 65_537;
 
 export function renderMedium(medium: Medium): Buffer {
-  const picture = createPicture(medium.width, medium.height, medium.tint);
-  const filled = medium.marked ? picture.columns : 0;
+  if (medium.format === 'mp4') {
+    const clip = readClip(nearestClip(medium.width, medium.height));
+    return Buffer.concat([clip, paddingBox(medium.bytes - clip.length)]);
+  }
+  const picture = createPicture(medium);
   switch (medium.format) {
-    case 'mp4': {
-      const file = encodeMp4(picture, medium.frames);
-      return Buffer.concat([file, paddingBox(medium.bytes - file.length)]);
-    }
     case 'png': {
-      const file = encodePng(picture, filled);
-      const end = file.length - 12;
-      return Buffer.concat([
-        file.subarray(0, end),
-        paddingChunk(medium.bytes - file.length),
-        file.subarray(end),
-      ]);
+      const file = encodePng(picture);
+      return spliced(file, file.length - 12, paddingChunk(medium.bytes - file.length));
     }
     case 'jpeg': {
-      const file = encodeJpeg(picture, filled);
-      return Buffer.concat([file.subarray(0, 2), comments(medium.bytes - file.length), file.subarray(2)]);
+      const file = encodeJpeg(picture);
+      return spliced(file, 2, comments(medium.bytes - file.length));
     }
     case 'webp':
       return encodeWebp(picture);
   }
 }
 
+function spliced(file: Buffer, at: number, padding: Buffer): Buffer {
+  return Buffer.concat([file.subarray(0, at), padding, file.subarray(at)]);
+}
+
 /** JPEG comment segments of together about `length` bytes. */
 function comments(length: number): Buffer {
   const parts: Buffer[] = [];
-  const whole = segment(
-    0xfe,
-    Array.from({ length: commentBytesMax }, () => 0x20),
-  );
-  let left = length;
-  for (; left >= whole.length; left -= whole.length) parts.push(whole);
-  if (left >= 4)
-    parts.push(
-      segment(
-        0xfe,
-        Array.from({ length: left - 4 }, () => 0x20),
-      ),
-    );
+  for (let left = length; left >= 4; left -= segmentBytesMax) {
+    parts.push(segment(0xfe, Buffer.alloc(Math.min(left, segmentBytesMax) - 4, ' ')));
+  }
   return Buffer.concat(parts);
 }

@@ -1,4 +1,4 @@
-/** A colour in limited-range BT.709, as the video carries it. */
+/** A colour in limited-range BT.709, as the sample clips carry it. */
 export interface Yuv {
   readonly y: number;
   readonly cb: number;
@@ -6,19 +6,18 @@ export interface Yuv {
 }
 
 /**
- * The one scene that every medium here shows: a tinted gradient of vertical bars and a white bar that grows from
- * the left, so that one sees that a video plays and how far it is. It is flat inside each 16x16 block: that keeps
- * a frame at under a byte per block in H.264 and JPEG alike.
+ * The one scene that every picture here shows: a tinted gradient of vertical bars, with a white bar across it where
+ * it is marked. It is flat inside each 16x16 block, which keeps the files small.
  */
 export interface Picture {
   readonly width: number;
   readonly height: number;
   readonly columns: number;
   readonly rows: number;
+  /** The first row of the bar. */
   readonly barTop: number;
-  readonly barBottom: number;
-  /** Colour of a block; `filled` is the number of bar columns that are lit. */
-  colour(column: number, row: number, filled: number): Yuv;
+  /** Colour of a block. */
+  colour(column: number, row: number): Yuv;
 }
 
 export const blockSize = 16;
@@ -34,35 +33,29 @@ const tints: readonly (readonly [cb: number, cr: number])[] = [
 ];
 export const tintCount = tints.length;
 
-export function createPicture(width: number, height: number, tint: number): Picture {
+export function createPicture(look: {
+  readonly width: number;
+  readonly height: number;
+  readonly tint: number;
+  readonly marked: boolean;
+}): Picture {
+  const { width, height, tint, marked } = look;
   const columns = Math.ceil(width / blockSize);
   const rows = Math.ceil(height / blockSize);
   const barRows = Math.max(1, Math.min(barRowsMax, Math.floor(rows / 12)));
-  // Row 0 must stay free: the bar's blocks are predicted from the block above them.
-  const barTop = Math.max(1, Math.min(rows - barRows, Math.floor(rows * 0.8)));
+  const barTop = Math.min(rows - barRows, Math.floor(rows * 0.8));
   const [cb, cr] = tints[tint % tints.length] ?? [128, 128];
-  const gradient = Array.from({ length: columns }, (_, column) => ({
-    y: 50 + Math.round((120 * column) / Math.max(1, columns - 1)),
-    cb,
-    cr,
-  }));
   return {
     width,
     height,
     columns,
     rows,
     barTop,
-    barBottom: Math.min(rows, barTop + barRows),
-    colour(column, row, filled) {
-      if (row >= barTop && row < barTop + barRows && column < filled) return white;
-      return gradient[column] ?? white;
+    colour(column, row) {
+      if (marked && row >= barTop && row < barTop + barRows) return white;
+      return { y: 50 + Math.round((120 * column) / Math.max(1, columns - 1)), cb, cr };
     },
   };
-}
-
-/** Bar columns lit in frame `frame` of `frames`: none in the first, all in the last. */
-export function filledColumns(picture: Picture, frame: number, frames: number): number {
-  return frames <= 1 ? 0 : Math.round((frame * picture.columns) / (frames - 1));
 }
 
 /** BT.709 limited range → 8-bit RGB. */

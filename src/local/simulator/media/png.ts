@@ -6,13 +6,13 @@ const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const filterNone = 0;
 const filterUp = 2;
 
-/** The picture with `filled` columns of its bar lit, as a palette PNG of exactly its pixel size. */
-export function encodePng(picture: Picture, filled: number): Buffer {
+/** The picture as a palette PNG of exactly its pixel size. */
+export function encodePng(picture: Picture): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(picture.width, 0);
   header.writeUInt32BE(picture.height, 4);
   header.set([8, 3, 0, 0, 0], 8); // 8 bits per pixel, palette
-  const { palette, rows } = paint(picture, filled);
+  const { palette, rows } = paint(picture);
   // Level 1 suffices: all rows but those at a block border are zeros after the "up" filter.
   const data = deflateSync(rows, { level: 1 });
   return Buffer.concat([
@@ -29,7 +29,7 @@ export function paddingChunk(length: number): Buffer {
   return length < 12 ? Buffer.alloc(0) : chunk('paDd', Buffer.alloc(length - 12));
 }
 
-function paint(picture: Picture, filled: number): { palette: Buffer; rows: Buffer } {
+function paint(picture: Picture): { palette: Buffer; rows: Buffer } {
   const indexes = new Map<string, number>();
   const palette: number[] = [];
   const indexOf = (colour: Yuv): number => {
@@ -51,7 +51,7 @@ function paint(picture: Picture, filled: number): { palette: Buffer; rows: Buffe
     if (y % blockSize !== 0) continue; // equal to the row above: its "up" difference is the zeros already there
     previous.set(line);
     for (let column = 0; column < picture.columns; column += 1) {
-      const index = indexOf(picture.colour(column, y / blockSize, filled));
+      const index = indexOf(picture.colour(column, y / blockSize));
       line.fill(index, column * blockSize, Math.min(picture.width, (column + 1) * blockSize));
     }
     for (let x = 0; x < picture.width; x += 1) {

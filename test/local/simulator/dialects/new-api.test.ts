@@ -248,9 +248,9 @@ describe('the OpenAI dialect', () => {
     const response = await get(testKey);
     expect(response.headers.get('content-type')).toBe('video/mp4');
     expect(readMp4(Buffer.from(await response.arrayBuffer()))).toMatchObject({
-      width: 1280,
-      height: 720,
-      movieSeconds: 4,
+      width: 640,
+      height: 360,
+      movieSeconds: 5,
     });
   });
 

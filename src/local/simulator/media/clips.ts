@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+
+/**
+ * The sample clips that stand for every video: five seconds of H.264 at 24 frames a second, a few kilobytes each,
+ * rendered once by this project and free to use like the rest of it. They show a tinted gradient and a white bar
+ * that grows, so that a viewer sees that the file plays and how far it is. A clip has the shape that was asked for,
+ * not its pixels or its duration: what is charged for comes from the fields of an answer, never from the file.
+ */
+const clips = [
+  { name: '21x9', ratio: 21 / 9 },
+  { name: '16x9', ratio: 16 / 9 },
+  { name: '4x3', ratio: 4 / 3 },
+  { name: '1x1', ratio: 1 },
+  { name: '3x4', ratio: 3 / 4 },
+  { name: '9x16', ratio: 9 / 16 },
+] as const;
+export const clipNames = clips.map(({ name }) => name);
+export type ClipName = (typeof clipNames)[number];
+
+/** The clip whose shape is nearest to `width` x `height`. */
+export function nearestClip(width: number, height: number): ClipName {
+  const distance = (ratio: number): number => Math.abs(Math.log(width / height / ratio));
+  return clips.reduce((best, clip) => (distance(clip.ratio) < distance(best.ratio) ? clip : best)).name;
+}
+
+export function readClip(name: ClipName): Buffer {
+  return readFileSync(new URL(`clips/${name}.mp4`, import.meta.url));
+}
+
+/** An MP4 box that players skip, of `length` bytes; nothing when that is too few to be a box. */
+export function paddingBox(length: number): Buffer {
+  if (length < 8) return Buffer.alloc(0);
+  const box = Buffer.alloc(length);
+  box.writeUInt32BE(length, 0);
+  box.write('free', 4, 'latin1');
+  return box;
+}
