@@ -1,12 +1,32 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { assignTestFiles } from './test/support/projects.ts';
+
+/** Not part of a run: writes the histories that the replay test reads. */
+const recording = process.env['RECORD_HISTORIES'] === undefined ? [] : ['test/workflows/record-histories.ts'];
+
+const { pure, servers } = assignTestFiles(
+  fileURLToPath(new URL('test', import.meta.url)),
+  'support/server-use.ts',
+);
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    projects: [
+      { extends: true, test: { name: 'pure', include: [...pure] } },
+      {
+        extends: true,
+        test: {
+          name: 'servers',
+          include: [...servers, ...recording],
+          globalSetup: ['test/support/global-setup.ts'],
+          setupFiles: ['test/support/expect-server-use.ts'],
+        },
+      },
+    ],
   },
 });

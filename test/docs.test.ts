@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { environmentNames } from '../src/config/environment.ts';
@@ -26,15 +26,15 @@ describe('docs/errors.md', () => {
       }),
   );
 
-  test('describes every code, and no other', () => {
+  it('describes every code, and no other', () => {
     expect(sorted(sections.keys())).toEqual(sorted([...Object.keys(errorTable), ...taskErrorCodes]));
   });
 
-  test.each(Object.entries(errorTable))('%s: status and type', (code, { status, type }) => {
+  it.each(Object.entries(errorTable))('%s: status and type', (code, { status, type }) => {
     expect(sections.get(code)).toBe(`${status} · ${type}`);
   });
 
-  test('every code is thrown somewhere', () => {
+  it('every code is thrown somewhere', () => {
     const documented = new Set(routes().flatMap((route) => [...errorCodesOf(route)]));
     const elsewhere = ['route_not_found', 'provider_error', 'rate_limit_exceeded'];
     for (const code of Object.keys(errorTable)) {
@@ -46,7 +46,7 @@ describe('docs/errors.md', () => {
 describe('docs/configuration.md', () => {
   const page = read('docs/configuration.md');
 
-  test('describes every environment variable, and no other', () => {
+  it('describes every environment variable, and no other', () => {
     const documented = [...page.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name = '']) => name);
     expect(sorted(documented)).toEqual(sorted(environmentNames));
     expect(documented).toHaveLength(environmentNames.length);
@@ -54,7 +54,7 @@ describe('docs/configuration.md', () => {
 
   const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
 
-  test('its example is a valid configuration', () => {
+  it('its example is a valid configuration', () => {
     expect(parseDocument(example).errors).toEqual([]);
     const config = parseGatewayConfig(example, 'docs/configuration.md', {
       environment: { ARK_KEY_A: 'x' },
@@ -63,7 +63,7 @@ describe('docs/configuration.md', () => {
     expect(config.models).toHaveLength(1);
   });
 
-  test('its example shows every key of the file', () => {
+  it('its example shows every key of the file', () => {
     const shown = new Set(keysOf(parse(example)));
     const known = schemaKeys(z.toJSONSchema(fileSchema, { io: 'input', unrepresentable: 'any' }));
     const conditions = /`when` may test ([\s\S]*?)\./.exec(page)?.[1] ?? '';
@@ -78,7 +78,7 @@ describe('the OpenAPI document', () => {
     Object.keys(item).map((method) => `${method} ${path}`),
   );
 
-  test('is 3.1 and describes every path of every route, and no other', () => {
+  it('is 3.1 and describes every path of every route, and no other', () => {
     expect(document.openapi).toBe('3.1.0');
     const declared = routes().flatMap(({ method, paths }) =>
       paths.map((path) => `${method} ${openApiPath(path)}`),
@@ -87,7 +87,7 @@ describe('the OpenAPI document', () => {
     expect(described).toHaveLength(declared.length);
   });
 
-  test('operation ids are unique and named as their files', () => {
+  it('operation ids are unique and named as their files', () => {
     const ids = routes().map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) {
@@ -96,7 +96,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('every operation has a summary, its security and its errors', () => {
+  it('every operation has a summary, its security and its errors', () => {
     for (const [path, item] of Object.entries(document.paths ?? {})) {
       for (const operation of Object.values(item) as Operation[]) {
         expect(operation.summary).toMatch(/\w/);
@@ -106,7 +106,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('the create’s body has the contract’s fields', () => {
+  it('the create’s body has the contract’s fields', () => {
     const schema = document.components?.schemas?.['VideoRequest'];
     expect(schema).toMatchObject({ type: 'object', required: ['model', 'prompt'] });
     expect(Object.keys((schema as { properties: object }).properties)).toEqual([
@@ -114,7 +114,7 @@ describe('the OpenAPI document', () => {
     ]); // prettier-ignore
   });
 
-  test('is plain JSON without dangling references', () => {
+  it('is plain JSON without dangling references', () => {
     const text = JSON.stringify(document);
     const names = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name);
     expect(names.length).toBeGreaterThan(0);

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { inject } from 'vitest';
 import { connectMongo } from '../../src/store/mongo.ts';
 import type { Mongo } from '../../src/store/mongo.ts';
+import { databaseUri } from '../support/run-servers.ts';
 
 /** A database of the test's own on the run's MongoDB. */
 export async function openDatabase(): Promise<Mongo & { drop(): Promise<void> }> {
   const name = `r${randomBytes(5).toString('hex')}`;
-  const mongo = await connectMongo(inject('mongodbUri').replace('/?', `/${name}?`));
+  const mongo = await connectMongo(databaseUri(name));
   return {
     ...mongo,
     async drop() {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { addOperatorCommands } from '../../src/cli/commands.ts';
 import { formatTable } from '../../src/cli/output.ts';
 import { resolveTarget } from '../../src/cli/target.ts';
@@ -13,7 +13,7 @@ import { readEnvironment } from '../../src/config/environment.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import type { VerifyResult } from '../../src/ledger/verify.ts';
 import { adminToken, useHttpWorld } from '../http/support.ts';
-import { databaseUri } from '../ledger/support.ts';
+import { databaseUri, temporalAddress } from '../support/run-servers.ts';
 
 const world = useHttpWorld('cli_commands');
 
@@ -51,7 +51,7 @@ async function gateway(line: readonly string[], change: { verify?: VerifyResult;
 const json = async (line: readonly string[]) => JSON.parse((await gateway([...line, '--json'])).text);
 
 describe('accounts', () => {
-  test('create, credit, show, list', async () => {
+  it('create, credit, show, list', async () => {
     const made = await gateway([
       'accounts',
       'create',
@@ -86,14 +86,14 @@ describe('accounts', () => {
     expect(rotated.webhook_secret).toMatch(/^whsec_/);
   });
 
-  test('say how to see more', async () => {
+  it('say how to see more', async () => {
     for (const id of ['page-1', 'page-2']) await gateway(['accounts', 'create', id]);
     const { text } = await gateway(['accounts', 'list', '--limit', '1', '--after', 'page-0']);
     expect(text).toContain('There are more: --after page-1');
   });
 });
 
-test('keys: create, list, revoke', async () => {
+it('keys: create, list, revoke', async () => {
   await gateway(['accounts', 'create', 'keyed']);
   const made = await json([
     'keys', 'create', 'keyed', '--name', 'ci', '--models', 'clip, plain', '--channels', 'one',
@@ -118,7 +118,7 @@ test('keys: create, list, revoke', async () => {
 });
 
 describe('tasks', () => {
-  test('list, show, action', async () => {
+  it('list, show, action', async () => {
     const account = await world.newAccount();
     const id: string = (await account.create()).body.id;
     const listed = await gateway(['tasks', 'list', '--account', account.id, '--status', 'pending']);
@@ -143,7 +143,7 @@ describe('tasks', () => {
     ]);
   });
 
-  test('the gateway’s refusal is told in its own words', async () => {
+  it('the gateway’s refusal is told in its own words', async () => {
     const account = await world.newAccount();
     const id: string = (await account.create()).body.id;
     await expect(gateway(['tasks', 'action', id, 'resubmit', '--reason', 'try'])).rejects.toThrow(
@@ -152,7 +152,7 @@ describe('tasks', () => {
     await expect(gateway(['tasks', 'show', 'none'])).rejects.toThrow('task_not_found');
   });
 
-  test.each([
+  it.each([
     [['tasks', 'action', 'x', 'explode', '--reason', 'r'], /choices are poll/],
     [['tasks', 'action', 'x', 'poll'], /--reason/],
     [['tasks', 'list', '--status', 'odd'], /choices are pending/],
@@ -164,7 +164,7 @@ describe('tasks', () => {
 });
 
 describe('ledger', () => {
-  test('show', async () => {
+  it('show', async () => {
     const account = await world.newAccount({ credit: '10' });
     await account.create();
     const { text } = await gateway(['ledger', 'show', account.id]);
@@ -175,13 +175,13 @@ describe('ledger', () => {
     expect((await gateway(['ledger', 'show', account.id, '--after', '1'])).text).not.toContain('credit');
   });
 
-  test('verify: sound', async () => {
+  it('verify: sound', async () => {
     const { text, status } = await gateway(['ledger', 'verify']);
     expect(text).toContain('2 accounts, 7 entries: 0 violations.');
     expect(status).toBe(0);
   });
 
-  test('verify: status 1 and a table of what is wrong', async () => {
+  it('verify: status 1 and a table of what is wrong', async () => {
     const violation = { invariant: 'chain', account: 'a', message: 'entry 3 was changed' } as const;
     const verify = { ...sound, violations: [violation], violationCount: 1 } as unknown as VerifyResult;
     const { text, status } = await gateway(['ledger', 'verify'], { verify });
@@ -190,7 +190,7 @@ describe('ledger', () => {
   });
 });
 
-test('channels: list, disable, enable', async () => {
+it('channels: list, disable, enable', async () => {
   expect((await gateway(['channels', 'list'])).text).toMatch(
     /^one +test +true +2 +1 +clip, plain, picture +a/m,
   );
@@ -200,29 +200,29 @@ test('channels: list, disable, enable', async () => {
 });
 
 describe('config', () => {
-  test('check', async () => {
+  it('check', async () => {
     expect((await gateway(['config', 'check'])).text).toMatch(/^channels +a$/m);
   });
 
-  test('reload tells what is wrong with the file', async () => {
+  it('reload tells what is wrong with the file', async () => {
     await expect(gateway(['config', 'reload'])).rejects.toThrow('models: required; currency: required');
   });
 });
 
-test('projection rebuild says what it did', async () => {
+it('projection rebuild says what it did', async () => {
   const { text } = await gateway(['projection', 'rebuild']);
   expect(text).toMatch(/^rebuilt +2$/m);
   expect(text).toContain('no longer tells the links');
 });
 
 describe('a gateway that does not answer', () => {
-  test('is named', async () => {
+  it('is named', async () => {
     await expect(gateway(['keys', 'list'], { url: 'http://127.0.0.1:1' })).rejects.toThrow(
       'The gateway does not answer at http://127.0.0.1:1 (ECONNREFUSED). Is it running?',
     );
   });
 
-  test('something else answers', async () => {
+  it('something else answers', async () => {
     const server = createServer((_, response) => response.end('<html>'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();
@@ -233,7 +233,7 @@ describe('a gateway that does not answer', () => {
     server.close();
   });
 
-  test('it has another token, or none', async () => {
+  it('answers another token, or none', async () => {
     const wrong = { url: world.url, token: 'wrong' };
     const { createAdminClient } = await import('../../src/cli/admin-client.ts');
     await expect(createAdminClient(wrong, 'ada').call('GET', '/keys')).rejects.toThrow('Check ADMIN_TOKEN.');
@@ -259,7 +259,7 @@ describe('which gateway', () => {
     return () => rm(dataDir, { recursive: true });
   });
 
-  test.each<[Record<string, string>, string | undefined, string, string]>([
+  it.each<[Record<string, string>, string | undefined, string, string]>([
     [{ ADMIN_TOKEN: 'x'.repeat(16) }, undefined, 'http://127.0.0.1:8080', 'x'.repeat(16)],
     [{ ADMIN_TOKEN: 'x'.repeat(16), PORT: '81', HOST: 'h' }, undefined, 'http://h:81', 'x'.repeat(16)],
     [
@@ -275,7 +275,7 @@ describe('which gateway', () => {
     expect(await resolveTarget(parsed, url)).toEqual({ url: expected, token });
   });
 
-  test('no token at all, and a URL that is none', async () => {
+  it('no token at all, and a URL that is none', async () => {
     await expect(resolveTarget(readEnvironment({ DATA_DIR: '/nonexistent' }), undefined)).rejects.toThrow(
       'ADMIN_TOKEN is not set',
     );
@@ -285,7 +285,7 @@ describe('which gateway', () => {
   });
 });
 
-test('a table aligns text left, numbers right, and cuts what is too long', () => {
+it('a table aligns text left, numbers right, and cuts what is too long', () => {
   const rows = [
     { name: 'a', amount: '10.000000', list: ['x', 'y'], empty: null },
     { name: 'longer', amount: '-2.500000', list: [], empty: '', object: { a: 1 } },
@@ -306,7 +306,7 @@ describe('the program itself', () => {
       env: { PATH: process.env['PATH'], ...environment },
     });
 
-  test('config check: 78 and every problem at once', async () => {
+  it('config check: 78 and every problem at once', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'mediary-cli-'));
     const file = join(directory, 'gateway.yaml');
     await writeFile(file, 'currency: dollars\nchannels: []\n');
@@ -317,7 +317,7 @@ describe('the program itself', () => {
     await rm(directory, { recursive: true });
   });
 
-  test('config check: the example that ships', async () => {
+  it('config check: the example that ships', async () => {
     const names = ['PATH'];
     const { readFile } = await import('node:fs/promises');
     const text = await readFile('gateway.example.yaml', 'utf8');
@@ -330,12 +330,12 @@ describe('the program itself', () => {
     expect(JSON.parse(stdout).channels.length).toBeGreaterThan(0);
   });
 
-  test('ledger verify reads MongoDB and Temporal', async () => {
+  it('ledger verify reads MongoDB and Temporal', async () => {
     const account = await world.newAccount();
     await account.create();
     const environment = {
       MONGODB_URI: databaseUri('cli_commands'),
-      TEMPORAL_ADDRESS: inject('temporalAddress'),
+      TEMPORAL_ADDRESS: temporalAddress(),
     };
     // No workflow stands behind these tasks: every open hold is a violation.
     const failure = await run(['ledger', 'verify'], environment).catch(
@@ -349,7 +349,7 @@ describe('the program itself', () => {
 });
 
 describe('route explain', () => {
-  test('says which channels are tried, in which order, and why the others are not', async () => {
+  it('says which channels are tried, in which order, and why the others are not', async () => {
     expect(await json(['route', 'explain', 'clip'])).toEqual([
       { channel: 'one', credential: 'a', verdict: 'tried as number 1' },
       { channel: 'two', credential: 'b', verdict: 'tried as number 2' },
@@ -357,7 +357,7 @@ describe('route explain', () => {
     ]);
   });
 
-  test('counts the permissions of a key, and says what its caller would be told', async () => {
+  it('counts the permissions of a key, and says what its caller would be told', async () => {
     const account = 'explained';
     await gateway(['accounts', 'create', account, '--name', 'Explained']);
     const { id } = await json(['keys', 'create', account, '--name', 'narrow', '--channels', 'three']);
@@ -366,7 +366,7 @@ describe('route explain', () => {
     expect(text).toContain('Refused with channel_not_allowed');
   });
 
-  test('names an unknown model, a wrong field and a request that is no JSON', async () => {
+  it('names an unknown model, a wrong field and a request that is no JSON', async () => {
     await expect(gateway(['route', 'explain', 'nothing'])).rejects.toThrow(/no model "nothing"/);
     await expect(gateway(['route', 'explain', 'clip', '--request', '{"duration":"long"}'])).rejects.toThrow(
       /duration/,

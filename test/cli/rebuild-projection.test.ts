@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { rebuildProjection } from '../../src/cli/rebuild-projection.ts';
 import { listTaskWorkflows } from '../../src/cli/task-workflows.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import { startGateway } from '../support/gateway.ts';
 
-test('projections that are gone come back as they were; those that are there stay', async () => {
+it('projections that are gone come back as they were; those that are there stay', async () => {
   const gateway = await startGateway();
   const { core } = gateway;
   const rebuild = () =>

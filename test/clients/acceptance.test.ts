@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { aiSdk } from '../../scripts/acceptance/ai-sdk.ts';
 import type { Client } from '../../scripts/acceptance/check.ts';
 import { startLossyProxy } from '../../scripts/acceptance/lossy-proxy.ts';
@@ -23,7 +23,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-test.each<[string, () => Promise<Client>]>([
+it.each<[string, () => Promise<Client>]>([
   ['openai', openaiNode],
   ['@ai-sdk/openai-compatible', aiSdk],
 ])('%s passes every check', async (_name, open) => {
@@ -53,7 +53,7 @@ test.each<[string, () => Promise<Client>]>([
   expect(await account.balance()).toMatchObject({ available: (100 - paid * 0.04).toFixed(6) });
 });
 
-test('a client that is not there is skipped, and the reason is said', async () => {
+it('a client that is not there is skipped, and the reason is said', async () => {
   const clients = await pythonClients('no-such-python');
   const lines: string[] = [];
   const target = { baseUrl: '', key: '', model: '', fields: {}, lossyUrl: () => '' };

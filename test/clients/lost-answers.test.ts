@@ -1,7 +1,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError, generateImage } from 'ai';
 import OpenAI, { toFile } from 'openai';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startLossyProxy } from '../../scripts/acceptance/lossy-proxy.ts';
 import type { LossyProxy } from '../../scripts/acceptance/lossy-proxy.ts';
 import { contractYaml } from '../contract/same-interface.ts';
@@ -33,7 +33,7 @@ const openai = (baseURL = `${gateway.url}/v1`, more = {}) =>
   new OpenAI({ apiKey: account.key, baseURL, ...more });
 
 describe('openai for Node', () => {
-  test('gets the image of a generate whose answer was lost', async () => {
+  it('gets the image of a generate whose answer was lost', async () => {
     const url = proxy.lossyUrl();
     const prompt = 'openai, lost generate';
     const images = await openai(url).images.generate({ model: 'gpt-image', prompt });
@@ -42,7 +42,7 @@ describe('openai for Node', () => {
     expect(gateway.simulator.submissions(prompt)).toEqual(once);
   });
 
-  test('gets the image of an edit with files whose answer was lost', async () => {
+  it('gets the image of an edit with files whose answer was lost', async () => {
     const prompt = 'openai, lost edit';
     const files = await Promise.all(
       [2, 3].map((side) => toFile(png(side, side), `${side}.png`, { type: 'image/png' })),
@@ -54,7 +54,7 @@ describe('openai for Node', () => {
     expect(gateway.simulator.submissions(prompt)).toEqual(once);
   });
 
-  test.each(['accepted-500', 'accepted-502', 'accepted-504', 'accepted-then-silent', 'malformed'])(
+  it.each(['accepted-500', 'accepted-502', 'accepted-504', 'accepted-then-silent', 'malformed'])(
     'repeats nothing where the upstream accepted and answered with %s',
     async (fault) => {
       const prompt = `openai, ${fault} [sim:create:${fault}]`;
@@ -68,7 +68,7 @@ describe('openai for Node', () => {
     },
   );
 
-  test('gets the one task of a create whose answer was lost', async () => {
+  it('gets the one task of a create whose answer was lost', async () => {
     const prompt = 'openai, lost task';
     const created = await openai(proxy.lossyUrl()).images.generate({ model: 'wan-image', prompt });
     expect(created).toMatchObject({ object: 'image.generation.task', status: 'submitted' });
@@ -78,7 +78,7 @@ describe('openai for Node', () => {
     await expect.poll(() => gateway.simulator.submissions(prompt), { timeout: 20_000 }).toEqual(once);
   });
 
-  test('that gives up waiting and repeats is given the images of the first task', async () => {
+  it('that gives up waiting and repeats is given the images of the first task', async () => {
     const prompt = 'openai, slow task [sim:render=3]';
     const impatient = openai(undefined, {
       timeout: 2_500,
@@ -90,7 +90,7 @@ describe('openai for Node', () => {
     expect(gateway.simulator.submissions(prompt)).toEqual(once);
   });
 
-  test('that asks twice on purpose gets two tasks', async () => {
+  it('that asks twice on purpose gets two tasks', async () => {
     const twice = { model: 'wan-image', prompt: 'openai, two tasks' };
     const [one, two] = [await openai().images.generate(twice), await openai().images.generate(twice)];
     expect(Reflect.get(two, 'id')).not.toBe(Reflect.get(one, 'id'));
@@ -107,7 +107,7 @@ describe('the AI SDK with an Idempotency-Key', () => {
       headers: { 'idempotency-key': prompt.replaceAll(' ', '-') },
     });
 
-  test('gets the image of a generate whose answer was lost', async () => {
+  it('gets the image of a generate whose answer was lost', async () => {
     const url = proxy.lossyUrl();
     const prompt = 'ai sdk, lost generate';
     expect((await generate(url, prompt)).images).toHaveLength(1);
@@ -115,7 +115,7 @@ describe('the AI SDK with an Idempotency-Key', () => {
     expect(gateway.simulator.submissions(prompt)).toEqual(once);
   });
 
-  test('repeats a failure of the upstream, and buys nothing by it', async () => {
+  it('repeats a failure of the upstream, and buys nothing by it', async () => {
     const prompt = 'ai sdk, accepted-500 [sim:create:accepted-500]';
     const failed = await generate(`${gateway.url}/v1`, prompt).catch((error) => error);
     expect(APICallError.isInstance(failed.lastError)).toBe(true);

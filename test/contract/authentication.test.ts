@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pixel } from '../images/support.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -32,13 +32,13 @@ const endpoints: [method: string, path: string, body?: Record<string, unknown>][
   ['GET', `/v1/video/generations/${task}`],
 ];
 
-test.each(endpoints)('%s %s takes a key in the header authorization', async (method, path, body) => {
+it.each(endpoints)('%s %s takes a key in the header authorization', async (method, path, body) => {
   const account = await gateway.account();
   const { status } = await account.call(method, path, body);
   expect(status).toBe(method === 'GET' ? 404 : 200);
 });
 
-test.each(endpoints)('%s %s gives 401 without a key, and with one that is not valid', async (...endpoint) => {
+it.each(endpoints)('%s %s gives 401 without a key, and with one that is not valid', async (...endpoint) => {
   const [method, path, body] = endpoint;
   for (const authorization of [undefined, 'Bearer sk-wrong', 'Basic c2s6']) {
     const headers = authorization === undefined ? {} : { authorization };
@@ -49,7 +49,7 @@ test.each(endpoints)('%s %s gives 401 without a key, and with one that is not va
 });
 
 describe('a key with permissions', () => {
-  test.each(creates)('POST %s gives 403 for a model that the key may not use', async (path, body) => {
+  it.each(creates)('POST %s gives 403 for a model that the key may not use', async (path, body) => {
     const account = await gateway.account({ key: { models: ['seedance'] } });
     const answer = await account.call('POST', path, body);
     expect(answer.status).toBe(403);
@@ -57,17 +57,14 @@ describe('a key with permissions', () => {
     expect(await account.balance()).toMatchObject({ held: '0.000000' });
   });
 
-  test.each(creates)(
-    'POST %s gives 403 where the key may use no channel of the model',
-    async (path, body) => {
-      const account = await gateway.account({ key: { channels: ['ark'] } });
-      const answer = await account.call('POST', path, body);
-      expect(answer.status).toBe(403);
-      expect(answer.body.error).toMatchObject({ type: 'permission_error', code: 'channel_not_allowed' });
-    },
-  );
+  it.each(creates)('POST %s gives 403 where the key may use no channel of the model', async (path, body) => {
+    const account = await gateway.account({ key: { channels: ['ark'] } });
+    const answer = await account.call('POST', path, body);
+    expect(answer.status).toBe(403);
+    expect(answer.body.error).toMatchObject({ type: 'permission_error', code: 'channel_not_allowed' });
+  });
 
-  test.each(creates)('POST %s works with the model and the channel on the lists', async (path, body) => {
+  it.each(creates)('POST %s works with the model and the channel on the lists', async (path, body) => {
     const account = await gateway.account({ key: { models: ['clip', 'picture'], channels: ['same'] } });
     expect((await account.call('POST', path, body)).status).toBe(200);
   });

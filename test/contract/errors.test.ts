@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorTable, taskErrorCodes } from '../../src/domain/errors.ts';
 import { sendJson } from '../images/support.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -38,7 +38,7 @@ function expectUnified({ body }: Answer): void {
   expect(Object.keys(errorTable)).toContain(body.error.code);
 }
 
-test.each<[number, string, () => Promise<Answer>, { type: string; param: string }]>([
+it.each<[number, string, () => Promise<Answer>, { type: string; param: string }]>([
   [
     400,
     'a missing parameter',
@@ -92,12 +92,12 @@ test.each<[number, string, () => Promise<Answer>, { type: string; param: string 
   expect(answer.body.error).toMatchObject(expected);
 });
 
-test('codes other than provider_error are of the documented list', () => {
+it('codes other than provider_error are of the documented list', () => {
   expect(taskErrorCodes).toEqual(['provider_error', 'task_expired', 'task_cancelled', 'internal_error']);
 });
 
 describe('a task that fails during generation', () => {
-  test.each([
+  it.each([
     ['at the upstream', '[sim:failed]'],
     ['for its content', '[sim:moderation-in-task]'],
     ['because the upstream refused it', '[sim:moderation]'],

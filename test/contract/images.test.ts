@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pixel, png, sendJson } from '../images/support.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Answer, TestAccount, TestGateway } from '../support/gateway.ts';
@@ -51,7 +51,7 @@ async function sendForm(path: string, fields: Record<string, string>, files: Buf
 }
 
 describe('the fields of a request', () => {
-  test.each([
+  it.each([
     [generations, 'model'],
     [generations, 'prompt'],
     [edits, 'model'],
@@ -64,7 +64,7 @@ describe('the fields of a request', () => {
     expect(upstream.calls).toEqual([]);
   });
 
-  test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+  it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ['model and prompt', {}, { model: 'up-picture', prompt: 'a red cube' }],
     ['size', { size: '1024x1536' }, { size: '1024x1536' }],
     ['image as a string', { image: data(pixel) }, { image: data(pixel) }],
@@ -80,18 +80,18 @@ describe('the fields of a request', () => {
     expect(sent()).toMatchObject(expected);
   });
 
-  test('a size is <width>x<height>', async () => {
+  it('a size is <width>x<height>', async () => {
     expect((await send(generations, { size: 'wide' })).body.error.param).toBe('size');
   });
 
-  test('n is honored: so many images come, and are paid', async () => {
+  it('n is honored: so many images come, and are paid', async () => {
     const payer = await gateway.account();
     const answer = await payer.call('POST', generations, { ...base, n: 4 });
     expect(answer.body.data).toHaveLength(4);
     expect(await payer.balance()).toMatchObject({ available: '99.840000' });
   });
 
-  test('n is refused beyond what the model makes', async () => {
+  it('n is refused beyond what the model makes', async () => {
     expect((await send(generations, { n: 11 })).body.error).toMatchObject({
       code: 'invalid_parameter',
       param: 'n',
@@ -101,7 +101,7 @@ describe('the fields of a request', () => {
 
 describe('the forms of a reference image', () => {
   const url = 'https://media.example/a.png';
-  test.each<[string, unknown]>([
+  it.each<[string, unknown]>([
     ['an image URL string', url],
     ['a data URL', data(pixel)],
     ['an array of both', [url, data(pixel)]],
@@ -113,7 +113,7 @@ describe('the forms of a reference image', () => {
     }
   });
 
-  test.each([1, 2])('a multipart upload of %i files is taken, and arrives as files', async (count) => {
+  it.each([1, 2])('a multipart upload of %i files is taken, and arrives as files', async (count) => {
     const files = [png(2, 2), png(3, 3)].slice(0, count);
     expect((await sendForm(edits, { size: '1024x1024' }, files)).status).toBe(200);
     const [call] = upstream.calls;
@@ -123,7 +123,7 @@ describe('the forms of a reference image', () => {
 });
 
 describe('the synchronous answer', () => {
-  test('created is a Unix timestamp', async () => {
+  it('created is a Unix timestamp', async () => {
     const before = Math.floor(Date.now() / 1000);
     const { created } = (await send(generations)).body;
     expect(Number.isInteger(created)).toBe(true);
@@ -131,13 +131,13 @@ describe('the synchronous answer', () => {
     expect(created).toBeLessThanOrEqual(Date.now() / 1000);
   });
 
-  test('data[].b64_json is the image', async () => {
+  it('data[].b64_json is the image', async () => {
     const { body } = await send(generations, { model: 'gpt-image' });
     const [image] = body.data;
     expect(Buffer.from(image.b64_json, 'base64').subarray(1, 4).toString()).toBe('PNG');
   });
 
-  test('data[].b64_json of an upstream that writes a data URL is still an image', async () => {
+  it('data[].b64_json of an upstream that writes a data URL is still an image', async () => {
     upstream.answer = (_call, response) =>
       sendJson(response, 200, { created: 1, data: [{ b64_json: data(pixel) }] });
     const { body } = await send(generations);
@@ -145,13 +145,13 @@ describe('the synchronous answer', () => {
     expect(Buffer.from(base64, 'base64')).toEqual(pixel);
   });
 
-  test('data[].url is a link to the image', async () => {
+  it('data[].url is a link to the image', async () => {
     const { body } = await send(generations, { model: 'seedream', size: '1K' });
     const image = await fetch(body.data[0].url);
     expect(image.headers.get('content-type')).toMatch(/^image\//);
   });
 
-  test.each(['url', 'b64_json'])('response_format %s gives this form', async (format) => {
+  it.each(['url', 'b64_json'])('response_format %s gives this form', async (format) => {
     const { status, body } = await send(generations, { model: 'dall-e', response_format: format });
     expect(status).toBe(200);
     expect(body.data).toEqual([expect.objectContaining({ [format]: expect.any(String) })]);
@@ -159,7 +159,7 @@ describe('the synchronous answer', () => {
 });
 
 describe('a model that answers with a task', () => {
-  test('gives the fields of a created task, and its images when it is queried', async () => {
+  it('gives the fields of a created task, and its images when it is queried', async () => {
     const { status, body } = await send(generations, { model: 'wan-image', n: 2 });
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -184,7 +184,7 @@ describe('a model that answers with a task', () => {
     expect((await fetch(task['data'][0].url)).status).toBe(200);
   });
 
-  test('gives the synchronous form to a caller who prefers to wait', async () => {
+  it('gives the synchronous form to a caller who prefers to wait', async () => {
     const answer = await account.call(
       'POST',
       generations,
@@ -195,7 +195,7 @@ describe('a model that answers with a task', () => {
   });
 });
 
-test('both endpoints take an image with a text, and each channel gets it where it serves it', async () => {
+it('both endpoints take an image with a text, and each channel gets it where it serves it', async () => {
   // One vendor edits at an address of its own, another where it generates.
   for (const model of ['gpt-image', 'seedream']) {
     for (const path of [generations, edits]) {
@@ -206,7 +206,7 @@ test('both endpoints take an image with a text, and each channel gets it where i
 });
 
 describe('errors of the image endpoints', () => {
-  test.each([generations, edits])('of %s have the unified body', async (path) => {
+  it.each([generations, edits])('of %s have the unified body', async (path) => {
     const answer = await send(path, { n: 0, image: data(pixel) });
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({
@@ -219,7 +219,7 @@ describe('errors of the image endpoints', () => {
     });
   });
 
-  test('of the upstream are a 500 provider_error that costs nothing', async () => {
+  it('of the upstream are a 500 provider_error that costs nothing', async () => {
     upstream.answer = (_call, response) => sendJson(response, 500, { error: { message: 'boom' } });
     const payer = await gateway.account();
     const answer = await payer.call('POST', generations, base);

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cellsOf, headingOf, readOriginal } from './original.ts';
 
 /** docs/contract.md is complete: every statement has a test that exists, every contract test a statement. */
@@ -23,7 +23,7 @@ const original = readOriginal();
 const rows = readMap();
 const contractFiles = readdirSync(new URL('contract/', root)).filter((name) => name.endsWith('.test.ts'));
 
-test('every statement of the original has its row, in its order, and no row is left over', () => {
+it('every statement of the original has its row, in its order, and no row is left over', () => {
   const statements = original.flatMap(({ heading, statements: list }) =>
     list.map((statement) => [heading, statement] as const),
   );
@@ -38,14 +38,14 @@ test('every statement of the original has its row, in its order, and no row is l
   expect(wrong).toEqual([]);
 });
 
-test('every row names a test, unless it only announces the next ones', () => {
+it('every row names a test, unless it only announces the next ones', () => {
   for (const { quote, isHeading, tests } of rows) {
     expect([quote, isHeading || tests.length > 0]).toEqual([quote, true]);
     if (isHeading) expect(quote).toMatch(/:$/);
   }
 });
 
-test('what the original does not show is decided, and nothing else', () => {
+it('what the original does not show is decided, and nothing else', () => {
   const page = readMapText();
   for (const { quote } of rows) {
     const line = page.split('\n').find((text) => text.startsWith(`| \`${quote}\` |`)) ?? '';
@@ -53,13 +53,13 @@ test('what the original does not show is decided, and nothing else', () => {
   }
 });
 
-test('every test that a row names exists', () => {
+it('every test that a row names exists', () => {
   const missing = rows.flatMap(({ tests }) => tests).filter((named) => findTitle(named) === undefined);
   expect(missing).toEqual([]);
 });
 
 describe('every test of test/contract is named by a row', () => {
-  test.each(contractFiles.filter((name) => name !== 'map.test.ts'))('%s', (name) => {
+  it.each(contractFiles.filter((name) => name !== 'map.test.ts'))('%s', (name) => {
     const file = `contract/${name.replace('.test.ts', '')}`;
     const named = rows.flatMap(({ tests }) => tests.filter((one) => one.file === file));
     const used = new Set(named.map(findTitle));
@@ -98,8 +98,8 @@ function isQuoteOf(quote: string, statement: string): boolean {
 /** The titles in a test file, as they are written there. */
 function titlesOf(file: string): string[] {
   const text = sourceOf(file);
-  // After `test(` or `it(`, or after the table of an `each`.
-  const starts = /\b(?:test|it)\(\s*(['"`])(.+?)(?<!\\)\1|\)\(\s*(['"`])(.+?)(?<!\\)\3/g;
+  // After `it(`, or after the table of an `each`.
+  const starts = /\bit\(\s*(['"`])(.+?)(?<!\\)\1|\)\(\s*(['"`])(.+?)(?<!\\)\3/g;
   return [...text.matchAll(starts)].map(([, , plain, , each]) => (plain ?? each ?? '').replaceAll('\\', ''));
 }
 

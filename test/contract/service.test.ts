@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import type { TestAccount, TestGateway } from '../support/gateway.ts';
 import { contractYaml, startSameInterface } from './same-interface.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
 const videos = '/v1/videos/generations';
 const clip = { model: 'clip', prompt: 'a boat' };
 
-test('videos of different upstreams have the same interface', async () => {
+it('videos of different upstreams have the same interface', async () => {
   const tasks = await Promise.all(
     ['clip', 'seedance'].map(async (model) => {
       const { body } = await account.call('POST', videos, { ...clip, model });
@@ -36,7 +36,7 @@ test('videos of different upstreams have the same interface', async () => {
   }
 });
 
-test('images of different upstreams have the same interface', async () => {
+it('images of different upstreams have the same interface', async () => {
   for (const model of ['picture', 'gpt-image', 'dall-e', 'seedream']) {
     const { status, body } = await account.call('POST', '/v1/images/generations', { model, prompt: 'x' });
     expect(status).toBe(200);
@@ -45,7 +45,7 @@ test('images of different upstreams have the same interface', async () => {
 });
 
 describe('limits', () => {
-  test.each<[string, Record<string, unknown>, string]>([
+  it.each<[string, Record<string, unknown>, string]>([
     ['too many images', { images: Array.from({ length: 10 }, () => 'https://a.example/1.png') }, 'images'],
     ['too many videos', { videos: Array.from({ length: 4 }, () => 'https://a.example/1.mp4') }, 'videos'],
     ['too many audios', { audios: Array.from({ length: 4 }, () => 'https://a.example/1.mp3') }, 'audios'],
@@ -57,7 +57,7 @@ describe('limits', () => {
     expect([answer.status, answer.body.error.param]).toEqual([400, param]);
   });
 
-  test('execution_expires_after ends a task that is not finished in time, at no charge', async () => {
+  it('execution_expires_after ends a task that is not finished in time, at no charge', async () => {
     const payer = await gateway.account();
     const created = await payer.call('POST', videos, {
       ...clip,
@@ -72,7 +72,7 @@ describe('limits', () => {
     expect(await payer.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });
   });
 
-  test('requests beyond the rate of a key are a 429 that says when to come back', async () => {
+  it('requests beyond the rate of a key are a 429 that says when to come back', async () => {
     const hasty = await gateway.account({ key: { requests_per_minute: 1 } });
     const answers = await Promise.all([1, 2, 3].map(() => hasty.call('GET', '/v1/balance')));
     const refused = answers.find(({ status }) => status === 429);
@@ -82,7 +82,7 @@ describe('limits', () => {
 });
 
 describe('versioning', () => {
-  test('every path for callers carries the prefix /v1, and none works without it', async () => {
+  it('every path for callers carries the prefix /v1, and none works without it', async () => {
     const { body } = await gateway.call('GET', '/openapi.json');
     const paths = Object.entries<Record<string, { security?: unknown[] }>>(body.paths);
     const keyed = paths.filter(([, item]) =>
@@ -93,7 +93,7 @@ describe('versioning', () => {
       expect((await account.call('POST', path, clip)).status).toBe(404);
   });
 
-  test('a task created under one path is found under the other', async () => {
+  it('a task created under one path is found under the other', async () => {
     for (const [one, other] of [
       ['video', 'videos'],
       ['videos', 'video'],
@@ -104,7 +104,7 @@ describe('versioning', () => {
     }
   });
 
-  test('compatibility fields live beside the preferred ones', async () => {
+  it('compatibility fields live beside the preferred ones', async () => {
     const old = { image: 'https://a.example/1.png', seconds: '6', size: '1280x720' };
     const { status, body } = await account.call('POST', videos, { ...clip, ...old, prompt: 'old fields' });
     expect(status).toBe(200);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startGateway, videoBody } from '../support/gateway.ts';
 import type { TestAccount, TestGateway } from '../support/gateway.ts';
 
@@ -14,7 +14,7 @@ afterAll(() => gateway.stop());
 
 const paths = ['/v1/videos/generations', '/v1/video/generations'] as const;
 
-test.each(paths)('POST %s creates, with the headers of the document', async (path) => {
+it.each(paths)('POST %s creates, with the headers of the document', async (path) => {
   const answer = await account.call('POST', path, videoBody, { accept: 'application/json' });
   expect(answer.status).toBe(200);
   expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
@@ -27,7 +27,7 @@ test.each(paths)('POST %s creates, with the headers of the document', async (pat
   });
 });
 
-test('a create confirms the submission and holds no video', async () => {
+it('a create confirms the submission and holds no video', async () => {
   const { body } = await account.create();
   expect(body.status).toBe('submitted');
   for (const field of ['data', 'video_url', 'usage', 'duration', 'error']) {
@@ -35,13 +35,13 @@ test('a create confirms the submission and holds no video', async () => {
   }
 });
 
-test('a create takes the amount from the balance before it answers', async () => {
+it('a create takes the amount from the balance before it answers', async () => {
   const payer = await gateway.account({ credit: '1' });
   await payer.create();
   expect(await payer.balance()).toMatchObject({ held: expect.not.stringMatching(/^0\.0+$/) });
 });
 
-test('ids are opaque: no two tasks share one, whatever they have in common', async () => {
+it('ids are opaque: no two tasks share one, whatever they have in common', async () => {
   const answers = await Promise.all(Array.from({ length: 5 }, () => account.create()));
   expect(new Set(answers.map(({ body }) => body.id)).size).toBe(5);
 });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway, videoCharge, videoTokens } from '../support/gateway.ts';
 import type { TestAccount, TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
@@ -21,7 +21,7 @@ afterAll(() => gateway.stop());
 
 const paths = ['/v1/videos/generations', '/v1/video/generations'] as const;
 
-test('the recommended flow of a client: create, poll while unfinished, stop at succeeded', async () => {
+it('the recommended flow of a client: create, poll while unfinished, stop at succeeded', async () => {
   const payer = await gateway.account();
   const created = await payer.create();
   const seen = new Set<string>();
@@ -49,7 +49,7 @@ test('the recommended flow of a client: create, poll while unfinished, stop at s
 });
 
 describe('a task that succeeded', () => {
-  test.each<[string, (task: Record<string, any>) => unknown, unknown]>([
+  it.each<[string, (task: Record<string, any>) => unknown, unknown]>([
     ['id', (task) => task['id'], expect.stringMatching(/^task_/)],
     ['task_id, the same', (task) => task['task_id'] === task['id'], true],
     ['object', (task) => task['object'], 'video.generation.task'],
@@ -69,20 +69,20 @@ describe('a task that succeeded', () => {
 });
 
 describe('a task that failed', () => {
-  test('carries error.message and error.code provider_error', () => {
+  it('carries error.message and error.code provider_error', () => {
     expect(failed).toMatchObject({
       status: 'failed',
       error: { message: expect.stringMatching(/\w/), code: 'provider_error' },
     });
   });
 
-  test('carries no result and no usage', () => {
+  it('carries no result and no usage', () => {
     expect(failed['data']).toEqual([]);
     for (const field of ['video_url', 'usage', 'duration']) expect(failed).not.toHaveProperty(field);
   });
 });
 
-test('a query answers with the same body under both paths', async () => {
+it('a query answers with the same body under both paths', async () => {
   const [plural, singular] = await Promise.all(
     paths.map((path) => account.call('GET', `${path}/${succeeded['id']}`)),
   );
@@ -90,7 +90,7 @@ test('a query answers with the same body under both paths', async () => {
   expect(singular?.body).toEqual(plural?.body);
 });
 
-test('every status has its name while a task lives', async () => {
+it('every status has its name while a task lives', async () => {
   const [waiting, queued, running] = await Promise.all([
     account.create({ prompt: 'waiting [sim:create:429]' }),
     account.create({ prompt: 'queued [sim:never-starts]' }),
@@ -109,7 +109,7 @@ test('every status has its name while a task lives', async () => {
   // It renders on after this test: the simulator goes with the gateway.
 });
 
-test('a status that has ended stays what it is', async () => {
+it('a status that has ended stays what it is', async () => {
   for (const task of [succeeded, failed]) {
     const { body } = await account.call('GET', `/v1/videos/generations/${task['id']}?wait=1`);
     expect(body).toEqual(task);
@@ -120,7 +120,7 @@ describe('the money of a task', () => {
   const entriesOf = async (id: string) =>
     (await gateway.core.ledger.entriesOfTask(id)).map(({ kind, amount }) => [kind, amount]);
 
-  test('is held on submission and settled by usage.completion_tokens', async () => {
+  it('is held on submission and settled by usage.completion_tokens', async () => {
     const micros = BigInt(Math.round(succeeded['usage'].completion_tokens * 7));
     expect(await entriesOf(succeeded['id'])).toEqual([
       ['hold', 762_300n],
@@ -128,7 +128,7 @@ describe('the money of a task', () => {
     ]);
   });
 
-  test('goes back as far as the final charge is lower than the hold', async () => {
+  it('goes back as far as the final charge is lower than the hold', async () => {
     const payer = await gateway.account();
     const created = await payer.create({ duration: -1, resolution: '720p' });
     expect((await payer.balance()).available).not.toBe('100.000000');
@@ -141,7 +141,7 @@ describe('the money of a task', () => {
     expect(await payer.balance()).toMatchObject({ available: (100 - charged).toFixed(6), held: '0.000000' });
   });
 
-  test('is charged on top as far as the final charge is higher', async () => {
+  it('is charged on top as far as the final charge is higher', async () => {
     const created = await account.create({ prompt: 'more [sim:usage-above=2]' });
     await account.finished(created.body.id);
     expect(await entriesOf(created.body.id)).toEqual([
@@ -152,7 +152,7 @@ describe('the money of a task', () => {
   });
 });
 
-test('only the owner queries a task: another account is told that it does not exist', async () => {
+it('only the owner queries a task: another account is told that it does not exist', async () => {
   const stranger = await gateway.account();
   for (const path of paths) {
     const theirs = await stranger.call('GET', `${path}/${succeeded['id']}`);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import type { Answer, TestAccount, TestGateway } from '../support/gateway.ts';
 import { contractYaml, startSameInterface } from './same-interface.ts';
@@ -42,7 +42,7 @@ async function refused(body: Record<string, unknown>): Promise<{ code: string; p
   return answer.error;
 }
 
-test('model and prompt are enough, and both arrive', async () => {
+it('model and prompt are enough, and both arrive', async () => {
   expect(await sent({})).toMatchObject({
     model: 'up-clip',
     prompt: expect.stringMatching(/^a boat/),
@@ -50,11 +50,11 @@ test('model and prompt are enough, and both arrive', async () => {
   });
 });
 
-test.each(['model', 'prompt'])('without %s a create is refused', async (field) => {
+it.each(['model', 'prompt'])('without %s a create is refused', async (field) => {
   expect(await refused({ [field]: undefined })).toMatchObject({ code: 'missing_parameter', param: field });
 });
 
-test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
   ['mode', { mode: 'pro' }, { mode: 'pro' }],
   ['input_type', { input_type: 'reference', images: [image('a')] }, { input_type: 'reference' }],
   ['image', { image: image('a') }, { images: [image('a')] }],
@@ -127,7 +127,7 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
   expect(await sent(body)).toMatchObject(expected);
 });
 
-test('metadata never overrides what the gateway sends itself', async () => {
+it('metadata never overrides what the gateway sends itself', async () => {
   const body = await sent({
     resolution: '480p',
     metadata: { model: 'dearer', callback_url: 'https://me.example/hook', execution_expires_after: 60 },
@@ -137,7 +137,7 @@ test('metadata never overrides what the gateway sends itself', async () => {
 });
 
 describe('what the model does not support', () => {
-  test.each<[string, Record<string, unknown>, string]>([
+  it.each<[string, Record<string, unknown>, string]>([
     ['image input', { images: [image('a')] }, 'images'],
     ['video input', { videos: [video] }, 'videos'],
     ['audio input', { audios: [audio] }, 'audios'],
@@ -151,7 +151,7 @@ describe('what the model does not support', () => {
     expect((await create(body)).status).toBe(200);
   });
 
-  test('may be ignored, and is then named', async () => {
+  it('may be ignored, and is then named', async () => {
     const created = await create({ model: 'plain', ratio: '9:16', prompt: 'ignored ratio' });
     expect([created.status, created.body.warnings]).toEqual([200, ['ratio']]);
     expect(await upstream.videoCreate('ignored ratio')).not.toHaveProperty('ratio');
@@ -159,7 +159,7 @@ describe('what the model does not support', () => {
 });
 
 describe('addresses', () => {
-  test.each(['image', 'images', 'videos', 'audios'])('of %s must be public', async (field) => {
+  it.each(['image', 'images', 'videos', 'audios'])('of %s must be public', async (field) => {
     const address = 'http://10.0.0.1/secret';
     const { code, param } = await refused({ [field]: field === 'image' ? address : [address] });
     expect(code).toBe('media_url_not_allowed');
@@ -168,19 +168,19 @@ describe('addresses', () => {
 });
 
 describe('compatibility fields', () => {
-  test('images counts, where image is sent beside it', async () => {
+  it('images counts, where image is sent beside it', async () => {
     const created = await create({ image: image('a'), images: [image('b')], prompt: 'both images' });
     expect(created.body.warnings).toEqual(['image']);
     expect(await upstream.videoCreate('both images')).toMatchObject({ images: [image('b')] });
   });
 
-  test('duration counts, where seconds is sent beside it', async () => {
+  it('duration counts, where seconds is sent beside it', async () => {
     const created = await create({ duration: 6, seconds: '9', prompt: 'both durations' });
     expect(created.body.warnings).toEqual(['seconds']);
     expect(await upstream.videoCreate('both durations')).toMatchObject({ duration: 6 });
   });
 
-  test('metadata means the same as an object and as a JSON string', async () => {
+  it('metadata means the same as an object and as a JSON string', async () => {
     const metadata = { seed: 3, watermark: true, nested: { a: [1, 'x', null] } };
     const [object, text] = [await sent({ metadata }), await sent({ metadata: JSON.stringify(metadata) })];
     expect(text['metadata']).toEqual(object['metadata']);
@@ -189,14 +189,14 @@ describe('compatibility fields', () => {
 });
 
 describe('input_type', () => {
-  test('text_to_video takes the prompt only', async () => {
+  it('text_to_video takes the prompt only', async () => {
     expect(await sent({ input_type: 'text_to_video' })).not.toHaveProperty('images');
     for (const media of [{ images: [image('a')] }, { videos: [video] }, { audios: [audio] }]) {
       expect((await refused({ input_type: 'text_to_video', ...media })).param).toBe('input_type');
     }
   });
 
-  test('first_last_frame takes a start and an end frame, in this order', async () => {
+  it('first_last_frame takes a start and an end frame, in this order', async () => {
     const frames = [image('first'), image('last')];
     expect(await sent({ input_type: 'first_last_frame', images: frames })).toMatchObject({
       input_type: 'first_last_frame',
@@ -207,7 +207,7 @@ describe('input_type', () => {
     );
   });
 
-  test.each<[string, Record<string, unknown>]>([
+  it.each<[string, Record<string, unknown>]>([
     ['images', { images: [image('a')] }],
     ['videos', { videos: [video] }],
     ['audios with generate_audio', { audios: [audio], metadata: { generate_audio: true } }],
@@ -219,11 +219,11 @@ describe('input_type', () => {
     });
   });
 
-  test('other than the three forms is refused', async () => {
+  it('other than the three forms is refused', async () => {
     expect((await refused({ input_type: 'video_to_video' })).param).toBe('input_type');
   });
 
-  test('video input changes the price', async () => {
+  it('video input changes the price', async () => {
     const estimate = async (body: object) =>
       (
         await account.call('POST', '/v1/videos/generations/estimate', {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { divideHalfUp, formatMicros, microsPerUnit, parseMicros } from '../../src/domain/money.ts';
 
 const natural = fc.bigInt({ min: 0n, max: 10n ** 30n });
 const positive = fc.bigInt({ min: 1n, max: 10n ** 20n });
 
 describe('parseMicros', () => {
-  test.each([
+  it.each([
     ['0', 0n],
     ['-0', 0n],
     ['1', 1_000_000n],
@@ -20,7 +20,7 @@ describe('parseMicros', () => {
     expect(parseMicros(text)).toBe(micros);
   });
 
-  test.each([
+  it.each([
     '',
     ' 1',
     '1\n',
@@ -41,7 +41,7 @@ describe('parseMicros', () => {
     expect(parseMicros(text)).toBeUndefined();
   });
 
-  test('never throws, and what it reads it reads exactly', () => {
+  it('never throws, and what it reads it reads exactly', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const micros = parseMicros(text);
@@ -52,7 +52,7 @@ describe('parseMicros', () => {
 });
 
 describe('formatMicros', () => {
-  test.each([
+  it.each([
     [0n, '0.000000'],
     [1n, '0.000001'],
     [-1n, '-0.000001'],
@@ -63,7 +63,7 @@ describe('formatMicros', () => {
     expect(formatMicros(micros)).toBe(text);
   });
 
-  test('is undone by parseMicros over all that fits twelve digits', () => {
+  it('is undone by parseMicros over all that fits twelve digits', () => {
     const limit = 10n ** 18n - 1n;
     fc.assert(
       fc.property(fc.bigInt({ min: -limit, max: limit }), (micros) => {
@@ -72,7 +72,7 @@ describe('formatMicros', () => {
     );
   });
 
-  test('keeps the order of amounts of equal length', () => {
+  it('keeps the order of amounts of equal length', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: microsPerUnit * 10n - 1n }), (micros) => {
         const [lower, upper] = [formatMicros(micros), formatMicros(micros + 1n)];
@@ -83,7 +83,7 @@ describe('formatMicros', () => {
 });
 
 describe('divideHalfUp', () => {
-  test.each([
+  it.each([
     [0n, 1n, 0n],
     [1n, 2n, 1n],
     [1n, 3n, 0n],
@@ -99,7 +99,7 @@ describe('divideHalfUp', () => {
     expect(divideHalfUp(numerator, denominator)).toBe(quotient);
   });
 
-  test('is the nearest integer, and the upper one of two that are as near', () => {
+  it('is the nearest integer, and the upper one of two that are as near', () => {
     fc.assert(
       fc.property(natural, positive, (numerator, denominator) => {
         const doubledError = 2n * (divideHalfUp(numerator, denominator) * denominator - numerator);
@@ -108,7 +108,7 @@ describe('divideHalfUp', () => {
     );
   });
 
-  test('is exact where nothing needs rounding, and does not depend on how the fraction is written', () => {
+  it('is exact where nothing needs rounding, and does not depend on how the fraction is written', () => {
     fc.assert(
       fc.property(natural, positive, positive, (numerator, denominator, factor) => {
         expect(divideHalfUp(numerator * denominator, denominator)).toBe(numerator);
@@ -119,7 +119,7 @@ describe('divideHalfUp', () => {
     );
   });
 
-  test('never falls when the numerator grows', () => {
+  it('never falls when the numerator grows', () => {
     fc.assert(
       fc.property(natural, natural, positive, (numerator, more, denominator) => {
         expect(divideHalfUp(numerator + more, denominator)).toBeGreaterThanOrEqual(
@@ -129,7 +129,7 @@ describe('divideHalfUp', () => {
     );
   });
 
-  test.each([
+  it.each([
     [-1n, 1n],
     [1n, 0n],
     [1n, -1n],

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { nextPollDelayMs } from '../../src/domain/poll-schedule.ts';
 import type { PollFacts } from '../../src/domain/poll-schedule.ts';
 
@@ -31,7 +31,7 @@ const anyFacts: fc.Arbitrary<PollFacts> = fc.record(
 );
 
 describe('the delay, whatever the facts', () => {
-  test('is a whole number of milliseconds, never negative, never beyond what remains', () => {
+  it('is a whole number of milliseconds, never negative, never beyond what remains', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
         const ms = nextPollDelayMs(facts);
@@ -43,7 +43,7 @@ describe('the delay, whatever the facts', () => {
     );
   });
 
-  test('is the same for the same facts', () => {
+  it('is the same for the same facts', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
         expect(nextPollDelayMs(facts)).toBe(nextPollDelayMs({ ...facts }));
@@ -51,7 +51,7 @@ describe('the delay, whatever the facts', () => {
     );
   });
 
-  test('is at least what the upstream asks for, unless the deadline comes before', () => {
+  it('is at least what the upstream asks for, unless the deadline comes before', () => {
     fc.assert(
       fc.property(anyFacts, milliseconds, (facts, retryAfterMs) => {
         const allowed = Math.max(facts.remainingMs - 1_000, 0);
@@ -62,7 +62,7 @@ describe('the delay, whatever the facts', () => {
     );
   });
 
-  test('differs by at most a fifth either way through jitter, and grows with it', () => {
+  it('differs by at most a fifth either way through jitter, and grows with it', () => {
     fc.assert(
       fc.property(anyFacts, random, random, (facts, one, other) => {
         const alone = { ...facts, remainingMs: 10 ** 12, retryAfterMs: 0 };
@@ -76,7 +76,7 @@ describe('the delay, whatever the facts', () => {
     );
   });
 
-  test('never shrinks as errors add up', () => {
+  it('never shrinks as errors add up', () => {
     fc.assert(
       fc.property(anyFacts, fc.integer({ min: 1, max: 100 }), (facts, errors) => {
         expect(nextPollDelayMs({ ...facts, errors: errors + 1 })).toBeGreaterThanOrEqual(
@@ -86,7 +86,7 @@ describe('the delay, whatever the facts', () => {
     );
   });
 
-  test('never shrinks as a job without progress runs late', () => {
+  it('never shrinks as a job without progress runs late', () => {
     fc.assert(
       fc.property(anyFacts, milliseconds, milliseconds, (facts, late, later) => {
         const { progress: _untold, ...silent } = { ...facts, errors: 0, remainingMs: 10 ** 12 };
@@ -98,7 +98,7 @@ describe('the delay, whatever the facts', () => {
     );
   });
 
-  test('grows with the time that the model usually takes', () => {
+  it('grows with the time that the model usually takes', () => {
     fc.assert(
       fc.property(milliseconds, milliseconds, (expectedMs, more) => {
         expect(delay({ expectedMs: expectedMs + more, remainingMs: 10 ** 12 })).toBeGreaterThanOrEqual(
@@ -108,7 +108,7 @@ describe('the delay, whatever the facts', () => {
     );
   });
 
-  test('is within a minute and its jitter once the first question was asked', () => {
+  it('is within a minute and its jitter once the first question was asked', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
         const { progress: _untold, retryAfterMs: _unasked, ...asked } = facts;
@@ -120,7 +120,7 @@ describe('the delay, whatever the facts', () => {
 });
 
 describe('a job of two minutes', () => {
-  test.each<[string, Partial<PollFacts>, number]>([
+  it.each<[string, Partial<PollFacts>, number]>([
     ['is first asked for at 60 % of its time', {}, 72_000],
     ['waits for the rest of these 60 % if it was asked for earlier', { elapsedMs: 60_000 }, 12_000],
     ['is asked for every tenth of its time, at most 10 s, around its end', { elapsedMs: 120_000 }, 10_000],
@@ -136,18 +136,18 @@ describe('a job of two minutes', () => {
     expect(delay(facts)).toBe(expected);
   });
 
-  test('that is quicker than usual is asked for sooner, one that is slower later', () => {
+  it('that is quicker than usual is asked for sooner, one that is slower later', () => {
     const elapsedMs = 30_000;
     const unknown = delay({ elapsedMs });
     expect(delay({ elapsedMs, progress: 90 })).toBeLessThan(unknown);
     expect(delay({ elapsedMs, progress: 12 })).toBeGreaterThan(unknown);
   });
 
-  test('that has hardly begun to tell is not extrapolated from', () => {
+  it('that has hardly begun to tell is not extrapolated from', () => {
     expect(delay({ elapsedMs: 30_000, progress: 9 })).toBe(delay({ elapsedMs: 30_000 }));
   });
 
-  test('is asked for about as often as it takes to notice its end soon: not hundreds of times', () => {
+  it('is asked for about as often as it takes to notice its end soon: not hundreds of times', () => {
     let elapsedMs = 0;
     let polls = 0;
     while (elapsedMs < 2 * minute) {
@@ -159,7 +159,7 @@ describe('a job of two minutes', () => {
   });
 });
 
-test('a job of three seconds is asked for every second', () => {
+it('a job of three seconds is asked for every second', () => {
   expect(delay({ expectedMs: 3_000 })).toBe(1_800);
   expect(delay({ expectedMs: 3_000, elapsedMs: 2_000 })).toBe(1_000);
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   findRule,
   flagFacts,
@@ -36,14 +36,14 @@ const seedance = price({
 });
 
 describe('a condition', () => {
-  test.each(textFacts)('on %s holds for the values it lists, and not when the fact is unknown', (name) => {
+  it.each(textFacts)('on %s holds for the values it lists, and not when the fact is unknown', (name) => {
     expect(holdsFor({ [name]: ['x', 'y'] }, { [name]: 'y' })).toBe(true);
     expect(holdsFor({ [name]: ['x', 'y'] }, { [name]: 'z' })).toBe(false);
     expect(holdsFor({ [name]: ['x', 'y'] }, {})).toBe(false);
     expect(holdsFor({ [name]: [] }, { [name]: 'x' })).toBe(false);
   });
 
-  test.each(flagFacts)('on %s takes an absent flag for false', (name) => {
+  it.each(flagFacts)('on %s takes an absent flag for false', (name) => {
     expect(holdsFor({ [name]: true }, { [name]: true })).toBe(true);
     expect(holdsFor({ [name]: true }, { [name]: false })).toBe(false);
     expect(holdsFor({ [name]: true }, {})).toBe(false);
@@ -51,7 +51,7 @@ describe('a condition', () => {
     expect(holdsFor({ [name]: false }, { [name]: true })).toBe(false);
   });
 
-  test.each<[PriceCondition['duration'], number | undefined, boolean]>([
+  it.each<[PriceCondition['duration'], number | undefined, boolean]>([
     [{ min: 5 }, 5, true],
     [{ min: 5 }, 4.999, false],
     [{ max: 10 }, 10, true],
@@ -65,7 +65,7 @@ describe('a condition', () => {
     expect(holdsFor({ duration }, fact === undefined ? {} : { duration: fact })).toBe(expected);
   });
 
-  test('holds only if all of it holds', () => {
+  it('holds only if all of it holds', () => {
     const when: PriceCondition = { resolution: ['720p'], draft: true, duration: { max: 5 } };
     const facts: PriceFacts = { resolution: '720p', draft: true, duration: 5 };
     expect(holdsFor(when, facts)).toBe(true);
@@ -74,14 +74,14 @@ describe('a condition', () => {
     expect(holdsFor(when, { ...facts, duration: 6 })).toBe(false);
   });
 
-  test('that tests nothing always holds, and so does its absence', () => {
+  it('that tests nothing always holds, and so does its absence', () => {
     expect(holdsFor({}, {})).toBe(true);
     expect(findRule(price({ rules: [{ price: '1' }] }), {})).toBe(0);
   });
 });
 
 describe('findRule', () => {
-  test.each<[PriceFacts, number]>([
+  it.each<[PriceFacts, number]>([
     [{ video_input: true, resolution: '1080p' }, 0],
     [{ video_input: true, resolution: '720p' }, 1],
     [{ resolution: '1080p' }, 2],
@@ -91,14 +91,14 @@ describe('findRule', () => {
     expect(findRule(seedance, facts)).toBe(rule);
   });
 
-  test('finds none when none holds', () => {
+  it('finds none when none holds', () => {
     expect(findRule(oneRule({ resolution: ['4k'] }), { resolution: '720p' })).toBeUndefined();
     expect(findRule(price({ rules: [] }), {})).toBeUndefined();
   });
 });
 
 describe('priceOf', () => {
-  test.each([
+  it.each([
     { of: 'tokens', list: seedance, quantity: tokenQuantity(108_900n), amount: 762_300n },
     { of: 'a single token', list: seedance, quantity: tokenQuantity(1n), amount: 7n },
     { of: 'seconds', list: flat('second', '0.05'), quantity: secondQuantity(7.5), amount: 375_000n },
@@ -108,7 +108,7 @@ describe('priceOf', () => {
     expect(priceOf(list, {}, quantity)?.amount).toBe(amount);
   });
 
-  test('rounds once, half up, at the end', () => {
+  it('rounds once, half up, at the end', () => {
     const half = price({ rules: [{ price: '0.5' }] });
     expect(priceOf(half, {}, tokenQuantity(1n))?.amount).toBe(1n);
     expect(priceOf(half, {}, tokenQuantity(3n))?.amount).toBe(2n);
@@ -117,7 +117,7 @@ describe('priceOf', () => {
     expect(priceOf(third, {}, secondQuantity(0.5))?.amount).toBe(1n);
   });
 
-  test('is never below the minimum, and says which rule it took', () => {
+  it('is never below the minimum, and says which rule it took', () => {
     const list = price({ minimum: '0.10', rules: [{ price: '7' }] });
     expect(priceOf(list, {}, tokenQuantity(1n))).toEqual({
       amount: 100_000n,
@@ -127,12 +127,12 @@ describe('priceOf', () => {
     expect(priceOf(list, {}, tokenQuantity(1_000_000n))?.amount).toBe(7_000_000n);
   });
 
-  test('is undefined when no rule holds: the minimum is not a price', () => {
+  it('is undefined when no rule holds: the minimum is not a price', () => {
     const list = price({ minimum: '5', rules: [{ when: { draft: true }, price: '1' }] });
     expect(priceOf(list, {}, oneCall)).toBeUndefined();
   });
 
-  test('never falls when more is consumed', () => {
+  it('never falls when more is consumed', () => {
     const tokens = fc.bigInt({ min: 0n, max: 10n ** 12n });
     fc.assert(
       fc.property(tokens, tokens, (fewer, more) => {
@@ -144,7 +144,7 @@ describe('priceOf', () => {
 });
 
 describe('multiply', () => {
-  test.each([
+  it.each([
     [100n, '1', 100n],
     [100n, '1.25', 125n],
     [3n, '1.5', 5n],
@@ -162,7 +162,7 @@ describe('settle', () => {
   const settled = (list: Price, facts: SettleFacts, more: { estimatedTokens?: bigint } = {}) =>
     settle({ basis: basis(list), channel: 'c', facts, held: 999n, ...more });
 
-  test('charges what the upstream says it consumed', () => {
+  it('charges what the upstream says it consumed', () => {
     expect(settled(seedance, { usage: { completionTokens: 108_900, totalTokens: 200_000 } })).toEqual({
       amount: 762_300n,
       estimated: false,
@@ -171,11 +171,11 @@ describe('settle', () => {
     });
   });
 
-  test('takes the total where the completion is not told', () => {
+  it('takes the total where the completion is not told', () => {
     expect(settled(seedance, { usage: { totalTokens: 1_000 } }).amount).toBe(7_000n);
   });
 
-  test("takes the response's resolution, ratio, size and duration, not the request's", () => {
+  it("takes the response's resolution, ratio, size and duration, not the request's", () => {
     const facts: PriceFacts = { resolution: '720p', ratio: '1:1', size: 'small', duration: 4 };
     const rules: PriceRule[] = [
       {
@@ -192,7 +192,7 @@ describe('settle', () => {
     expect(charge({ durationSeconds: 4 })).toMatchObject({ amount: 4_000_000n, rule: 1 });
   });
 
-  test('keeps what only the request knows', () => {
+  it('keeps what only the request knows', () => {
     const list = price({
       unit: 'call',
       rules: [{ when: { video_input: true }, price: '2' }, { price: '1' }],
@@ -201,7 +201,7 @@ describe('settle', () => {
     expect(settle(input)).toMatchObject({ amount: 2_000_000n, rule: 0 });
   });
 
-  test('prices the channel that served, which may not be the first', () => {
+  it('prices the channel that served, which may not be the first', () => {
     const list = price({
       unit: 'call',
       rules: [{ when: { channel: ['second'] }, price: '3' }, { price: '1' }],
@@ -211,11 +211,11 @@ describe('settle', () => {
     expect(settle({ ...input, channel: 'first' }).amount).toBe(1_000_000n);
   });
 
-  test('takes the total where the completion makes no sense', () => {
+  it('takes the total where the completion makes no sense', () => {
     expect(settled(seedance, { usage: { completionTokens: -1, totalTokens: 1_000 } }).amount).toBe(7_000n);
   });
 
-  test('without usage takes the formula, then the hold, and says that it is an estimate', () => {
+  it('without usage takes the formula, then the hold, and says that it is an estimate', () => {
     expect(settled(seedance, {}, { estimatedTokens: 1_000_000n })).toMatchObject({
       amount: 7_000_000n,
       estimated: true,
@@ -223,7 +223,7 @@ describe('settle', () => {
     expect(settled(seedance, {})).toEqual({ amount: 999n, estimated: true });
   });
 
-  test('takes usage before the formula', () => {
+  it('takes usage before the formula', () => {
     const usage = { completionTokens: 10 };
     expect(settled(seedance, { usage }, { estimatedTokens: 1_000_000n })).toMatchObject({
       amount: 70n,
@@ -231,12 +231,12 @@ describe('settle', () => {
     });
   });
 
-  test('charges the hold when what came has no price', () => {
+  it('charges the hold when what came has no price', () => {
     const list = price({ unit: 'call', rules: [{ when: { resolution: ['720p'] }, price: '1' }] });
     expect(settled(list, { resolution: '8k' })).toEqual({ amount: 999n, estimated: true });
   });
 
-  test.each<[Price['unit'], SettleFacts, bigint]>([
+  it.each<[Price['unit'], SettleFacts, bigint]>([
     ['second', { durationSeconds: 5.04 }, 5_040_000n],
     ['image', { images: 3 }, 3_000_000n],
     ['image', { images: 0 }, 0n],
@@ -248,13 +248,13 @@ describe('settle', () => {
     });
   });
 
-  test('does not see a price that was edited since', () => {
+  it('does not see a price that was edited since', () => {
     const frozen: PriceBasis = JSON.parse(JSON.stringify(basis(seedance, { resolution: '1080p' })));
     const facts = { usage: { completionTokens: 1_000_000 } };
     expect(settle({ basis: frozen, channel: 'c', facts, held: 0n }).amount).toBe(7_700_000n);
   });
 
-  test('never throws and never charges less than nothing, whatever numbers an upstream tells', () => {
+  it('never throws and never charges less than nothing, whatever numbers an upstream tells', () => {
     const number = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(NaN, Infinity, -Infinity, -0, 1e308));
     const facts = fc.record(
       {
@@ -273,7 +273,7 @@ describe('settle', () => {
     );
   });
 
-  test.each<[Price['unit'], SettleFacts]>([
+  it.each<[Price['unit'], SettleFacts]>([
     ['million_tokens', { usage: { completionTokens: -5 } }],
     ['million_tokens', { usage: { completionTokens: NaN } }],
     ['second', { durationSeconds: -1 }],

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { orderCandidates } from '../../src/domain/routing.ts';
 import type { RouteChannel } from '../../src/domain/routing.ts';
 
@@ -38,7 +38,7 @@ const pairOf = ({ channel: id, credential }: { channel: string; credential: stri
   JSON.stringify([id, credential]);
 
 describe('any plan', () => {
-  test('tries every credential of every channel exactly once', () => {
+  it('tries every credential of every channel exactly once', () => {
     fc.assert(
       fc.property(channels, randoms, (given, stream) => {
         const plan = orderCandidates(given, draw(stream));
@@ -50,7 +50,7 @@ describe('any plan', () => {
     );
   });
 
-  test('never goes back to a higher priority', () => {
+  it('never goes back to a higher priority', () => {
     fc.assert(
       fc.property(channels, randoms, (given, stream) => {
         const priorityOf = new Map(given.map(({ id, priority }) => [id, priority]));
@@ -62,7 +62,7 @@ describe('any plan', () => {
     );
   });
 
-  test("keeps a channel's credentials together", () => {
+  it("keeps a channel's credentials together", () => {
     fc.assert(
       fc.property(channels, randoms, (given, stream) => {
         const order = orderCandidates(given, draw(stream)).map(({ channel: id }) => id);
@@ -72,7 +72,7 @@ describe('any plan', () => {
     );
   });
 
-  test('leaves what it was given as it was', () => {
+  it('leaves what it was given as it was', () => {
     fc.assert(
       fc.property(channels, randoms, (given, stream) => {
         const before = structuredClone(given);
@@ -96,7 +96,7 @@ describe('chance', () => {
     return shares;
   }
 
-  test('puts channels first by their weights', () => {
+  it('puts channels first by their weights', () => {
     const shares = firstChoices(
       [channel('a', { weight: 6 }), channel('b', { weight: 3 }), channel('c', { weight: 1 })],
       'channel',
@@ -106,7 +106,7 @@ describe('chance', () => {
     expect(shares.get('c')).toBeCloseTo(0.1, 1.5);
   });
 
-  test('draws the second by the weights that are left', () => {
+  it('draws the second by the weights that are left', () => {
     const random = seededRandom(7);
     const given = [channel('a', { weight: 6 }), channel('b', { weight: 3 }), channel('c', { weight: 1 })];
     const seconds = Array.from({ length: rounds }, () => orderCandidates(given, random))
@@ -116,18 +116,18 @@ describe('chance', () => {
     expect(share).toBeCloseTo(0.75, 1.5);
   });
 
-  test('is fair among credentials', () => {
+  it('is fair among credentials', () => {
     const keys = ['k1', 'k2', 'k3', 'k4'];
     const shares = firstChoices([channel('a', { credentials: keys })], 'credential');
     for (const key of keys) expect(shares.get(key)).toBeCloseTo(0.25, 1.5);
   });
 
-  test('does not put a channel first more often because it has more credentials', () => {
+  it('does not put a channel first more often because it has more credentials', () => {
     const shares = firstChoices([channel('a', { credentials: ['1', '2', '3'] }), channel('b')], 'channel');
     expect(shares.get('b')).toBeCloseTo(0.5, 1.5);
   });
 
-  test('does not lift a lower priority, however heavy', () => {
+  it('does not lift a lower priority, however heavy', () => {
     const shares = firstChoices(
       [channel('a', { weight: 0.001 }), channel('b', { priority: -1, weight: 1000 })],
       'channel',
@@ -136,7 +136,7 @@ describe('chance', () => {
   });
 });
 
-test('no channels make no plan, and a channel without credentials adds nothing', () => {
+it('no channels make no plan, and a channel without credentials adds nothing', () => {
   expect(orderCandidates([], () => 0)).toEqual([]);
   expect(orderCandidates([channel('a', { credentials: [] }), channel('b')], () => 0)).toEqual([
     { channel: 'b', credential: 'key' },

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   isTerminal,
   nextStatus,
@@ -21,11 +21,11 @@ describe('nextStatus', () => {
     failed: ['failed', 'failed', 'failed', 'failed', 'failed'],
   };
 
-  test.each(taskStatuses)('from %s', (from) => {
+  it.each(taskStatuses)('from %s', (from) => {
     expect(taskStatuses.map((reported) => nextStatus(from, reported))).toEqual(table[from]);
   });
 
-  test('leads, through any reports in any order, forward only and to one end', () => {
+  it('leads, through any reports in any order, forward only and to one end', () => {
     fc.assert(
       fc.property(fc.array(status, { maxLength: 20 }), (reports) => {
         const path: TaskStatus[] = ['pending'];
@@ -41,7 +41,7 @@ describe('nextStatus', () => {
     );
   });
 
-  test('changes nothing when a report is repeated', () => {
+  it('changes nothing when a report is repeated', () => {
     fc.assert(
       fc.property(status, status, (from, report) => {
         const once = nextStatus(from, report);
@@ -52,7 +52,7 @@ describe('nextStatus', () => {
 });
 
 describe('statusesBefore', () => {
-  test.each<[TaskStatus, TaskStatus[]]>([
+  it.each<[TaskStatus, TaskStatus[]]>([
     ['pending', []],
     ['submitted', ['pending']],
     ['running', ['pending', 'submitted']],
@@ -62,7 +62,7 @@ describe('statusesBefore', () => {
     expect(statusesBefore(target)).toEqual(before);
   });
 
-  test('as the guard of a write allows exactly what the transition rule does', () => {
+  it('as the guard of a write allows exactly what the transition rule does', () => {
     fc.assert(
       fc.property(status, status, (from, target) => {
         const moves = from !== target && nextStatus(from, target) === target;
@@ -72,7 +72,7 @@ describe('statusesBefore', () => {
   });
 });
 
-test('the two ends are terminal, and every status has words for its caller', () => {
+it('the two ends are terminal, and every status has words for its caller', () => {
   expect(taskStatuses.filter(isTerminal)).toEqual(['succeeded', 'failed']);
   expect(Object.keys(statusMessages)).toEqual([...taskStatuses]);
   for (const message of Object.values(statusMessages)) expect(message).toMatch(/^[A-Z].*\.$/);

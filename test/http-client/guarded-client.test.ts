@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   createGuardedClient,
   createUpstreamClient,
@@ -22,16 +22,16 @@ function client(options: Partial<GuardedClientOptions> = {}): GuardedClient {
 const publicAddress = '93.184.216.34';
 
 describe('the corpus', () => {
-  test('holds at least 60 hostile URLs', () => {
+  it('holds at least 60 hostile URLs', () => {
     expect(corpus.length).toBeGreaterThanOrEqual(60);
     expect(new Set(corpus).size).toBe(corpus.length);
   });
 
-  test.each(corpus)('%s is refused at creation', (url) => {
+  it.each(corpus)('%s is refused at creation', (url) => {
     expect(client().checkAddress(url)).toEqual(expect.any(String));
   });
 
-  test('reaches no server, neither as it stands nor at the port of one that listens', async () => {
+  it('reaches no server, neither as it stands nor at the port of one that listens', async () => {
     const target = await listen((_, response) => response.end('secret'), '::').catch(() =>
       listen((_, response) => response.end('secret'), '0.0.0.0'),
     );
@@ -48,7 +48,7 @@ describe('the corpus', () => {
     expect(target.connections).toBe(0);
   });
 
-  test('reaches no server when the connector alone stands guard', async () => {
+  it('reaches no server when the connector alone stands guard', async () => {
     const target = await listen((_, response) => response.end('secret'), '::').catch(() =>
       listen((_, response) => response.end('secret'), '0.0.0.0'),
     );
@@ -79,7 +79,7 @@ describe('the corpus', () => {
 });
 
 describe('checkAddress', () => {
-  test.each([
+  it.each([
     'https://example.com/hook',
     'http://example.com:8080/hook?token=a',
     `http://${publicAddress}/`,
@@ -91,7 +91,7 @@ describe('checkAddress', () => {
     expect(client().checkAddress(url)).toBeUndefined();
   });
 
-  test('refuses every private IPv4 address in every spelling', () => {
+  it('refuses every private IPv4 address in every spelling', () => {
     const privateAddress = fc.oneof(
       fc.tuple(fc.constantFrom(0, 10, 127), byte(), byte(), byte()),
       fc.tuple(fc.constant(192), fc.constant(168), byte(), byte()),
@@ -127,7 +127,7 @@ describe('checkAddress', () => {
     return fc.integer({ min: 0, max: 255 });
   }
 
-  test('refuses every IPv6 address outside 2000::/3', () => {
+  it('refuses every IPv6 address outside 2000::/3', () => {
     fc.assert(
       fc.property(fc.ipV6(), (address) => {
         const first = Number.parseInt(address.split(':')[0] || '0', 16);
@@ -137,7 +137,7 @@ describe('checkAddress', () => {
     );
   });
 
-  test('lets networks through that the operator names, and no others', () => {
+  it('lets networks through that the operator names, and no others', () => {
     const local = client({ allowPrivateNetworks: ['127.0.0.0/8', '10.1.0.0/16', 'fd00:1::/32'] });
     for (const url of [
       'http://127.0.0.1:8099/',
@@ -157,13 +157,13 @@ describe('checkAddress', () => {
     }
   });
 
-  test('a URL longer than 8192 characters is refused', () => {
+  it('a URL longer than 8192 characters is refused', () => {
     expect(client().checkAddress(`https://example.com/${'a'.repeat(8192)}`)).toMatch(/longer/);
   });
 });
 
 describe('names', () => {
-  test('with one private address among public ones are refused', async () => {
+  it('with one private address among public ones are refused', async () => {
     const target = await listen((_, response) => response.end());
     const guarded = client({ lookup: () => Promise.resolve([publicAddress, '127.0.0.1']) });
     const url = `http://mixed.example.com:${target.port}/`;
@@ -173,13 +173,13 @@ describe('names', () => {
     expect(target.connections).toBe(0);
   });
 
-  test('without an address are refused', async () => {
+  it('without an address are refused', async () => {
     const guarded = client({ lookup: () => Promise.resolve([]) });
     const delivery = { url: 'http://none.example.com/', headers: {}, body: '{}', timeoutMs: 2_000 };
     expect((await failureOf(guarded.deliver(delivery))).code).toBe('address_refused');
   });
 
-  test('that answer differently the second time cannot lead elsewhere', async () => {
+  it('that answer differently the second time cannot lead elsewhere', async () => {
     const secret = await listen((_, response) => response.end('secret'), '127.0.0.1');
     const open = await listen((_, response) => response.end(), '127.0.0.2');
     const answers = [['127.0.0.2'], ['127.0.0.1']];
@@ -201,7 +201,7 @@ describe('names', () => {
     expect(secret.connections).toBe(0);
   });
 
-  test('localhost never asks a name server', async () => {
+  it('localhost never asks a name server', async () => {
     const target = await listen((_, response) => response.end());
     const guarded = client({
       allowPrivateNetworks: ['127.0.0.0/8'],
@@ -215,7 +215,7 @@ describe('names', () => {
 });
 
 describe('deliver', () => {
-  test('uses a connection again after a short answer, and closes it in a long one', async () => {
+  it('uses a connection again after a short answer, and closes it in a long one', async () => {
     const answers = ['ok', '', 'x'.repeat(1_000_000), 'ok'];
     const server = await listen((_, response) => {
       const body = answers[server.requests - 1] ?? '';
@@ -237,7 +237,7 @@ describe('deliver', () => {
 
   const local = () => client({ allowPrivateNetworks: ['127.0.0.0/8'] });
 
-  test('posts the text with its headers', async () => {
+  it('posts the text with its headers', async () => {
     let seen = '';
     const target = await listen((request, response) => {
       seen = [request.method, request.headers['webhook-id'], request.headers['content-type']].join(' ');
@@ -254,14 +254,14 @@ describe('deliver', () => {
     expect(seen).toBe('POST w1 application/json');
   });
 
-  test('follows no redirect', async () => {
+  it('follows no redirect', async () => {
     const target = await listen((_, response) => response.writeHead(301, { location: '/elsewhere' }).end());
     const delivery = { url: target.origin, headers: {}, body: '{}', timeoutMs: 2_000 };
     expect(await local().deliver(delivery)).toEqual({ status: 301 });
     expect(target.requests).toBe(1);
   });
 
-  test('does not wait for a body that never ends', async () => {
+  it('does not wait for a body that never ends', async () => {
     const target = await listen((_, response) => {
       response.writeHead(200);
       response.write('x');
@@ -270,7 +270,7 @@ describe('deliver', () => {
     expect(await local().deliver(delivery)).toEqual({ status: 200 });
   });
 
-  test('gives up after its time', async () => {
+  it('gives up after its time', async () => {
     const target = await listen(() => undefined);
     const delivery = { url: target.origin, headers: {}, body: '{}', timeoutMs: 100 };
     expect((await failureOf(local().deliver(delivery))).code).toBe('timeout');
@@ -285,7 +285,7 @@ describe('openMedia', () => {
     return bytes;
   };
 
-  test('streams a file with its type and size', async () => {
+  it('streams a file with its type and size', async () => {
     const target = await listen((_, response) => {
       response.writeHead(200, { 'content-type': 'Image/PNG; charset=x', 'content-length': '5' });
       response.end('12345');
@@ -295,7 +295,7 @@ describe('openMedia', () => {
     expect(await read(media.body)).toBe(5);
   });
 
-  test('follows three redirects and not four', async () => {
+  it('follows three redirects and not four', async () => {
     const target = await listen((request, response) => {
       const left = Number(new URL(request.url ?? '/', 'http://x').searchParams.get('left'));
       if (left === 0) response.end('ok');
@@ -310,7 +310,7 @@ describe('openMedia', () => {
     expect((await failureOf(local().openMedia(fetch(4)))).code).toBe('too_many_redirects');
   });
 
-  test('does not follow a redirect to a private address, a port or a scheme that is refused', async () => {
+  it('does not follow a redirect to a private address, a port or a scheme that is refused', async () => {
     const secret = await listen((_, response) => response.end('secret'), '127.0.0.1');
     const locations = [
       secret.origin,
@@ -330,7 +330,7 @@ describe('openMedia', () => {
     expect(secret.connections).toBe(0);
   });
 
-  test('refuses what is too large, announced or not, encoded or not found', async () => {
+  it('refuses what is too large, announced or not, encoded or not found', async () => {
     const serve = (listener: Parameters<typeof listen>[0]) => listen(listener, '127.0.0.2');
     const announced = await serve((_, response) => response.end('123456'));
     const missing = await serve((_, response) => response.writeHead(403).end());
@@ -352,7 +352,7 @@ describe('openMedia', () => {
     expect((await failureOf(read(media.body))).code).toBe('answer_too_large');
   });
 
-  test('a reader that leaves early closes the connection', async () => {
+  it('a reader that leaves early closes the connection', async () => {
     let closed = false;
     const target = await listen((request, response) => {
       response.writeHead(200);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { scrub } from '../../src/http-client/index.ts';
 
-test.each([
+it.each([
   ['The parameter `ratio` is not valid. Request id: 0217abc9', 'The parameter `ratio` is not valid. [id]'],
   ['request_id=4909100c-7b5a-9f92-bfe5-0a1b2c3d4e5f failed', '[id] failed'],
   ['Incorrect API key provided: sk-abcd********wxyz.', 'Incorrect API key provided: [key]'],
@@ -20,7 +20,7 @@ test.each([
   expect(scrub(text)).toBe(expected);
 });
 
-test.each([
+it.each([
   'InputTextSensitiveContentDetected.PolicyViolation',
   'The parameter `duration` must be between 4 and 15, got 20.',
   'InvalidParameter.UnsupportedParameter: resolution 1080p',
@@ -30,7 +30,7 @@ test.each([
   expect(scrub(text)).toBe(text);
 });
 
-test('is at most 500 characters and one line', () => {
+it('is at most 500 characters and one line', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 3000, unit: 'binary' }), (text) => {
       const clean = scrub(text);
@@ -41,7 +41,7 @@ test('is at most 500 characters and one line', () => {
   expect(scrub('a word '.repeat(200))).toMatch(/…$/);
 });
 
-test('is quick on hostile text', () => {
+it('is quick on hostile text', () => {
   for (const text of ['a.'.repeat(50_000), '0'.repeat(100_000), 'a-'.repeat(50_000), '1:'.repeat(50_000)]) {
     const start = performance.now();
     scrub(text);

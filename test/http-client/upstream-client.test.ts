@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createUpstreamClient } from '../../src/http-client/index.ts';
 import type { UpstreamClientOptions } from '../../src/http-client/index.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
@@ -35,7 +35,7 @@ async function listenRaw(onData: (socket: Socket, nth: number) => void) {
 }
 
 describe('an answer', () => {
-  test('of any status is handed over with its headers, text and JSON', async () => {
+  it('of any status is handed over with its headers, text and JSON', async () => {
     const server = await listen((_, response) => {
       response.writeHead(429, { 'retry-after': '7', 'content-type': 'application/json' });
       response.end('{"error":{"code":"RateLimit"}}');
@@ -52,13 +52,13 @@ describe('an answer', () => {
     expect(answer.text).toContain('RateLimit');
   });
 
-  test('that is no JSON has none', async () => {
+  it('that is no JSON has none', async () => {
     const server = await listen((_, response) => response.end('<html>'));
     const answer = await client()({ method: 'GET', url: server.origin, signal: soon() });
     expect(answer.json).toBeUndefined();
   });
 
-  test('that redirects is not followed', async () => {
+  it('that redirects is not followed', async () => {
     const server = await listen((_, response) => response.writeHead(302, { location: '/other' }).end());
     const answer = await client()({ method: 'GET', url: server.origin, signal: soon() });
     expect(answer.status).toBe(302);
@@ -67,7 +67,7 @@ describe('an answer', () => {
 });
 
 describe('a request', () => {
-  test('asks for identity and sends JSON', async () => {
+  it('asks for identity and sends JSON', async () => {
     let seen: unknown;
     const server = await listen(async (request, response) => {
       seen = { headers: request.headers, body: JSON.parse(await readAll(request)) };
@@ -90,7 +90,7 @@ describe('a request', () => {
     });
   });
 
-  test('sends forms with files and a length', async () => {
+  it('sends forms with files and a length', async () => {
     let seen = '';
     let headers: Record<string, unknown> = {};
     const server = await listen(async (request, response) => {
@@ -107,7 +107,7 @@ describe('a request', () => {
     expect(seen).toContain('name="image[]"; filename="a.png"\r\nContent-Type: image/png\r\n\r\nPNG!');
   });
 
-  test('reuses the connection of the one before', async () => {
+  it('reuses the connection of the one before', async () => {
     const server = await listen((_, response) => response.end('{}'));
     const request = client();
     for (let turn = 0; turn < 6; turn += 1)
@@ -124,7 +124,7 @@ describe('not sent', () => {
     return [error.outcome, error.code];
   };
 
-  test('is a refused connection', async () => {
+  it('is a refused connection', async () => {
     const closed = await listenRaw(() => undefined);
     const port = 1;
     expect(closed.requests).toBe(0);
@@ -132,19 +132,19 @@ describe('not sent', () => {
     expect(await outcome(asked)).toEqual(['not_sent', 'connect_failed']);
   });
 
-  test('is a name that does not resolve', async () => {
+  it('is a name that does not resolve', async () => {
     const request = client({ lookup: () => Promise.reject(new Error('ENOTFOUND')) });
     const asked = request({ method: 'POST', url: 'http://upstream.example/', json: {}, signal: soon() });
     expect(await outcome(asked)).toEqual(['not_sent', 'dns_failed']);
   });
 
-  test('is a name server that never answers', async () => {
+  it('is a name server that never answers', async () => {
     const request = client({ lookup: () => new Promise(() => undefined), connectTimeoutMs: 50 });
     const asked = request({ method: 'POST', url: 'http://upstream.example/', json: {}, signal: soon() });
     expect(await outcome(asked)).toEqual(['not_sent', 'connect_timeout']);
   });
 
-  test('is a failed TLS handshake', async () => {
+  it('is a failed TLS handshake', async () => {
     const server = await listen((_, response) => response.end('{}'));
     const url = `https://127.0.0.1:${server.port}/`;
     expect(await outcome(client()({ method: 'POST', url, json: {}, signal: soon() }))).toEqual([
@@ -154,14 +154,14 @@ describe('not sent', () => {
     expect(server.requests).toBe(0);
   });
 
-  test('is a TLS handshake that never ends', async () => {
+  it('is a TLS handshake that never ends', async () => {
     const silent = await listenRaw(() => undefined);
     const url = silent.url.replace('http:', 'https:');
     const request = client({ connectTimeoutMs: 1_200 });
     expect((await outcome(request({ method: 'POST', url, json: {}, signal: soon() })))[0]).toBe('not_sent');
   });
 
-  test('is an address that the operator did not let through', async () => {
+  it('is an address that the operator did not let through', async () => {
     const server = await listen((_, response) => response.end('{}'));
     const request = client({ allowPrivateNetworks: [] });
     const asked = request({ method: 'POST', url: server.origin, json: {}, signal: soon() });
@@ -169,7 +169,7 @@ describe('not sent', () => {
     expect(server.connections).toBe(0);
   });
 
-  test('is a request that was given up before', async () => {
+  it('is a request that was given up before', async () => {
     const server = await listen((_, response) => response.end('{}'));
     const signal = AbortSignal.abort();
     expect(await outcome(client()({ method: 'POST', url: server.origin, json: {}, signal }))).toEqual([
@@ -178,7 +178,7 @@ describe('not sent', () => {
     ]);
   });
 
-  test('is a request that was given up while it waited for its connection', async () => {
+  it('is a request that was given up while it waited for its connection', async () => {
     const request = client({ lookup: () => new Promise(() => undefined), connectTimeoutMs: 300 });
     const signal = AbortSignal.timeout(30);
     const asked = request({ method: 'POST', url: 'http://upstream.example/', json: {}, signal });
@@ -193,7 +193,7 @@ describe('ambiguous', () => {
     return [error.outcome, error.code, error.status];
   };
 
-  test('is a connection that breaks after the request', async () => {
+  it('is a connection that breaks after the request', async () => {
     const server = await listen((request) => request.socket.destroy());
     expect(await outcome(client()({ method: 'POST', url: server.origin, json: {}, signal: soon() }))).toEqual(
       ['ambiguous', 'connection_lost', undefined],
@@ -201,7 +201,7 @@ describe('ambiguous', () => {
     expect(server.requests).toBe(1);
   });
 
-  test('is an answer that does not come in time', async () => {
+  it('is an answer that does not come in time', async () => {
     const server = await listen(() => undefined);
     const signal = AbortSignal.timeout(100);
     expect(await outcome(client()({ method: 'POST', url: server.origin, json: {}, signal }))).toEqual([
@@ -211,7 +211,7 @@ describe('ambiguous', () => {
     ]);
   });
 
-  test('is a body that breaks off, drips or never ends', async () => {
+  it('is a body that breaks off, drips or never ends', async () => {
     const truncated = await listen((request, response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('{"id":', () => request.socket.destroy());
@@ -231,7 +231,7 @@ describe('ambiguous', () => {
     ]);
   });
 
-  test('is an answer that is too large, announced or not', async () => {
+  it('is an answer that is too large, announced or not', async () => {
     const announced = await listen((_, response) => response.end('x'.repeat(2000)));
     const chunked = await listen((_, response) => {
       response.write('x'.repeat(1000));
@@ -245,7 +245,7 @@ describe('ambiguous', () => {
     expect(fits.text).toHaveLength(2000);
   });
 
-  test('is an encoded answer', async () => {
+  it('is an encoded answer', async () => {
     const server = await listen((_, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' });
       response.end(gzipSync('{"id":"1"}'));
@@ -255,7 +255,7 @@ describe('ambiguous', () => {
     );
   });
 
-  test('is a kept connection that the server closes as we write, and nothing is sent again', async () => {
+  it('is a kept connection that the server closes as we write, and nothing is sent again', async () => {
     const server = await listenRaw((socket, nth) => {
       if (nth === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
       else socket.destroy();
@@ -268,7 +268,7 @@ describe('ambiguous', () => {
     expect(server.requests).toBe(2);
   });
 
-  test('is an answer that is no HTTP', async () => {
+  it('is an answer that is no HTTP', async () => {
     const server = await listenRaw((socket) => socket.end('SSH-2.0-OpenSSH\r\n'));
     expect((await outcome(client()({ method: 'POST', url: server.url, json: {}, signal: soon() })))[0]).toBe(
       'ambiguous',
@@ -276,7 +276,7 @@ describe('ambiguous', () => {
   });
 });
 
-test('an idle connection is closed before a server would close it', async () => {
+it('an idle connection is closed before a server would close it', async () => {
   const server = await listen((_, response) => response.end('{}'));
   const request = client({ idleTimeoutMs: 50 });
   await request({ method: 'GET', url: server.origin, signal: soon() });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { createKeyAuth } from '../../src/access/api-keys.ts';
 import type { KeyDocument } from '../../src/store/keys.ts';
 import { adminToken, useHttpWorld } from './support.ts';
@@ -13,12 +13,12 @@ const unauthorized = {
   code: 'invalid_api_key',
 };
 
-test('a key is sk-, 43 characters and a checksum', async () => {
+it('a key is sk-, 43 characters and a checksum', async () => {
   const { key } = await world.newAccount();
   expect(key).toMatch(/^sk-[0-9A-Za-z]{43}[0-9a-f]{8}$/);
 });
 
-test.each<[string, (key: string) => string | undefined]>([
+it.each<[string, (key: string) => string | undefined]>([
   ['none', () => undefined],
   ['empty', () => ''],
   ['only a scheme', () => 'Bearer'],
@@ -56,7 +56,7 @@ test.each<[string, (key: string) => string | undefined]>([
   expect(answer.headers['www-authenticate']).toBe('Bearer');
 });
 
-test.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])(
+it.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])(
   'the scheme in any case, any number of blanks: %j',
   async (scheme) => {
     const { key } = await world.newAccount();
@@ -65,7 +65,7 @@ test.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])(
   },
 );
 
-test('a key elsewhere than in the header is no key', async () => {
+it('a key elsewhere than in the header is no key', async () => {
   const { key } = await world.newAccount();
   const answer = await world.call('GET', `/v1/balance?api_key=${key}&key=${key}`, {
     headers: { 'x-api-key': key },
@@ -73,7 +73,7 @@ test('a key elsewhere than in the header is no key', async () => {
   expect(answer.status).toBe(401);
 });
 
-test('an expired key is refused in the same words', async () => {
+it('an expired key is refused in the same words', async () => {
   const { call } = await world.newAccount({ key: { expires_at: Math.floor(Date.now() / 1000) + 60 } });
   expect((await call('GET', '/v1/balance')).status).toBe(200);
   world.clock.aheadMs = 61_000;
@@ -82,7 +82,7 @@ test('an expired key is refused in the same words', async () => {
   expect([answer.status, answer.body]).toEqual([401, { error: unauthorized }]);
 });
 
-test('a revoked key is refused at once here, and within 5 s on another node', async () => {
+it('a revoked key is refused at once here, and within 5 s on another node', async () => {
   const { key, keyId } = await world.newAccount();
   const other = await world.startNode();
   expect((await other.call('GET', '/v1/balance', { key })).status).toBe(200);
@@ -94,7 +94,7 @@ test('a revoked key is refused at once here, and within 5 s on another node', as
   expect([answer.status, answer.body]).toEqual([401, { error: unauthorized }]);
 });
 
-test('the key is stored nowhere', async () => {
+it('the key is stored nowhere', async () => {
   const { key, id } = await world.newAccount();
   const stored = JSON.stringify(await world.stores.keys.list({ account: id }, { limit: 10 }));
   expect(stored).not.toContain(key.slice(8));
@@ -102,7 +102,7 @@ test('the key is stored nowhere', async () => {
   expect(world.logLines.join('')).not.toContain(key.slice(8));
 });
 
-test.each(['', 'Bearer', 'Bearer wrong', `Basic ${adminToken}`, `Bearer ${adminToken}x`])(
+it.each(['', 'Bearer', 'Bearer wrong', `Basic ${adminToken}`, `Bearer ${adminToken}x`])(
   'the operators’ API refuses %j',
   async (authorization) => {
     const answer = await world.call('GET', '/admin/v1/keys', { headers: { authorization } });
@@ -110,12 +110,12 @@ test.each(['', 'Bearer', 'Bearer wrong', `Basic ${adminToken}`, `Bearer ${adminT
   },
 );
 
-test('an API key opens no operators’ route', async () => {
+it('an API key opens no operators’ route', async () => {
   const { call } = await world.newAccount();
   expect((await call('GET', '/admin/v1/keys')).status).toBe(401);
 });
 
-test('without ADMIN_TOKEN the operators’ API does not exist', async () => {
+it('without ADMIN_TOKEN the operators’ API does not exist', async () => {
   const { adminToken: _, ...deps } = world.deps;
   const node = await world.startNode({ ...deps, adminToken: undefined } as never);
   const answer = await node.admin('GET', '/keys');
@@ -123,7 +123,7 @@ test('without ADMIN_TOKEN the operators’ API does not exist', async () => {
   expect((await node.call('GET', '/openapi.json')).text).not.toContain('/admin/');
 });
 
-test('typos cost no read, a known key one read in three seconds, simultaneous requests one together', async () => {
+it('typos cost no read, a known key one read in three seconds, simultaneous requests one together', async () => {
   let reads = 0;
   let now = 0;
   const documents = new Map<string, KeyDocument>();

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../src/domain/request.ts';
 import { useHttpWorld, videoBody } from './support.ts';
 import type { TestAccount } from './support.ts';
@@ -14,7 +14,7 @@ async function understood(account: TestAccount, body: Record<string, unknown>): 
   return request;
 }
 
-test('200: the contract’s fields, and a task that a GET finds at once', async () => {
+it('200: the contract’s fields, and a task that a GET finds at once', async () => {
   const account = await world.newAccount();
   const before = Math.floor(Date.now() / 1000);
   const answer = await account.create();
@@ -38,7 +38,7 @@ test('200: the contract’s fields, and a task that a GET finds at once', async 
   });
 });
 
-test('both spellings create', async () => {
+it('both spellings create', async () => {
   const { call } = await world.newAccount();
   const answer = await call('POST', '/v1/video/generations', { body: videoBody });
   expect([answer.status, answer.body.status]).toEqual([200, 'submitted']);
@@ -48,7 +48,7 @@ describe('400 names the field', () => {
   const long = 'x'.repeat(65);
   const deep = JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`) as unknown;
 
-  test.each<[Record<string, unknown>, string, string]>([
+  it.each<[Record<string, unknown>, string, string]>([
     [{ model: undefined }, 'missing_parameter', 'model'],
     [{ model: null }, 'invalid_parameter', 'model'],
     [{ model: 5 }, 'invalid_parameter', 'model'],
@@ -198,7 +198,7 @@ describe('400 names the field', () => {
 describe('the field rules', () => {
   const png = (name: string) => `https://a.example/${name}.png`;
 
-  test.each<[Record<string, unknown>, Partial<VideoRequest>]>([
+  it.each<[Record<string, unknown>, Partial<VideoRequest>]>([
     [{}, { inputType: 'text_to_video', images: [], videos: [], audios: [], duration: 5, extra: {} }],
     [{ image: png('a') }, { images: [png('a')], inputType: 'reference' }],
     [{ image: png('a'), images: [png('b')] }, { images: [png('b')] }],
@@ -271,13 +271,13 @@ describe('the field rules', () => {
     expect(await understood(await world.newAccount(), body)).toMatchObject(expected);
   });
 
-  test('unknown fields on the top level are ignored', async () => {
+  it('unknown fields on the top level are ignored', async () => {
     const request = await understood(await world.newAccount(), { temperature: 0.5, user: 'x', stream: true });
     expect(request.extra).toEqual({});
     expect(JSON.stringify(request)).not.toContain('temperature');
   });
 
-  test('the callback address and the time limit go where they belong, and not upstream', async () => {
+  it('the callback address and the time limit go where they belong, and not upstream', async () => {
     const account = await world.newAccount();
     const { body } = await account.create({
       metadata: { callback_url: 'https://me.example/hook?secret=1', execution_expires_after: 90, keep: 1 },
@@ -292,7 +292,7 @@ describe('the field rules', () => {
     expect((input?.deadlineAt ?? 0) - (input?.createdAt ?? 0)).toBe(90_000);
   });
 
-  test('what was ignored is named', async () => {
+  it('what was ignored is named', async () => {
     const account = await world.newAccount();
     const answer = await account.create({
       image: png('a'),
@@ -306,7 +306,7 @@ describe('the field rules', () => {
     expect(answer.body.warnings.toSorted()).toEqual(['image', 'metadata.resolution', 'ratio', 'seconds']);
   });
 
-  test('a prompt of 32,000 characters is taken, astral ones count once', async () => {
+  it('a prompt of 32,000 characters is taken, astral ones count once', async () => {
     const account = await world.newAccount();
     expect((await account.create({ prompt: '😀'.repeat(32_000) })).status).toBe(200);
     expect((await account.create({ prompt: '😀'.repeat(32_001) })).status).toBe(400);
@@ -314,7 +314,7 @@ describe('the field rules', () => {
 });
 
 describe('the price sees what the upstream will', () => {
-  test.each<[Record<string, unknown>, string]>([
+  it.each<[Record<string, unknown>, string]>([
     [{ resolution: '720p', duration: 5 }, '0.500000'],
     [{ resolution: '1080p', duration: 5 }, '1.000000'],
     [{ metadata: { resolution: '1080p', duration: 5 } }, '1.000000'],
@@ -332,7 +332,7 @@ describe('the price sees what the upstream will', () => {
 });
 
 describe('permissions and balance', () => {
-  test('403: a model that the key may not use', async () => {
+  it('403: a model that the key may not use', async () => {
     const account = await world.newAccount({ key: { models: ['plain'] } });
     const answer = await account.create();
     expect(answer.status).toBe(403);
@@ -344,7 +344,7 @@ describe('permissions and balance', () => {
     expect((await account.create({ model: 'plain' })).status).toBe(200);
   });
 
-  test('403: no channel that the key may use', async () => {
+  it('403: no channel that the key may use', async () => {
     const account = await world.newAccount({ key: { channels: ['three'] } });
     expect((await account.create()).body.error).toMatchObject({
       type: 'permission_error',
@@ -353,7 +353,7 @@ describe('permissions and balance', () => {
     expect((await account.create({ model: 'other' })).status).toBe(200);
   });
 
-  test('402: the hold does not fit, and nothing is left behind', async () => {
+  it('402: the hold does not fit, and nothing is left behind', async () => {
     const account = await world.newAccount({ credit: '0.40' });
     const headers = { 'idempotency-key': 'again' };
     const answer = await account.create({ resolution: '720p', duration: 5 }, headers);
@@ -368,7 +368,7 @@ describe('permissions and balance', () => {
     expect((await account.create({ resolution: '720p', duration: 5 }, headers)).status).toBe(200);
   });
 
-  test('429: unfinished tasks of the key', async () => {
+  it('429: unfinished tasks of the key', async () => {
     const account = await world.newAccount({ key: { concurrent_tasks: 2 } });
     await account.create();
     await account.create();
@@ -385,7 +385,7 @@ describe('permissions and balance', () => {
 });
 
 describe('Idempotency-Key', () => {
-  test('the same request again is the first answer again', async () => {
+  it('the same request again is the first answer again', async () => {
     const account = await world.newAccount();
     const headers = { 'idempotency-key': 'order-1' };
     const first = await account.create({ duration: 5 }, headers);
@@ -397,7 +397,7 @@ describe('Idempotency-Key', () => {
     expect((await account.call('GET', '/v1/balance')).body.held).toBe('1.000000');
   });
 
-  test('also when both spellings of the path are used', async () => {
+  it('also when both spellings of the path are used', async () => {
     const { call } = await world.newAccount();
     const options = { body: videoBody, headers: { 'idempotency-key': 'order-1' } };
     const first = await call('POST', '/v1/videos/generations', options);
@@ -405,7 +405,7 @@ describe('Idempotency-Key', () => {
     expect(second.body.id).toBe(first.body.id);
   });
 
-  test('also when ten arrive at the same moment on two nodes', async () => {
+  it('also when ten arrive at the same moment on two nodes', async () => {
     const account = await world.newAccount();
     const node = await world.startNode();
     const options = { body: videoBody, headers: { 'idempotency-key': 'rush' }, key: account.key };
@@ -420,7 +420,7 @@ describe('Idempotency-Key', () => {
     expect((await account.call('GET', '/v1/balance')).body.held).toBe('1.000000');
   });
 
-  test('another body is 409', async () => {
+  it('another body is 409', async () => {
     const account = await world.newAccount();
     const headers = { 'idempotency-key': 'order-2' };
     await account.create({}, headers);
@@ -434,7 +434,7 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  test('another account’s key is another key', async () => {
+  it('another account’s key is another key', async () => {
     const [one, two] = [await world.newAccount(), await world.newAccount()];
     const headers = { 'idempotency-key': 'shared' };
     const first = await one.create({}, headers);
@@ -443,7 +443,7 @@ describe('Idempotency-Key', () => {
     expect(second.body.id).not.toBe(first.body.id);
   });
 
-  test('is kept 24 hours', async () => {
+  it('is kept 24 hours', async () => {
     const account = await world.newAccount();
     const headers = { 'idempotency-key': 'old' };
     const first = await account.create({}, headers);
@@ -456,14 +456,14 @@ describe('Idempotency-Key', () => {
     expect(later.body.id).not.toBe(first.body.id);
   });
 
-  test.each(['', 'x'.repeat(256), 'with blank', 'caf\u00e9'])('400: %j', async (key) => {
+  it.each(['', 'x'.repeat(256), 'with blank', 'caf\u00e9'])('400: %j', async (key) => {
     const account = await world.newAccount();
     const answer = await account.create({}, { 'idempotency-key': key });
     expect(answer.status).toBe(400);
     expect(answer.body.error).toMatchObject({ code: 'invalid_parameter', param: 'Idempotency-Key' });
   });
 
-  test.each(['x', 'x'.repeat(255), '!~#$%/\\"'])('200: %j', async (key) => {
+  it.each(['x', 'x'.repeat(255), '!~#$%/\\"'])('200: %j', async (key) => {
     const account = await world.newAccount();
     expect((await account.create({}, { 'idempotency-key': key })).status).toBe(200);
   });

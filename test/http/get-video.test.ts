@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { useHttpWorld } from './support.ts';
 import type { TestAccount } from './support.ts';
 
@@ -37,7 +37,7 @@ async function succeed(id: string): Promise<void> {
 }
 
 describe('fields in each state', () => {
-  test('pending', async () => {
+  it('pending', async () => {
     const { account, id, path } = await newTask();
     const { body } = await account.call('GET', path);
     expect(body).toEqual({
@@ -54,7 +54,7 @@ describe('fields in each state', () => {
     });
   });
 
-  test('submitted, then running with progress', async () => {
+  it('submitted, then running with progress', async () => {
     const { account, id, path } = await newTask();
     const { tasks } = world.stores;
     const facts = { channel: 'one', credential: 'a', upstreamId: `up-${id}`, traceId: 'trace-9' };
@@ -71,7 +71,7 @@ describe('fields in each state', () => {
     expect(JSON.stringify(body)).not.toMatch(/up-task_|credential|channel/);
   });
 
-  test('a result that is not paid yet stays hidden', async () => {
+  it('a result that is not paid yet stays hidden', async () => {
     const { account, id, path } = await newTask();
     await world.stores.tasks.recordOutcome(id, {
       kind: 'succeeded',
@@ -83,7 +83,7 @@ describe('fields in each state', () => {
     expect(text).not.toContain('cdn.example');
   });
 
-  test('succeeded', async () => {
+  it('succeeded', async () => {
     const { account, id, path } = await newTask();
     await succeed(id);
     const { body } = await account.call('GET', path);
@@ -111,7 +111,7 @@ describe('fields in each state', () => {
     });
   });
 
-  test('failed', async () => {
+  it('failed', async () => {
     const { account, id, path } = await newTask();
     const error = { code: 'provider_error', message: 'The prompt was refused.' } as const;
     await world.stores.tasks.finish(id, {
@@ -129,7 +129,7 @@ describe('fields in each state', () => {
 });
 
 describe('whose task', () => {
-  test.each([
+  it.each([
     ['unknown', () => '/v1/videos/generations/task_0000000000000000000000'],
     ['no id of ours', () => '/v1/videos/generations/x'],
     ['an operator', () => '/v1/videos/generations/%7B%22%24ne%22%3A1%7D'],
@@ -146,7 +146,7 @@ describe('whose task', () => {
     });
   });
 
-  test('404: another account’s, in the same words', async () => {
+  it('404: another account’s, in the same words', async () => {
     const { path } = await newTask();
     const stranger = await world.newAccount();
     const [theirs, unknown] = await Promise.all([
@@ -156,13 +156,13 @@ describe('whose task', () => {
     expect([theirs.status, theirs.text]).toEqual([404, unknown.text]);
   });
 
-  test('another key of the same account sees it', async () => {
+  it('another key of the same account sees it', async () => {
     const { account, path } = await newTask();
     const { body } = await world.admin('POST', '/keys', { account: account.id });
     expect((await world.call('GET', path, { key: body.key })).status).toBe(200);
   });
 
-  test.each(['/v1/videos/generations/', '/v1/video/generations/'])(
+  it.each(['/v1/videos/generations/', '/v1/video/generations/'])(
     '400: task_id is absent in %s',
     async (path) => {
       const { account } = await newTask();
@@ -174,7 +174,7 @@ describe('whose task', () => {
 });
 
 describe('etag and retry-after', () => {
-  test('304 to the version that the caller has, 200 after a change', async () => {
+  it('304 to the version that the caller has, 200 after a change', async () => {
     const { account, id, path } = await newTask();
     const first = await account.call('GET', path);
     const { etag = '' } = first.headers;
@@ -190,7 +190,7 @@ describe('etag and retry-after', () => {
     expect(changed.headers.etag).not.toBe(etag);
   });
 
-  test('retry-after is 2-5 seconds while unfinished, and absent afterwards', async () => {
+  it('retry-after is 2-5 seconds while unfinished, and absent afterwards', async () => {
     const { account, id, path } = await newTask();
     for (const [aheadMs, expected] of [
       [0, '5'],
@@ -208,7 +208,7 @@ describe('etag and retry-after', () => {
 });
 
 describe('?wait=', () => {
-  test('answers as soon as the status changes', async () => {
+  it('answers as soon as the status changes', async () => {
     const { account, id, path } = await newTask();
     const startedAt = Date.now();
     const waiting = account.call('GET', `${path}?wait=20`);
@@ -219,7 +219,7 @@ describe('?wait=', () => {
     expect(answer.headers.etag).toBeDefined();
   });
 
-  test('answers with what there is when the time is over', async () => {
+  it('answers with what there is when the time is over', async () => {
     const { account, path } = await newTask();
     const startedAt = Date.now();
     const answer = await account.call('GET', `${path}?wait=1`);
@@ -229,14 +229,14 @@ describe('?wait=', () => {
     expect(took).toBeLessThan(2_500);
   });
 
-  test('a progress is no change of status', async () => {
+  it('a progress is no change of status', async () => {
     const { account, id, path } = await newTask();
     const waiting = account.call('GET', `${path}?wait=1`);
     await world.stores.tasks.recordProgress(id, 10);
     expect((await waiting).body.status).toBe('pending');
   });
 
-  test('a finished task, and a caller whose copy is old, are answered at once', async () => {
+  it('a finished task, and a caller whose copy is old, are answered at once', async () => {
     const { account, id, path } = await newTask();
     const startedAt = Date.now();
     await account.call('GET', `${path}?wait=30`, { headers: { 'if-none-match': '"old"' } });
@@ -245,26 +245,26 @@ describe('?wait=', () => {
     expect(Date.now() - startedAt).toBeLessThan(2_000);
   });
 
-  test('with if-none-match the answer at the end of the wait is a 304', async () => {
+  it('with if-none-match the answer at the end of the wait is a 304', async () => {
     const { account, path } = await newTask();
     const { etag = '' } = (await account.call('GET', path)).headers;
     const answer = await account.call('GET', `${path}?wait=0.5`, { headers: { 'if-none-match': etag } });
     expect(answer.status).toBe(304);
   });
 
-  test.each(['-1', '31', 'x', '1e9', 'NaN'])('400: wait=%s', async (wait) => {
+  it.each(['-1', '31', 'x', '1e9', 'NaN'])('400: wait=%s', async (wait) => {
     const { account, path } = await newTask();
     const answer = await account.call('GET', `${path}?wait=${wait}`);
     expect([answer.status, answer.body.error.param]).toEqual([400, 'wait']);
   });
 
-  test('another account cannot wait for it', async () => {
+  it('another account cannot wait for it', async () => {
     const { path } = await newTask();
     const stranger = await world.newAccount();
     expect((await stranger.call('GET', `${path}?wait=30`)).status).toBe(404);
   });
 
-  test('many waiters cost one query at a time', async () => {
+  it('many waiters cost one query at a time', async () => {
     let queries = 0;
     const { tasks } = world.stores;
     const node = await world.startNode({

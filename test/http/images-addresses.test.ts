@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { imageYaml, startImageUpstream } from '../images/support.ts';
 import type { ImageUpstream } from '../images/support.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -31,7 +31,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-test.each([
+it.each([
   ['image', (url: string) => ({ image: url })],
   ['image[0]', (url: string) => ({ image: [url] })],
   ['mask', (url: string) => ({ image: 'https://93.184.216.34/a.png', mask: url })],

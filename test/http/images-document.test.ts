@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test('the document describes the image routes', async () => {
+it('the document describes the image routes', async () => {
   const { body } = await gateway.call('GET', '/openapi.json');
   const { post, get } = body.paths['/v1/images/generations'];
   expect(post.operationId).toBe('createImage');

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   imageYaml,
   png,
@@ -92,7 +92,7 @@ async function bytesOf(part: unknown): Promise<Buffer> {
 }
 
 describe('each form of a reference image reaches an upstream that takes files', () => {
-  test('a file', async () => {
+  it('a file', async () => {
     const answer = await sendForm((form) => {
       form.append('image', file(red, 'my photo.PNG'));
       form.append('mask', file(pixel));
@@ -109,7 +109,7 @@ describe('each form of a reference image reaches an upstream that takes files', 
     expect([form.get('n'), form.get('size'), form.get('prompt')]).toEqual(['2', '1024x1024', body.prompt]);
   });
 
-  test('several files as image[] and as image', async () => {
+  it('several files as image[] and as image', async () => {
     for (const name of ['image[]', 'image']) {
       upstream.calls.length = 0;
       const answer = await sendForm((form) => {
@@ -123,7 +123,7 @@ describe('each form of a reference image reaches an upstream that takes files', 
     }
   });
 
-  test('a data URL, an array of them, a URL, and a mixture', async () => {
+  it('a data URL, an array of them, a URL, and a mixture', async () => {
     const cases: [unknown, Buffer[]][] = [
       [dataUrl(red), [red]],
       [
@@ -146,7 +146,7 @@ describe('each form of a reference image reaches an upstream that takes files', 
     }
   });
 
-  test('a URL and a data URL as text fields of a form', async () => {
+  it('a URL and a data URL as text fields of a form', async () => {
     const answer = await sendForm((form) => {
       form.append('image', `${mediaUrl}/red.png`);
       form.append('image', dataUrl(jpeg));
@@ -155,7 +155,7 @@ describe('each form of a reference image reaches an upstream that takes files', 
     expect(await Promise.all((await received()).getAll('image[]').map(bytesOf))).toEqual([red, jpeg]);
   });
 
-  test('in the order of the form, large and small, files and text mixed', async () => {
+  it('in the order of the form, large and small, files and text mixed', async () => {
     const large = Buffer.concat([red, Buffer.alloc(3_000_000)]);
     for (let round = 0; round < 5; round += 1) {
       upstream.calls.length = 0;
@@ -173,7 +173,7 @@ describe('each form of a reference image reaches an upstream that takes files', 
     }
   });
 
-  test('on the generation route too', async () => {
+  it('on the generation route too', async () => {
     const answer = await sendForm((form) => form.append('image', file(red)), '/v1/images/generations');
     expect(answer.status).toBe(200);
     expect(await bytesOf((await received()).get('image'))).toEqual(red);
@@ -183,13 +183,13 @@ describe('each form of a reference image reaches an upstream that takes files', 
 describe('an upstream that takes JSON', () => {
   const seedream = { model: 'seedream', prompt: 'make it blue' };
 
-  test('gets a URL as it is, without anybody fetching it', async () => {
+  it('gets a URL as it is, without anybody fetching it', async () => {
     await account.call('POST', edits, { ...seedream, image: `${mediaUrl}/red.png` });
     expect(upstream.calls[0]?.json['image']).toBe(`${mediaUrl}/red.png`);
     expect(fetched).toEqual([]);
   });
 
-  test('gets a file as data URL', async () => {
+  it('gets a file as data URL', async () => {
     const answer = await sendForm((form) => {
       form.set('model', 'seedream');
       form.append('image', file(red));
@@ -204,7 +204,7 @@ describe('an upstream that takes JSON', () => {
     expect(upstream.calls[0]?.json['watermark']).toBe(false);
   });
 
-  test('a mask that the model cannot take is refused', async () => {
+  it('a mask that the model cannot take is refused', async () => {
     const answer = await account.call('POST', edits, {
       ...seedream,
       image: dataUrl(red),
@@ -216,7 +216,7 @@ describe('an upstream that takes JSON', () => {
 });
 
 describe('an address that cannot be converted is a 400, nothing held and nothing sent', () => {
-  test.each([
+  it.each([
     ['404', '/none.png', 'invalid_parameter'],
     ['a page', '/page.png', 'invalid_parameter'],
     ['50,000 x 50,000', '/huge.png', 'invalid_parameter'],

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   imageYaml,
   png,
@@ -61,7 +61,7 @@ async function sendForm(path: string, fill: (form: FormData) => void): Promise<A
 const file = (bytes: Buffer, name = 'a.png', type = 'image/png'): File => new File([bytes], name, { type });
 
 describe('a JSON body that is wrong', () => {
-  test.each<[string, Record<string, unknown>, string, string]>([
+  it.each<[string, Record<string, unknown>, string, string]>([
     ['no model', { model: undefined }, 'missing_parameter', 'model'],
     ['no prompt', { prompt: undefined }, 'missing_parameter', 'prompt'],
     ['an empty prompt', { prompt: '  ' }, 'invalid_parameter', 'prompt'],
@@ -112,7 +112,7 @@ describe('a JSON body that is wrong', () => {
     await nothingHappened();
   });
 
-  test('no image on edits', async () => {
+  it('no image on edits', async () => {
     for (const change of [{}, { image: [] }]) {
       const answer = await account.call('POST', edits, { ...body, ...change });
       expect(answer.status).toBe(400);
@@ -121,13 +121,13 @@ describe('a JSON body that is wrong', () => {
     await nothingHappened();
   });
 
-  test('images on a model that takes none', async () => {
+  it('images on a model that takes none', async () => {
     const answer = await account.call('POST', edits, { ...body, model: 'dall-e', image: dataUrl(pixel) });
     expect(answer.body.error).toMatchObject({ code: 'unsupported_parameter', param: 'image' });
     await nothingHappened();
   });
 
-  test('no JSON, an array, another media type', async () => {
+  it('no JSON, an array, another media type', async () => {
     const call = (text: string, type = 'application/json') =>
       account.call('POST', generations, text, { 'content-type': type });
     expect((await call('{"model":')).body.error).toMatchObject({ code: 'invalid_json' });
@@ -136,7 +136,7 @@ describe('a JSON body that is wrong', () => {
     await nothingHappened();
   });
 
-  test('65 MiB', async () => {
+  it('65 MiB', async () => {
     const answer = await account.call(
       'POST',
       generations,
@@ -147,14 +147,14 @@ describe('a JSON body that is wrong', () => {
     await nothingHappened();
   });
 
-  test('nothing of a body is read without a key', async () => {
+  it('nothing of a body is read without a key', async () => {
     const answer = await gateway.call('POST', edits, '{"broken');
     expect(answer.status).toBe(401);
   });
 });
 
 describe('a form that is wrong', () => {
-  test.each<[string, (form: FormData) => void, string, string]>([
+  it.each<[string, (form: FormData) => void, string, string]>([
     ['no image', () => undefined, 'missing_parameter', 'image'],
     [
       'a text file',
@@ -219,7 +219,7 @@ describe('a form that is wrong', () => {
     await nothingHappened();
   });
 
-  test('17 files', async () => {
+  it('17 files', async () => {
     const answer = await sendForm(edits, (form) => {
       for (let n = 0; n < 17; n += 1) form.append('image[]', file(pixel, `${n}.png`));
     });
@@ -228,7 +228,7 @@ describe('a form that is wrong', () => {
     await nothingHappened();
   });
 
-  test('65 MiB, announced and not', async () => {
+  it('65 MiB, announced and not', async () => {
     const answer = await sendForm(edits, (form) => form.append('image', file(png(1, 1, 65 * 1024 * 1024))));
     expect(answer.status).toBe(413);
     expect(answer.body.error).toMatchObject({ code: 'request_too_large' });
@@ -236,7 +236,7 @@ describe('a form that is wrong', () => {
     await nothingHappened();
   });
 
-  test.each([
+  it.each([
     ['cut off inside a file', formStart() + 'abc'],
     ['cut off inside a header', '--x\r\nContent-Disposition: form-da'],
     ['without any boundary', 'hello'],
@@ -247,13 +247,13 @@ describe('a form that is wrong', () => {
     await nothingHappened();
   });
 
-  test('headers of a part that never end', async () => {
+  it('headers of a part that never end', async () => {
     const answer = await sendRaw('--x\r\nContent-Disposition: ', { megabytes: 65 });
     expect(answer.status).toBe(413);
     await nothingHappened();
   });
 
-  test('a client that disconnects in the middle leaves nothing', async () => {
+  it('a client that disconnects in the middle leaves nothing', async () => {
     for (let n = 0; n < 5; n += 1) await sendAndBreakOff();
     await nothingHappened();
     expect(upstream.calls).toEqual([]);

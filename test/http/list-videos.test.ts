@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { useHttpWorld } from './support.ts';
 import type { TestAccount } from './support.ts';
 
@@ -54,7 +54,7 @@ beforeAll(async () => {
 const list = (query: string) => account.call('GET', `/v1/videos/generations${query}`);
 const idsOf = (answer: { body: { data: { id: string }[] } }) => answer.body.data.map(({ id }) => id);
 
-test('newest first, the account’s videos only', async () => {
+it('newest first, the account’s videos only', async () => {
   const answer = await list('?limit=100');
   expect(answer.status).toBe(200);
   expect(idsOf(answer)).toEqual(ids);
@@ -67,13 +67,13 @@ test('newest first, the account’s videos only', async () => {
   expect(answer.body.data[0]).toMatchObject({ object: 'video.generation.task', status: 'pending', data: [] });
 });
 
-test('20 by default', async () => {
+it('20 by default', async () => {
   const answer = await list('');
   expect(idsOf(answer)).toEqual(ids.slice(0, 20));
   expect(answer.body.has_more).toBe(true);
 });
 
-test.each([1, 2, 3, 4, 7, 25, 100])(
+it.each([1, 2, 3, 4, 7, 25, 100])(
   'pages of %i show every task once, ties in time included',
   async (limit) => {
     const seen: string[] = [];
@@ -89,24 +89,24 @@ test.each([1, 2, 3, 4, 7, 25, 100])(
   },
 );
 
-test('the page after the last task is empty', async () => {
+it('the page after the last task is empty', async () => {
   const answer = await list(`?after=${ids.at(-1)}`);
   expect(answer.body).toEqual({ object: 'list', data: [], first_id: null, last_id: null, has_more: false });
 });
 
 describe('filters', () => {
-  test('model', async () => {
+  it('model', async () => {
     const answer = await list('?limit=100&model=plain');
     expect(idsOf(answer)).toHaveLength(12);
     expect(idsOf(await list('?model=none'))).toEqual([]);
   });
 
-  test('status', async () => {
+  it('status', async () => {
     expect(idsOf(await list('?limit=100&status=pending'))).toEqual(ids);
     expect(idsOf(await list('?status=failed'))).toEqual([]);
   });
 
-  test('created_after counts its second, created_before does not', async () => {
+  it('created_after counts its second, created_before does not', async () => {
     const second = at / 1000 + 2;
     expect(idsOf(await list(`?limit=100&created_after=${second}`))).toEqual(ids.slice(0, 15));
     expect(idsOf(await list(`?limit=100&created_before=${second}`))).toEqual(ids.slice(15));
@@ -119,7 +119,7 @@ describe('filters', () => {
   });
 });
 
-test.each([
+it.each([
   ['limit=0', 'limit'],
   ['limit=101', 'limit'],
   ['limit=x', 'limit'],
@@ -138,7 +138,7 @@ test.each([
   ]);
 });
 
-test('another account’s task is no cursor', async () => {
+it('another account’s task is no cursor', async () => {
   const stranger = await world.newAccount();
   const answer = await stranger.call('GET', `/v1/videos/generations?after=${ids[3]}`);
   expect([answer.status, answer.body.error.param]).toEqual([400, 'after']);

@@ -1,11 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { send, useHttpWorld } from './support.ts';
 import { adminToken } from './support.ts';
 
 const world = useHttpWorld('http_operators');
 
 describe('accounts', () => {
-  test('are created with a webhook secret that is shown once', async () => {
+  it('are created with a webhook secret that is shown once', async () => {
     const made = await world.admin('POST', '/accounts', {
       id: 'studio',
       name: 'A studio',
@@ -29,12 +29,12 @@ describe('accounts', () => {
     expect(stored).not.toContain(webhook_secret.slice(6));
   });
 
-  test('get an id if they bring none', async () => {
+  it('get an id if they bring none', async () => {
     const { body } = await world.admin('POST', '/accounts', {});
     expect(body.id).toMatch(/^acct_[0-9A-Za-z]{16}$/);
   });
 
-  test('409: the id is taken', async () => {
+  it('409: the id is taken', async () => {
     await world.admin('POST', '/accounts', { id: 'twice' });
     const answer = await world.admin('POST', '/accounts', { id: 'twice' });
     expect([answer.status, answer.body.error]).toEqual([
@@ -43,7 +43,7 @@ describe('accounts', () => {
     ]);
   });
 
-  test.each([
+  it.each([
     [{ id: 'with/slash' }, 'id'],
     [{ id: 'with:colon' }, 'id'],
     [{ id: '' }, 'id'],
@@ -61,7 +61,7 @@ describe('accounts', () => {
     ]);
   });
 
-  test('404', async () => {
+  it('404', async () => {
     const paths = ['/accounts/none', '/accounts/none/ledger'];
     for (const path of paths)
       expect((await world.admin('GET', path)).body.error.code).toBe('account_not_found');
@@ -71,7 +71,7 @@ describe('accounts', () => {
     expect((await world.admin('POST', '/accounts/none/webhook-secret/rotate')).status).toBe(404);
   });
 
-  test('list in pages', async () => {
+  it('list in pages', async () => {
     for (const id of ['page-1', 'page-2', 'page-3']) await world.admin('POST', '/accounts', { id });
     const first = await world.admin('GET', '/accounts?limit=2&after=page-0');
     expect(first.body.data.map(({ id }: { id: string }) => id)).toEqual(['page-1', 'page-2']);
@@ -81,7 +81,7 @@ describe('accounts', () => {
     expect(rest.body.has_more).toBe(false);
   });
 
-  test('the webhook secret is replaced; two are valid', async () => {
+  it('the webhook secret is replaced; two are valid', async () => {
     const made = await world.admin('POST', '/accounts', { id: 'rotating' });
     const rotated = await world.admin('POST', '/accounts/rotating/webhook-secret/rotate');
     await world.admin('POST', '/accounts/rotating/webhook-secret/rotate');
@@ -96,7 +96,7 @@ describe('accounts', () => {
 describe('credits', () => {
   const credit = (account: string, body: object) => world.admin('POST', `/accounts/${account}/credits`, body);
 
-  test('are idempotent by reference, and may be negative', async () => {
+  it('are idempotent by reference, and may be negative', async () => {
     const { id } = await world.newAccount({ credit: '0' });
     const first = await credit(id, { amount: '12.5', reference: 'invoice-1', note: 'thanks' });
     expect(first.body).toEqual({
@@ -119,13 +119,13 @@ describe('credits', () => {
     expect(correction.body).toMatchObject({ kind: 'adjust', amount: '-20.000000', available: '-7.500000' });
   });
 
-  test('many at once with one reference are one', async () => {
+  it('many at once with one reference are one', async () => {
     const { id } = await world.newAccount({ credit: '0' });
     await Promise.all(Array.from({ length: 10 }, () => credit(id, { amount: '1', reference: 'same' })));
     expect((await world.admin('GET', `/accounts/${id}`)).body.available).toBe('1.000000');
   });
 
-  test('409: the reference was for another amount', async () => {
+  it('409: the reference was for another amount', async () => {
     const { id } = await world.newAccount({ credit: '0' });
     await credit(id, { amount: '1', reference: 'r' });
     const answer = await credit(id, { amount: '2', reference: 'r' });
@@ -135,7 +135,7 @@ describe('credits', () => {
     ]);
   });
 
-  test.each([
+  it.each([
     [{ reference: 'r' }, 'missing_parameter', 'amount'],
     [{ amount: '1' }, 'missing_parameter', 'reference'],
     [{ amount: '1', reference: '' }, 'invalid_parameter', 'reference'],
@@ -151,7 +151,7 @@ describe('credits', () => {
     expect([answer.status, answer.body.error]).toEqual([400, expect.objectContaining({ code, param })]);
   });
 
-  test('the ledger lists every entry, in pages', async () => {
+  it('the ledger lists every entry, in pages', async () => {
     const account = await world.newAccount({ credit: '10' });
     const { body } = await account.create();
     await account.call('POST', `/v1/videos/generations/${body.id}/cancel`);
@@ -174,7 +174,7 @@ describe('credits', () => {
 });
 
 describe('keys', () => {
-  test('are shown once, listed without, and revoked', async () => {
+  it('are shown once, listed without, and revoked', async () => {
     const { id } = await world.newAccount();
     const wishes = {
       account: id,
@@ -205,14 +205,14 @@ describe('keys', () => {
     );
   });
 
-  test('404: unknown account, unknown key', async () => {
+  it('404: unknown account, unknown key', async () => {
     expect((await world.admin('POST', '/keys', { account: 'none' })).body.error.code).toBe(
       'account_not_found',
     );
     expect((await world.admin('DELETE', '/keys/none')).body.error.code).toBe('key_not_found');
   });
 
-  test.each([
+  it.each([
     [{}, 'missing_parameter', 'account'],
     [{ models: [] }, 'invalid_parameter', 'models'],
     [{ models: 'clip' }, 'invalid_parameter', 'models'],
@@ -232,7 +232,7 @@ describe('keys', () => {
 });
 
 describe('tasks', () => {
-  test('list by account, status, channel, and who needs an operator', async () => {
+  it('list by account, status, channel, and who needs an operator', async () => {
     const account = await world.newAccount();
     const made = [await account.create(), await account.create(), await account.create()].map(
       ({ body }) => body.id,
@@ -259,7 +259,7 @@ describe('tasks', () => {
     expect((await world.admin('GET', '/tasks?status=odd')).status).toBe(400);
   });
 
-  test('show attempts, ledger entries, callbacks and actions, and not what was asked for', async () => {
+  it('show attempts, ledger entries, callbacks and actions, and not what was asked for', async () => {
     const account = await world.newAccount();
     const id: string = (await account.create({ prompt: 'a very private prompt' })).body.id;
     const { attempts, deliveries, tasks } = world.stores;
@@ -297,7 +297,7 @@ describe('tasks', () => {
     expect(text).not.toContain('private prompt');
   });
 
-  test('actions go to the port, and into the record with who, when and why', async () => {
+  it('actions go to the port, and into the record with who, when and why', async () => {
     const account = await world.newAccount();
     const id: string = (await account.create()).body.id;
     const answer = await send(world.url, 'POST', `/admin/v1/tasks/${id}/actions`, {
@@ -315,7 +315,7 @@ describe('tasks', () => {
     });
   });
 
-  test('409: the action is not possible, and is not recorded', async () => {
+  it('409: the action is not possible, and is not recorded', async () => {
     const account = await world.newAccount();
     const id: string = (await account.create()).body.id;
     const answer = await world.admin('POST', `/tasks/${id}/actions`, { action: 'resubmit', reason: 'try' });
@@ -323,7 +323,7 @@ describe('tasks', () => {
     expect((await world.admin('GET', `/tasks/${id}`)).body.actions).toEqual([]);
   });
 
-  test.each([
+  it.each([
     [{ reason: 'r' }, 'missing_parameter', 'action'],
     [{ action: 'explode', reason: 'r' }, 'invalid_parameter', 'action'],
     [{ action: 'poll' }, 'missing_parameter', 'reason'],
@@ -334,7 +334,7 @@ describe('tasks', () => {
     expect([answer.status, answer.body.error]).toEqual([400, expect.objectContaining({ code, param })]);
   });
 
-  test('404', async () => {
+  it('404', async () => {
     expect((await world.admin('GET', '/tasks/none')).body.error.code).toBe('task_not_found');
     expect((await world.admin('POST', '/tasks/none/actions', { action: 'poll', reason: 'r' })).status).toBe(
       404,
@@ -343,7 +343,7 @@ describe('tasks', () => {
 });
 
 describe('channels', () => {
-  test('list without secrets', async () => {
+  it('list without secrets', async () => {
     const { body, text } = await world.admin('GET', '/channels');
     expect(body.data).toHaveLength(3);
     expect(body.data[2]).toMatchObject({
@@ -359,7 +359,7 @@ describe('channels', () => {
     expect(text).not.toMatch(/api_key|127\.0\.0\.1/);
   });
 
-  test('a switched-off channel takes no new tasks here, and elsewhere after a look', async () => {
+  it('a switched-off channel takes no new tasks here, and elsewhere after a look', async () => {
     const account = await world.newAccount();
     const node = await world.startNode();
     const off = await world.admin('POST', '/channels/three', { enabled: false, reason: 'maintenance' });
@@ -387,7 +387,7 @@ describe('channels', () => {
     expect((await account.create({ model: 'other' })).status).toBe(200);
   });
 
-  test('404, 400', async () => {
+  it('404, 400', async () => {
     expect((await world.admin('POST', '/channels/none', { enabled: true })).body.error.code).toBe(
       'channel_not_found',
     );
@@ -396,13 +396,13 @@ describe('channels', () => {
 });
 
 describe('configuration', () => {
-  test('a bad file is refused with every violation', async () => {
+  it('a bad file is refused with every violation', async () => {
     const answer = await world.admin('POST', '/config/reload');
     expect(answer.status).toBe(400);
     expect(answer.body.error.message).toBe('The file was not loaded: models: required; currency: required');
   });
 
-  test('a good one is named by its fingerprint', async () => {
+  it('a good one is named by its fingerprint', async () => {
     const node = await world.startNode({ reloadConfig: () => Promise.resolve({ ok: true, version: 'abc' }) });
     expect((await node.admin('POST', '/config/reload')).body).toEqual({ object: 'config', version: 'abc' });
   });

@@ -1,10 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { useHttpWorld, videoBody } from './support.ts';
 
 const world = useHttpWorld('http_other_operations');
 
 describe('cancelVideo', () => {
-  test('ends the task and gives the hold back', async () => {
+  it('ends the task and gives the hold back', async () => {
     const account = await world.newAccount();
     const { body } = await account.create();
     const answer = await account.call('POST', `/v1/videos/generations/${body.id}/cancel`);
@@ -21,7 +21,7 @@ describe('cancelVideo', () => {
     });
   });
 
-  test('409: the upstream refuses, and the task goes on', async () => {
+  it('409: the upstream refuses, and the task goes on', async () => {
     const account = await world.newAccount();
     const { body } = await account.create();
     world.port.refuseCancel = true;
@@ -31,7 +31,7 @@ describe('cancelVideo', () => {
     expect((await account.call('GET', `/v1/videos/generations/${body.id}`)).body.status).toBe('pending');
   });
 
-  test('409: it is over already', async () => {
+  it('409: it is over already', async () => {
     const account = await world.newAccount();
     const { body } = await account.create();
     await account.call('POST', `/v1/videos/generations/${body.id}/cancel`);
@@ -39,7 +39,7 @@ describe('cancelVideo', () => {
     expect([answer.status, answer.body.error.code]).toEqual([409, 'task_not_cancellable']);
   });
 
-  test('404: unknown, and another account’s', async () => {
+  it('404: unknown, and another account’s', async () => {
     const account = await world.newAccount();
     const stranger = await world.newAccount();
     const { body } = await account.create();
@@ -56,7 +56,7 @@ describe('estimateVideo', () => {
     return call('POST', '/v1/videos/generations/estimate', { body: { ...videoBody, ...body }, headers });
   };
 
-  test('the hold, the expected charge and the rule', async () => {
+  it('the hold, the expected charge and the rule', async () => {
     const answer = await estimate({ duration: -1, seconds: '5' });
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
@@ -70,14 +70,14 @@ describe('estimateVideo', () => {
     });
   });
 
-  test('creates nothing and needs no balance', async () => {
+  it('creates nothing and needs no balance', async () => {
     const account = await world.newAccount({ credit: '0' });
     const answer = await account.call('POST', '/v1/video/generations/estimate', { body: videoBody });
     expect(answer.status).toBe(200);
     expect((await account.call('GET', '/v1/videos/generations')).body.data).toEqual([]);
   });
 
-  test('with x-explain-route it says which channels would be tried and why others would not', async () => {
+  it('with x-explain-route it says which channels would be tried and why others would not', async () => {
     const { body } = await estimate({}, { 'x-explain-route': '1' });
     expect(body.route.candidates).toEqual([
       { channel: 'one', credential: 'a' },
@@ -88,14 +88,14 @@ describe('estimateVideo', () => {
     ]);
   });
 
-  test('refuses what a create refuses', async () => {
+  it('refuses what a create refuses', async () => {
     const answer = await estimate({ images: ['https://forbidden.example/'] });
     expect([answer.status, answer.body.error.param]).toEqual([400, 'images[0]']);
   });
 });
 
 describe('models', () => {
-  test('what the key may use, with capabilities and prices', async () => {
+  it('what the key may use, with capabilities and prices', async () => {
     const { call } = await world.newAccount();
     const { body } = await call('GET', '/v1/models');
     expect(body.object).toBe('list');
@@ -121,7 +121,7 @@ describe('models', () => {
     expect((await call('GET', '/v1/models/clip')).body).toEqual(body.data[0]);
   });
 
-  test('hides what the key may not use', async () => {
+  it('hides what the key may not use', async () => {
     const byModel = await world.newAccount({ key: { models: ['plain'] } });
     expect((await byModel.call('GET', '/v1/models')).body.data).toHaveLength(1);
     expect((await byModel.call('GET', '/v1/models/clip')).body.error.code).toBe('model_not_allowed');
@@ -130,14 +130,14 @@ describe('models', () => {
     expect((await byChannel.call('GET', '/v1/models/clip')).body.error.code).toBe('channel_not_allowed');
   });
 
-  test('an unknown model', async () => {
+  it('an unknown model', async () => {
     const { call } = await world.newAccount();
     const answer = await call('GET', '/v1/models/nothing');
     expect([answer.status, answer.body.error.code]).toEqual([400, 'model_not_found']);
   });
 });
 
-test('getBalance: decimal strings of six places', async () => {
+it('getBalance: decimal strings of six places', async () => {
   const { call } = await world.newAccount({ credit: '0.000001' });
   expect((await call('GET', '/v1/balance')).body).toEqual({
     object: 'balance',
@@ -148,12 +148,12 @@ test('getBalance: decimal strings of six places', async () => {
 });
 
 describe('service', () => {
-  test('healthz and readyz', async () => {
+  it('healthz and readyz', async () => {
     expect((await world.call('GET', '/healthz')).body).toEqual({ status: 'ok' });
     expect((await world.call('GET', '/readyz')).body).toEqual({ status: 'ready' });
   });
 
-  test('readyz names what is missing', async () => {
+  it('readyz names what is missing', async () => {
     world.port.notReady = new Error('no worker');
     const node = await world.startNode({ pingMongo: () => Promise.reject(new Error('down')) });
     const [temporal, both] = await Promise.all([world.call('GET', '/readyz'), node.call('GET', '/readyz')]);
@@ -163,12 +163,12 @@ describe('service', () => {
     expect(both.headers['retry-after']).toBe('5');
   });
 
-  test('a check that never ends is missing too', { timeout: 10_000 }, async () => {
+  it('a check that never ends is missing too', { timeout: 10_000 }, async () => {
     const node = await world.startNode({ pingMongo: () => new Promise(() => {}) });
     expect((await node.call('GET', '/readyz')).status).toBe(503);
   });
 
-  test('metrics carry operations and outcomes, and nothing of callers', async () => {
+  it('metrics carry operations and outcomes, and nothing of callers', async () => {
     const account = await world.newAccount();
     await account.create({ prompt: 'a secret prompt' });
     await account.create({ model: 'nothing' });
@@ -179,14 +179,14 @@ describe('service', () => {
     expect(answer.text).not.toMatch(new RegExp(`secret prompt|${account.id}|${account.keyId}|task_`));
   });
 
-  test('metrics can be served elsewhere', async () => {
+  it('metrics can be served elsewhere', async () => {
     const node = await world.startNode({ exposeMetrics: false });
     expect((await node.call('GET', '/metrics')).status).toBe(404);
   });
 });
 
 describe('requests a minute', () => {
-  test('hold across nodes, and say when to come back', async () => {
+  it('hold across nodes, and say when to come back', async () => {
     const { key } = await world.newAccount({ key: { requests_per_minute: 5 } });
     const node = await world.startNode();
     const minute = 60_000;
@@ -214,7 +214,7 @@ describe('requests a minute', () => {
     world.clock.aheadMs = 0;
   });
 
-  test('a key without a limit pays nothing for it', async () => {
+  it('a key without a limit pays nothing for it', async () => {
     const node = await world.startNode({ rateLimits: { count: () => Promise.reject(new Error('asked')) } });
     const { key } = await world.newAccount();
     const answer = await node.call('GET', '/v1/balance', { key });
@@ -240,7 +240,7 @@ describe('receiveUpstreamCallback', () => {
       traceId: '',
     });
 
-  test('wakes the poller when the adapter says that there is news', async () => {
+  it('wakes the poller when the adapter says that there is news', async () => {
     const { id, path } = await newTask();
     await markSubmitted(id);
     expect((await world.call('POST', path, { body: { done: false } })).body).toEqual({ status: 'ok' });
@@ -249,13 +249,13 @@ describe('receiveUpstreamCallback', () => {
     expect(world.port.woken).toContain(id);
   });
 
-  test('wakes it in any case before the channel is known', async () => {
+  it('wakes it in any case before the channel is known', async () => {
     const { id, path } = await newTask();
     await world.call('POST', path, { body: {} });
     expect(world.port.woken).toContain(id);
   });
 
-  test.each([
+  it.each([
     ['no JSON', 'not json', 'text/plain'],
     ['nothing', undefined, 'application/json'],
     ['a list', '[1]', 'application/json'],
@@ -265,7 +265,7 @@ describe('receiveUpstreamCallback', () => {
     expect((await world.call('POST', path, { body, headers: { 'content-type': type } })).status).toBe(200);
   });
 
-  test('404: a wrong token, an unknown task', async () => {
+  it('404: a wrong token, an unknown task', async () => {
     const { id, path } = await newTask();
     const paths = [
       `/callbacks/upstream/${id}/wrong`,
@@ -280,7 +280,7 @@ describe('receiveUpstreamCallback', () => {
     expect(world.port.woken).not.toContain(id);
   });
 
-  test('413: more than 64 KB, 415: encoded', async () => {
+  it('413: more than 64 KB, 415: encoded', async () => {
     const { path } = await newTask();
     expect((await world.call('POST', path, { body: 'x'.repeat(65_537) })).status).toBe(413);
     expect(
@@ -288,7 +288,7 @@ describe('receiveUpstreamCallback', () => {
     ).toBe(415);
   });
 
-  test('a lost wake-up changes nothing for the upstream, and the token stays out of the log', async () => {
+  it('a lost wake-up changes nothing for the upstream, and the token stays out of the log', async () => {
     const { id, path } = await newTask();
     const node = await world.startNode({
       port: { ...world.port, wake: () => Promise.reject(new Error('temporal is away')) },

@@ -1,28 +1,28 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { useHttpWorld, videoBody } from './support.ts';
 
 const world = useHttpWorld('http_protocol');
 
 describe('request ids', () => {
-  test('every answer carries one of its own', async () => {
+  it('every answer carries one of its own', async () => {
     const [first, second] = await Promise.all([world.call('GET', '/healthz'), world.call('GET', '/nowhere')]);
     expect(first.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     expect(second.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
   });
 
-  test.each(['my-id', 'a b', 'x'.repeat(128), '~!"#$%&()'])('the caller’s own is echoed: %s', async (id) => {
+  it.each(['my-id', 'a b', 'x'.repeat(128), '~!"#$%&()'])('the caller’s own is echoed: %s', async (id) => {
     const { headers } = await world.call('GET', '/healthz', { headers: { 'x-request-id': id } });
     expect(headers['x-request-id']).toBe(id);
   });
 
-  test.each(['', 'x'.repeat(129), 'caf\u00e9', 'tab\there'])('anything else is replaced: %j', async (id) => {
+  it.each(['', 'x'.repeat(129), 'caf\u00e9', 'tab\there'])('anything else is replaced: %j', async (id) => {
     const { headers } = await world.call('GET', '/healthz', { headers: { 'x-request-id': id } });
     expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('an unexpected error is opaque, and logged with the id', async () => {
+  it('an unexpected error is opaque, and logged with the id', async () => {
     const node = await world.startNode({ createTask: () => Promise.reject(new Error('secret detail')) });
     const account = await world.newAccount();
     const answer = await node.call('POST', '/v1/videos/generations', {
@@ -43,7 +43,7 @@ describe('request ids', () => {
     expect(logged.some((line) => line.includes('secret detail'))).toBe(true);
   });
 
-  test('an outage of the database is a 503 that says when to come back', async () => {
+  it('an outage of the database is a 503 that says when to come back', async () => {
     const outage = Object.assign(new Error('no primary'), { name: 'MongoServerSelectionError' });
     const node = await world.startNode({ createTask: () => Promise.reject(outage) });
     const account = await world.newAccount();
@@ -55,7 +55,7 @@ describe('request ids', () => {
 });
 
 describe('routing', () => {
-  test.each([
+  it.each([
     '/',
     '/v1',
     '/v1/nothing',
@@ -74,7 +74,7 @@ describe('routing', () => {
     });
   });
 
-  test.each([
+  it.each([
     ['DELETE', '/v1/videos/generations', ['HEAD', 'GET', 'POST']],
     ['PUT', '/v1/video/generations/task_x', ['HEAD', 'GET']],
     ['GET', '/v1/videos/generations/task_x/cancel', ['POST']],
@@ -88,7 +88,7 @@ describe('routing', () => {
     expect(answer.headers.allow?.split(', ').toSorted()).toEqual(allow.toSorted());
   });
 
-  test('the alias is the same route, and no redirect', async () => {
+  it('the alias is the same route, and no redirect', async () => {
     const { call } = await world.newAccount();
     const [plural, singular] = await Promise.all([
       call('GET', '/v1/videos/generations/task_0000000000000000000000'),
@@ -98,13 +98,13 @@ describe('routing', () => {
     expect(singular.body.error.code).toBe('task_not_found');
   });
 
-  test('Host decides nothing', async () => {
+  it('Host decides nothing', async () => {
     const answer = await world.call('GET', '/healthz', { headers: { host: 'evil.example' } });
     expect(answer.status).toBe(200);
     expect(answer.text).not.toContain('evil');
   });
 
-  test('HEAD answers like GET without a body', async () => {
+  it('HEAD answers like GET without a body', async () => {
     const answer = await world.call('HEAD', '/healthz');
     expect([answer.status, answer.text]).toEqual([200, '']);
   });
@@ -116,7 +116,7 @@ describe('bodies', () => {
     return call('POST', '/v1/videos/generations', options);
   };
 
-  test.each([
+  it.each([
     '{',
     '{"model": "clip",}',
     'null',
@@ -135,7 +135,7 @@ describe('bodies', () => {
     ]);
   });
 
-  test.each([
+  it.each([
     'text/plain',
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=x',
@@ -146,17 +146,17 @@ describe('bodies', () => {
     expect([answer.status, answer.body.error.code]).toEqual([415, 'unsupported_media_type']);
   });
 
-  test.each(['application/json; charset=utf-8', 'Application/JSON'])('is JSON: %s', async (type) => {
+  it.each(['application/json; charset=utf-8', 'Application/JSON'])('is JSON: %s', async (type) => {
     const answer = await post({ body: JSON.stringify(videoBody), headers: { 'content-type': type } });
     expect(answer.status).toBe(200);
   });
 
-  test('no body is an empty one', async () => {
+  it('no body is an empty one', async () => {
     const answer = await post({});
     expect(answer.body.error).toMatchObject({ code: 'missing_parameter', param: 'model' });
   });
 
-  test.each(['gzip', 'br', 'deflate', 'zstd', 'identity, gzip', 'x'])(
+  it.each(['gzip', 'br', 'deflate', 'zstd', 'identity, gzip', 'x'])(
     'content-encoding %s is 415, unread',
     async (encoding) => {
       const answer = await post({ body: gzipSync('{}'), headers: { 'content-encoding': encoding } });
@@ -164,12 +164,12 @@ describe('bodies', () => {
     },
   );
 
-  test('content-encoding identity is none', async () => {
+  it('content-encoding identity is none', async () => {
     const answer = await post({ body: videoBody, headers: { 'content-encoding': 'identity' } });
     expect(answer.status).toBe(200);
   });
 
-  test('1 MiB is taken, one byte more is not', async () => {
+  it('1 MiB is taken, one byte more is not', async () => {
     const exact = (bytes: number) => {
       const frame = JSON.stringify({ ...videoBody, unknown: '' });
       return JSON.stringify({ ...videoBody, unknown: 'x'.repeat(bytes - frame.length) });
@@ -180,7 +180,7 @@ describe('bodies', () => {
     expect([refused.status, refused.body.error.code]).toEqual([413, 'request_too_large']);
   });
 
-  test('the limit holds for a body that does not announce its length', async () => {
+  it('the limit holds for a body that does not announce its length', async () => {
     const { key } = await world.newAccount();
     const { hostname, port } = new URL(world.url);
     const answer = await new Promise<string>((resolve, reject) => {
@@ -203,7 +203,7 @@ describe('bodies', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  test('a key that is not valid is refused before the body is read', async () => {
+  it('a key that is not valid is refused before the body is read', async () => {
     const { hostname, port } = new URL(world.url);
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = connect(Number(port), hostname);
@@ -220,7 +220,7 @@ describe('bodies', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  test('the connection serves the next request after a refusal', async () => {
+  it('the connection serves the next request after a refusal', async () => {
     const { Agent, request } = await import('node:http');
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const statuses: (number | undefined)[] = [];
@@ -249,7 +249,7 @@ describe('bodies', () => {
   });
 });
 
-test('what is no HTTP gets the common error body', async () => {
+it('what is no HTTP gets the common error body', async () => {
   const { hostname, port } = new URL(world.url);
   const answer = await new Promise<string>((resolve, reject) => {
     const socket = connect(Number(port), hostname);
@@ -266,7 +266,7 @@ test('what is no HTTP gets the common error body', async () => {
   });
 });
 
-test('headers beyond the limit are a 431 with the common body', async () => {
+it('headers beyond the limit are a 431 with the common body', async () => {
   const answer = await world.call('GET', '/healthz', { headers: { 'x-large': 'x'.repeat(20_000) } });
   expect(answer.status).toBe(431);
   expect(answer.body.error.type).toBe('invalid_request_error');

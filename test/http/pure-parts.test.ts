@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { noMediaUrl } from '../../src/domain/stored-media.ts';
 import { presentTask } from '../../src/http/presenters/video-task.ts';
 import { parseSize } from '../../src/http/output-size.ts';
@@ -10,7 +10,7 @@ import { createSecrets, SealError } from '../../src/access/secrets.ts';
 import type { TaskDocument } from '../../src/store/tasks.ts';
 
 describe('size', () => {
-  test.each([
+  it.each([
     ['1280x720', '720p', '16:9'],
     ['854x480', '480p', '16:9'],
     ['1920x1080', '1080p', '16:9'],
@@ -26,7 +26,7 @@ describe('size', () => {
     expect(parseSize(size)).toEqual({ resolution, ratio });
   });
 
-  test('turning a picture turns its ratio', () => {
+  it('turning a picture turns its ratio', () => {
     fc.assert(
       fc.property(fc.integer({ min: 100, max: 9_999 }), fc.integer({ min: 100, max: 9_999 }), (a, b) => {
         const [wide, tall] = [parseSize(`${a}x${b}`), parseSize(`${b}x${a}`)];
@@ -54,7 +54,7 @@ describe('presentTask', () => {
     hold: 1n,
   };
 
-  test('an image task', () => {
+  it('an image task', () => {
     const outcome = {
       kind: 'succeeded',
       items: [{ base64: 'AA==' }, { url: 'https://x' }],
@@ -76,7 +76,7 @@ describe('presentTask', () => {
     });
   });
 
-  test('one count of tokens stands for both', () => {
+  it('one count of tokens stands for both', () => {
     const outcome = { kind: 'succeeded', items: [], facts: { usage: { totalTokens: 7 } } } as const;
     expect(presentTask({ ...task, kind: 'video', outcome }, noMediaUrl).usage).toEqual({
       completion_tokens: 7,
@@ -84,7 +84,7 @@ describe('presentTask', () => {
     });
   });
 
-  test('a failure always has an error', () => {
+  it('a failure always has an error', () => {
     expect(presentTask({ ...task, status: 'failed' }, noMediaUrl).error).toEqual({
       code: 'internal_error',
       message: 'The task failed.',
@@ -101,7 +101,7 @@ describe('the watcher', () => {
   } as const;
   const deps = { findMany: () => Promise.resolve([]), now: Date.now, onError: () => {}, intervalMs: 5 };
 
-  test('answers at once beyond its limit, and after release', async () => {
+  it('answers at once beyond its limit, and after release', async () => {
     const watcher = createTaskWatcher({ ...deps, waitersMax: 1 });
     const first = watcher.waitForChange(wait);
     expect(await watcher.waitForChange(wait)).toBeUndefined();
@@ -111,7 +111,7 @@ describe('the watcher', () => {
     expect(watcher.waiting()).toBe(0);
   });
 
-  test('forgets a caller who hung up', async () => {
+  it('forgets a caller who hung up', async () => {
     const hangUp = new AbortController();
     const watcher = createTaskWatcher(deps);
     const waiting = watcher.waitForChange({ ...wait, signal: hangUp.signal });
@@ -120,7 +120,7 @@ describe('the watcher', () => {
     expect(watcher.waiting()).toBe(0);
   });
 
-  test('goes on after an error', async () => {
+  it('goes on after an error', async () => {
     let calls = 0;
     const errors: unknown[] = [];
     const watcher = createTaskWatcher({
@@ -139,7 +139,7 @@ describe('the watcher', () => {
 describe('secrets', () => {
   const secrets = createSecrets(randomBytes(32));
 
-  test('what is sealed is opened, by the same key for the same purpose only', () => {
+  it('what is sealed is opened, by the same key for the same purpose only', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const sealed = secrets.seal('webhook-secret', text);
@@ -151,7 +151,7 @@ describe('secrets', () => {
     );
   });
 
-  test('damage is noticed', () => {
+  it('damage is noticed', () => {
     const sealed = secrets.seal('webhook-secret', 'whsec_x');
     for (const damaged of [
       '',
@@ -165,7 +165,7 @@ describe('secrets', () => {
     }
   });
 
-  test('the same text never looks the same, keys of two purposes differ, and the master has 32 bytes', () => {
+  it('the same text never looks the same, keys of two purposes differ, and the master has 32 bytes', () => {
     expect(secrets.seal('webhook-secret', 'x')).not.toBe(secrets.seal('webhook-secret', 'x'));
     expect(secrets.deriveKey('api-key-hmac')).not.toEqual(secrets.deriveKey('payload-codec'));
     expect(secrets.deriveKey('api-key-hmac')).toEqual(secrets.deriveKey('api-key-hmac'));
@@ -183,7 +183,7 @@ describe('the log', () => {
     return lines.join('');
   }
 
-  test('lets through only what is listed, and counts the rest', () => {
+  it('lets through only what is listed, and counts the rest', () => {
     const line = logged((log) =>
       log.info(
         {
@@ -208,11 +208,11 @@ describe('the log', () => {
     });
   });
 
-  test('an object in a listed field is left out', () => {
+  it('an object in a listed field is left out', () => {
     expect(logged((log) => log.info({ task: { prompt: 'a secret' } }, 'x'))).not.toContain('secret');
   });
 
-  test('errors show type, message, code, detail, stack and causes, scrubbed', () => {
+  it('errors show type, message, code, detail, stack and causes, scrubbed', () => {
     const cause = Object.assign(new Error('Bearer abcdefghijkl'), { code: 'ECONNRESET' });
     const line = logged((log) =>
       log.error({ err: new TypeError('sk-abcdefghijklmnop is bad', { cause }) }, 'oh'),
@@ -228,17 +228,17 @@ describe('the log', () => {
     expect(JSON.parse(logged((log) => log.error(cause))).err.message).toBe('Bearer [key]');
   });
 
-  test('messages are scrubbed, and there are no children that could bring fields along', () => {
+  it('messages are scrubbed, and there are no children that could bring fields along', () => {
     expect(JSON.parse(logged((log) => log.warn('sk-abcdefghijklmnop')))).toMatchObject({ msg: '[key]' });
     expect(() => logged((log) => log.child({ prompt: 'a secret' }))).toThrow(TypeError);
   });
 
-  test('pretty is one line for people', () => {
+  it('pretty is one line for people', () => {
     const line = logged((log) => log.warn({ task: 'task_1', reason: 'two words' }, 'look'), 'pretty');
     expect(line).toMatch(/^\d\d:\d\d:\d\d WARN {2}look task=task_1 reason="two words"\n$/);
   });
 
-  test.each([
+  it.each([
     ['https://cdn.example/v.mp4?X-Signature=abc&b=1', 'https://cdn.example/v.mp4?[query]'],
     ['mongodb://user:pass@db.example/mediary', 'mongodb://[key]@db.example/mediary'],
     ['{"api_key": "abcdef"}', '{"api_key": "[key]"}'],
@@ -251,7 +251,7 @@ describe('the log', () => {
     expect(scrubForLog(text)).toBe(expected);
   });
 
-  test('is quick on hostile text', () => {
+  it('is quick on hostile text', () => {
     for (const text of [
       'a.'.repeat(50_000),
       'a://'.repeat(50_000),

@@ -1,11 +1,11 @@
 import { Agent, request } from 'node:http';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { startHttpServer } from '../../src/http/server.ts';
 import { send, useHttpWorld, videoBody } from './support.ts';
 
 const world = useHttpWorld('http_server');
 
-test('going down answers waiting requests at once and lets others finish', async () => {
+it('going down answers waiting requests at once and lets others finish', async () => {
   let finish = (): void => {};
   const slow = new Promise<void>((resolve) => (finish = resolve));
   const node = await world.startNode({
@@ -31,7 +31,7 @@ test('going down answers waiting requests at once and lets others finish', async
   expect(Date.now() - startedAt).toBeLessThan(3_000);
 });
 
-test('what does not end in time is cut off', async () => {
+it('what does not end in time is cut off', async () => {
   const node = await world.startNode({ createTask: () => new Promise(() => {}) });
   const account = await world.newAccount();
   const creating = node.call('POST', '/v1/videos/generations', { key: account.key, body: videoBody });
@@ -44,7 +44,7 @@ test('what does not end in time is cut off', async () => {
   expect(await outcome).toMatch(/hang up|ECONNRESET/);
 });
 
-test('an idle connection does not keep the server', async () => {
+it('an idle connection does not keep the server', async () => {
   const node = await world.startNode();
   const agent = new Agent({ keepAlive: true });
   await new Promise((resolve, reject) => {
@@ -58,13 +58,13 @@ test('an idle connection does not keep the server', async () => {
   expect(Date.now() - startedAt).toBeLessThan(1_000);
 });
 
-test('rejects when the address is taken', async () => {
+it('rejects when the address is taken', async () => {
   const port = Number(new URL(world.url).port);
   const app = { callback: () => () => {}, drain: () => {} };
   await expect(startHttpServer({ app, host: '127.0.0.1', port })).rejects.toThrow('EADDRINUSE');
 });
 
-test('the URL of an IPv6 address has brackets', async () => {
+it('the URL of an IPv6 address has brackets', async () => {
   const app = { callback: () => () => {}, drain: () => {} };
   const server = await startHttpServer({ app, host: '::1', port: 0 });
   expect(server.url).toMatch(/^http:\/\/\[::1\]:\d+$/);

@@ -28,7 +28,7 @@ import { connectMongo } from '../../src/store/mongo.ts';
 import { createRateLimitStore } from '../../src/store/rate-limits.ts';
 import { createRequestStore } from '../../src/store/requests.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
-import { databaseUri } from '../ledger/support.ts';
+import { databaseUri } from '../support/run-servers.ts';
 import { createTestPort } from './test-port.ts';
 import type { TestPort } from './test-port.ts';
 

@@ -1,5 +1,5 @@
 import OpenAI, { toFile } from 'openai';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import type { TestAccount, TestGateway } from '../support/gateway.ts';
 import { imageYaml, pixel, png, refuse, sendImages, startImageUpstream } from './support.ts';
@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const charged = async (): Promise<string> => (100 - Number((await account.balance()).available)).toFixed(2);
 
-test('images.generate', async () => {
+it('images.generate', async () => {
   const images = await client.images.generate({
     model: 'gpt-image',
     prompt: 'a red cube',
@@ -40,7 +40,7 @@ test('images.generate', async () => {
   expect(await charged()).toBe('0.08');
 });
 
-test('images.edit with one file, several files, and a mask', async () => {
+it('images.edit with one file, several files, and a mask', async () => {
   const one = await toFile(png(2, 2), 'one.png', { type: 'image/png' });
   const two = await toFile(png(3, 3), 'two.png', { type: 'image/png' });
   const edit = { model: 'gpt-image', prompt: 'make it blue' };
@@ -52,7 +52,7 @@ test('images.edit with one file, several files, and a mask', async () => {
 });
 
 describe('errors become the classes of the client', () => {
-  test('400, 401, 402', async () => {
+  it('400, 401, 402', async () => {
     const bad = await client.images
       .generate({ model: 'gpt-image', prompt: 'x', n: 99 })
       .catch((error) => error);
@@ -70,7 +70,7 @@ describe('errors become the classes of the client', () => {
     expect(upstream.calls).toHaveLength(0);
   });
 
-  test('what an upstream may have accepted is not repeated', async () => {
+  it('what an upstream may have accepted is not repeated', async () => {
     upstream.answer = refuse(500, 'server_error', 'boom');
     const failed = await client.images.generate({ model: 'gpt-image', prompt: 'x' }).catch((error) => error);
     expect(failed).toBeInstanceOf(OpenAI.InternalServerError);
@@ -78,7 +78,7 @@ describe('errors become the classes of the client', () => {
     expect(upstream.calls).toHaveLength(1);
   });
 
-  test('what it has not accepted is', async () => {
+  it('what it has not accepted is', async () => {
     let calls = 0;
     upstream.answer = (call, response) => {
       calls += 1;
@@ -92,7 +92,7 @@ describe('errors become the classes of the client', () => {
   });
 });
 
-test('a client that gave up and repeats by itself is given the first image, not a second', async () => {
+it('a client that gave up and repeats by itself is given the first image, not a second', async () => {
   const patient = new OpenAI({
     apiKey: account.key,
     baseURL: `${gateway.url}/v1`,
@@ -106,7 +106,7 @@ test('a client that gave up and repeats by itself is given the first image, not 
   expect(await charged()).toBe('0.04');
 });
 
-test('the same request twice, on purpose, is two', async () => {
+it('the same request twice, on purpose, is two', async () => {
   const twice = { model: 'gpt-image', prompt: 'a red cube' };
   await client.images.generate(twice);
   await client.images.generate(twice);

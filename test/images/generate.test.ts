@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import type { TestAccount, TestGateway } from '../support/gateway.ts';
 import { imageYaml, pixel, refuse, sendImages, sendJson, startImageUpstream } from './support.ts';
@@ -39,7 +39,7 @@ async function entriesOf(account: TestAccount): Promise<Record<string, any>[]> {
 
 const untouched = { available: '100.000000', held: '0.000000' };
 
-test('a prompt becomes images, held before and charged after', async () => {
+it('a prompt becomes images, held before and charged after', async () => {
   const account = await gateway.account({ credit: '1' });
   let heldMeanwhile: unknown;
   let leasesMeanwhile = 0;
@@ -63,13 +63,13 @@ test('a prompt becomes images, held before and charged after', async () => {
   expect(first.calls[0]?.json).toMatchObject({ model: 'gpt-image-1', n: 2, size: '1024x1024' });
 });
 
-test('the price of the quality asked for is held and charged', async () => {
+it('the price of the quality asked for is held and charged', async () => {
   const account = await gateway.account();
   expect((await generate(account, { quality: 'high' })).status).toBe(200);
   expect(await account.balance()).toMatchObject({ available: '99.750000' });
 });
 
-test('a price by tokens holds what the formula says at most, and charges what the upstream counted', async () => {
+it('a price by tokens holds what the formula says at most, and charges what the upstream counted', async () => {
   const account = await gateway.account();
   let heldMeanwhile: unknown;
   first.answer = async (call, response) => {
@@ -83,7 +83,7 @@ test('a price by tokens holds what the formula says at most, and charges what th
   expect(await account.balance()).toMatchObject({ available: '99.957760', held: '0.000000' });
 });
 
-test('a balance that is too small is a 402, and nothing is sent', async () => {
+it('a balance that is too small is a 402, and nothing is sent', async () => {
   const account = await gateway.account({ credit: '0.03' });
   const answer = await generate(account);
   expect(answer.status).toBe(402);
@@ -92,7 +92,7 @@ test('a balance that is too small is a 402, and nothing is sent', async () => {
   expect(await account.balance()).toMatchObject({ available: '0.030000', held: '0.000000' });
 });
 
-test('fields that the upstream knows go along, others stay behind', async () => {
+it('fields that the upstream knows go along, others stay behind', async () => {
   const account = await gateway.account();
   await generate(account, { background: 'opaque', output_format: 'png', user: 'u1', whatever: 1, n: null });
   expect(first.calls[0]?.json).toMatchObject({
@@ -112,7 +112,7 @@ describe('a channel that renders one image per call', () => {
       data: [{ url: `https://images.example/${first.calls.indexOf(call)}.png` }],
     });
 
-  test('is called side by side', async () => {
+  it('is called side by side', async () => {
     const account = await gateway.account();
     const waiting: (() => void)[] = [];
     first.answer = (call, response) => {
@@ -130,7 +130,7 @@ describe('a channel that renders one image per call', () => {
     expect(await account.balance()).toMatchObject({ available: '99.760000', held: '0.000000' });
   });
 
-  test('bills and answers what arrived', async () => {
+  it('bills and answers what arrived', async () => {
     const account = await gateway.account();
     first.answer = (call, response) =>
       first.calls.indexOf(call) === 1
@@ -142,7 +142,7 @@ describe('a channel that renders one image per call', () => {
     expect(await account.balance()).toMatchObject({ available: '99.840000', held: '0.000000' });
   });
 
-  test('fails only if none arrived', async () => {
+  it('fails only if none arrived', async () => {
     const account = await gateway.account();
     first.answer = refuse(400, 'content_policy_violation', 'Your request was rejected.');
     const answer = await generate(account, dalle);
@@ -153,7 +153,7 @@ describe('a channel that renders one image per call', () => {
 });
 
 describe('what the upstream refuses', () => {
-  test('is a 400 on the prompt with its words, without its secrets', async () => {
+  it('is a 400 on the prompt with its words, without its secrets', async () => {
     const account = await gateway.account();
     first.answer = refuse(
       400,
@@ -171,7 +171,7 @@ describe('what the upstream refuses', () => {
     expect((await entriesOf(account)).map(({ kind }) => kind)).toEqual(['credit', 'hold', 'release']);
   });
 
-  test.each([
+  it.each([
     ['429', refuse(429, 'rate_limit_exceeded', 'Slow down.', { 'retry-after': '7' })],
     ['503 with a body of its own', refuse(503, 'overloaded', 'Overloaded.')],
     ['401', refuse(401, 'invalid_api_key', 'Wrong key.')],
@@ -185,7 +185,7 @@ describe('what the upstream refuses', () => {
     expect(await account.balance()).toMatchObject({ available: '99.960000', held: '0.000000' });
   });
 
-  test('by every channel is a 503 with retry-after when they are busy', async () => {
+  it('by every channel is a 503 with retry-after when they are busy', async () => {
     const account = await gateway.account();
     for (const upstream of [first, second])
       upstream.answer = refuse(429, 'rate_limit_exceeded', 'Slow down.', { 'retry-after': '7' });
@@ -199,7 +199,7 @@ describe('what the upstream refuses', () => {
 });
 
 describe('what the upstream may have accepted', () => {
-  test.each([
+  it.each([
     ['a 500', refuse(500, 'server_error', 'boom')],
     [
       'a 502 of a proxy',
@@ -238,7 +238,7 @@ describe('what the upstream may have accepted', () => {
   );
 });
 
-test('an upstream that cannot be reached is left out', async () => {
+it('an upstream that cannot be reached is left out', async () => {
   const account = await gateway.account();
   const dead = await startImageUpstream();
   await dead.close();
@@ -257,7 +257,7 @@ test('an upstream that cannot be reached is left out', async () => {
 });
 
 describe('a caller who hangs up', () => {
-  test('pays for what the upstream delivered', async () => {
+  it('pays for what the upstream delivered', async () => {
     const account = await gateway.account();
     let arrived: () => void = () => undefined;
     const sent = new Promise<void>((resolve) => (arrived = resolve));
@@ -275,7 +275,7 @@ describe('a caller who hangs up', () => {
     await expect.poll(() => account.balance()).toMatchObject({ available: '99.960000', held: '0.000000' });
   });
 
-  test('pays nothing where the upstream failed', async () => {
+  it('pays nothing where the upstream failed', async () => {
     const account = await gateway.account();
     let arrived: () => void = () => undefined;
     const sent = new Promise<void>((resolve) => (arrived = resolve));
@@ -307,7 +307,7 @@ function hangingCall(account: TestAccount, signal: AbortSignal): Promise<void> {
   });
 }
 
-test("Seedream's dialect: links, and the price of the size asked for", async () => {
+it("Seedream's dialect: links, and the price of the size asked for", async () => {
   const account = await gateway.account();
   first.answer = (call, response) =>
     sendJson(response, 200, {

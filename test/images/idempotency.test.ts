@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApi } from '../../src/api.ts';
 import { caller, startGateway } from '../support/gateway.ts';
 import type { TestAccount, TestGateway } from '../support/gateway.ts';
@@ -31,7 +31,7 @@ const generate = (more = {}, headers: Record<string, string> = key) =>
   account.call('POST', path, { ...body, ...more }, headers);
 const balance = async (): Promise<string> => (await account.balance()).available;
 
-test('the same key is the same answer, one call and one charge', async () => {
+it('the same key is the same answer, one call and one charge', async () => {
   const first = await generate({ n: 2 });
   const second = await generate({ n: 2 });
   expect(second.status).toBe(200);
@@ -41,7 +41,7 @@ test('the same key is the same answer, one call and one charge', async () => {
   expect(await balance()).toBe('99.920000');
 });
 
-test('another body is a 409', async () => {
+it('another body is a 409', async () => {
   await generate();
   const answer = await generate({ n: 2 });
   expect(answer.status).toBe(409);
@@ -49,7 +49,7 @@ test('another body is a 409', async () => {
   expect(upstream.calls).toHaveLength(1);
 });
 
-test('another account, another route, another key are other requests', async () => {
+it('another account, another route, another key are other requests', async () => {
   await generate();
   await generate({}, { 'idempotency-key': 'k2' });
   const other = await gateway.account();
@@ -59,7 +59,7 @@ test('another account, another route, another key are other requests', async () 
   expect(upstream.calls).toHaveLength(4);
 });
 
-test('at the same moment, on two processes, the second waits for the first', async () => {
+it('at the same moment, on two processes, the second waits for the first', async () => {
   const api = await startApi(gateway.core);
   const elsewhere = caller(api.url, account.key);
   upstream.answer = (call, response) => void setTimeout(() => sendImages(call, response), 400);
@@ -77,7 +77,7 @@ test('at the same moment, on two processes, the second waits for the first', asy
   expect(await balance()).toBe('99.960000');
 });
 
-test('files count by what is in them', async () => {
+it('files count by what is in them', async () => {
   const send = async (bytes: Buffer): Promise<Response> => {
     const form = new FormData();
     for (const [name, value] of Object.entries(body)) form.append(name, value);
@@ -95,7 +95,7 @@ test('files count by what is in them', async () => {
   expect(upstream.calls).toHaveLength(1);
 });
 
-test('a caller who hung up fetches what it paid for', async () => {
+it('a caller who hung up fetches what it paid for', async () => {
   let arrived: () => void = () => undefined;
   const sent = new Promise<void>((resolve) => (arrived = resolve));
   upstream.answer = (call, response) => {
@@ -118,14 +118,14 @@ test('a caller who hung up fetches what it paid for', async () => {
 });
 
 describe('failures', () => {
-  test('what was refused before it was sent leaves the key free', async () => {
+  it('what was refused before it was sent leaves the key free', async () => {
     const poor = await gateway.account({ credit: '0.01' });
     expect((await poor.call('POST', path, body, key)).status).toBe(402);
     await gateway.admin('POST', `/admin/v1/accounts/${poor.id}/credits`, { amount: '1', reference: 'more' });
     expect((await poor.call('POST', path, body, key)).status).toBe(200);
   });
 
-  test('what was not accepted leaves it free too', async () => {
+  it('what was not accepted leaves it free too', async () => {
     upstream.answer = refuse(429, 'rate_limit_exceeded', 'Slow down.');
     expect((await generate()).status).toBe(503);
     upstream.answer = sendImages;
@@ -133,7 +133,7 @@ describe('failures', () => {
     expect(await balance()).toBe('99.960000');
   });
 
-  test('what may have been accepted is never sent again', async () => {
+  it('what may have been accepted is never sent again', async () => {
     upstream.answer = refuse(500, 'server_error', 'boom');
     const first = await generate();
     upstream.answer = sendImages;
@@ -146,7 +146,7 @@ describe('failures', () => {
     expect(await balance()).toBe('100.000000');
   });
 
-  test('so is what the upstream refused', async () => {
+  it('so is what the upstream refused', async () => {
     upstream.answer = refuse(400, 'moderation_blocked', 'No.');
     await generate();
     expect((await generate()).status).toBe(400);
@@ -161,7 +161,7 @@ describe('large answers', () => {
       data: [{ b64_json: 'QUJD'.repeat((megabytes * 1024 * 1024) / 4) }],
     });
 
-  test('of 20 MB are kept in pieces', async () => {
+  it('of 20 MB are kept in pieces', async () => {
     upstream.answer = sendLarge(20);
     const first = await generate();
     const second = await generate();
@@ -172,7 +172,7 @@ describe('large answers', () => {
     expect(await pieces.countDocuments({})).toBe(6);
   });
 
-  test('beyond what is kept are delivered once, and never made twice', async () => {
+  it('beyond what is kept are delivered once, and never made twice', async () => {
     upstream.answer = sendLarge(25);
     expect((await generate()).status).toBe(200);
     const again = await generate();
@@ -182,7 +182,7 @@ describe('large answers', () => {
   });
 });
 
-test('after 24 hours the key is free', async () => {
+it('after 24 hours the key is free', async () => {
   await generate();
   const results = gateway.core.mongo.db.collection('image_results');
   await results.updateMany({}, { $set: { expires: new Date(Date.now() - 1) } });
@@ -190,7 +190,7 @@ test('after 24 hours the key is free', async () => {
   expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([200, null]);
 });
 
-test('a malformed key is a 400', async () => {
+it('a malformed key is a 400', async () => {
   const answer = await generate({}, { 'idempotency-key': 'a b' });
   expect(answer.body.error).toMatchObject({ code: 'invalid_parameter', param: 'Idempotency-Key' });
 });

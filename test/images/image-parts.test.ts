@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chargeImages } from '../../src/images/charge-images.ts';
 import { synchronousIssue } from '../../src/routing/image-forms.ts';
 import { inspectImage } from '../../src/images/inspect-image.ts';
@@ -19,7 +19,7 @@ const riff = (kind: string, rest: string): Buffer =>
   Buffer.concat([Buffer.from('RIFF????WEBP' + kind, 'latin1'), hex(rest), Buffer.alloc(16)]);
 
 describe('what an image is, by its first bytes', () => {
-  test.each<[string, Buffer, object]>([
+  it.each<[string, Buffer, object]>([
     ['PNG', png(7, 5), { mediaType: 'image/png', width: 7, height: 5 }],
     [
       'GIF',
@@ -46,7 +46,7 @@ describe('what an image is, by its first bytes', () => {
     expect(inspectImage(bytes)).toEqual(expected);
   });
 
-  test.each<[string, Buffer]>([
+  it.each<[string, Buffer]>([
     ['nothing', Buffer.alloc(0)],
     ['text', Buffer.from('hello, this is a long enough text')],
     ['SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')],
@@ -62,15 +62,15 @@ describe('what an image is, by its first bytes', () => {
 
 describe('data URLs', () => {
   const base64 = png(2, 2).toString('base64');
-  test('count by their bytes, not by what they say', () => {
+  it('count by their bytes, not by what they say', () => {
     expect(readDataUrl(`data:image/jpeg;base64,${base64}`, 100)).toMatchObject({ mediaType: 'image/png' });
     expect(readDataUrl(`DATA:;BASE64,${base64.replace(/=+$/, '')}`, 100)).toMatchObject({ form: 'data' });
     expect(readDataUrl(`data:image/png;charset=utf-8;base64,${base64}`, 100)).toMatchObject({ form: 'data' });
   });
-  test('are refused beyond the pixels that are taken', () => {
+  it('are refused beyond the pixels that are taken', () => {
     expect(readDataUrl(`data:image/png;base64,${base64}`, 3)).toMatchObject({ refused: /2 x 2 pixels/ });
   });
-  test.each(['data:image/png;base64,', 'data:image/png;base64,a===', 'data:image/png;base64,a b', 'data:,x'])(
+  it.each(['data:image/png;base64,', 'data:image/png;base64,a===', 'data:image/png;base64,a b', 'data:,x'])(
     '%s is refused',
     (text) => expect(readDataUrl(text, 100)).toHaveProperty('refused'),
   );
@@ -83,7 +83,7 @@ describe('which channels can take the images', () => {
     const request = { images, ...(mask === undefined ? {} : { mask }) } as unknown as ImageRequest;
     return synchronousIssue({ imageForms: forms } as SynchronousImageProvider, request, 'm')?.param;
   };
-  test('bytes become any form but an address', () => {
+  it('bytes become any form but an address', () => {
     expect(issue(['file'], [url, data], data)).toBeUndefined();
     expect(issue(['data'], [url, data])).toBeUndefined();
     expect(issue(['url'], [url])).toBeUndefined();
@@ -111,25 +111,25 @@ describe('the charge', () => {
   });
   const common = { channel: 'c', held: 120_000n, asked: 4 };
 
-  test('is by what was asked for, in the words of the caller', () => {
+  it('is by what was asked for, in the words of the caller', () => {
     const facts = { images: 2, size: '1024x1024' };
     expect(chargeImages({ ...common, basis: basis({ size: '2K' }), facts }).amount).toBe(60_000n);
   });
-  test('is by what was rendered, where that was left open', () => {
+  it('is by what was rendered, where that was left open', () => {
     const facts = { images: 2, size: '512x512' };
     expect(chargeImages({ ...common, basis: basis({}), facts }).amount).toBe(40_000n);
     expect(chargeImages({ ...common, basis: basis({ size: 'auto' }), facts, quality: 'low' }).amount).toBe(
       20_000n,
     );
   });
-  test('is the share of the hold where no rule knows what came', () => {
+  it('is the share of the hold where no rule knows what came', () => {
     const facts = { images: 1, size: '9x9' };
     expect(chargeImages({ ...common, basis: basis({}), facts })).toMatchObject({
       amount: 30_000n,
       estimated: true,
     });
   });
-  test('is by tokens where these are the unit', () => {
+  it('is by tokens where these are the unit', () => {
     const facts = { images: 1, size: '1024x1024', usage: { completionTokens: 1_000_000 } };
     expect(chargeImages({ ...common, basis: basis({}, 'million_tokens'), facts }).amount).toBe(50_000n);
   });
@@ -138,7 +138,7 @@ describe('the charge', () => {
 describe('the answer', () => {
   const text = (parts: readonly (string | Uint8Array)[]): unknown =>
     JSON.parse(Buffer.concat(parts.map((part) => Buffer.from(part))).toString());
-  test('is one JSON text, whatever an upstream put into its base64', () => {
+  it('is one JSON text, whatever an upstream put into its base64', () => {
     const evil = '"}],"usage":{"total_tokens":1},"x":[{"y":"';
     const images = [
       { base64: new LargeText([Buffer.from('QUJD'), Buffer.from('REVG')], true) },
@@ -160,7 +160,7 @@ describe('the answer', () => {
 });
 
 describe('workspaces', () => {
-  test('take everything with them, and what killed processes left', async () => {
+  it('take everything with them, and what killed processes left', async () => {
     const parent = await mkdtemp(join(tmpdir(), 'workspaces-'));
     const [old, young] = await Promise.all([
       mkdtemp(join(parent, 'mediary-images-')),

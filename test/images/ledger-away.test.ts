@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createReleaseDeadLeases } from '../../src/images/leases/release-dead-leases.ts';
 import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -48,13 +48,13 @@ function reconcile(aheadMs: number): Promise<number> {
   })();
 }
 
-test('a short absence is not noticed', async () => {
+it('a short absence is not noticed', async () => {
   breakLedger('settle', 2);
   expect((await generate()).status).toBe(200);
   expect(await account.balance()).toMatchObject({ available: '99.920000', held: '0.000000' });
 });
 
-test('delivered images are given to their caller, and the charge follows', async () => {
+it('delivered images are given to their caller, and the charge follows', async () => {
   breakLedger('settle', 5);
   const answer = await generate();
   expect(answer.body.data[0].b64_json).toBe(pixel.toString('base64'));
@@ -66,7 +66,7 @@ test('delivered images are given to their caller, and the charge follows', async
   await expect.poll(() => owed().countDocuments({})).toBe(0);
 });
 
-test('a process that dies before the charge leaves it to the reconciler', async () => {
+it('a process that dies before the charge leaves it to the reconciler', async () => {
   breakLedger('settle', 6);
   await generate();
   await expect.poll(() => owed().countDocuments({})).toBe(1);
@@ -83,7 +83,7 @@ test('a process that dies before the charge leaves it to the reconciler', async 
   expect(await account.balance()).toMatchObject({ available: '99.920000' });
 });
 
-test('a hold that cannot be released hides nothing, and is released later', async () => {
+it('a hold that cannot be released hides nothing, and is released later', async () => {
   upstream.answer = refuse(500, 'server_error', 'boom');
   breakLedger('release', 1);
   const answer = await generate();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { inspectImage } from '../../src/images/inspect-image.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestAccount, TestGateway } from '../support/gateway.ts';
@@ -17,7 +17,7 @@ afterAll(() => gateway.stop());
 
 const sharp = png(64, 64);
 
-test('OpenAI: generate and edit, base64 of a PNG of the size asked for', async () => {
+it('OpenAI: generate and edit, base64 of a PNG of the size asked for', async () => {
   const body = { model: 'gpt-image', prompt: 'a red cube', size: '1024x1536' };
   const made = await account.call('POST', '/v1/images/generations', { ...body, n: 2 });
   expect(made.status).toBe(200);
@@ -37,7 +37,7 @@ test('OpenAI: generate and edit, base64 of a PNG of the size asked for', async (
   expect(await edited.json()).toMatchObject({ data: [{ b64_json: expect.any(String) }] });
 });
 
-test('Seedream: a link that works, and images of its own size', async () => {
+it('Seedream: a link that works, and images of its own size', async () => {
   const body = { model: 'seedream', prompt: 'a red cube', size: '1024x1024', n: 2 };
   const made = await account.call('POST', '/v1/images/generations', body);
   expect(made.status).toBe(200);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import type { Answer, TestAccount, TestGateway } from '../support/gateway.ts';
 import { pixel, png, sendImages, sendJson, startImageUpstream } from './support.ts';
@@ -87,7 +87,7 @@ async function finished(id: string): Promise<Record<string, any>> {
   }
 }
 
-test('create answers with a task, which is queried, listed, called back and paid', async () => {
+it('create answers with a task, which is queried, listed, called back and paid', async () => {
   state = 'SUCCEEDED';
   answerAsTask();
   const created = await generate({ n: 2, metadata: { callback_url: receiverUrl } });
@@ -122,7 +122,7 @@ test('create answers with a task, which is queried, listed, called back and paid
   expect((await account.call('GET', `${path}/`)).body.error).toMatchObject({ code: 'missing_parameter' });
 });
 
-test('with prefer: wait the images come at once, if they come in time', async () => {
+it('with prefer: wait the images come at once, if they come in time', async () => {
   state = 'SUCCEEDED';
   answerAsTask();
   const answer = await generate({}, { prefer: 'wait=30' });
@@ -137,7 +137,7 @@ test('with prefer: wait the images come at once, if they come in time', async ()
   expect(await finished(late.body.id)).toMatchObject({ status: 'succeeded' });
 });
 
-test('a failure costs nothing, as task and in the synchronous form', async () => {
+it('a failure costs nothing, as task and in the synchronous form', async () => {
   state = 'FAILED';
   answerAsTask();
   const before = await account.balance();
@@ -153,7 +153,7 @@ test('a failure costs nothing, as task and in the synchronous form', async () =>
   expect(await account.balance()).toEqual(before);
 });
 
-test('a deadline ends the task and gives the hold back', async () => {
+it('a deadline ends the task and gives the hold back', async () => {
   state = 'RUNNING';
   answerAsTask();
   const before = await account.balance();
@@ -162,7 +162,7 @@ test('a deadline ends the task and gives the hold back', async () => {
   await expect.poll(() => account.balance()).toEqual(before);
 });
 
-test('the same Idempotency-Key is the same task', async () => {
+it('the same Idempotency-Key is the same task', async () => {
   state = 'SUCCEEDED';
   answerAsTask();
   const key = { 'idempotency-key': 'k1' };
@@ -176,7 +176,7 @@ test('the same Idempotency-Key is the same task', async () => {
 });
 
 describe('reference images', () => {
-  test('of a form travel as data', async () => {
+  it('of a form travel as data', async () => {
     state = 'SUCCEEDED';
     answerAsTask();
     const form = new FormData();
@@ -193,7 +193,7 @@ describe('reference images', () => {
     expect(call?.json['input'].base_image_url).toBe(`data:image/png;base64,${png(2, 2).toString('base64')}`);
   });
 
-  test('larger than a document are a 413', async () => {
+  it('larger than a document are a 413', async () => {
     answerAsTask();
     const image = `data:image/png;base64,${png(1, 1, 10 * 1024 * 1024).toString('base64')}`;
     const answer = await account.call('POST', '/v1/images/edits', { ...body, model: 'wan-edit', image });
@@ -203,7 +203,7 @@ describe('reference images', () => {
 });
 
 describe('a model with channels of both kinds', () => {
-  test('never mixes them: the first candidate decides', async () => {
+  it('never mixes them: the first candidate decides', async () => {
     state = 'SUCCEEDED';
     answerAsTask();
     const answer = await generate({ model: 'both' });

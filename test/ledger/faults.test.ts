@@ -2,10 +2,11 @@ import { MongoBulkWriteError } from 'mongodb';
 import type { BulkWriteResult, WriteError } from 'mongodb';
 import { createServer, connect } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { databaseUri, faultsInOrder, faulty, useLedgerWorld } from './support.ts';
+import { databaseUri, mongodbUri } from '../support/run-servers.ts';
+import { faultsInOrder, faulty, useLedgerWorld } from './support.ts';
 import type { WriteFault } from './support.ts';
 
 const world = useLedgerWorld('test_ledger_faults');
@@ -39,21 +40,21 @@ const kindsOf = async (account: string) =>
 const outage: WriteFault[] = Array.from({ length: 6 }, () => 'refused');
 
 describe('an insert whose answer gets lost', () => {
-  test('is found by its key and not done twice', async () => {
+  it('is found by its key and not done twice', async () => {
     const account = await accountWith(100n);
     const ledger = await ledgerWith('lost');
     expect(await ledger.hold(holdRequest(account, 'a', 60n))).toMatchObject({ ok: true, replayed: true });
     expect(await kindsOf(account)).toEqual(['credit', 'hold']);
   });
 
-  test('and took the last of the money is not refused afterwards', async () => {
+  it('and took the last of the money is not refused afterwards', async () => {
     const account = await accountWith(60n);
     const ledger = await ledgerWith('lost', 'lost', 'lost');
     expect(await ledger.hold(holdRequest(account, 'a', 60n))).toMatchObject({ ok: true });
     expect(await sound.balance(account)).toMatchObject({ available: 0n, held: 60n });
   });
 
-  test('in the middle of a batch, or after the first of it, loses and doubles nothing', async () => {
+  it('in the middle of a batch, or after the first of it, loses and doubles nothing', async () => {
     const account = await accountWith(1000n);
     const ledger = await ledgerWith('cut', 'lost', 'refused', 'cut', 'cut');
     const results = await Promise.all(
@@ -64,7 +65,7 @@ describe('an insert whose answer gets lost', () => {
     expect(await world.chainFaults(account)).toEqual([]);
   });
 
-  test('while another process goes on writing leaves one chain', async () => {
+  it('while another process goes on writing leaves one chain', async () => {
     const account = await accountWith(1000n);
     const ledger = await ledgerWith('lost', 'cut', 'lost', 'refused', 'lost');
     await Promise.all(
@@ -92,7 +93,7 @@ describe('a settle that is cut off before its charge_extra', () => {
     return account;
   }
 
-  test('is completed when the settle is repeated, by what was settled first', async () => {
+  it('is completed when the settle is repeated, by what was settled first', async () => {
     const account = await halfSettled();
     const result = await sound.settle({ account, task: `${account}.a`, held: 60n, amount: 140n });
     expect(result).toMatchObject({ charged: 150n, replayed: true });
@@ -102,7 +103,7 @@ describe('a settle that is cut off before its charge_extra', () => {
     expect(await world.chainFaults(account)).toEqual([]);
   });
 
-  test('is completed by a release that comes instead', async () => {
+  it('is completed by a release that comes instead', async () => {
     const account = await halfSettled();
     const result = await sound.release({ account, task: `${account}.a`, held: 60n });
     expect(result).toMatchObject({ closed: 'settled', charged: 150n, contradicts: true });
@@ -111,7 +112,7 @@ describe('a settle that is cut off before its charge_extra', () => {
 });
 
 describe('a MongoDB that does not answer', () => {
-  test('fails the operation as unknown, and the next one works', async () => {
+  it('fails the operation as unknown, and the next one works', async () => {
     const account = await accountWith(100n);
     const ledger = await ledgerWith(...outage);
     await expect(ledger.hold(holdRequest(account, 'a', 60n))).rejects.toThrow(LedgerUnavailableError);
@@ -119,7 +120,7 @@ describe('a MongoDB that does not answer', () => {
     expect(await ledger.hold(holdRequest(account, 'a', 60n))).toMatchObject({ ok: true, replayed: false });
   });
 
-  test('fails everything that waits in its batch; a repeat tells what was done', async () => {
+  it('fails everything that waits in its batch; a repeat tells what was done', async () => {
     const account = await accountWith(100n);
     const ledger = await ledgerWith('cut', ...outage);
     const results = await Promise.allSettled(
@@ -134,7 +135,7 @@ describe('a MongoDB that does not answer', () => {
   });
 });
 
-test('entries before a duplicate that the majority did not confirm count as not written', async () => {
+it('entries before a duplicate that the majority did not confirm count as not written', async () => {
   const account = await accountWith(100n);
   // What a primary that is voted out answers: one entry written, the next a duplicate, and no majority. Then the
   // entry is rolled back: here it was never written.
@@ -166,7 +167,7 @@ describe('a connection that breaks on the wire', () => {
   const sockets = new Set<Socket>();
 
   beforeAll(async () => {
-    const target = new URL(inject('mongodbUri'));
+    const target = new URL(mongodbUri());
     proxy = createServer((near) => {
       const far = connect(Number(target.port), target.hostname);
       let inserting = false;
@@ -204,7 +205,7 @@ describe('a connection that breaks on the wire', () => {
     await new Promise((resolve) => proxy.close(resolve));
   });
 
-  test('after the server wrote: the operation is done once', async () => {
+  it('after the server wrote: the operation is done once', async () => {
     const account = await accountWith(1000n);
     const ledger = await world.openLedger({ uri });
     await ledger.balance(account);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
 import type { LedgerEntry } from '../../src/ledger/entry.ts';
 import type { CloseResult, HoldResult, Ledger } from '../../src/ledger/ledger.ts';
@@ -121,7 +121,7 @@ function expectMoneyAddsUp(entries: readonly LedgerEntry[]): void {
   }
 }
 
-test(
+it(
   'any operations, from any processes, through any faults, leave a sound ledger',
   { timeout: 180_000 },
   async () => {
@@ -155,7 +155,7 @@ test(
   },
 );
 
-test(
+it(
   'three processes on one hot account keep one chain, and nobody starves',
   { timeout: 120_000 },
   async () => {

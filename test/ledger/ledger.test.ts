@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Long } from 'mongodb';
 import { hashEntry } from '../../src/ledger/entry.ts';
 import { LedgerIntegrityError } from '../../src/ledger/ledger-errors.ts';
@@ -31,7 +31,7 @@ const kindsOf = async (account: string) =>
   (await ledger.entries(account, { limit: 100 })).map((entry) => entry.kind);
 
 describe('hold', () => {
-  test('moves the amount from available to held', async () => {
+  it('moves the amount from available to held', async () => {
     const account = await accountWith(100n);
     const result = await hold(account, 'a', 60n);
     expect(result).toMatchObject({
@@ -42,7 +42,7 @@ describe('hold', () => {
     expect(await ledger.balance(account)).toEqual({ available: 40n, held: 60n, seq: 2n });
   });
 
-  test('that does not fit is refused and leaves no entry', async () => {
+  it('that does not fit is refused and leaves no entry', async () => {
     const account = await accountWith(100n);
     expect(await hold(account, 'a', 101n)).toEqual({
       ok: false,
@@ -52,7 +52,7 @@ describe('hold', () => {
     expect(await kindsOf(account)).toEqual(['credit']);
   });
 
-  test('may use the overdraft to its last micro-unit, and no further', async () => {
+  it('may use the overdraft to its last micro-unit, and no further', async () => {
     const account = await accountWith(100n);
     expect(await hold(account, 'a', 151n, { overdraftLimit: 50n })).toMatchObject({ ok: false });
     expect(await hold(account, 'b', 150n, { overdraftLimit: 50n })).toMatchObject({
@@ -65,7 +65,7 @@ describe('hold', () => {
     });
   });
 
-  test('of an account without entries is refused, or taken from its overdraft', async () => {
+  it('of an account without entries is refused, or taken from its overdraft', async () => {
     const account = world.newAccount();
     expect(await hold(account, 'a', 1n)).toMatchObject({ ok: false, available: 0n });
     expect(await hold(account, 'b', 1n, { overdraftLimit: 1n })).toMatchObject({
@@ -74,7 +74,7 @@ describe('hold', () => {
     });
   });
 
-  test('repeated is one entry, also from another process and with another amount', async () => {
+  it('repeated is one entry, also from another process and with another amount', async () => {
     const account = await accountWith(100n);
     const first = await hold(account, 'a', 60n);
     const again = await hold(account, 'a', 60n);
@@ -85,19 +85,19 @@ describe('hold', () => {
     expect(await kindsOf(account)).toEqual(['credit', 'hold']);
   });
 
-  test('repeated when nothing is left is answered with its entry, not refused', async () => {
+  it('repeated when nothing is left is answered with its entry, not refused', async () => {
     const account = await accountWith(60n);
     await hold(account, 'a', 60n);
     expect(await hold(account, 'a', 60n)).toMatchObject({ ok: true, replayed: true });
   });
 
-  test('sees a credit of another process before it refuses', async () => {
+  it('sees a credit of another process before it refuses', async () => {
     const account = await accountWith(10n);
     await other.credit({ account, amount: 90n, reference: 'elsewhere' });
     expect(await hold(account, 'a', 100n)).toMatchObject({ ok: true });
   });
 
-  test('never fits twice: of many at once, exactly those that fit are taken', async () => {
+  it('never fits twice: of many at once, exactly those that fit are taken', async () => {
     const account = await accountWith(100n);
     const results = await Promise.all(
       Array.from({ length: 40 }, (_, n) => hold(account, `t${n}`, 7n, { by: n % 2 === 0 ? ledger : other })),
@@ -107,7 +107,7 @@ describe('hold', () => {
     expect(await world.chainFaults(account)).toEqual([]);
   });
 
-  test('on another account for the same task is an error', async () => {
+  it('on another account for the same task is an error', async () => {
     const account = await accountWith(100n);
     const stranger = await accountWith(100n);
     await ledger.hold({ account, task: 'shared', amount: 1n, basis: '{}', overdraftLimit: 0n });
@@ -119,7 +119,7 @@ describe('hold', () => {
 });
 
 describe('settle', () => {
-  test('charges the hold and gives the rest back', async () => {
+  it('charges the hold and gives the rest back', async () => {
     const account = await accountWith(100n);
     await hold(account, 'a', 60n);
     expect(await settle(account, 'a', [60n, 45n])).toMatchObject({
@@ -131,14 +131,14 @@ describe('settle', () => {
     expect(await ledger.balance(account)).toMatchObject({ available: 55n, held: 0n });
   });
 
-  test('of nothing gives the whole hold back', async () => {
+  it('of nothing gives the whole hold back', async () => {
     const account = await accountWith(100n);
     await hold(account, 'a', 60n);
     expect(await settle(account, 'a', [60n, 0n])).toMatchObject({ closed: 'settled', charged: 0n });
     expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n });
   });
 
-  test('beyond the hold charges the excess, below zero if it must, and that blocks new holds', async () => {
+  it('beyond the hold charges the excess, below zero if it must, and that blocks new holds', async () => {
     const account = await accountWith(100n);
     await hold(account, 'a', 60n);
     expect(await settle(account, 'a', [60n, 150n])).toMatchObject({
@@ -151,7 +151,7 @@ describe('settle', () => {
     expect(await world.chainFaults(account)).toEqual([]);
   });
 
-  test('repeated is one charge, whatever the repeat says', async () => {
+  it('repeated is one charge, whatever the repeat says', async () => {
     const account = await accountWith(100n);
     await hold(account, 'a', 60n);
     await settle(account, 'a', [60n, 45n]);
@@ -160,7 +160,7 @@ describe('settle', () => {
     expect(await kindsOf(account)).toEqual(['credit', 'hold', 'settle']);
   });
 
-  test('after a release finds the release, and charges nothing', async () => {
+  it('after a release finds the release, and charges nothing', async () => {
     const account = await accountWith(100n);
     await hold(account, 'a', 60n);
     await release(account, 'a', 60n);
@@ -173,7 +173,7 @@ describe('settle', () => {
     expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n });
   });
 
-  test('without a hold, or with another amount than was held, is an error and writes nothing', async () => {
+  it('without a hold, or with another amount than was held, is an error and writes nothing', async () => {
     const account = await accountWith(100n);
     await expect(settle(account, 'a', [60n, 45n])).rejects.toThrow(LedgerIntegrityError);
     await hold(account, 'b', 60n);
@@ -183,7 +183,7 @@ describe('settle', () => {
 });
 
 describe('release', () => {
-  test('gives the hold back, once', async () => {
+  it('gives the hold back, once', async () => {
     const account = await accountWith(100n);
     await hold(account, 'a', 60n);
     expect(await release(account, 'a', 60n)).toMatchObject({ closed: 'released', replayed: false });
@@ -191,7 +191,7 @@ describe('release', () => {
     expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n });
   });
 
-  test('after a settle finds the settle with its whole charge', async () => {
+  it('after a settle finds the settle with its whole charge', async () => {
     const account = await accountWith(100n);
     await hold(account, 'a', 60n);
     await settle(account, 'a', [60n, 70n]);
@@ -202,13 +202,13 @@ describe('release', () => {
     });
   });
 
-  test('of what was never held writes nothing', async () => {
+  it('of what was never held writes nothing', async () => {
     const account = await accountWith(100n);
     expect(await release(account, 'a', 60n)).toEqual({ closed: 'no_hold' });
     expect(await kindsOf(account)).toEqual(['credit']);
   });
 
-  test('and settle at the same moment from several processes: one of them closes the task', async () => {
+  it('and settle at the same moment from several processes: one of them closes the task', async () => {
     const account = await accountWith(1000n);
     for (let n = 0; n < 10; n += 1) {
       await hold(account, `t${n}`, 60n);
@@ -227,7 +227,7 @@ describe('release', () => {
 });
 
 describe('credit', () => {
-  test('is one for each reference', async () => {
+  it('is one for each reference', async () => {
     const account = world.newAccount();
     const first = await ledger.credit({ account, amount: 10n, reference: 'invoice 7', note: 'by hand' });
     const again = await other.credit({ account, amount: 99n, reference: 'invoice 7' });
@@ -236,14 +236,14 @@ describe('credit', () => {
     expect(await ledger.balance(account)).toMatchObject({ available: 10n });
   });
 
-  test('of a negative amount is a correction and may go below zero', async () => {
+  it('of a negative amount is a correction and may go below zero', async () => {
     const account = await accountWith(10n);
     const { entry } = await ledger.credit({ account, amount: -25n, reference: 'chargeback' });
     expect(entry).toMatchObject({ kind: 'adjust', amount: -25n, available: -15n });
     expect(await world.chainFaults(account)).toEqual([]);
   });
 
-  test('keeps the references of two accounts apart', async () => {
+  it('keeps the references of two accounts apart', async () => {
     const [one, two] = [world.newAccount(), world.newAccount()];
     await ledger.credit({ account: one, amount: 1n, reference: 'same' });
     expect(await ledger.credit({ account: two, amount: 2n, reference: 'same' })).toMatchObject({
@@ -251,7 +251,7 @@ describe('credit', () => {
     });
   });
 
-  test.each([
+  it.each([
     ['a zero', { amount: 0n }],
     ['more than 10^18', { amount: 10n ** 18n + 1n }],
     ['an empty reference', { reference: '' }],
@@ -264,7 +264,7 @@ describe('credit', () => {
     expect(await ledger.balance('acct_bounds')).toMatchObject({ seq: 0n });
   });
 
-  test('that would leave int64 is refused, and the next one is not', async () => {
+  it('that would leave int64 is refused, and the next one is not', async () => {
     const account = world.newAccount();
     for (let n = 0; n < 9; n += 1) {
       await ledger.credit({ account, amount: 10n ** 18n, reference: `r${n}` });
@@ -277,7 +277,7 @@ describe('credit', () => {
 });
 
 describe('entries', () => {
-  test('store every amount as int64, however small, and hash to what they say', async () => {
+  it('store every amount as int64, however small, and hash to what they say', async () => {
     const account = await accountWith(100n);
     await hold(account, 'a', 0n);
     const raw = await world.db
@@ -293,7 +293,7 @@ describe('entries', () => {
       expect(entry.hash).toBe(hashEntry(entry));
   });
 
-  test('keep their hash when a note holds half a surrogate pair or is cut inside one', async () => {
+  it('keep their hash when a note holds half a surrogate pair or is cut inside one', async () => {
     const account = world.newAccount();
     await ledger.credit({ account, amount: 1n, reference: 'half \ud83d', note: `${'n'.repeat(499)}😀` });
     expect(await ledger.credit({ account, amount: 1n, reference: 'half \ud83d' })).toMatchObject({
@@ -302,7 +302,7 @@ describe('entries', () => {
     expect(await world.chainFaults(account)).toEqual([]);
   });
 
-  test('come in pages, oldest first', async () => {
+  it('come in pages, oldest first', async () => {
     const account = world.newAccount();
     for (let n = 1; n <= 7; n += 1) await ledger.credit({ account, amount: 1n, reference: `r${n}` });
     const pages = [
@@ -319,7 +319,7 @@ describe('entries', () => {
     ]);
   });
 
-  test('of a task come in the order in which they happened', async () => {
+  it('of a task come in the order in which they happened', async () => {
     const account = await accountWith(100n);
     await hold(account, 'a', 60n);
     await settle(account, 'a', [60n, 61n]);
@@ -331,7 +331,7 @@ describe('entries', () => {
 });
 
 describe('balance', () => {
-  test('is up to date with other processes, few and many entries behind', async () => {
+  it('is up to date with other processes, few and many entries behind', async () => {
     const account = await accountWith(1n);
     await ledger.balance(account);
     await other.credit({ account, amount: 1n, reference: 'one more' });
@@ -342,13 +342,13 @@ describe('balance', () => {
     expect(await ledger.balance(account)).toMatchObject({ available: 42n, seq: 42n });
   });
 
-  test('of an account without entries is zero', async () => {
+  it('of an account without entries is zero', async () => {
     expect(await ledger.balance(world.newAccount())).toEqual({ available: 0n, held: 0n, seq: 0n });
   });
 });
 
 describe('openHolds', () => {
-  test('finds what is neither settled nor released, and stops once the balance is explained', async () => {
+  it('finds what is neither settled nor released, and stops once the balance is explained', async () => {
     const account = await accountWith(1000n);
     for (let n = 0; n < 12; n += 1) await hold(account, `t${n}`, 10n);
     for (const n of [0, 1, 2, 4, 5, 7, 11]) await settle(account, `t${n}`, [10n, 3n]);
@@ -362,7 +362,7 @@ describe('openHolds', () => {
     expect(await ledger.openHolds(account, { takenBefore: 0 })).toEqual([]);
   });
 
-  test('of an account that holds nothing are none', async () => {
+  it('of an account that holds nothing are none', async () => {
     expect(await ledger.openHolds(await accountWith(5n))).toEqual([]);
     expect(await ledger.openHolds(world.newAccount())).toEqual([]);
   });
@@ -386,7 +386,7 @@ describe('round trips', () => {
     return { by: counting, calls: () => calls.splice(0) };
   }
 
-  test('a hold on a known account is one insert; its close one read and one insert', async () => {
+  it('a hold on a known account is one insert; its close one read and one insert', async () => {
     const account = await accountWith(100n);
     const { by, calls } = await counted();
     await hold(account, 'a', 1n, { by });
@@ -399,7 +399,7 @@ describe('round trips', () => {
     expect(calls()).toEqual(['find']);
   });
 
-  test('what gathers on one account goes out together', async () => {
+  it('what gathers on one account goes out together', async () => {
     const account = await accountWith(1000n);
     const { by, calls } = await counted();
     await by.balance(account);
@@ -411,7 +411,7 @@ describe('round trips', () => {
   });
 });
 
-test('operations on one task in one batch see each other', async () => {
+it('operations on one task in one batch see each other', async () => {
   const account = await accountWith(100n);
   const [taken, again, closed, tooLate] = await Promise.all([
     hold(account, 'a', 60n),
@@ -426,7 +426,7 @@ test('operations on one task in one batch see each other', async () => {
   expect(await kindsOf(account)).toEqual(['credit', 'hold', 'settle', 'charge_extra']);
 });
 
-test('many accounts and a hot one at once, with heads remembered for few of them', async () => {
+it('many accounts and a hot one at once, with heads remembered for few of them', async () => {
   const small = await world.openLedger({ headsMax: 3 });
   const accounts = await Promise.all(Array.from({ length: 20 }, () => accountWith(1000n)));
   const hot = await accountWith(10_000n);

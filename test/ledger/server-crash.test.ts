@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
 import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
@@ -34,7 +34,7 @@ async function persist<Result>(call: () => Promise<Result>): Promise<Result> {
   }
 }
 
-test(
+it(
   'a server killed under load, twice, loses nothing it acknowledged and doubles nothing',
   { timeout: 180_000 },
   async () => {

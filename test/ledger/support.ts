@@ -1,6 +1,6 @@
 import { MongoNetworkError } from 'mongodb';
 import type { Collection, Db } from 'mongodb';
-import { afterAll, beforeAll, inject } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
 import type { LedgerEntry } from '../../src/ledger/entry.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
@@ -9,6 +9,7 @@ import { createAccountCheck } from '../../src/ledger/verify-account.ts';
 import type { Violation } from '../../src/ledger/verify-account.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
 import type { Mongo } from '../../src/store/mongo.ts';
+import { databaseUri } from '../support/run-servers.ts';
 
 export interface LedgerWorld {
   readonly db: Db;
@@ -77,13 +78,6 @@ export function useLedgerWorld(name: string): LedgerWorld {
       return faults;
     },
   };
-}
-
-/** The run's server, with a database named. */
-export function databaseUri(name: string): string {
-  const uri = new URL(inject('mongodbUri'));
-  uri.pathname = `/${name}`;
-  return uri.toString();
 }
 
 /**

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Collection, Document } from 'mongodb';
 import { ensureLedgerIndexes } from '../../src/ledger/collection.ts';
 import { chainEntry, emptyHead, hashEntry, keys } from '../../src/ledger/entry.ts';
@@ -63,7 +63,7 @@ async function reseal(id: string, fields: Partial<LedgerEntry>): Promise<void> {
   await raw().replaceOne({ _id: id }, { ...changed, hash: hashEntry(changed) });
 }
 
-test('a sound ledger has no violations', async () => {
+it('a sound ledger has no violations', async () => {
   const progress: number[] = [];
   const result = await verifyLedger({
     db: world.db,
@@ -74,14 +74,14 @@ test('a sound ledger has no violations', async () => {
   expect(progress).toEqual([10]);
 });
 
-test('an empty ledger has none either', async () => {
+it('an empty ledger has none either', async () => {
   await raw().deleteMany({});
   await tasks().deleteMany({});
   expect(await verify()).toEqual({ accounts: 0, entries: 0, violations: [], violationCount: 0 });
 });
 
 describe('balances_equal_chain', () => {
-  test('an amount, a balance or a hold that was edited', async () => {
+  it('an amount, a balance or a hold that was edited', async () => {
     await change('a/2', { amount: 99n });
     await change('b/3', { available: 921n });
     const { violations } = await verify();
@@ -96,12 +96,12 @@ describe('balances_equal_chain', () => {
     );
   });
 
-  test('a balance that was edited by someone who knows how to hash', async () => {
+  it('a balance that was edited by someone who knows how to hash', async () => {
     await reseal('b/3', { available: 1000n });
     expect(await invariantsBroken()).toEqual(['balances_equal_chain']);
   });
 
-  test('amounts that are doubles or strings are told, and the check goes on', async () => {
+  it('amounts that are doubles or strings are told, and the check goes on', async () => {
     await change('a/2', { available: 900.5 });
     await change('a/5', { amount: '100' });
     await change('a/7', { available: 769 });
@@ -115,7 +115,7 @@ describe('balances_equal_chain', () => {
     );
   });
 
-  test('a release of another amount than the hold, and a kind with the wrong sign', async () => {
+  it('a release of another amount than the hold, and a kind with the wrong sign', async () => {
     await reseal('a/6', { amount: 40n });
     await reseal('b/1', { kind: 'adjust' });
     const { violations } = await verify();
@@ -127,14 +127,14 @@ describe('balances_equal_chain', () => {
     );
   });
 
-  test('a kind that nobody knows', async () => {
+  it('a kind that nobody knows', async () => {
     await change('a/6', { kind: 'bonus' });
     expect(await invariantsBroken()).toContain('balances_equal_chain');
   });
 });
 
 describe('sequence_without_gap', () => {
-  test('an entry that was removed, first or in the middle', async () => {
+  it('an entry that was removed, first or in the middle', async () => {
     await raw().deleteOne({ _id: 'a/5' });
     await raw().deleteOne({ _id: 'b/1' });
     const gaps = (await verify()).violations.filter(({ invariant }) => invariant === 'sequence_without_gap');
@@ -143,19 +143,19 @@ describe('sequence_without_gap', () => {
     );
   });
 
-  test('an entry whose seq is not the one of its _id', async () => {
+  it('an entry whose seq is not the one of its _id', async () => {
     await change('a/7', { seq: 9n });
     expect(await invariantsBroken()).toContain('sequence_without_gap');
   });
 
-  test('entries cut off at the end show against the tasks', async () => {
+  it('entries cut off at the end show against the tasks', async () => {
     await raw().deleteMany({ _id: { $in: ['a/3', 'a/4', 'a/5', 'a/6', 'a/7'] } });
     expect(await invariantsBroken()).toEqual(['terminal_task_is_closed', 'charged_is_succeeded']);
   });
 });
 
 describe('hash_chain_intact', () => {
-  test.each([
+  it.each([
     ['note', { note: 'written later' }],
     ['basis', { basis: '{"cheaper":true}' }],
     ['time', { at: 0 }],
@@ -168,7 +168,7 @@ describe('hash_chain_intact', () => {
     expect(new Set(broken)).toEqual(new Set(['hash_chain_intact']));
   });
 
-  test('an entry that was rewritten and sealed again breaks the link of the next', async () => {
+  it('an entry that was rewritten and sealed again breaks the link of the next', async () => {
     await reseal('a/5', { note: 'rewritten' });
     const { violations } = await verify();
     expect(violations).toEqual([
@@ -190,12 +190,12 @@ describe('one_hold_and_one_close', () => {
     await world.entries.insertOne(chainEntry(last ?? emptyHead, { ...fields, account: 'a', ...change }, 1));
   }
 
-  test('a second hold of an open task', async () => {
+  it('a second hold of an open task', async () => {
     await append({ kind: 'hold', key: 't3:again', task: 't3', amount: 5n, available: -5n, held: 5n });
     expect(await invariantsBroken()).toEqual(['one_hold_and_one_close', 'one_hold_and_one_close']);
   });
 
-  test('a second close under another key', async () => {
+  it('a second close under another key', async () => {
     await append({ kind: 'release', key: 't1:release', task: 't1', amount: 100n });
     const { violations } = await verify();
     expect(violations.map(({ message }) => message)).toEqual([
@@ -204,7 +204,7 @@ describe('one_hold_and_one_close', () => {
     ]);
   });
 
-  test('a ledger without the unique index that makes every operation happen once', async () => {
+  it('a ledger without the unique index that makes every operation happen once', async () => {
     await raw().dropIndex('key');
     const { violations } = await verify();
     await ensureLedgerIndexes(world.db);
@@ -213,7 +213,7 @@ describe('one_hold_and_one_close', () => {
     ]);
   });
 
-  test('a credit that bears no reference, and a hold without a task', async () => {
+  it('a credit that bears no reference, and a hold without a task', async () => {
     await append({ kind: 'credit', key: 'present', amount: 1n, available: 1n });
     await append({ kind: 'hold', key: 'nothing:hold', amount: 0n });
     expect(await invariantsBroken()).toEqual(['one_hold_and_one_close', 'one_hold_and_one_close']);
@@ -221,7 +221,7 @@ describe('one_hold_and_one_close', () => {
 });
 
 describe('settled_in_full', () => {
-  test('a settle beyond its hold whose charge_extra is missing', async () => {
+  it('a settle beyond its hold whose charge_extra is missing', async () => {
     await reseal('b/3', { excess: 20n });
     const { violations } = await verify();
     expect(violations).toEqual([
@@ -234,14 +234,14 @@ describe('settled_in_full', () => {
     ]);
   });
 
-  test('a charge_extra that nothing accounts for', async () => {
+  it('a charge_extra that nothing accounts for', async () => {
     await reseal('a/4', { amount: 31n });
     expect(await invariantsBroken()).toContain('settled_in_full');
   });
 });
 
 describe('open_hold_is_live', () => {
-  test('a hold that no workflow and no lease looks after', async () => {
+  it('a hold that no workflow and no lease looks after', async () => {
     live = new Set();
     expect((await verify()).violations).toEqual([
       {
@@ -253,7 +253,7 @@ describe('open_hold_is_live', () => {
     ]);
   });
 
-  test('a hold that is closed while the check runs is none', async () => {
+  it('a hold that is closed while the check runs is none', async () => {
     const { violations } = await verifyLedger({
       db: world.db,
       isLive: async () => {
@@ -264,13 +264,13 @@ describe('open_hold_is_live', () => {
     expect(violations).toEqual([]);
   });
 
-  test('a hold of nothing locks nothing', async () => {
+  it('a hold of nothing locks nothing', async () => {
     await ledger.hold({ account: 'a', task: 'free', amount: 0n, basis: '{}', overdraftLimit: 0n });
     expect(await invariantsBroken()).toEqual([]);
   });
 });
 
-test('terminal_task_is_closed: a task that ended and keeps its hold', async () => {
+it('terminal_task_is_closed: a task that ended and keeps its hold', async () => {
   await tasks().updateOne({ _id: 't3' }, { $set: { status: 'failed' } });
   expect((await verify()).violations).toEqual([
     {
@@ -283,7 +283,7 @@ test('terminal_task_is_closed: a task that ended and keeps its hold', async () =
 });
 
 describe('charged_is_succeeded', () => {
-  test.each<[string, string, Document, string]>([
+  it.each<[string, string, Document, string]>([
     [
       'a failed task that is charged',
       't1',
@@ -312,7 +312,7 @@ describe('charged_is_succeeded', () => {
     ]);
   });
 
-  test('a succeeded task that the ledger does not know', async () => {
+  it('a succeeded task that the ledger does not know', async () => {
     await tasks().insertOne({ _id: 't9', account: 'a', status: 'succeeded' });
     expect((await verify()).violations).toEqual([
       {
@@ -324,14 +324,14 @@ describe('charged_is_succeeded', () => {
     ]);
   });
 
-  test('a task between its settle and its projection is none, while its workflow lives', async () => {
+  it('a task between its settle and its projection is none, while its workflow lives', async () => {
     await tasks().updateOne({ _id: 't1' }, { $set: { status: 'running' } });
     live.add('t1');
     expect(await invariantsBroken()).toEqual([]);
   });
 });
 
-test('twelve thousand entries, and more violations than are listed', { timeout: 180_000 }, async () => {
+it('twelve thousand entries, and more violations than are listed', { timeout: 180_000 }, async () => {
   const account = 'bulk';
   const batch: LedgerEntry[] = [];
   let head: Head = emptyHead;
@@ -357,7 +357,7 @@ test('twelve thousand entries, and more violations than are listed', { timeout: 
   expect(broken.violations).toHaveLength(1_000);
 });
 
-test('every invariant has a test of its name in this file', async () => {
+it('every invariant has a test of its name in this file', async () => {
   const source = await readFile(new URL(import.meta.url), 'utf8');
   for (const invariant of invariants) expect(source).toContain(`'${invariant}`);
 });

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitUntil } from '../support/processes.ts';
+import { markServerUse } from '../support/server-use.ts';
 
 const run = promisify(execFile);
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
@@ -23,6 +24,7 @@ describe('a clean clone', () => {
   const started: LocalMode[] = [];
 
   beforeAll(async () => {
+    markServerUse();
     directory = await mkdtemp(join(tmpdir(), 'mediary-clone-'));
     clone = join(directory, 'mediary');
     await run('git', ['clone', '--quiet', projectDir, clone]);

@@ -1,23 +1,24 @@
 import { MongoClient } from 'mongodb';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 
+import { mongodbUri } from '../support/run-servers.ts';
 import { checkMongoConformance, conformanceChecks } from './conformance/conformance.ts';
 
 let client: MongoClient;
 
 beforeAll(async () => {
-  client = await MongoClient.connect(inject('mongodbUri'));
+  client = await MongoClient.connect(mongodbUri());
 });
 
 afterAll(async () => {
   await client.close();
 });
 
-test('the MongoDB in use does what our stores rely on', async () => {
+it('the MongoDB in use does what our stores rely on', async () => {
   expect(await checkMongoConformance(client.db('conformance-test'))).toEqual([]);
 });
 
-test('a difference is reported by the name of its check', async () => {
+it('a difference is reported by the name of its check', async () => {
   const [first] = conformanceChecks;
   const wrong = { name: first?.name ?? '', expected: 'something else', run: async () => 11_000 };
   const failing = {
@@ -33,7 +34,7 @@ test('a difference is reported by the name of its check', async () => {
   ]);
 });
 
-test('the checks leave nothing behind', async () => {
+it('the checks leave nothing behind', async () => {
   const db = client.db('conformance-leftovers');
   await checkMongoConformance(db);
   expect(await db.listCollections().toArray()).toEqual([]);

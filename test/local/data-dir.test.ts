@@ -1,13 +1,13 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { lockDataDir } from '../../src/local/data-dir.ts';
 import { runProgram } from './servers/programs/run-program.ts';
 import { scratchDirectory } from './servers/scratch.ts';
 
-test('a data directory is made, and taken once', async () => {
+it('a data directory is made, and taken once', async () => {
   const dataDir = join(await scratchDirectory(), 'new');
   const lock = await lockDataDir(dataDir);
   await expect(lockDataDir(dataDir)).rejects.toThrow(`${dataDir} is in use by process ${process.pid}`);
@@ -16,7 +16,7 @@ test('a data directory is made, and taken once', async () => {
   expect(await readdir(dataDir)).toEqual([]);
 });
 
-test('a directory of another live process is refused with its number; a killed one leaves it free', async () => {
+it('a directory of another live process is refused with its number; a killed one leaves it free', async () => {
   const dataDir = await scratchDirectory();
   const other = await runProgram(new URL('./servers/programs/hold-lock.ts', import.meta.url), dataDir);
   await expect(lockDataDir(dataDir)).rejects.toThrow(
@@ -29,19 +29,19 @@ test('a directory of another live process is refused with its number; a killed o
   expect(JSON.parse(await readFile(join(dataDir, left), 'utf8'))).toMatchObject({ pid: process.pid });
 });
 
-test('the lock of a process whose number was given to another is stale', async () => {
+it('the lock of a process whose number was given to another is stale', async () => {
   const dataDir = await scratchDirectory();
   await writeFile(join(dataDir, 'lock'), JSON.stringify({ pid: process.ppid, startedAt: '1' }));
   await expect(lockDataDir(dataDir)).resolves.toBeDefined();
 });
 
-test('a lock that cannot be read is stale', async () => {
+it('a lock that cannot be read is stale', async () => {
   const dataDir = await scratchDirectory();
   await writeFile(join(dataDir, 'lock'), '{"pid":');
   await expect(lockDataDir(dataDir)).resolves.toBeDefined();
 });
 
-test('of many who take over a stale lock at once, one succeeds', async () => {
+it('of many who take over a stale lock at once, one succeeds', async () => {
   for (let round = 0; round < 20; round += 1) {
     const dataDir = await scratchDirectory();
     await writeFile(join(dataDir, 'lock.old'), JSON.stringify({ pid: 999_999_999, startedAt: '1' }));

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ImageInput, ImageRequest } from '../../src/domain/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { canned, fixture, imageRequest, providerContext, upstreamError } from './support.ts';
@@ -51,7 +51,7 @@ async function partsOf(form: FormData | undefined): Promise<[string, string, str
 }
 
 describe('Seedream', () => {
-  test('generates with a link that lives a day', async () => {
+  it('generates with a link that lives a day', async () => {
     const { sent, images, facts } = await use('ark', seedream).generate(
       { size: '2048x2048', extra: { watermark: false, stream: true, model: 'x', user: 'u' } },
       { json: fixture('ark/images') },
@@ -72,7 +72,7 @@ describe('Seedream', () => {
     });
   });
 
-  test('takes one image as text and several as a list, also for an edit', async () => {
+  it('takes one image as text and several as a list, also for an edit', async () => {
     const one = await use('ark', seedream).generate(
       { operation: 'edit', images: [link] },
       { json: fixture('ark/images') },
@@ -86,7 +86,7 @@ describe('Seedream', () => {
     expect(two.sent.json?.['image']).toEqual(['https://ex.com/a.png', 'data:image/jpeg;base64,SlBFRyE=']);
   });
 
-  test('delivers what was made of a group, and fails if nothing was', async () => {
+  it('delivers what was made of a group, and fails if nothing was', async () => {
     const refused = { error: { code: 'OutputImageSensitiveContentDetected', message: 'no' } };
     const some = await use('ark', seedream).generate(
       {},
@@ -98,7 +98,7 @@ describe('Seedream', () => {
     expect([error.outcome, error.code]).toEqual(['rejected', 'OutputImageSensitiveContentDetected']);
   });
 
-  test.each<[string, string, Partial<ImageRequest>, string | undefined]>([
+  it.each<[string, string, Partial<ImageRequest>, string | undefined]>([
     ['plain', seedream, {}, undefined],
     ['2K', seedream, { size: '2K' }, undefined],
     ['too small for 4.5', seedream, { size: '1024x1024' }, 'size'],
@@ -118,7 +118,7 @@ describe('Seedream', () => {
 });
 
 describe('OpenAI', () => {
-  test('generates, and hands on what the response shape knows', async () => {
+  it('generates, and hands on what the response shape knows', async () => {
     const { sent, images, facts, extra } = await use('openai', 'gpt-image-1').generate(
       {
         n: 2,
@@ -148,7 +148,7 @@ describe('OpenAI', () => {
     expect(extra).toMatchObject({ background: 'opaque', output_format: 'png', usage: { input_tokens: 51 } });
   });
 
-  test('edits with files', async () => {
+  it('edits with files', async () => {
     const { sent } = await use('openai', 'gpt-image-1').generate(
       {
         operation: 'edit',
@@ -171,7 +171,7 @@ describe('OpenAI', () => {
     ]);
   });
 
-  test('one file goes by the singular name, and an image on the generation route is an edit', async () => {
+  it('one file goes by the singular name, and an image on the generation route is an edit', async () => {
     const { sent } = await use('openai', 'gpt-image-1').generate(
       { images: [data] },
       { json: fixture('openai/images') },
@@ -180,7 +180,7 @@ describe('OpenAI', () => {
     expect((await partsOf(sent.form)).at(-1)).toEqual(['image', 'image.jpg', 'JPEG!']);
   });
 
-  test('links of the older models live an hour', async () => {
+  it('links of the older models live an hour', async () => {
     const json = { created: 100, data: [{ url: 'https://ex.com/x.png', revised_prompt: 'r' }] };
     const { sent, images } = await use('openai', 'dall-e-3').generate(
       { extra: { style: 'vivid' } },
@@ -190,13 +190,13 @@ describe('OpenAI', () => {
     expect(images).toEqual([{ url: 'https://ex.com/x.png', expiresAt: 3_700 }]);
   });
 
-  test('one call makes as many images as the model allows', () => {
+  it('one call makes as many images as the model allows', () => {
     expect(use('openai', 'dall-e-3').imagesPerCall).toBe(1);
     expect(use('openai', 'gpt-image-1').imagesPerCall).toBe(10);
     expect(use('openai', 'gpt-image-1').imageForms).toEqual(['file', 'data']);
   });
 
-  test.each([
+  it.each([
     [400, { code: 'invalid_value' }, 'rejected'],
     [400, { type: 'image_generation_user_error', code: 'moderation_blocked' }, 'rejected'],
     [400, { code: 'billing_hard_limit_reached' }, 'unavailable'],
@@ -213,7 +213,7 @@ describe('OpenAI', () => {
     expect(error.outcome).toBe(outcome);
   });
 
-  test.each([{}, { data: [] }, { data: [{}] }, { data: 'x' }])(
+  it.each([{}, { data: [] }, { data: [{}] }, { data: 'x' }])(
     'a success without an image is ambiguous: %j',
     async (json) => {
       const error = await upstreamError(use('openai', 'gpt-image-1').generate({}, { json }));
@@ -221,7 +221,7 @@ describe('OpenAI', () => {
     },
   );
 
-  test.each<[string, string, Partial<ImageRequest>, string | undefined]>([
+  it.each<[string, string, Partial<ImageRequest>, string | undefined]>([
     ['a known size', 'gpt-image-1', { size: '1536x1024' }, undefined],
     ['an unknown size', 'gpt-image-1', { size: '800x600' }, 'size'],
     ['a free size', 'gpt-image-2', { size: '1920x1088' }, undefined],
@@ -238,7 +238,7 @@ describe('OpenAI', () => {
 });
 
 describe('another gateway', () => {
-  test('gets every field that it may know', async () => {
+  it('gets every field that it may know', async () => {
     const { sent } = await use('gateway', 'gpt-image-1').generate(
       { n: 3, responseFormat: 'b64_json', extra: { seed: 1, stream: true, model: 'x' }, images: [link] },
       { json: fixture('openai/images') },
@@ -254,7 +254,7 @@ describe('another gateway', () => {
     });
   });
 
-  test('gets files as a form and addresses beside them as text', async () => {
+  it('gets files as a form and addresses beside them as text', async () => {
     const { sent } = await use('gateway', 'm').generate(
       { operation: 'edit', images: [await file('PNG!'), link] },
       { json: { data: [{ b64_json: 'data:image/png;base64,QUJD' }] } },
@@ -266,7 +266,7 @@ describe('another gateway', () => {
     ]);
   });
 
-  test('may give a data URL where base64 or a link is expected', async () => {
+  it('may give a data URL where base64 or a link is expected', async () => {
     const json = {
       data: [{ b64_json: 'data:image/png;base64,QUJD' }, { url: 'data:image/png;base64,REVG' }],
     };
@@ -276,7 +276,7 @@ describe('another gateway', () => {
     ]);
   });
 
-  test('that answers with a task is not understood', async () => {
+  it('that answers with a task is not understood', async () => {
     const json = { task_id: 'task_1', status: 'submitted' };
     expect((await upstreamError(use('gateway', 'm').generate({}, { json }))).outcome).toBe('ambiguous');
   });

@@ -1,6 +1,6 @@
 import { MongoClient } from 'mongodb';
 import type { Collection } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   connectMongo,
   databaseName,
@@ -9,7 +9,7 @@ import {
   IndexConflictError,
 } from '../../src/store/mongo.ts';
 import type { IndexShape, Mongo } from '../../src/store/mongo.ts';
-import { databaseUri } from '../ledger/support.ts';
+import { databaseUri } from '../support/run-servers.ts';
 
 const name = 'test_connect_mongo';
 let mongo: Mongo;
@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 describe('connectMongo', () => {
-  test.each([
+  it.each([
     ['mongodb://localhost', 'mediary'],
     ['mongodb://localhost:27017/', 'mediary'],
     ['mongodb://localhost:27017/?directConnection=true', 'mediary'],
@@ -44,16 +44,16 @@ describe('connectMongo', () => {
     expect(databaseName(uri)).toBe(expected);
   });
 
-  test('uses the database that the address names', () => {
+  it('uses the database that the address names', () => {
     expect(mongo.db.databaseName).toBe(name);
   });
 
-  test('reads every int64 as bigint, small ones too', async () => {
+  it('reads every int64 as bigint, small ones too', async () => {
     await things.insertOne({ _id: 'small', amount: 1n });
     expect(await things.findOne({ _id: 'small' })).toEqual({ _id: 'small', amount: 1n });
   });
 
-  test('leaves out undefined fields, waits for the majority and never for ever', () => {
+  it('leaves out undefined fields, waits for the majority and never for ever', () => {
     expect(mongo.client.options).toMatchObject({
       ignoreUndefined: true,
       writeConcern: { w: 'majority', wtimeoutMS: 10_000 },
@@ -66,7 +66,7 @@ describe('connectMongo', () => {
 });
 
 describe('isDuplicateKey', () => {
-  test('tells an _id or unique key that is taken, from one insert and from many', async () => {
+  it('tells an _id or unique key that is taken, from one insert and from many', async () => {
     await ensureIndexes(things, [{ name: 'key', key: { key: 1 }, unique: true, sparse: true }]);
     await things.insertOne({ _id: 'taken', key: 'k' });
     const errors = await Promise.all([
@@ -86,21 +86,21 @@ describe('ensureIndexes', () => {
     { name: 'expires', key: { d: 1 }, expireAfterSeconds: 0 },
   ];
 
-  test('makes what is missing, on a collection that does not exist, again and at the same time', async () => {
+  it('makes what is missing, on a collection that does not exist, again and at the same time', async () => {
     const fresh = mongo.db.collection('fresh');
     await Promise.all([ensureIndexes(fresh, shapes), ensureIndexes(fresh, shapes)]);
     await ensureIndexes(fresh, shapes);
     expect(Object.keys(await fresh.indexInformation()).sort()).toEqual(['_id_', 'expires', 'once', 'pair']);
   });
 
-  test('is content with what a client without bigint made', async () => {
+  it('is content with what a client without bigint made', async () => {
     const client = await MongoClient.connect(databaseUri(name));
     await client.db().collection('foreign').createIndex({ a: 1, b: -1 }, { name: 'pair' });
     await client.close();
     await expect(ensureIndexes(mongo.db.collection('foreign'), shapes)).resolves.toBeUndefined();
   });
 
-  test.each<[string, IndexShape]>([
+  it.each<[string, IndexShape]>([
     ['another key', { name: 'pair', key: { a: 1 } }],
     ['another order', { name: 'pair', key: { b: -1, a: 1 } }],
     ['another direction', { name: 'pair', key: { a: 1, b: 1 } }],

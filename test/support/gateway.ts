@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inject } from 'vitest';
 import { readEnvironment } from '../../src/config/environment.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
@@ -12,6 +11,7 @@ import { startApi } from '../../src/api.ts';
 import type { Control } from '../../src/local/simulator/control.ts';
 import { startSimulator } from '../../src/local/simulator/simulator.ts';
 import { installRuntime, startWorker } from '../../src/worker.ts';
+import { databaseUri, temporalAddress } from './run-servers.ts';
 
 /**
  * A whole gateway in this process, on the run's Temporal and MongoDB and a simulator of its own: what a test calls
@@ -174,8 +174,8 @@ export async function testEnvironment(
   return {
     HOST: '127.0.0.1',
     PORT: '0',
-    MONGODB_URI: inject('mongodbUri').replace('/?', `/${name}?`),
-    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    MONGODB_URI: databaseUri(name),
+    TEMPORAL_ADDRESS: temporalAddress(),
     TASK_QUEUE_PREFIX: `${name}-`,
     SECRETS_KEY: randomBytes(32).toString('base64'),
     SHUTDOWN_GRACE_SECONDS: '5',

@@ -5,6 +5,7 @@ import { resolveMongo } from '../../src/local/servers/mongodb-source.ts';
 import type { LocalOptions } from '../../src/local/servers/local-options.ts';
 import { startTemporalServer, type TemporalServer } from '../../src/local/servers/temporal-server.ts';
 import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
+import { markServerUse } from './server-use.ts';
 
 /** Programs are fetched once and kept, for all runs, where the local mode keeps them too. */
 export const cacheDir: string =
@@ -39,6 +40,7 @@ export type TestMongo = Controls & { readonly uri: string; readonly kind: MongoS
 
 /** A Temporal dev server of the test's own, with time skipping. */
 export async function startTemporal({ dir, port }: Start): Promise<TestTemporal> {
+  markServerUse();
   const binary = await resolveTemporal(localOptions(cacheDir));
   const start = (fixed: number | undefined): Promise<TemporalServer> =>
     startTemporalServer({
@@ -66,6 +68,7 @@ export async function startTemporal({ dir, port }: Start): Promise<TestTemporal>
 
 /** A MongoDB of the test's own, of whichever kind this machine has. */
 export async function startMongo({ dir, port }: Start): Promise<TestMongo> {
+  markServerUse();
   const mongodBinary = process.env['MONGOD_BINARY'];
   const program = await resolveMongo({
     ...localOptions(cacheDir),

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { MongoClient, type Collection, type Document, type IndexDirection } from 'mongodb';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { mongodbUri } from '../support/run-servers.ts';
 
 type Thing = Document & { _id: string };
 
@@ -44,7 +46,7 @@ const sort = fc.uniqueArray(fc.tuple(field, fc.constantFrom(1 as const, -1 as co
 let client: MongoClient;
 
 beforeAll(async () => {
-  client = await MongoClient.connect(inject('mongodbUri'));
+  client = await MongoClient.connect(mongodbUri());
 });
 
 afterAll(async () => {
@@ -67,7 +69,7 @@ async function find(
   return found.map(({ _id }) => _id);
 }
 
-test('indexes change the cost of a query, and never its answer', async () => {
+it('indexes change the cost of a query, and never its answer', async () => {
   const db = client.db('queries');
   await fc.assert(
     fc.asyncProperty(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { MongoClient, type Collection, type Db } from 'mongodb';
-import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest';
+import { afterAll, beforeAll, expect, it, type TestContext } from 'vitest';
 
 import { startMongo, type TestMongo } from '../support/servers.ts';
 
@@ -96,7 +96,7 @@ async function costs(entries: Collection<Entry>): Promise<Record<string, number>
   return found;
 }
 
-test('every hot access costs the same at 100,000 documents as at 100', async (context) => {
+it('every hot access costs the same at 100,000 documents as at 100', async (context) => {
   onlyForTheStandIn(context);
   const entries = await entriesIn(client.db('costs'));
   await insert(entries, 0, 100);
@@ -106,7 +106,7 @@ test('every hot access costs the same at 100,000 documents as at 100', async (co
   expect(await costs(entries)).toEqual(small);
 }, 180_000);
 
-test('what was answered survives kill -9, whole, with its indexes', async () => {
+it('what was answered survives kill -9, whole, with its indexes', async () => {
   const entries = await entriesIn(client.db('crash'));
   const acknowledged = new Map<string, bigint>();
   let running = true;
@@ -142,7 +142,7 @@ test('what was answered survives kill -9, whole, with its indexes', async () => 
   await expect(entries.insertOne({ ...entry(0), _id: 'again' })).rejects.toMatchObject({ code: 11_000 });
 }, 90_000);
 
-test('data and indexes survive a stop and a start', async () => {
+it('data and indexes survive a stop and a start', async () => {
   const before = await entriesIn(client.db('restart'));
   await insert(before, 0, 50);
   await before.createIndex({ version: 1 }, { name: 'expiry', expireAfterSeconds: 60 });
@@ -159,7 +159,7 @@ test('data and indexes survive a stop and a start', async () => {
   await expect(after.insertOne({ ...entry(4), _id: 'again' })).rejects.toMatchObject({ code: 11_000 });
 });
 
-test('the file does not grow without bound under updates', async (context) => {
+it('the file does not grow without bound under updates', async (context) => {
   onlyForTheStandIn(context);
   const entries = await entriesIn(client.db('growth'));
   await insert(entries, 0, 2_000);
@@ -185,7 +185,7 @@ test('the file does not grow without bound under updates', async (context) => {
   expect(await fileBytes()).toBeLessThan(settled + 20_000_000);
 }, 90_000);
 
-test('a reader never sees half of an update', async () => {
+it('a reader never sees half of an update', async () => {
   const pairs = client.db('torn').collection<{ _id: string; left: string; right: string }>('pairs');
   await pairs.insertOne({ _id: 'a', left: '0', right: '0' });
   let running = true;

@@ -1,24 +1,15 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from '@temporalio/worker';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
-import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
-import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestAccount } from '../support/gateway.ts';
-import { cacheDir } from '../support/servers.ts';
 
 /**
  * Histories of tasks that real gateways ran are kept and replayed: a change that would break tasks in flight fails
  * here. A deliberate change gets a new `TaskInput.revision` and histories beside the old ones, written by
- * `RECORD_HISTORIES=1 npx vitest run test/workflows -t recording`.
+ * record-histories.ts.
  */
-const revision = 2;
 const historiesDir = fileURLToPath(new URL('histories', import.meta.url));
-const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 
 describe('saved histories', async () => {
   const saved = await readdir(historiesDir).catch(() => []);
@@ -42,72 +33,3 @@ describe('saved histories', async () => {
     );
   });
 });
-
-const recording = process.env['RECORD_HISTORIES'] !== undefined;
-
-if (recording)
-  describe('recording', () => {
-    it('writes the histories of every kind of ending', async () => {
-      const gateway = await startGateway({ environment: { PAYLOAD_ENCRYPTION: 'off' } });
-      const receiver = await startCallbackReceiver();
-      const temporal = await resolveTemporal({
-        dataDir: cacheDir,
-        report: () => undefined,
-        environment: process.env,
-      });
-      await mkdir(historiesDir, { recursive: true });
-      const save = async (name: string, id: string): Promise<void> => {
-        const handle = gateway.core.client.workflow.getHandle(id);
-        await handle.result();
-        const show = [
-          'workflow',
-          'show',
-          '--workflow-id',
-          id,
-          '--output',
-          'json',
-          '--address',
-          inject('temporalAddress'),
-        ];
-        const { stdout } = await promisify(execFile)(temporal.path, show, { maxBuffer: 10_000_000 });
-        // Stack traces name files of the machine that recorded.
-        await writeFile(`${historiesDir}/${name}.${revision}.json`, stdout.replaceAll(projectDir, ''));
-      };
-      const account = await gateway.account();
-      const run = async (
-        name: string,
-        body: Record<string, unknown>,
-        act?: (id: string, owner: TestAccount) => Promise<void>,
-      ) => {
-        const created = await account.create(body);
-        await act?.(created.body.id, account);
-        await account.finished(created.body.id, 120_000);
-        await save(name, created.body.id);
-      };
-      await run('succeeded-with-callback', { metadata: { callback_url: receiver.url } });
-      await run('failed', { prompt: 'a [sim:failed]' });
-      await run('rejected', { prompt: 'b [sim:moderation]' });
-      await run('expired', { prompt: 'c [sim:never-starts]', metadata: { execution_expires_after: 3 } });
-      await run('lost-and-found', { prompt: 'd [sim:create:accepted-504]' });
-      await run('cancelled', { prompt: 'e [sim:never-starts]' }, async (id, { call }) => {
-        await new Promise((resolve) => setTimeout(resolve, 1500));
-        await call('POST', `/v1/videos/generations/${id}/cancel`);
-      });
-      await run('cancelled-unsent', { prompt: 'f [sim:create:429]' }, async (id, { call }) => {
-        await call('POST', `/v1/videos/generations/${id}/cancel`);
-      });
-      await run('ended-by-operator', { prompt: 'g [sim:create:timeout]' }, async (id) => {
-        await new Promise((resolve) => setTimeout(resolve, 45_000));
-        await gateway.admin('POST', `/admin/v1/tasks/${id}/actions`, { action: 'fail', reason: 'recording' });
-      });
-      const poor = await gateway.account({ credit: '0' });
-      await poor.create({}, { 'idempotency-key': 'refused' });
-      for await (const { workflowId, status } of gateway.core.client.workflow.list({
-        query: `MediaAccount = '${poor.id}'`,
-      })) {
-        if (status.name === 'COMPLETED') await save('refused', workflowId);
-      }
-      receiver.close();
-      await gateway.stop();
-    }, 300_000);
-  });

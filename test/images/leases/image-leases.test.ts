@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createCloseHold } from '../../../src/images/leases/close-hold.ts';
 import { createImageLeases } from '../../../src/images/leases/image-leases.ts';
 import type { ImageLeases } from '../../../src/images/leases/image-leases.ts';
@@ -70,7 +70,7 @@ function hold(task: string) {
   });
 }
 
-test('a living process keeps its lease for hours, whatever it does', async () => {
+it('a living process keeps its lease for hours, whatever it does', async () => {
   const slow = images.newImage();
   const watched = await images.watch(slow);
   await hold(slow);
@@ -81,7 +81,7 @@ test('a living process keeps its lease for hours, whatever it does', async () =>
   expect(errors).toEqual([]);
 });
 
-test('the lease tells from where on the process is at work', async () => {
+it('the lease tells from where on the process is at work', async () => {
   const [first, second, third] = [images.newImage(), images.newImage(), images.newImage()];
   const early = await images.watch(first);
   await images.watch(second);
@@ -92,7 +92,7 @@ test('the lease tells from where on the process is at work', async () => {
   expect(first < second && second < third).toBe(true);
 });
 
-test('an image that is held long after it got its number is not overlooked', async () => {
+it('an image that is held long after it got its number is not overlooked', async () => {
   const late = images.newImage();
   (await images.watch(images.newImage())).end();
   await pass(15_000);
@@ -106,7 +106,7 @@ test('an image that is held long after it got its number is not overlooked', asy
   expect(await account.balance()).toMatchObject({ held: '0.000000' });
 });
 
-test('a process that was suspended sends nothing under its old lease, and goes on under a new one', async () => {
+it('a process that was suspended sends nothing under its old lease, and goes on under a new one', async () => {
   const before = images.newImage();
   const watched = await images.watch(before);
   await hold(before);
@@ -123,7 +123,7 @@ test('a process that was suspended sends nothing under its old lease, and goes o
   expect(await account.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });
 });
 
-test('a late renewal of a dead lease does not bring it back', async () => {
+it('a late renewal of a dead lease does not bring it back', async () => {
   const image = images.newImage();
   const watched = await images.watch(image);
   const lease = await collection().findOne();
@@ -133,7 +133,7 @@ test('a late renewal of a dead lease does not bring it back', async () => {
   expect(await collection().findOne()).toMatchObject({ _id: lease?._id ?? '', dead: true });
 });
 
-test('what could not be closed is closed by the living process', async () => {
+it('what could not be closed is closed by the living process', async () => {
   const [open, owing, never] = [images.newImage(), images.newImage(), images.newImage()];
   for (const image of [open, owing]) await hold(image);
   (await images.watch(open)).abandon();
@@ -151,7 +151,7 @@ test('what could not be closed is closed by the living process', async () => {
   expect(errors).toEqual([]);
 });
 
-test('a process that stops with open holds leaves its lease to the reconciler', async () => {
+it('a process that stops with open holds leaves its lease to the reconciler', async () => {
   const image = images.newImage();
   await images.watch(image);
   await hold(image);

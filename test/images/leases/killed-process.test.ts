@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createReleaseDeadLeases } from '../../../src/images/leases/release-dead-leases.ts';
 import { caller, startGateway } from '../../support/gateway.ts';
 import type { TestAccount, TestGateway } from '../../support/gateway.ts';
@@ -48,7 +48,7 @@ async function startProcess(): Promise<string> {
   });
 }
 
-test('a process that dies between hold and settle costs its caller nothing', async () => {
+it('a process that dies between hold and settle costs its caller nothing', async () => {
   const url = await startProcess();
   let arrived: () => void = () => undefined;
   const sent = new Promise<void>((resolve) => (arrived = resolve));
@@ -76,7 +76,7 @@ test('a process that dies between hold and settle costs its caller nothing', asy
   expect(upstream.calls).toHaveLength(1);
 });
 
-test('what a dead process had kept and charged is given to its caller', async () => {
+it('what a dead process had kept and charged is given to its caller', async () => {
   const key = { 'idempotency-key': 'k' };
   const first = await account.call('POST', '/v1/images/generations', body, key);
   await gateway.core.mongo.db
@@ -100,7 +100,7 @@ async function deadProcess(holds: readonly bigint[]): Promise<(n: number) => str
   return image;
 }
 
-test('of what a dead process began, the open holds are closed, and only those', async () => {
+it('of what a dead process began, the open holds are closed, and only those', async () => {
   const image = await deadProcess([1n, 2n, 3n, 4n]);
   const closed = { account: account.id, task: image(2), held: 3n };
   await gateway.core.ledger.settle({ ...closed, amount: 7n });
@@ -114,7 +114,7 @@ test('of what a dead process began, the open holds are closed, and only those', 
   expect(await later(0)()).toBe(0);
 });
 
-test('delivered images whose charge could not be written are charged', async () => {
+it('delivered images whose charge could not be written are charged', async () => {
   const image = await deadProcess([0n, 80_000n]);
   await gateway.core.stores.imageLeases.owe(image(1), 40_000n);
   expect(await later(0)()).toBe(1);
@@ -122,14 +122,14 @@ test('delivered images whose charge could not be written are charged', async () 
   expect(await gateway.core.mongo.db.collection('image_charges_owed').countDocuments({})).toBe(0);
 });
 
-test('a lease whose process took no hold goes without a trace', async () => {
+it('a lease whose process took no hold goes without a trace', async () => {
   await deadProcess([]);
   expect(await later(0)()).toBe(0);
   expect(await leases().countDocuments({})).toBe(0);
   expect(await account.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });
 });
 
-test('one process has one lease, and takes it away when it ends', async () => {
+it('one process has one lease, and takes it away when it ends', async () => {
   const url = await startProcess();
   const call = caller(url, account.key);
   const answers = await Promise.all(

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 
 import { choosePort } from '../../../src/local/servers/ports.ts';
 
@@ -21,18 +21,18 @@ function occupy(port: number): Promise<void> {
   });
 }
 
-test('a preferred port that is free is chosen', async () => {
+it('a preferred port that is free is chosen', async () => {
   const port = await choosePort('any', 'a test');
   expect(await choosePort({ preferred: port }, 'a test')).toBe(port);
 });
 
-test('a preferred port that is taken gives way to a later one', async () => {
+it('a preferred port that is taken gives way to a later one', async () => {
   const port = await choosePort('any', 'a test');
   await occupy(port);
   expect(await choosePort({ preferred: port }, 'a test')).not.toBe(port);
 });
 
-test('a fixed port that is taken is an error that names it and its purpose', async () => {
+it('a fixed port that is taken is an error that names it and its purpose', async () => {
   const port = await choosePort('any', 'a test');
   await occupy(port);
   await expect(choosePort({ fixed: port }, 'the API')).rejects.toThrow(
@@ -40,7 +40,7 @@ test('a fixed port that is taken is an error that names it and its purpose', asy
   );
 });
 
-test('a fixed port that is free is itself', async () => {
+it('a fixed port that is free is itself', async () => {
   const port = await choosePort('any', 'a test');
   expect(await choosePort({ fixed: port }, 'a test')).toBe(port);
 });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { identifyProcess } from '../../../src/local/servers/process-identity.ts';
 import { startChild, waitUntilServing } from '../../../src/local/servers/process.ts';
@@ -17,7 +17,7 @@ async function untilGone(pid: number): Promise<void> {
   }
 }
 
-test('an early exit is an error that holds the end of the log', async () => {
+it('an early exit is an error that holds the end of the log', async () => {
   const options = await scratchOptions();
   const child = await startChild({ ...options, ...shell('echo one; echo two >&2; exit 3') });
   const serving = waitUntilServing(child, () => Promise.reject(new Error('refused')), 10_000);
@@ -26,7 +26,7 @@ test('an early exit is an error that holds the end of the log', async () => {
   );
 });
 
-test('a server that does not answer in time is an error that says why', async () => {
+it('a server that does not answer in time is an error that says why', async () => {
   const options = await scratchOptions();
   const child = await startChild({ ...options, ...shell('sleep 600') });
   const serving = waitUntilServing(child, () => Promise.reject(new Error('refused')), 100);
@@ -34,13 +34,13 @@ test('a server that does not answer in time is an error that says why', async ()
   await child.kill();
 });
 
-test('a program that is not there is an error', async () => {
+it('a program that is not there is an error', async () => {
   const options = await scratchOptions();
   const starting = startChild({ ...options, name: 'child', command: 'no-such-program', args: [] });
   await expect(starting).rejects.toThrow('child cannot be started: spawn no-such-program ENOENT');
 });
 
-test('stop lets the child end in its own way; kill does not', async () => {
+it('stop lets the child end in its own way; kill does not', async () => {
   const options = await scratchOptions();
   const script = shell('trap "echo bye; exit 0" TERM; echo up; while :; do sleep 0.05; done');
   const polite = await startChild({ ...options, ...script });
@@ -59,7 +59,7 @@ test('stop lets the child end in its own way; kill does not', async () => {
   expect(await killed.exited).toBe('was ended by SIGKILL');
 });
 
-test('a child dies with a parent that is killed', async () => {
+it('a child dies with a parent that is killed', async () => {
   const { dataDir } = await scratchOptions();
   const parent = await runProgram(new URL('./programs/parent.ts', import.meta.url), dataDir);
   const childPid = Number(parent.line);
@@ -68,7 +68,7 @@ test('a child dies with a parent that is killed', async () => {
   await untilGone(childPid);
 });
 
-test('a child left over from an earlier run is ended, with a word, before the next one starts', async () => {
+it('a child left over from an earlier run is ended, with a word, before the next one starts', async () => {
   const options = await scratchOptions();
   const leftover = await startChild({ ...options, ...shell('exec sleep 600') });
   const next = await startChild({ ...options, ...shell('exec sleep 600') });
@@ -77,7 +77,7 @@ test('a child left over from an earlier run is ended, with a word, before the ne
   await next.stop();
 });
 
-test('a command that hangs is given up, even if its own child holds the streams', async () => {
+it('a command that hangs is given up, even if its own child holds the streams', async () => {
   const result = await runCommand('sh', ['-c', 'echo started; sleep 3; :'], {
     environment: process.env,
     timeoutMs: 200,

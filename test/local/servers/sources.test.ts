@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 
 import type { LocalOptions } from '../../../src/local/servers/local-options.ts';
 import { availableMongoSources, resolveMongo } from '../../../src/local/servers/mongodb-source.ts';
@@ -69,7 +69,7 @@ async function wheelHolding(script: string): Promise<string> {
   return join(directory, 'one.whl');
 }
 
-test('temporal: a program on PATH comes first, then that of the data directory', async () => {
+it('temporal: a program on PATH comes first, then that of the data directory', async () => {
   const machine = await machineWith({ temporal: runs });
   await mkdir(join(machine.dataDir, 'bin'));
   await putProgram(join(machine.dataDir, 'bin/temporal'), runs);
@@ -79,7 +79,7 @@ test('temporal: a program on PATH comes first, then that of the data directory',
   expect(machine.lines).toEqual([]);
 });
 
-test.skipIf(python === undefined)(
+it.skipIf(python === undefined)(
   'temporal: a closed network leads on to pip, says so, and the program is kept',
   async () => {
     const wheel = await wheelHolding(runs);
@@ -101,7 +101,7 @@ test.skipIf(python === undefined)(
   },
 );
 
-test('temporal: with nothing at all, the error lists what was tried and what would help', async () => {
+it('temporal: with nothing at all, the error lists what was tried and what would help', async () => {
   const machine = await machineWith({ temporal: broken });
   const error = await resolveTemporal(machine).catch((reason: unknown) => String(reason));
   expect(error).toMatch(
@@ -119,7 +119,7 @@ test('temporal: with nothing at all, the error lists what was tried and what wou
   );
 });
 
-test('temporal: a pip that fails says why', async () => {
+it('temporal: a pip that fails says why', async () => {
   const machine = await machineWith({
     pip: 'case "$1" in --version) exit 0;; esac; echo "ERROR: No matching distribution found"; exit 1',
   });
@@ -128,7 +128,7 @@ test('temporal: a pip that fails says why', async () => {
   );
 });
 
-test('mongodb: a program on PATH comes first, then that of the data directory', async () => {
+it('mongodb: a program on PATH comes first, then that of the data directory', async () => {
   const machine = await machineWith({ mongod: runs });
   expect(await resolveMongo(machine)).toEqual({
     kind: 'mongod',
@@ -141,7 +141,7 @@ test('mongodb: a program on PATH comes first, then that of the data directory', 
   expect(await resolveMongo(machine)).toMatchObject({ kind: 'mongod', source: 'data-dir' });
 });
 
-test('mongodb: MONGOD_BINARY is used, or nothing is', async () => {
+it('mongodb: MONGOD_BINARY is used, or nothing is', async () => {
   const machine = await machineWith({ mongod: runs, other: broken });
   const binary = (name: string) => ({ ...machine, mongodBinary: join(machine.path, name) });
   expect(await resolveMongo(binary('mongod'))).toMatchObject({ path: join(machine.path, 'mongod') });
@@ -150,7 +150,7 @@ test('mongodb: MONGOD_BINARY is used, or nothing is', async () => {
   );
 });
 
-test('mongodb: a closed network leads on to Maven, says so, and the jars are kept', async () => {
+it('mongodb: a closed network leads on to Maven, says so, and the jars are kept', async () => {
   const machine = await machineWith({ java: java('17.0.1'), mvn: mavenWithJars });
   const jars = join(machine.dataDir, 'mongo-java-server/jars');
   const program = { kind: 'java', java: join(machine.path, 'java'), jars };
@@ -165,7 +165,7 @@ test('mongodb: a closed network leads on to Maven, says so, and the jars are kep
   expect(await resolveMongo(machine)).toEqual({ ...program, source: 'data-dir' });
 });
 
-test.each([
+it.each([
   ['no Java', { mvn: mavenWithJars }, 'Java 17 or newer is not installed'],
   ['an old Java', { java: java('11.0.2'), mvn: mavenWithJars }, /Java 17 or newer is needed, .*java is 11/u],
   ['a runtime only', { java: java('17.0.1', 'java.base@17') }, /has no compiler: a JDK is needed/u],
@@ -176,7 +176,7 @@ test.each([
   await expect(resolveMongo({ ...machine, only: 'maven' })).rejects.toThrow(reason);
 });
 
-test('the sources of a machine are listed without fetching', async () => {
+it('the sources of a machine are listed without fetching', async () => {
   const bare = await machineWith({});
   expect(await availableTemporalSources(bare)).toEqual(['download']);
   expect(await availableMongoSources(bare)).toEqual(['download']);

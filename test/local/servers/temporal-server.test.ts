@@ -1,11 +1,12 @@
 import { request } from 'undici';
 import { Client, Connection } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
-import { afterAll, expect, inject, test } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 
 import { searchAttributeNames } from '../../../src/domain/queues.ts';
 import { startTemporalServer } from '../../../src/local/servers/temporal-server.ts';
 import { resolveTemporal } from '../../../src/local/servers/temporal-source.ts';
+import { temporalAddress } from '../../support/run-servers.ts';
 import { cacheDir, startTemporal } from '../../support/servers.ts';
 import { scratchDirectory, scratchOptions } from './scratch.ts';
 
@@ -21,8 +22,8 @@ async function clientOf(address: string): Promise<Client> {
   return new Client({ connection });
 }
 
-test('the search attributes are there, all Keywords', async () => {
-  const { connection } = await clientOf(inject('temporalAddress'));
+it('the search attributes are there, all Keywords', async () => {
+  const { connection } = await clientOf(temporalAddress());
   const { customAttributes } = await connection.operatorService.listSearchAttributes({
     namespace: 'default',
   });
@@ -30,13 +31,13 @@ test('the search attributes are there, all Keywords', async () => {
   expect(customAttributes).toMatchObject(Object.fromEntries(searchAttributeNames.map((name) => [name, 2])));
 });
 
-test('closed workflows are kept for 72 hours', async () => {
-  const { connection } = await clientOf(inject('temporalAddress'));
+it('closed workflows are kept for 72 hours', async () => {
+  const { connection } = await clientOf(temporalAddress());
   const { config } = await connection.workflowService.describeNamespace({ namespace: 'default' });
   expect(tsToMs(config?.workflowExecutionRetentionTtl)).toBe(72 * 3_600_000);
 });
 
-test('workflows survive kill -9 of the server and a restart on the same address', async () => {
+it('workflows survive kill -9 of the server and a restart on the same address', async () => {
   const temporal = await startTemporal({ dir: await scratchDirectory() });
   const client = await clientOf(temporal.address);
   const { workflowId } = await client.workflow.start('nobody-runs-it', {
@@ -53,7 +54,7 @@ test('workflows survive kill -9 of the server and a restart on the same address'
   await temporal.stop();
 });
 
-test('the user interface answers where the server says', async () => {
+it('the user interface answers where the server says', async () => {
   const options = await scratchOptions();
   const binary = await resolveTemporal({ ...options, dataDir: cacheDir });
   const server = await startTemporalServer({ ...options, binary, port: 'any', uiPort: 'any' });

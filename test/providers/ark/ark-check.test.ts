@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/domain/request.ts';
 import { arkVideo } from '../../../src/providers/ark/ark-video.ts';
 import { videoRequest } from '../support.ts';
@@ -20,7 +20,7 @@ const videos = (count: number) => Array.from({ length: count }, (_, index) => `h
 const audios = (count: number) => Array.from({ length: count }, (_, index) => `https://ex.com/${index}.wav`);
 
 describe('parameters in the prompt that would change what is billed', () => {
-  test.each([
+  it.each([
     'a cat --rs 1080p',
     'a cat --rt 16:9',
     '--dur 10 a cat',
@@ -36,7 +36,7 @@ describe('parameters in the prompt that would change what is billed', () => {
     expect(check({ prompt }, pro2)).toBe('prompt');
   });
 
-  test.each([
+  it.each([
     'a cat --seed 11',
     'a cat --wm true',
     'a cat -- running --',
@@ -48,7 +48,7 @@ describe('parameters in the prompt that would change what is billed', () => {
   });
 });
 
-test.each<[string, Partial<VideoRequest>, string, string | undefined]>([
+it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
   ['plain text', {}, pro2, undefined],
   ['plain text to a private endpoint', { resolution: '1080p', duration: 12 }, endpoint, undefined],
   ['the longest 1.0', { duration: 12 }, pro1, undefined],

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/domain/request.ts';
 import { createGuardedClient, createUpstreamClient } from '../../../src/http-client/index.ts';
 import type { UpstreamClient } from '../../../src/http-client/index.ts';
@@ -44,7 +44,7 @@ async function render(
 }
 
 describe('a job', () => {
-  test('is queued, runs, and ends with a link that works, a last frame and its usage', async () => {
+  it('is queued, runs, and ends with a link that works, a last frame and its usage', async () => {
     const { operation } = await submit({
       resolution: '480p',
       ratio: '16:9',
@@ -81,7 +81,7 @@ describe('a job', () => {
     await guarded.close();
   });
 
-  test.each<[string, string, Partial<VideoRequest>]>([
+  it.each<[string, string, Partial<VideoRequest>]>([
     ['text', pro1, { resolution: '1080p', ratio: '21:9', duration: 12, seed: 7, watermark: true }],
     ['a first frame', pro1, { inputType: 'first_last_frame', images: ['https://ex.com/a.png'] }],
     [
@@ -118,7 +118,7 @@ describe('a job', () => {
     expect(await render(asked, { model })).toMatchObject({ state: 'succeeded' });
   });
 
-  test('never costs more tokens than were estimated', async () => {
+  it('never costs more tokens than were estimated', async () => {
     for (const model of [pro1, pro15, pro2]) {
       for (const resolution of ['480p', '720p', '1080p']) {
         for (const ratio of ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9']) {
@@ -137,7 +137,7 @@ describe('a job', () => {
     }
   });
 
-  test.each<[string, Partial<VideoRequest>]>([
+  it.each<[string, Partial<VideoRequest>]>([
     [pro1, { duration: 13 }],
     [pro1, { duration: 'auto' }],
     [pro1, { inputType: 'reference', images: ['https://ex.com/a.png', 'https://ex.com/b.png'] }],
@@ -153,7 +153,7 @@ describe('a job', () => {
     expect((await upstreamError(submit(asked, { model }))).outcome).toBe('rejected');
   });
 
-  test('that the upstream fails keeps its code', async () => {
+  it('that the upstream fails keeps its code', async () => {
     expect(await render({ prompt: 'a [sim:failed]' })).toMatchObject({ state: 'failed' });
     expect(await render({ prompt: 'a [sim:moderation-in-task]' })).toMatchObject({
       state: 'failed',
@@ -161,13 +161,13 @@ describe('a job', () => {
     });
   });
 
-  test('of a status that goes unknown is running', async () => {
+  it('of a status that goes unknown is running', async () => {
     const { operation } = await submit({ prompt: 'a [sim:unknown-status]' });
     simulator.control.advance(20);
     expect(await arkVideo.status(operation, context())).toMatchObject({ state: 'pending', phase: 'running' });
   });
 
-  test('without usage has none', async () => {
+  it('without usage has none', async () => {
     const status = await render({ prompt: 'a [sim:missing-usage]', resolution: '720p' });
     expect(status.state === 'succeeded' && status.facts).toMatchObject({
       resolution: '720p',
@@ -176,14 +176,14 @@ describe('a job', () => {
     expect(status.state === 'succeeded' && status.facts.usage).toBeUndefined();
   });
 
-  test('whose record is gone is gone', async () => {
+  it('whose record is gone is gone', async () => {
     const { operation } = await submit({ prompt: 'a [sim:vanishes]' });
     simulator.control.advance(50);
     expect((await upstreamError(arkVideo.status(operation, context()))).gone).toBe(true);
     expect((await upstreamError(arkVideo.status({ id: 'cgt-nothing' }, context()))).gone).toBe(true);
   });
 
-  test('that outlives its time is expired', async () => {
+  it('that outlives its time is expired', async () => {
     const { operation } = await submit({ prompt: 'a [sim:never-finishes]' }, { remainingSeconds: 1 });
     simulator.control.advance(4_000);
     expect(await arkVideo.status(operation, context())).toMatchObject({
@@ -193,7 +193,7 @@ describe('a job', () => {
   });
 });
 
-test.each([
+it.each([
   ['429=2', 'throttled', 0],
   ['429-date=30', 'throttled', 0],
   ['503', 'throttled', 0],
@@ -221,7 +221,7 @@ test.each([
   expect([error.outcome, simulator.control.tasks('a boat').length]).toEqual([outcome, accepted]);
 });
 
-test('a submit into silence ends with its time and is ambiguous', async () => {
+it('a submit into silence ends with its time and is ambiguous', async () => {
   const signal = AbortSignal.timeout(300);
   for (const fault of ['slow=2', 'timeout=2', 'slow-loris=5']) {
     const error = await upstreamError(submit({ prompt: `a [sim:${fault}]` }, { signal }));
@@ -229,7 +229,7 @@ test('a submit into silence ends with its time and is ambiguous', async () => {
   }
 });
 
-test('retry-after is read in seconds and as a date', async () => {
+it('retry-after is read in seconds and as a date', async () => {
   const seconds = await upstreamError(submit({ prompt: 'a [sim:429=7]' }));
   expect(seconds.retryAfterMs).toBe(7_000);
   const date = await upstreamError(submit({ prompt: 'a [sim:429-date=30]' }));
@@ -237,25 +237,25 @@ test('retry-after is read in seconds and as a date', async () => {
   expect(date.retryAfterMs).toBeLessThan(32_000);
 });
 
-test('a wrong key is the channel that is unavailable', async () => {
+it('a wrong key is the channel that is unavailable', async () => {
   const error = await upstreamError(submit({}, { credential: { id: 'b', apiKey: 'wrong' } }));
   expect([error.outcome, error.status]).toEqual(['unavailable', 401]);
 });
 
 describe('cancel', () => {
-  test('ends a queued job, and only that', async () => {
+  it('ends a queued job, and only that', async () => {
     const { operation } = await submit({});
     expect(await arkVideo.cancel?.(operation, context())).toBe('cancelled');
     expect(await arkVideo.status(operation, context())).toMatchObject({ code: 'upstream_cancelled' });
     expect(await arkVideo.cancel?.(operation, context())).toBe('cancelled');
   });
 
-  test('understands an empty answer', async () => {
+  it('understands an empty answer', async () => {
     const { operation } = await submit({ prompt: 'a [sim:delete:no-content]' });
     expect(await arkVideo.cancel?.(operation, context())).toBe('cancelled');
   });
 
-  test('leaves running and finished jobs alone', async () => {
+  it('leaves running and finished jobs alone', async () => {
     const { operation } = await submit({});
     simulator.control.advance(20);
     expect(await arkVideo.cancel?.(operation, context())).toBe('refused');
@@ -267,7 +267,7 @@ describe('cancel', () => {
 });
 
 describe('list', () => {
-  test('tells many jobs in one request', async () => {
+  it('tells many jobs in one request', async () => {
     const submitted = await Promise.all(Array.from({ length: 50 }, () => submit({})));
     simulator.control.advance(100);
     const operations = submitted.map(({ operation }) => operation);
@@ -279,7 +279,7 @@ describe('list', () => {
     expect([after.lists - before.lists, after.gets - before.gets]).toEqual([1, 0]);
   });
 
-  test('leaves finished jobs to a single question where it lacks their facts', async () => {
+  it('leaves finished jobs to a single question where it lacks their facts', async () => {
     const running = await submit({ prompt: 'slow [sim:list:sdk-shape][sim:render=1000]' });
     const ended = await submit({ prompt: 'quick [sim:list:sdk-shape]' });
     const failed = await submit({ prompt: 'bad [sim:list:sdk-shape][sim:failed]' });
@@ -300,7 +300,7 @@ describe('find', () => {
   // The tests above put the simulator's clock forward.
   const window = { sentAfter: Date.now() - 60_000, sentBefore: Date.now() + 86_400_000 };
 
-  test('recognises a job whose answer was lost', async () => {
+  it('recognises a job whose answer was lost', async () => {
     await Promise.all(
       Array.from({ length: 120 }, (_, index) => submit({}, { marker: `mediary-other-${index}` })),
     );
@@ -314,7 +314,7 @@ describe('find', () => {
     expect(job && (await arkVideo.status(job.operation, context()))).toMatchObject({ state: 'pending' });
   });
 
-  test('finds nothing that was never accepted', async () => {
+  it('finds nothing that was never accepted', async () => {
     await upstreamError(submit({ prompt: 'a [sim:reset]' }, { marker: 'mediary-lost-2' }));
     expect(await arkVideo.find?.({ marker: 'mediary-lost-2', ...window }, context())).toEqual([]);
   });

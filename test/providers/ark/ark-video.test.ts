@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/domain/request.ts';
 import { arkVideo } from '../../../src/providers/ark/ark-video.ts';
 import { arkOwnFields } from '../../../src/providers/ark/ark-request.ts';
@@ -22,7 +22,7 @@ async function bodyOf(
 }
 
 describe('submit', () => {
-  test('posts one request with the key, the marker and the prompt', async () => {
+  it('posts one request with the key, the marker and the prompt', async () => {
     const upstream = canned({ json: fixture('ark/created') });
     const context = submitContext({
       model,
@@ -46,7 +46,7 @@ describe('submit', () => {
     });
   });
 
-  test('names nothing that was not asked for', async () => {
+  it('names nothing that was not asked for', async () => {
     expect(Object.keys(await bodyOf({})).sort()).toEqual([
       'content',
       'execution_expires_after',
@@ -55,7 +55,7 @@ describe('submit', () => {
     ]);
   });
 
-  test('carries every parameter', async () => {
+  it('carries every parameter', async () => {
     const body = await bodyOf({
       resolution: '1080p',
       ratio: '21:9',
@@ -84,17 +84,17 @@ describe('submit', () => {
     });
   });
 
-  test('a draft is asked for at 480p', async () => {
+  it('a draft is asked for at 480p', async () => {
     const body = await bodyOf({ draft: true }, { model: 'doubao-seedance-1-5-pro-251215' });
     expect(body).toMatchObject({ draft: true, resolution: '480p' });
   });
 
-  test('a model that makes no sound is not told about it', async () => {
+  it('a model that makes no sound is not told about it', async () => {
     const body = await bodyOf({ generateAudio: false }, { model: 'doubao-seedance-1-0-pro-250528' });
     expect(body).not.toHaveProperty('generate_audio');
   });
 
-  test('frames take the place of the duration', async () => {
+  it('frames take the place of the duration', async () => {
     const body = await bodyOf(
       { duration: 5, extra: { frames: 121 } },
       { model: 'doubao-seedance-1-0-pro-250528' },
@@ -103,7 +103,7 @@ describe('submit', () => {
     expect(body).not.toHaveProperty('duration');
   });
 
-  test.each([
+  it.each([
     [1, 3_600],
     [3_599, 3_600],
     [7_200, 7_200],
@@ -112,7 +112,7 @@ describe('submit', () => {
     expect(await bodyOf({}, { remainingSeconds })).toHaveProperty('execution_expires_after', expected);
   });
 
-  test.each([
+  it.each([
     ['first_last_frame', ['a'], ['first_frame']],
     ['first_last_frame', ['a', 'b'], ['first_frame', 'last_frame']],
     ['reference', ['a', 'b', 'c'], ['reference_image', 'reference_image', 'reference_image']],
@@ -131,7 +131,7 @@ describe('submit', () => {
     ]);
   });
 
-  test('reference videos and audios have their roles', async () => {
+  it('reference videos and audios have their roles', async () => {
     const { content } = await bodyOf({
       prompt: '',
       inputType: 'reference',
@@ -144,7 +144,7 @@ describe('submit', () => {
     ]);
   });
 
-  test('one image for a model without references is its first frame', async () => {
+  it('one image for a model without references is its first frame', async () => {
     const images = ['https://ex.com/a.png'];
     const { content } = await bodyOf(
       { inputType: 'reference', images },
@@ -153,7 +153,7 @@ describe('submit', () => {
     expect(content).toMatchObject([{ type: 'text' }, { role: 'first_frame' }]);
   });
 
-  test('metadata never overrides what the gateway decides, and everything else passes as it came', async () => {
+  it('metadata never overrides what the gateway decides, and everything else passes as it came', async () => {
     const own = new Set<string>(arkOwnFields);
     const name = fc.oneof(fc.constantFrom(...arkOwnFields, 'service_tier', 'camera_fixed'), fc.string());
     await fc.assert(
@@ -184,7 +184,7 @@ describe('a submit that is not accepted', () => {
     error: { code, message: `${code} in words. Request id: 021`, type: 'x' },
   });
 
-  test.each([
+  it.each([
     [400, 'MissingParameter', 'rejected'],
     [400, 'MissingParameter.content', 'rejected'],
     [400, 'InvalidParameter', 'rejected'],
@@ -234,7 +234,7 @@ describe('a submit that is not accepted', () => {
     expect(error.message).toContain('in words');
   });
 
-  test.each([
+  it.each([
     [302, 'unavailable'],
     [400, 'unavailable'],
     [404, 'unavailable'],
@@ -250,7 +250,7 @@ describe('a submit that is not accepted', () => {
     expect([error.outcome, error.code]).toEqual([outcome, `http_${status}`]);
   });
 
-  test.each([
+  it.each([
     [{ text: '' }],
     [{ text: '<html>' }],
     [{ json: {} }],
@@ -265,7 +265,7 @@ describe('a submit that is not accepted', () => {
     expect([error.outcome, error.code]).toEqual(['ambiguous', 'unreadable_answer']);
   });
 
-  test.each([
+  it.each([
     [{ 'retry-after': '7' }, 7_000],
     [{ 'retry-after': '0' }, 0],
     [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 1_500],
@@ -284,7 +284,7 @@ describe('status', () => {
   const statusOf = (answer: CannedAnswer) =>
     arkVideo.status(operation, providerContext({ model, request: canned(answer).request }));
 
-  test('asks for the one job', async () => {
+  it('asks for the one job', async () => {
     const upstream = canned({ json: fixture('ark/queued') });
     await arkVideo.status({ id: 'cgt-a/../b' }, providerContext({ request: upstream.request }));
     expect(upstream.sent[0]).toMatchObject({
@@ -294,7 +294,7 @@ describe('status', () => {
     });
   });
 
-  test('queued and running are pending', async () => {
+  it('queued and running are pending', async () => {
     expect(await statusOf({ json: fixture('ark/queued') })).toMatchObject({
       state: 'pending',
       phase: 'submitted',
@@ -305,7 +305,7 @@ describe('status', () => {
     });
   });
 
-  test.each(['paused', '', 'SUCCEEDED', null, 5, undefined])(
+  it.each(['paused', '', 'SUCCEEDED', null, 5, undefined])(
     'the unknown status %j is running',
     async (status) => {
       const json = { id: 'cgt-a', status };
@@ -313,7 +313,7 @@ describe('status', () => {
     },
   );
 
-  test('succeeded has the file, the last frame, its end and what it consumed', async () => {
+  it('succeeded has the file, the last frame, its end and what it consumed', async () => {
     expect(await statusOf({ json: fixture('ark/succeeded') })).toEqual({
       state: 'succeeded',
       items: [
@@ -334,7 +334,7 @@ describe('status', () => {
     });
   });
 
-  test('without usage and with frames: the duration is computed, the link lives a day', async () => {
+  it('without usage and with frames: the duration is computed, the link lives a day', async () => {
     expect(await statusOf({ json: fixture('ark/succeeded-frames') })).toMatchObject({
       items: [{ url: 'https://files.example.com/b.mp4', expiresAt: 1_778_754_737 + 86_400 }],
       facts: { durationSeconds: 121 / 24, resolution: '480p', ratio: '16:9' },
@@ -343,12 +343,12 @@ describe('status', () => {
     expect(status.state === 'succeeded' && status.facts).not.toHaveProperty('usage');
   });
 
-  test('a success without a file did not tell', async () => {
+  it('a success without a file did not tell', async () => {
     const error = await upstreamError(statusOf({ json: { id: 'cgt-a', status: 'succeeded', content: {} } }));
     expect(error.code).toBe('unreadable_answer');
   });
 
-  test('failed has the upstream code and words', async () => {
+  it('failed has the upstream code and words', async () => {
     expect(await statusOf({ json: fixture('ark/failed') })).toMatchObject({
       state: 'failed',
       code: 'OutputVideoSensitiveContentDetected',
@@ -358,14 +358,14 @@ describe('status', () => {
     expect(await statusOf({ json: bare })).toMatchObject({ state: 'failed', code: 'failed' });
   });
 
-  test.each([
+  it.each([
     ['expired', 'upstream_expired'],
     ['cancelled', 'upstream_cancelled'],
   ])('%s is a failure of its own', async (status, code) => {
     expect(await statusOf({ json: { id: 'cgt-a', status } })).toMatchObject({ state: 'failed', code });
   });
 
-  test.each([
+  it.each([
     [{ status: 404, json: { error: { code: 'ResourceNotFound', message: 'm' } } }, true],
     [{ status: 404, json: { error: { code: 'NotFound.id', message: 'm' } } }, true],
     [{ status: 404, json: { error: { code: 'InvalidEndpointOrModel.NotFound', message: 'm' } } }, false],
@@ -380,7 +380,7 @@ describe('status', () => {
 });
 
 describe('list', () => {
-  test('asks for many jobs at once and leaves out what lacks the facts of the charge', async () => {
+  it('asks for many jobs at once and leaves out what lacks the facts of the charge', async () => {
     const upstream = canned({ json: fixture('ark/list') });
     const operations = ['cgt-a', 'cgt-b', 'cgt-c', 'cgt-d', 'cgt-e', 'cgt-z'].map((id) => ({ id }));
     const found = await arkVideo.list?.(operations, providerContext({ request: upstream.request }));
@@ -402,7 +402,7 @@ describe('list', () => {
     });
   });
 
-  test('an answer that is no list did not tell', async () => {
+  it('an answer that is no list did not tell', async () => {
     const upstream = canned({ json: { total: 0 } });
     const asked = arkVideo.list?.([operation], providerContext({ request: upstream.request }));
     expect((await upstreamError(asked ?? Promise.resolve())).code).toBe('unreadable_answer');
@@ -416,31 +416,28 @@ describe('cancel', () => {
     return { sent: upstream.sent, asked: asked ?? Promise.reject(new Error('no cancel')) };
   };
 
-  test.each([{ json: {} }, { status: 204, text: '' }])(
-    'deletes a queued job; %j is a yes',
-    async (answer) => {
-      const { sent, asked } = cancel({ json: fixture('ark/queued') }, answer);
-      expect(await asked).toBe('cancelled');
-      expect(sent.map(({ method }) => method)).toEqual(['GET', 'DELETE']);
-    },
-  );
+  it.each([{ json: {} }, { status: 204, text: '' }])('deletes a queued job; %j is a yes', async (answer) => {
+    const { sent, asked } = cancel({ json: fixture('ark/queued') }, answer);
+    expect(await asked).toBe('cancelled');
+    expect(sent.map(({ method }) => method)).toEqual(['GET', 'DELETE']);
+  });
 
-  test.each(['running', 'succeeded', 'failed'])('never deletes a %s job', async (name) => {
+  it.each(['running', 'succeeded', 'failed'])('never deletes a %s job', async (name) => {
     const { sent, asked } = cancel({ json: fixture(`ark/${name}`) });
     expect(await asked).toBe('refused');
     expect(sent).toHaveLength(1);
   });
 
-  test('a job that is cancelled already is', async () => {
+  it('a job that is cancelled already is', async () => {
     expect(await cancel({ json: { id: 'cgt-a', status: 'cancelled' } }).asked).toBe('cancelled');
   });
 
-  test('a job that began to run meanwhile goes on', async () => {
+  it('a job that began to run meanwhile goes on', async () => {
     const json = { error: { code: 'InvalidAction.RunningTaskDeletion', message: 'running' } };
     expect(await cancel({ json: fixture('ark/queued') }, { status: 409, json }).asked).toBe('refused');
   });
 
-  test('an upstream in trouble did not tell', async () => {
+  it('an upstream in trouble did not tell', async () => {
     const { asked } = cancel({ json: fixture('ark/queued') }, { status: 502, text: '' });
     expect((await upstreamError(asked)).outcome).toBe('ambiguous');
   });
@@ -462,7 +459,7 @@ describe('find', () => {
     return { ids: found?.map((entry) => entry.operation.id), requests: upstream.sent.length };
   };
 
-  test('recognises the marker inside the window', async () => {
+  it('recognises the marker inside the window', async () => {
     const page = [
       job('cgt-other', { safety_identifier: 'mediary-t2-1' }),
       job('cgt-unmarked', { safety_identifier: undefined }),
@@ -473,18 +470,18 @@ describe('find', () => {
     expect(await find(page)).toEqual({ ids: ['cgt-ours'], requests: 1 });
   });
 
-  test('reads every page and counts a job once', async () => {
+  it('reads every page and counts a job once', async () => {
     const full = Array.from({ length: 100 }, (_, index) => job(`cgt-${index}`, { safety_identifier: 'x' }));
     const first = [...full.slice(1), job('cgt-ours', {})];
     expect(await find(first, [job('cgt-ours', {})])).toEqual({ ids: ['cgt-ours'], requests: 2 });
   });
 
-  test('finds nothing where nothing is', async () => {
+  it('finds nothing where nothing is', async () => {
     expect(await find([])).toEqual({ ids: [], requests: 1 });
   });
 });
 
-test.each([
+it.each([
   [fixture('ark/succeeded'), true],
   [fixture('ark/failed'), true],
   [{ id: 'x', status: 'expired' }, true],

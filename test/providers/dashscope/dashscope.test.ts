@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { dashscope } from '../../../src/providers/dashscope/index.ts';
 import {
@@ -39,14 +39,14 @@ async function submitVideo(
 }
 
 describe('a video', () => {
-  test('is a task of its own header', async () => {
+  it('is a task of its own header', async () => {
     const { submitted, sent, url } = await submitVideo({}, 'wan2.6-t2v');
     expect(submitted).toEqual({ operation, traceId: '4909100c-7b5a-9f92-bfe5-0123456789ab' });
     expect(url).toBe('/services/aigc/video-generation/video-synthesis');
     expect(sent?.headers).toEqual({ authorization: 'Bearer test-key', 'x-dashscope-async': 'enable' });
   });
 
-  test.each<[string, Partial<VideoRequest>, string, object]>([
+  it.each<[string, Partial<VideoRequest>, string, object]>([
     [
       'of text has a size with an asterisk',
       { resolution: '720p', ratio: '9:16', duration: 5, seed: 7, watermark: false, generateAudio: true },
@@ -135,14 +135,14 @@ describe('a video', () => {
     expect((await submitVideo(request, model)).json).toEqual({ model, ...body });
   });
 
-  test('of first and last frame has a path of its own', async () => {
+  it('of first and last frame has a path of its own', async () => {
     const request = { inputType: 'first_last_frame', images: [picture, picture2] } as const;
     const { url, json } = await submitVideo(request, 'wan2.2-kf2v-flash');
     expect(url).toBe('/services/aigc/image2video/video-synthesis');
     expect(json?.['input']).toMatchObject({ first_frame_url: picture, last_frame_url: picture2 });
   });
 
-  test.each<[string, Partial<VideoRequest>, string, string | undefined]>([
+  it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
     ['text', {}, 'wan2.6-t2v', undefined],
     ['an image for text', { inputType: 'reference', images: [picture] }, 'wan2.6-t2v', 'input_type'],
     ['no image', {}, 'wan2.6-i2v', 'images'],
@@ -192,7 +192,7 @@ describe('a video', () => {
     expect(video.check?.(videoRequest(request), model)?.param).toBe(param);
   });
 
-  test('that succeeded has its facts, and a link that lives a day', async () => {
+  it('that succeeded has its facts, and a link that lives a day', async () => {
     expect(await statusOf({ json: fixture('dashscope/video-succeeded') })).toEqual({
       state: 'succeeded',
       items: [{ url: 'https://files.example.com/a.mp4', expiresAt: Date.UTC(2025, 6, 28, 13, 9, 33) / 1000 }],
@@ -204,7 +204,7 @@ describe('a video', () => {
     });
   });
 
-  test.each<[string, object]>([
+  it.each<[string, object]>([
     ['PENDING', { state: 'pending', phase: 'submitted' }],
     ['RUNNING', { state: 'pending', phase: 'running' }],
     ['SUSPENDED', { state: 'pending', phase: 'running' }],
@@ -215,12 +215,12 @@ describe('a video', () => {
     expect(await statusOf({ json: { output: { task_id: 't', task_status } } })).toMatchObject(expected);
   });
 
-  test('failed has the code that is only told here', async () => {
+  it('failed has the code that is only told here', async () => {
     const failed = { state: 'failed', code: 'InvalidParameter', message: 'The size is not match' };
     expect(await statusOf({ json: fixture('dashscope/failed') })).toEqual(failed);
   });
 
-  test.each<[CannedAnswer, boolean, string]>([
+  it.each<[CannedAnswer, boolean, string]>([
     [{ json: { output: { task_status: 'UNKNOWN' } } }, true, 'UNKNOWN'],
     [{ json: { output: { task_status: 'SUCCEEDED' } } }, false, 'unreadable_answer'],
     [{ json: {} }, false, 'unreadable_answer'],
@@ -238,7 +238,7 @@ describe('a video', () => {
     );
   }
 
-  test.each<[CannedAnswer, string]>([
+  it.each<[CannedAnswer, string]>([
     [{ json: { request_id: 'r' } }, 'cancelled'],
     [{ status: 400, json: { code: 'UnsupportedOperation', message: 'm' } }, 'refused'],
   ])('cancel: %j is %s', async (answer, expected) => {
@@ -251,7 +251,7 @@ describe('a video', () => {
   });
 });
 
-test.each([
+it.each([
   [400, 'InvalidParameter', 'rejected'],
   [400, 'InvalidParameter.DataInspection', 'rejected'],
   [400, 'DataInspectionFailed', 'rejected'],
@@ -276,7 +276,7 @@ test.each([
   expect([error.outcome, error.code]).toEqual([outcome, code]);
 });
 
-test.each([[{ json: {} }], [{ json: { output: {} } }], [{ text: '<html>' }]])(
+it.each([[{ json: {} }], [{ json: { output: {} } }], [{ text: '<html>' }]])(
   'a submit without an id is ambiguous: %j',
   async (answer) => {
     expect((await upstreamError(submitVideo({}, 'wan2.6-t2v', answer))).outcome).toBe('ambiguous');
@@ -287,7 +287,7 @@ describe('an image', () => {
   const now = 'qwen-image-edit';
   const later = 'wan2.5-t2i-preview';
 
-  test('of a model that answers at once', async () => {
+  it('of a model that answers at once', async () => {
     const headers = { date: 'Tue, 29 Jul 2025 13:09:33 GMT' };
     const upstream = canned({ headers, json: fixture('dashscope/images-now') });
     const request = imageRequest({
@@ -322,7 +322,7 @@ describe('an image', () => {
     expect(result.images[0]?.expiresAt).toBe(Date.UTC(2025, 6, 30, 13, 9, 33) / 1000);
   });
 
-  test('that is not in the answer may have been made', async () => {
+  it('that is not in the answer may have been made', async () => {
     const request = canned({
       json: { output: { choices: [{ message: { content: [{ text: 'no' }] } }] } },
     }).request;
@@ -339,7 +339,7 @@ describe('an image', () => {
     return { url: sent?.url.split('/aigc')[1], json: sent?.json };
   };
 
-  test('of a model that answers with a task', async () => {
+  it('of a model that answers with a task', async () => {
     expect(
       await submitImage(
         { n: 3, size: '1024x768', extra: { negative_prompt: 'rain', watermark: false } },
@@ -355,7 +355,7 @@ describe('an image', () => {
     });
   });
 
-  test('is edited by a task', async () => {
+  it('is edited by a task', async () => {
     expect(await submitImage({ images: [link, data] }, 'wan2.5-i2i-preview')).toMatchObject({
       url: '/image2image/image-synthesis',
       json: { input: { images: [picture, 'data:image/png;base64,QUJD'] } },
@@ -374,7 +374,7 @@ describe('an image', () => {
   const statusOf = (json: unknown) =>
     imageTask.status(operation, providerContext({ request: canned({ json }).request }));
 
-  test('of a task counts what was made of it', async () => {
+  it('of a task counts what was made of it', async () => {
     expect(await statusOf(fixture('dashscope/images-succeeded'))).toEqual({
       state: 'succeeded',
       items: [{ url: 'https://files.example.com/1.png', expiresAt: Date.UTC(2025, 6, 28, 13, 9, 33) / 1000 }],
@@ -382,7 +382,7 @@ describe('an image', () => {
     });
   });
 
-  test('of a task in which every image was refused failed', async () => {
+  it('of a task in which every image was refused failed', async () => {
     const results = [{ code: 'DataInspectionFailed', message: 'no' }];
     expect(await statusOf({ output: { task_status: 'SUCCEEDED', results } })).toEqual({
       state: 'failed',
@@ -391,7 +391,7 @@ describe('an image', () => {
     });
   });
 
-  test.each<[string, string, boolean]>([
+  it.each<[string, string, boolean]>([
     ['qwen-image', 'image', true],
     ['qwen-image-plus', 'image', true],
     ['wan2.6-t2i', 'image', true],
@@ -402,7 +402,7 @@ describe('an image', () => {
     expect(imageTask.check?.(imageRequest(), model) === undefined).toBe(!synchronous);
   });
 
-  test.each<[string, Partial<ImageRequest>, string, string]>([
+  it.each<[string, Partial<ImageRequest>, string, string]>([
     ['a mask', { images: [link], mask: data }, now, 'mask'],
     ['no image to edit', {}, now, 'image'],
     ['an image for a text model', { images: [link] }, 'qwen-image', 'image'],

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/domain/request.ts';
 import { gateway } from '../../../src/providers/gateway/gateway.ts';
 import type { ProviderContext } from '../../../src/providers/provider.ts';
@@ -39,7 +39,7 @@ const full: Partial<VideoRequest> = {
 };
 
 describe('submit', () => {
-  test('speaks the task dialect at a base that names no path', async () => {
+  it('speaks the task dialect at a base that names no path', async () => {
     const { submitted, sent } = await submit(full, task);
     expect(submitted).toEqual({ operation, traceId: operation.id });
     expect(sent).toMatchObject({
@@ -74,7 +74,7 @@ describe('submit', () => {
     });
   });
 
-  test('speaks the OpenAI dialect at a base that ends in /videos', async () => {
+  it('speaks the OpenAI dialect at a base that ends in /videos', async () => {
     const { sent } = await submit({ ...full, videos: [] }, videos);
     expect(sent?.url).toBe('https://gw.example/v1/videos');
     expect(sent?.json).toMatchObject({
@@ -87,13 +87,13 @@ describe('submit', () => {
     expect(sent?.json).not.toHaveProperty('duration');
   });
 
-  test('takes the other spelling of the path', async () => {
+  it('takes the other spelling of the path', async () => {
     const { sent } = await submit({ duration: 'auto' }, 'https://gw.example/v1/videos/generations');
     expect(sent?.url).toBe('https://gw.example/v1/videos/generations');
     expect(sent?.json).toMatchObject({ duration: -1, metadata: { duration: -1 } });
   });
 
-  test.each([
+  it.each([
     [{ id: 'a' }, 'a'],
     [{ task_id: 'b', status: 'processing' }, 'b'],
     [{ code: 'success', data: { id: 91, task_id: 'c' } }, 'c'],
@@ -104,7 +104,7 @@ describe('submit', () => {
     expect((await submit({}, task, { status: 201, json })).submitted?.operation.id).toBe(id);
   });
 
-  test.each<[CannedAnswer, string, string]>([
+  it.each<[CannedAnswer, string, string]>([
     [
       { status: 400, json: { code: 'invalid_request', message: 'm', data: null } },
       'rejected',
@@ -151,7 +151,7 @@ describe('submit', () => {
     expect([error.outcome, error.code]).toEqual([outcome, code]);
   });
 
-  test('metadata never overrides what the gateway sets', async () => {
+  it('metadata never overrides what the gateway sets', async () => {
     const name = fc.oneof(
       fc.constantFrom('model', 'content', 'callback_url', 'duration', 'seed', 'resolution'),
       fc.string(),
@@ -178,13 +178,13 @@ describe('status', () => {
     };
   };
 
-  test('asks at the path of the submit', async () => {
+  it('asks at the path of the submit', async () => {
     const { asked, sent } = statusOf(task, { json: fixture('gateway/nested-running') });
     expect(await asked).toEqual({ state: 'pending', phase: 'running', progress: 50, traceId: operation.id });
     expect(sent[0]?.url).toBe('https://gw.example/v1/video/generations/task_5nkR8v');
   });
 
-  test('reads the nested answer with all its facts', async () => {
+  it('reads the nested answer with all its facts', async () => {
     expect(await statusOf(task, { json: fixture('gateway/nested-succeeded') }).asked).toEqual({
       state: 'succeeded',
       items: [{ url: 'https://files.example.com/a.mp4', lastFrameUrl: 'https://files.example.com/a.png' }],
@@ -198,7 +198,7 @@ describe('status', () => {
     });
   });
 
-  test.each([
+  it.each([
     ['old-succeeded', 'https://files.example.com/old.mp4', undefined],
     ['flat-succeeded', 'https://files.example.com/flat.mp4', 5],
     ['videos-succeeded', 'https://files.example.com/v.mp4', 5],
@@ -209,7 +209,7 @@ describe('status', () => {
     expect(found.state === 'succeeded' && found.facts.durationSeconds).toBe(durationSeconds);
   });
 
-  test('reads the last frame and the end of a link of our own interface', async () => {
+  it('reads the last frame and the end of a link of our own interface', async () => {
     const found = await statusOf(task, { json: fixture('gateway/same-interface-succeeded') }).asked;
     expect(found).toMatchObject({
       items: [{ lastFrameUrl: 'https://files.example.com/m.png', expiresAt: 1_778_841_292 }],
@@ -217,7 +217,7 @@ describe('status', () => {
     });
   });
 
-  test.each([
+  it.each([
     ['nested-failed', 'failure', 'content policy'],
     ['videos-failed', 'moderation_blocked', 'bad prompt'],
   ])('reads %s', async (name, code, message) => {
@@ -225,7 +225,7 @@ describe('status', () => {
     expect(found).toMatchObject({ state: 'failed', code, message });
   });
 
-  test.each([
+  it.each([
     ...['queued', 'PENDING', 'submitted', 'NOT_START', 'preparing', 'created', 'starting', 'UNKNOWN'].map(
       (word) => [word, { state: 'pending', phase: 'submitted' }],
     ),
@@ -246,7 +246,7 @@ describe('status', () => {
     expect(await statusOf(task, { json }).asked).toMatchObject(expected);
   });
 
-  test.each([
+  it.each([
     [0.5, 50],
     ['50%', 50],
     [50, 50],
@@ -259,7 +259,7 @@ describe('status', () => {
     expect(found.state === 'pending' && found.progress).toBe(expected);
   });
 
-  test('a success without a link is looked for behind /content, where it may be a redirect', async () => {
+  it('a success without a link is looked for behind /content, where it may be a redirect', async () => {
     const completed = { json: { id: 'x', status: 'completed', seconds: '4' } };
     const redirect = {
       status: 302,
@@ -275,7 +275,7 @@ describe('status', () => {
     expect((await upstreamError(bytes)).code).toBe('unreadable_answer');
   });
 
-  test.each<[CannedAnswer, boolean, string]>([
+  it.each<[CannedAnswer, boolean, string]>([
     [{ status: 400, json: { code: 'task_not_exist', message: 'm', data: null } }, true, 'task_not_exist'],
     [{ status: 200, json: { code: 'task_not_exist', message: 'm', data: null } }, true, 'task_not_exist'],
     [{ status: 404, json: { error: { code: 'task_not_found', message: 'm' } } }, true, 'task_not_found'],
@@ -289,7 +289,7 @@ describe('status', () => {
 });
 
 describe('cancel', () => {
-  test.each<[CannedAnswer, string]>([
+  it.each<[CannedAnswer, string]>([
     [{ json: { id: 'x', status: 'failed', error: { code: 'task_cancelled', message: 'm' } } }, 'cancelled'],
     [{ json: { id: 'x', status: 'running' } }, 'refused'],
     [{ status: 409, json: { error: { code: 'task_not_cancellable', message: 'm' } } }, 'refused'],
@@ -305,7 +305,7 @@ describe('cancel', () => {
     });
   });
 
-  test('an upstream in trouble did not tell', async () => {
+  it('an upstream in trouble did not tell', async () => {
     const context = providerContext({ baseUrl: task, request: canned({ status: 503, text: '' }).request });
     expect((await upstreamError(video.cancel?.(operation, context) ?? Promise.resolve())).outcome).toBe(
       'ambiguous',
@@ -313,7 +313,7 @@ describe('cancel', () => {
   });
 });
 
-test('parameters in the prompt are refused, and tokens are estimated for any name', () => {
+it('parameters in the prompt are refused, and tokens are estimated for any name', () => {
   expect(video.check?.(videoRequest({ prompt: 'a --rs 1080p' }), 'm')?.param).toBe('prompt');
   expect(video.check?.(videoRequest(), 'm')).toBeUndefined();
   const output = { resolution: '720p', ratio: '16:9', durationSeconds: 5 };

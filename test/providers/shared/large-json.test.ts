@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createLargeJsonReader, LargeText } from '../../../src/providers/shared/large-json.ts';
 
 const long = 'QUJD'.repeat(8_000);
@@ -19,7 +19,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plain(item)]));
 }
 
-test('long strings stay the bytes that came, short ones are strings', () => {
+it('long strings stay the bytes that came, short ones are strings', () => {
   const value = read(JSON.stringify({ data: [{ b64_json: long, url: 'short' }], created: 1 }));
   const [item] = (value as { data: { b64_json: LargeText; url: string }[] }).data;
   expect(item?.url).toBe('short');
@@ -30,7 +30,7 @@ test('long strings stay the bytes that came, short ones are strings', () => {
   expect(item?.b64_json.from(4).toString()).toBe(long.slice(4));
 });
 
-test('nothing is copied: the pieces are views of the chunks', () => {
+it('nothing is copied: the pieces are views of the chunks', () => {
   const reader = createLargeJsonReader();
   const chunk = Buffer.from(`{"a":"${long}"}`);
   reader.push(chunk);
@@ -38,7 +38,7 @@ test('nothing is copied: the pieces are views of the chunks', () => {
   expect(a.chunks[0]?.buffer).toBe(chunk.buffer);
 });
 
-test('escapes in a long string are undone', () => {
+it('escapes in a long string are undone', () => {
   const text = `a/b"c\\d\u00e9\n${long}`;
   for (const chunkBytes of [1, 2, 3, 7, 100_000]) {
     const { a } = read(JSON.stringify({ a: text }).replaceAll('/', '\\/'), chunkBytes) as { a: LargeText };
@@ -47,7 +47,7 @@ test('escapes in a long string are undone', () => {
   }
 });
 
-test('is what JSON.parse says, wherever the chunks are cut', () => {
+it('is what JSON.parse says, wherever the chunks are cut', () => {
   const strings = fc.oneof(fc.string({ unit: 'binary' }), fc.constant(long), fc.constant(`\\"${long}\\`));
   const json = fc.letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof(
@@ -69,7 +69,7 @@ test('is what JSON.parse says, wherever the chunks are cut', () => {
 });
 
 describe('what is no JSON is undefined', () => {
-  test.each(['', '{', '{"a":"', `{"a":"${long}`, '<html>', `{"a":"${long}"`])('%#', (text) => {
+  it.each(['', '{', '{"a":"', `{"a":"${long}`, '<html>', `{"a":"${long}"`])('%#', (text) => {
     expect(read(text)).toBeUndefined();
   });
 });

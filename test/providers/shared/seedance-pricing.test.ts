@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/domain/request.ts';
 import type { EstimateOutput } from '../../../src/providers/provider.ts';
 import { arkVideo } from '../../../src/providers/ark/ark-video.ts';
@@ -15,7 +15,7 @@ function estimate(output: Partial<EstimateOutput>, model?: string, request: Part
 }
 
 describe('the formula gives what was observed', () => {
-  test.each<[Partial<EstimateOutput>, string, bigint]>([
+  it.each<[Partial<EstimateOutput>, string, bigint]>([
     [{ resolution: '480p' }, pro2, 50_638n],
     [{ resolution: '480p', durationSeconds: 10 }, pro2, 100_858n],
     [{ resolution: '480p', ratio: '1:1' }, pro2, 48_400n],
@@ -27,13 +27,13 @@ describe('the formula gives what was observed', () => {
   });
 });
 
-test('input videos count with the 15 s that they may have together, at least what 5 s were observed to cost', () => {
+it('input videos count with the 15 s that they may have together, at least what 5 s were observed to cost', () => {
   const tokens = estimate({}, pro2, { inputType: 'reference', videos: ['https://ex.com/a.mp4'] });
   expect(tokens).toBe((1280n * 720n * (24n * 5n + 1n + 24n * 15n)) / 1024n);
   expect(tokens).toBeGreaterThan(216_900n);
 });
 
-test('input images and sound cost nothing', () => {
+it('input images and sound cost nothing', () => {
   const input = {
     inputType: 'reference',
     images: ['https://ex.com/a.png'],
@@ -42,41 +42,41 @@ test('input images and sound cost nothing', () => {
   expect(estimate({}, pro2, input)).toBe(estimate({}, pro2));
 });
 
-test('an unknown model has the larger of the two sizes', () => {
+it('an unknown model has the larger of the two sizes', () => {
   expect(estimate({ resolution: '720p' })).toBe(108_900n);
   expect(estimate({ resolution: '1080p' })).toBe(246_840n);
   expect(estimate({ resolution: '1080p' }, 'ep-2026-x')).toBe(246_840n);
 });
 
-test('4k exists where the model makes it', () => {
+it('4k exists where the model makes it', () => {
   expect(estimate({ resolution: '4k' }, pro2)).toBe((3840n * 2160n * 121n) / 1024n);
   expect(estimate({ resolution: '4K', ratio: '21:9' }, pro2)).toBe((3840n * 1646n * 121n) / 1024n);
   expect(estimate({ resolution: '4k' }, pro1)).toBeUndefined();
 });
 
-test('a draft is billed at 480p', () => {
+it('a draft is billed at 480p', () => {
   expect(estimate({ resolution: '480p' }, pro15, { draft: true })).toBe(50_638n);
   expect(estimate({ resolution: '1080p' }, pro15, { draft: true })).toBe(50_638n);
 });
 
-test('frames are billed as they are', () => {
+it('frames are billed as they are', () => {
   expect(estimate({ resolution: '480p' }, pro1, { extra: { frames: 289 } })).toBe(
     (864n * 480n * 289n) / 1024n,
   );
 });
 
-test('what the formula does not know is undefined', () => {
+it('what the formula does not know is undefined', () => {
   expect(estimate({ resolution: '540p' }, pro2)).toBeUndefined();
   expect(estimate({ ratio: '2:1' }, pro2)).toBeUndefined();
 });
 
-test('what is left open is the worst case', () => {
+it('what is left open is the worst case', () => {
   expect(estimate({ ratio: 'adaptive' }, pro2)).toBe((1112n * 834n * 121n) / 1024n);
   expect(estimate({ resolution: '', ratio: '' }, pro1)).toBe(246_840n);
   expect(estimate({ durationSeconds: 0 }, pro2)).toBe(estimate({ durationSeconds: 15 }, pro2));
 });
 
-test('an open request never costs less than any choice in it', () => {
+it('an open request never costs less than any choice in it', () => {
   const ratio = fc.constantFrom('16:9', '4:3', '1:1', '3:4', '9:16', '21:9');
   const resolution = fc.constantFrom('480p', '720p', '1080p');
   const model = fc.constantFrom(pro1, pro15, pro2);

@@ -1,0 +1,30 @@
+import { inject } from 'vitest';
+import { markServerUse } from './server-use.ts';
+
+/** Address of the run's Temporal, `host:port`; its namespace is `default`. Use task queues of your own. */
+export function temporalAddress(): string {
+  return provided('temporalAddress');
+}
+
+/** The run's MongoDB without a database name. */
+export function mongodbUri(): string {
+  return provided('mongodbUri');
+}
+
+/** The run's MongoDB with a database named. Use one of your own. */
+export function databaseUri(name: string): string {
+  const uri = new URL(mongodbUri());
+  uri.pathname = `/${name}`;
+  return uri.toString();
+}
+
+function provided(name: 'temporalAddress' | 'mongodbUri'): string {
+  markServerUse();
+  const value: string | undefined = inject(name);
+  if (value === undefined)
+    throw new Error(
+      'this test file runs in the project "pure", which starts no servers: ' +
+        'import test/support/run-servers.ts by its path, so that the file is assigned to "servers"',
+    );
+  return value;
+}
