@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { Logger } from '../src/observability/log.ts';
 import type { Channels } from '../src/routing/channels.ts';
 import type { SlotKeeper } from '../src/capacity/slot-keeper.ts';
 import type { SubmitGate } from '../src/capacity/submit-gate.ts';

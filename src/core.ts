@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
-import type { Logger } from 'pino';
+import type { CircuitRecord } from './domain/circuit-rules.ts';
+import type { Logger } from './observability/log.ts';
 import { createChannels } from './routing/channels.ts';
 import type { Channels } from './routing/channels.ts';
 import { ConfigError } from './config/config-error.ts';
@@ -89,7 +90,7 @@ export async function openCore(environment: Environment, log: Logger): Promise<C
     slotStore: stores.slots,
     config: () => current,
     wake: (task) => wakeActivity(client, task, activityIds.submit),
-    onCircuit: (credential, circuit) => log.warn({ credential, ...circuit }, 'a circuit changed its state'),
+    onCircuit: (credential, circuit) => logCircuit(log, credential, circuit),
     onError: (err) => log.warn({ err }, 'channel health could not be read or written'),
     now,
     random: Math.random,
@@ -177,4 +178,9 @@ export function webhookSecretsOf(
     const found = await core.stores.accounts.find(account);
     return (found?.webhook_secrets ?? []).map((sealed) => core.secrets.open('webhook-secret', sealed));
   };
+}
+
+function logCircuit(log: Logger, credential: string, { state, sign, code, until }: CircuitRecord): void {
+  const open = state === 'open' ? new Date(until).toISOString() : undefined;
+  log.warn({ credential, state, sign, code, until: open }, 'a circuit changed its state');
 }

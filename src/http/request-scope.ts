@@ -71,7 +71,6 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
 function finish(context: Context, seconds: number, { log, metrics }: RequestScopeDeps): void {
   const { requestId, operation } = context.state;
   metrics.observeRequest(operation, context.status, seconds);
-  if (!log.isLevelEnabled('debug') && context.method === 'GET') return;
   log[context.method === 'GET' ? 'debug' : 'info'](
     {
       request_id: requestId,

@@ -1,8 +1,6 @@
 import { defined } from '../domain/defined.ts';
 import { pino } from 'pino';
-import type { DestinationStream, Logger } from 'pino';
-
-export type { Logger } from 'pino';
+import type { DestinationStream } from 'pino';
 
 export interface LogOptions {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -11,67 +9,88 @@ export interface LogOptions {
   readonly destination?: DestinationStream;
 }
 
+/** What the product logs with: facts by their listed names, and a sentence. An unlisted name does not compile. */
+export interface Logger {
+  readonly debug: WriteLog;
+  readonly info: WriteLog;
+  readonly warn: WriteLog;
+  readonly error: WriteLog;
+}
+
+/** The second part refuses names that came by way of a spread object, which the compiler lets through otherwise. */
+type WriteLog = <Facts extends LogFacts>(
+  facts: Facts & { readonly [name in Exclude<keyof Facts, FactName>]: never },
+  message: string,
+) => void;
+
+type FactName = (typeof factNames)[number];
+
+type LogFacts = {
+  readonly [name in FactName]?: name extends 'err' | 'error' | 'detail' ? unknown : LogValue;
+};
+
+type LogScalar = string | number | boolean | bigint | undefined;
+type LogValue = LogScalar | readonly LogScalar[];
+
 /**
- * The only fields that reach the log; anything else is left out and counted in `dropped`. A new field is added here
- * on purpose: keys, prompts, media and addresses must not slip in by way of a spread object.
+ * The only facts that reach the log. A new one is added here on purpose: keys, prompts, media and addresses must not
+ * slip in with a spread object. What gets past the compiler is left out and counted in `dropped`.
  */
-const fields = new Set([
-  'account', 'action', 'activity', 'actor', 'address', 'amount', 'attempt', 'attempts', 'candidates', 'channel', 'checked',
-  'code', 'component', 'count', 'credential', 'delay_ms', 'detail', 'duration_ms', 'err', 'error', 'event', 'exit_code',
-  'key', 'kind', 'method', 'mode', 'model', 'name', 'operation', 'outcome', 'pid', 'port', 'progress', 'provider', 'queue',
-  'reason', 'refusal', 'repaired', 'request_id', 'retry_after_seconds', 'retry_in_ms', 'run', 'running', 'server', 'signal',
-  'state', 'status', 'target', 'task', 'upstream_id', 'url', 'version', 'violations', 'waiting', 'workflow',
-]); // prettier-ignore
+const factNames = [
+  'account', 'action', 'activity', 'actor', 'address', 'again', 'amount', 'attempt', 'attempts', 'candidates', 'channel',
+  'checked', 'code', 'component', 'count', 'credential', 'delay_ms', 'detail', 'duration_ms', 'err', 'error', 'event',
+  'exit_code', 'key', 'kind', 'method', 'mode', 'model', 'name', 'operation', 'outcome', 'pid', 'port', 'process',
+  'progress', 'provider', 'queue', 'reason', 'refusal', 'repaired', 'request_id', 'retry_after_seconds', 'retry_in_ms',
+  'run', 'running', 'server', 'sign', 'signal', 'state', 'status', 'step', 'target', 'task', 'until', 'upstream_id', 'url',
+  'version', 'violations', 'waiting', 'workflow',
+] as const; // prettier-ignore
+const listed: ReadonlySet<string> = new Set(factNames);
 
 const textMaxChars = 2_000;
 const listItemsMax = 50;
 const causesMax = 3;
 
-/** A pino logger that lets through only the fields above, with every text scrubbed. */
+/** A logger that lets through only the facts above, with every text scrubbed. */
 export function createLogger({ level, format, destination }: LogOptions): Logger {
   const output = destination ?? pino.destination(1);
-  return pino(
+  const logger = pino(
     {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: {
         level: (label) => ({ level: label }),
-        log: listedFields,
+        log: listedFacts,
       },
-      // Described by listedFields already; pino's own serializer would take the description for an error.
+      // Described by listedFacts already; pino's own serializer would take the description for an error.
       serializers: { err: (description: unknown) => description },
-      // A child's bindings bypass the formatter above.
-      onChild: () => {
-        throw new TypeError('child loggers are not used here: name the fields with each record');
-      },
       hooks: {
-        logMethod(args, method) {
-          const [first, ...rest]: readonly unknown[] = args;
-          if (typeof first === 'object' && first !== null) {
-            const object = first instanceof Error ? { err: first } : first;
-            const message = typeof rest[0] === 'string' ? rest[0] : first instanceof Error ? first.name : '';
-            method.apply(this, [object, scrubForLog(message)]);
-          } else {
-            method.apply(this, [scrubForLog(String(first))]);
-          }
+        // Only for records that are written: a level that is switched off costs no scrubbing.
+        logMethod([facts, message], method) {
+          method.apply(this, [facts, scrubForLog(String(message))]);
         },
       },
     },
     format === 'pretty' ? prettyStream(output) : output,
   );
+  return {
+    debug: (facts, message) => logger.debug<LogFacts>(facts, message),
+    info: (facts, message) => logger.info<LogFacts>(facts, message),
+    warn: (facts, message) => logger.warn<LogFacts>(facts, message),
+    error: (facts, message) => logger.error<LogFacts>(facts, message),
+  };
 }
 
-function listedFields(object: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const listed: Record<string, unknown> = {};
+function listedFacts(object: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const facts: Record<string, unknown> = {};
   let dropped = 0;
   for (const [name, value] of Object.entries(object)) {
-    const clean = fields.has(name) ? cleanValue(value) : undefined;
-    if (clean !== undefined) listed[name] = clean;
+    const clean = listed.has(name) ? cleanValue(value) : undefined;
+    if (clean !== undefined) facts[name] = clean;
     else if (value !== undefined) dropped += 1;
   }
-  if (dropped > 0) listed['dropped'] = dropped;
-  return listed;
+  if (dropped > 0) facts['dropped'] = dropped;
+  return facts;
 }
 
 /** Undefined: not a kind of value that is logged. */

@@ -55,7 +55,8 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     const { error } = copied;
     const names = [...new Set([...(before?.names ?? []), ...copied.names])];
     const again = error !== undefined && !error.final && tries < triesMax;
-    if (error !== undefined) log.warn({ task, tries, again, err: error }, 'a result was not copied');
+    if (error !== undefined)
+      log.warn({ task, attempts: tries, again, err: error }, 'a result was not copied');
     await copies.write({
       _id: task,
       state: again ? 'retry' : error === undefined ? 'stored' : 'gave_up',

@@ -30,7 +30,7 @@ export function createReleaseDeadLeases(deps: DeadLeaseDeps): () => Promise<numb
       for (const { task, account } of open) {
         const closed = await closeHold(task);
         log.warn(
-          { image: task, account, process, closed },
+          { task, account, process, outcome: closed },
           'an image request lost its process; its hold is closed now',
         );
       }

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { noMediaUrl } from '../../../src/domain/stored-media.ts';
+import { presentTask } from '../../../src/http/presenters/video-task.ts';
+import type { TaskDocument } from '../../../src/store/tasks.ts';
+
+describe('presentTask', () => {
+  const task: TaskDocument = {
+    _id: 'task_1',
+    account: 'a',
+    key: 'k',
+    kind: 'image',
+    model: 'm',
+    status: 'succeeded',
+    version: 1n,
+    sort: 's',
+    created_at: 1_999,
+    updated_at: 2_000,
+    completed_at: 2_001,
+    deadline_at: 3_000,
+    trace_id: '',
+    hold: 1n,
+  };
+
+  it('an image task', () => {
+    const outcome = {
+      kind: 'succeeded',
+      items: [{ base64: 'AA==' }, { url: 'https://x' }],
+      facts: {},
+    } as const;
+    expect(presentTask({ ...task, outcome }, noMediaUrl)).toEqual({
+      id: 'task_1',
+      task_id: 'task_1',
+      object: 'image.generation.task',
+      status: 'succeeded',
+      message: 'The task succeeded.',
+      trace_id: '',
+      model: 'm',
+      created_at: 1,
+      updated_at: 2,
+      completed_at: 2,
+      data: [{ b64_json: 'AA==' }, { url: 'https://x' }],
+      usage: {},
+    });
+  });
+
+  it('one count of tokens stands for both', () => {
+    const outcome = { kind: 'succeeded', items: [], facts: { usage: { totalTokens: 7 } } } as const;
+    expect(presentTask({ ...task, kind: 'video', outcome }, noMediaUrl).usage).toEqual({
+      completion_tokens: 7,
+      total_tokens: 7,
+    });
+  });
+
+  it('a failure always has an error', () => {
+    expect(presentTask({ ...task, status: 'failed' }, noMediaUrl).error).toEqual({
+      code: 'internal_error',
+      message: 'The task failed.',
+    });
+  });
+});
