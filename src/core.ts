@@ -20,23 +20,10 @@ import { openResults } from './results/results.ts';
 import type { Results } from './results/results.ts';
 import { createSecrets } from './access/secrets.ts';
 import type { Secrets } from './access/secrets.ts';
-import { createAccountStore } from './store/accounts.ts';
-import { createAttemptStore } from './store/attempts.ts';
-import { createChannelHealthStore } from './store/channel-health.ts';
-import { createChannelStateStore } from './store/channel-states.ts';
-import { createDeliveryStore } from './store/deliveries.ts';
-import { createIdempotencyStore } from './store/idempotency.ts';
-import { createKeySlotStore } from './store/key-slots.ts';
-import { createKeyStore } from './store/keys.ts';
-import { createImageResultStore } from './store/image-results.ts';
-import { createImageLeaseStore } from './store/image-leases.ts';
 import { connectMongo } from './store/mongo.ts';
+import { createStores, ensureStoreIndexes } from './store/stores.ts';
+import type { Stores } from './store/stores.ts';
 import type { Mongo } from './store/mongo.ts';
-import { createRateLimitStore } from './store/rate-limits.ts';
-import { createRequestStore } from './store/requests.ts';
-import { createSlotStore } from './store/slots.ts';
-import { createResultCopyStore } from './store/result-copies.ts';
-import { createTaskStore } from './store/tasks.ts';
 import { createTemporalClient, temporalSettings } from './temporal/connection.ts';
 import type { TemporalSettings } from './temporal/connection.ts';
 import { wakeActivity } from './temporal/wake-activity.ts';
@@ -63,8 +50,6 @@ export interface Core {
   close(): Promise<void>;
 }
 
-export type Stores = ReturnType<typeof createStores>;
-
 /** Opens what the environment names. Throws ConfigError with every problem found. */
 export async function openCore(environment: Environment, log: Logger): Promise<Core> {
   const addresses = requireAddresses(environment);
@@ -72,11 +57,8 @@ export async function openCore(environment: Environment, log: Logger): Promise<C
   let current = load();
   const now = () => Date.now();
   const mongo = await connectMongo(addresses.mongodbUri, { appName: 'mediary' });
-  const stores = createStores(mongo, now);
-  await Promise.all([
-    ensureLedgerIndexes(mongo.db),
-    ...Object.values(stores).map((store) => ('ensureIndexes' in store ? store.ensureIndexes() : undefined)),
-  ]);
+  const stores = createStores(mongo.db, now);
+  await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
   const collection = ledgerCollection(mongo.db);
   const upstream = createUpstreamClient({
     allowPrivateNetworks: environment.UPSTREAM_ALLOW_PRIVATE_NETWORKS,
@@ -125,26 +107,6 @@ export async function openCore(environment: Environment, log: Logger): Promise<C
       health.circuits.stop();
       await Promise.all([client.connection.close(), mongo.close(), upstream.close(), results.close()]);
     },
-  };
-}
-
-function createStores({ db }: Mongo, now: () => number) {
-  return {
-    tasks: createTaskStore(db, now),
-    requests: createRequestStore(db),
-    attempts: createAttemptStore(db, now),
-    accounts: createAccountStore(db),
-    keys: createKeyStore(db, now),
-    keySlots: createKeySlotStore(db, now),
-    idempotency: createIdempotencyStore(db, now),
-    deliveries: createDeliveryStore(db),
-    channelStates: createChannelStateStore(db),
-    resultCopies: createResultCopyStore(db),
-    circuits: createChannelHealthStore(db, now),
-    slots: createSlotStore(db, now),
-    rateLimits: createRateLimitStore(db),
-    imageLeases: createImageLeaseStore(db),
-    imageResults: createImageResultStore(db, now),
   };
 }
 

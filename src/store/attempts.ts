@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import type { Operation } from '../providers/provider.ts';
 import { attemptId } from '../domain/ids.ts';
-import { isDuplicateKey } from './mongo.ts';
+import { ensureIndexes, isDuplicateKey } from './mongo.ts';
 
 /**
  * One upstream submission. Written before the request leaves and again when the answer is read: a process that dies
@@ -42,7 +42,7 @@ export function createAttemptStore(db: Db, now: () => number) {
   const attempts: Collection<AttemptDocument> = db.collection<AttemptDocument>('attempts');
   return {
     async ensureIndexes(): Promise<void> {
-      await attempts.createIndexes([
+      await ensureIndexes(attempts, [
         { key: { task: 1, n: 1 }, name: 'task_n' },
         { key: { upstream_id: 1 }, name: 'upstream_id', unique: true, sparse: true },
       ]);

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { isDuplicateKey } from './mongo.ts';
+import { ensureIndexes, isDuplicateKey } from './mongo.ts';
 
 /** Which task an Idempotency-Key made. `_id` is the HMAC of account, route and key. */
 interface IdempotencyDocument {
@@ -27,7 +27,7 @@ export function createIdempotencyStore(db: Db, now: () => number) {
   const records: Collection<IdempotencyDocument> = db.collection<IdempotencyDocument>('idempotency');
   return {
     async ensureIndexes(): Promise<void> {
-      await records.createIndex({ expires: 1 }, { name: 'expires', expireAfterSeconds: 0 });
+      await ensureIndexes(records, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
     },
 
     /** One of any number of simultaneous callers is first; a record older than 24 h is taken over by one of them. */

@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import { ensureIndexes } from './mongo.ts';
 
 /** An API key. `_id` is the HMAC of the key; the key itself is shown once and stored nowhere. Times in Unix milliseconds. */
 export interface KeyDocument {
@@ -25,7 +26,7 @@ export function createKeyStore(db: Db, now: () => number) {
   const keys: Collection<KeyDocument> = db.collection<KeyDocument>('keys');
   return {
     async ensureIndexes(): Promise<void> {
-      await keys.createIndexes([
+      await ensureIndexes(keys, [
         { key: { id: 1 }, name: 'id', unique: true },
         { key: { account: 1, created_at: -1 }, name: 'account_created' },
       ]);

@@ -1,6 +1,6 @@
 import { defined } from '../domain/defined.ts';
 import type { Collection, Db, Filter } from 'mongodb';
-import { isDuplicateKey } from './mongo.ts';
+import { ensureIndexes, isDuplicateKey } from './mongo.ts';
 import { statusesBefore } from '../domain/task.ts';
 import type { ResultItem, SettleFacts, TaskError, TaskKind, TaskStatus } from '../domain/task.ts';
 
@@ -95,7 +95,7 @@ export function createTaskStore(db: Db, now: () => number) {
   const tasks: Collection<TaskDocument> = db.collection<TaskDocument>('tasks');
   return {
     async ensureIndexes(): Promise<void> {
-      await tasks.createIndexes([
+      await ensureIndexes(tasks, [
         { key: { account: 1, sort: -1 }, name: 'account_sort' },
         { key: { account: 1, status: 1, sort: -1 }, name: 'account_status_sort' },
         { key: { account: 1, model: 1, sort: -1 }, name: 'account_model_sort' },

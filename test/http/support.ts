@@ -18,16 +18,9 @@ import { createLogger } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { createSecrets } from '../../src/access/secrets.ts';
-import { createAccountStore } from '../../src/store/accounts.ts';
-import { createAttemptStore } from '../../src/store/attempts.ts';
-import { createChannelStateStore } from '../../src/store/channel-states.ts';
-import { createDeliveryStore } from '../../src/store/deliveries.ts';
-import { createIdempotencyStore } from '../../src/store/idempotency.ts';
-import { createKeyStore } from '../../src/store/keys.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
-import { createRateLimitStore } from '../../src/store/rate-limits.ts';
-import { createRequestStore } from '../../src/store/requests.ts';
-import { createTaskStore } from '../../src/store/tasks.ts';
+import { createStores, ensureStoreIndexes } from '../../src/store/stores.ts';
+import type { Stores } from '../../src/store/stores.ts';
 import { databaseUri } from '../support/run-servers.ts';
 import { createTestPort } from './test-port.ts';
 import type { TestPort } from './test-port.ts';
@@ -126,22 +119,6 @@ const testProvider: Provider = {
   },
 };
 
-export type Stores = ReturnType<typeof openStores>;
-
-function openStores(db: Awaited<ReturnType<typeof connectMongo>>['db'], now: () => number) {
-  return {
-    tasks: createTaskStore(db, now),
-    requests: createRequestStore(db),
-    attempts: createAttemptStore(db, now),
-    deliveries: createDeliveryStore(db),
-    accounts: createAccountStore(db),
-    keys: createKeyStore(db, now),
-    idempotency: createIdempotencyStore(db, now),
-    rateLimits: createRateLimitStore(db),
-    channelStates: createChannelStateStore(db),
-  };
-}
-
 /** Opens a world before the file's tests and closes it after them. */
 export function useHttpWorld(database: string, change: Partial<AppDeps> = {}): HttpWorld {
   let world: HttpWorld | undefined;
@@ -163,11 +140,8 @@ async function openWorld(
   await mongo.db.dropDatabase();
   const clock = { aheadMs: 0 };
   const now = () => Date.now() + clock.aheadMs;
-  const stores = openStores(mongo.db, now);
-  await Promise.all([
-    ...Object.values(stores).map((store) => ('ensureIndexes' in store ? store.ensureIndexes() : undefined)),
-    ensureLedgerIndexes(mongo.db),
-  ]);
+  const stores = createStores(mongo.db, now);
+  await Promise.all([ensureStoreIndexes(stores), ensureLedgerIndexes(mongo.db)]);
   const logLines: string[] = [];
   const log = createLogger({
     level: 'debug',

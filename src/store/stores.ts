@@ -1,0 +1,48 @@
+import type { Db } from 'mongodb';
+import { createAccountStore } from './accounts.ts';
+import { createAttemptStore } from './attempts.ts';
+import { createChannelHealthStore } from './channel-health.ts';
+import { createChannelStateStore } from './channel-states.ts';
+import { createDeliveryStore } from './deliveries.ts';
+import { createIdempotencyStore } from './idempotency.ts';
+import { createImageLeaseStore } from './image-leases.ts';
+import { createImageResultStore } from './image-results.ts';
+import { createKeySlotStore } from './key-slots.ts';
+import { createKeyStore } from './keys.ts';
+import { createRateLimitStore } from './rate-limits.ts';
+import { createRequestStore } from './requests.ts';
+import { createResultCopyStore } from './result-copies.ts';
+import { createSlotStore } from './slots.ts';
+import { createTaskStore } from './tasks.ts';
+
+export type Stores = ReturnType<typeof createStores>;
+
+/** Every collection of the product but the ledger. */
+export function createStores(db: Db, now: () => number) {
+  return {
+    tasks: createTaskStore(db, now),
+    requests: createRequestStore(db),
+    attempts: createAttemptStore(db, now),
+    accounts: createAccountStore(db),
+    keys: createKeyStore(db, now),
+    keySlots: createKeySlotStore(db, now),
+    idempotency: createIdempotencyStore(db, now),
+    deliveries: createDeliveryStore(db),
+    channelStates: createChannelStateStore(db),
+    resultCopies: createResultCopyStore(db),
+    circuits: createChannelHealthStore(db, now),
+    slots: createSlotStore(db, now),
+    rateLimits: createRateLimitStore(db),
+    imageLeases: createImageLeaseStore(db),
+    imageResults: createImageResultStore(db, now),
+  };
+}
+
+/** Makes the indexes that are missing. Throws IndexConflictError when one is there in another shape. */
+export async function ensureStoreIndexes(stores: Partial<Stores>): Promise<void> {
+  await Promise.all(
+    Object.values(stores).map(async (store) => {
+      if ('ensureIndexes' in store) await store.ensureIndexes();
+    }),
+  );
+}

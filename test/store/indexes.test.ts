@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Collection } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ensureLedgerIndexes } from '../../src/ledger/collection.ts';
+import { connectMongo, IndexConflictError } from '../../src/store/mongo.ts';
+import type { Mongo } from '../../src/store/mongo.ts';
+import { createStores, ensureStoreIndexes } from '../../src/store/stores.ts';
+import { databaseUri } from '../support/run-servers.ts';
+
+let mongo: Mongo;
+
+async function ensureAll(): Promise<void> {
+  await ensureStoreIndexes(createStores(mongo.db, Date.now));
+  await ensureLedgerIndexes(mongo.db);
+}
+
+beforeAll(async () => {
+  mongo = await connectMongo(databaseUri('store_indexes'));
+  await mongo.db.dropDatabase();
+  await ensureAll();
+});
+
+afterAll(async () => {
+  await mongo.db.dropDatabase();
+  await mongo.close();
+});
+
+describe('a start', () => {
+  it('changes nothing when every index is there', async () => {
+    await expect(ensureAll()).resolves.toBeUndefined();
+  });
+
+  it('is refused by any index that has its name and another shape', async () => {
+    const accepted: string[] = [];
+    let indexes = 0;
+    for (const collection of await mongo.db.collections()) {
+      for (const { name, key, ...shape } of await collection.indexes()) {
+        if (name === undefined || name === '_id_') continue;
+        indexes += 1;
+        const error = await withIndex(collection, name, () => ensureAll());
+        if (!(error instanceof IndexConflictError))
+          accepted.push(`${collection.collectionName}.${name}: ${String(error)}`);
+        await collection.createIndex(key, { name, ...options(shape) });
+      }
+    }
+    expect(indexes).toBeGreaterThan(20);
+    expect(accepted).toEqual([]);
+    await ensureAll();
+  });
+});
+
+/** What `act` throws while the index is one on a field that nothing has. */
+async function withIndex(collection: Collection, name: string, act: () => Promise<void>): Promise<unknown> {
+  await collection.dropIndex(name);
+  await collection.createIndex({ nothing: 1 }, { name });
+  const error = await act().catch((thrown: unknown) => thrown);
+  await collection.dropIndex(name);
+  return error;
+}
+
+function options(shape: Readonly<Record<string, unknown>>) {
+  return {
+    ...(shape['unique'] === true ? { unique: true } : {}),
+    ...(shape['sparse'] === true ? { sparse: true } : {}),
+    ...(shape['expireAfterSeconds'] === undefined
+      ? {}
+      : { expireAfterSeconds: Number(shape['expireAfterSeconds']) }),
+  };
+}
+
+it('no store makes an index past the check', () => {
+  const directory = new URL('../../src/', import.meta.url);
+  const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && name !== 'store/mongo.ts')
+    .filter((name) => /\.createIndex(es)?\(/.test(readFileSync(new URL(name, directory), 'utf8')));
+  expect(files).toEqual([]);
+});
