@@ -3,7 +3,7 @@ import { createDashScopeDialect } from './dialects/dashscope.ts';
 import { createNewApiDialect } from './dialects/new-api.ts';
 import { createOpenAiDialect } from './dialects/openai.ts';
 import { createSeedreamDialect } from './dialects/seedream.ts';
-import type { CreateDialect } from './world.ts';
+import type { CreateDialect } from './dialect.ts';
 
 /** Every wire format that the simulator speaks: one row each. */
 export const dialects: readonly CreateDialect[] = [

@@ -82,6 +82,8 @@ export function splitModel(model: string): { model: string; faults: Fault[] } {
   return { model: name, faults: suffixes.map(parseFault) };
 }
 
+const usageAboveDefault = 1.5;
+
 /** Faults that one exchange or one task is subject to. */
 export class FaultSet {
   readonly all: readonly Fault[];
@@ -109,6 +111,11 @@ export class FaultSet {
   number(name: string): number | undefined {
     const text = this.text(name);
     return text === undefined || text === '' || Number.isNaN(Number(text)) ? undefined : Number(text);
+  }
+
+  /** What usage is multiplied by: 1, unless `usage-above` says otherwise. */
+  usageFactor(): number {
+    return this.has('usage-above') ? (this.number('usage-above') ?? usageAboveDefault) : 1;
   }
 
   /** The strings to keep with a task; undefined rather than empty, since most tasks have none. */

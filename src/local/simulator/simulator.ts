@@ -5,6 +5,7 @@ import { Clock } from './clock.ts';
 import type { Now } from './clock.ts';
 import { controlPrefix, createControl, handleControl } from './control.ts';
 import type { Control } from './control.ts';
+import type { Dialect } from './dialect.ts';
 import { dialects } from './dialects.ts';
 import { disturb } from './disturb.ts';
 import { FaultSet, UnknownFault } from './fault.ts';
@@ -16,7 +17,6 @@ import { Statistics } from './statistics.ts';
 import { json } from './wire.ts';
 import type { Reply, WireRequest } from './wire.ts';
 import { World } from './world.ts';
-import type { Dialect } from './world.ts';
 
 export interface SimulatorOptions {
   readonly host: string;

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { z } from 'zod';
 
 /** One request as a dialect sees it: the path without the dialect's prefix, the body complete. */
 export interface WireRequest {
@@ -24,6 +25,12 @@ export type Reply =
   | ({ readonly kind: 'flood'; readonly totalBytes: number } & Content)
   /** No answer: the connection is reset after the delay. */
   | { readonly kind: 'drop'; readonly afterMs: number };
+
+/** A refusal in a dialect's own words: thrown wherever it is noticed, written where the request is answered. */
+export abstract class WireError extends Error {
+  /** `now` in milliseconds since 1970. */
+  abstract reply(now: number): Reply;
+}
 
 export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
   return {
@@ -57,6 +64,46 @@ export function parseJson(body: Buffer): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** undefined when the content type is not multipart/form-data, or the body is not what it says. */
+export async function readForm({ headers, body }: WireRequest): Promise<FormData | undefined> {
+  const type = headers['content-type'] ?? '';
+  if (!/^multipart\/form-data\b/i.test(type)) return undefined;
+  return new Response(Uint8Array.from(body), { headers: { 'content-type': type } })
+    .formData()
+    .catch(() => undefined);
+}
+
+/** The text fields of a form; of repeated ones the last. */
+export function textsOf(form: FormData): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const [name, value] of form) if (typeof value === 'string') texts[name] = value;
+  return texts;
+}
+
+/** What is wrong with a body, for the dialect to put in its own words. */
+export interface Mistake {
+  /** The top-level field. */
+  readonly field: string;
+  readonly path: string;
+  readonly reason: string;
+  readonly isAbsent: boolean;
+}
+
+/** Checks a body; the first mistake is thrown as `refuse` words it. */
+export function check<Output>(
+  schema: z.ZodType<Output>,
+  body: unknown,
+  refuse: (mistake: Mistake) => WireError,
+): Output {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const path = issue?.path ?? [];
+  const field = String(path[0] ?? 'body');
+  const isAbsent = typeof body === 'object' && body !== null && Reflect.get(body, field) === undefined;
+  throw refuse({ field, path: path.join('.'), reason: issue?.message ?? 'not valid', isAbsent });
 }
 
 export function bearerToken(request: WireRequest): string | undefined {

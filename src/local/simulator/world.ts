@@ -1,28 +1,16 @@
 import type { z } from 'zod';
 import type { CallbackSender } from './callbacks.ts';
 import type { Clock } from './clock.ts';
-import { disturb, pause } from './disturb.ts';
-import type { ProblemReplies } from './disturb.ts';
+import { pause } from './disturb.ts';
 import { FaultSet } from './fault.ts';
 import type { FaultBook } from './fault-book.ts';
-import type { Fault, Stage } from './fault.ts';
+import type { Fault } from './fault.ts';
 import type { MediaShelf } from './media/media-shelf.ts';
 import type { MediaFormat, Medium } from './media/medium.ts';
 import type { StateFile } from './state-file.ts';
 import type { Statistics } from './statistics.ts';
 import { TaskStore } from './task-store.ts';
 import type { Task } from './task.ts';
-import { bearerToken } from './wire.ts';
-import type { Reply, WireRequest } from './wire.ts';
-
-/** A provider's wire format: everything below `prefix` is its own. */
-export interface Dialect {
-  readonly name: string;
-  readonly prefix: string;
-  handle(request: WireRequest): Reply | Promise<Reply>;
-}
-
-export type CreateDialect = (world: World) => Dialect;
 
 export interface WorldParts {
   readonly clock: Clock;
@@ -39,13 +27,6 @@ export interface WorldParts {
   origin: string;
 }
 
-/** A create as the faults left it: to be validated and answered by the dialect. */
-export interface Submission {
-  readonly model: string;
-  readonly prompt: string;
-  readonly faults: FaultSet;
-}
-
 export interface ImageLook {
   readonly format: Exclude<MediaFormat, 'mp4'>;
   readonly tint: number;
@@ -55,10 +36,12 @@ export interface ImageLook {
 /** Share of the render time that a task waits in the queue, unless `queue=` says otherwise. */
 const queueShare = 1 / 8;
 
+export const framesPerSecond = 24;
+
 /** Share of the render time that a synchronous picture takes. */
 const pictureShare = 1 / 8;
 
-/** What every dialect works with. */
+/** What all dialects share: time, tasks, media and the faults that were ordered. */
 export class World {
   readonly parts: WorldParts;
   readonly stores: {
@@ -90,9 +73,8 @@ export class World {
     return store;
   }
 
-  isAuthorised(request: WireRequest): boolean {
-    const token = bearerToken(request);
-    return token !== undefined && (this.parts.apiKeys?.includes(token) ?? true);
+  accepts(key: string | undefined): boolean {
+    return key !== undefined && (this.parts.apiKeys?.includes(key) ?? true);
   }
 
   /** Times of a new task: `render=` and `queue=` in its faults, else the simulator's setting. */
@@ -109,57 +91,28 @@ export class World {
     if (seconds > 0) await pause(seconds);
   }
 
-  /** A create under its faults: `texts` are where markers may stand (the prompt, an end-user id). */
-  async create(
-    dialect: string,
-    request: WireRequest,
-    asked: {
-      readonly model: string;
-      readonly prompt: string;
-      readonly texts: readonly string[];
-      readonly problems: ProblemReplies;
-    },
-    act: (submission: Submission) => Reply | Promise<Reply>,
-  ): Promise<Reply> {
-    const { faults, statistics } = this.parts;
-    statistics.countPrompt('submits', asked.prompt);
-    const exchange = {
-      ...this.#exchange(dialect, 'create', request),
-      model: asked.model,
-      prompt: asked.prompt,
-    };
-    const { model, now, task } = faults.onCreate(exchange, asked.texts);
-    return disturb(now, asked.problems, () => act({ model, prompt: asked.prompt, faults: task }));
-  }
-
-  /** Any other exchange under the faults that concern it and the tasks it is about. */
-  async later(
-    stage: Stage,
-    request: WireRequest,
-    about: {
-      readonly dialect: string;
-      readonly tasks: readonly Task<unknown>[];
-      readonly problems: ProblemReplies;
-    },
-    act: (faults: FaultSet) => Reply | Promise<Reply>,
-  ): Promise<Reply> {
-    const first = about.tasks[0];
-    const exchange = {
-      ...this.#exchange(about.dialect, stage, request),
-      model: first?.model ?? '',
-      prompt: first?.prompt ?? '',
-    };
-    const faults = this.parts.faults.onLater(exchange, about.tasks);
-    return disturb(faults, about.problems, () => act(faults));
-  }
-
   /** An image that was asked for, to be rendered or linked to. */
   image(
     size: { readonly width: number; readonly height: number },
     look: ImageLook,
     faults: FaultSet,
   ): Medium {
-    return { ...size, ...look, frames: 0, bytes: faults.number('bytes') ?? 0 };
+    const { width, height } = size;
+    return { width, height, ...look, frames: 0, bytes: faults.number('bytes') ?? 0 };
+  }
+
+  /** A video that was asked for */
+  video(
+    { width, height, seconds }: { readonly width: number; readonly height: number; readonly seconds: number },
+    tint: number,
+    faults: FaultSet,
+  ): Medium {
+    const frames = Math.round(seconds * framesPerSecond);
+    return { format: 'mp4', width, height, frames, tint, marked: false, bytes: faults.number('bytes') ?? 0 };
+  }
+
+  renderBase64(medium: Medium): string {
+    return this.parts.media.render(medium).toString('base64');
   }
 
   /** A result link; a task's `url-403` and `media:` faults travel in it. */
@@ -180,17 +133,6 @@ export class World {
       lifetimeSeconds,
       faults: sources,
     });
-  }
-
-  #exchange(dialect: string, stage: Stage, request: WireRequest) {
-    const header = request.headers['x-simulate'];
-    return {
-      dialect,
-      stage,
-      method: request.method,
-      path: request.path,
-      header: Array.isArray(header) ? header.join(',') : header,
-    };
   }
 }
 

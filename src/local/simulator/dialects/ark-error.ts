@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Problem } from '../disturb.ts';
-import { json } from '../wire.ts';
-import type { Reply } from '../wire.ts';
+import { json, WireError } from '../wire.ts';
+import type { Reply, WireRequest } from '../wire.ts';
 
-/** A refusal of the Ark API; caught where the request is answered. */
-export class ArkError extends Error {
+export class ArkError extends WireError {
   readonly status: number;
   readonly code: string;
   readonly param: string;
@@ -14,6 +13,19 @@ export class ArkError extends Error {
     this.status = status;
     this.code = code;
     this.param = param;
+  }
+
+  /** providers.md 1.8: the request id always ends the message. */
+  reply(now: number): Reply {
+    const { status, code, message, param } = this;
+    const id = arkRequestId(now);
+    const error = {
+      code,
+      message: `${message} Request id: ${id}`,
+      param,
+      type: types[status] ?? 'BadRequest',
+    };
+    return json(status, { error }, { 'x-request-id': id });
   }
 }
 
@@ -36,6 +48,10 @@ export function modelNotFound(model: string): ArkError {
   return new ArkError(404, 'InvalidEndpointOrModel.NotFound', text);
 }
 
+export function noArkRoute({ method, path }: WireRequest): ArkError {
+  return new ArkError(404, 'NotFound', `No such operation: ${method} ${path}.`);
+}
+
 const types: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -49,13 +65,6 @@ const types: Readonly<Record<number, string>> = {
 
 export function arkRequestId(now: number): string {
   return `02${now}${randomBytes(16).toString('hex')}`;
-}
-
-/** providers.md 1.8: the request id always ends the message. */
-export function arkErrorReply({ status, code, message, param }: ArkError, now: number): Reply {
-  const id = arkRequestId(now);
-  const error = { code, message: `${message} Request id: ${id}`, param, type: types[status] ?? 'BadRequest' };
-  return json(status, { error }, { 'x-request-id': id });
 }
 
 export const arkProblems: Readonly<Record<Problem, ArkError>> = {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { check } from '../wire.ts';
 import { ArkError, invalid, missing } from './ark-error.ts';
 import { ratios } from './ark-models.ts';
 import type { ArkModel } from './ark-models.ts';
@@ -44,12 +45,7 @@ export interface ArkOrder {
 
 /** @throws {ArkError} 400 that names the field. */
 export function readOrder(body: object, model: ArkModel): ArkOrder {
-  const parsed = fieldsSchema.safeParse(body);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw invalid(String(issue?.path[0] ?? 'body'), issue?.message ?? 'not valid');
-  }
-  const fields = parsed.data;
+  const fields = check(fieldsSchema, body, ({ field, reason }) => invalid(field, reason));
   const media = readContent('content' in body ? body.content : undefined, model);
   checkFeatures(fields, model, media);
   const inline = inlineParameters(media.text);
@@ -128,4 +124,16 @@ export function readModelName(body: unknown): string {
   if (!('model' in body) || body.model === undefined || body.model === '') throw missing('model');
   if (typeof body.model !== 'string') throw invalid('model', 'must be a string');
   return body.model;
+}
+
+const textsSchema = z.object({
+  content: z.array(z.object({ text: z.string().optional().catch(undefined) }).catch({})).catch([]),
+  safety_identifier: z.string().catch(''),
+});
+
+/** Where faults may be named, read before anything is validated. */
+export function readTexts(body: unknown): { prompt: string; endUser: string } {
+  const { data } = textsSchema.safeParse(body);
+  const texts = (data?.content ?? []).flatMap(({ text }) => text ?? []);
+  return { prompt: texts.join('\n'), endUser: data?.safety_identifier ?? '' };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { FaultSet } from '../fault.ts';
 import { momentOf } from '../task.ts';
 import type { Phase, Task } from '../task.ts';
+import { framesPerSecond } from '../world.ts';
 import type { World } from '../world.ts';
 import { ArkError, arkProblems, arkRequestId } from './ark-error.ts';
 import { arkModels, pixelSize, ratios, tokensOf } from './ark-models.ts';
@@ -31,8 +32,6 @@ export type ArkDetail = z.infer<typeof arkDetail>;
 export type ArkTask = Task<ArkDetail>;
 
 const inputVideoSecondsDefault = 5;
-const framesPerSecond = 24;
-const usageAboveFactorDefault = 1.5;
 const adaptiveRatio = '16:9';
 
 /** Makes the choices that were left to the model. */
@@ -154,22 +153,19 @@ function result(task: ArkTask, faults: FaultSet, world: World, since: number): R
   const model = arkModels.get(task.model);
   const [width, height] =
     model === undefined ? [1280, 720] : pixelSize(model, detail.resolution, detail.ratio);
-  const frames = detail.frames ?? detail.duration * framesPerSecond;
-  const medium = { width, height, tint: detail.seed % 6, bytes: faults.number('bytes') ?? 0 };
+  const length = detail.frames === undefined ? detail.duration : detail.frames / framesPerSecond;
+  const tint = detail.seed % 6;
+  const lastFrame = world.image({ width, height }, { format: 'png', tint, marked: true }, faults);
   const content = faults.has('missing-url')
     ? {}
     : {
-        video_url: world.link(task, { ...medium, format: 'mp4', frames, marked: false }, since),
-        last_frame_url: detail.lastFrame
-          ? world.link(task, { ...medium, format: 'png', frames: 0, marked: true }, since)
-          : undefined,
+        video_url: world.link(task, world.video({ width, height, seconds: length }, tint, faults), since),
+        last_frame_url: detail.lastFrame ? world.link(task, lastFrame, since) : undefined,
       };
   if (faults.has('missing-usage')) return { content };
   const { duration: seconds, inputVideoSeconds } = detail;
-  const factor = faults.has('usage-above') ? (faults.number('usage-above') ?? usageAboveFactorDefault) : 1;
-  const tokens = Math.floor(
-    tokensOf({ width, height, seconds, frames: detail.frames, inputVideoSeconds }) * factor,
-  );
+  const billed = tokensOf({ width, height, seconds, frames: detail.frames, inputVideoSeconds });
+  const tokens = Math.floor(billed * faults.usageFactor());
   const toolUsage = detail.webSearch === true ? { tool_usage: { web_search: 1 } } : {};
   return { content, usage: { completion_tokens: tokens, total_tokens: tokens, ...toolUsage } };
 }

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Problem } from '../disturb.ts';
-import { json } from '../wire.ts';
+import { json, WireError } from '../wire.ts';
 import type { Reply } from '../wire.ts';
 
-/** A refusal of DashScope; caught where the request is answered. */
-export class DashScopeError extends Error {
+export class DashScopeError extends WireError {
   readonly status: number;
   readonly code: string;
 
@@ -13,10 +12,10 @@ export class DashScopeError extends Error {
     this.status = status;
     this.code = code;
   }
-}
 
-export function dashScopeErrorReply({ status, code, message }: DashScopeError): Reply {
-  return json(status, { request_id: randomUUID(), code, message });
+  reply(): Reply {
+    return json(this.status, { request_id: randomUUID(), code: this.code, message: this.message });
+  }
 }
 
 export function invalidParameter(message: string): DashScopeError {

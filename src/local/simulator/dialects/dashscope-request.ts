@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { FaultSet } from '../fault.ts';
-import { parseJson } from '../wire.ts';
+import { check, parseJson } from '../wire.ts';
 import type { WireRequest } from '../wire.ts';
 import { DashScopeError, dashScopeProblems, invalidParameter } from './dashscope-error.ts';
 import { findDashScopeModel, services, videoRatios, videoSize } from './dashscope-models.ts';
@@ -38,10 +38,9 @@ const secondsDefault = 5;
 
 /** @throws {DashScopeError} 400: of the body only the outline is checked here. */
 export function readDashScopeBody(request: WireRequest): DashScopeBody {
-  const parsed = bodySchema.safeParse(parseJson(request.body));
-  if (parsed.success) return parsed.data;
-  const path = parsed.error.issues[0]?.path.join('.') ?? '';
-  throw invalidParameter(`Required body invalid, please check the request body format. ${path}`.trim());
+  return check(bodySchema, parseJson(request.body), ({ path }) =>
+    invalidParameter(`Required body invalid, please check the request body format. ${path}`.trim()),
+  );
 }
 
 export function promptOf({ input }: DashScopeBody): string {

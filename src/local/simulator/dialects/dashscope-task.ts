@@ -9,9 +9,6 @@ import type { DashScopeDetail } from './dashscope-request.ts';
 
 export type DashScopeTask = Task<DashScopeDetail>;
 
-const framesPerSecond = 24;
-const usageAboveFactorDefault = 1.5;
-
 const words: Readonly<Record<Phase, string>> = {
   queued: 'PENDING',
   running: 'RUNNING',
@@ -83,19 +80,11 @@ function videoResult(
   faults: FaultSet,
   { since }: Moment,
 ): Record<string, unknown> {
-  const { width, height, seconds } = task.detail;
-  const medium = {
-    format: 'mp4',
-    width,
-    height,
-    frames: seconds * framesPerSecond,
-    tint: 0,
-    marked: false,
-    bytes: faults.number('bytes') ?? 0,
-  } as const;
   return {
     ...prompts(task),
-    ...(faults.has('missing-url') ? {} : { video_url: world.link(task, medium, since) }),
+    ...(faults.has('missing-url')
+      ? {}
+      : { video_url: world.link(task, world.video(task.detail, 0, faults), since) }),
   };
 }
 
@@ -146,7 +135,7 @@ export function chatChoices(task: DashScopeTask, world: World, since: number): r
 
 export function usageOf(task: DashScopeTask, faults: FaultSet): Record<string, unknown> {
   const { kind, chat, width, height, seconds, images, ratio, fullUsage } = task.detail;
-  const factor = faults.has('usage-above') ? (faults.number('usage-above') ?? usageAboveFactorDefault) : 1;
+  const factor = faults.usageFactor();
   if (kind === 'image') {
     const image_count = Math.ceil((images - failures(faults).size) * factor);
     return { image_count, ...(chat ? { width, height } : {}) };

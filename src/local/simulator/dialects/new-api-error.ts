@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Problem } from '../disturb.ts';
-import { json } from '../wire.ts';
+import { json, WireError } from '../wire.ts';
 import type { Reply } from '../wire.ts';
 
 /** A refusal of the gateway: by its task relay (`code`, `data: null`) or by its middleware (OpenAI's shape). */
-export class NewApiError extends Error {
+export class NewApiError extends WireError {
   readonly status: number;
   readonly code: string;
   readonly by: 'relay' | 'middleware';
@@ -15,12 +15,13 @@ export class NewApiError extends Error {
     this.code = code;
     this.by = by;
   }
-}
 
-export function newApiErrorReply({ status, code, message, by }: NewApiError): Reply {
-  if (by === 'relay') return json(status, { code, message, data: null });
-  const text = `${message} (request id: ${randomBytes(8).toString('hex')})`;
-  return json(status, { error: { message: text, type: 'new_api_error', param: '', code } });
+  reply(): Reply {
+    const { status, code, message, by } = this;
+    if (by === 'relay') return json(status, { code, message, data: null });
+    const text = `${message} (request id: ${randomBytes(8).toString('hex')})`;
+    return json(status, { error: { message: text, type: 'new_api_error', param: '', code } });
+  }
 }
 
 const taskUnknown = new NewApiError(400, 'task_not_exist', 'task_not_exist');

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { FaultSet } from '../fault.ts';
-import { parseMultipart, textFields } from '../multipart.ts';
-import { parseJson } from '../wire.ts';
+import { check, parseJson, readForm, textsOf } from '../wire.ts';
 import type { WireRequest } from '../wire.ts';
 import { ArkError } from './ark-error.ts';
 import { findArkModel, pixelSize, tokensOf } from './ark-models.ts';
@@ -45,25 +44,24 @@ export type NewApiBody = z.infer<typeof bodySchema>;
 const otherModels = /^(sora-2|kling-|wan|vidu|veo-|hailuo|minimax)/i;
 
 /** JSON or multipart, whose `metadata` is JSON in a text field. @throws {NewApiError} */
-export function readBody(request: WireRequest): Record<string, unknown> {
-  const parts = parseMultipart(request.headers['content-type'], request.body);
-  if (parts !== undefined) {
-    const { metadata, ...rest } = textFields(parts);
+export async function readBody(request: WireRequest): Promise<Record<string, unknown>> {
+  const form = await readForm(request);
+  if (form !== undefined) {
+    const { metadata, ...rest } = textsOf(form);
     return metadata === undefined ? rest : { ...rest, metadata: parseJson(Buffer.from(metadata)) };
   }
-  const parsed = metadataSchema.safeParse(parseJson(request.body));
-  if (!parsed.success) throw new NewApiError(400, 'invalid_request', 'invalid request body');
-  return parsed.data;
+  return check(
+    metadataSchema,
+    parseJson(request.body),
+    () => new NewApiError(400, 'invalid_request', 'invalid request body'),
+  );
 }
 
 /** @throws {NewApiError} 400 `invalid_request`. */
 export function checkBody(body: Record<string, unknown>): NewApiBody {
-  const parsed = bodySchema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const field = String(issue?.path[0] ?? 'body');
-  const reason = body[field] === undefined ? 'is required' : (issue?.message ?? 'is not valid');
-  throw new NewApiError(400, 'invalid_request', `${field} ${reason}`);
+  return check(bodySchema, body, ({ field, reason, isAbsent }) => {
+    return new NewApiError(400, 'invalid_request', `${field} ${isAbsent ? 'is required' : reason}`);
+  });
 }
 
 /** @throws {NewApiError} when no channel has the model, or the upstream behind it refuses. */

@@ -1,12 +1,13 @@
 import { FaultSet } from '../fault.ts';
 import { momentOf } from '../task.ts';
 import type { Moment, Phase, Task } from '../task.ts';
+import type { Medium } from '../media/medium.ts';
+import { framesPerSecond } from '../world.ts';
 import type { World } from '../world.ts';
 import type { NewApiDetail } from './new-api-request.ts';
 
 export type NewApiTask = Task<NewApiDetail>;
 
-const framesPerSecond = 24;
 const failureText = 'The service encountered an unexpected internal error.';
 const moderatedText = 'The request failed because the output video may contain sensitive information.';
 
@@ -108,20 +109,11 @@ function taskStatus(task: NewApiTask, { phase }: Moment, now: number): string {
 
 export function urlOf(task: NewApiTask, world: World, moment: Moment, faults: FaultSet): string | undefined {
   if (moment.phase !== 'succeeded' || faults.has('missing-url')) return undefined;
-  return world.link(task, mediumOf(task, faults), moment.since);
+  return world.link(task, mediumOf(task, world, faults), moment.since);
 }
 
-export function mediumOf({ detail: { width, height, seconds: length }, id }: NewApiTask, faults: FaultSet) {
-  const bytes = faults.number('bytes') ?? 0;
-  return {
-    format: 'mp4',
-    width,
-    height,
-    frames: length * framesPerSecond,
-    tint: id.length % 6,
-    marked: false,
-    bytes,
-  } as const;
+export function mediumOf(task: NewApiTask, world: World, faults: FaultSet): Medium {
+  return world.video(task.detail, task.id.length % 6, faults);
 }
 
 const rawStatus: Readonly<Record<Phase, string>> = {
@@ -142,8 +134,7 @@ function presentRaw(
   faults: FaultSet,
 ): Record<string, unknown> {
   const status = rawStatus[moment.phase];
-  const factor = faults.has('usage-above') ? (faults.number('usage-above') ?? 1.5) : 1;
-  const tokens = Math.floor((task.detail.tokens ?? 0) * factor);
+  const tokens = Math.floor((task.detail.tokens ?? 0) * faults.usageFactor());
   const withUsage =
     moment.phase === 'succeeded' && task.detail.tokens !== undefined && !faults.has('missing-usage');
   return {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Problem } from '../disturb.ts';
-import { json } from '../wire.ts';
+import { json, WireError } from '../wire.ts';
 import type { Reply } from '../wire.ts';
 
 /** A refusal in OpenAI's terms (providers.md 2.4). */
-export class OpenAiError extends Error {
+export class OpenAiError extends WireError {
   readonly status: number;
   readonly type: string;
   readonly code: string | null;
@@ -17,18 +17,21 @@ export class OpenAiError extends Error {
     this.code = facts.code ?? null;
     this.param = facts.param ?? null;
   }
+
+  reply(): Reply {
+    const { status, message, type, param, code } = this;
+    const headers = { 'x-request-id': `req_${randomBytes(16).toString('hex')}` };
+    return json(status, { error: { message, type, param, code } }, headers);
+  }
 }
 
 export function invalidValue(param: string, message: string): OpenAiError {
   return new OpenAiError(400, { code: 'invalid_value', param, message });
 }
 
-export function openAiErrorReply({ status, message, type, param, code }: OpenAiError): Reply {
-  return json(
-    status,
-    { error: { message, type, param, code } },
-    { 'x-request-id': `req_${randomBytes(16).toString('hex')}` },
-  );
+export function missingParameter(param: string): OpenAiError {
+  const message = `Missing required parameter: '${param}'.`;
+  return new OpenAiError(400, { code: 'missing_required_parameter', param, message });
 }
 
 export const openAiProblems: Readonly<Record<Problem, OpenAiError>> = {

@@ -1,14 +1,19 @@
 import { z } from 'zod';
-import { parseMultipart, sniffImage, textFields } from '../multipart.ts';
-import type { Part } from '../multipart.ts';
-import { parseJson } from '../wire.ts';
+import { check, parseJson, readForm, textsOf } from '../wire.ts';
 import type { WireRequest } from '../wire.ts';
-import { invalidValue, OpenAiError } from './openai-error.ts';
+import { invalidValue, missingParameter, OpenAiError } from './openai-error.ts';
 import type { OpenAiImageFamily } from './openai-image-models.ts';
 
 const megabyte = 1024 * 1024;
 const filesMax = 16;
 const modelDefault = 'dall-e-2';
+
+export type ImageKind = 'generations' | 'edits';
+
+interface Upload {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
 
 /** A body as it came, before its model is known. */
 export interface RawImageRequest {
@@ -16,7 +21,7 @@ export interface RawImageRequest {
   readonly prompt: string;
   readonly endUser: string;
   readonly fields: Readonly<Record<string, unknown>>;
-  readonly files: readonly Part[];
+  readonly files: readonly Upload[];
 }
 
 const numberOrText = (min: number, max: number) =>
@@ -44,20 +49,28 @@ const fieldsSchema = z.object({
 export type ImageFields = z.infer<typeof fieldsSchema>;
 
 /** @throws {OpenAiError} when the body cannot be read at all. */
-export function readRaw(request: WireRequest, kind: 'generations' | 'edits'): RawImageRequest {
-  const parts = kind === 'edits' ? parseMultipart(request.headers['content-type'], request.body) : undefined;
-  if (kind === 'edits' && parts === undefined) {
+export async function readRaw(request: WireRequest, kind: ImageKind): Promise<RawImageRequest> {
+  const form = kind === 'edits' ? await readForm(request) : undefined;
+  if (kind === 'edits' && form === undefined) {
     throw new OpenAiError(400, { message: 'The request body must be multipart/form-data.' });
   }
-  const fields = parts === undefined ? jsonFields(request) : textFields(parts);
+  const fields = form === undefined ? jsonFields(request) : textsOf(form);
   const text = (name: string): string => (typeof fields[name] === 'string' ? fields[name] : '');
   return {
     model: text('model') === '' ? modelDefault : text('model'),
     prompt: text('prompt'),
     endUser: text('user'),
     fields,
-    files: (parts ?? []).filter(({ filename }) => filename !== undefined),
+    files: form === undefined ? [] : await readUploads(form),
   };
+}
+
+async function readUploads(form: FormData): Promise<Upload[]> {
+  const uploads: Upload[] = [];
+  for (const [name, value] of form) {
+    if (typeof value !== 'string') uploads.push({ name, bytes: Buffer.from(await value.arrayBuffer()) });
+  }
+  return uploads;
 }
 
 function jsonFields(request: WireRequest): Record<string, unknown> {
@@ -68,20 +81,9 @@ function jsonFields(request: WireRequest): Record<string, unknown> {
 
 /** @throws {OpenAiError} 400 that names the parameter. */
 export function readFields(raw: RawImageRequest, family: OpenAiImageFamily): ImageFields {
-  const parsed = fieldsSchema.safeParse(raw.fields);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const param = String(issue?.path[0] ?? '');
-    if (raw.fields[param] === undefined) {
-      throw new OpenAiError(400, {
-        code: 'missing_required_parameter',
-        param,
-        message: `Missing required parameter: '${param}'.`,
-      });
-    }
-    throw invalidValue(param, `Invalid '${param}': ${issue?.message ?? 'not valid'}.`);
-  }
-  const fields = parsed.data;
+  const fields = check(fieldsSchema, raw.fields, ({ field, reason, isAbsent }) =>
+    isAbsent ? missingParameter(field) : invalidValue(field, `Invalid '${field}': ${reason}.`),
+  );
   if (fields.prompt.length > family.promptCharactersMax) {
     const message = `Invalid 'prompt': maximum length ${family.promptCharactersMax}.`;
     throw new OpenAiError(400, { code: 'string_above_max_length', param: 'prompt', message });
@@ -123,20 +125,14 @@ export function readFields(raw: RawImageRequest, family: OpenAiImageFamily): Ima
 }
 
 /** @throws {OpenAiError} 400 about `image` or `mask`. */
-export function checkFiles(files: readonly Part[], family: OpenAiImageFamily): number {
+export function checkFiles(files: readonly Upload[], family: OpenAiImageFamily): number {
   const images = files.filter(({ name }) => name === 'image' || name === 'image[]');
   const mask = files.find(({ name }) => name === 'mask');
-  if (images.length === 0) {
-    throw new OpenAiError(400, {
-      code: 'missing_required_parameter',
-      param: 'image',
-      message: "Missing required parameter: 'image'.",
-    });
-  }
+  if (images.length === 0) throw missingParameter('image');
   const isFirst = family.family === 'dall-e-2';
   if (images.length > (isFirst ? 1 : filesMax)) throw invalidValue('image', 'Too many images.');
-  for (const { body } of images) {
-    const format = sniffImage(body);
+  for (const { bytes } of images) {
+    const format = sniffImage(bytes);
     if (format === undefined || (isFirst && format !== 'png')) {
       const supported = isFirst ? 'image/png' : 'image/jpeg, image/png, image/webp';
       throw new OpenAiError(400, {
@@ -145,11 +141,19 @@ export function checkFiles(files: readonly Part[], family: OpenAiImageFamily): n
         message: `Invalid file: supported are ${supported}.`,
       });
     }
-    if (body.length >= (isFirst ? 4 : 50) * megabyte)
+    if (bytes.length >= (isFirst ? 4 : 50) * megabyte)
       throw invalidValue('image', 'The image file is too large.');
   }
-  if (mask !== undefined && (sniffImage(mask.body) !== 'png' || mask.body.length >= 4 * megabyte)) {
+  if (mask !== undefined && (sniffImage(mask.bytes) !== 'png' || mask.bytes.length >= 4 * megabyte)) {
     throw invalidValue('mask', 'The mask must be a png file of less than 4 MB.');
   }
   return images.length;
+}
+
+/** Format of an image file by its first bytes. */
+function sniffImage(bytes: Buffer): 'png' | 'jpeg' | 'webp' | undefined {
+  if (bytes.length > 8 && bytes.readUInt32BE(0) === 0x89504e47) return 'png';
+  if (bytes.length > 3 && bytes.readUInt16BE(0) === 0xffd8) return 'jpeg';
+  const isWebp = bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
+  return isWebp ? 'webp' : undefined;
 }

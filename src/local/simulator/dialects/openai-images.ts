@@ -1,38 +1,35 @@
 import { randomBytes } from 'node:crypto';
-import type { ProblemReplies } from '../disturb.ts';
+import type { Desk, Submission } from '../desk.ts';
+import type { Call } from '../dialect.ts';
 import type { FaultSet } from '../fault.ts';
 import type { MediaFormat, Medium } from '../media/medium.ts';
 import { eventStream, json } from '../wire.ts';
-import type { Reply, WireRequest } from '../wire.ts';
-import type { Submission, World } from '../world.ts';
+import type { Reply } from '../wire.ts';
+import type { World } from '../world.ts';
 import { OpenAiError, openAiProblems } from './openai-error.ts';
 import { openAiImageModels, outputTokens, readImageSize } from './openai-image-models.ts';
 import type { OpenAiImageFamily } from './openai-image-models.ts';
 import { checkFiles, readFields, readRaw } from './openai-image-request.ts';
-import type { ImageFields, RawImageRequest } from './openai-image-request.ts';
+import type { ImageFields, ImageKind, RawImageRequest } from './openai-image-request.ts';
 
 const linkLifetimeSeconds = 3600;
 const charactersPerToken = 4;
 const tokensPerInputImage = 323;
 
-/** Images in OpenAI's dialect; also spoken by gateways, each with its own way to tell a problem. */
-export function createImage(
-  world: World,
-  dialect: string,
-  request: WireRequest,
-  { kind, problems }: { readonly kind: 'generations' | 'edits'; readonly problems: ProblemReplies },
-): Promise<Reply> {
-  const raw = readRaw(request, kind);
-  const asked = { model: raw.model, prompt: raw.prompt, texts: [raw.prompt, raw.endUser], problems };
-  return world.create(dialect, request, asked, (submission) => generate(world, kind, raw, submission));
+/** Images in OpenAI's dialect; also spoken by gateways, each with its own words for a problem. */
+export async function createImage(desk: Desk, { request }: Call, kind: ImageKind): Promise<Reply> {
+  const raw = await readRaw(request, kind);
+  return desk.create(request, raw, (submission) => generate(desk, { ...raw, kind }, submission));
 }
 
 async function generate(
-  world: World,
-  kind: 'generations' | 'edits',
-  raw: RawImageRequest,
-  { model, prompt, faults }: Submission,
+  desk: Desk,
+  raw: RawImageRequest & { readonly kind: ImageKind },
+  submission: Submission,
 ): Promise<Reply> {
+  const { world } = desk;
+  const { kind } = raw;
+  const { model, faults } = submission;
   const family = openAiImageModels.get(model);
   if (family === undefined) {
     throw new OpenAiError(404, {
@@ -55,7 +52,7 @@ async function generate(
   await world.paint(faults);
   if (faults.has('item-moderation') || faults.has('moderation-in-task')) throw moderated(family);
   if (faults.has('item-error') || faults.has('failed')) throw openAiProblems.internal;
-  world.parts.statistics.countPrompt('creates', prompt);
+  desk.countCreate(submission);
   const images = Array.from({ length: fields.n }, (_, tint) =>
     world.image(size, { format: formatOf(fields, family), tint, marked: kind === 'edits' }, faults),
   );
@@ -87,8 +84,8 @@ function replyWithBytes(
   const quality = fields.quality === undefined || fields.quality === 'auto' ? 'medium' : fields.quality;
   const background = fields.background === 'transparent' ? 'transparent' : 'opaque';
   const size = first === undefined ? '' : `${first.width}x${first.height}`;
-  const factor = faults.has('usage-above') ? (faults.number('usage-above') ?? 1.5) : 1;
-  const output = Math.floor(images.reduce((sum, image) => sum + outputTokens(quality, image), 0) * factor);
+  const perImage = images.map((image) => outputTokens(quality, image));
+  const output = Math.floor(perImage.reduce((sum, tokens) => sum + tokens, 0) * faults.usageFactor());
   const textTokens = Math.ceil(fields.prompt.length / charactersPerToken);
   const imageTokens = inputs * tokensPerInputImage;
   const usage = {
@@ -99,7 +96,7 @@ function replyWithBytes(
   };
   const about = { background, output_format: fields.output_format ?? 'png', quality, size };
   const created = Math.floor(world.now() / 1000);
-  const data = images.map((image) => ({ b64_json: world.parts.media.render(image).toString('base64') }));
+  const data = images.map((image) => ({ b64_json: world.renderBase64(image) }));
   if (!fields.stream)
     return json(200, { created, ...about, data, ...(faults.has('missing-usage') ? {} : { usage }) });
   const prefix = kind === 'edits' ? 'image_edit' : 'image_generation';
@@ -123,7 +120,7 @@ function replyWithLinks(
   const revised = family.family === 'dall-e-3' ? { revised_prompt: `${fields.prompt}, in great detail` } : {};
   const data = images.map((image) => {
     if (fields.response_format === 'b64_json') {
-      return { b64_json: world.parts.media.render(image).toString('base64'), ...revised };
+      return { b64_json: world.renderBase64(image), ...revised };
     }
     const owner = { id: `img-${randomBytes(12).toString('hex')}`, faults: faults.sources() };
     return { url: world.link(owner, image, now, linkLifetimeSeconds), ...revised };

@@ -1,23 +1,26 @@
 import { z } from 'zod';
+import { Desk } from '../desk.ts';
+import type { Submission } from '../desk.ts';
+import { createDialect } from '../dialect.ts';
+import type { Dialect } from '../dialect.ts';
 import type { FaultSet } from '../fault.ts';
 import type { Medium } from '../media/medium.ts';
-import { eventStream, json, parseJson } from '../wire.ts';
-import type { Reply, WireRequest } from '../wire.ts';
-import type { Dialect, Submission, World } from '../world.ts';
+import { check, eventStream, json, parseJson } from '../wire.ts';
+import type { Reply } from '../wire.ts';
+import type { World } from '../world.ts';
 import {
   ArkError,
-  arkErrorReply,
   arkProblems,
   arkRequestId,
   invalid,
   missing,
   modelNotFound,
+  noArkRoute,
 } from './ark-error.ts';
 import { readModelName } from './ark-request.ts';
 import { findSeedreamModel, readSize } from './seedream-models.ts';
 import type { PixelSize, SeedreamModel } from './seedream-models.ts';
 
-const name = 'seedream';
 const imagesMax = 15;
 const referencesMax = 14;
 const pixelsPerToken = 256;
@@ -48,43 +51,25 @@ type Fields = z.infer<typeof fieldsSchema>;
 
 /** Volcengine Ark: synchronous images (providers.md 1.9). */
 export function createSeedreamDialect(world: World): Dialect {
-  return {
-    name,
+  const desk = new Desk(world, 'seedream', arkProblems);
+  return createDialect(desk, {
     prefix: '/ark/api/v3/images',
-    async handle(request) {
-      try {
-        return await route(world, request);
-      } catch (error) {
-        if (error instanceof ArkError) return arkErrorReply(error, world.now());
-        throw error;
-      }
+    noSuchRoute: noArkRoute,
+    routes: {
+      'POST /generations'({ request }) {
+        const body = parseJson(request.body);
+        const { prompt } = z.object({ prompt: z.string() }).safeParse(body).data ?? { prompt: '' };
+        return desk.create(request, { model: readModelName(body), prompt }, (submission) =>
+          generate(desk, body, submission),
+        );
+      },
     },
-  };
+  });
 }
 
-function route(world: World, request: WireRequest): Promise<Reply> {
-  if (!world.isAuthorised(request)) throw arkProblems.unauthorized;
-  if (request.method !== 'POST' || request.path !== '/generations') {
-    throw new ArkError(404, 'NotFound', `No such operation: ${request.method} ${request.path}.`);
-  }
-  const body = parseJson(request.body);
-  const model = readModelName(body);
-  const prompt =
-    typeof body === 'object' && body !== null && 'prompt' in body && typeof body.prompt === 'string'
-      ? body.prompt
-      : '';
-  const problems = (problem: keyof typeof arkProblems): Reply =>
-    arkErrorReply(arkProblems[problem], world.now());
-  return world.create(name, request, { model, prompt, texts: [prompt], problems }, (submission) =>
-    generate(world, body, submission),
-  );
-}
-
-async function generate(
-  world: World,
-  body: unknown,
-  { model: asked, prompt, faults }: Submission,
-): Promise<Reply> {
+async function generate(desk: Desk, body: unknown, submission: Submission): Promise<Reply> {
+  const { world } = desk;
+  const { model: asked, faults } = submission;
   const found = findSeedreamModel(asked);
   if (found === undefined) throw modelNotFound(asked);
   const fields = readFields(body, found.model);
@@ -95,7 +80,7 @@ async function generate(
   const [first] = items;
   if (first !== undefined && items.every((item) => 'failure' in item) && 'failure' in first)
     throw first.failure;
-  world.parts.statistics.countPrompt('creates', prompt);
+  desk.countCreate(submission);
   const created = Math.floor(world.now() / 1000);
   const data = items.map((item) => present(world, fields, faults, item));
   const usage = usageOf(fields, items, faults);
@@ -104,14 +89,9 @@ async function generate(
 }
 
 function readFields(body: unknown, model: SeedreamModel): Fields {
-  const parsed = fieldsSchema.safeParse(body);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const field = String(issue?.path[0] ?? 'body');
-    const isAbsent = typeof body === 'object' && body !== null && !(field in body);
-    throw isAbsent ? missing(field) : invalid(field, issue?.message ?? 'not valid');
-  }
-  const fields = parsed.data;
+  const fields = check(fieldsSchema, body, ({ field, reason, isAbsent }) =>
+    isAbsent ? missing(field) : invalid(field, reason),
+  );
   const references = [fields.image ?? []].flat();
   if (references.length > model.referencesMax) {
     throw invalid('image', `at most ${model.referencesMax} are supported by the model`);
@@ -174,7 +154,7 @@ function present(world: World, fields: Fields, faults: FaultSet, item: Item): Re
   const { medium } = item;
   const size = `${medium.width}x${medium.height}`;
   if (fields.response_format === 'b64_json') {
-    return { b64_json: world.parts.media.render(medium).toString('base64'), size };
+    return { b64_json: world.renderBase64(medium), size };
   }
   const owner = { id: arkRequestId(world.now()), faults: faults.sources() };
   return { url: world.link(owner, medium, world.now()), size };
@@ -188,8 +168,7 @@ function usageOf(fields: Fields, items: readonly Item[], faults: FaultSet): Reco
     images += 1;
     pixels += item.medium.width * item.medium.height;
   }
-  const factor = faults.has('usage-above') ? (faults.number('usage-above') ?? 1.5) : 1;
-  const tokens = Math.floor((pixels / pixelsPerToken) * factor);
+  const tokens = Math.floor((pixels / pixelsPerToken) * faults.usageFactor());
   const references = [fields.image ?? []].flat().length;
   return {
     generated_images: images,

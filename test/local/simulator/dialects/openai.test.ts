@@ -1,7 +1,7 @@
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { renderMedium } from '../../../../src/local/simulator/media/medium.ts';
-import { parseMultipart } from '../../../../src/local/simulator/multipart.ts';
+import { readForm, textsOf } from '../../../../src/local/simulator/wire.ts';
 import { readImage } from '../media/image-reader.ts';
 import { startHarness, testKey } from '../support.ts';
 import type { Answer, Harness } from '../support.ts';
@@ -349,8 +349,16 @@ describe('faults', () => {
 
 describe('multipart bodies', () => {
   const type = 'multipart/form-data; boundary=xx';
+  const read = (contentType: string, body: Buffer) =>
+    readForm({
+      method: 'POST',
+      path: '/',
+      query: new URLSearchParams(),
+      headers: { 'content-type': contentType },
+      body,
+    });
 
-  it('are read with quoted boundaries and binary content', () => {
+  it('are read with quoted boundaries and binary content', async () => {
     const body = Buffer.concat([
       Buffer.from('--xx\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--xx\r\n'),
       Buffer.from(
@@ -359,11 +367,12 @@ describe('multipart bodies', () => {
       Buffer.from([0, 13, 10, 45, 45, 120, 255]),
       Buffer.from('\r\n--xx--\r\n'),
     ]);
-    const parts = parseMultipart('multipart/form-data; boundary="xx"', body);
-    expect(parts).toEqual([
-      { name: 'a', filename: undefined, type: 'text/plain', body: Buffer.from('1') },
-      { name: 'f', filename: 'x.png', type: 'image/png', body: Buffer.from([0, 13, 10, 45, 45, 120, 255]) },
-    ]);
+    const form = (await read('multipart/form-data; boundary="xx"', body)) ?? new FormData();
+    expect(textsOf(form)).toEqual({ a: '1' });
+    const file = form.get('f');
+    if (file === null || typeof file === 'string') throw new Error('The file is missing.');
+    expect([file.name, file.type]).toEqual(['x.png', 'image/png']);
+    expect(Buffer.from(await file.arrayBuffer())).toEqual(Buffer.from([0, 13, 10, 45, 45, 120, 255]));
   });
 
   it.each([
@@ -372,7 +381,7 @@ describe('multipart bodies', () => {
     ['no end', type, '--xx\r\nContent-Disposition: form-data; name="a"\r\n\r\n1'],
     ['a part without a name', type, '--xx\r\nContent-Type: text/plain\r\n\r\n1\r\n--xx--'],
     ['a part without a head', type, '--xx\r\n1\r\n--xx--'],
-  ])('are refused with %s', (_title, contentType, body) => {
-    expect(parseMultipart(contentType, Buffer.from(body))).toBeUndefined();
+  ])('are refused with %s', async (_title, contentType, body) => {
+    expect(await read(contentType, Buffer.from(body))).toBeUndefined();
   });
 });

@@ -1,0 +1,134 @@
+import type { z } from 'zod';
+import { Desk } from './desk.ts';
+import type { Submission } from './desk.ts';
+import type { Call } from './dialect.ts';
+import type { Problem } from './disturb.ts';
+import { FaultSet } from './fault.ts';
+import { momentOf, nextChangeAt } from './task.ts';
+import type { Task } from './task.ts';
+import type { TaskStore } from './task-store.ts';
+import type { Reply, WireError } from './wire.ts';
+import type { World } from './world.ts';
+
+export interface JobFormat<Detail> {
+  readonly name: string;
+  readonly problems: Readonly<Record<Problem, WireError>>;
+  /** What a task has to remember of its request; it survives a restart through the state file. */
+  readonly detail: z.ZodType<Detail>;
+  /** How long a finished record can be asked for. */
+  readonly recordKeptMs: number;
+  /** How long any record can be asked for, whatever became of it; without a limit, when absent. */
+  readonly knownForMs?: number;
+  /** The body of a callback, sent at each change of status to the address that a task names. */
+  readonly callbackBody?: (task: Task<Detail>) => unknown;
+}
+
+export interface JobOrder<Detail> {
+  readonly id: string;
+  readonly detail: Detail;
+  readonly expiresAfterMs: number;
+  /** The name that the answers give the model, where it is not the one that was asked for. */
+  readonly model?: string;
+  readonly callbackUrl?: string | undefined;
+}
+
+/** A desk whose creates become tasks that are asked for later. */
+export class JobDesk<Detail> extends Desk {
+  readonly #format: JobFormat<Detail>;
+  readonly #store: TaskStore<Detail>;
+
+  constructor(world: World, format: JobFormat<Detail>) {
+    super(world, format.name, format.problems);
+    this.#format = format;
+    this.#store = world.store(format.name, format.detail, format.recordKeptMs);
+    for (const task of this.#store.oldestFirst()) this.#watch(task);
+  }
+
+  /** A task that nobody can ask for yet. */
+  draft({ model, prompt, faults }: Submission, order: JobOrder<Detail>): Task<Detail> {
+    return { model, prompt, ...this.world.times(faults), faults: faults.sources(), ...order };
+  }
+
+  /** Accepts the task: it is kept, counted and announced to its callback. */
+  async keep(task: Task<Detail>): Promise<void> {
+    this.#store.insert(task);
+    this.countCreate(task);
+    const announced = this.#announce(task);
+    this.#watch(task);
+    if (FaultSet.of(task.faults).has('callback-early')) await announced;
+  }
+
+  isTaken(id: string): boolean {
+    return this.#store.has(id);
+  }
+
+  /** The task, unless its record is forgotten; with `vanishes`, it is lost once the rendering began. */
+  find(id: string): Task<Detail> | undefined {
+    const task = this.#store.get(id);
+    const now = this.world.now();
+    const { knownForMs = Number.POSITIVE_INFINITY } = this.#format;
+    if (task === undefined || now - task.createdAt >= knownForMs) return undefined;
+    if (!FaultSet.of(task.faults).has('vanishes')) return task;
+    return momentOf(task, now).phase === 'queued' ? task : undefined;
+  }
+
+  newestFirst(): Task<Detail>[] {
+    return this.#store.newestFirst();
+  }
+
+  cancel(task: Task<Detail>): void {
+    this.#store.cancel(task);
+  }
+
+  remove({ id }: Task<Detail>): void {
+    this.#store.remove(id);
+  }
+
+  /** Answers an exchange about the task that the route names; `missing` is the dialect's 404, unless given. */
+  about(
+    stage: 'poll' | 'delete' | 'media',
+    { request, id }: Call,
+    answers: {
+      readonly found: (task: Task<Detail>, faults: FaultSet) => Reply;
+      readonly missing?: () => Reply;
+    },
+  ): Promise<Reply> {
+    const { found, missing = () => this.problems('not-found') } = answers;
+    const task = this.find(id);
+    return this.later({ stage, request }, task === undefined ? [] : [task], (faults) =>
+      task === undefined ? missing() : found(task, faults),
+    );
+  }
+
+  /** Answers an exchange about many tasks; `named` are those that the caller asked for by their ids. */
+  list(
+    { request }: Call,
+    named: readonly Task<Detail>[],
+    answer: (faults: FaultSet) => Reply,
+  ): Promise<Reply> {
+    return this.later({ stage: 'list', request }, named, answer);
+  }
+
+  /** Calls back at each change of status from now on. */
+  #watch(task: Task<Detail>): void {
+    if (task.callbackUrl === undefined) return;
+    const { clock } = this.world.parts;
+    const at = nextChangeAt(task, clock.now());
+    if (at === undefined || !Number.isFinite(at)) return;
+    clock.at(at, () => {
+      if (this.#store.get(task.id) !== task || task.cancelledAt !== undefined) return;
+      void this.#announce(task);
+      this.#watch(task);
+    });
+  }
+
+  async #announce(task: Task<Detail>): Promise<void> {
+    const { callbackBody } = this.#format;
+    const faults = FaultSet.of(task.faults);
+    if (task.callbackUrl === undefined || callbackBody === undefined || faults.has('callback-never')) return;
+    const body = JSON.stringify(callbackBody(task));
+    const delivery = { url: task.callbackUrl, body, failing: faults.has('callback-failing') };
+    const times = faults.has('callback-twice') ? 2 : 1;
+    await Promise.all(Array.from({ length: times }, () => this.world.parts.callbacks.deliver(delivery)));
+  }
+}
