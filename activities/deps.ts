@@ -1,5 +1,5 @@
 import type { Logger } from '../src/observability/log.ts';
-import type { Channels } from '../src/routing/channels.ts';
+import type { Channels, LinkHeaders } from '../src/routing/channels.ts';
 import type { SlotKeeper } from '../src/capacity/slot-keeper.ts';
 import type { SubmitGate } from '../src/capacity/submit-gate.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
@@ -43,7 +43,7 @@ export interface ChannelActivityDeps {
   readonly copyResults: (
     task: string,
     items: readonly ResultItem[],
-    timeoutMs: number,
+    options: { readonly timeoutMs: number; readonly headersFor: LinkHeaders },
   ) => Promise<readonly ResultItem[]>;
   /** One per channel and credential of this process. */
   readonly submitLimiter: (candidate: RouteCandidate) => RateLimiter;

@@ -1,6 +1,8 @@
+import { metricMeter } from '@temporalio/activity';
 import { defined } from '../src/domain/defined.ts';
 import { settle } from '../src/domain/price.ts';
 import type { Settlement } from '../src/domain/price.ts';
+import { classified } from '../src/domain/task.ts';
 import type { TaskError } from '../src/domain/task.ts';
 import { taskProviderFor } from '../src/routing/channels.ts';
 import type { TaskActivityDeps } from './deps.ts';
@@ -79,20 +81,24 @@ export function createFinishTask(deps: TaskActivityDeps) {
       });
       return { charge: closed.charged.toString() };
     }
+    const failed = classified(error ?? (await upstreamWords(task)));
     await tasks.finish(task, {
       status: 'failed',
       version: BigInt(finish.version),
       charge: 0n,
       chargeEstimated: false,
-      error: error ?? (await upstreamWords(task)),
+      error: failed,
     });
+    metricMeter
+      .createCounter('mediary_task_failures', undefined, 'Failed tasks by class.')
+      .add(1, { class: failed.class });
     return { charge: '0' };
   }
 
   async function upstreamWords(task: string): Promise<TaskError> {
     const outcome = (await tasks.find(task))?.outcome;
-    const message = outcome?.kind === 'failed' ? outcome.message : 'The upstream failed.';
-    return { code: 'provider_error', message };
+    if (outcome?.kind !== 'failed') return { code: 'provider_error', message: 'The upstream failed.' };
+    return { code: 'provider_error', message: outcome.message, ...outcome.failure };
   }
 }
 

@@ -2,6 +2,7 @@ import { defined } from '../src/domain/defined.ts';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { z } from 'zod';
 import { nextPollDelayMs } from '../src/domain/poll-schedule.ts';
+import { linkHeadersOf } from '../src/routing/channels.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { OperationStatus } from '../src/providers/provider.ts';
 import type { ChannelActivityDeps } from './deps.ts';
@@ -25,6 +26,7 @@ const memorySchema = z.object({
   gone: z.number(),
   phase: z.enum(['submitted', 'running']),
   progress: z.number().optional(),
+  queuePosition: z.number().optional(),
   lastError: z.string().optional(),
   retryAfterMs: z.number().optional(),
 });
@@ -90,31 +92,41 @@ async function record(
   const { task } = input;
   switch (status.state) {
     case 'succeeded': {
+      const { facts, cost, traceId } = status;
       const items = await beating(
-        deps.copyResults(task, status.items, input.last ? lastCopyMaxMs : copyMaxMs),
+        deps.copyResults(task, status.items, {
+          timeoutMs: input.last ? lastCopyMaxMs : copyMaxMs,
+          headersFor: linkHeadersOf(deps.channels, { ...input, ...input.candidate }),
+        }),
       );
-      await deps.tasks.recordOutcome(task, { kind: 'succeeded', items, facts: status.facts }, status.traceId);
-      return { result: { kind: 'succeeded', facts: status.facts } };
+      await deps.tasks.recordOutcome(
+        task,
+        { kind: 'succeeded', items, facts, ...defined({ cost }) },
+        traceId,
+      );
+      return { result: { kind: 'succeeded', facts } };
     }
     case 'failed': {
-      const message = `${status.code}: ${deps.scrub(status.message)}`;
-      await deps.tasks.recordOutcome(task, { kind: 'failed', code: status.code, message }, status.traceId);
+      const { code, failure, cost, traceId } = status;
+      const message = `${code}: ${deps.scrub(status.message)}`;
+      const outcome = { kind: 'failed', code, message, failure, ...defined({ cost }) } as const;
+      await deps.tasks.recordOutcome(task, outcome, traceId);
       return { result: { kind: 'failed' } };
     }
     case 'pending': {
-      const { progress } = status;
+      const { progress, queuePosition } = status;
       // A status that goes backwards leaves ours where it is.
       const phase = memory.phase === 'running' ? 'running' : status.phase;
       if (phase !== memory.phase) await deps.tasks.markRunning(task, BigInt(input.version));
-      if (progress !== undefined && progress !== memory.progress)
-        await deps.tasks.recordProgress(task, progress);
+      const isKnown = progress === memory.progress && queuePosition === memory.queuePosition;
+      if (!isKnown) await deps.tasks.recordProgress(task, defined({ progress, queuePosition }));
       return {
         memory: {
           polls: memory.polls + 1,
           errors: 0,
           gone: 0,
           phase,
-          ...defined({ progress }),
+          ...defined({ progress, queuePosition }),
         },
       };
     }
@@ -133,7 +145,8 @@ async function afterError(
   const gone = error.gone ? memory.gone + 1 : 0;
   if (gone >= goneMax) {
     const message = `${error.code}: the upstream no longer knows this job.`;
-    await deps.tasks.recordOutcome(input.task, { kind: 'failed', code: error.code, message });
+    const failure = { class: 'internal' } as const;
+    await deps.tasks.recordOutcome(input.task, { kind: 'failed', code: error.code, message, failure });
     return { result: { kind: 'failed' } };
   }
   if (input.last) {

@@ -106,7 +106,12 @@ export function createSubmit(deps: ChannelActivityDeps) {
         return persistOrGiveUp(input, error, deps);
       case 'rejected':
         await attempts.end(id, 'rejected', { code, message });
-        await deps.tasks.recordOutcome(input.task, { kind: 'failed', code, message: `${code}: ${message}` });
+        await deps.tasks.recordOutcome(input.task, {
+          kind: 'failed',
+          code,
+          message: `${code}: ${message}`,
+          failure: error.failure,
+        });
         return { kind: 'rejected', code };
       case 'ambiguous':
         await attempts.end(id, 'ambiguous', { code, message });
@@ -236,11 +241,14 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
     if (input.adopt !== undefined) return accept(id, input, { operation: { id: input.adopt } }, deps);
     const channel = openChannel(deps, input.candidate.channel);
     const provider = taskProviderFor(channel.provider, input.kind);
-    if (provider?.find === undefined) return { kind: 'ambiguous', code: begun.code ?? 'submission_lost' };
+    const stored = provider?.find === undefined ? undefined : await deps.requests.find(input.task);
+    if (provider?.find === undefined || stored === undefined)
+      return { kind: 'ambiguous', code: begun.code ?? 'submission_lost' };
     const signal = AbortSignal.timeout(channel.config.timeouts.poll_ms);
     const found = await beating(
       provider.find(
         {
+          request: stored.request,
           marker: begun.marker,
           sentAfter: begun.started_at - clockSkewMs,
           sentBefore: (begun.ended_at ?? deps.now()) + clockSkewMs,

@@ -105,7 +105,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     auth: createKeyAuth({ keys: stores.keys, secret: secrets.deriveKey('api-key-hmac'), now, randomBytes }),
     secrets,
     catalogue,
-    providers,
+    channels: core.channels,
     port,
     ledger: core.ledger,
     createTask: createTaskCreator({

@@ -13,7 +13,7 @@ import type { Environment } from './config/environment.ts';
 import type { Core } from './core.ts';
 import { readLocalSettings } from './config/local-settings.ts';
 import { createLogger } from './observability/log.ts';
-import { providers } from './providers/index.ts';
+import { adapters } from './providers/index.ts';
 import { createImageLeaseStore } from './store/image-leases.ts';
 import { connectMongo } from './store/mongo.ts';
 import { createTaskStore } from './store/tasks.ts';
@@ -115,8 +115,7 @@ const context: CliContext = {
   print: (text) => console.log(text),
   environment: () => readEnvironment(),
   operator: userInfo().username,
-  loadConfig: () =>
-    loadGatewayConfig(readEnvironment().GATEWAY_CONFIG, rawEnvironment(), Object.keys(providers)),
+  loadConfig: () => loadGatewayConfig(readEnvironment().GATEWAY_CONFIG, rawEnvironment(), adapters),
   verifyLedger,
   rebuildProjection: rebuild,
   fail: (status) => {

@@ -15,7 +15,7 @@ import { createUpstreamClient } from './http-client/index.ts';
 import { ensureLedgerIndexes, ledgerCollection } from './ledger/collection.ts';
 import { createLedger } from './ledger/ledger.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import { providers } from './providers/index.ts';
+import { adapters, providers } from './providers/index.ts';
 import { openResults } from './results/results.ts';
 import type { Results } from './results/results.ts';
 import { createSecrets } from './access/secrets.ts';
@@ -53,7 +53,7 @@ export interface Core {
 /** Opens what the environment names. Throws ConfigError with every problem found. */
 export async function openCore(environment: Environment, log: Logger): Promise<Core> {
   const addresses = requireAddresses(environment);
-  const load = () => loadGatewayConfig(environment.GATEWAY_CONFIG, rawEnvironment(), Object.keys(providers));
+  const load = () => loadGatewayConfig(environment.GATEWAY_CONFIG, rawEnvironment(), adapters);
   let current = load();
   const now = () => Date.now();
   const mongo = await connectMongo(addresses.mongodbUri, { appName: 'mediary' });
@@ -77,7 +77,9 @@ export async function openCore(environment: Environment, log: Logger): Promise<C
     now,
     random: Math.random,
   });
+  const channels = createChannels({ current: () => current, providers, request: upstream });
   const results = await openResults({
+    channels,
     config: current.results,
     environment,
     stores,
@@ -96,7 +98,7 @@ export async function openCore(environment: Environment, log: Logger): Promise<C
     stores,
     ledger: createLedger({ collection, now }),
     secrets,
-    channels: createChannels({ current: () => current, providers, request: upstream }),
+    channels,
     health,
     results,
     temporal,

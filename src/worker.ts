@@ -197,8 +197,8 @@ function channelDeps(core: Core): ChannelActivityDeps {
     attempts,
     channels: core.channels,
     gate: createSubmitGate(core.health),
-    copyResults: async (task, items, timeoutMs) =>
-      (await core.results.kept?.copier.copy(task, items, timeoutMs)) ?? items,
+    copyResults: async (task, items, options) =>
+      (await core.results.kept?.copier.copy(task, items, options)) ?? items,
     submitLimiter: ({ channel, credential }) =>
       remember(limiters, `${channel}/${credential}`, () =>
         limiter(core.channels(channel)?.config.limits.submits_per_second ?? 1),

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { environmentNames } from '../src/config/environment.ts';
 import { fileSchema, parseGatewayConfig } from '../src/config/gateway-file.ts';
 import { errorTable, taskErrorCodes } from '../src/domain/errors.ts';
+import { failureClasses } from '../src/domain/failure.ts';
 import { createDocument, errorCodesOf, openApiPath } from '../src/http/openapi.ts';
 import { createRoutes } from '../src/http/routes/index.ts';
 import type { RouteDeps } from '../src/http/deps.ts';
@@ -32,6 +33,11 @@ describe('docs/errors.md', () => {
 
   it.each(Object.entries(errorTable))('%s: status and type', (code, { status, type }) => {
     expect(sections.get(code)).toBe(`${status} · ${type}`);
+  });
+
+  it('describes every class of failure, and no other', () => {
+    const described = [...page.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name = '']) => name);
+    expect(sorted(described)).toEqual(sorted(failureClasses));
   });
 
   it('every code is thrown somewhere', () => {

@@ -1,5 +1,6 @@
 import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
+import { failureClasses } from '../domain/failure.ts';
 import { taskStatuses } from '../domain/task.ts';
 import { operatorActions } from '../domain/task-input.ts';
 import { noteMore, openSession } from './context.ts';
@@ -19,6 +20,7 @@ const columns = [
 
 interface TaskFilterOptions {
   readonly status?: string;
+  readonly class?: string;
   readonly account?: string;
   readonly channel?: string;
   readonly model?: string;
@@ -34,6 +36,7 @@ export function addTaskCommands(program: Command, context: CliContext): void {
   tasks
     .command('list')
     .addOption(new Option('--status <status>').choices(taskStatuses))
+    .addOption(new Option('--class <class>', 'failed tasks of this class').choices(failureClasses))
     .option('--account <id>')
     .option('--channel <id>')
     .option('--model <id>')

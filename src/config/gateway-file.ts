@@ -29,7 +29,13 @@ const channelSchema = z.strictObject({
   provider: z.string(),
   base_url: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
   credentials: z
-    .array(z.strictObject({ id: identifier, api_key: z.string().min(1) }))
+    .array(
+      z.strictObject({
+        id: identifier,
+        api_key: z.string().min(1),
+        callback_secret: z.string().min(1).optional(),
+      }),
+    )
     .min(1)
     .refine(unique('id'), 'credential ids must differ'),
   enabled: z.boolean().default(true),
@@ -184,7 +190,7 @@ export interface GatewayConfig {
 export function loadGatewayConfig(
   path: string,
   environment: NodeJS.ProcessEnv,
-  providerNames: readonly string[],
+  adapters: Omit<ParseConfigContext, 'environment'>,
 ): GatewayConfig {
   let text: string;
   try {
@@ -194,13 +200,15 @@ export function loadGatewayConfig(
       'cannot be read: copy gateway.example.yaml, or set GATEWAY_CONFIG to your file',
     ]);
   }
-  return parseGatewayConfig(text, path, { environment, providerNames });
+  return parseGatewayConfig(text, path, { ...adapters, environment });
 }
 
 export interface ParseConfigContext {
   readonly environment: NodeJS.ProcessEnv;
   /** The adapters that exist. */
   readonly providerNames: readonly string[];
+  /** Those whose links callers cannot use: their results must be copied. */
+  readonly needingStorage?: readonly string[];
 }
 
 export function parseGatewayConfig(text: string, source: string, context: ParseConfigContext): GatewayConfig {
@@ -217,14 +225,23 @@ export function parseGatewayConfig(text: string, source: string, context: ParseC
     violations.push(...parsed.error.issues.flatMap((issue) => describeIssue(issue)));
   } else {
     parsed.data.channels.forEach((channel, index) => {
-      if (context.providerNames.includes(channel.provider)) return;
-      violations.push(
-        `channels[${index}].provider: "${channel.provider}" is none of ${context.providerNames.join(', ')}`,
-      );
+      const issue = providerIssue(channel.provider, parsed.data.results.storage, context);
+      if (issue !== undefined) violations.push(`channels[${index}].provider: ${issue}`);
     });
   }
   if (violations.length > 0 || !parsed.success) throw new ConfigError(source, violations);
   return { ...parsed.data, version: createHash('sha256').update(text).digest('hex').slice(0, 12) };
+}
+
+function providerIssue(
+  provider: string,
+  storage: GatewayConfig['results']['storage'],
+  { providerNames, needingStorage = [] }: ParseConfigContext,
+): string | undefined {
+  if (!providerNames.includes(provider)) return `"${provider}" must be one of ${providerNames.join(', ')}`;
+  return storage === 'none' && needingStorage.includes(provider)
+    ? `"${provider}" needs results.storage: its links expire within minutes or need its key, so results must be copied`
+    : undefined;
 }
 
 interface Substitution {

@@ -1,3 +1,5 @@
+import type { Failure } from './failure.ts';
+
 /**
  * Every error that a caller can meet: one row a code. `retryable` says whether the same request may succeed later
  * without being changed. Source: the error table of the interface; docs/errors.md holds a paragraph for each
@@ -47,6 +49,8 @@ export const taskErrorCodes = ['provider_error', 'task_expired', 'task_cancelled
 export type TaskErrorCode = (typeof taskErrorCodes)[number];
 
 export interface GatewayErrorOptions {
+  /** What an upstream's failure was. */
+  readonly failure?: Failure;
   /** The wire name of the field at fault: `metadata.seed`, `images[1]`. */
   readonly param?: string;
   /** For our log only; never sent. */
@@ -62,6 +66,7 @@ export class GatewayError extends Error {
   readonly param: string;
   readonly detail: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly failure: Failure | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, message: string, options: GatewayErrorOptions = {}) {
@@ -71,6 +76,7 @@ export class GatewayError extends Error {
     this.param = options.param ?? '';
     this.detail = options.detail;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.failure = options.failure;
     this.headers = options.headers ?? {};
   }
 

@@ -1,3 +1,5 @@
+import { failureOfTaskCode } from './failure.ts';
+import type { Failure } from './failure.ts';
 import type { StoredMedia } from './stored-media.ts';
 import type { TaskErrorCode } from './errors.ts';
 
@@ -35,9 +37,15 @@ export const statusMessages: Record<TaskStatus, string> = {
   failed: 'The task failed.',
 };
 
-export interface TaskError {
+/** Why a task failed. Its class is absent until the task has ended; tasks of older versions have none. */
+export interface TaskError extends Partial<Failure> {
   readonly code: TaskErrorCode;
   readonly message: string;
+}
+
+/** Every failed task has a class: the one that its upstream's words stand for, else that of its code. */
+export function classified(error: TaskError): TaskError & Failure {
+  return { ...failureOfTaskCode(error.code), ...error };
 }
 
 /** One delivered video or image. `expiresAt` in Unix seconds. */

@@ -37,6 +37,8 @@ interface Delivery {
 
 interface MediaFetch {
   readonly url: string;
+  /** Sent to the origin of `url` only: a redirect elsewhere goes without them. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly maxBytes: number;
   /** For the whole exchange, redirects and body included. */
   readonly timeoutMs: number;
@@ -110,7 +112,9 @@ async function openMedia(fetch: MediaFetch, agent: Agent, rules: AddressRules): 
   let url = fetch.url;
   for (let hop = 0; hop <= redirectsMax; hop += 1) {
     requirePermitted(url, rules);
-    const answer = await exchange(agent, { method: 'GET', url, headers: { accept: '*/*' }, signal });
+    const own = new URL(url).origin === new URL(fetch.url).origin ? fetch.headers : undefined;
+    const headers = { ...own, accept: '*/*' };
+    const answer = await exchange(agent, { method: 'GET', url, headers, signal });
     if (!redirectStatuses.has(answer.status)) return describeMedia(answer, fetch.maxBytes);
     answer.discard();
     const { location } = answer.headers;

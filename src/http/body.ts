@@ -38,19 +38,13 @@ export function jsonBody(bytesMax: number): BodyReader {
   };
 }
 
-/** Whatever an upstream sends: JSON if it is JSON, else undefined. */
-export function lenientBody(bytesMax: number): BodyReader {
+/** The bytes as they came: what an upstream signs. */
+export function rawBody(bytesMax: number): BodyReader {
   return {
     mediaTypes: ['application/json'],
     async read(context) {
       checkAnnouncedLength(context, bytesMax);
-      const bytes = await collect(context.req, bytesMax);
-      try {
-        const body: unknown = JSON.parse(bytes.toString('utf8'));
-        return body;
-      } catch {
-        return undefined;
-      }
+      return collect(context.req, bytesMax);
     },
   };
 }

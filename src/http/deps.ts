@@ -1,5 +1,6 @@
 import type { Catalogue } from '../routing/catalogue.ts';
 import type { ChannelConfig } from '../config/gateway-file.ts';
+import type { Channels } from '../routing/channels.ts';
 import type { ChannelSwitches } from '../routing/switches.ts';
 import type { CreatedTask, CreateTaskCommand } from '../tasks/create-task.ts';
 import type { RandomBytes } from '../domain/ids.ts';
@@ -10,7 +11,6 @@ import type { KeyAuth } from '../access/api-keys.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { Provider } from '../providers/provider.ts';
 import type { Secrets } from '../access/secrets.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { AttemptStore } from '../store/attempts.ts';
@@ -39,7 +39,7 @@ export interface AppDeps extends AddressChecks {
 
   readonly catalogue: Catalogue;
   /** For upstream callbacks: says whether one is worth a wake-up. */
-  readonly providers: Readonly<Record<string, Provider>>;
+  readonly channels: Channels;
   /** `createTaskCreator(…)` of src/tasks/create-task.ts. */
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
   readonly port: TaskPort;

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { defined } from '../domain/defined.ts';
+import { failureClasses } from '../domain/failure.ts';
 import { GatewayError, errorTable } from '../domain/errors.ts';
 
-/** The error body of every route: all four fields are there, always strings. */
+/** The error body of every route: the first four fields are there, always strings. */
 export const errorSchema = z
   .object({
     error: z.object({
@@ -11,13 +13,18 @@ export const errorSchema = z
         .string()
         .meta({ description: 'The field at fault, such as `metadata.seed`; empty if none is.' }),
       code: z.string().meta({ description: 'One of the codes of docs/errors.md.' }),
+      class: z
+        .enum(failureClasses)
+        .optional()
+        .meta({ description: 'Of a failure at an upstream: what it was. See docs/errors.md.' }),
     }),
   })
   .meta({ id: 'Error' });
 
 export function presentError(error: GatewayError): z.infer<typeof errorSchema> {
-  const { message, param, code } = error;
-  return { error: { message, type: errorTable[code].type, param, code } };
+  const { message, param, code, failure } = error;
+  const { type } = errorTable[code];
+  return { error: { message, type, param, code, ...defined({ class: failure?.class }) } };
 }
 
 /** Names of errors which say that MongoDB does not answer; the same request may succeed later. */

@@ -14,32 +14,33 @@ export function mayBeAccepted({ outcome }: UpstreamError): boolean {
 /** What the caller of a synchronous image is told when no channel delivered. Nothing was charged in any case. */
 export function explainFailure(failure: UpstreamError): GatewayError {
   const detail = `${failure.outcome}: ${failure.code}`;
+  const because = { detail, failure: failure.failure };
   switch (failure.outcome) {
     case 'ambiguous':
       return new GatewayError(
         'provider_error',
         `The upstream failed while it rendered (${said(failure)}). Nothing was charged.`,
-        { headers: noRetry, detail, cause: failure },
+        { ...because, headers: noRetry, cause: failure },
       );
     case 'rejected':
       return new GatewayError('invalid_parameter', `The upstream refused the request: ${said(failure)}`, {
-        param: 'prompt',
+        ...because,
+        param: failure.failure.field ?? failure.failure.input ?? 'prompt',
         headers: noRetry,
-        detail,
       });
     case 'throttled':
     case 'not_sent':
       return new GatewayError('service_unavailable', 'The model is busy at the moment. Nothing was sent.', {
+        ...because,
         retryAfterSeconds:
           failure.retryAfterMs === undefined
             ? retryAfterSecondsDefault
             : Math.max(1, Math.ceil(failure.retryAfterMs / 1000)),
-        detail,
         cause: failure,
       });
     case 'unavailable':
       return new GatewayError('provider_error', 'The upstream did not accept the request.', {
-        detail,
+        ...because,
         cause: failure,
       });
     default:

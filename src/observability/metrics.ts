@@ -1,3 +1,4 @@
+import type { FailureClass } from '../domain/failure.ts';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 /** Labels carry names of the configuration and codes of ours: never an account, a key, a task or a prompt. */
@@ -5,6 +6,8 @@ export interface Metrics {
   observeRequest(operation: string, status: number, seconds: number): void;
   /** `outcome`: `created`, `replayed`, or the error code. */
   countCreate(outcome: string): void;
+  /** Of synchronous images; the worker counts failed tasks (`mediary_task_failures`). */
+  countImageFailure(failure: FailureClass): void;
   /** Answered on every scrape. */
   setWaiting(read: () => number): void;
   /** Prometheus text. */
@@ -31,6 +34,12 @@ export function createMetrics(): Metrics {
     labelNames: ['outcome'],
     registers: [registry],
   });
+  const imageFailures = new Counter({
+    name: 'mediary_image_failures_total',
+    help: 'Synchronous image requests that no channel served, by class of the failure.',
+    labelNames: ['class'],
+    registers: [registry],
+  });
   let readWaiting = (): number => 0;
   new Gauge({
     name: 'mediary_http_waiting_requests',
@@ -43,6 +52,7 @@ export function createMetrics(): Metrics {
   return {
     observeRequest: (operation, status, seconds) => requests.observe({ operation, status }, seconds),
     countCreate: (outcome) => creates.inc({ outcome }),
+    countImageFailure: (failure) => imageFailures.inc({ class: failure }),
     setWaiting: (read) => {
       readWaiting = read;
     },

@@ -1,5 +1,8 @@
-import type { UpstreamOutcome } from '../domain/upstream-outcome.ts';
+import type { Cost } from '../domain/cost.ts';
+import { failureOfOutcome } from '../domain/failure.ts';
+import type { Failure } from '../domain/failure.ts';
 import type { JsonObject, ImageRequest, VideoRequest } from '../domain/request.ts';
+import type { UpstreamOutcome } from '../domain/upstream-outcome.ts';
 import type { ResultItem, SettleFacts } from '../domain/task.ts';
 
 /**
@@ -7,6 +10,7 @@ import type { ResultItem, SettleFacts } from '../domain/task.ts';
  * types. No Koa, no database, no money, no sleeping and no retry happens inside. A capability exists if its method does.
  */
 export interface Provider {
+  readonly about: ProviderFacts;
   readonly video?: VideoProvider;
   /** Images that the upstream renders while we wait. */
   readonly image?: SynchronousImageProvider;
@@ -14,14 +18,38 @@ export interface Provider {
   readonly imageTask?: TaskProvider<ImageRequest>;
 }
 
-export interface TaskProvider<Request> {
+/** What operators should know of a vendor before they choose it; docs/providers.md is generated from it. */
+export interface ProviderFacts {
+  readonly vendor: string;
+  /** What requests may carry, over all models. */
+  readonly inputs: string;
+  /** Where answers say what the vendor charges: its unit (`USD`, `credits`). Absent: they do not. */
+  readonly costUnit?: string;
+  /** What the vendor's documents leave open, and the adapter therefore does not rely on. */
+  readonly unverified: readonly string[];
+}
+
+/** What is known of the links in answers. */
+export interface ResultLinks {
+  /** Seconds that a link works; absent: it is not known, or a day and more. */
+  readonly linkLifeSeconds?: number;
+  /**
+   * Links work with the vendor's key only: the headers for this one, and for the vendor's own hosts alone. Callers
+   * cannot use such a link.
+   */
+  readonly linkHeaders?: (url: string, context: ProviderContext) => Readonly<Record<string, string>>;
+}
+
+export interface TaskProvider<Request> extends ResultLinks {
   /** Says why this adapter cannot express the request for this upstream model; undefined: it can. */
   readonly check?: (request: Request, model: string) => RequestIssue | undefined;
   /** Exactly one upstream call that may create a job. Throws UpstreamError. */
   readonly submit: (request: Request, context: SubmitContext) => Promise<Submitted>;
   /** Throws UpstreamError when the upstream did not tell; that never fails a task by itself. */
   readonly status: (operation: Operation, context: ProviderContext) => Promise<OperationStatus>;
-  /** `cancelled`: it will neither finish nor be billed. `refused`: it goes on, or it is finished already. */
+  /** Up to which state the upstream lets a job be cancelled; `never`: there is no `cancel`. */
+  readonly cancelUntil: 'queued' | 'running' | 'never';
+  /** `cancelled`: it will neither finish nor be billed. `refused`: it continues, or it is finished already. */
   readonly cancel?: (operation: Operation, context: ProviderContext) => Promise<'cancelled' | 'refused'>;
   /** Status of many operations in one request; one that is missing in the answer is missing in the map. */
   readonly list?: (
@@ -30,13 +58,20 @@ export interface TaskProvider<Request> {
   ) => Promise<ReadonlyMap<string, OperationStatus>>;
   /** At most this many operations fit into one `list`. */
   readonly listMax?: number;
-  /** Jobs that carry our marker, for a submit whose answer got lost. */
-  readonly find?: (lost: LostSubmit, context: ProviderContext) => Promise<readonly Submitted[]>;
+  /** Jobs that may be the one of a submit whose answer was lost. */
+  readonly find?: (lost: LostSubmit<Request>, context: ProviderContext) => Promise<readonly Submitted[]>;
   /**
-   * Reads an upstream's callback: `true` when it says that the job ended, which wakes the poller up. The body is
-   * never trusted beyond that.
+   * What `find` recognises a job by. `marker`: a text of ours, so what it finds is ours. `window`: the model and the
+   * time only, so a job counts only if it is the only one and no other submission could have made it.
    */
-  readonly parseCallback?: (body: unknown) => boolean;
+  readonly findBy?: 'marker' | 'window';
+  /** Reads an upstream's callback. It is a hint: the state always comes from a request of our own. */
+  readonly parseCallback?: (callback: UpstreamCallback) => CallbackNews;
+  /**
+   * Whether the vendor's signature is right, where it signs; one that is not is ignored. A callback that the vendor
+   * leaves unsigned, or that cannot be verified because no secret is configured, is as good as a signed one: true.
+   */
+  readonly verifyCallback?: (callback: UpstreamCallback, context: CallbackContext) => Promise<boolean>;
   /**
    * Tokens that the upstream will bill for the request at a concrete resolution and ratio, worst case over
    * everything that the request leaves open; undefined where the formula does not know the pair. `model` is the
@@ -76,6 +111,7 @@ export interface GeneratedImages {
   readonly facts: SettleFacts;
   /** Upstream fields that the OpenAI response shape knows: usage, background, output_format, quality, size. */
   readonly extra: JsonObject;
+  readonly cost?: Cost;
 }
 
 export interface EstimateOutput {
@@ -102,7 +138,8 @@ export interface Submitted {
   readonly traceId?: string;
 }
 
-export interface LostSubmit {
+export interface LostSubmit<Request> {
+  readonly request: Request;
   readonly marker: string;
   /** Unix milliseconds between which the lost request was sent. */
   readonly sentAfter: number;
@@ -115,20 +152,58 @@ export type OperationStatus =
       readonly phase: 'submitted' | 'running';
       /** 0-100, where the upstream tells. */
       readonly progress?: number;
+      /** Jobs that the upstream will begin before this one, where it tells. */
+      readonly queuePosition?: number;
       readonly traceId?: string;
     }
   | {
       readonly state: 'succeeded';
       readonly items: readonly ResultItem[];
       readonly facts: SettleFacts;
+      /** What the vendor says it charges for the job. */
+      readonly cost?: Cost;
       readonly traceId?: string;
     }
-  | { readonly state: 'failed'; readonly code: string; readonly message: string; readonly traceId?: string };
+  | {
+      readonly state: 'failed';
+      /** The vendor's own code and words. */
+      readonly code: string;
+      readonly message: string;
+      readonly failure: Failure;
+      readonly cost?: Cost;
+      readonly traceId?: string;
+    };
+
+export interface UpstreamCallback {
+  /** Lower-case name. */
+  readonly header: (name: string) => string | undefined;
+  /** The bytes that came: what a signature covers. */
+  readonly raw: Uint8Array;
+  /** The same as JSON; undefined: it is none. */
+  readonly body: unknown;
+}
+
+export interface CallbackNews {
+  /** The job ended: it is worth asking now. */
+  readonly ended: boolean;
+  /** The JSON body that the upstream waits for, where it challenges the address. */
+  readonly reply?: JsonObject;
+}
+
+export interface CallbackContext extends ProviderContext {
+  /** Unix milliseconds. */
+  readonly now: number;
+}
 
 export interface ProviderContext {
   /** Outbound HTTP; see src/http-client/index.ts. */
   readonly request: HttpRequest;
-  readonly credential: { readonly id: string; readonly apiKey: string };
+  readonly credential: {
+    readonly id: string;
+    readonly apiKey: string;
+    /** With which the vendor signs its callbacks, where it hands one out. */
+    readonly callbackSecret?: string;
+  };
   /** Without a trailing slash. */
   readonly baseUrl: string;
   /** The upstream's name of the model. */
@@ -183,6 +258,8 @@ export interface UpstreamErrorOptions {
   readonly retryAfterMs?: number;
   /** The upstream no longer knows the operation. */
   readonly gone?: boolean;
+  /** Absent: what the outcome alone says. */
+  readonly failure?: Failure;
   readonly cause?: unknown;
 }
 
@@ -192,6 +269,7 @@ export class UpstreamError extends Error {
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
   readonly gone: boolean;
+  readonly failure: Failure;
 
   constructor(outcome: UpstreamOutcome, message: string, options: UpstreamErrorOptions) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -201,5 +279,6 @@ export class UpstreamError extends Error {
     this.status = options.status;
     this.retryAfterMs = options.retryAfterMs;
     this.gone = options.gone ?? false;
+    this.failure = options.failure ?? failureOfOutcome(outcome);
   }
 }

@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import { GuardedRequestError } from '../http-client/index.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import { extensionOf, mediaTypeOf, signatureBytes } from './media-types.ts';
@@ -26,14 +27,18 @@ const fileTimeoutMs = 10 * 60_000;
 export interface FileCopy {
   readonly task: string;
   readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Name without its extension, which the first bytes decide. */
   readonly stem: string;
   readonly signal: AbortSignal;
 }
 
 /** Streams one file; its name. */
-export async function copyFile(deps: CopyFileDeps, { task, url, stem, signal }: FileCopy): Promise<string> {
-  const media = await deps.openMedia({ url, maxBytes: deps.maxBytes, timeoutMs: fileTimeoutMs, signal });
+export async function copyFile(deps: CopyFileDeps, copy: FileCopy): Promise<string> {
+  const { task, url, stem, signal, headers } = copy;
+  const { maxBytes } = deps;
+  const fetch = { url, maxBytes, timeoutMs: fileTimeoutMs, signal, ...defined({ headers }) };
+  const media = await deps.openMedia(fetch);
   const source = media.body[Symbol.asyncIterator]();
   try {
     const head = await readHead(source);

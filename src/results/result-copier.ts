@@ -2,6 +2,8 @@ import { defined } from '../domain/defined.ts';
 import type { ResultItem } from '../domain/task.ts';
 import type { Logger } from '../observability/log.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
+import { linkHeadersOf } from '../routing/channels.ts';
+import type { Channels, LinkHeaders } from '../routing/channels.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import { asCopyError, copyFile } from './copy-file.ts';
 import type { CopyError, CopyFileDeps } from './copy-file.ts';
@@ -13,17 +15,23 @@ export interface ResultCopier {
    * Copies what the items link to and returns them with a reference to the copy. Never throws: an item that cannot be
    * copied in time comes back as it was, and is tried again.
    */
-  copy(task: string, items: readonly ResultItem[], timeoutMs: number): Promise<readonly ResultItem[]>;
+  copy(task: string, items: readonly ResultItem[], options: CopyOptions): Promise<readonly ResultItem[]>;
   /** Tries again what failed; says how many tasks have their copy now. */
   retryDue(): Promise<number>;
   /** Deletes what was kept for as long as it had to be. */
   deleteExpired(): Promise<number>;
 }
 
+export interface CopyOptions {
+  readonly timeoutMs: number;
+  readonly headersFor: LinkHeaders;
+}
+
 export interface ResultCopierDeps extends CopyFileDeps {
   readonly storage: ResultStorage;
   readonly copies: ResultCopyStore;
   readonly tasks: Pick<TaskStore, 'find' | 'replaceItems'>;
+  readonly channels: Channels;
   readonly retentionSeconds: number;
   readonly log: Logger;
   /** Unix milliseconds. */
@@ -48,9 +56,13 @@ interface Copied {
 export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
   const { copies, storage, now, log } = deps;
 
-  async function attempt(task: string, items: readonly ResultItem[], timeoutMs: number): Promise<Copied> {
+  async function attempt(
+    task: string,
+    items: readonly ResultItem[],
+    { timeoutMs, headersFor }: CopyOptions,
+  ): Promise<Copied> {
     const before = await copies.find(task);
-    const copied = await copyItems(deps, { task, items, signal: AbortSignal.timeout(timeoutMs) });
+    const copied = await copyItems(deps, { task, items, headersFor, signal: AbortSignal.timeout(timeoutMs) });
     const tries = (before?.tries ?? 0) + 1;
     const { error } = copied;
     const names = [...new Set([...(before?.names ?? []), ...copied.names])];
@@ -69,18 +81,23 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
   }
 
   async function retry(task: string): Promise<boolean> {
-    const outcome = (await deps.tasks.find(task))?.outcome;
-    if (outcome?.kind !== 'succeeded') return false;
-    const { items, error } = await attempt(task, outcome.items, retryTimeoutMs);
+    const found = await deps.tasks.find(task);
+    if (found?.outcome?.kind !== 'succeeded') return false;
+    const { channel = '', credential = '' } = found;
+    const headersFor = linkHeadersOf(deps.channels, { ...found, channel, credential });
+    const { items, error } = await attempt(task, found.outcome.items, {
+      timeoutMs: retryTimeoutMs,
+      headersFor,
+    });
     if (items.some(({ stored }) => stored !== undefined)) await deps.tasks.replaceItems(task, items);
     return error === undefined;
   }
 
   return {
-    async copy(task, items, timeoutMs) {
+    async copy(task, items, options) {
       if (!items.some(({ url }) => url !== undefined)) return items;
       try {
-        return (await attempt(task, items, timeoutMs)).items;
+        return (await attempt(task, items, options)).items;
       } catch (error) {
         log.warn({ task, err: error }, 'a result was not copied, and is not on record for another try');
         return items;
@@ -114,17 +131,27 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
 interface ItemsCopy {
   readonly task: string;
   readonly items: readonly ResultItem[];
+  readonly headersFor: LinkHeaders;
   readonly signal: AbortSignal;
 }
 
-async function copyItems(deps: ResultCopierDeps, { task, items, signal }: ItemsCopy): Promise<Copied> {
+async function copyItems(
+  deps: ResultCopierDeps,
+  { task, items, headersFor, signal }: ItemsCopy,
+): Promise<Copied> {
   const names: string[] = [];
   const done: ResultItem[] = [];
   let failure: CopyError | undefined;
   const take = async (url: string | undefined, stem: string): Promise<string | undefined> => {
     if (url === undefined) return undefined;
     try {
-      const name = await copyFile(deps, { task, url, stem, signal });
+      const name = await copyFile(deps, {
+        task,
+        url,
+        stem,
+        signal,
+        ...defined({ headers: headersFor(url) }),
+      });
       names.push(name);
       return name;
     } catch (error) {

@@ -5,6 +5,7 @@ import { noMediaUrl } from '../domain/stored-media.ts';
 import type { MediaUrl } from '../domain/stored-media.ts';
 import { createGuardedClient } from '../http-client/index.ts';
 import type { Logger } from '../observability/log.ts';
+import type { Channels } from '../routing/channels.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import { createDirectoryStorage } from './directory-storage.ts';
@@ -29,6 +30,7 @@ export interface KeptResults {
 
 export interface ResultsDeps {
   readonly config: GatewayConfig['results'];
+  readonly channels: Channels;
   readonly environment: Environment;
   readonly stores: { readonly tasks: TaskStore; readonly resultCopies: ResultCopyStore };
   readonly key: Uint8Array;
@@ -57,6 +59,7 @@ export async function openResults(deps: ResultsDeps): Promise<Results> {
     storage,
     copies: deps.stores.resultCopies,
     tasks: deps.stores.tasks,
+    channels: deps.channels,
     openMedia: (fetch) => client.openMedia(fetch),
     maxBytes: config.max_bytes,
     retentionSeconds,

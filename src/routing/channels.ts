@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import type { ChannelConfig, GatewayConfig } from '../config/gateway-file.ts';
 import type { TaskKind } from '../domain/task.ts';
 import type { GenerationRequest, ImageRequest, VideoRequest } from '../domain/request.ts';
@@ -33,7 +34,11 @@ export function createChannels({ current, providers, request }: ChannelsOptions)
         if (credential === undefined) throw new ChannelGoneError(id, credentialId);
         return {
           request,
-          credential: { id: credential.id, apiKey: credential.api_key },
+          credential: {
+            id: credential.id,
+            apiKey: credential.api_key,
+            ...defined({ callbackSecret: credential.callback_secret }),
+          },
           baseUrl: config.base_url,
           model: config.models[model]?.upstream ?? model,
           signal,
@@ -52,6 +57,28 @@ export class ChannelGoneError extends Error {
     );
     this.name = 'ChannelGoneError';
   }
+}
+
+export interface LinkOwner {
+  readonly channel: string;
+  readonly credential: string;
+  readonly kind: TaskKind;
+  readonly model: string;
+}
+
+/** The headers that a result's link needs; undefined: none. */
+export type LinkHeaders = (url: string) => Readonly<Record<string, string>> | undefined;
+
+/** For the links of a job of this channel. A channel that is gone needs none: its links then fail as they would. */
+export function linkHeadersOf(
+  channels: Channels,
+  { channel: id, credential, kind, model }: LinkOwner,
+): LinkHeaders {
+  const channel = channels(id);
+  const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
+  if (channel === undefined || provider?.linkHeaders === undefined) return () => undefined;
+  const { linkHeaders } = provider;
+  return (url) => linkHeaders(url, channel.context(credential, model, new AbortController().signal));
 }
 
 /** The part of a provider that runs tasks of this kind. */
@@ -81,10 +108,13 @@ function narrow<Request extends GenerationRequest>(
       throw new TypeError(`a request of kind ${request.kind} reached another kind's adapter`);
     return request;
   };
-  const { submit, check, estimateTokens, ...rest } = provider;
+  const { submit, check, find, estimateTokens, ...rest } = provider;
   return {
     ...rest,
     submit: (request, context) => submit(own(request), context),
+    ...(find === undefined
+      ? {}
+      : { find: ({ request, ...lost }, context) => find({ ...lost, request: own(request) }, context) }),
     ...(check === undefined ? {} : { check: (request, model) => check(own(request), model) }),
     ...(estimateTokens === undefined
       ? {}

@@ -1,7 +1,9 @@
 import { defined } from '../domain/defined.ts';
 import type { Collection, Db, Filter } from 'mongodb';
 import { ensureIndexes, isDuplicateKey } from './mongo.ts';
-import { statusesBefore } from '../domain/task.ts';
+import { classified, statusesBefore } from '../domain/task.ts';
+import type { Cost } from '../domain/cost.ts';
+import type { Failure, FailureClass } from '../domain/failure.ts';
 import type { ResultItem, SettleFacts, TaskError, TaskKind, TaskStatus } from '../domain/task.ts';
 
 /** The projection of a task: what GET shows, kept by the activities that change the facts. Times in Unix milliseconds. */
@@ -26,6 +28,8 @@ export interface TaskDocument {
   readonly upstream_id?: string;
   /** 0-100. */
   readonly progress?: number;
+  /** Jobs before this one in the upstream's queue, as it said last. */
+  readonly queue_position?: number;
   /** Written by the poll that saw the end; visible to callers only once the status says so. */
   readonly outcome?: TaskOutcomeDocument;
   readonly error?: TaskError;
@@ -41,8 +45,20 @@ export interface TaskDocument {
 }
 
 export type TaskOutcomeDocument =
-  | { readonly kind: 'succeeded'; readonly items: readonly ResultItem[]; readonly facts: SettleFacts }
-  | { readonly kind: 'failed'; readonly code: string; readonly message: string };
+  | {
+      readonly kind: 'succeeded';
+      readonly items: readonly ResultItem[];
+      readonly facts: SettleFacts;
+      readonly cost?: Cost;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly code: string;
+      readonly message: string;
+      /** Absent in tasks of older versions. */
+      readonly failure?: Failure;
+      readonly cost?: Cost;
+    };
 
 export interface TaskActionRecord {
   readonly at: number;
@@ -68,6 +84,8 @@ export interface TaskFilter {
   readonly model?: string;
   readonly channel?: string;
   readonly kind?: TaskKind;
+  /** Of failed tasks. */
+  readonly failureClass?: FailureClass;
   readonly needsAttention?: boolean;
   /** Unix seconds, inclusive and exclusive. */
   readonly createdAfter?: number;
@@ -101,6 +119,7 @@ export function createTaskStore(db: Db, now: () => number) {
         { key: { account: 1, model: 1, sort: -1 }, name: 'account_model_sort' },
         { key: { status: 1, sort: -1 }, name: 'status_sort' },
         { key: { channel: 1, sort: -1 }, name: 'channel_sort', sparse: true },
+        { key: { 'error.class': 1, sort: -1 }, name: 'error_class_sort', sparse: true },
         { key: { attention: 1, sort: -1 }, name: 'attention_sort', sparse: true },
         { key: { open_key: 1 }, name: 'open_key', sparse: true },
       ]);
@@ -207,10 +226,10 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
       );
     },
 
-    async recordProgress(id: string, progress: number): Promise<void> {
+    async recordProgress(id: string, { progress, queuePosition }: ProgressWrite): Promise<void> {
       await tasks.updateOne(
         { _id: id, status: { $in: statusesBefore('succeeded') } },
-        { $set: { progress, updated_at: now() } },
+        { $set: { updated_at: now(), ...defined({ progress, queue_position: queuePosition }) } },
       );
     },
 
@@ -252,7 +271,7 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
             charge_estimated: write.chargeEstimated,
             completed_at: at,
             updated_at: at,
-            ...defined({ error: write.error }),
+            ...defined({ error: write.error === undefined ? undefined : classified(write.error) }),
           },
           $unset: { open_key: '', attention: '' },
         },
@@ -268,6 +287,12 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
       await tasks.updateOne({ _id: id }, { $push: { actions: { $each: [record], $slice: -actionsMax } } });
     },
   };
+}
+
+export interface ProgressWrite {
+  /** 0-100. */
+  readonly progress?: number;
+  readonly queuePosition?: number;
 }
 
 export interface SubmittedWrite {
@@ -301,6 +326,7 @@ function listQuery(filter: TaskFilter, before: string | undefined): Filter<TaskD
     ...defined({ model: filter.model }),
     ...defined({ channel: filter.channel }),
     ...defined({ kind: filter.kind }),
+    ...defined({ 'error.class': filter.failureClass }),
     ...(filter.needsAttention === true ? { attention: { $exists: true } } : {}),
     ...(Object.keys(range).length === 0 ? {} : { sort: range }),
   };

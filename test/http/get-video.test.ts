@@ -65,7 +65,7 @@ describe('fields in each state', () => {
       data: [],
     });
     await tasks.markRunning(id, version());
-    await tasks.recordProgress(id, 40);
+    await tasks.recordProgress(id, { progress: 40 });
     const { body } = await account.call('GET', path);
     expect(body).toMatchObject({ status: 'running', progress: 40, data: [] });
     expect(JSON.stringify(body)).not.toMatch(/up-task_|credential|channel/);
@@ -125,6 +125,20 @@ describe('fields in each state', () => {
     expect(body).toMatchObject({ status: 'failed', message: 'The task failed.', data: [], error });
     expect(body).not.toHaveProperty('usage');
     expect(body).not.toHaveProperty('video_url');
+    // No word of the upstream's about it: the class is that of the code.
+    expect(body.error).toEqual({ ...error, class: 'internal' });
+  });
+
+  it.each([
+    [{ class: 'moderation_input', input: 'image' }],
+    [{ class: 'invalid_input', field: 'ratio' }],
+    [{ class: 'capacity' }],
+  ] as const)('failed, of %j', async (failure) => {
+    const { account, id, path } = await newTask();
+    const error = { code: 'provider_error', message: 'No.', ...failure } as const;
+    const write = { version: version(), charge: 0n, chargeEstimated: false, error };
+    await world.stores.tasks.finish(id, { status: 'failed', ...write });
+    expect((await account.call('GET', path)).body.error).toEqual(error);
   });
 });
 
@@ -232,7 +246,7 @@ describe('?wait=', () => {
   it('a progress is no change of status', async () => {
     const { account, id, path } = await newTask();
     const waiting = account.call('GET', `${path}?wait=1`);
-    await world.stores.tasks.recordProgress(id, 10);
+    await world.stores.tasks.recordProgress(id, { progress: 10 });
     expect((await waiting).body.status).toBe('pending');
   });
 

@@ -256,6 +256,31 @@ describe('tasks', () => {
     expect(await ids('needs_attention=true')).toEqual([made[1]]);
     expect(await ids('needs_attention=false')).toHaveLength(3);
     expect(await ids('kind=image')).toEqual([]);
+    expect(await ids('class=capacity')).toEqual([]);
+    await world.stores.tasks.recordOutcome(made[2], {
+      kind: 'failed',
+      code: 'ServerOverloaded',
+      message: 'm',
+      failure: { class: 'capacity' },
+      cost: { amount: '0.035', unit: 'USD' },
+    });
+    await world.stores.tasks.recordProgress(made[2], { queuePosition: 7 });
+    await world.stores.tasks.finish(made[2], {
+      status: 'failed',
+      version: version + 1n,
+      charge: 0n,
+      chargeEstimated: false,
+      error: { code: 'provider_error', message: 'm', class: 'capacity' },
+    });
+    expect(await ids('class=capacity')).toEqual([made[2]]);
+    expect(await ids('class=internal')).toEqual([]);
+    expect((await world.admin('GET', '/tasks?class=odd')).status).toBe(400);
+    const { body: shown } = await world.admin('GET', `/tasks/${made[2]}`);
+    expect(shown).toMatchObject({
+      error: { class: 'capacity' },
+      upstream_cost: { amount: '0.035', unit: 'USD' },
+      queue_position: 7,
+    });
     expect((await world.admin('GET', '/tasks?status=odd')).status).toBe(400);
   });
 

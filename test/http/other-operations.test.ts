@@ -255,6 +255,34 @@ describe('receiveUpstreamCallback', () => {
     expect(world.port.woken).toContain(id);
   });
 
+  it('before the answer to the submission the attempt says who calls', async () => {
+    const { id, path } = await newTask();
+    await world.stores.attempts.begin({ task: id, n: 1, channel: 'one', credential: 'a', marker: 'm' });
+    await world.call('POST', path, { body: { done: false } });
+    expect(world.port.woken).not.toContain(id);
+    await world.call('POST', path, { body: { done: true } });
+    expect(world.port.woken).toContain(id);
+  });
+
+  it('answers the challenge of an upstream that tries the address', async () => {
+    const { id, path } = await newTask();
+    await markSubmitted(id);
+    const answer = await world.call('POST', path, { body: { challenge: 'c0ffee' } });
+    expect(answer.body).toEqual({ challenge: 'c0ffee' });
+    expect(world.port.woken).not.toContain(id);
+  });
+
+  it('a forged signature is ignored, and one that cannot be checked is a hint like any other', async () => {
+    const { id, path } = await newTask();
+    await markSubmitted(id);
+    const send = (signature: string) =>
+      world.call('POST', path, { body: { done: true }, headers: { 'x-signature': signature } });
+    expect((await send('forged')).status).toBe(200);
+    expect(world.port.woken).not.toContain(id);
+    await send('unverifiable');
+    expect(world.port.woken).toContain(id);
+  });
+
   it.each([
     ['no JSON', 'not json', 'text/plain'],
     ['nothing', undefined, 'application/json'],

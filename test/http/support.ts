@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { afterAll, beforeAll } from 'vitest';
 import { createKeyAuth } from '../../src/access/api-keys.ts';
+import { createChannels } from '../../src/routing/channels.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { createChannelSwitches } from '../../src/routing/switches.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
@@ -109,13 +110,22 @@ const unused = (): never => {
 
 /** Takes everything; its callbacks say `done: true`. */
 const testProvider: Provider = {
+  about: { vendor: 'Test', inputs: 'text', unverified: [] },
   video: {
+    cancelUntil: 'never',
     check: ({ extra }) =>
       extra['refuse_me'] === undefined ? undefined : { param: 'metadata.refuse_me', message: 'Refused.' },
     submit: unused,
     status: unused,
-    parseCallback: (body) =>
-      typeof body === 'object' && body !== null && 'done' in body && body.done === true,
+    parseCallback: ({ body }) => {
+      const fields = typeof body === 'object' && body !== null ? body : {};
+      if ('challenge' in fields) return { ended: false, reply: { challenge: String(fields.challenge) } };
+      return { ended: 'done' in fields && fields.done === true };
+    },
+    verifyCallback: ({ header }) =>
+      header('x-signature') === 'unverifiable'
+        ? Promise.reject(new Error('the key server is away'))
+        : Promise.resolve(header('x-signature') !== 'forged'),
   },
 };
 
@@ -173,7 +183,7 @@ async function openWorld(
       secrets,
       adminToken,
       catalogue,
-      providers,
+      channels: createChannels({ current: () => config, providers, request: unused }),
       port,
       ledger,
       createTask: createTaskCreator({

@@ -162,7 +162,11 @@ describe('what the upstream refuses', () => {
     );
     const answer = await generate(account);
     expect(answer.status).toBe(400);
-    expect(answer.body.error).toMatchObject({ code: 'invalid_parameter', param: 'prompt' });
+    expect(answer.body.error).toMatchObject({
+      code: 'invalid_parameter',
+      param: 'prompt',
+      class: 'moderation_input',
+    });
     expect(answer.body.error.message).toContain('moderation_blocked');
     expect(answer.body.error.message).toContain('Rejected by our safety system');
     expect(answer.body.error.message).not.toMatch(/internal\.example|req_0123/);

@@ -23,6 +23,22 @@ describe('endings', () => {
       return statuses.includes(body.status);
     });
 
+  describe('a failure at the upstream', () => {
+    it.each([
+      ['render of it was refused', 'refused-later [sim:moderation-in-task]', 'moderation_output'],
+      ['prompt was refused', 'refused-now [sim:moderation]', 'moderation_input'],
+    ])('says in GET and in the callback that the %s', async (_, prompt, failure) => {
+      const receiver = await startCallbackReceiver();
+      const { body } = await account.create({ prompt, metadata: { callback_url: receiver.url } });
+      const error = { code: 'provider_error', class: failure };
+      expect(await account.finished(body.id)).toMatchObject({ status: 'failed', error });
+      await receiver.waitFor(1);
+      expect(receiver.received[0]?.body).toMatchObject({ error });
+      expect(await kindsOf(body.id)).toEqual(['hold', 'release']);
+      receiver.close();
+    });
+  });
+
   describe('the deadline', () => {
     it('fails a task that never finishes, releases its hold and asks the upstream to cancel', async () => {
       const receiver = await startCallbackReceiver();
@@ -33,7 +49,7 @@ describe('endings', () => {
       });
       expect(created.status).toBe(200);
       const done = await account.finished(created.body.id);
-      expect(done).toMatchObject({ status: 'failed', error: { code: 'task_expired' } });
+      expect(done).toMatchObject({ status: 'failed', error: { code: 'task_expired', class: 'expired' } });
       expect(done['completed_at'] - created.body.created_at).toBeGreaterThanOrEqual(3);
       expect(await kindsOf(created.body.id)).toEqual(['hold', 'release']);
       expect(deletesOf()).toBe(deletes + 1);

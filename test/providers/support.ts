@@ -7,6 +7,7 @@ import type {
   HttpResponse,
   ProviderContext,
   SubmitContext,
+  UpstreamCallback,
 } from '../../src/providers/provider.ts';
 
 export function fixture(name: string): unknown {
@@ -31,6 +32,12 @@ export function canned(...answers: CannedAnswer[]) {
     return Promise.resolve({ status, headers, text, json } satisfies HttpResponse);
   };
   return { request, sent };
+}
+
+/** A callback with this JSON body. */
+export function callback(body: unknown, headers: Readonly<Record<string, string>> = {}): UpstreamCallback {
+  const raw = Buffer.from(JSON.stringify(body) ?? '');
+  return { body, raw, header: (name) => headers[name] };
 }
 
 export function providerContext(over: Partial<ProviderContext> = {}): ProviderContext {

@@ -17,6 +17,11 @@ const mebibyte = 1024 * 1024;
 const maxBytes = 300 * mebibyte;
 const largeBytes = 200 * mebibyte;
 
+/** What `/keyed` was opened with. */
+const seenKeys: unknown[] = [];
+/** Where `/elsewhere` leads. */
+let otherHost = '';
+
 /** What an upstream might link to, by path. */
 function answer(request: IncomingMessage, response: ServerResponse): void {
   const { url = '' } = request;
@@ -44,6 +49,17 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
       break;
     case '/inside':
       response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end();
+      break;
+    case '/locked':
+      if (request.headers['x-key'] === undefined) response.writeHead(403).end();
+      else response.writeHead(302, { location: '/keyed' }).end();
+      break;
+    case '/elsewhere':
+      response.writeHead(302, { location: `${otherHost}/keyed` }).end();
+      break;
+    case '/keyed':
+      seenKeys.push(request.headers['x-key']);
+      response.end(png(5000));
       break;
     case '/hangs':
       response.write(mp4Head);
@@ -83,7 +99,11 @@ describe('the copy of a result', () => {
     await database.drop();
   });
 
-  const copyOf = async (task: string, path: string, timeoutMs = 10_000) => {
+  const copyOf = async (
+    task: string,
+    path: string,
+    { timeoutMs = 10_000, headers }: { timeoutMs?: number; headers?: Record<string, string> } = {},
+  ) => {
     const copies = createResultCopyStore(database.db);
     const copier = createResultCopier({
       storage: createDirectoryStorage(directory),
@@ -91,12 +111,13 @@ describe('the copy of a result', () => {
       tasks: { find: () => Promise.resolve(undefined), replaceItems: () => Promise.resolve() },
       openMedia: (fetch) => client.openMedia(fetch),
       maxBytes,
+      channels: () => undefined,
       retentionSeconds: 60,
       log: createLogger({ level: 'silent', format: 'json' }),
       now: Date.now,
     });
     const items: readonly ResultItem[] = [{ url: path.startsWith('http') ? path : `${server.url}${path}` }];
-    const [item] = await copier.copy(task, items, timeoutMs);
+    const [item] = await copier.copy(task, items, { timeoutMs, headersFor: () => headers });
     return { item, record: await copies.find(task) };
   };
 
@@ -123,6 +144,18 @@ describe('the copy of a result', () => {
     },
   );
 
+  it('is made of a link that needs the vendor’s key, which no other host is shown', async () => {
+    const headers = { 'x-key': 'secret' };
+    const other = await serve(answer);
+    otherHost = other.url;
+    expect((await copyOf('task_without_key', '/locked')).item?.stored).toBeUndefined();
+    expect((await copyOf('task_with_key', '/locked', { headers })).item?.stored?.name).toBe('0.png');
+    expect(seenKeys).toEqual(['secret']);
+    expect((await copyOf('task_elsewhere', '/elsewhere', { headers })).item?.stored?.name).toBe('0.png');
+    expect(seenKeys).toEqual(['secret', undefined]);
+    await other.close();
+  });
+
   it('is not made of a file over the limit', async () => {
     const { record } = await copyOf('task_huge', '/huge');
     expect(record?.error).toContain('answer_too_large');
@@ -131,7 +164,9 @@ describe('the copy of a result', () => {
   it('is tried again when the file broke off, or did not come in time', async () => {
     expect((await copyOf('task_short', '/short')).record).toMatchObject({ state: 'retry', names: [] });
     const startedAt = Date.now();
-    expect((await copyOf('task_hangs', '/hangs', 700)).record).toMatchObject({ state: 'retry' });
+    expect((await copyOf('task_hangs', '/hangs', { timeoutMs: 700 })).record).toMatchObject({
+      state: 'retry',
+    });
     expect(Date.now() - startedAt).toBeLessThan(3000);
   });
 
@@ -139,8 +174,8 @@ describe('the copy of a result', () => {
     let peak = 0;
     const before = process.memoryUsage().rss;
     const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss - before)), 20);
-    const { item } = await copyOf('task_large', '/large', 60_000);
-    const endless = await copyOf('task_endless', '/endless', 60_000);
+    const { item } = await copyOf('task_large', '/large', { timeoutMs: 60_000 });
+    const endless = await copyOf('task_endless', '/endless', { timeoutMs: 60_000 });
     clearInterval(timer);
     expect(item?.stored?.name).toBe('0.mp4');
     expect(endless.record?.error).toContain('answer_too_large');

@@ -73,6 +73,8 @@ export async function createImages(create: ImageCreate, deps: ImageCreateDeps): 
     return reply;
   } catch (error) {
     deps.metrics.countCreate(error instanceof GatewayError ? error.code : 'internal_error');
+    const failure = error instanceof GatewayError ? error.failure : undefined;
+    if (failure !== undefined) deps.metrics.countImageFailure(failure.class);
     throw error;
   }
 }

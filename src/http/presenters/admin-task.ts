@@ -10,6 +10,10 @@ import { presentTask, taskSchema, toSeconds } from './video-task.ts';
 
 const milliseconds = z.int().meta({ description: 'Unix milliseconds.' });
 
+const costSchema = z
+  .object({ amount: z.string(), unit: z.string() })
+  .meta({ description: 'What the upstream says it charges for the job; null: it does not say.' });
+
 export const adminTaskSchema = taskSchema
   .extend({
     kind: z.enum(['video', 'image']),
@@ -21,6 +25,11 @@ export const adminTaskSchema = taskSchema
     hold: z.string(),
     charge: z.string().nullable(),
     charge_estimated: z.boolean(),
+    upstream_cost: costSchema.nullable(),
+    queue_position: z
+      .int()
+      .nullable()
+      .meta({ description: 'Jobs before this one at the upstream; null: it does not say.' }),
     deadline_at: z.int(),
     needs_attention: z.string().nullable().meta({ description: 'Why an operator is needed; null: none is.' }),
     actions: z.array(z.object({ at: milliseconds, by: z.string(), action: z.string(), reason: z.string() })),
@@ -80,6 +89,8 @@ export function presentAdminTask(task: TaskDocument, mediaUrl: MediaUrl): z.outp
     hold: formatMicros(task.hold),
     charge: task.charge === undefined ? null : formatMicros(task.charge),
     charge_estimated: task.charge_estimated ?? false,
+    upstream_cost: task.outcome?.cost ?? null,
+    queue_position: task.queue_position ?? null,
     deadline_at: toSeconds(task.deadline_at),
     needs_attention: task.attention ?? null,
     actions: [...(task.actions ?? [])],

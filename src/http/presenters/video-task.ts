@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { statusMessages, taskStatuses } from '../../domain/task.ts';
 import type { MediaLink, MediaUrl } from '../../domain/stored-media.ts';
 import { taskErrorCodes } from '../../domain/errors.ts';
+import { failureClasses, moderatedInputs } from '../../domain/failure.ts';
 import type { ResultItem, SettleFacts, TaskError } from '../../domain/task.ts';
 import type { TaskDocument } from '../../store/tasks.ts';
 
@@ -13,6 +14,22 @@ const resultSchema = z.object({
   b64_json: z.string().optional(),
   last_frame_url: z.string().optional(),
   expires_at: unixSeconds.optional().meta({ description: 'Unix seconds until which the link works.' }),
+});
+
+const taskErrorSchema = z.object({
+  message: z.string(),
+  code: z.enum(taskErrorCodes),
+  class: z.enum(failureClasses).optional().meta({
+    description: 'What the failure was: see docs/errors.md. Absent for tasks that failed before it existed.',
+  }),
+  field: z
+    .string()
+    .optional()
+    .meta({ description: 'With `invalid_input`: the field that the upstream named, if it named one.' }),
+  input: z
+    .enum(moderatedInputs)
+    .optional()
+    .meta({ description: 'With `moderation_input`: what was refused, if the upstream says so.' }),
 });
 
 /** What GET, list, cancel and the callback say of a task. */
@@ -36,7 +53,7 @@ export const taskSchema = z
       .object({ completion_tokens: z.number().optional(), total_tokens: z.number().optional() })
       .optional()
       .meta({ description: 'On success; a count that the upstream does not tell is absent.' }),
-    error: z.object({ message: z.string(), code: z.enum(taskErrorCodes) }).optional(),
+    error: taskErrorSchema.optional(),
   })
   .meta({ id: 'Task' });
 
@@ -111,6 +128,7 @@ function presentFailure(error: TaskError | undefined): NonNullable<PresentedTask
   return {
     message: error?.message ?? statusMessages.failed,
     code: error?.code ?? 'internal_error',
+    ...defined({ class: error?.class, field: error?.field, input: error?.input }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
+import { failureClasses } from '../../domain/failure.ts';
 import { taskStatuses } from '../../domain/task.ts';
 import type { TaskFilter, TaskPage } from '../../store/tasks.ts';
 import { pageSize } from '../admin-input.ts';
@@ -16,6 +17,7 @@ const query = z.object({
   channel: z.string().optional(),
   model: z.string().optional(),
   kind: z.enum(['video', 'image']).optional(),
+  class: z.enum(failureClasses).optional().meta({ description: 'Of failed tasks: what the failure was.' }),
   needs_attention: z.enum(['true', 'false']).optional(),
   upstream_id: z
     .string()
@@ -59,13 +61,13 @@ async function findByUpstreamId(
 }
 
 function toFilter(asked: Omit<z.output<typeof query>, 'limit' | 'after' | 'upstream_id'>): TaskFilter {
-  const { status, account, channel, model, kind, needs_attention } = asked;
+  const { status, account, channel, model, kind, needs_attention, class: failureClass } = asked;
   return {
     ...defined({ status }),
     ...defined({ account }),
     ...defined({ channel }),
     ...defined({ model }),
-    ...defined({ kind }),
+    ...defined({ kind, failureClass }),
     ...(needs_attention === 'true' ? { needsAttention: true } : {}),
   };
 }

@@ -1,13 +1,18 @@
 import { z } from 'zod';
 import { sameText } from '../../access/api-keys.ts';
 import { taskIdPattern } from '../../domain/ids.ts';
-import { callbackBodyBytesMax, lenientBody } from '../body.ts';
+import type { CallbackNews, UpstreamCallback } from '../../providers/provider.ts';
+import { taskProviderFor } from '../../routing/channels.ts';
+import { callbackBodyBytesMax, rawBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskNotFound } from '../videos/own-task.ts';
 import { jsonReply, openRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import type { RequestMeta, Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'requests' | 'tasks' | 'catalogue' | 'providers' | 'port' | 'log'>;
+type Deps = Pick<RouteDeps, 'requests' | 'tasks' | 'attempts' | 'channels' | 'port' | 'log' | 'now'>;
+
+/** Fetching a vendor's public key must not keep its callback waiting. */
+const verifyMs = 3_000;
 
 export function receiveUpstreamCallback(deps: Deps): Route {
   return openRoute({
@@ -22,28 +27,60 @@ export function receiveUpstreamCallback(deps: Deps): Route {
       params: z.object({ task_id: z.string(), token: z.string() }),
       body: z.unknown(),
     }),
-    readBody: lenientBody(callbackBodyBytesMax),
-    success: { description: 'Taken note of.', schema: z.object({ status: z.literal('ok') }) },
+    readBody: rawBody(callbackBodyBytesMax),
+    success: {
+      description: '`{"status":"ok"}`, or the answer to an upstream that challenges the address.',
+      schema: z.looseObject({}),
+    },
     errors: ['task_not_found'],
-    async handle({ params: { task_id, token }, body }) {
+    async handle({ params: { task_id, token }, body, meta }) {
       const record = taskIdPattern.test(task_id) ? await deps.requests.find(task_id) : undefined;
       if (record === undefined || !sameText(token, record.callbackToken)) throw taskNotFound();
-      if (await isNews(task_id, body, deps)) {
-        // The upstream does not wait for Temporal; if the wake-up gets lost, the next poll sees the same news.
+      const { ended, reply } = await readNews(task_id, toCallback(body, meta), deps);
+      if (ended) {
+        // The upstream does not wait for Temporal; if the wake-up is lost, the next poll sees the same news.
         deps.port
           .wake(task_id)
-          .catch((err: unknown) => deps.log.warn({ err, task: task_id }, 'a wake-up got lost'));
+          .catch((err: unknown) => deps.log.warn({ err, task: task_id }, 'a wake-up was lost'));
       }
-      return jsonReply({ status: 'ok' });
+      return jsonReply(reply ?? { status: 'ok' });
     },
   });
 }
 
-/** The adapter decides; a callback that comes before we know the channel may be the fastest job of all. */
-async function isNews(id: string, body: unknown, { tasks, catalogue, providers }: Deps): Promise<boolean> {
-  const task = await tasks.find(id);
-  const channel = task?.channel === undefined ? undefined : catalogue.channel(task.channel);
-  const provider = channel === undefined ? undefined : providers[channel.provider];
-  const adapter = task?.kind === 'image' ? provider?.imageTask : provider?.video;
-  return adapter?.parseCallback?.(body) ?? true;
+function toCallback(body: unknown, meta: RequestMeta): UpstreamCallback {
+  const raw = body instanceof Uint8Array ? body : new Uint8Array();
+  return { raw, header: (name) => meta.header(name), body: parseJson(Buffer.from(raw).toString('utf8')) };
+}
+
+/** Undefined: it is no JSON. */
+function parseJson(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The adapter decides; where none is known, the callback may be that of the fastest job of all. */
+async function readNews(id: string, callback: UpstreamCallback, deps: Deps): Promise<CallbackNews> {
+  const task = await deps.tasks.find(id);
+  // It may come before the answer to the submission: then only the attempt knows where it was sent.
+  const sent = task?.channel === undefined ? (await deps.attempts.ofTask(id)).at(-1) : task;
+  const channel = sent?.channel === undefined ? undefined : deps.channels(sent.channel);
+  if (task === undefined || channel === undefined) return { ended: true };
+  const adapter = taskProviderFor(channel.provider, task.kind);
+  if (adapter?.verifyCallback !== undefined) {
+    const context = channel.context(sent?.credential ?? '', task.model, AbortSignal.timeout(verifyMs));
+    const isGenuine = await adapter
+      .verifyCallback(callback, { ...context, now: deps.now() })
+      // What could not be verified is as good as unsigned: a hint that costs one poll.
+      .catch(() => true);
+    if (!isGenuine) {
+      deps.log.warn({ task: id, channel: sent?.channel }, 'a callback with a wrong signature was ignored');
+      return { ended: false };
+    }
+  }
+  return adapter?.parseCallback?.(callback) ?? { ended: true };
 }

@@ -1,20 +1,17 @@
 import { z } from 'zod';
 import { seedanceFramesPerSecond } from '../shared/seedance-models.ts';
-import {
-  defined,
-  optionalNumber,
-  optionalText,
-  refusalError,
-  signedUrlExpiry,
-} from '../shared/http-outcome.ts';
-import type { Refusal } from '../shared/http-outcome.ts';
+import { arkFailures } from './ark-failures.ts';
+import { defined } from '../../domain/defined.ts';
+import { jobFailure } from '../shared/failure-table.ts';
+import type { Refusal } from '../shared/failure-table.ts';
+import { optionalNumber, optionalText, refusalError, signedUrlExpiry } from '../shared/http-outcome.ts';
 import { UpstreamError } from '../provider.ts';
-import type { HttpResponse, OperationStatus, UpstreamOutcome } from '../provider.ts';
+import type { HttpResponse, OperationStatus } from '../provider.ts';
 import type { ResultItem, SettleFacts } from '../../domain/task.ts';
 
 /** Reading of Ark's answers: lenient, only what is used. */
 
-const said = z.object({ code: optionalText, message: optionalText });
+const said = z.object({ code: optionalText, message: optionalText, param: optionalText });
 
 const jobSchema = z.object({
   id: z.string().min(1),
@@ -28,7 +25,7 @@ const jobSchema = z.object({
       z
         .string()
         .min(1)
-        .transform((message) => ({ code: undefined, message })),
+        .transform((message) => ({ code: undefined, message, param: undefined })),
     ])
     .optional()
     .catch(undefined),
@@ -70,27 +67,24 @@ export function readArkRefusal(json: unknown): Refusal | undefined {
   const body = z.object({ error: said }).safeParse(json).data;
   if (body === undefined || (body.error.code === undefined && body.error.message === undefined))
     return undefined;
-  return { code: body.error.code ?? '', message: body.error.message ?? '' };
+  const { code = '', message = '', param } = body.error;
+  return defined({ code, message, field: param ?? fieldOfCode(code) });
 }
 
-/** Not the request's fault and not over in a minute: the key, the account, its quota, the model's switch. */
-const unavailableCodes =
-  /^(?:AuthenticationError|InvalidAccountStatus|AccessDenied|AccountOverdueError|OperationDenied|InvalidEndpointOrModel|InvalidEndpoint|ModelNotOpen|QuotaExceeded|SetLimitExceeded)(?:\.|$)/;
-
-/** A 5xx stays what its status says, whatever code it carries: it may have been accepted. */
-export function arkOutcomeOfCode(code: string, status: number): UpstreamOutcome | undefined {
-  return status < 500 && unavailableCodes.test(code) ? 'unavailable' : undefined;
+/** `InvalidParameter.ratio` names the field in its code. */
+function fieldOfCode(code: string): string | undefined {
+  return /^(?:Missing|Invalid)Parameter\.([a-z][\w.[\]]*)$/.exec(code)?.[1];
 }
 
 export function arkRefusal(answer: HttpResponse): UpstreamError {
-  return refusalError(answer, readArkRefusal(answer.json), arkOutcomeOfCode);
+  return refusalError(answer, readArkRefusal(answer.json), arkFailures);
 }
 
 /** For a question about one job: the upstream that says "not found" in its own words has forgotten it. */
 export function arkJobRefusal(answer: HttpResponse): UpstreamError {
   const error = arkRefusal(answer);
   const refusal = readArkRefusal(answer.json);
-  if (answer.status !== 404 || refusal === undefined || unavailableCodes.test(refusal.code)) return error;
+  if (answer.status !== 404 || refusal === undefined || error.outcome === 'unavailable') return error;
   return new UpstreamError('rejected', error.message, { code: error.code, status: 404, gone: true });
 }
 
@@ -110,17 +104,26 @@ export function arkStatus(job: ArkJob): OperationStatus | undefined {
     }
     case 'failed': {
       const reason = job.error ?? job.failure_reason;
-      return {
-        state: 'failed',
-        code: reason?.code ?? 'failed',
-        message: reason?.message ?? 'The upstream gave no reason.',
-        traceId,
-      };
+      const { code = 'failed', message = 'The upstream gave no reason.', param } = reason ?? {};
+      const failure = jobFailure(arkFailures, defined({ code, message, field: param ?? fieldOfCode(code) }));
+      return { state: 'failed', code, message, failure, traceId };
     }
     case 'expired':
-      return { state: 'failed', code: 'upstream_expired', message: 'The upstream gave up the job.', traceId };
+      return {
+        state: 'failed',
+        code: 'upstream_expired',
+        message: 'The upstream gave up the job.',
+        failure: { class: 'expired' },
+        traceId,
+      };
     case 'cancelled':
-      return { state: 'failed', code: 'upstream_cancelled', message: 'The job was cancelled.', traceId };
+      return {
+        state: 'failed',
+        code: 'upstream_cancelled',
+        message: 'The job was cancelled.',
+        failure: { class: 'cancelled' },
+        traceId,
+      };
     default:
       // `running`, and every word that is not known yet: our own deadline ends it.
       return { state: 'pending', phase: 'running', traceId };

@@ -1,6 +1,7 @@
 import { defined } from '../../domain/defined.ts';
 import type { ImageRequest, JsonObject } from '../../domain/request.ts';
-import { arkOutcomeOfCode, readArkRefusal } from './ark-answer.ts';
+import { readArkRefusal } from './ark-answer.ts';
+import { arkFailures } from './ark-failures.ts';
 import { callImageConvention, pick } from '../shared/image-convention.ts';
 import { parseSize } from '../shared/image-input.ts';
 import type {
@@ -119,7 +120,7 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
   } as const;
   return callImageConvention(request, body, context, {
     readRefusal: readArkRefusal,
-    outcomeOfCode: arkOutcomeOfCode,
+    failures: arkFailures,
     linkLifetimeSeconds: 24 * 3600,
   });
 }

@@ -37,13 +37,15 @@ const findPagesMax = 20;
  */
 export const arkVideo: VideoProvider = {
   listMax,
+  cancelUntil: 'queued',
   check: checkArkVideo,
   submit,
   status,
   list,
   cancel,
   find,
-  parseCallback: (body) => endedSchema.safeParse(body).success,
+  findBy: 'marker',
+  parseCallback: ({ body }) => ({ ended: endedSchema.safeParse(body).success }),
   estimateTokens: estimateSeedanceTokens,
 };
 
@@ -141,7 +143,7 @@ async function cancel(operation: Operation, context: ProviderContext): Promise<'
  * Jobs of the window that carry the marker. The order of the list is not documented, so pages are read to their end,
  * at most 2000 jobs. A request with a `safety_identifier` of its caller does not carry it, and is not found.
  */
-async function find(lost: LostSubmit, context: ProviderContext): Promise<readonly Submitted[]> {
+async function find(lost: LostSubmit<VideoRequest>, context: ProviderContext): Promise<readonly Submitted[]> {
   // By id: a page may repeat what moved there from the one before.
   const found = new Map<string, Submitted>();
   for (let page = 1; page <= findPagesMax; page += 1) {
@@ -155,7 +157,7 @@ async function find(lost: LostSubmit, context: ProviderContext): Promise<readonl
   return [...found.values()];
 }
 
-function carries(job: ArkJob, lost: LostSubmit): boolean {
+function carries(job: ArkJob, lost: Omit<LostSubmit<VideoRequest>, 'request'>): boolean {
   if (job.safety_identifier !== lost.marker) return false;
   if (job.created_at === undefined) return true;
   // Whole seconds: the first one may have begun before the request.

@@ -3,4 +3,17 @@ import { arkVideo } from './ark-video.ts';
 import type { Provider } from '../provider.ts';
 
 /** Volcengine Ark and BytePlus ModelArk. */
-export const ark: Provider = { video: arkVideo, image: arkImage };
+export const ark: Provider = {
+  about: {
+    vendor: 'Volcengine Ark, BytePlus ModelArk',
+    inputs:
+      'text; first and last frame; reference images, videos and audio (2.0 and later); a draft to finish',
+    unverified: [
+      'the name of the failure in list items: `failure_reason` and `error` are both read',
+      'whether `safety_identifier` may differ for each task, which is what a lost job is found by',
+      '2.5: the price of a draft, and of 1080p in CNY; whether `priority` is accepted',
+    ],
+  },
+  video: arkVideo,
+  image: arkImage,
+};

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { defined } from '../../domain/defined.ts';
+import { dashscopeFailures } from './dashscope-failures.ts';
+import type { Refusal } from '../shared/failure-table.ts';
 import { optionalNumeric, optionalText, refusalError } from '../shared/http-outcome.ts';
-import type { Refusal } from '../shared/http-outcome.ts';
-import type { HttpResponse, UpstreamError, UpstreamOutcome } from '../provider.ts';
+import type { HttpResponse, UpstreamError } from '../provider.ts';
 
 /** Reading of DashScope's answers: lenient, only what is used. */
 
@@ -66,17 +68,12 @@ export function linkExpiry(endTime: string | undefined): number | undefined {
 /** `{"request_id", "code", "message"}` */
 export function readDashscopeRefusal(json: unknown): Refusal | undefined {
   const said = z.object({ code: z.string().min(1), message: optionalText }).safeParse(json).data;
-  return said === undefined ? undefined : { code: said.code, message: said.message ?? '' };
-}
-
-/** The account's balance, quota or rights, or the model's switch: another channel may do better. */
-const unavailableCodes =
-  /^(?:Arrearage|InvalidApiKey|AccessDenied|Model\.AccessDenied|ModelNotFound|Model\.NotFound|AllocationQuota|Throttling\.AllocationQuota)(?:\.|$)/;
-
-function outcomeOfCode(code: string, status: number): UpstreamOutcome | undefined {
-  return status < 500 && unavailableCodes.test(code) ? 'unavailable' : undefined;
+  if (said === undefined) return undefined;
+  // `InvalidParameter.duration` names the field in its code.
+  const field = /^InvalidParameter\.([a-z][\w.]*)$/.exec(said.code)?.[1];
+  return defined({ code: said.code, message: said.message ?? '', field });
 }
 
 export function dashscopeRefusal(answer: HttpResponse): UpstreamError {
-  return refusalError(answer, readDashscopeRefusal(answer.json), outcomeOfCode);
+  return refusalError(answer, readDashscopeRefusal(answer.json), dashscopeFailures);
 }

@@ -1,8 +1,14 @@
 import type { ImageRequest, JsonObject } from '../../domain/request.ts';
 import { dashscopeRefusal, imageLinks, linkExpiry, readDashscopeJob } from './dashscope-answer.ts';
 import type { DashscopeJob } from './dashscope-answer.ts';
-import { cancelDashscopeTask, dashscopeStatus, submitDashscopeTask } from './dashscope-task.ts';
-import { bearer, defined, isSuccess, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
+import {
+  cancelDashscopeTask,
+  dashscopeFailed,
+  dashscopeStatus,
+  submitDashscopeTask,
+} from './dashscope-task.ts';
+import { defined } from '../../domain/defined.ts';
+import { bearer, isSuccess, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
 import { pick } from '../shared/image-convention.ts';
 import { imageAddress, parseSize } from '../shared/image-input.ts';
 import type {
@@ -27,6 +33,7 @@ export const dashscopeImage: SynchronousImageProvider = {
 };
 
 export const dashscopeImageTask: TaskProvider<ImageRequest> = {
+  cancelUntil: 'queued',
   check: (request, model) => (isSynchronous(model) ? wrongWay : checkTask(request, model)),
   submit: async (request, context) => {
     const edits = isEditModel(context.model);
@@ -154,9 +161,7 @@ function readTask(job: DashscopeJob): OperationStatus | undefined {
   if (items.length > 0) return { state: 'succeeded', items, facts: facts(job, items.length) };
   // Every image was refused on its own, inside a task that "succeeded".
   const refused = (job.output.results ?? []).find(({ code }) => code !== undefined);
-  return refused === undefined
-    ? undefined
-    : { state: 'failed', code: refused.code ?? 'failed', message: refused.message ?? 'No image was made.' };
+  return refused === undefined ? undefined : dashscopeFailed(refused);
 }
 
 function resultItems(job: DashscopeJob, unsignedExpiry: number | undefined): ResultItem[] {

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../../domain/request.ts';
 import { dashscopeRefusal, readDashscopeJob, readDashscopeRefusal } from './dashscope-answer.ts';
 import type { DashscopeJob } from './dashscope-answer.ts';
+import { dashscopeFailures } from './dashscope-failures.ts';
+import { jobFailure } from '../shared/failure-table.ts';
 import { bearer, isSuccess, unreadableError } from '../shared/http-outcome.ts';
 import { UpstreamError } from '../provider.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
@@ -52,9 +54,14 @@ export async function dashscopeStatus(
       return found;
     }
     case 'FAILED':
-      return { state: 'failed', code: code ?? 'failed', message: message ?? 'The upstream gave no reason.' };
+      return dashscopeFailed({ code, message });
     case 'CANCELED':
-      return { state: 'failed', code: 'upstream_cancelled', message: 'The task was cancelled.' };
+      return {
+        state: 'failed',
+        code: 'upstream_cancelled',
+        message: 'The task was cancelled.',
+        failure: { class: 'cancelled' },
+      };
     case 'UNKNOWN':
       // It does not exist, or is older than a day. Just after the submit it may not be visible yet.
       throw new UpstreamError('rejected', 'The upstream does not know the task.', {
@@ -66,6 +73,15 @@ export async function dashscopeStatus(
       // `RUNNING`, `SUSPENDED`, and every word that is not known yet.
       return { state: 'pending', phase: 'running' };
   }
+}
+
+/** A task, or an image of it, that failed with these words. */
+export function dashscopeFailed(said: {
+  readonly code?: string | undefined;
+  readonly message?: string | undefined;
+}): OperationStatus {
+  const { code = 'failed', message = 'The upstream gave no reason.' } = said;
+  return { state: 'failed', code, message, failure: jobFailure(dashscopeFailures, { code, message }) };
 }
 
 /** Only a pending task can be cancelled; the upstream refuses the others in its own words. */

@@ -4,7 +4,8 @@ import { linkExpiry } from './dashscope-answer.ts';
 import { cancelDashscopeTask, dashscopeStatus, submitDashscopeTask } from './dashscope-task.ts';
 import { wanModel } from './dashscope-models.ts';
 import type { WanModel } from './dashscope-models.ts';
-import { defined, signedUrlExpiry } from '../shared/http-outcome.ts';
+import { defined } from '../../domain/defined.ts';
+import { signedUrlExpiry } from '../shared/http-outcome.ts';
 import type { OperationStatus, RequestIssue, VideoProvider } from '../provider.ts';
 
 /**
@@ -12,6 +13,7 @@ import type { OperationStatus, RequestIssue, VideoProvider } from '../provider.t
  * frame, no callback, and no list that a lost job could be found in.
  */
 export const dashscopeVideo: VideoProvider = {
+  cancelUntil: 'queued',
   check,
   submit: async (request, context) => {
     const model = wanModel(context.model);

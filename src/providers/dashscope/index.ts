@@ -4,6 +4,14 @@ import type { Provider } from '../provider.ts';
 
 /** Alibaba Model Studio (Bailian). */
 export const dashscope: Provider = {
+  about: {
+    vendor: 'Alibaba Model Studio (DashScope, Bailian)',
+    inputs: 'text; first and last frame; reference images, videos and audio; a video to edit or continue',
+    unverified: [
+      'whether the hosts without a workspace serve Wan 3.0',
+      'prices and error codes of Wan 3.0; limits of qwen-image-3.0',
+    ],
+  },
   video: dashscopeVideo,
   image: dashscopeImage,
   imageTask: dashscopeImageTask,

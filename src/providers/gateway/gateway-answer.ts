@@ -1,6 +1,11 @@
 import type { ResultItem, SettleFacts } from '../../domain/task.ts';
-import { defined, signedUrlExpiry } from '../shared/http-outcome.ts';
-import type { Refusal } from '../shared/http-outcome.ts';
+import { defined } from '../../domain/defined.ts';
+import { failureClasses, moderatedInputs } from '../../domain/failure.ts';
+import type { Failure } from '../../domain/failure.ts';
+import { gatewayFailures } from './gateway-failures.ts';
+import { jobFailure } from '../shared/failure-table.ts';
+import type { Refusal } from '../shared/failure-table.ts';
+import { signedUrlExpiry } from '../shared/http-outcome.ts';
 import type { OperationStatus } from '../provider.ts';
 
 /**
@@ -82,13 +87,11 @@ export function readGatewayStatus(json: unknown, traceId: string): OperationStat
     case 'submitted':
     case 'running':
       return defined({ state: 'pending' as const, phase: state, progress: readProgress(json), traceId });
-    case 'failed':
-      return {
-        state: 'failed',
-        code: textAt(json, codePlaces) ?? (word === 'expired' ? 'upstream_expired' : word),
-        message: textAt(json, wordsPlaces) ?? 'The upstream gave no reason.',
-        traceId,
-      };
+    case 'failed': {
+      const code = textAt(json, codePlaces) ?? (word === 'expired' ? 'upstream_expired' : word);
+      const message = textAt(json, wordsPlaces) ?? 'The upstream gave no reason.';
+      return { state: 'failed', code, message, failure: readFailure(json, { code, message }), traceId };
+    }
     case 'succeeded': {
       const items = readItems(json);
       return items.length === 0
@@ -98,6 +101,17 @@ export function readGatewayStatus(json: unknown, traceId: string): OperationStat
     default:
       return state satisfies never;
   }
+}
+
+/** A gateway with our interface says the class itself. */
+function readFailure(json: unknown, refusal: Refusal): Failure {
+  const told = failureClasses.find((name) => name === textAt(json, ['error.class']));
+  if (told === undefined) return jobFailure(gatewayFailures, refusal);
+  return defined({
+    class: told,
+    field: textAt(json, ['error.field']),
+    input: moderatedInputs.find((name) => name === textAt(json, ['error.input'])),
+  });
 }
 
 function readItems(json: unknown): ResultItem[] {

@@ -1,5 +1,5 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
-import { defined } from '../shared/http-outcome.ts';
+import { defined } from '../../domain/defined.ts';
 
 /** Which of the two dialects a base URL speaks, and its addresses. */
 export interface GatewayEndpoints {

@@ -3,6 +3,7 @@ import type { ImageRequest, VideoRequest } from '../../domain/request.ts';
 import { estimateSeedanceTokens, pricedPromptFlag } from '../shared/seedance-pricing.ts';
 import { readGatewayFacts, readGatewayId, readGatewayRefusal, readGatewayStatus } from './gateway-answer.ts';
 import { buildGatewayVideo, gatewayEndpoints } from './gateway-request.ts';
+import { gatewayFailures } from './gateway-failures.ts';
 import { bearer, isSuccess, refusalError, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
 import { callImageConvention } from '../shared/image-convention.ts';
 import { UpstreamError } from '../provider.ts';
@@ -16,7 +17,6 @@ import type {
   SubmitContext,
   Submitted,
   SynchronousImageProvider,
-  UpstreamOutcome,
   VideoProvider,
 } from '../provider.ts';
 
@@ -29,6 +29,7 @@ const gatewayVideo: VideoProvider = {
   check,
   submit,
   status,
+  cancelUntil: 'queued',
   cancel,
   // The only models here that are priced by tokens are those whose formula this is, at whatever address.
   estimateTokens: estimateSeedanceTokens,
@@ -40,7 +41,15 @@ const gatewayImage: SynchronousImageProvider = {
   generate: generateImages,
 };
 
-export const gateway: Provider = { video: gatewayVideo, image: gatewayImage };
+export const gateway: Provider = {
+  about: {
+    vendor: 'Another gateway with this interface, or one of its relatives (new-api)',
+    inputs: 'text, frames, reference images, videos and audio, as far as the model behind it accepts them',
+    unverified: ['documents and code of the relatives disagree; both shapes are read'],
+  },
+  video: gatewayVideo,
+  image: gatewayImage,
+};
 
 /** Behind it may be a vendor that reads parameters out of the prompt. */
 function check({ prompt }: VideoRequest): { param: string; message: string } | undefined {
@@ -66,10 +75,7 @@ async function submit(request: VideoRequest, context: SubmitContext): Promise<Su
   // An explanation in place of an id is a refusal, whatever the status says.
   const said = readGatewayRefusal(answer.json);
   if (said === undefined) throw unreadableError(answer, 'it has no id');
-  throw new UpstreamError(outcomeOfCode(said.code, 400) ?? 'rejected', said.message, {
-    code: said.code,
-    status: answer.status,
-  });
+  throw refusalError({ ...answer, status: 400 }, said, gatewayFailures);
 }
 
 async function status(operation: Operation, context: ProviderContext): Promise<OperationStatus> {
@@ -130,15 +136,7 @@ function refusal(answer: HttpResponse): UpstreamError {
       gone: true,
     });
   }
-  return refusalError(answer, said, outcomeOfCode);
-}
-
-/** The upstream's account, its prices or its channels: another channel of ours may do better. */
-const unavailableCodes =
-  /quota|balance|billing|invalid_api_key|model_price_error|model_not_found|model_not_allowed|channel_not_allowed|no_available_channel|get_channel_failed/;
-
-function outcomeOfCode(code: string, status: number): UpstreamOutcome | undefined {
-  return status >= 400 && status < 500 && unavailableCodes.test(code) ? 'unavailable' : undefined;
+  return refusalError(answer, said, gatewayFailures);
 }
 
 const imageFieldsOfOurOwn = new Set(['model', 'prompt', 'image', 'mask', 'n', 'stream', 'partial_images']);
@@ -163,6 +161,6 @@ async function generateImages(request: ImageRequest, context: ProviderContext): 
     request,
     { path: edit ? '/images/edits' : '/images/generations', fields, multipart: hasFile },
     { ...context, baseUrl: gatewayEndpoints(context.baseUrl).images },
-    { readRefusal: readGatewayRefusal, outcomeOfCode, linkLifetimeSeconds: 3600 },
+    { readRefusal: readGatewayRefusal, failures: gatewayFailures, linkLifetimeSeconds: 3600 },
   );
 }

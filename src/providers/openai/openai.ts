@@ -1,5 +1,6 @@
 import { defined } from '../../domain/defined.ts';
 import type { ImageRequest, JsonObject } from '../../domain/request.ts';
+import { openaiFailures } from './openai-failures.ts';
 import { callImageConvention, pick, readConventionRefusal } from '../shared/image-convention.ts';
 import { parseSize } from '../shared/image-input.ts';
 import type {
@@ -8,7 +9,6 @@ import type {
   ProviderContext,
   RequestIssue,
   SynchronousImageProvider,
-  UpstreamOutcome,
 } from '../provider.ts';
 
 /**
@@ -23,7 +23,14 @@ const openaiImage: SynchronousImageProvider = {
   generate,
 };
 
-export const openai: Provider = { image: openaiImage };
+export const openai: Provider = {
+  about: {
+    vendor: 'OpenAI',
+    inputs: 'text; images and a mask for edits',
+    unverified: ['whether the announced end of the video API took place; it is not used'],
+  },
+  image: openaiImage,
+};
 
 interface ImageFamily {
   readonly imagesPerCall: number;
@@ -123,7 +130,7 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
   } as const;
   return callImageConvention(request, body, context, {
     readRefusal: readConventionRefusal,
-    outcomeOfCode,
+    failures: openaiFailures,
     linkLifetimeSeconds: 3600,
   });
 }
@@ -161,18 +168,4 @@ function fieldsOf(request: ImageRequest, model: string): JsonObject {
     // Models that always send base64 refuse the field.
     ...(family.links ? { response_format: request.responseFormat ?? 'url' } : {}),
   };
-}
-
-/** The account's or the key's trouble, under whatever status it comes. */
-const unavailableCodes = new Set([
-  'insufficient_quota',
-  'billing_hard_limit_reached',
-  'billing_not_active',
-  'account_deactivated',
-  'invalid_api_key',
-  'model_not_found',
-]);
-
-function outcomeOfCode(code: string, status: number): UpstreamOutcome | undefined {
-  return status < 500 && unavailableCodes.has(code) ? 'unavailable' : undefined;
 }

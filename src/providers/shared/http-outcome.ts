@@ -1,37 +1,39 @@
 import { z } from 'zod';
+import { defined } from '../../domain/defined.ts';
+import { failureOfRow, findFailureRow } from './failure-table.ts';
+import { failureOfOutcome } from '../../domain/failure.ts';
+import type { Failure } from '../../domain/failure.ts';
+import type { FailureRow, FailureTable, Refusal } from './failure-table.ts';
 import { UpstreamError } from '../provider.ts';
 import type { HttpResponse, ProviderContext, UpstreamOutcome } from '../provider.ts';
 
 /** What every adapter needs to turn an HTTP answer into our words. Knows no vendor. */
 
-/** The upstream's own error, as far as its body could be read. */
-export interface Refusal {
-  readonly code: string;
-  readonly message: string;
-}
-
-/** The adapter's knowledge of its upstream's codes; undefined: the status decides. */
-export type OutcomeOfCode = (code: string, status: number) => UpstreamOutcome | undefined;
-
 /**
  * The error for an answer that is no success. An upstream that explains itself in its own format has read the request
- * and not accepted it; a page of an edge proxy says nothing about what happened behind it.
+ * and not accepted it; a page of an edge proxy says nothing about what happened behind it. A 5xx stays what its status
+ * says, whatever code it carries: the job may exist.
  */
 export function refusalError(
   answer: HttpResponse,
   refusal: Refusal | undefined,
-  outcomeOfCode: OutcomeOfCode = () => undefined,
+  table: FailureTable = [],
 ): UpstreamError {
   const { status } = answer;
-  const outcome =
-    (refusal === undefined ? undefined : outcomeOfCode(refusal.code, status)) ??
-    outcomeOfStatus(status, refusal !== undefined);
-  const retryAfter = retryAfterMs(answer.headers);
+  const row = refusal === undefined ? undefined : findFailureRow(table, refusal, status);
+  const outcome = (status < 500 ? row?.outcome : undefined) ?? outcomeOfStatus(status, refusal !== undefined);
   return new UpstreamError(outcome, refusal?.message ?? `The upstream answered with status ${status}.`, {
     code: refusal === undefined || refusal.code === '' ? `http_${status}` : refusal.code,
     status,
-    ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }),
+    ...defined({
+      retryAfterMs: retryAfterMs(answer.headers),
+      failure: refusal === undefined ? undefined : failureOf(outcome, refusal, row),
+    }),
   });
+}
+
+function failureOf(outcome: UpstreamOutcome, refusal: Refusal, row: FailureRow | undefined): Failure {
+  return failureOfRow(row ?? failureOfOutcome(outcome), refusal);
 }
 
 function outcomeOfStatus(status: number, explained: boolean): UpstreamOutcome {
@@ -116,15 +118,3 @@ export const optionalNumeric = z
   .pipe(z.number().nonnegative())
   .optional()
   .catch(undefined);
-
-/** Leaves out what is undefined: an answer's absent fields must stay absent. */
-export function defined<Fields extends object>(fields: Fields): Defined<Fields>;
-export function defined(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
-type Defined<Fields> = {
-  [Key in keyof Fields as undefined extends Fields[Key] ? never : Key]: Fields[Key];
-} & {
-  [Key in keyof Fields as undefined extends Fields[Key] ? Key : never]?: Exclude<Fields[Key], undefined>;
-};

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { ImageRequest, JsonObject, JsonValue } from '../../domain/request.ts';
 import { LargeText } from './large-json.ts';
+import { defined } from '../../domain/defined.ts';
 import {
   bearer,
-  defined,
   isSuccess,
   optionalNumber,
   optionalText,
@@ -11,7 +11,8 @@ import {
   signedUrlExpiry,
   unreadableError,
 } from './http-outcome.ts';
-import type { OutcomeOfCode, Refusal } from './http-outcome.ts';
+import { jobFailure } from './failure-table.ts';
+import type { FailureTable, Refusal } from './failure-table.ts';
 import { imageAddress, imageAnswerMaxBytes, imageFile } from './image-input.ts';
 import { UpstreamError } from '../provider.ts';
 import type {
@@ -36,7 +37,7 @@ export interface ImageBody {
 }
 
 export interface ConventionRules {
-  readonly outcomeOfCode?: OutcomeOfCode;
+  readonly failures: FailureTable;
   readonly readRefusal: (json: unknown) => Refusal | undefined;
   /** How long links live that do not say so themselves. */
   readonly linkLifetimeSeconds: number;
@@ -59,7 +60,7 @@ export async function callImageConvention(
   });
   const refusal = rules.readRefusal(answer.json);
   // Some answer 200 and explain a failure in the body.
-  if (!isSuccess(answer)) throw refusalError(answer, refusal, rules.outcomeOfCode);
+  if (!isSuccess(answer)) throw refusalError(answer, refusal, rules.failures);
   return readImages(answer, rules, refusal);
 }
 
@@ -133,7 +134,8 @@ function readImages(
   const parsed = answerSchema.safeParse(answer.json).data;
   const entries = (parsed?.data ?? []).map((entry) => imageSchema.safeParse(entry).data);
   const images = entries.flatMap((entry) => resultItem(entry, rules, parsed?.created));
-  if (images.length === 0) throw noImagesError(answer, refusal, entries);
+  if (images.length === 0)
+    throw noImagesError(answer, rules.failures, [...entries.map((entry) => entry?.error), refusal]);
   const { usage } = usageSchema.safeParse(answer.json).data ?? {};
   const { output_tokens: completionTokens, total_tokens: totalTokens } = usage ?? {};
   const told = completionTokens !== undefined || totalTokens !== undefined;
@@ -173,18 +175,17 @@ function withoutDataPrefix(text: string | LargeText): string | LargeText {
   return text instanceof LargeText ? text.from(start) : text.slice(start);
 }
 
-/** Every image was refused, or the answer cannot be read: the first is the request's failure. */
+/** Every image was refused, or the answer cannot be read: the first reason is the request's failure. */
 function noImagesError(
   answer: HttpResponse,
-  refusal: Refusal | undefined,
-  entries: readonly (ImageEntry | undefined)[],
+  failures: FailureTable,
+  reasons: readonly ({ code?: string | undefined; message?: string | undefined } | undefined)[],
 ): UpstreamError {
-  const said = entries.find((entry) => entry?.error !== undefined)?.error ?? refusal;
+  const said = reasons.find((reason) => reason !== undefined);
   if (said === undefined) return unreadableError(answer, 'it holds no image');
-  return new UpstreamError('rejected', said.message ?? 'The upstream made no image.', {
-    code: said.code ?? 'no_image',
-    status: answer.status,
-  });
+  const { code = 'no_image', message = 'The upstream made no image.' } = said;
+  const failure = jobFailure(failures, { code, message });
+  return new UpstreamError('rejected', message, { code, status: answer.status, failure });
 }
 
 const anyObject = z.looseObject({});
@@ -200,7 +201,12 @@ function textOf(value: JsonValue | undefined): string | undefined {
 }
 
 const refusalSchema = z.object({
-  error: z.object({ code: optionalText, type: optionalText, message: optionalText }),
+  error: z.object({
+    code: optionalText,
+    type: optionalText,
+    message: optionalText,
+    param: optionalText,
+  }),
 });
 
 /** `{"error": {"message", "type", "param", "code"}}` */
@@ -210,7 +216,7 @@ export function readConventionRefusal(json: unknown): Refusal | undefined {
   const code = error.code ?? error.type;
   return code === undefined && error.message === undefined
     ? undefined
-    : { code: code ?? '', message: error.message ?? '' };
+    : defined({ code: code ?? '', message: error.message ?? '', field: error.param });
 }
 
 /** The fields of `extra` that the upstream knows; everything else stays behind. */

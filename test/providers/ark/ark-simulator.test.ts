@@ -298,7 +298,11 @@ describe('list', () => {
 
 describe('find', () => {
   // The tests above put the simulator's clock forward.
-  const window = { sentAfter: Date.now() - 60_000, sentBefore: Date.now() + 86_400_000 };
+  const window = {
+    request: videoRequest(),
+    sentAfter: Date.now() - 60_000,
+    sentBefore: Date.now() + 86_400_000,
+  };
 
   it('recognises a job whose answer was lost', async () => {
     await Promise.all(

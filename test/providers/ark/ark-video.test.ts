@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/domain/request.ts';
 import { arkVideo } from '../../../src/providers/ark/ark-video.ts';
 import { arkOwnFields } from '../../../src/providers/ark/ark-request.ts';
-import { canned, fixture, providerContext, submitContext, upstreamError, videoRequest } from '../support.ts';
+import {
+  callback,
+  canned,
+  fixture,
+  providerContext,
+  submitContext,
+  upstreamError,
+  videoRequest,
+} from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
 
 const model = 'doubao-seedance-2-0-260128';
@@ -445,7 +453,12 @@ describe('cancel', () => {
 
 describe('find', () => {
   const at = 1_778_754_737_000;
-  const lost = { marker: 'mediary-t1-1', sentAfter: at - 5_000, sentBefore: at + 60_000 };
+  const lost = {
+    request: videoRequest(),
+    marker: 'mediary-t1-1',
+    sentAfter: at - 5_000,
+    sentBefore: at + 60_000,
+  };
   const job = (id: string, over: object) => ({
     id,
     status: 'queued',
@@ -492,5 +505,5 @@ it.each([
   ['succeeded', false],
   [{}, false],
 ])('a callback that says %j ends the wait: %s', (body, ended) => {
-  expect(arkVideo.parseCallback?.(body)).toBe(ended);
+  expect(arkVideo.parseCallback?.(callback(body))).toEqual({ ended });
 });

@@ -216,8 +216,11 @@ describe('a video', () => {
   });
 
   it('failed has the code that is only told here', async () => {
-    const failed = { state: 'failed', code: 'InvalidParameter', message: 'The size is not match' };
-    expect(await statusOf({ json: fixture('dashscope/failed') })).toEqual(failed);
+    const failed = { state: 'failed', code: 'InvalidParameter', message: 'The size is not match' } as const;
+    expect(await statusOf({ json: fixture('dashscope/failed') })).toEqual({
+      ...failed,
+      failure: { class: 'invalid_input' },
+    });
   });
 
   it.each<[CannedAnswer, boolean, string]>([
@@ -388,6 +391,7 @@ describe('an image', () => {
       state: 'failed',
       code: 'DataInspectionFailed',
       message: 'no',
+      failure: { class: 'moderation_input' },
     });
   });
 

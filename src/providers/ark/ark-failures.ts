@@ -1,0 +1,52 @@
+import type { FailureTable } from '../shared/failure-table.ts';
+
+/** Codes of refusals and of failed jobs. Source: the vendor's error page, 2026-11; a suffix narrows a code. */
+export const arkFailures: FailureTable = [
+  // The moderation service itself failed: the request was neither accepted nor judged.
+  { code: /^ContentSecurityDetectionError/, outcome: 'throttled', class: 'capacity' },
+  {
+    code: /^Output(?:Image|Video|Audio|Text)?(?:SensitiveContent|Risk)Detect/,
+    outcome: 'rejected',
+    class: 'moderation_output',
+  },
+  {
+    code: /^InputText(?:SensitiveContent|Risk)Detect/,
+    outcome: 'rejected',
+    class: 'moderation_input',
+    input: 'prompt',
+  },
+  {
+    code: /^InputImage(?:SensitiveContent|Risk)Detect/,
+    outcome: 'rejected',
+    class: 'moderation_input',
+    input: 'image',
+  },
+  {
+    code: /^InputVideo(?:SensitiveContent|Risk)Detect/,
+    outcome: 'rejected',
+    class: 'moderation_input',
+    input: 'video',
+  },
+  {
+    code: /^InputAudio(?:SensitiveContent|Risk)Detect/,
+    outcome: 'rejected',
+    class: 'moderation_input',
+    input: 'audio',
+  },
+  { code: /^SensitiveContentDetected/, outcome: 'rejected', class: 'moderation_input' },
+  // The key, the account, its quota, the model's switch: not the request's fault, and not over in a minute.
+  {
+    code: /^(?:AuthenticationError|InvalidAccountStatus|InvalidSubscription|AccessDenied|AccountOverdueError|OperationDenied|InvalidEndpointOrModel|InvalidEndpoint|ModelNotOpen|UnsupportedModel|QuotaExceeded|SetLimitExceeded)(?:\.|$)/,
+    outcome: 'unavailable',
+    class: 'quota',
+  },
+  {
+    code: /RateLimitExceeded|^InflightBatchsizeExceeded|^ServerOverloaded|^RequestBurstTooFast/,
+    class: 'capacity',
+  },
+  {
+    code: /^(?:MissingParameter|InvalidParameter|InvalidArgumentError|InvalidImageURL|OutofContextError)(?:\.|$)/,
+    class: 'invalid_input',
+  },
+  { code: /^Internal/, class: 'internal' },
+];

@@ -1,0 +1,24 @@
+import type { FailureTable } from '../shared/failure-table.ts';
+
+/**
+ * Codes of other gateways, and those of the vendors behind them that they hand on. They agree on little, so words that
+ * occur in a code decide.
+ */
+export const gatewayFailures: FailureTable = [
+  // The upstream's account, its prices or its channels: another channel of ours may do better.
+  {
+    code: /quota|balance|billing|invalid_api_key|model_price_error|model_not_found|model_not_allowed|channel_not_allowed|no_available_channel|get_channel_failed/,
+    outcome: 'unavailable',
+    class: 'quota',
+  },
+  { code: /^output.*(?:sensitive|moderat|risk)/i, class: 'moderation_output' },
+  { code: /^inputtext.*(?:sensitive|risk)/i, class: 'moderation_input', input: 'prompt' },
+  { code: /^inputimage.*(?:sensitive|risk)/i, class: 'moderation_input', input: 'image' },
+  { code: /^inputvideo.*(?:sensitive|risk)/i, class: 'moderation_input', input: 'video' },
+  { code: /^inputaudio.*(?:sensitive|risk)/i, class: 'moderation_input', input: 'audio' },
+  { code: /sensitive|moderat|content_policy|inspection/i, class: 'moderation_input' },
+  { code: /rate_?limit|overload|throttl|capacity|service_unavailable/i, class: 'capacity' },
+  { code: /^(?:upstream_|task_)?expired$/i, class: 'expired' },
+  { code: /^(?:upstream_|task_)?cancell?ed$/i, class: 'cancelled' },
+  { code: /invalid|missing_parameter|unsupported_parameter|not_allowed/i, class: 'invalid_input' },
+];

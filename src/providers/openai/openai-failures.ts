@@ -1,0 +1,18 @@
+import type { FailureTable } from '../shared/failure-table.ts';
+
+/** Source: the error guide. Some of the account's codes come under a 400 or a 429. */
+export const openaiFailures: FailureTable = [
+  {
+    code: /^(?:insufficient_quota|billing_hard_limit_reached|billing_not_active|account_deactivated|invalid_api_key|model_not_found)$/,
+    outcome: 'unavailable',
+    class: 'quota',
+  },
+  {
+    code: /^(?:moderation_blocked|content_policy_violation)$/,
+    words: /output|generated/i,
+    class: 'moderation_output',
+  },
+  { code: /^(?:moderation_blocked|content_policy_violation)$/, class: 'moderation_input' },
+  { code: /^rate_limit_exceeded$/, class: 'capacity' },
+  { code: /^server_error$/, class: 'internal' },
+];

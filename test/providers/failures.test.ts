@@ -1,0 +1,170 @@
+import { expect, it } from 'vitest';
+import { defined } from '../../src/domain/defined.ts';
+import { arkFailures } from '../../src/providers/ark/ark-failures.ts';
+import { dashscopeFailures } from '../../src/providers/dashscope/dashscope-failures.ts';
+import { gatewayFailures } from '../../src/providers/gateway/gateway-failures.ts';
+import { openaiFailures } from '../../src/providers/openai/openai-failures.ts';
+import { jobFailure } from '../../src/providers/shared/failure-table.ts';
+import type { FailureTable } from '../../src/providers/shared/failure-table.ts';
+import { refusalError } from '../../src/providers/shared/http-outcome.ts';
+
+/** Every code of every vendor's error page, as a refusal and as the end of a job. */
+
+const tables: Readonly<Record<string, FailureTable>> = {
+  ark: arkFailures,
+  dashscope: dashscopeFailures,
+  gateway: gatewayFailures,
+  openai: openaiFailures,
+};
+
+/** Vendor, status, code, words, outcome, class and what was moderated. */
+type Row = readonly [string, number, string, string, string, string, string?];
+
+const refusals: readonly Row[] = [
+  ['ark', 400, 'MissingParameter', 'm', 'rejected', 'invalid_input'],
+  ['ark', 400, 'InvalidParameter.UnsupportedParameter', 'm', 'rejected', 'invalid_input'],
+  ['ark', 400, 'InvalidArgumentError.x', 'm', 'rejected', 'invalid_input'],
+  ['ark', 400, 'InvalidImageURL.EmptyURL', 'm', 'rejected', 'invalid_input'],
+  ['ark', 400, 'OutofContextError', 'm', 'rejected', 'invalid_input'],
+  ['ark', 400, 'SomethingNew', 'm', 'rejected', 'invalid_input'],
+  ['ark', 400, 'InvalidEndpoint.ClosedEndpoint', 'm', 'unavailable', 'quota'],
+  ['ark', 400, 'InvalidSubscription', 'm', 'unavailable', 'quota'],
+  ['ark', 400, 'SensitiveContentDetected', 'm', 'rejected', 'moderation_input'],
+  ['ark', 400, 'SensitiveContentDetected.Violence', 'm', 'rejected', 'moderation_input'],
+  ['ark', 400, 'InputTextSensitiveContentDetected', 'm', 'rejected', 'moderation_input', 'prompt'],
+  ['ark', 400, 'InputTextRiskDetection', 'm', 'rejected', 'moderation_input', 'prompt'],
+  [
+    'ark',
+    400,
+    'InputImageSensitiveContentDetected.PrivacyInformation',
+    'm',
+    'rejected',
+    'moderation_input',
+    'image',
+  ],
+  ['ark', 400, 'InputImageRiskDetection', 'm', 'rejected', 'moderation_input', 'image'],
+  [
+    'ark',
+    400,
+    'InputVideoSensitiveContentDetected.PolicyViolation',
+    'm',
+    'rejected',
+    'moderation_input',
+    'video',
+  ],
+  ['ark', 400, 'InputAudioSensitiveContentDetected', 'm', 'rejected', 'moderation_input', 'audio'],
+  ['ark', 400, 'OutputImageSensitiveContentDetected', 'm', 'rejected', 'moderation_output'],
+  ['ark', 400, 'OutputImageRiskDetection', 'm', 'rejected', 'moderation_output'],
+  ['ark', 400, 'ContentSecurityDetectionError', 'm', 'throttled', 'capacity'],
+  ['ark', 401, 'AuthenticationError', 'm', 'unavailable', 'quota'],
+  ['ark', 401, 'InvalidAccountStatus', 'm', 'unavailable', 'quota'],
+  ['ark', 403, 'AccessDenied', 'm', 'unavailable', 'quota'],
+  ['ark', 403, 'AccountOverdueError', 'm', 'unavailable', 'quota'],
+  ['ark', 403, 'OperationDenied.ServiceOverdue', 'm', 'unavailable', 'quota'],
+  ['ark', 404, 'InvalidEndpointOrModel.NotFound', 'm', 'unavailable', 'quota'],
+  ['ark', 404, 'ModelNotOpen', 'm', 'unavailable', 'quota'],
+  ['ark', 404, 'UnsupportedModel', 'm', 'unavailable', 'quota'],
+  ['ark', 429, 'RateLimitExceeded.EndpointRPMExceeded', 'm', 'throttled', 'capacity'],
+  ['ark', 429, 'ModelAccountIpmRateLimitExceeded', 'm', 'throttled', 'capacity'],
+  ['ark', 429, 'InflightBatchsizeExceeded', 'm', 'throttled', 'capacity'],
+  ['ark', 429, 'ServerOverloaded', 'm', 'throttled', 'capacity'],
+  ['ark', 429, 'RequestBurstTooFast', 'm', 'throttled', 'capacity'],
+  ['ark', 429, 'QuotaExceeded', 'm', 'unavailable', 'quota'],
+  ['ark', 429, 'SetLimitExceeded', 'm', 'unavailable', 'quota'],
+  ['ark', 500, 'InternalServiceError', 'm', 'ambiguous', 'internal'],
+  ['dashscope', 400, 'InvalidParameter', 'm', 'rejected', 'invalid_input'],
+  ['dashscope', 400, 'InvalidParameter.DataInspection', 'cannot download', 'rejected', 'invalid_input'],
+  ['dashscope', 400, 'BadRequest.TooLarge', 'm', 'rejected', 'invalid_input'],
+  ['dashscope', 400, 'InvalidURL', 'm', 'rejected', 'invalid_input'],
+  ['dashscope', 400, 'invalid_parameter_error', 'm', 'rejected', 'invalid_input'],
+  ['dashscope', 400, 'UnsupportedOperation', 'm', 'rejected', 'invalid_input'],
+  ['dashscope', 400, 'DataInspectionFailed', 'm', 'rejected', 'moderation_input'],
+  ['dashscope', 400, 'data_inspection_failed', 'm', 'rejected', 'moderation_input'],
+  ['dashscope', 400, 'IPInfringementSuspect', 'm', 'rejected', 'moderation_input'],
+  ['dashscope', 400, 'Arrearage', 'm', 'unavailable', 'quota'],
+  ['dashscope', 400, 'InvalidParameter', 'Model not exist.', 'unavailable', 'quota'],
+  ['dashscope', 404, 'ModelNotFound', 'm', 'unavailable', 'quota'],
+  ['dashscope', 404, 'model_not_found', 'm', 'unavailable', 'quota'],
+  ['dashscope', 401, 'InvalidApiKey', 'm', 'unavailable', 'quota'],
+  ['dashscope', 403, 'AccessDenied.Unpurchased', 'm', 'unavailable', 'quota'],
+  ['dashscope', 403, 'Model.AccessDenied', 'm', 'unavailable', 'quota'],
+  ['dashscope', 403, 'AllocationQuota.FreeTierOnly', 'm', 'unavailable', 'quota'],
+  ['dashscope', 429, 'Throttling.RateQuota', 'm', 'throttled', 'capacity'],
+  ['dashscope', 429, 'LimitRequests', 'm', 'throttled', 'capacity'],
+  ['dashscope', 429, 'Throttling.AllocationQuota', 'm', 'unavailable', 'quota'],
+  ['dashscope', 429, 'insufficient_quota', 'm', 'unavailable', 'quota'],
+  ['dashscope', 500, 'InternalError.Timeout', 'm', 'ambiguous', 'internal'],
+  ['dashscope', 500, 'ModelServingError', 'm', 'ambiguous', 'capacity'],
+  ['dashscope', 503, 'ModelUnavailable', 'm', 'throttled', 'capacity'],
+  ['gateway', 400, 'invalid_request', 'm', 'rejected', 'invalid_input'],
+  ['gateway', 403, 'quota_not_enough', 'm', 'unavailable', 'quota'],
+  ['gateway', 402, 'insufficient_balance', 'm', 'unavailable', 'quota'],
+  ['gateway', 400, 'InputImageSensitiveContentDetected', 'm', 'rejected', 'moderation_input', 'image'],
+  ['gateway', 400, 'moderation_blocked', 'm', 'rejected', 'moderation_input'],
+  ['gateway', 429, 'rate_limit_exceeded', 'm', 'throttled', 'capacity'],
+  ['gateway', 500, 'fail_to_fetch_task', 'm', 'ambiguous', 'internal'],
+  ['openai', 400, 'invalid_value', 'm', 'rejected', 'invalid_input'],
+  ['openai', 400, 'moderation_blocked', 'rejected by the safety system', 'rejected', 'moderation_input'],
+  ['openai', 400, 'moderation_blocked', 'the generated image was blocked', 'rejected', 'moderation_output'],
+  ['openai', 400, 'content_policy_violation', 'm', 'rejected', 'moderation_input'],
+  ['openai', 401, 'invalid_api_key', 'm', 'unavailable', 'quota'],
+  ['openai', 429, 'insufficient_quota', 'm', 'unavailable', 'quota'],
+  ['openai', 400, 'billing_hard_limit_reached', 'm', 'unavailable', 'quota'],
+  ['openai', 429, 'rate_limit_exceeded', 'm', 'throttled', 'capacity'],
+  ['openai', 500, 'server_error', 'm', 'ambiguous', 'internal'],
+];
+
+for (const [vendor, status, code, message, outcome, kind, input] of refusals) {
+  it(`${vendor}: ${status} ${code} (${message}) is ${outcome}, of class ${kind}`, () => {
+    const answer = { status, headers: {}, text: '', json: {} };
+    const error = refusalError(answer, { code, message }, tables[vendor]);
+    expect([error.outcome, error.failure]).toEqual([outcome, defined({ class: kind, input })]);
+  });
+}
+
+/** Vendor, code, words, class and what was moderated. */
+const endings: readonly (readonly [string, string, string, string, string?])[] = [
+  ['ark', 'OutputVideoSensitiveContentDetected', 'm', 'moderation_output'],
+  ['ark', 'OutputVideoSensitiveContentDetected.PolicyViolation', 'm', 'moderation_output'],
+  ['ark', 'InputTextSensitiveContentDetected', 'm', 'moderation_input', 'prompt'],
+  ['ark', 'InternalServiceError', 'm', 'internal'],
+  ['ark', 'SomethingNew', 'm', 'internal'],
+  ['dashscope', 'DataInspectionFailed', 'Input data may contain inappropriate content.', 'moderation_input'],
+  [
+    'dashscope',
+    'DataInspectionFailed',
+    'Output data may contain inappropriate content.',
+    'moderation_output',
+  ],
+  ['dashscope', 'InvalidParameter', 'The size is not match', 'invalid_input'],
+  ['dashscope', 'InvalidURL', 'm', 'invalid_input'],
+  ['dashscope', 'InternalError', 'm', 'internal'],
+  ['dashscope', 'SomethingNew', 'm', 'internal'],
+  ['gateway', 'OutputVideoSensitiveContentDetected', 'm', 'moderation_output'],
+  ['gateway', 'expired', 'm', 'expired'],
+  ['gateway', 'cancelled', 'm', 'cancelled'],
+  ['gateway', 'failure', 'm', 'internal'],
+];
+
+for (const [vendor, code, message, kind, input] of endings) {
+  it(`${vendor}: a job that fails with ${code} (${message}) is of class ${kind}`, () => {
+    expect(jobFailure(tables[vendor] ?? [], { code, message })).toEqual(defined({ class: kind, input }));
+  });
+}
+
+it('the field that a vendor names belongs to a wrong input, and to nothing else', () => {
+  const answer = { status: 400, headers: {}, text: '', json: {} };
+  const said = { message: 'm', field: 'ratio' };
+  expect(refusalError(answer, { code: 'InvalidParameter', ...said }, arkFailures).failure).toEqual({
+    class: 'invalid_input',
+    field: 'ratio',
+  });
+  expect(refusalError(answer, { code: 'New', ...said }, arkFailures).failure).toEqual({
+    class: 'invalid_input',
+    field: 'ratio',
+  });
+  expect(refusalError(answer, { code: 'InputTextRiskDetection', ...said }, arkFailures).failure).toEqual({
+    class: 'moderation_input',
+    input: 'prompt',
+  });
+});
