@@ -25,7 +25,7 @@ export function describeIssue(issue: z.core.$ZodIssue): string[] {
   return [`${path}: ${missing ? 'required' : issue.message}`];
 }
 
-/** `channels[2].models.seedance-2.0.upstream` */
+/** `channels[2].models.<id>.upstream` */
 function formatPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;

@@ -1,0 +1,203 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import {
+  folderCircles,
+  importsOf,
+  importsOutside,
+  layoutPaths,
+  linesWith,
+  readSources,
+  repeatedWireFacts,
+  treePaths,
+  vendorCrossings,
+} from './support/source-rules.ts';
+import type { Allowance } from './support/source-rules.ts';
+
+/** Rules of the source that neither the compiler nor the linter can check. Each is tried on a bad sample, too. */
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const sources = readSources(root, ['src', 'workflows', 'activities']);
+const imports = importsOf(sources);
+const adapters = readdirSync(join(root, 'src/providers'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== 'shared')
+  .map(({ name }) => name);
+
+describe('vendor names', () => {
+  /** `gateway` and `openai` name our own product and the convention that our own API follows. */
+  const names =
+    /\b(?:ark|dashscope|seedance|seedream|volc\w*|byteplus|aliyun|alibaba|new-?api|gpt-image|qwen)\b/i;
+
+  it('stay in the adapters and in local mode, whose files name models of its own configuration', () => {
+    const allowed = ['src/providers/', 'src/local/simulator/', 'src/local/banner.ts', 'src/local/demo.ts'];
+    expect(linesWith(sources, names, allowed)).toEqual([]);
+  });
+
+  it('include every adapter', () => {
+    const unknown = adapters.filter((name) => !names.test(name));
+    expect(unknown).toEqual(['gateway', 'openai']);
+  });
+
+  it('are found in code, text and comments', () => {
+    const bad = { 'src/http/a.ts': "if (provider === 'ark') {\n}", 'src/domain/b.ts': '// as Seedance does' };
+    expect(linesWith(bad, names, ['src/providers/'])).toEqual([
+      "src/http/a.ts:1 if (provider === 'ark') {",
+      'src/domain/b.ts:1 // as Seedance does',
+    ]);
+    expect(
+      linesWith({ 'src/providers/ark/a.ts': 'ark', 'src/a.ts': 'mark' }, names, ['src/providers/']),
+    ).toEqual([]);
+  });
+});
+
+describe('the environment', () => {
+  const reads =
+    /\bprocess\s*(?:\?\.|\.)\s*env\b|\bprocess\[|\{[^}]*\benv\b[^}]*\}\s*(?:=|from)\s*(?:'node:)?process/;
+
+  it('is read by src/config/environment.ts only', () => {
+    expect(linesWith(sources, reads, ['src/config/environment.ts'])).toEqual([]);
+  });
+
+  it.each([
+    "process.env['A']",
+    'process?.env',
+    "process['env']",
+    'const { env } = process',
+    "import { env } from 'node:process'",
+  ])('would be found by %s', (line) =>
+    expect(linesWith({ 'src/a.ts': line }, reads, [])).toEqual([`src/a.ts:1 ${line}`]),
+  );
+});
+
+describe('adapters', () => {
+  it.each(adapters)('%s has recorded answers, and a test that reads them', (name) => {
+    const fixtures = readdirSync(join(root, 'test/fixtures', name));
+    expect(fixtures.length).toBeGreaterThan(0);
+    // Tests name them by `fixture('vendor/name')`, or by a table of names beside `vendor/`.
+    const tests = Object.values(readSources(root, ['test/providers'])).filter((text) =>
+      text.includes(`${name}/`),
+    );
+    const used = fixtures.filter((file) =>
+      tests.some((text) => new RegExp(`['/]${file.replace('.json', '')}'`).test(text)),
+    );
+    expect(used).toEqual(fixtures);
+  });
+
+  it('import nothing of each other', () => {
+    expect(vendorCrossings(imports, adapters)).toEqual([]);
+    const bad = importsOf({ 'src/providers/a/x.ts': "import { y } from '../b/y.ts';" });
+    expect(vendorCrossings(bad, ['a', 'b'])).toEqual(['src/providers/a/x.ts → src/providers/b/y.ts']);
+    const good = importsOf({ 'src/providers/a/x.ts': "import { y } from '../shared/y.ts';" });
+    expect(vendorCrossings(good, ['a', 'b'])).toEqual([]);
+  });
+
+  it('write no fact of the wire that another file has', () => {
+    expect(repeatedWireFacts(readSources(root, ['src/providers']))).toEqual([]);
+    expect(
+      repeatedWireFacts({
+        'a.ts': "post('/api/v1/tasks'); if (code === 'Invalid.Key') fail('model');",
+        'b.ts': "get('/api/v1/tasks'); const codes = ['Invalid.Key', 'model'];",
+      }),
+    ).toEqual(['/api/v1/tasks: a.ts, b.ts', 'Invalid.Key: a.ts, b.ts']);
+  });
+});
+
+describe('imports between folders', () => {
+  /** The arrows of the design. What a folder needs beyond them is an argument. */
+  const table: Readonly<Record<string, Allowance>> = {
+    domain: { runs: [] },
+    config: { runs: ['domain'] },
+    observability: { runs: ['domain'] },
+    providers: { runs: ['domain'] },
+    store: { runs: ['domain'], types: ['providers'] },
+    ledger: { runs: ['domain', 'store'] },
+    'http-client': { runs: ['domain', 'providers'] },
+    access: { runs: ['domain'], types: ['store'] },
+    capacity: { runs: ['domain', 'providers'], types: ['config', 'store'] },
+    routing: { runs: ['domain'], types: ['config', 'providers', 'store'] },
+    tasks: { runs: ['domain'], types: ['ledger', 'observability', 'routing', 'store'] },
+    images: {
+      runs: ['domain', 'http-client', 'providers', 'routing', 'store'],
+      types: ['capacity', 'ledger', 'observability'],
+    },
+    results: { runs: ['domain', 'http-client'], types: ['config', 'observability', 'store'] },
+    temporal: { runs: ['domain', 'workflows'], types: ['activities', 'config', 'tasks'] },
+    http: {
+      runs: ['access', 'domain', 'images', 'results', 'routing'],
+      types: ['capacity', 'config', 'ledger', 'observability', 'providers', 'store', 'tasks'],
+    },
+    cli: { runs: ['config', 'domain', 'ledger', 'routing'], types: ['store', 'temporal'] },
+    local: { runs: ['domain'], types: ['config'] },
+    workflows: { runs: ['domain'], types: ['activities', 'providers'] },
+    activities: {
+      runs: ['domain', 'providers', 'routing', 'tasks'],
+      types: ['capacity', 'ledger', 'observability', 'store'],
+    },
+  };
+  const roots = ['api.ts', 'worker.ts', 'core.ts', 'cli.ts', 'local.ts'];
+  const everything = Object.keys(table);
+  const withRoots = {
+    ...table,
+    ...Object.fromEntries(roots.map((name) => [name, { runs: [...everything, ...roots] }])),
+  };
+
+  it('are those of the design', () => {
+    expect(importsOutside(withRoots, imports)).toEqual([]);
+  });
+
+  it('are refused in the other direction, from an unknown folder, and at run time where only types may', () => {
+    const bad = importsOf({
+      'src/domain/a.ts': "import type { B } from '../http/b.ts';",
+      'src/new/a.ts': "import { b } from '../domain/b.ts';",
+      'src/http/a.ts': "import type { C } from '../config/c.ts';\nimport { d } from '../config/d.ts';",
+      'src/cli/a.ts': "import '../local/b.ts';\nexport * from '../domain/b.ts';",
+    });
+    expect(importsOutside(withRoots, bad)).toEqual([
+      'src/domain/a.ts → src/http/b.ts (type)',
+      'src/new/a.ts → src/domain/b.ts',
+      'src/http/a.ts → src/config/d.ts',
+      'src/cli/a.ts → src/local/b.ts',
+    ]);
+  });
+
+  it('only the entry points load the configuration', () => {
+    const loads = imports.filter(
+      ({ from, to, isType }) =>
+        !isType && to.startsWith('src/config/') && !/^src\/(?:config\/|[\w-]+\.ts$)/.test(from),
+    );
+    // Reads which gateway the local mode left running, not gateway.yaml.
+    expect(loads.filter(({ from }) => from !== 'src/cli/target.ts')).toEqual([]);
+  });
+
+  it('go in no circle', () => {
+    expect(folderCircles(imports)).toEqual([]);
+    const bad = importsOf({
+      'src/a/x.ts': "import type { y } from '../b/y.ts';",
+      'src/b/y.ts': "import { z } from '../c/z.ts';",
+      'src/c/z.ts': "import { x } from '../a/x.ts';\nimport { y } from '../b/y.ts';",
+    });
+    expect(folderCircles(bad)).toEqual(['a → b → c → a', 'b → c → b']);
+  });
+});
+
+describe('the Layout of README.md', () => {
+  const tracked = new Set(
+    execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8', maxBuffer: 10_000_000 })
+      .split('\n')
+      .map((path) => path.split('/', 1)[0]),
+  );
+  const page = readFileSync(join(root, 'README.md'), 'utf8');
+
+  it('names every folder and entry point, each once, and nothing else', () => {
+    expect(layoutPaths(page).toSorted()).toEqual(treePaths(root, (folder) => tracked.has(folder)));
+  });
+
+  it('is read from the block of its section', () => {
+    const sample =
+      '# A\n```\nwrong/  x\n```\n## Layout\n\n```\nsrc/a.ts src/b.ts  roots\nsrc/c/   things in c/\n         more\n```\n';
+    expect(layoutPaths(sample)).toEqual(['src/a.ts', 'src/b.ts', 'src/c/']);
+    expect(layoutPaths('no section')).toEqual([]);
+  });
+});
