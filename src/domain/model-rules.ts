@@ -54,14 +54,16 @@ export function fitVideoRequest(request: VideoRequest, rules: VideoModelRules): 
   }
   const { resolution, ratio, duration, images, videos, audios, ...rest } = request;
   const fitted: FittedOutput = {
-    resolution: fitListed('resolution', resolution, rules.resolutions, refuse),
-    ratio: fitListed('ratio', ratio, rules.ratios, refuse),
+    resolution: fitListed({ field: 'resolution', value: resolution, allowed: rules.resolutions }, refuse),
+    ratio: fitListed({ field: 'ratio', value: ratio, allowed: rules.ratios }, refuse),
     duration: fitDuration(duration, rules, refuse),
   };
+  const fit = (field: MediaField, urls: readonly string[]) =>
+    fitMedia({ field, urls, max: rules.inputs[field].max }, refuse);
   const media = {
-    images: fitMedia('images', images, rules, refuse),
-    videos: fitMedia('videos', videos, rules, refuse),
-    audios: fitMedia('audios', audios, rules, refuse),
+    images: fit('images', images),
+    videos: fit('videos', videos),
+    audios: fit('audios', audios),
   };
   return { request: { ...rest, ...media, ...definedOnly(fitted) }, warnings };
 }
@@ -91,12 +93,14 @@ function actionFor(rule: UnsupportedRule, field: string): UnsupportedAction {
   return rule[field] ?? (significantFields.has(field) ? 'reject' : 'ignore');
 }
 
-function fitListed(
-  field: string,
-  value: string | undefined,
-  allowed: readonly string[],
-  refuse: Refuse,
-): string | undefined {
+interface ListedField {
+  readonly field: string;
+  readonly value: string | undefined;
+  /** Empty: anything is. */
+  readonly allowed: readonly string[];
+}
+
+function fitListed({ field, value, allowed }: ListedField, refuse: Refuse): string | undefined {
   if (value === undefined || allowed.length === 0 || allowed.includes(value)) return value;
   return refuse(field, `${field} must be one of ${allowed.join(', ')}, not ${value}.`);
 }
@@ -117,13 +121,13 @@ function fitDuration(
   return refuse('duration', message) ?? durations.default;
 }
 
-function fitMedia(
-  field: MediaField,
-  urls: readonly string[],
-  rules: VideoModelRules,
-  refuse: Refuse,
-): readonly string[] {
-  const { max } = rules.inputs[field];
+interface MediaInput {
+  readonly field: MediaField;
+  readonly urls: readonly string[];
+  readonly max: number;
+}
+
+function fitMedia({ field, urls, max }: MediaInput, refuse: Refuse): readonly string[] {
   if (urls.length <= max) return urls;
   refuse(field, max === 0 ? `${field} is not taken.` : `${field} takes at most ${max}, not ${urls.length}.`);
   return urls.slice(0, max);

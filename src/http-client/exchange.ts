@@ -187,32 +187,33 @@ class Conversation implements Dispatcher.DispatchHandler {
     let bytes = 0;
     try {
       for (;;) {
-        const chunk = this.#chunks.shift();
-        if (chunk !== undefined) {
-          this.#waitingBytes -= chunk.byteLength;
-          bytes += chunk.byteLength;
-          if (bytes > maxBytes) {
-            throw new ExchangeError('answer_too_large', `The answer is larger than ${maxBytes} bytes.`, {
-              sent: true,
-              status,
-            });
-          }
-          yield chunk;
-        } else if (this.#end === undefined) {
-          // Before it resumes: what has arrived meanwhile is told within that call.
-          const more = new Promise<void>((resolve) => (this.#wake = resolve));
-          this.#controller?.resume();
-          await more;
-        } else if (this.#end.error === undefined) {
-          return;
-        } else {
-          throw this.#end.error;
-        }
+        const chunk = await this.#next();
+        if (chunk === undefined) return;
+        bytes += chunk.byteLength;
+        if (bytes > maxBytes) throw answerTooLarge(maxBytes, status);
+        yield chunk;
       }
     } catch (error) {
       throw explain(error, { sent: true, signal: this.#signal, status });
     } finally {
       this.#close();
+    }
+  }
+
+  /** Undefined at the end of the answer. */
+  async #next(): Promise<Uint8Array | undefined> {
+    for (;;) {
+      const chunk = this.#chunks.shift();
+      if (chunk !== undefined) {
+        this.#waitingBytes -= chunk.byteLength;
+        return chunk;
+      }
+      if (this.#end?.error !== undefined) throw this.#end.error;
+      if (this.#end !== undefined) return undefined;
+      // Before it resumes: what has arrived meanwhile is delivered within that call.
+      const more = new Promise<void>((resolve) => (this.#wake = resolve));
+      this.#controller?.resume();
+      await more;
     }
   }
 
@@ -230,6 +231,13 @@ class Conversation implements Dispatcher.DispatchHandler {
   #close(): void {
     if (this.#end === undefined) this.#controller?.abort(new Error('The rest of the answer is not wanted.'));
   }
+}
+
+function answerTooLarge(maxBytes: number, status: number | undefined): ExchangeError {
+  return new ExchangeError('answer_too_large', `The answer is larger than ${maxBytes} bytes.`, {
+    sent: true,
+    status,
+  });
 }
 
 interface FailureContext {

@@ -131,23 +131,22 @@ async function checkClosedTasks(context: Context, closed: readonly ClosedTask[])
   for (const close of unfinished) {
     const status = again.get(close.task)?.status;
     if (live.has(close.task) || status === undefined || isTerminal(status)) continue;
-    complain(
-      context.report,
-      'charged_is_succeeded',
-      close,
-      `is settled, is ${status}, and nothing looks after it`,
+    context.report(
+      violation('charged_is_succeeded', close, `is settled, is ${status}, and nothing looks after it`),
     );
   }
 }
 
 function compareCharge(report: Report, task: TaskFacts, close: ClosedTask): void {
   if (task.status !== 'succeeded') {
-    complain(report, 'charged_is_succeeded', close, `is ${task.status} and settled for ${close.charged}`);
+    report(violation('charged_is_succeeded', close, `is ${task.status} and settled for ${close.charged}`));
   } else if (task.charge !== undefined && task.charge !== close.charged) {
-    complain(report, 'charged_is_succeeded', close, `shows ${task.charge}, the ledger says ${close.charged}`);
+    report(
+      violation('charged_is_succeeded', close, `shows ${task.charge}, the ledger says ${close.charged}`),
+    );
   }
   if (task.account !== close.account) {
-    complain(report, 'charged_is_succeeded', close, `belongs to account ${task.account}`);
+    report(violation('charged_is_succeeded', close, `belongs to account ${task.account}`));
   }
 }
 
@@ -161,7 +160,7 @@ async function checkWhatIsOpen(context: Context, account: string, check: Account
     const key = keys.chargeExtra(task);
     if ((await context.findEntries([key])).has(key)) continue;
     const message = `is settled beyond its hold, but ${amount} was never charged`;
-    complain(context.report, 'settled_in_full', { account, task }, message);
+    context.report(violation('settled_in_full', { account, task }, message));
   }
 }
 
@@ -175,10 +174,10 @@ async function checkOpenHolds(context: Context, account: string, open: readonly 
     const facts = tasks.get(task);
     if (isEnded(facts)) {
       const message = `is ${facts?.status ?? 'ended'} and its hold is still open`;
-      complain(context.report, 'terminal_task_is_closed', { account, task }, message);
+      context.report(violation('terminal_task_is_closed', { account, task }, message));
     } else {
       const message = 'has an open hold, and no workflow or lease looks after it';
-      complain(context.report, 'open_hold_is_live', { account, task }, message);
+      context.report(violation('open_hold_is_live', { account, task }, message));
     }
   }
 }
@@ -198,7 +197,7 @@ async function checkEndedTasks(context: Context): Promise<void> {
   for await (const task of context.endedTasks('failed')) {
     if ((task.charge ?? 0n) === 0n) continue;
     const message = `is failed and shows a charge of ${task.charge}`;
-    complain(context.report, 'charged_is_succeeded', { account: task.account, task: task._id }, message);
+    context.report(violation('charged_is_succeeded', { account: task.account, task: task._id }, message));
   }
 }
 
@@ -206,14 +205,15 @@ function checkSucceeded(report: Report, task: TaskFacts, close: LedgerEntry | un
   if (close?.kind === 'settle') return;
   const message = close === undefined ? 'succeeded and is not settled' : 'succeeded and was released';
   const shown = task.charge === undefined ? '' : `, and shows a charge of ${task.charge}`;
-  complain(report, 'charged_is_succeeded', { account: task.account, task: task._id }, message + shown);
+  report(violation('charged_is_succeeded', { account: task.account, task: task._id }, message + shown));
 }
 
-function complain(
-  report: Report,
-  invariant: Invariant,
-  { account, task }: { readonly account: string; readonly task: string },
-  message: string,
-): void {
-  report({ invariant, account, task, message: `${task} ${message}` });
+interface Subject {
+  readonly account: string;
+  readonly task: string;
+}
+
+/** `what` continues a sentence that begins with the task's id. */
+function violation(invariant: Invariant, { account, task }: Subject, what: string): Violation {
+  return { invariant, account, task, message: `${task} ${what}` };
 }

@@ -17,18 +17,23 @@ export interface FirstAccount {
  */
 export async function makeAccount(settings: LocalSettings): Promise<FirstAccount> {
   const { account } = settings;
-  const made = await admin(settings, '/accounts', { id: account, name: 'Local account' }, [409]);
+  const made = await admin(settings, '/accounts', {
+    json: { id: account, name: 'Local account' },
+    tolerated: [409],
+  });
   if (made.status !== 409) {
-    await admin(settings, `/accounts/${account}/credits`, { amount: startCredit, reference: 'local-start' });
+    await admin(settings, `/accounts/${account}/credits`, {
+      json: { amount: startCredit, reference: 'local-start' },
+    });
   }
   const apiKey = settings.apiKey ?? (await makeKey(settings));
-  const { body } = await call(settings.apiUrl, '/v1/balance', { authorization: `Bearer ${apiKey}` });
+  const { body } = await call(`${settings.apiUrl}/v1/balance`, apiKey);
   const balance = z.object({ currency: z.string(), available: z.string(), held: z.string() }).parse(body);
   return { apiKey, balance };
 }
 
 async function makeKey(settings: LocalSettings): Promise<string> {
-  const { body } = await admin(settings, '/keys', { account: settings.account, name: 'local' });
+  const { body } = await admin(settings, '/keys', { json: { account: settings.account, name: 'local' } });
   return z.object({ key: z.string() }).parse(body).key;
 }
 
@@ -40,26 +45,23 @@ interface Answer {
 async function admin(
   settings: LocalSettings,
   path: string,
-  json: object,
-  tolerated: readonly number[] = [],
+  { json, tolerated = [] }: { readonly json: object; readonly tolerated?: readonly number[] },
 ): Promise<Answer> {
-  const headers = { authorization: `Bearer ${settings.adminToken}`, 'content-type': 'application/json' };
-  const answer = await call(settings.apiUrl, `/admin/v1${path}`, headers, JSON.stringify(json));
+  const answer = await call(`${settings.apiUrl}/admin/v1${path}`, settings.adminToken, JSON.stringify(json));
   if (answer.status < 300 || tolerated.includes(answer.status)) return answer;
   throw new LocalServerError(
     `The API answered ${answer.status} to POST ${path}: ${JSON.stringify(answer.body)}`,
   );
 }
 
-async function call(
-  apiUrl: string | undefined,
-  path: string,
-  headers: Record<string, string>,
-  body?: string,
-): Promise<Answer> {
-  const answer = await request(`${apiUrl}${path}`, {
+/** POST with a body, GET without. */
+async function call(url: string, token: string | undefined, body?: string): Promise<Answer> {
+  const answer = await request(url, {
     method: body === undefined ? 'GET' : 'POST',
-    headers,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
     ...defined({ body }),
   });
   return { status: answer.statusCode, body: await answer.body.json() };
