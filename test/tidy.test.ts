@@ -122,7 +122,7 @@ describe('imports between folders', () => {
       runs: ['domain', 'http-client', 'providers', 'routing', 'store'],
       types: ['capacity', 'ledger', 'observability'],
     },
-    results: { runs: ['domain', 'http-client'], types: ['config', 'observability', 'store'] },
+    results: { runs: ['domain', 'http-client', 'routing'], types: ['config', 'observability', 'store'] },
     temporal: { runs: ['domain', 'workflows'], types: ['activities', 'config', 'tasks'] },
     http: {
       runs: ['access', 'domain', 'images', 'results', 'routing'],

@@ -46,7 +46,7 @@ export function importsOf(sources: Sources): readonly Import[] {
 }
 
 /** `src/http/routes/x.ts` is in `http`, `src/core.ts` in `core.ts`, `workflows/x.ts` in `workflows`. */
-export function folderOf(path: string): string {
+function folderOf(path: string): string {
   const [first = '', second = ''] = path.split('/');
   return first === 'src' ? second : first;
 }
