@@ -1,6 +1,6 @@
 import { metricMeter } from '@temporalio/activity';
 import { defined } from '../src/domain/defined.ts';
-import { settle } from '../src/domain/price.ts';
+import { needsFormula, settle } from '../src/domain/price.ts';
 import type { Settlement } from '../src/domain/price.ts';
 import { classified } from '../src/domain/task.ts';
 import type { TaskError } from '../src/domain/task.ts';
@@ -50,8 +50,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
   async function settlementOf(finish: FinishTask, outcome: Succeeded): Promise<Settlement> {
     const held = BigInt(finish.held);
     const input = { basis: finish.basis, channel: outcome.candidate.channel, facts: outcome.facts, held };
-    const needsFormula = finish.basis.price.unit === 'million_tokens' && outcome.facts.usage === undefined;
-    if (!needsFormula) return settle(input);
+    if (!needsFormula(finish.basis.price.unit, outcome.facts)) return settle(input);
     const estimatedTokens = await tokensByFormula(finish, outcome);
     return settle({ ...input, ...defined({ estimatedTokens }) });
   }
