@@ -1,4 +1,12 @@
-import type { FailureTable } from '../shared/failure-table.ts';
+import type { FailureRow, FailureTable } from '../shared/failure-table.ts';
+
+/** Some hand on the vendor's code as their own, others the vendor's whole answer in their message. */
+function vendorCode(pattern: RegExp, row: Omit<FailureRow, 'code' | 'words'>): FailureTable {
+  return [
+    { code: pattern, ...row },
+    { words: new RegExp(`"code":\\s*"[^"]*(?:${pattern.source})`, 'i'), ...row },
+  ];
+}
 
 /**
  * Codes of other gateways, and those of the vendors behind them that they hand on. They agree on little, so words that
@@ -11,12 +19,12 @@ export const gatewayFailures: FailureTable = [
     outcome: 'unavailable',
     class: 'quota',
   },
-  { code: /^output.*(?:sensitive|moderat|risk)/i, class: 'moderation_output' },
-  { code: /^inputtext.*(?:sensitive|risk)/i, class: 'moderation_input', input: 'prompt' },
-  { code: /^inputimage.*(?:sensitive|risk)/i, class: 'moderation_input', input: 'image' },
-  { code: /^inputvideo.*(?:sensitive|risk)/i, class: 'moderation_input', input: 'video' },
-  { code: /^inputaudio.*(?:sensitive|risk)/i, class: 'moderation_input', input: 'audio' },
-  { code: /sensitive|moderat|content_policy|inspection/i, class: 'moderation_input' },
+  ...vendorCode(/output\w*(?:sensitive|moderat|risk)/i, { class: 'moderation_output' }),
+  ...vendorCode(/inputtext(?:sensitive|risk)/i, { class: 'moderation_input', input: 'prompt' }),
+  ...vendorCode(/inputimage(?:sensitive|risk)/i, { class: 'moderation_input', input: 'image' }),
+  ...vendorCode(/inputvideo(?:sensitive|risk)/i, { class: 'moderation_input', input: 'video' }),
+  ...vendorCode(/inputaudio(?:sensitive|risk)/i, { class: 'moderation_input', input: 'audio' }),
+  ...vendorCode(/sensitive|moderat|content_policy|inspection/i, { class: 'moderation_input' }),
   { code: /rate_?limit|overload|throttl|capacity|service_unavailable/i, class: 'capacity' },
   { code: /^(?:upstream_|task_)?expired$/i, class: 'expired' },
   { code: /^(?:upstream_|task_)?cancell?ed$/i, class: 'cancelled' },

@@ -1,0 +1,64 @@
+import type { Provider, SynchronousImageProvider, TaskProvider } from '../../src/providers/provider.ts';
+
+/** docs/providers.md: what each adapter can do, read from the adapters themselves. */
+export function describeProviders(providers: Readonly<Record<string, Provider>>): string {
+  const sections = Object.entries(providers).map(([name, provider]) => section(name, provider));
+  return `${[intro, ...sections].join('\n\n')}\n`;
+}
+
+const intro = `# Providers
+
+What each adapter can do. This page is generated from the adapters: \`UPDATE_DOCS=1 npx vitest run
+test/providers/every-provider.test.ts\` writes it, and the same test keeps it in sync. How to add one:
+[adding-a-provider.md](adding-a-provider.md).
+
+"Lost jobs" says what happens when the answer to a submission is lost: a job is found by a text of ours that the vendor
+returns, or by model and time where it can only be the one, or an operator decides. It is never submitted again
+automatically.`;
+
+function section(name: string, { about, video, image, imageTask }: Provider): string {
+  const rows = [
+    ...(video === undefined ? [] : [jobRow('video', video)]),
+    ...(imageTask === undefined ? [] : [jobRow('image, as a job', imageTask)]),
+    ...(image === undefined ? [] : [imageRow(image)]),
+  ];
+  return [
+    `## ${name}`,
+    `${about.vendor}. Inputs: ${about.inputs}. Cost in answers: ${about.costUnit ?? 'no'}.`,
+    table([['what', 'cancel', 'callback', 'many in one question', 'lost jobs', 'links'], ...rows]),
+    ['Not verified:', '', ...about.unverified.map((point) => `- ${point}`)].join('\n'),
+  ].join('\n\n');
+}
+
+function jobRow<Request>(kind: string, part: TaskProvider<Request>): string[] {
+  const { cancelUntil, findBy, linkLifeSeconds, linkHeaders } = part;
+  const life =
+    linkLifeSeconds === undefined ? 'a day, or unknown' : `${Math.round(linkLifeSeconds / 60)} minutes`;
+  return [
+    kind,
+    cancelUntil === 'never' ? 'no' : `while ${cancelUntil}`,
+    part.parseCallback === undefined
+      ? 'no'
+      : part.verifyCallback === undefined
+        ? 'yes, unsigned'
+        : 'yes, signed',
+    part.list === undefined ? 'no' : `up to ${part.listMax ?? 100}`,
+    findBy === undefined
+      ? 'an operator decides'
+      : findBy === 'marker'
+        ? 'found by our marker'
+        : 'found by model and time',
+    linkHeaders === undefined ? life : `${life}; need the key, always copied`,
+  ];
+}
+
+function imageRow({ imageForms }: SynchronousImageProvider): string[] {
+  const forms = imageForms.length === 0 ? 'no reference images' : `references as ${imageForms.join(', ')}`;
+  return [`image, at once (${forms})`, 'no', 'no', 'no', 'not charged', '-'];
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const [head = [], ...body] = rows;
+  return [line(head), `|${head.map(() => '---').join('|')}|`, ...body.map(line)].join('\n');
+}

@@ -1,0 +1,223 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createGuardedClient, createUpstreamClient } from '../../src/http-client/index.ts';
+import type { GuardedClient, UpstreamClient } from '../../src/http-client/index.ts';
+import { startSimulator } from '../../src/local/simulator/simulator.ts';
+import type { Simulator } from '../../src/local/simulator/simulator.ts';
+import { providers } from '../../src/providers/index.ts';
+import type { ResultItem } from '../../src/domain/task.ts';
+import type { ProviderContext } from '../../src/providers/provider.ts';
+import { describeProviders } from './describe-providers.ts';
+import { providerContext, submitContext, upstreamError } from './support.ts';
+import { imageVendors, jobVendors } from './vendors.ts';
+
+/** What every adapter must do, tried against its dialect of the simulator through the real HTTP client. */
+
+const renderSeconds = 80;
+let simulator: Simulator;
+let request: UpstreamClient;
+let guarded: GuardedClient;
+
+beforeAll(async () => {
+  simulator = await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['test-key'], renderSeconds });
+  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+  guarded = createGuardedClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+});
+afterAll(async () => {
+  await Promise.all([request.close(), guarded.close()]);
+  await simulator.close();
+});
+beforeEach(() => {
+  simulator.control.reset();
+  simulator.control.setRenderSeconds(renderSeconds);
+});
+
+const media = (url: string | undefined) =>
+  guarded.openMedia({ url: url ?? '', maxBytes: 10_000_000, timeoutMs: 5_000 });
+
+async function readAll(items: readonly ResultItem[]): Promise<number> {
+  let bytes = 0;
+  for (const { url } of items) for await (const chunk of (await media(url)).body) bytes += chunk.byteLength;
+  return bytes;
+}
+
+describe.each(jobVendors)('$name', (vendor) => {
+  const { model, part } = vendor;
+  const context = (): ProviderContext =>
+    providerContext({ request, baseUrl: simulator.url + vendor.path, model });
+  const submit = (prompt: string, marker = 'mediary-t1-1') =>
+    vendor.submit(prompt, submitContext({ ...context(), marker }));
+  const jobsOf = (prompt: string) => simulator.control.tasks(prompt).length;
+
+  /** The end of a job with this fault. */
+  async function end(fault: string) {
+    const { operation } = await submit(`a boat ${fault}`);
+    simulator.control.advance(100);
+    return vendor.status(operation, context());
+  }
+
+  it('renders a job from submit to a link that works, and says what it consumed', async () => {
+    const { operation } = await submit('a boat');
+    expect(JSON.stringify(operation).length).toBeLessThanOrEqual(1024);
+    expect(JSON.stringify(operation)).not.toContain('test-key');
+    expect(await vendor.status(operation, context())).toMatchObject({ state: 'pending' });
+    simulator.control.advance(20);
+    expect(await vendor.status(operation, context())).toMatchObject({ state: 'pending', phase: 'running' });
+    simulator.control.advance(80);
+    const status = await vendor.status(operation, context());
+    if (status.state !== 'succeeded') throw new Error(`it is ${status.state}`);
+    expect(Object.keys(status.facts).length).toBeGreaterThan(0);
+    expect(await readAll(status.items)).toBeGreaterThan(100);
+  });
+
+  it('leaves out what an answer without usage does not say', async () => {
+    const status = await end('[sim:missing-usage]');
+    if (status.state !== 'succeeded') throw new Error(`it is ${status.state}`);
+    expect(status.facts.usage).toBeUndefined();
+    expect(Object.values(status.facts)).not.toContain(0);
+  });
+
+  it('tells moderation before and after the submit apart from other failures', async () => {
+    const before = await upstreamError(submit('a boat [sim:moderation]'));
+    expect([before.outcome, before.failure.class]).toEqual(['rejected', 'moderation_input']);
+    expect(jobsOf('a boat')).toBe(0);
+    expect(await end('[sim:moderation-in-task]')).toMatchObject({
+      state: 'failed',
+      failure: { class: vendor.moderatedLater },
+    });
+    expect(await end('[sim:failed]')).toMatchObject({ state: 'failed', failure: { class: 'internal' } });
+  });
+
+  it('knows when it was not accepted: to wait, or to go elsewhere', async () => {
+    const throttled = await upstreamError(submit('a boat [sim:429=7]'));
+    expect([throttled.outcome, throttled.failure.class]).toEqual(['throttled', 'capacity']);
+    expect(throttled.retryAfterMs).toBe(7_000);
+    const wrongKey = { ...submitContext(context()), credential: { id: 'b', apiKey: 'wrong' } };
+    const unknown = await upstreamError(vendor.submit('a boat', wrongKey));
+    expect([unknown.outcome, unknown.failure.class]).toEqual(['unavailable', 'quota']);
+    expect(jobsOf('a boat')).toBe(0);
+  });
+
+  it.each([
+    ['500', 0],
+    ['502', 0],
+    ['504', 0],
+    ['reset', 0],
+    ['accepted-then-silent', 1],
+    ['accepted-500', 1],
+    ['accepted-502', 1],
+    ['malformed', 1],
+    ['empty', 1],
+    ['html', 1],
+  ])('never takes %s for a refusal', async (fault, accepted) => {
+    const error = await upstreamError(submit(`a boat [sim:${fault}]`));
+    expect([error.outcome, jobsOf('a boat')]).toEqual(['ambiguous', accepted]);
+  });
+
+  it('finds the job of a lost answer, or leaves it to a person', async () => {
+    const prompt = 'a lost boat [sim:accepted-then-silent]';
+    await upstreamError(submit(prompt, 'mediary-lost-1'));
+    const [job] = simulator.control.tasks('a lost boat');
+    const found = await vendor.find(prompt, 'mediary-lost-1', context());
+    if (part.findBy === undefined) expect(found).toBeUndefined();
+    else expect(found?.map(({ operation }) => operation.id)).toEqual([job?.id]);
+  });
+
+  it('keeps waiting at a status that nobody knows', async () => {
+    const { operation } = await submit('a boat [sim:unknown-status]');
+    simulator.control.advance(20);
+    expect(await vendor.status(operation, context())).toMatchObject({ state: 'pending', phase: 'running' });
+  });
+
+  it('cancels up to the state that it says, and tells a refusal from a success', async () => {
+    const until = vendor.cancelUntil ?? part.cancelUntil;
+    const expected = (allowed: boolean) =>
+      part.cancelUntil === 'never' ? undefined : allowed ? 'cancelled' : 'refused';
+    const queued = await submit('a boat');
+    expect(await vendor.cancel(queued.operation, context())).toBe(expected(until !== 'never'));
+    if (until !== 'never') {
+      expect(await vendor.status(queued.operation, context())).toMatchObject({
+        state: 'failed',
+        failure: { class: 'cancelled' },
+      });
+    }
+    const running = await submit('a boat');
+    simulator.control.advance(20);
+    expect(await vendor.cancel(running.operation, context())).toBe(expected(until === 'running'));
+    const ended = await submit('a boat');
+    simulator.control.advance(100);
+    expect(await vendor.cancel(ended.operation, context())).toBe(expected(false));
+    expect(await vendor.status(ended.operation, context())).toMatchObject({ state: 'succeeded' });
+  });
+
+  it('delivers a link that is dead as it is: the copy says so', async () => {
+    const status = await end('[sim:url-403]');
+    const [item] = status.state === 'succeeded' ? status.items : [];
+    await expect(media(item?.url)).rejects.toMatchObject({ code: 'bad_status', status: 403 });
+  });
+
+  it('says that a job is gone only when the upstream does', async () => {
+    const { operation } = await submit('a boat [sim:vanishes]');
+    simulator.control.advance(20);
+    expect((await upstreamError(vendor.status(operation, context()))).gone).toBe(true);
+    const other = await submit('a boat [sim:poll:502*1]');
+    expect((await upstreamError(vendor.status(other.operation, context()))).gone).toBe(false);
+    expect(await vendor.status(other.operation, context())).toMatchObject({ state: 'pending' });
+  });
+});
+
+describe.each(imageVendors)('$name images', (vendor) => {
+  const context = (): ProviderContext =>
+    providerContext({ request, baseUrl: simulator.url + vendor.path, model: vendor.model });
+  beforeEach(() => simulator.control.setRenderSeconds(0));
+  const generate = (fault: string) => vendor.image.generate(vendor.request(`a boat ${fault}`), context());
+
+  it('delivers at least one image', async () => {
+    const { images, facts } = await generate('');
+    expect(images.length).toBe(1);
+    expect(facts.images).toBe(1);
+    const [first] = images;
+    if (first?.base64 === undefined) expect(await readAll([{ url: first?.url ?? '' }])).toBeGreaterThan(100);
+    else expect(first.base64.toString().length).toBeGreaterThan(100);
+  });
+
+  it('leaves out what an answer without usage does not say', async () => {
+    expect((await generate('[sim:missing-usage]')).facts.usage).toBeUndefined();
+  });
+
+  it.each([
+    ['moderation', 'rejected', 'moderation_input'],
+    ['429=7', 'throttled', 'capacity'],
+    ['401', 'unavailable', 'quota'],
+    ['500', 'ambiguous', 'internal'],
+    ['accepted-then-silent', 'ambiguous', 'internal'],
+  ])('takes %s for %s, of class %s', async (fault, outcome, failure) => {
+    const error = await upstreamError(generate(`[sim:${fault}]`));
+    expect([error.outcome, error.failure.class]).toEqual([outcome, failure]);
+  });
+});
+
+describe('the table of adapters', () => {
+  const parts = Object.entries(providers).flatMap(([name, { video, imageTask }]) =>
+    [video, imageTask].flatMap((part) => (part === undefined ? [] : [[name, part] as const])),
+  );
+
+  it('has a row in this suite for every adapter', () => {
+    const tested = [...jobVendors, ...imageVendors].map(({ name }) => name.split(/[ ,]/)[0]);
+    expect(new Set(tested)).toEqual(new Set(Object.keys(providers)));
+  });
+
+  it.each(parts)('%s: what it says of itself agrees with its methods', (_, part) => {
+    expect(part.cancelUntil === 'never').toBe(part.cancel === undefined);
+    expect(part.findBy === undefined).toBe(part.find === undefined);
+    expect(part.listMax === undefined).toBe(part.list === undefined);
+  });
+
+  it('is what docs/providers.md says (UPDATE_DOCS=1 writes the page)', () => {
+    const page = new URL('../../docs/providers.md', import.meta.url);
+    const text = describeProviders(providers);
+    // oxlint-disable-next-line node/no-process-env -- a switch of this test, not of the product
+    if (process.env['UPDATE_DOCS'] === '1') writeFileSync(page, text);
+    expect(readFileSync(page, 'utf8')).toBe(text);
+  });
+});

@@ -1,0 +1,122 @@
+import type { FailureClass } from '../../src/domain/failure.ts';
+import type { ImageRequest } from '../../src/domain/request.ts';
+import { providers } from '../../src/providers/index.ts';
+import type {
+  Operation,
+  OperationStatus,
+  Provider,
+  ProviderContext,
+  SubmitContext,
+  Submitted,
+  SynchronousImageProvider,
+  TaskProvider,
+} from '../../src/providers/provider.ts';
+import { imageRequest, videoRequest } from './support.ts';
+
+/** Every adapter that runs jobs, beside its dialect of the simulator: one row each. */
+
+interface Row {
+  readonly name: string;
+  /** Below the simulator's address. */
+  readonly path: string;
+  /** The upstream's name of a model. */
+  readonly model: string;
+  /** What the dialect's moderation after the submit stands for. */
+  readonly moderatedLater: FailureClass;
+  /** Where the dialect lets less be cancelled than the adapter can. */
+  readonly cancelUntil?: TaskProvider<never>['cancelUntil'];
+}
+
+/** A row with its request filled in. */
+export interface JobVendor extends Row {
+  readonly part: Pick<TaskProvider<never>, 'cancelUntil' | 'findBy'>;
+  submit(prompt: string, context: SubmitContext): Promise<Submitted>;
+  status(operation: Operation, context: ProviderContext): Promise<OperationStatus>;
+  cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused' | undefined>;
+  /** Undefined: it cannot look. */
+  find(prompt: string, marker: string, context: ProviderContext): Promise<readonly Submitted[] | undefined>;
+}
+
+export interface ImageVendor {
+  readonly name: string;
+  readonly path: string;
+  readonly model: string;
+  readonly image: SynchronousImageProvider;
+  readonly request: (prompt: string) => ImageRequest;
+}
+
+function jobs<Request>(
+  part: TaskProvider<Request> | undefined,
+  request: (prompt: string) => Request,
+  row: Row,
+): JobVendor {
+  if (part === undefined) throw new Error(`${row.name} has no such adapter`);
+  return {
+    ...row,
+    part: { cancelUntil: part.cancelUntil, ...(part.findBy === undefined ? {} : { findBy: part.findBy }) },
+    submit: (prompt, context) => part.submit(request(prompt), context),
+    status: (operation, context) => part.status(operation, context),
+    cancel: async (operation, context) => part.cancel?.(operation, context),
+    find: async (prompt, marker, context) => {
+      // The simulator's clock is put forward by the tests.
+      const window = { sentAfter: Date.now() - 60_000, sentBefore: Date.now() + 86_400_000 };
+      return part.find?.({ request: request(prompt), marker, ...window }, context);
+    },
+  };
+}
+
+function image(name: string, row: Pick<ImageVendor, 'path' | 'model'>): ImageVendor {
+  const part = find(name).image;
+  if (part === undefined) throw new Error(`${name} makes no images at once`);
+  return { name, image: part, request: (prompt) => imageRequest({ prompt, size: '2048x2048' }), ...row };
+}
+
+function find(name: string): Provider {
+  const provider = providers[name];
+  if (provider === undefined) throw new Error(`no adapter is called ${name}`);
+  return provider;
+}
+
+const video = (prompt: string) => videoRequest({ prompt, resolution: '720p', ratio: '16:9', duration: 5 });
+const picture = (prompt: string) => imageRequest({ prompt, size: '1024x1024' });
+
+export const jobVendors: readonly JobVendor[] = [
+  jobs(find('ark').video, video, {
+    name: 'ark',
+    path: '/ark/api/v3',
+    model: 'doubao-seedance-2-0-260128',
+    moderatedLater: 'moderation_output',
+  }),
+  jobs(find('dashscope').video, video, {
+    name: 'dashscope video',
+    path: '/dashscope/api/v1',
+    model: 'wan2.6-t2v',
+    moderatedLater: 'moderation_output',
+  }),
+  jobs(find('dashscope').imageTask, picture, {
+    name: 'dashscope image',
+    path: '/dashscope/api/v1',
+    model: 'wan2.5-t2i-preview',
+    moderatedLater: 'moderation_output',
+  }),
+  jobs(find('gateway').video, video, {
+    name: 'gateway, task dialect',
+    path: '/new-api/v1',
+    model: 'doubao-seedance-2-0-260128',
+    moderatedLater: 'moderation_output',
+    cancelUntil: 'never',
+  }),
+  jobs(find('gateway').video, video, {
+    name: 'gateway, videos dialect',
+    path: '/new-api/v1/videos',
+    model: 'doubao-seedance-2-0-260128',
+    moderatedLater: 'moderation_output',
+    cancelUntil: 'never',
+  }),
+];
+
+export const imageVendors: readonly ImageVendor[] = [
+  image('ark', { path: '/ark/api/v3', model: 'doubao-seedream-4-0-250828' }),
+  image('openai', { path: '/openai/v1', model: 'gpt-image-2' }),
+  { ...image('dashscope', { path: '/dashscope/api/v1', model: 'wan2.6-image' }), request: picture },
+];
