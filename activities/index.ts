@@ -6,7 +6,8 @@ import { createFinishTask } from './finish.ts';
 import { createNoteAttention } from './note-attention.ts';
 import { createPoll } from './poll.ts';
 import { createReconcileTasks } from './reconcile.ts';
-import { createFindLostJob, createSubmit } from './submit.ts';
+import { createFindLostJob } from './find-lost-job.ts';
+import { createSubmit } from './submit.ts';
 import type { CallbackActivities, ChannelActivities, TaskActivities } from './types.ts';
 
 /** Run by the `tasks` queue's worker. */

@@ -1,163 +1,150 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { z } from 'zod';
-import { taskProviderFor } from '../src/routing/channels.ts';
-import type { OpenChannel } from '../src/routing/channels.ts';
+import { attemptId } from '../src/domain/ids.ts';
+import { racePoint } from '../src/domain/race-point.ts';
+import type { Barrier } from '../src/capacity/submit-gate.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { Submitted } from '../src/providers/provider.ts';
-import { attemptId } from '../src/domain/ids.ts';
-import type { Barrier } from '../src/capacity/submit-gate.ts';
-import type { AttemptDocument } from '../src/store/attempts.ts';
+import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { RequestRecord } from '../src/store/requests.ts';
+import { accept, adopt, markerOf, newAttempt, resume } from './attempt-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { beating } from './heartbeat.ts';
+import { openTarget } from './open-target.ts';
+import type { UpstreamTarget } from './open-target.ts';
+import { persistently } from './persistently.ts';
+import { closeAttempt, persistOrGiveUp, recordRefusal, recordStall } from './submit-answer.ts';
+import type { Claim } from './submit-answer.ts';
 import type { SubmitInput, SubmitResult } from './types.ts';
 
-/** What a heartbeat carries once the upstream has accepted: enough to go on if this worker dies before it is written. */
-const acceptedSchema = z.object({ operation: z.object({ id: z.string() }).catchall(z.string()) });
+/**
+ * A worker that stood still for this long between its claim and its request does not send it: the server misses its
+ * heartbeat after 15 s, and somebody else decides then.
+ */
+const stalledMs = 8_000;
 
-function upstreamErrorOnly(error: unknown): UpstreamError {
-  if (error instanceof UpstreamError) return error;
-  throw error;
+/** Everything that a request needs, at hand before the record says `sending`. */
+interface Shipment {
+  readonly input: SubmitInput;
+  readonly stored: RequestRecord;
+  readonly target: UpstreamTarget;
 }
-
-const persistEveryMs = 1_000;
-const persistMaxMs = 240_000;
-
-/** The database may be away for minutes while the upstream's answer is in our hands. */
-async function persistently<Result>(write: () => Promise<Result>): Promise<Result> {
-  const endsAt = Date.now() + persistMaxMs;
-  for (;;) {
-    try {
-      return await write();
-    } catch (error) {
-      if (Date.now() > endsAt) throw error;
-      await new Promise((resolve) => void setTimeout(resolve, persistEveryMs));
-    }
-  }
-}
-
-const retryDelayMinMs = 1_000;
-const retryDelayMaxMs = 60_000;
 
 /**
- * One submission, at most once: the attempt's record is written before the request leaves and again when the answer
- * is read. A repeated run of this activity reads the record first and never posts what may have been accepted.
+ * One submission, at most once: the attempt's record is read before anything else, claimed before the request leaves
+ * and written again when the answer is read. A repeated run of this activity never posts what may have been accepted.
  */
 export function createSubmit(deps: ChannelActivityDeps) {
   const { attempts, requests } = deps;
 
   return async function submit(input: SubmitInput): Promise<SubmitResult> {
-    const { candidate } = input;
-    const channel = openChannel(deps, candidate.channel);
-    const id = attemptId(input.task, input.n);
-    const submitMs = channel.config.timeouts.submit_ms;
-    const barrier = await deps.gate.enter({ ...input, submitMs });
-    if (barrier !== undefined) return notNow(barrier, input, deps);
-    await beating(deps.submitLimiter(candidate).take(Context.current().cancellationSignal));
-    const [stored, begun] = await Promise.all([
+    const [begun, stored] = await Promise.all([
+      attempts.find(attemptId(input.task, input.n)),
       requests.find(input.task),
-      attempts.begin({ task: input.task, n: input.n, ...candidate, marker: markerOf(input) }),
     ]);
-    if (begun !== undefined) return resume(begun, input, deps);
-    if (stored === undefined) {
-      await attempts.end(id, 'rejected', {
-        code: 'request_missing',
-        message: 'the request document is gone',
-      });
-      return { kind: 'rejected', code: 'request_missing' };
+    if (begun !== undefined && begun.state !== 'not_accepted') return resume(begun, input, deps);
+    const earlier = begun === undefined ? await jobOfEarlierAttempt(input) : undefined;
+    if (earlier !== undefined) return earlier;
+    if (stored === undefined) return refuseWithoutRequest(input);
+    const target = targetOf(input, deps);
+    if (target instanceof ChannelGoneError) {
+      return persistOrGiveUp(input, { code: 'channel_gone', message: target.message }, deps);
     }
-    // From here on nothing interrupts: not a cancellation, not a shutdown. The answer must be read.
-    const answer = await beating(send(input, stored, channel).catch(upstreamErrorOnly));
-    const target = { ...candidate, model: input.model };
-    void deps.gate.report(target, answer instanceof UpstreamError ? answer : undefined);
-    if (answer instanceof UpstreamError) return refuse(id, input, answer);
-    // The id of a job that is billed is in no one's hands but ours: on record twice, and written until it is written.
-    return beating(
-      persistently(() => accept(id, input, answer, deps)),
-      { operation: answer.operation },
-    );
+    const barrier = await deps.gate.enter({ ...input, submitMs: target.config.timeouts.submit_ms });
+    if (barrier !== undefined) return notNow(barrier, input, deps);
+    await beating(deps.submitLimiter(input.candidate).take(Context.current().cancellationSignal));
+    return post({ input, stored, target });
   };
 
-  async function send(input: SubmitInput, stored: RequestRecord, channel: OpenChannel): Promise<Submitted> {
-    const provider = taskProviderFor(channel.provider, input.kind);
-    if (provider === undefined)
-      throw new UpstreamError('unavailable', 'the adapter lost the capability', { code: 'no_adapter' });
-    const signal = AbortSignal.timeout(channel.config.timeouts.submit_ms);
-    const mayCallBack =
-      deps.publicUrl !== undefined && channel.config.callbacks && provider.parseCallback !== undefined;
-    return provider.submit(stored.request, {
-      ...channel.context(input.candidate.credential, input.model, signal),
-      marker: markerOf(input),
-      remainingSeconds: Math.max(1, Math.floor((input.deadlineAt - deps.now()) / 1000)),
-      ...(mayCallBack
-        ? { callbackUrl: `${deps.publicUrl}/callbacks/upstream/${input.task}/${stored.callbackToken}` }
-        : {}),
-    });
+  /** An attempt is closed for good before the next one is made; if it was accepted, its job is the task's. */
+  async function jobOfEarlierAttempt(input: SubmitInput): Promise<SubmitResult | undefined> {
+    if (input.n === 1) return undefined;
+    const earlier = await attempts.supersede(attemptId(input.task, input.n - 1));
+    if (earlier?.state !== 'accepted' || earlier.operation === undefined) return undefined;
+    return adopt(earlier, { operation: earlier.operation }, { input, deps });
   }
 
-  async function refuse(id: string, input: SubmitInput, error: UpstreamError): Promise<SubmitResult> {
-    const { code } = error;
-    const message = deps.scrub(error.message);
-    switch (error.outcome) {
-      case 'not_sent':
-      case 'throttled':
-      case 'unavailable':
-        await attempts.end(id, 'not_accepted', { code, message });
-        return persistOrGiveUp(input, error, deps);
-      case 'rejected':
-        await attempts.end(id, 'rejected', { code, message });
-        await deps.tasks.recordOutcome(input.task, {
-          kind: 'failed',
-          code,
-          message: `${code}: ${message}`,
-          failure: error.failure,
-        });
-        return { kind: 'rejected', code };
-      case 'ambiguous':
-        await attempts.end(id, 'ambiguous', { code, message });
-        return { kind: 'ambiguous', code };
-      default:
-        return error.outcome satisfies never;
+  async function refuseWithoutRequest(input: SubmitInput): Promise<SubmitResult> {
+    const word = { code: 'request_missing', message: 'The request document is gone.' };
+    const record = await attempts.withdraw(newAttempt(input), word);
+    if (record.state !== 'withdrawn') return resume(record, input, deps);
+    await deps.tasks.recordOutcome(input.task, { kind: 'failed', ...word });
+    return { kind: 'rejected', code: word.code };
+  }
+
+  async function post({ input, stored, target }: Shipment): Promise<SubmitResult> {
+    const id = attemptId(input.task, input.n);
+    const claim: Claim = { id, owner: ownerName(deps), input, deps };
+    const begun = await beating(persistently(() => attempts.begin(newAttempt(input), claim.owner), deps.now));
+    if (begun !== undefined) return resume(begun, input, deps);
+    const begunAt = deps.now();
+    await racePoint('submit.begun', id);
+    if (deps.now() - begunAt > stalledMs) return recordStall(claim);
+    // From here on nothing interrupts: not a cancellation, not a shutdown. The answer must be read.
+    const answer = await beating(send({ input, stored, target }));
+    await racePoint('submit.answered', id);
+    const whom = { ...input.candidate, model: input.model };
+    void deps.gate.report(whom, answer instanceof UpstreamError ? answer : undefined);
+    if (answer instanceof UpstreamError) return recordRefusal(claim, answer);
+    // The id of a job that is billed is in no one's hands but ours: on record twice, and written until it is written.
+    return beating(
+      persistently(() => accept(answer, input, deps), deps.now),
+      { operation: answer.operation },
+    );
+  }
+
+  async function send({ input, stored, target }: Shipment): Promise<Submitted | UpstreamError> {
+    const { provider, config } = target;
+    const mayCallBack =
+      deps.publicUrl !== undefined && config.callbacks && provider.parseCallback !== undefined;
+    try {
+      return await provider.submit(stored.request, {
+        ...target.context(AbortSignal.timeout(config.timeouts.submit_ms)),
+        marker: markerOf(input),
+        remainingSeconds: Math.max(1, Math.floor((input.deadlineAt - deps.now()) / 1000)),
+        ...(mayCallBack
+          ? { callbackUrl: `${deps.publicUrl}/callbacks/upstream/${input.task}/${stored.callbackToken}` }
+          : {}),
+      });
+    } catch (error) {
+      if (error instanceof UpstreamError) return error;
+      deps.log.error({ task: input.task, err: error }, 'an adapter failed in the middle of a submission');
+      return new UpstreamError('ambiguous', 'The adapter failed.', { code: 'adapter_failed', cause: error });
     }
   }
 }
 
-/** Tries the same channel again later, at no cost in history events, or lets the workflow turn to the next one. */
-async function persistOrGiveUp(
-  input: SubmitInput,
-  error: Pick<UpstreamError, 'code' | 'retryAfterMs'>,
-  deps: ChannelActivityDeps,
-): Promise<SubmitResult> {
-  const { attempt, currentAttemptScheduledTimestampMs, scheduledTimestampMs } = Context.current().info;
-  const since = scheduledTimestampMs ?? currentAttemptScheduledTimestampMs;
-  const left = since + input.persistMs - deps.now();
-  const wished = Math.max(error.retryAfterMs ?? 0, retryDelayMinMs * 2 ** Math.min(attempt, 6));
-  const delay = Math.min(wished, error.retryAfterMs ?? retryDelayMaxMs) * (0.8 + 0.4 * deps.random());
-  if (delay >= left) {
-    await deps.gate.leave(input.task);
-    return { kind: 'not_accepted', code: error.code };
-  }
-  throw ApplicationFailure.create({
-    message: `the channel does not accept now (${error.code}); trying again`,
-    type: 'NotAccepted',
-    nextRetryDelay: Math.max(Math.round(delay), retryDelayMinMs),
-    category: 'BENIGN',
-  });
+/** Names this run of the activity, so that a write whose outcome was lost is recognised as its own. */
+function ownerName({ now, random }: Pick<ChannelActivityDeps, 'now' | 'random'>): string {
+  return `${now().toString(36)}-${Math.floor(random() * 2 ** 52).toString(36)}`;
 }
 
-/** The channel is full, or its circuit is open. Nothing was sent, unless by an earlier run: the record is read first. */
+function targetOf(input: SubmitInput, deps: ChannelActivityDeps): UpstreamTarget | ChannelGoneError {
+  try {
+    return openTarget(deps, input);
+  } catch (error) {
+    if (error instanceof ChannelGoneError) return error;
+    throw error;
+  }
+}
+
+/** The channel is full, or its circuit is open. Nothing was sent: the record was read before. */
 async function notNow(
   barrier: Barrier,
   input: SubmitInput,
   deps: ChannelActivityDeps,
 ): Promise<SubmitResult> {
-  const begun = await deps.attempts.find(attemptId(input.task, input.n));
-  if (begun !== undefined && begun.state !== 'not_accepted') return resume(begun, input, deps);
   switch (barrier.kind) {
-    case 'elsewhere':
-      return { kind: 'not_accepted', code: 'at_concurrency_limit' };
+    case 'elsewhere': {
+      const code = 'at_concurrency_limit';
+      const record = await closeAttempt(input, { code, message: 'Another channel has room.' }, deps);
+      return record ?? { kind: 'not_accepted', code };
+    }
     case 'circuit_open':
-      return persistOrGiveUp(input, { code: 'circuit_open', retryAfterMs: barrier.retryAfterMs }, deps);
+      return persistOrGiveUp(
+        input,
+        { code: 'circuit_open', message: barrier.detail, retryAfterMs: barrier.retryAfterMs },
+        deps,
+      );
     case 'full':
       throw ApplicationFailure.create({
         message: 'every channel of the plan is at its concurrency limit; the task waits for its turn',
@@ -168,100 +155,4 @@ async function notNow(
     default:
       return barrier satisfies never;
   }
-}
-
-/** What a record says that an earlier run of this attempt left behind. */
-async function resume(
-  begun: AttemptDocument,
-  input: SubmitInput,
-  deps: ChannelActivityDeps,
-): Promise<SubmitResult> {
-  switch (begun.state) {
-    case 'accepted':
-      if (begun.operation === undefined) throw new Error('an accepted attempt has an operation');
-      return accept(begun._id, input, { operation: begun.operation }, deps);
-    case 'rejected':
-      return { kind: 'rejected', code: begun.code ?? '' };
-    case 'not_accepted':
-      return { kind: 'not_accepted', code: begun.code ?? '' };
-    case 'sending':
-    case 'ambiguous': {
-      const remembered = acceptedSchema.safeParse(Context.current().info.heartbeatDetails);
-      if (remembered.success) return accept(begun._id, input, remembered.data, deps);
-      // It may have been sent, and may be billed.
-      return { kind: 'ambiguous', code: begun.code ?? 'submission_lost' };
-    }
-    default:
-      return begun.state satisfies never;
-  }
-}
-
-async function accept(
-  id: string,
-  input: SubmitInput,
-  submitted: Submitted,
-  deps: ChannelActivityDeps,
-): Promise<SubmitResult> {
-  const { operation, traceId = operation.id } = submitted;
-  const ours = await deps.attempts.accept(id, operation);
-  if (!ours) return { kind: 'ambiguous', code: 'upstream_id_taken' };
-  await deps.tasks.markSubmitted(input.task, {
-    ...input.candidate,
-    version: BigInt(input.version),
-    upstreamId: operation.id,
-    traceId,
-  });
-  return { kind: 'accepted', operation };
-}
-
-/** Recognises the job of an attempt in the upstream's list; derived from the task's id, never from a run's. */
-function markerOf({ task, n }: SubmitInput): string {
-  return `${task.replace(/^task_/, 'mediary-')}-${n}`;
-}
-
-export function openChannel(deps: Pick<ChannelActivityDeps, 'channels'>, id: string): OpenChannel {
-  const channel = deps.channels(id);
-  if (channel !== undefined) return channel;
-  throw ApplicationFailure.create({ message: `gateway.yaml has no channel ${id}`, type: 'ChannelGone' });
-}
-
-/** How far before and after an attempt the upstream's clock may put its job. */
-const clockSkewMs = 120_000;
-
-/**
- * Looks for the job of a submission whose answer got lost, by the marker that it carried; or adopts the job that an
- * operator names. Throws (and is tried again) while an upstream that can list does not show it yet.
- */
-export function createFindLostJob(deps: ChannelActivityDeps) {
-  return async function findLostJob(input: SubmitInput): Promise<SubmitResult> {
-    const id = attemptId(input.task, input.n);
-    const begun = await deps.attempts.find(id);
-    if (begun === undefined) return { kind: 'not_accepted', code: 'never_sent' };
-    if (begun.state !== 'sending' && begun.state !== 'ambiguous') return resume(begun, input, deps);
-    if (input.adopt !== undefined) return accept(id, input, { operation: { id: input.adopt } }, deps);
-    const channel = openChannel(deps, input.candidate.channel);
-    const provider = taskProviderFor(channel.provider, input.kind);
-    const stored = provider?.find === undefined ? undefined : await deps.requests.find(input.task);
-    if (provider?.find === undefined || stored === undefined)
-      return { kind: 'ambiguous', code: begun.code ?? 'submission_lost' };
-    const signal = AbortSignal.timeout(channel.config.timeouts.poll_ms);
-    const found = await beating(
-      provider.find(
-        {
-          request: stored.request,
-          marker: begun.marker,
-          sentAfter: begun.started_at - clockSkewMs,
-          sentBefore: (begun.ended_at ?? deps.now()) + clockSkewMs,
-        },
-        channel.context(input.candidate.credential, input.model, signal),
-      ),
-    );
-    const [job] = found;
-    if (job !== undefined && found.length === 1) return accept(id, input, job, deps);
-    throw ApplicationFailure.create({
-      message: `${found.length} upstream jobs carry the marker ${begun.marker}`,
-      type: 'JobNotFound',
-      category: 'BENIGN',
-    });
-  };
 }

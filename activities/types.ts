@@ -48,7 +48,8 @@ export interface SubmitInput {
 }
 
 export type SubmitResult =
-  | { readonly kind: 'accepted'; readonly operation: Operation }
+  /** `candidate`: where the job is, if that is not the candidate that was asked for (an earlier attempt's job). */
+  | { readonly kind: 'accepted'; readonly operation: Operation; readonly candidate?: RouteCandidate }
   | { readonly kind: 'not_accepted'; readonly code: string }
   | { readonly kind: 'rejected'; readonly code: string }
   | { readonly kind: 'ambiguous'; readonly code: string };

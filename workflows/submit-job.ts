@@ -4,7 +4,7 @@ import type { FinishOutcome, SubmitInput, SubmitResult } from '../activities/typ
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import { findLostJobOn, submitOn } from './activity-proxies.ts';
 import { clearAttention, describe, nextVersion, raiseAttention, remainingMs } from './task-run.ts';
-import type { TaskRun } from './task-run.ts';
+import type { AcceptedJob, TaskRun } from './task-run.ts';
 
 /** With other channels to try, the last one of a round is given this long before the round begins again. */
 const lastCandidatePersistMs = 300_000;
@@ -48,7 +48,7 @@ async function submitTo(run: TaskRun, candidate: RouteCandidate, index: number):
   const found = result.kind === 'ambiguous' ? await lookForLostJob(run, input) : result;
   switch (found.kind) {
     case 'accepted':
-      run.job = { candidate, operation: found.operation, acceptedAt: Date.now() };
+      run.job = acceptedJob(found, candidate);
       return undefined;
     case 'rejected':
       return { kind: 'failed' };
@@ -59,6 +59,14 @@ async function submitTo(run: TaskRun, candidate: RouteCandidate, index: number):
     default:
       return found satisfies never;
   }
+}
+
+/** The job may be that of an earlier attempt, on another channel. */
+function acceptedJob(
+  { operation, candidate }: Extract<SubmitResult, { kind: 'accepted' }>,
+  asked: RouteCandidate,
+): AcceptedJob {
+  return { candidate: candidate ?? asked, operation, acceptedAt: Date.now() };
 }
 
 function persistMs(run: TaskRun, index: number): number {
@@ -119,7 +127,7 @@ async function decide(run: TaskRun, input: SubmitInput): Promise<Step | 'wait'> 
   };
   const found = await lookForLostJob(run, search);
   if (found.kind === 'accepted') {
-    run.job = { candidate: input.candidate, operation: found.operation, acceptedAt: Date.now() };
+    run.job = acceptedJob(found, input.candidate);
     return undefined;
   }
   return run.stop === undefined ? 'wait' : interruptedEnding(run);

@@ -1,11 +1,14 @@
 import type { Collection, Db } from 'mongodb';
-import type { Operation } from '../providers/provider.ts';
 import { attemptId } from '../domain/ids.ts';
-import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+import type { RouteCandidate } from '../domain/routing.ts';
+import type { Operation } from '../providers/provider.ts';
+import { ensureAttemptIndexes, jobKey } from './attempt-indexes.ts';
+import { durable, isDuplicateKey } from './mongo.ts';
 
 /**
  * One upstream submission. Written before the request leaves and again when the answer is read: a process that dies
- * in between leaves `sending`, which means that the job may exist upstream and may be billed.
+ * in between leaves `sending`, which means that the job may exist upstream and may be billed. Times in Unix
+ * milliseconds.
  */
 export interface AttemptDocument {
   /** `<task>:<n>` */
@@ -16,17 +19,36 @@ export interface AttemptDocument {
   readonly channel: string;
   readonly credential: string;
   readonly marker: string;
+  /** Which run of the activity has the right to send; only that run may write down a refusal. */
+  readonly owner?: string;
   readonly started_at: number;
   readonly ended_at?: number;
   readonly operation?: Operation;
-  /** Unique: no upstream job belongs to two attempts. */
   readonly upstream_id?: string;
+  /** `<channel>/<upstream id>`. Unique: no upstream job belongs to two attempts. */
+  readonly job?: string;
+  /** An upstream job that was accepted after the attempt had been given up: an operator may have to cancel it there. */
+  readonly stray?: Operation;
   readonly code?: string;
   readonly message?: string;
 }
 
-/** `not_accepted`: certainly not, so the same attempt may be sent again. */
-export type AttemptState = 'sending' | 'accepted' | 'not_accepted' | 'rejected' | 'ambiguous';
+/**
+ * - `sending`: claimed; the request may have left.
+ * - `accepted`: the upstream has the job. Final.
+ * - `not_accepted`: certainly not, so the same attempt may be sent again.
+ * - `rejected`: the upstream refused the request itself. Final.
+ * - `ambiguous`: the answer does not say.
+ * - `withdrawn`: certainly not accepted, and never to be sent (again). Final.
+ * - `abandoned`: ambiguous, and an operator had the task submitted again. Final.
+ */
+export const attemptStates = [
+  'sending', 'accepted', 'not_accepted', 'rejected', 'ambiguous', 'withdrawn', 'abandoned',
+] as const; // prettier-ignore
+export type AttemptState = (typeof attemptStates)[number];
+
+/** What an answer of the upstream turns a `sending` attempt into. */
+export type RefusedState = 'not_accepted' | 'rejected' | 'ambiguous' | 'withdrawn';
 
 export interface NewAttempt {
   readonly task: string;
@@ -36,70 +58,197 @@ export interface NewAttempt {
   readonly marker: string;
 }
 
+export interface Refusal {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** `taken`: another attempt has this upstream job. `closed`: this attempt was given up, or has another job. */
+export type Acceptance = 'accepted' | 'taken' | 'closed';
+
 export type AttemptStore = ReturnType<typeof createAttemptStore>;
 
+/** A write that collides with a document which no majority read shows is tried this often: the document may vanish. */
+const collisionsMax = 5;
+const collisionPauseMs = 200;
+
+/**
+ * Every change filters on the states that it may come from, so what ends an attempt is a write that no earlier run can
+ * undo: `accepted`, `rejected`, `withdrawn` and `abandoned` are never left.
+ */
 export function createAttemptStore(db: Db, now: () => number) {
-  const attempts: Collection<AttemptDocument> = db.collection<AttemptDocument>('attempts');
+  const attempts: Collection<AttemptDocument> = db.collection<AttemptDocument>('attempts', durable);
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(attempts, [
-        { key: { task: 1, n: 1 }, name: 'task_n' },
-        { key: { upstream_id: 1 }, name: 'upstream_id', unique: true, sparse: true },
-      ]);
-    },
+    ensureIndexes: (): Promise<void> => ensureAttemptIndexes(attempts),
+    ...attemptReads(attempts),
+    ...attemptClaims(attempts, now),
+    ...attemptEndings(attempts, now),
+  };
+}
 
-    /**
-     * Claims the right to send. Undefined: it is ours, send. Otherwise the attempt was begun before, and the
-     * document says how far it came; one that is certainly not accepted is claimed again.
-     */
-    async begin(attempt: NewAttempt): Promise<AttemptDocument | undefined> {
-      const id = attemptId(attempt.task, attempt.n);
-      try {
-        await attempts.insertOne({ _id: id, ...attempt, state: 'sending', started_at: now() });
-        return undefined;
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-      }
-      const reclaimed = await attempts.updateOne(
-        { _id: id, state: 'not_accepted' },
-        { $set: { state: 'sending', started_at: now() }, $unset: { ended_at: '', code: '', message: '' } },
-      );
-      if (reclaimed.modifiedCount === 1) return undefined;
-      return (await attempts.findOne({ _id: id }, { readConcern: 'majority' })) ?? undefined;
-    },
-
-    /** False: another attempt holds this upstream job already. */
-    async accept(id: string, operation: Operation): Promise<boolean> {
-      try {
-        await attempts.updateOne(
-          { _id: id },
-          { $set: { state: 'accepted', operation, upstream_id: operation.id, ended_at: now() } },
-        );
-        return true;
-      } catch (error) {
-        if (isDuplicateKey(error)) return false;
-        throw error;
-      }
-    },
-
-    async end(
-      id: string,
-      state: AttemptState,
-      word: { readonly code: string; readonly message: string },
-    ): Promise<void> {
-      await attempts.updateOne({ _id: id }, { $set: { state, ...word, ended_at: now() } });
-    },
-
-    async find(id: string): Promise<AttemptDocument | undefined> {
-      return (await attempts.findOne({ _id: id }, { readConcern: 'majority' })) ?? undefined;
-    },
+function attemptReads(attempts: Collection<AttemptDocument>) {
+  return {
+    find: (id: string) => findAttempt(attempts, id),
 
     async ofTask(task: string): Promise<AttemptDocument[]> {
       return attempts.find({ task }).sort({ n: 1 }).toArray();
     },
 
+    /** Several channels may use the same id; the newest attempt counts. */
     async findByUpstreamId(upstreamId: string): Promise<AttemptDocument | undefined> {
-      return (await attempts.findOne({ upstream_id: upstreamId })) ?? undefined;
+      const found = await attempts.find({ upstream_id: upstreamId }).toArray();
+      return found.sort((a, b) => b.started_at - a.started_at)[0];
     },
   };
+}
+
+function attemptClaims(attempts: Collection<AttemptDocument>, now: () => number) {
+  /** One that is certainly not accepted is claimed again. */
+  async function reclaim(id: string, owner: string): Promise<boolean> {
+    const reclaimed = await attempts.updateOne(
+      { _id: id, state: 'not_accepted' },
+      {
+        $set: { state: 'sending', owner, started_at: now() },
+        $unset: { ended_at: '', code: '', message: '' },
+      },
+    );
+    return reclaimed.modifiedCount === 1;
+  }
+
+  async function insert(attempt: NewAttempt, facts: Partial<AttemptDocument>): Promise<boolean> {
+    const id = attemptId(attempt.task, attempt.n);
+    try {
+      await attempts.insertOne({ _id: id, ...attempt, state: 'sending', started_at: now(), ...facts });
+      return true;
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      return false;
+    }
+  }
+
+  return {
+    /**
+     * Claims the right to send for this run of the activity, whose name is `owner`. Undefined: it is ours, send.
+     * Otherwise the document says how far an earlier run came. Repeatable with the same owner while the outcome of
+     * the write is unknown. Rejects, and gives no right, when the document that it collides with cannot be read.
+     */
+    async begin(attempt: NewAttempt, owner: string): Promise<AttemptDocument | undefined> {
+      const id = attemptId(attempt.task, attempt.n);
+      for (let tries = 0; tries < collisionsMax; tries += 1) {
+        if (tries > 0) await pause(collisionPauseMs);
+        if (await insert(attempt, { owner })) return undefined;
+        if (await reclaim(id, owner)) return undefined;
+        const found = await findAttempt(attempts, id);
+        if (found?.state === 'sending' && found.owner === owner) return undefined;
+        if (found !== undefined) return found;
+      }
+      throw new CollisionError(id);
+    },
+
+    /**
+     * Makes sure that an attempt which was not sent never will be: inserted, so that a later `begin` collides with it,
+     * or changed, if it certainly was not accepted. Returns what the record says afterwards: `withdrawn`, or the state
+     * of a submission that has left.
+     */
+    async withdraw(attempt: NewAttempt, word: Refusal): Promise<AttemptDocument> {
+      const id = attemptId(attempt.task, attempt.n);
+      for (let tries = 0; tries < collisionsMax; tries += 1) {
+        if (tries > 0) await pause(collisionPauseMs);
+        const facts = { state: 'withdrawn', ended_at: now(), ...word } as const;
+        if (!(await insert(attempt, facts))) {
+          // The code of a refusal that is on record says more than ours.
+          await attempts.updateOne(
+            { _id: id, state: 'not_accepted' },
+            { $set: { state: 'withdrawn', ended_at: now() } },
+          );
+        }
+        const found = await findAttempt(attempts, id);
+        if (found !== undefined) return found;
+      }
+      throw new CollisionError(id);
+    },
+  };
+}
+
+function attemptEndings(attempts: Collection<AttemptDocument>, now: () => number) {
+  return {
+    /** The upstream has the job. Repeatable; what was given up or has another job stays as it is. */
+    async accept(
+      id: string,
+      { channel }: Pick<RouteCandidate, 'channel'>,
+      operation: Operation,
+    ): Promise<Acceptance> {
+      const job = jobKey(channel, operation.id);
+      const facts = {
+        state: 'accepted',
+        operation,
+        upstream_id: operation.id,
+        job,
+        ended_at: now(),
+      } as const;
+      try {
+        const changed = await attempts.updateOne(
+          { _id: id, state: { $in: ['sending', 'ambiguous'] } },
+          { $set: facts, $unset: { code: '', message: '' } },
+        );
+        if (changed.matchedCount === 1) return 'accepted';
+      } catch (error) {
+        if (isDuplicateKey(error)) return 'taken';
+        throw error;
+      }
+      const found = await findAttempt(attempts, id);
+      if (found?.state === 'accepted' && found.upstream_id === operation.id) return 'accepted';
+      await attempts.updateOne({ _id: id }, { $set: { stray: operation } });
+      return 'closed';
+    },
+
+    /** The answer to what `owner` sent. False: the record had been changed by somebody else, and stays so. */
+    async refuse(
+      { id, owner }: { readonly id: string; readonly owner: string },
+      state: RefusedState,
+      word: Refusal,
+    ): Promise<boolean> {
+      const changed = await attempts.updateOne(
+        { _id: id, state: { $in: ['sending', state] }, owner },
+        { $set: { state, ...word, ended_at: now() } },
+      );
+      return changed.matchedCount === 1;
+    },
+
+    /**
+     * The next attempt is about to be made: because this one was certainly not accepted, or because an operator has
+     * the task submitted again. It is never sent again, and a late answer to it does not become the task's job.
+     * Returns what the record says afterwards; `accepted` means that there is a job, and no next attempt.
+     */
+    async supersede(id: string): Promise<AttemptDocument | undefined> {
+      await attempts.updateOne(
+        { _id: id, state: { $in: ['sending', 'ambiguous'] } },
+        { $set: { state: 'abandoned', ended_at: now() } },
+      );
+      await attempts.updateOne(
+        { _id: id, state: 'not_accepted' },
+        { $set: { state: 'withdrawn', ended_at: now() } },
+      );
+      return findAttempt(attempts, id);
+    },
+  };
+}
+
+async function findAttempt(
+  attempts: Collection<AttemptDocument>,
+  id: string,
+): Promise<AttemptDocument | undefined> {
+  return (await attempts.findOne({ _id: id })) ?? undefined;
+}
+
+/** Somebody's write is there, and not yet of the majority: it may still be rolled back. Nobody may send meanwhile. */
+class CollisionError extends Error {
+  constructor(id: string) {
+    super(`the record of attempt ${id} exists but cannot be read by the majority yet; trying again`);
+    this.name = 'CollisionError';
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
 }

@@ -24,6 +24,15 @@ const waitQueueTimeoutMs = 10_000;
 const majorityTimeoutMs = 10_000;
 
 /**
+ * For collections on whose documents decisions rest: named here too, since a connection string may weaken what the
+ * client was given.
+ */
+export const durable = {
+  writeConcern: { w: 'majority', wtimeoutMS: majorityTimeoutMs },
+  readConcern: { level: 'majority' },
+} as const;
+
+/**
  * Connects, and fails within ten seconds if nobody answers. Every int64 is read as bigint; every write waits for the
  * majority. Works on a stand-alone server, a replica set and a sharded cluster.
  */
@@ -33,7 +42,7 @@ export async function connectMongo(uri: string, settings: MongoSettings = {}): P
     maxPoolSize: settings.poolSize ?? poolSizeDefault,
     useBigInt64: true,
     ignoreUndefined: true,
-    writeConcern: { w: 'majority', wtimeoutMS: majorityTimeoutMs },
+    writeConcern: durable.writeConcern,
     serverSelectionTimeoutMS: serverSelectionTimeoutMs,
     connectTimeoutMS: connectTimeoutMs,
     socketTimeoutMS: socketTimeoutMs,
@@ -62,6 +71,7 @@ export function isDuplicateKey(error: unknown): error is MongoServerError {
 
 const duplicateKeyCode = 11_000;
 const noSuchCollectionCode = 26;
+const noSuchIndexCode = 27;
 const indexConflictCodes: readonly unknown[] = [85, 86];
 
 export interface IndexShape {
@@ -110,6 +120,26 @@ export async function hasIndex<Schema extends Document>(
   return existing.some(
     (index) => index['name'] === shape.name && describeIndex(index) === describeIndex({ ...shape }),
   );
+}
+
+/** The names of a collection's indexes; none, if it does not exist. */
+export async function listIndexNames<Schema extends Document>(
+  collection: Collection<Schema>,
+): Promise<string[]> {
+  return (await listIndexes(collection)).flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
+}
+
+/** A step of a migration; another process may have done it already. */
+export async function dropIndex<Schema extends Document>(
+  collection: Collection<Schema>,
+  name: string,
+): Promise<void> {
+  try {
+    await collection.dropIndex(name);
+  } catch (error) {
+    const gone = error instanceof MongoServerError && error.code === noSuchIndexCode;
+    if (!gone && (await listIndexNames(collection)).includes(name)) throw error;
+  }
 }
 
 async function createIndex<Schema extends Document>(

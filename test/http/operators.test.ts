@@ -288,8 +288,8 @@ describe('tasks', () => {
     const account = await world.newAccount();
     const id: string = (await account.create({ prompt: 'a very private prompt' })).body.id;
     const { attempts, deliveries, tasks } = world.stores;
-    await attempts.begin({ task: id, n: 1, channel: 'one', credential: 'a', marker: 'm' });
-    await attempts.accept(`${id}:1`, { id: `up-${id}` });
+    await attempts.begin({ task: id, n: 1, channel: 'one', credential: 'a', marker: 'm' }, 'run');
+    await attempts.accept(`${id}:1`, { channel: 'one' }, { id: `up-${id}` });
     await tasks.markSubmitted(id, {
       version: BigInt(Date.now()) * 1000n,
       channel: 'one',

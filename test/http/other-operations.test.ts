@@ -257,7 +257,10 @@ describe('receiveUpstreamCallback', () => {
 
   it('before the answer to the submission the attempt says who calls', async () => {
     const { id, path } = await newTask();
-    await world.stores.attempts.begin({ task: id, n: 1, channel: 'one', credential: 'a', marker: 'm' });
+    await world.stores.attempts.begin(
+      { task: id, n: 1, channel: 'one', credential: 'a', marker: 'm' },
+      'run',
+    );
     await world.call('POST', path, { body: { done: false } });
     expect(world.port.woken).not.toContain(id);
     await world.call('POST', path, { body: { done: true } });

@@ -38,7 +38,7 @@ export const adminTaskSchema = taskSchema
 
 const attemptSchema = z.object({
   n: z.int(),
-  state: z.enum(['sending', 'accepted', 'not_accepted', 'rejected', 'ambiguous']),
+  state: z.enum(['sending', 'accepted', 'not_accepted', 'rejected', 'ambiguous', 'withdrawn', 'abandoned']),
   channel: z.string(),
   credential: z.string(),
   upstream_id: z.string().nullable(),

@@ -1,0 +1,50 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { attemptId } from '../src/domain/ids.ts';
+import { accept, newAttempt, resume } from './attempt-record.ts';
+import type { ChannelActivityDeps } from './deps.ts';
+import { beating } from './heartbeat.ts';
+import { requireTarget } from './open-target.ts';
+import type { SubmitInput, SubmitResult } from './types.ts';
+
+/** How far before and after an attempt the upstream's clock may put its job. */
+const clockSkewMs = 120_000;
+
+/**
+ * Decides what became of a submission that was interrupted. One that was never sent is withdrawn, by a write with
+ * which any later try of it collides. For one whose answer got lost its job is looked for, by the marker that it
+ * carried; or the job is adopted that an operator names. Throws (and is tried again) while an upstream that can list
+ * does not show it yet.
+ */
+export function createFindLostJob(deps: ChannelActivityDeps) {
+  return async function findLostJob(input: SubmitInput): Promise<SubmitResult> {
+    const begun = await deps.attempts.withdraw(newAttempt(input), {
+      code: 'never_sent',
+      message: 'The task ended or moved on before this attempt was sent.',
+    });
+    if (begun.state !== 'sending' && begun.state !== 'ambiguous') return resume(begun, input, deps);
+    const code = begun.code ?? 'submission_lost';
+    if (input.adopt !== undefined) return accept({ operation: { id: input.adopt } }, input, deps);
+    const { config, provider, context } = requireTarget(deps, input);
+    if (provider.find === undefined) return { kind: 'ambiguous', code };
+    const stored = await deps.requests.find(input.task);
+    if (stored === undefined) return { kind: 'ambiguous', code };
+    const found = await beating(
+      provider.find(
+        {
+          request: stored.request,
+          marker: begun.marker,
+          sentAfter: begun.started_at - clockSkewMs,
+          sentBefore: (begun.ended_at ?? deps.now()) + clockSkewMs,
+        },
+        context(AbortSignal.timeout(config.timeouts.poll_ms)),
+      ),
+    );
+    const [job] = found;
+    if (job !== undefined && found.length === 1) return accept(job, input, deps);
+    throw ApplicationFailure.create({
+      message: `${found.length} upstream jobs carry the marker ${begun.marker} (attempt ${attemptId(input.task, input.n)})`,
+      type: 'JobNotFound',
+      category: 'BENIGN',
+    });
+  };
+}

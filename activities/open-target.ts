@@ -1,0 +1,40 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import type { ChannelConfig } from '../src/config/gateway-file.ts';
+import type { GenerationRequest } from '../src/domain/request.ts';
+import type { ProviderContext, TaskProvider } from '../src/providers/provider.ts';
+import { ChannelGoneError, taskProviderFor } from '../src/routing/channels.ts';
+import type { ChannelActivityDeps } from './deps.ts';
+import type { SubmitInput } from './types.ts';
+
+/** A candidate with everything at hand that a call of its upstream needs. */
+export interface UpstreamTarget {
+  readonly config: ChannelConfig;
+  readonly provider: TaskProvider<GenerationRequest>;
+  readonly context: (signal: AbortSignal) => ProviderContext;
+}
+
+type TargetDeps = Pick<ChannelActivityDeps, 'channels'>;
+type Target = Pick<SubmitInput, 'candidate' | 'kind' | 'model'>;
+
+/** Throws ChannelGoneError where the running configuration lacks the channel, its credential or its capability. */
+export function openTarget({ channels }: TargetDeps, { candidate, kind, model }: Target): UpstreamTarget {
+  const channel = channels(candidate.channel);
+  const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
+  if (channel === undefined || provider === undefined) throw new ChannelGoneError(candidate.channel);
+  const { signal: _, ...facts } = channel.context(candidate.credential, model, new AbortController().signal);
+  return { config: channel.config, provider, context: (signal) => ({ ...facts, signal }) };
+}
+
+/** The same, for activities that are tried again until the configuration has the channel again. */
+export function requireTarget(deps: TargetDeps, target: Target): UpstreamTarget {
+  try {
+    return openTarget(deps, target);
+  } catch (error) {
+    throw error instanceof ChannelGoneError ? channelGone(error) : error;
+  }
+}
+
+/** Benign: an operator's doing, which the message says how to undo. */
+function channelGone({ message }: ChannelGoneError): ApplicationFailure {
+  return ApplicationFailure.create({ message, type: 'ChannelGone', category: 'BENIGN' });
+}

@@ -1,0 +1,18 @@
+const everyMs = 1_000;
+const maxMs = 240_000;
+
+/**
+ * Repeats a write until it is written: the database may be away for minutes while an upstream's answer is in our hands.
+ * The write must be repeatable. Rejects with its last error after four minutes.
+ */
+export async function persistently<Result>(write: () => Promise<Result>, now: () => number): Promise<Result> {
+  const endsAt = now() + maxMs;
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (now() > endsAt) throw error;
+      await new Promise((resolve) => void setTimeout(resolve, everyMs));
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import type { UpstreamError } from '../src/providers/provider.ts';
+import type { AttemptDocument, RefusedState } from '../src/store/attempts.ts';
+import { newAttempt, resume } from './attempt-record.ts';
+import type { ChannelActivityDeps } from './deps.ts';
+import { beating } from './heartbeat.ts';
+import { persistently } from './persistently.ts';
+import type { SubmitInput, SubmitResult } from './types.ts';
+
+/** What follows when a submission was not accepted: the record, then another try or another channel. */
+
+const retryDelayMinMs = 1_000;
+const retryDelayMaxMs = 60_000;
+
+/** The right of one run of the activity to send one attempt. */
+export interface Claim {
+  readonly id: string;
+  readonly owner: string;
+  readonly input: SubmitInput;
+  readonly deps: ChannelActivityDeps;
+}
+
+/** A worker that stood still before the request left gives its claim back. */
+export async function recordStall(claim: Claim): Promise<SubmitResult> {
+  const { input, deps } = claim;
+  const message = 'The worker stood still before the request left; nothing was sent.';
+  const record = await write(claim, 'not_accepted', { code: 'worker_stalled', message });
+  if (record !== undefined) return resume(record, input, deps);
+  throw ApplicationFailure.create({ message, type: 'WorkerStalled', category: 'BENIGN' });
+}
+
+/** Writes down what the upstream said instead of accepting, and what follows from it. */
+export async function recordRefusal(claim: Claim, error: UpstreamError): Promise<SubmitResult> {
+  const { input, deps } = claim;
+  const { code } = error;
+  const word = { code, message: deps.scrub(error.message) };
+  switch (error.outcome) {
+    case 'not_sent':
+    case 'throttled':
+    case 'unavailable': {
+      const record = await write(claim, 'not_accepted', word);
+      if (record !== undefined) return resume(record, input, deps);
+      return persistOrGiveUp(input, { ...word, retryAfterMs: error.retryAfterMs }, deps);
+    }
+    case 'rejected': {
+      const record = await write(claim, 'rejected', word);
+      if (record !== undefined) return resume(record, input, deps);
+      const message = `${code}: ${word.message}`;
+      const failed = { kind: 'failed', code, message, failure: error.failure } as const;
+      await beating(persistently(() => deps.tasks.recordOutcome(input.task, failed), deps.now));
+      return { kind: 'rejected', code };
+    }
+    case 'ambiguous': {
+      const record = await write(claim, 'ambiguous', word);
+      return record === undefined ? { kind: 'ambiguous', code } : resume(record, input, deps);
+    }
+    default:
+      return error.outcome satisfies never;
+  }
+}
+
+/** Undefined: written. Otherwise somebody else has changed the record meanwhile, and it counts as it is. */
+async function write(
+  { id, owner, deps }: Claim,
+  state: RefusedState,
+  word: { readonly code: string; readonly message: string },
+): Promise<AttemptDocument | undefined> {
+  const writeOnce = async () =>
+    (await deps.attempts.refuse({ id, owner }, state, word)) ? undefined : deps.attempts.find(id);
+  return beating(persistently(writeOnce, deps.now));
+}
+
+interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** Tries the same channel again later, at no cost in history events, or lets the workflow turn to the next one. */
+export async function persistOrGiveUp(
+  input: SubmitInput,
+  refusal: Refusal,
+  deps: ChannelActivityDeps,
+): Promise<SubmitResult> {
+  const { attempt, currentAttemptScheduledTimestampMs, scheduledTimestampMs } = Context.current().info;
+  const since = scheduledTimestampMs ?? currentAttemptScheduledTimestampMs;
+  const left = since + input.persistMs - deps.now();
+  const { code, message, retryAfterMs } = refusal;
+  const wished = Math.max(retryAfterMs ?? 0, retryDelayMinMs * 2 ** Math.min(attempt, 6));
+  const delay = Math.min(wished, retryAfterMs ?? retryDelayMaxMs) * (0.8 + 0.4 * deps.random());
+  if (delay >= left) {
+    const record = await closeAttempt(input, { code, message }, deps);
+    if (record !== undefined) return record;
+    await deps.gate.leave(input.task);
+    return { kind: 'not_accepted', code };
+  }
+  throw ApplicationFailure.create({
+    message: `the channel does not accept now (${code}: ${message}); trying again`,
+    type: 'NotAccepted',
+    nextRetryDelay: Math.max(Math.round(delay), retryDelayMinMs),
+    category: 'BENIGN',
+  });
+}
+
+/**
+ * The workflow hears "not accepted" only once no run of this attempt can send any more. Undefined: so it is. Otherwise
+ * what an earlier run turns out to have done.
+ */
+export async function closeAttempt(
+  input: SubmitInput,
+  word: { readonly code: string; readonly message: string },
+  deps: ChannelActivityDeps,
+): Promise<SubmitResult | undefined> {
+  const record = await beating(persistently(() => deps.attempts.withdraw(newAttempt(input), word), deps.now));
+  return record.state === 'withdrawn' ? undefined : resume(record, input, deps);
+}

@@ -1,0 +1,174 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import type { ChannelActivityDeps } from '../../activities/deps.ts';
+import type { ChannelActivities, SubmitInput } from '../../activities/types.ts';
+import { createChannelActivities } from '../../activities/index.ts';
+import { loadGatewayConfig } from '../../src/config/gateway-file.ts';
+import type { GatewayConfig } from '../../src/config/gateway-file.ts';
+import type { VideoRequest } from '../../src/domain/request.ts';
+import { createUpstreamClient } from '../../src/http-client/index.ts';
+import { startSimulator } from '../../src/local/simulator/simulator.ts';
+import { createLogger } from '../../src/observability/log.ts';
+import { providers } from '../../src/providers/index.ts';
+import { createChannels } from '../../src/routing/channels.ts';
+import { createAttemptStore } from '../../src/store/attempts.ts';
+import { createRequestStore } from '../../src/store/requests.ts';
+import { createTaskStore } from '../../src/store/tasks.ts';
+import { openDatabase } from '../capacity/support.ts';
+import { testYaml } from '../support/gateway.ts';
+
+/** The activities of a channel's queue on a real MongoDB and the simulator, without Temporal and without a worker. */
+export interface ActivityWorld {
+  readonly database: Awaited<ReturnType<typeof openDatabase>>;
+  readonly simulator: Awaited<ReturnType<typeof startSimulator>>;
+  readonly attempts: ChannelActivityDeps['attempts'];
+  readonly tasks: ChannelActivityDeps['tasks'];
+  /** The running configuration; tests change it. */
+  config: GatewayConfig;
+  /** As a worker process of its own would have them. */
+  worker(overrides?: Partial<ChannelActivityDeps>): TestWorker;
+  /** A task with its request and projection; its first submission. */
+  newTask(prompt: string, overrides?: Partial<SubmitInput>): Promise<SubmitInput>;
+  close(): Promise<void>;
+}
+
+/** Each call is one attempt of the activity, as Temporal would run it. */
+export type TestWorker = {
+  readonly [Name in keyof ChannelActivities]: (
+    input: Parameters<ChannelActivities[Name]>[0],
+    info?: Info,
+  ) => ReturnType<ChannelActivities[Name]>;
+};
+
+type Info = ConstructorParameters<typeof MockActivityEnvironment>[0];
+
+function runActivity<Input, Result>(
+  activity: (input: Input) => Promise<Result>,
+  input: Input,
+  info: Info = {},
+): Promise<Result> {
+  const now = Date.now();
+  const times = { scheduledTimestampMs: now, currentAttemptScheduledTimestampMs: now };
+  return new MockActivityEnvironment({ ...times, ...info }).run(activity, input);
+}
+
+export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld> {
+  const [database, simulator] = await Promise.all([
+    openDatabase(),
+    startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['simulated'], renderSeconds: 0.2 }),
+  ]);
+  const attempts = createAttemptStore(database.db, Date.now);
+  const tasks = createTaskStore(database.db, Date.now);
+  const requests = createRequestStore(database.db);
+  await attempts.ensureIndexes();
+  const client = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+  const world: ActivityWorld = {
+    database,
+    simulator,
+    attempts,
+    tasks,
+    config: readYaml(yaml, simulator.url),
+    worker: (overrides = {}) =>
+      testWorker(
+        createChannelActivities({
+          tasks,
+          requests,
+          attempts: createAttemptStore(database.db, Date.now),
+          channels: createChannels({ current: () => world.config, providers, request: client }),
+          gate: { enter: async () => undefined, report: async () => undefined, leave: async () => undefined },
+          copyResults: async (_task, items) => items,
+          submitLimiter: () => ({ take: async () => undefined, pause: () => undefined }),
+          poller: () => ({ status: () => Promise.reject(new Error('no poller in this test')) }),
+          scrub: (text) => text,
+          log: createLogger({ level: 'silent', format: 'json' }),
+          now: Date.now,
+          random: Math.random,
+          ...overrides,
+        }),
+      ),
+    async newTask(prompt, overrides = {}) {
+      const task = `task_${randomBytes(12).toString('hex')}`;
+      const now = Date.now();
+      const deadlineAt = now + 3_600_000;
+      await Promise.all([
+        requests.insert({ task, account: 'a', request: request(prompt), callbackToken: 'c', createdAt: now }),
+        tasks.insert(
+          {
+            id: task,
+            account: 'a',
+            key: 'k',
+            kind: 'video',
+            model: 'seedance',
+            createdAt: now,
+            deadlineAt,
+            hold: 1n,
+          },
+          1n,
+        ),
+      ]);
+      const candidate = { channel: 'ark', credential: 'a' };
+      return {
+        task,
+        account: 'a',
+        kind: 'video',
+        n: 1,
+        model: 'seedance',
+        candidate,
+        candidates: [candidate],
+        deadlineAt,
+        version: String(now * 1000),
+        persistMs: 0,
+        ...overrides,
+      };
+    },
+    async close() {
+      await client.close();
+      await simulator.close();
+      await database.drop();
+    },
+  };
+  return world;
+}
+
+function testWorker(activities: ChannelActivities): TestWorker {
+  return {
+    submit: (input, info) => runActivity((given) => activities.submit(given), input, info),
+    findLostJob: (input, info) => runActivity((given) => activities.findLostJob(given), input, info),
+    poll: (input, info) => runActivity((given) => activities.poll(given), input, info),
+    cancelUpstream: (input, info) => runActivity((given) => activities.cancelUpstream(given), input, info),
+  };
+}
+
+function request(prompt: string): VideoRequest {
+  return {
+    kind: 'video',
+    model: 'seedance',
+    prompt,
+    inputType: 'text_to_video',
+    images: [],
+    videos: [],
+    audios: [],
+    resolution: '720p',
+    ratio: '16:9',
+    duration: 5,
+    extra: {},
+  };
+}
+
+function readYaml(yaml: string, simulatorUrl: string): GatewayConfig {
+  const directory = mkdtempSync(join(tmpdir(), 'mediary-activities-'));
+  const path = join(directory, 'gateway.yaml');
+  writeFileSync(path, yaml);
+  try {
+    return loadGatewayConfig(
+      path,
+      { SIMULATOR_URL: simulatorUrl },
+      { providerNames: Object.keys(providers) },
+    );
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
