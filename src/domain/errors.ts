@@ -23,6 +23,7 @@ export const errorTable = {
   channel_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   route_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   method_not_allowed: { status: 405, type: 'invalid_request_error', retryable: false },
+  request_timeout: { status: 408, type: 'invalid_request_error', retryable: true },
   idempotency_key_reused: { status: 409, type: 'invalid_request_error', retryable: false },
   task_not_cancellable: { status: 409, type: 'invalid_request_error', retryable: false },
   action_not_possible: { status: 409, type: 'invalid_request_error', retryable: false },

@@ -1,7 +1,7 @@
-import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
-import { koaBody } from 'koa-body';
 import { GatewayError } from '../domain/errors.ts';
+import { consumeBody } from './bodies/consume-body.ts';
+import { JsonScanner } from './bodies/json-scanner.ts';
 import type { BodyReader } from './route.ts';
 
 export const videoBodyBytesMax = 1024 * 1024;
@@ -10,30 +10,21 @@ export const callbackBodyBytesMax = 64 * 1024;
 
 /** A JSON object of at most `bytesMax` bytes; no body at all counts as `{}`. */
 export function jsonBody(bytesMax: number): BodyReader {
-  const parse = koaBody({
-    jsonLimit: bytesMax,
-    text: false,
-    urlencoded: false,
-    multipart: false,
-    patchNode: false,
-    onError: (error) => {
-      throw bodyError(error, bytesMax);
-    },
-  });
   return {
     mediaTypes: ['application/json'],
-    async read(context) {
+    async read(context, scope) {
       if (!hasBody(context)) return {};
-      if (context.is('application/json') === false) {
-        throw new GatewayError('unsupported_media_type', 'Send the body as application/json.');
-      }
-      checkAnnouncedLength(context, bytesMax);
-      await parse(context, () => Promise.resolve());
-      const body: unknown = context.request.body;
-      if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-        throw new GatewayError('invalid_json', 'The body must be a JSON object.');
-      }
-      return body;
+      checkJsonType(context);
+      const text = new JsonText(bytesMax);
+      await consumeBody(context.req, {
+        ...scope,
+        bytesMax,
+        onChunk: (chunk) => {
+          text.push(chunk);
+          return undefined;
+        },
+      });
+      return text.parse();
     },
   };
 }
@@ -42,47 +33,84 @@ export function jsonBody(bytesMax: number): BodyReader {
 export function rawBody(bytesMax: number): BodyReader {
   return {
     mediaTypes: ['application/json'],
-    async read(context) {
-      checkAnnouncedLength(context, bytesMax);
-      return collect(context.req, bytesMax);
+    async read({ req }, scope) {
+      const chunks: Buffer[] = [];
+      await consumeBody(req, {
+        ...scope,
+        bytesMax,
+        onChunk: (chunk) => {
+          chunks.push(chunk);
+          return undefined;
+        },
+      });
+      return Buffer.concat(chunks);
     },
   };
 }
 
-/** Leaves the stream open on overflow, so that the refusal still reaches the sender; what follows is thrown away. */
-function collect(stream: Readable, bytesMax: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    stream.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= bytesMax) chunks.push(chunk);
-      else reject(tooLarge(bytesMax));
-    });
-    stream.once('end', () => resolve(Buffer.concat(chunks)));
-    stream.once('error', reject);
-    stream.once('close', () => reject(new GatewayError('invalid_json', 'The body was cut off.')));
-  });
+/** A JSON text while it is read: counted before it is parsed. */
+export class JsonText {
+  private readonly bytesMax: number;
+  private readonly scanner = new JsonScanner();
+  private readonly pieces: Uint8Array[] = [];
+  private bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.bytesMax = bytesMax;
+  }
+
+  /** Throws request_too_large. */
+  push(piece: Uint8Array): void {
+    this.bytes += piece.length;
+    if (this.bytes > this.bytesMax) throw textTooLarge(this.bytesMax);
+    this.scanner.scan(piece);
+    this.pieces.push(piece);
+  }
+
+  /** Throws invalid_json for anything but an object, and for one that carries a `__proto__`. */
+  parse(): object {
+    const body = parseJson(Buffer.concat(this.pieces).toString('utf8'));
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      throw new GatewayError('invalid_json', 'The body must be a JSON object.');
+    }
+    if (hasPrototypeKey(body)) throw notJson();
+    return body;
+  }
 }
 
-function hasBody({ req }: Context): boolean {
+export function hasBody({ req }: Context): boolean {
   const length = req.headers['content-length'];
   return req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Refuses before the first byte is read. */
-function checkAnnouncedLength({ req }: Context, bytesMax: number): void {
-  if (Number(req.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
+export function checkJsonType(context: Context): void {
+  if (context.is('application/json') !== false) return;
+  throw new GatewayError('unsupported_media_type', 'Send the body as application/json.');
 }
 
-function tooLarge(bytesMax: number): GatewayError {
-  return new GatewayError('request_too_large', `The body may have at most ${bytesMax} bytes.`);
+function parseJson(text: string): unknown {
+  try {
+    const body: unknown = JSON.parse(text);
+    return body;
+  } catch {
+    throw notJson();
+  }
 }
 
-/** The parser's errors carry an HTTP status: 413 over the limit, 400 for a body that is cut off or no JSON. */
-function bodyError(error: Error, bytesMax: number): GatewayError {
-  const status = 'status' in error ? error.status : undefined;
-  if (status === 413) return tooLarge(bytesMax);
-  if (status === 400) return new GatewayError('invalid_json', 'The body is not valid JSON.');
-  throw error;
+/** Such a key would reach the prototype of whatever the body is copied into. */
+function hasPrototypeKey(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Object.hasOwn(value, '__proto__')) return true;
+  return Object.values(value).some(hasPrototypeKey);
+}
+
+function notJson(): GatewayError {
+  return new GatewayError('invalid_json', 'The body is not valid JSON.');
+}
+
+function textTooLarge(bytesMax: number): GatewayError {
+  return new GatewayError(
+    'request_too_large',
+    `JSON may have at most ${bytesMax} bytes, without its images.`,
+  );
 }

@@ -93,7 +93,13 @@ export function errorCodesOf(route: Route): readonly ErrorCode[] {
   return [...new Set(codes)];
 }
 
-const bodyCodes = ['invalid_json', 'missing_parameter', 'invalid_parameter', 'request_too_large'] as const;
+const bodyCodes = [
+  'invalid_json',
+  'missing_parameter',
+  'invalid_parameter',
+  'request_too_large',
+  'request_timeout',
+] as const;
 
 function describeErrors(route: Route): RouteConfig['responses'] {
   const codes = errorCodesOf(route);

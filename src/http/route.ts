@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { z } from 'zod';
+import type { BodyScope } from './bodies/consume-body.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { parseInput } from './validation.ts';
@@ -40,11 +41,11 @@ export type InputSchema = z.ZodObject<{
   readonly body?: z.ZodType;
 }>;
 
-/** Reads a request's body within its limit. Throws invalid_json, request_too_large, unsupported_media_type. */
+/** Reads a request's body within its limit. Throws what `consumeBody` does, and unsupported_media_type. */
 export interface BodyReader {
   /** For the document. */
   readonly mediaTypes: readonly string[];
-  read(context: Context): Promise<unknown>;
+  read(context: Context, scope: BodyScope): Promise<unknown>;
   /** Called with what `read` gave when the route has answered or failed: temporary files go. */
   release?(body: unknown): Promise<void>;
 }

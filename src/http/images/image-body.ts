@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonValue } from '../../domain/request.ts';
-import { UploadedFile } from './image-upload.ts';
+import { UploadedFile } from './uploaded-file.ts';
 import { isDeeperThan } from '../videos/video-body.ts';
 
 /** The body of an image create, JSON or form, as it comes over the wire. */

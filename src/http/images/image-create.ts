@@ -26,6 +26,7 @@ export type ImageCreateDeps = Pick<
   RouteDeps,
   | 'catalogue'
   | 'createTask'
+  | 'admissions'
   | 'tasks'
   | 'watcher'
   | 'metrics'
@@ -167,13 +168,14 @@ async function createOnce(
   command: CreateTaskCommand,
 ): Promise<CreatedTask> {
   const repeat = await repeatOf(creation);
-  if (repeat.kind !== 'client_retry') return deps.createTask(command);
+  const create = () => deps.admissions.run(command.caller.account, () => deps.createTask(command));
+  if (repeat.kind !== 'client_retry') return create();
   const { caller, route, meta, pinned } = creation;
   let first: CreatedTask | undefined;
   const reply = await deps.answers(
     { scope: [caller.account, route], repeat, closed: () => meta.closed() },
     async () => {
-      first = await deps.createTask(command);
+      first = await create();
       return [first.id];
     },
   );
@@ -210,7 +212,8 @@ async function waitForEnd(
   while (task !== undefined && !isTerminal(task.status)) {
     const timeoutMs = until - now();
     if (timeoutMs <= 0) return undefined;
-    task = await watcher.waitForChange({ task: id, status: task.status, timeoutMs, signal });
+    const { status, account } = task;
+    task = await watcher.waitForChange({ task: id, account, status, timeoutMs, signal });
   }
   return task;
 }

@@ -5,7 +5,7 @@ import type { ImageInput, ImageRequest, JsonObject, JsonValue } from '../../doma
 import { readDataUrl, readImageFile } from '../../images/reference-image.ts';
 import { consumedImageFields } from './image-body.ts';
 import type { ImageBody } from './image-body.ts';
-import { UploadedFile } from './image-upload.ts';
+import { UploadedFile } from './uploaded-file.ts';
 import type { AddressChecks } from '../videos/video-request.ts';
 
 export interface ParsedImage {

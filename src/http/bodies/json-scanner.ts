@@ -1,0 +1,90 @@
+import { GatewayError } from '../../domain/errors.ts';
+
+/** What a JSON text may hold, so that nothing that walks its value holds the event loop. */
+export const jsonNodesMax = 20_000;
+export const jsonKeysMax = 2_000;
+export const jsonDepthMax = 64;
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/**
+ * Counts the values, keys and levels of a JSON text piece by piece, before anything is built from it. It checks no
+ * grammar: JSON.parse does, later.
+ */
+export class JsonScanner {
+  private nodes = 1;
+  private keys = 0;
+  private depth = 0;
+  private inString = false;
+  /** The piece before ended between a backslash and what it escapes. */
+  private escaped = false;
+
+  /** Throws GatewayError when the text holds too much. */
+  scan(chunk: Uint8Array): void {
+    let at = 0;
+    while (at < chunk.length) {
+      at = this.inString ? this.skipString(chunk, at) : this.scanStructure(chunk, at);
+    }
+  }
+
+  /** Returns where the string ends in this piece, or the piece does. */
+  private skipString(chunk: Uint8Array, from: number): number {
+    for (let at = from; at < chunk.length; at += 1) {
+      if (this.escaped) this.escaped = false;
+      else if (chunk[at] === backslash) this.escaped = true;
+      else if (chunk[at] === quote) {
+        this.inString = false;
+        return at + 1;
+      }
+    }
+    return chunk.length;
+  }
+
+  private scanStructure(chunk: Uint8Array, from: number): number {
+    for (let at = from; at < chunk.length; at += 1) {
+      switch (chunk[at] ?? 0) {
+        case quote:
+          this.inString = true;
+          return at + 1;
+        case 0x7b: // {
+        case 0x5b: // [
+          this.depth += 1;
+          this.nodes += 1;
+          break;
+        case 0x7d: // }
+        case 0x5d: // ]
+          this.depth -= 1;
+          break;
+        case 0x2c: // ,
+          this.nodes += 1;
+          break;
+        case 0x3a: // :
+          this.keys += 1;
+          break;
+        default:
+          continue;
+      }
+      if (this.nodes > jsonNodesMax || this.keys > jsonKeysMax || this.depth > jsonDepthMax) throw tooMuch();
+    }
+    return chunk.length;
+  }
+}
+
+function tooMuch(): GatewayError {
+  return new GatewayError(
+    'request_too_large',
+    `JSON may hold at most ${jsonNodesMax} values and ${jsonKeysMax} keys, nested at most ${jsonDepthMax} levels deep.`,
+  );
+}
+
+/** The same for a JSON text inside a string. Undefined: it holds too much, or is not JSON. */
+export function parseJsonText(text: string): unknown {
+  try {
+    new JsonScanner().scan(Buffer.from(text));
+    // The body's own parser refuses __proto__; a text inside it must not bring it back.
+    return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,29 @@
+const alphabet = /^[A-Za-z0-9+/]*$/;
+const padding = /={1,2}$/;
+
+/** Decodes base64 that comes in pieces; what is left over at the end of a piece waits for the next one. */
+export class Base64Decoder {
+  private carry = '';
+  private characters = 0;
+  private padded = '';
+
+  /** Undefined: it is not base64. */
+  push(piece: string): Buffer | undefined {
+    const found = padding.exec(piece)?.[0] ?? '';
+    const text = piece.slice(0, piece.length - found.length);
+    if (!alphabet.test(text) || (this.padded !== '' && text !== '')) return undefined;
+    this.padded += found;
+    this.characters += piece.length;
+    if (this.padded.length > 2) return undefined;
+    const all = this.carry + text;
+    const whole = all.length - (all.length % 4);
+    this.carry = all.slice(whole);
+    return Buffer.from(all.slice(0, whole), 'base64');
+  }
+
+  /** The last bytes. Undefined: the text was cut off. */
+  end(): Buffer | undefined {
+    if (this.characters === 0 || this.characters % 4 === 1) return undefined;
+    return Buffer.from(this.carry, 'base64');
+  }
+}

@@ -1,0 +1,43 @@
+import { GatewayError } from '../../domain/errors.ts';
+import { Base64Decoder } from './base64-decoder.ts';
+import type { Spool, SpoolFile } from './spool.ts';
+
+/** A data URL that is longer than this goes to a file while it is read. */
+export const longDataUrlBytesMin = 16 * 1024;
+
+const dataUrlHead = /^data:[a-z0-9.+/-]{0,64}(?:;[a-z0-9=._-]{1,64}){0,4};base64,/i;
+
+export function isDataUrl(start: string): boolean {
+  return /^data:/i.test(start);
+}
+
+/** Decodes a data URL that comes in pieces into a file. */
+export interface DataUrlFile {
+  readonly file: SpoolFile;
+  /** The next piece of the text after the comma; `last`: it ends here. Throws invalid_parameter. */
+  push(piece: string, last: boolean): void;
+}
+
+/** `start` holds the head and whatever follows it. Throws invalid_parameter for a head that is none. */
+export function openDataUrlFile(spool: Spool, param: string, start: string): DataUrlFile {
+  const head = dataUrlHead.exec(start.slice(0, 512))?.[0];
+  if (head === undefined) throw refuse(param, 'must be data:image/<type>;base64,<data>');
+  const file = spool.newFile(param);
+  const decoder = new Base64Decoder();
+  const dataUrl: DataUrlFile = {
+    file,
+    push(piece, last) {
+      const decoded = decoder.push(piece);
+      const rest = last ? decoder.end() : Buffer.alloc(0);
+      if (decoded === undefined || rest === undefined) throw refuse(param, 'is not valid base64');
+      file.append(decoded);
+      file.append(rest);
+    },
+  };
+  dataUrl.push(start.slice(head.length), false);
+  return dataUrl;
+}
+
+function refuse(param: string, reason: string): GatewayError {
+  return new GatewayError('invalid_parameter', `The parameter ${param} ${reason}.`, { param });
+}

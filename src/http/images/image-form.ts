@@ -1,0 +1,143 @@
+import type { Context } from 'koa';
+import { GatewayError } from '../../domain/errors.ts';
+import { consumeBody } from '../bodies/consume-body.ts';
+import { isDataUrl, longDataUrlBytesMin, openDataUrlFile } from './data-url-file.ts';
+import type { DataUrlFile } from './data-url-file.ts';
+import type { Reading } from './image-upload.ts';
+import { MultipartParser } from './multipart-parser.ts';
+import type { PartHead, PartSink } from './multipart-parser.ts';
+import { openSpool } from './spool.ts';
+import type { Spool } from './spool.ts';
+import type { UploadedFile } from './uploaded-file.ts';
+
+const fieldsMax = 100;
+/** Of all text fields together, outside long data URLs. */
+const textBytesMax = 1024 * 1024;
+
+/** Reads multipart/form-data: text fields as strings, files and long data URLs as files, in the order of the form. */
+export async function readForm(
+  context: Context,
+  { scope, workspace, limits }: Reading,
+): Promise<Record<string, unknown>> {
+  const spool = await openSpool(workspace, limits.filesMax);
+  const fields = new FormFields(spool);
+  const parser = new MultipartParser(boundaryOf(context), (head) => fields.open(head));
+  try {
+    await consumeBody(context.req, {
+      ...scope,
+      bytesMax: limits.bodyBytesMax,
+      onChunk: (chunk) => {
+        parser.push(chunk);
+        return spool.pending ? spool.flush() : undefined;
+      },
+    });
+    parser.end();
+    await spool.flush();
+  } finally {
+    await spool.close();
+  }
+  return fields.values();
+}
+
+function boundaryOf({ req }: Context): string {
+  const type = req.headers['content-type'] ?? '';
+  const match = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(type);
+  const boundary = match?.[1] ?? match?.[2];
+  if (boundary !== undefined) return boundary;
+  throw new GatewayError('invalid_parameter', 'The content-type of a form names its boundary.');
+}
+
+type FieldValue = string | UploadedFile;
+
+/** Gathers the parts of one form. */
+class FormFields {
+  private readonly spool: Spool;
+  private readonly parts: { readonly name: string; readonly value: () => FieldValue }[] = [];
+  private textBytes = 0;
+
+  constructor(spool: Spool) {
+    this.spool = spool;
+  }
+
+  open({ name: asked, fileName, mediaType }: PartHead): PartSink {
+    const name = /^image\[\d*\]$/.test(asked) ? 'image' : asked;
+    const isFile = fileName !== undefined || (isMedia(name) && mediaType.startsWith('image/'));
+    if (isFile) return this.openFile(name, fileName ?? 'image');
+    if (this.parts.length >= fieldsMax) throw tooManyFields();
+    return this.openText(name);
+  }
+
+  values(): Record<string, unknown> {
+    const values = new Map<string, FieldValue[]>();
+    for (const { name, value } of this.parts) values.set(name, [...(values.get(name) ?? []), value()]);
+    return Object.fromEntries([...values].map(([name, items]) => [name, fieldValue(name, items)]));
+  }
+
+  private openFile(name: string, fileName: string): PartSink {
+    const file = this.spool.newFile(isMedia(name) ? name : 'image');
+    this.parts.push({ name, value: () => file.uploaded(fileName) });
+    return { write: (bytes) => file.append(bytes), end: () => undefined };
+  }
+
+  private openText(name: string): PartSink {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    let long: DataUrlFile | undefined;
+    this.parts.push({
+      name,
+      value: () => long?.file.uploaded('image') ?? Buffer.concat(pieces).toString('utf8'),
+    });
+    return {
+      write: (piece) => {
+        if (long !== undefined) {
+          long.push(piece.toString('latin1'), false);
+          return;
+        }
+        pieces.push(piece);
+        bytes += piece.length;
+        if (isMedia(name) && bytes > longDataUrlBytesMin && isDataUrl(startOf(pieces))) {
+          this.textBytes -= bytes - piece.length;
+          long = openDataUrlFile(this.spool, name, Buffer.concat(pieces.splice(0)).toString('latin1'));
+          return;
+        }
+        this.textBytes += piece.length;
+        if (this.textBytes > textBytesMax) throw tooMuchText();
+      },
+      end: () => long?.push('', true),
+    };
+  }
+}
+
+function startOf([first = Buffer.alloc(0), second = Buffer.alloc(0)]: readonly Buffer[]): string {
+  return first.length >= 5
+    ? first.toString('latin1', 0, 5)
+    : first.toString('latin1') + second.toString('latin1', 0, 5);
+}
+
+function isMedia(name: string): name is 'image' | 'mask' {
+  return name === 'image' || name === 'mask';
+}
+
+/** What a form can only say as text. */
+const numbers = new Set(['n', 'seed', 'output_compression', 'partial_images', 'guidance_scale']);
+const flags = new Set(['watermark', 'stream']);
+
+function fieldValue(name: string, items: readonly FieldValue[]): unknown {
+  const [first] = items;
+  if (name === 'image') return items.length === 1 ? first : items;
+  if (typeof first !== 'string') return first;
+  if (numbers.has(name) && /^-?\d{1,20}(\.\d{1,20})?$/.test(first)) return Number(first);
+  if (flags.has(name) && /^(true|false)$/.test(first)) return first === 'true';
+  return first;
+}
+
+function tooManyFields(): GatewayError {
+  return new GatewayError('request_too_large', `A form may hold at most ${fieldsMax} fields.`);
+}
+
+function tooMuchText(): GatewayError {
+  return new GatewayError(
+    'request_too_large',
+    `The text fields of a form may hold at most ${textBytesMax} bytes. Send images as files.`,
+  );
+}

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { isDataUrl, longDataUrlBytesMin, openDataUrlFile } from './data-url-file.ts';
+import type { DataUrlFile } from './data-url-file.ts';
+import type { Spool } from './spool.ts';
+import type { UploadedFile } from './uploaded-file.ts';
+
+const quote = 0x22;
+const backslash = 0x5c;
+const quoteBytes = Buffer.from('"');
+const keyBytesMax = 16;
+const unfinishedEscape = /\\(?:u[0-9A-Fa-f]{0,3})?$/;
+
+export interface MediaSplitterOptions {
+  readonly spool: Spool;
+  /** Receives the JSON without its long data URLs, in pieces. */
+  readonly onRest: (piece: Uint8Array) => void;
+}
+
+/**
+ * Takes long data URLs (`image`, `image[…]`, `mask`) out of a JSON text while it is read: their bytes go to files, a
+ * placeholder that nobody can guess takes their place. So neither memory nor any later step sees a text of many
+ * megabytes.
+ */
+export class MediaSplitter {
+  private readonly options: MediaSplitterOptions;
+  private readonly token = `file:${randomUUID()}:`;
+  private readonly files: DataUrlFile[] = [];
+  /** Of the long data URL that is being read: an escape whose end has not come yet. */
+  private escape = '';
+
+  private mode: 'structure' | 'string' | 'candidate' | 'long' = 'structure';
+  private escaped = false;
+  private depth = 0;
+  private isValue = false;
+  private inList = false;
+  private index = 0;
+  private key = '';
+  private held: Uint8Array[] = [];
+  private heldBytes = 0;
+
+  constructor(options: MediaSplitterOptions) {
+    this.options = options;
+  }
+
+  /** Takes the next piece of the text. Throws GatewayError for a data URL that is not base64, or one too many. */
+  push(chunk: Buffer): void {
+    let at = 0;
+    while (at < chunk.length) {
+      at = this.mode === 'structure' ? this.takeStructure(chunk, at) : this.takeString(chunk, at);
+    }
+  }
+
+  /** The file that a placeholder stands for. */
+  fileOf(value: unknown): UploadedFile | undefined {
+    if (typeof value !== 'string' || !value.startsWith(this.token)) return undefined;
+    return this.files[Number(value.slice(this.token.length))]?.file.uploaded('image');
+  }
+
+  /** Returns where the structure's next string begins, or the piece ends. */
+  private takeStructure(chunk: Buffer, from: number): number {
+    for (let at = from; at < chunk.length; at += 1) {
+      if (chunk[at] !== quote) {
+        this.follow(chunk[at] ?? 0);
+        continue;
+      }
+      this.options.onRest(chunk.subarray(from, at));
+      this.mode = this.isMedia() ? 'candidate' : 'string';
+      this.held = [];
+      this.heldBytes = 0;
+      if (this.mode === 'candidate') return at + 1;
+      if (this.depth === 1 && !this.isValue) this.key = '';
+      this.options.onRest(chunk.subarray(at, at + 1));
+      return at + 1;
+    }
+    this.options.onRest(chunk.subarray(from));
+    return chunk.length;
+  }
+
+  private follow(byte: number): void {
+    switch (byte) {
+      case 0x7b: // {
+      case 0x5b: // [
+        this.depth += 1;
+        if (this.depth !== 2) return;
+        this.inList = byte === 0x5b;
+        this.index = 0;
+        return;
+      case 0x7d: // }
+      case 0x5d: // ]
+        this.depth -= 1;
+        return;
+      case 0x2c: // ,
+        if (this.depth === 1) this.isValue = false;
+        if (this.depth === 2) this.index += 1;
+        return;
+      case 0x3a: // :
+        if (this.depth === 1) this.isValue = true;
+        return;
+      default:
+    }
+  }
+
+  private isMedia(): boolean {
+    if (!this.isValue) return false;
+    if (this.depth === 1) return this.key === 'image' || this.key === 'mask';
+    return this.depth === 2 && this.inList && this.key === 'image';
+  }
+
+  /** Returns where the string ends in this piece, or the piece does. */
+  private takeString(chunk: Buffer, from: number): number {
+    let at = from;
+    let ended = false;
+    for (; at < chunk.length && !ended; at += 1) {
+      if (this.escaped) this.escaped = false;
+      else if (chunk[at] === backslash) this.escaped = true;
+      else if (chunk[at] === quote) ended = true;
+    }
+    const text = chunk.subarray(from, ended ? at - 1 : at);
+    if (this.mode === 'string') this.takePlain(text, ended);
+    else if (this.mode === 'candidate') this.takeCandidate(text, ended);
+    else this.takeLong(text, ended);
+    if (ended) this.mode = 'structure';
+    return at;
+  }
+
+  private takePlain(text: Buffer, ended: boolean): void {
+    if (this.depth === 1 && !this.isValue && this.key.length < keyBytesMax) {
+      this.key += text.toString('latin1', 0, keyBytesMax);
+    }
+    this.options.onRest(text);
+    if (ended) this.options.onRest(quoteBytes);
+  }
+
+  /** Held back until it is known to be short, or long enough for a file. */
+  private takeCandidate(text: Buffer, ended: boolean): void {
+    this.held.push(text);
+    this.heldBytes += text.length;
+    if (this.heldBytes <= longDataUrlBytesMin && !ended) return;
+    const all = Buffer.concat(this.held);
+    this.held = [];
+    if (this.heldBytes > longDataUrlBytesMin && isDataUrl(all.toString('latin1', 0, 5))) {
+      this.startLong(all, ended);
+      return;
+    }
+    this.options.onRest(quoteBytes);
+    this.options.onRest(all);
+    this.mode = 'string';
+    if (ended) this.options.onRest(quoteBytes);
+  }
+
+  private startLong(all: Buffer, ended: boolean): void {
+    const { spool, onRest } = this.options;
+    const param = this.depth === 1 ? this.key : `image[${this.index}]`;
+    const start = this.unescape(all, ended);
+    onRest(Buffer.from(`"${this.token}${this.files.length}"`));
+    const opened = openDataUrlFile(spool, param, start);
+    this.files.push(opened);
+    if (ended) opened.push('', true);
+    this.mode = 'long';
+  }
+
+  private takeLong(text: Buffer, ended: boolean): void {
+    this.files.at(-1)?.push(this.unescape(text, ended), ended);
+  }
+
+  /** Many clients escape `/`, `+` or `=` in JSON. What is broken stays as it is, and is no base64. */
+  private unescape(text: Buffer, ended: boolean): string {
+    const raw = this.escape + text.toString('latin1');
+    this.escape = ended ? '' : (unfinishedEscape.exec(raw)?.[0] ?? '');
+    const whole = raw.slice(0, raw.length - this.escape.length);
+    if (!whole.includes('\\')) return whole;
+    try {
+      const parsed: unknown = JSON.parse(`"${whole}"`);
+      return typeof parsed === 'string' ? parsed : whole;
+    } catch {
+      return whole;
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import { GatewayError } from '../../domain/errors.ts';
+
+/** One part of a form. */
+export interface PartHead {
+  readonly name: string;
+  /** Absent: a text field. */
+  readonly fileName?: string;
+  readonly mediaType: string;
+}
+
+export interface PartSink {
+  write(bytes: Buffer): void;
+  end(): void;
+}
+
+const headBytesMax = 8 * 1024;
+const lineEnd = Buffer.from('\r\n');
+const headEnd = Buffer.from('\r\n\r\n');
+
+/**
+ * Parses multipart/form-data piece by piece (RFC 7578, RFC 2046): each part is announced to `onPart`, whose sink gets
+ * its bytes as they come. Preamble and epilogue are skipped. Throws GatewayError for what is malformed.
+ */
+export class MultipartParser {
+  private readonly delimiter: Buffer;
+  private readonly onPart: (head: PartHead) => PartSink;
+  /** The first delimiter need not follow a line end; this makes it look as if it did. */
+  private pending: Buffer = lineEnd;
+  private state: 'preamble' | 'after delimiter' | 'head' | 'body' | 'done' = 'preamble';
+  private sink: PartSink | undefined;
+
+  constructor(boundary: string, onPart: (head: PartHead) => PartSink) {
+    this.delimiter = Buffer.from(`\r\n--${boundary}`);
+    this.onPart = onPart;
+  }
+
+  push(chunk: Buffer): void {
+    this.pending = this.pending.length === 0 ? chunk : Buffer.concat([this.pending, chunk]);
+    while (this.step());
+  }
+
+  /** Throws when the form was cut off. */
+  end(): void {
+    if (this.state !== 'done') throw malformed();
+  }
+
+  /** Whether there may be more to do with what is pending. */
+  private step(): boolean {
+    switch (this.state) {
+      case 'preamble':
+      case 'body':
+        return this.takeUntilDelimiter();
+      case 'after delimiter':
+        return this.takeDelimiterEnd();
+      case 'head':
+        return this.takeHead();
+      case 'done':
+        this.pending = Buffer.alloc(0);
+        return false;
+      default:
+        return this.state satisfies never;
+    }
+  }
+
+  private takeUntilDelimiter(): boolean {
+    const found = this.pending.indexOf(this.delimiter);
+    // The end of this piece may be the beginning of a delimiter.
+    const until = found === -1 ? Math.max(0, this.pending.length - this.delimiter.length + 1) : found;
+    if (until > 0) this.sink?.write(this.pending.subarray(0, until));
+    if (found === -1) {
+      this.pending = this.pending.subarray(until);
+      return false;
+    }
+    this.pending = this.pending.subarray(found + this.delimiter.length);
+    this.sink?.end();
+    this.sink = undefined;
+    this.state = 'after delimiter';
+    return true;
+  }
+
+  private takeDelimiterEnd(): boolean {
+    if (this.pending.length < 2) return false;
+    if (this.pending.toString('latin1', 0, 2) === '--') {
+      this.state = 'done';
+      return true;
+    }
+    const end = this.pending.indexOf(lineEnd);
+    if (end === -1 && this.pending.length <= headBytesMax) return false;
+    // Only padding may stand between a delimiter and its line end.
+    if (end === -1 || /[^ \t]/.test(this.pending.toString('latin1', 0, end))) throw malformed();
+    // The line end stays: a head without any line is followed by it and one more.
+    this.pending = this.pending.subarray(end);
+    this.state = 'head';
+    return true;
+  }
+
+  private takeHead(): boolean {
+    const end = this.pending.indexOf(headEnd);
+    if (end > headBytesMax || (end === -1 && this.pending.length > headBytesMax)) throw headTooLarge();
+    if (end === -1) return false;
+    const head = parseHead(this.pending.toString('utf8', 0, end));
+    this.pending = this.pending.subarray(end + headEnd.length);
+    this.sink = this.onPart(head);
+    this.state = 'body';
+    return true;
+  }
+}
+
+function parseHead(text: string): PartHead {
+  const lines = text.split('\r\n');
+  const field = (name: string): string | undefined =>
+    lines.find((line) => line.toLowerCase().startsWith(`${name}:`))?.slice(name.length + 1);
+  const disposition = field('content-disposition') ?? '';
+  const name = parameter(disposition, 'name');
+  if (!/^\s*form-data\s*;/i.test(disposition) || name === undefined) throw malformed();
+  const fileName = parameter(disposition, 'filename');
+  const mediaType = (field('content-type') ?? 'text/plain').split(';')[0]?.trim().toLowerCase() ?? '';
+  return { name, mediaType, ...(fileName === undefined ? {} : { fileName }) };
+}
+
+function parameter(disposition: string, name: string): string | undefined {
+  const match = new RegExp(`;\\s*${name}=(?:"([^"]*)"|([^;\\s"]+))`, 'i').exec(disposition);
+  return match?.[1] ?? match?.[2];
+}
+
+function headTooLarge(): GatewayError {
+  return new GatewayError(
+    'request_too_large',
+    `The headers of a part may have at most ${headBytesMax} bytes.`,
+  );
+}
+
+function malformed(): GatewayError {
+  return new GatewayError('invalid_parameter', 'The multipart body is cut off or malformed.');
+}

@@ -1,0 +1,88 @@
+import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { GatewayError } from '../../domain/errors.ts';
+import type { ImageWorkspace } from '../../images/workspace.ts';
+import { UploadedFile } from './uploaded-file.ts';
+
+/** A file of a request while it is read. */
+export interface SpoolFile {
+  readonly bytes: number;
+  /** Queued until the next `flush`. */
+  append(bytes: Buffer): void;
+  uploaded(name: string): UploadedFile;
+}
+
+/** Writes the files of one request to its workspace, in pieces. */
+export interface Spool {
+  /** `param`: `image`, `image[2]` or `mask`. Throws request_too_large beyond the limit on files. */
+  newFile(param: string): SpoolFile;
+  /** Whether something waits for `flush`. */
+  readonly pending: boolean;
+  /** Resolves when what was appended is written. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface OpenFile extends SpoolFile {
+  readonly path: string;
+  readonly queue: Buffer[];
+  handle?: FileHandle;
+}
+
+/** `filesMax`: reference images; a mask may stand beside them. */
+export async function openSpool(workspace: ImageWorkspace, filesMax: number): Promise<Spool> {
+  const nextPath = await workspace.prepare();
+  const files: OpenFile[] = [];
+  const counts = { image: 0, mask: 0 };
+  return {
+    newFile(param) {
+      const kind = param === 'mask' ? 'mask' : 'image';
+      counts[kind] += 1;
+      if (counts.image > filesMax || counts.mask > 1) throw tooManyFiles(filesMax, kind);
+      const file = newSpoolFile(nextPath());
+      files.push(file);
+      return file;
+    },
+    get pending() {
+      return files.some(({ queue }) => queue.length > 0);
+    },
+    async flush() {
+      for (const file of files) {
+        for (const bytes of file.queue.splice(0)) {
+          file.handle ??= await open(file.path, 'wx', 0o600);
+          await file.handle.write(bytes);
+        }
+      }
+    },
+    async close() {
+      for (const { handle } of files) await handle?.close();
+    },
+  };
+}
+
+function newSpoolFile(path: string): OpenFile {
+  let bytes = 0;
+  // An empty file is one too: whether it is an image is said where the others are looked at.
+  const queue: Buffer[] = [Buffer.alloc(0)];
+  return {
+    path,
+    queue,
+    get bytes() {
+      return bytes;
+    },
+    append(piece) {
+      if (piece.length === 0) return;
+      bytes += piece.length;
+      queue.push(piece);
+    },
+    uploaded: (name) => new UploadedFile(path, name, bytes),
+  };
+}
+
+function tooManyFiles(filesMax: number, param: string): GatewayError {
+  return new GatewayError(
+    'request_too_large',
+    `A request may hold at most ${filesMax} reference images and one mask.`,
+    { param },
+  );
+}
