@@ -1,14 +1,19 @@
-import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { GatewayApp } from './app.ts';
+import { connectionsMaxOf, limitConnections } from './connections.ts';
+import { answerUnreadable, hostProblem, refuseConnection, refuseRequest } from './unreadable.ts';
 
 export interface HttpServerOptions {
   readonly app: Pick<GatewayApp, 'callback' | 'drain'>;
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
+  /** Absent: half of the files that the process may open, at most 8,192. */
+  readonly connectionsMax?: number;
+  /** How long a connection may take to send the headers of a request. */
+  readonly headersTimeoutMs?: number;
 }
 
 export interface RunningHttpServer {
@@ -21,7 +26,9 @@ export interface RunningHttpServer {
 }
 
 /** A caller who sends its headers slower than this is no caller. */
-const headersTimeoutMs = 15_000;
+const headersTimeoutMsDefault = 15_000;
+/** How often slow connections are looked for, so how much longer than their time they may last. */
+const timeoutCheckMs = 1_000;
 /** Headers and body: 64 MiB of images over a slow line. */
 const requestTimeoutMs = 120_000;
 /** Longer than the idle time of common load balancers, which would else meet a closing connection. */
@@ -29,16 +36,18 @@ const keepAliveTimeoutMs = 75_000;
 const idleSweepMs = 100;
 
 /** Rejects when the address is taken. */
-export async function startHttpServer({ app, host, port }: HttpServerOptions): Promise<RunningHttpServer> {
-  const server = createServer(
-    {
-      headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
-      keepAliveTimeout: keepAliveTimeoutMs,
-    },
-    app.callback(),
-  );
-  server.on('clientError', answerUnreadable);
+export async function startHttpServer(options: HttpServerOptions): Promise<RunningHttpServer> {
+  const { app, host, port } = options;
+  const headersTimeout = options.headersTimeoutMs ?? headersTimeoutMsDefault;
+  const server = createServer({
+    headersTimeout,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    connectionsCheckingInterval: Math.min(timeoutCheckMs, headersTimeout),
+    // Said in the common error body instead.
+    requireHostHeader: false,
+  });
+  receive(server, app.callback(), options.connectionsMax ?? connectionsMaxOf(openFilesMax()));
   await listen(server, host, port);
   const address = server.address();
   const bound = typeof address === 'object' && address !== null ? address : undefined;
@@ -49,6 +58,35 @@ export async function startHttpServer({ app, host, port }: HttpServerOptions): P
       await closeServer(server, graceMs);
     },
   };
+}
+
+function receive(server: Server, handle: RequestListener, connectionsMax: number): void {
+  const connections = limitConnections(server, connectionsMax, refuseConnection);
+  server.on('request', (request, response) => {
+    const problem = hostProblem(request);
+    if (problem === undefined) handle(request, response);
+    else refuseRequest(response, 400, problem);
+  });
+  server.on('checkExpectation', (_request, response) => {
+    refuseRequest(response, 417, 'The only expectation that this service meets is 100-continue.');
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    answerUnreadable(error, socket, connections.isAnswered(socket));
+  });
+}
+
+/** Undefined where the system does not say. */
+function openFilesMax(): number | undefined {
+  // Else it looks up the names of all peers, and waits for them.
+  Reflect.set(process.report, 'excludeNetwork', true);
+  const report: unknown = process.report.getReport();
+  const limits = member(report, 'userLimits');
+  const soft = member(member(limits, 'open_files'), 'soft');
+  return typeof soft === 'number' ? soft : undefined;
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {
@@ -78,30 +116,4 @@ function closeServer(server: Server, graceMs: number): Promise<void> {
     });
     server.closeIdleConnections();
   });
-}
-
-const unreadableStatus: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
-};
-
-/** What is no HTTP never reaches the application; it gets the common error body all the same. */
-function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const message = 'The request is not readable as HTTP.';
-  const body = JSON.stringify({ error: { message, type: 'invalid_request_error', param: '', code: '' } });
-  socket.end(
-    [
-      `HTTP/1.1 ${unreadableStatus[error.code ?? ''] ?? '400 Bad Request'}`,
-      'connection: close',
-      'content-type: application/json; charset=utf-8',
-      `content-length: ${Buffer.byteLength(body)}`,
-      `x-request-id: ${randomUUID()}`,
-      '',
-      body,
-    ].join('\r\n'),
-  );
 }

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Answers to what never reaches the application. They carry the common error body all the same. */
+
+interface Refusal {
+  readonly status: string;
+  readonly message: string;
+  readonly type: 'invalid_request_error' | 'api_error';
+  readonly code: '' | 'request_timeout' | 'service_unavailable';
+}
+
+const unreadable: Refusal = {
+  status: '400 Bad Request',
+  message: 'The request is not readable as HTTP.',
+  type: 'invalid_request_error',
+  code: '',
+};
+
+const refusals: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: { ...unreadable, status: '431 Request Header Fields Too Large' },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    message: 'The request was not sent in time.',
+    type: 'invalid_request_error',
+    code: 'request_timeout',
+  },
+};
+
+/** How long the answer may take to reach a caller before its connection is cut. */
+const lingerMs = 1_000;
+
+/** What the parser could not read. `answered`: an answer is on the connection already, and a second would corrupt it. */
+export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, answered: boolean): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || answered) socket.destroy();
+  else endWith(socket, refusals[error.code ?? ''] ?? unreadable);
+}
+
+/** A connection beyond the limit. */
+export function refuseConnection(socket: Socket): void {
+  // Its request is of no interest any more.
+  socket.on('error', () => undefined).resume();
+  endWith(
+    socket,
+    {
+      status: '503 Service Unavailable',
+      message: 'Too many connections are open. Try again.',
+      type: 'api_error',
+      code: 'service_unavailable',
+    },
+    ['retry-after: 1'],
+  );
+}
+
+/** A caller that does not close its half keeps the descriptor open: after the answer the connection is destroyed. */
+function endWith(socket: Socket, refusal: Refusal, headers: readonly string[] = []): void {
+  const body = bodyOf(refusal);
+  const cut = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(cut));
+  socket.end(
+    [
+      `HTTP/1.1 ${refusal.status}`,
+      'connection: close',
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${randomUUID()}`,
+      ...headers,
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}
+
+/** Undefined: exactly one Host, as HTTP/1.1 demands; HTTP/1.0 may do without. */
+export function hostProblem({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  if (hosts > 1) return 'The request has more than one Host header.';
+  return hosts === 0 && httpVersion === '1.1' ? 'The request has no Host header.' : undefined;
+}
+
+/** Answers a request whose headers say something that this server does not do. */
+export function refuseRequest(response: ServerResponse, status: 400 | 417, message: string): void {
+  const body = bodyOf({ ...unreadable, message });
+  response.writeHead(status, {
+    connection: 'close',
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'x-request-id': randomUUID(),
+  });
+  response.end(body);
+}
+
+function bodyOf({ message, type, code }: Refusal): string {
+  return JSON.stringify({ error: { message, type, param: '', code } });
+}

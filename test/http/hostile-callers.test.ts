@@ -1,0 +1,248 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import { connectionsMaxOf } from '../../src/http/connections.ts';
+import { createApp } from '../../src/http/app.ts';
+import { startHttpServer } from '../../src/http/server.ts';
+import { testEnvironment, testYaml } from '../support/gateway.ts';
+import { send, useHttpWorld, videoBody } from './support.ts';
+
+const world = useHttpWorld('http_hostile_callers');
+const sockets: Socket[] = [];
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+
+/** A connection that does not close its own half when the server closes the other, as a careless client. */
+async function open(url: string): Promise<Socket & { received: string }> {
+  const { hostname, port } = new URL(url);
+  const socket = Object.assign(connect({ host: hostname, port: Number(port), allowHalfOpen: true }), {
+    received: '',
+  });
+  sockets.push(socket);
+  socket.on('data', (chunk) => (socket.received += chunk.toString()));
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Writes a request as it is, and gives the whole answer. */
+async function sendText(url: string, text: string, until = /\r\n\r\n[^]*\}$/): Promise<string> {
+  const socket = await open(url);
+  socket.write(text);
+  await expect.poll(() => until.test(socket.received), { timeout: 15_000 }).toBe(true);
+  return socket.received;
+}
+
+const create = (key: string, rest: string) =>
+  `POST /v1/videos/generations HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n${rest}`;
+
+describe('bodies in memory', () => {
+  const large = { ...videoBody, unknown: 'x'.repeat(600_000) };
+
+  test('one key has a budget, all have one, and a stalled upload gives its share back', async () => {
+    const node = await world.startNode({
+      limits: { bodiesBytesMax: 2_500_000, keyBodiesBytesMax: 1_500_000, uploadBytesPerSecondMin: 1_000 },
+    });
+    const [a, b, c] = [await world.newAccount(), await world.newAccount(), await world.newAccount()];
+    const stalled: Socket[] = [];
+    for (const { key } of [a, b]) {
+      const socket = await open(node.url);
+      socket.write(create(key, 'content-length: 1000000\r\n\r\n{"prompt": "'));
+      stalled.push(socket);
+    }
+    const post = (key: string) => node.call('POST', '/v1/videos/generations', { key, body: large });
+    await expect.poll(async () => (await post(a.key)).status).toBe(429);
+    const ofKey = await post(a.key);
+    expect(ofKey.body.error.code).toBe('rate_limit_exceeded');
+    expect(ofKey.headers['retry-after']).toBe('2');
+    const ofAll = await post(c.key);
+    expect([ofAll.status, ofAll.body.error.code]).toEqual([503, 'service_unavailable']);
+    expect(ofAll.headers['retry-after']).toBe('2');
+    await Promise.all(stalled.map((socket) => once(socket, 'end')));
+    for (const { received } of stalled as (Socket & { received: string })[]) {
+      expect(received).toMatch(/^HTTP\/1\.1 408 [^]*"code":"request_timeout"/);
+    }
+    for (const { key } of [a, b, c]) expect((await post(key)).status).toBe(200);
+  });
+
+  test('a body without a length is counted as it comes', async () => {
+    const node = await world.startNode({ limits: { keyBodiesBytesMax: 100_000 } });
+    const { key } = await world.newAccount();
+    const piece = 'x'.repeat(0x10000);
+    const answer = await sendText(
+      node.url,
+      create(key, `transfer-encoding: chunked\r\n\r\n10000\r\n${piece}\r\n10000\r\n${piece}\r\n`),
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 429 /);
+    expect((await node.call('POST', '/v1/videos/generations', { key, body: videoBody })).status).toBe(200);
+  });
+});
+
+describe('malformed chunks', () => {
+  const chunked = 'transfer-encoding: chunked\r\n\r\n5\r\n{"a":\r\nZZ\r\n';
+
+  test.each([
+    ['an open route', 'POST /callbacks/upstream/task_0123456789abcdefghijkl/x HTTP/1.1\r\nhost: x\r\n'],
+    ['without a key', 'POST /v1/videos/generations HTTP/1.1\r\nhost: x\r\n'],
+  ])('%s: 4xx, and nothing logged as our failure', async (_name, head) => {
+    const lines = world.logLines.length;
+    const answer = await sendText(world.url, head + chunked);
+    expect(answer).toMatch(/^HTTP\/1\.1 40[01] /);
+    expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(world.logLines.slice(lines).filter((line) => line.includes('a request failed'))).toEqual([]);
+  });
+
+  test('with a key, after a part of the body', async () => {
+    const { key } = await world.newAccount();
+    const lines = world.logLines.length;
+    const socket = await open(world.url);
+    socket.write(create(key, 'transfer-encoding: chunked\r\n\r\n5\r\n{"a":\r\n'));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    socket.write('ZZ\r\n');
+    await once(socket, 'end');
+    expect(socket.received).toMatch(/^HTTP\/1\.1 400 /);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(world.logLines.slice(lines).filter((line) => line.includes('a request failed'))).toEqual([]);
+  });
+
+  test('a caller who hangs up in the middle of a body is no failure of ours', async () => {
+    const { key } = await world.newAccount();
+    const lines = world.logLines.length;
+    const socket = await open(world.url);
+    socket.write(create(key, 'content-length: 1000\r\n\r\n{"a":'));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    socket.destroy();
+    await expect
+      .poll(() => world.logLines.slice(lines).some((line) => line.includes('"operation":"createVideo"')))
+      .toBe(true);
+    expect(world.logLines.slice(lines).filter((line) => line.includes('a request failed'))).toEqual([]);
+  });
+});
+
+describe('headers that HTTP does not allow get the common error body', () => {
+  test.each([
+    ['no Host', 400, 'GET /healthz HTTP/1.1\r\n\r\n'],
+    ['two Hosts', 400, 'GET /healthz HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n'],
+    ['an expectation', 417, 'GET /healthz HTTP/1.1\r\nhost: a\r\nexpect: a-miracle\r\n\r\n'],
+  ])('%s: %d', async (_name, status, text) => {
+    const answer = await sendText(world.url, text);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(answer).toMatch(/\r\nx-request-id: \S+/);
+    expect(JSON.parse(answer.slice(answer.indexOf('{')))).toMatchObject({
+      error: { type: 'invalid_request_error', param: '', code: '', message: expect.stringMatching(/\w/) },
+    });
+  });
+
+  test('HTTP/1.0 needs no Host, and 100-continue is met', async () => {
+    expect(await sendText(world.url, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+    const { key } = await world.newAccount();
+    const body = JSON.stringify(videoBody);
+    const answer = await sendText(
+      world.url,
+      create(key, `expect: 100-continue\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /);
+  });
+});
+
+describe('connections', () => {
+  const startServer = async (options: { connectionsMax?: number; headersTimeoutMs?: number }) => {
+    const server = await startHttpServer({
+      app: createApp(world.deps),
+      host: '127.0.0.1',
+      port: 0,
+      ...options,
+    });
+    return { url: server.url, close: () => server.close(0) };
+  };
+
+  test('one that sends nothing is answered 408, and destroyed although the caller keeps its half open', async () => {
+    const server = await startServer({ headersTimeoutMs: 300 });
+    const idle = await Promise.all(Array.from({ length: 10 }, () => open(server.url)));
+    await Promise.all(idle.map((socket) => once(socket, 'end')));
+    for (const socket of idle) {
+      expect(socket.received).toMatch(/^HTTP\/1\.1 408 [^]*"code":"request_timeout"/);
+      // Only a connection that is gone on the other side answers this with an error.
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      const writing = setInterval(() => socket.write('x'), 50);
+      await closed;
+      clearInterval(writing);
+    }
+    await server.close();
+  });
+
+  test('idle ones make room for new ones, those that never asked for anything first', async () => {
+    const server = await startServer({ connectionsMax: 10 });
+    const used = await open(server.url);
+    used.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+    await expect.poll(() => used.received).toContain('200 OK');
+    for (let n = 0; n < 30; n += 1) await open(server.url);
+    expect((await send(server.url, 'GET', '/healthz')).status).toBe(200);
+    used.received = '';
+    used.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+    await expect.poll(() => used.received).toContain('200 OK');
+    await server.close();
+  });
+
+  test('where none is idle, a new one gets 503', async () => {
+    let finish = (): void => {};
+    const slow = new Promise<void>((resolve) => (finish = resolve));
+    const app = createApp({ ...world.deps, pingMongo: () => slow });
+    const server = await startHttpServer({ app, host: '127.0.0.1', port: 0, connectionsMax: 3 });
+    const busy = await Promise.all([1, 2, 3].map(() => open(server.url)));
+    for (const socket of busy) socket.write('GET /readyz HTTP/1.1\r\nhost: x\r\n\r\n');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const refused = await open(server.url);
+    refused.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+    await once(refused, 'end');
+    expect(refused.received).toMatch(/^HTTP\/1\.1 503 [^]*retry-after: 1[^]*"code":"service_unavailable"/);
+    finish();
+    await expect.poll(() => busy.every(({ received }) => received.includes('200 OK'))).toBe(true);
+    await server.close(0);
+  });
+
+  test('the limit leaves half of the open files to the rest of the process', () => {
+    expect([undefined, 512, 1_048_576, 1].map(connectionsMaxOf)).toEqual([8_192, 256, 8_192, 1]);
+  });
+
+  test('a thousand idle ones leave a service with 512 files healthy', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'mediary-idle-'));
+    const config = join(directory, 'gateway.yaml');
+    await writeFile(config, testYaml);
+    const child = spawn(
+      'sh',
+      ['-c', 'ulimit -n 512; exec "$0" --import tsx test/images/api-process.ts', process.execPath],
+      {
+        cwd: fileURLToPath(new URL('../..', import.meta.url)),
+        env: {
+          PATH: process.env['PATH'],
+          ...(await testEnvironment('thousand-idle', {
+            GATEWAY_CONFIG: config,
+            SIMULATOR_URL: 'http://127.0.0.1:1',
+          })),
+        },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    try {
+      const [line] = (await once(child.stdout, 'data')) as [Buffer];
+      const url = line.toString().trim();
+      for (let n = 0; n < 1_000; n += 1) await open(url);
+      expect((await send(url, 'GET', '/healthz')).status).toBe(200);
+      // Also what opens connections of its own: to MongoDB and Temporal.
+      expect((await send(url, 'GET', '/readyz')).text).not.toContain('mongodb');
+      expect((await send(url, 'GET', '/v1/models', { key: `sk-${'0'.repeat(51)}` })).status).toBe(401);
+    } finally {
+      child.kill('SIGKILL');
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+});
