@@ -11,6 +11,7 @@ import { createGuardedClient } from './http-client/index.ts';
 import { createApp } from './http/app.ts';
 import { startMetricsServer } from './observability/metrics-server.ts';
 import type { AppDeps, ReloadResult } from './http/deps.ts';
+import type { RequestLimits } from './http/request-limits.ts';
 import { startHttpServer } from './http/server.ts';
 import { createCloseHold } from './images/leases/close-hold.ts';
 import { createImageGate } from './capacity/image-gate.ts';
@@ -51,7 +52,12 @@ export async function startApi(core: Core): Promise<RunningApi> {
     environment.METRICS_PORT === undefined
       ? undefined
       : await startMetricsServer(deps.metrics, environment.HOST, environment.METRICS_PORT);
-  const server = await startHttpServer({ app, host: environment.HOST, port: environment.PORT });
+  const server = await startHttpServer({
+    app,
+    host: environment.HOST,
+    port: environment.PORT,
+    ...defined({ connectionsMax: environment.CONNECTIONS_MAX }),
+  });
   const onReload = (): void => {
     const result = reload(core);
     if (result.ok) core.log.info({ version: result.version }, 'configuration loaded again');
@@ -128,8 +134,21 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     checkMediaUrl: (url) => guarded.media.checkAddress(url),
     reloadConfig: () => Promise.resolve(reload(core)),
     pingMongo: async () => void (await core.mongo.db.command({ ping: 1 })),
+    limits: requestLimits(environment),
     exposeMetrics: environment.METRICS_PORT === undefined,
     ...defined({ adminToken: environment.ADMIN_TOKEN }),
+  };
+}
+
+function requestLimits(environment: Core['environment']): RequestLimits {
+  return {
+    bodiesBytesMax: environment.BODIES_BYTES_MAX,
+    keyBodiesBytesMax: environment.KEY_BODIES_BYTES_MAX,
+    uploadBytesPerSecondMin: environment.UPLOAD_BYTES_PER_SECOND_MIN,
+    keyRequestsPerMinute: environment.KEY_REQUESTS_PER_MINUTE,
+    keyConcurrentRequests: environment.KEY_CONCURRENT_REQUESTS,
+    createsAtOnce: environment.CREATES_AT_ONCE_MAX,
+    accountCreatesAtOnce: environment.ACCOUNT_CREATES_AT_ONCE_MAX,
   };
 }
 

@@ -86,6 +86,9 @@ export async function startBenchGateway(stand: Stand, options: GatewayOptions): 
     ADMIN_TOKEN: adminToken,
     SIMULATOR_URL: simulatorUrl,
     SHUTDOWN_GRACE_SECONDS: '5',
+    // One key is every caller here.
+    KEY_REQUESTS_PER_MINUTE: '0',
+    KEY_CONCURRENT_REQUESTS: '0',
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: loopback,
     MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,
     UPSTREAM_ALLOW_PRIVATE_NETWORKS: loopback,

@@ -58,10 +58,28 @@ const environmentSchema = z
     IMAGE_FILES_MAX: z.coerce.number().int().min(1).max(64).default(16),
     IMAGE_PIXELS_MAX: z.coerce.number().int().min(1).default(100_000_000),
     IMAGE_KEPT_BYTES_MAX: z.coerce.number().int().min(0).max(268_435_456).default(33_554_432),
+    BODIES_BYTES_MAX: z.coerce.number().int().min(1_048_576).default(167_772_160),
+    KEY_BODIES_BYTES_MAX: z.coerce.number().int().min(1_048_576).default(83_886_080),
+    UPLOAD_BYTES_PER_SECOND_MIN: z.coerce.number().int().min(0).default(8192),
+    CONNECTIONS_MAX: z.coerce.number().int().min(1).optional(),
+    KEY_REQUESTS_PER_MINUTE: z.coerce.number().int().min(0).default(6000),
+    KEY_CONCURRENT_REQUESTS: z.coerce.number().int().min(0).default(256),
+    CREATES_AT_ONCE_MAX: z.coerce.number().int().min(1).default(32),
+    ACCOUNT_CREATES_AT_ONCE_MAX: z.coerce.number().int().min(1).default(16),
     SHUTDOWN_GRACE_SECONDS: z.coerce.number().int().min(1).max(3600).default(30),
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: cidrs,
     MEDIA_ALLOW_PRIVATE_NETWORKS: cidrs,
     UPSTREAM_ALLOW_PRIVATE_NETWORKS: cidrs,
+  })
+  .superRefine((environment, context) => {
+    for (const name of ['BODIES_BYTES_MAX', 'KEY_BODIES_BYTES_MAX'] as const) {
+      if (environment[name] >= environment.IMAGE_BODY_BYTES_MAX) continue;
+      context.addIssue({
+        code: 'custom',
+        path: [name],
+        message: 'must be at least IMAGE_BODY_BYTES_MAX: no body of that size would ever be taken',
+      });
+    }
   })
   .transform((environment) => ({
     ...environment,

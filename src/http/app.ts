@@ -3,9 +3,15 @@ import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { GatewayError } from '../domain/errors.ts';
+import { createBodyBudget } from './bodies/body-budget.ts';
+import type { BodyAllowance, BodyBudget } from './bodies/body-budget.ts';
 import type { AppDeps, RouteDeps } from './deps.ts';
+import { createFairGate } from './fair-gate.ts';
 import { createIdentify } from './identify.ts';
+import { createKeyConcurrency } from './key-concurrency.ts';
 import { concurrencyHeaders, createRateLimit } from './rate-limit.ts';
+import { defaultRequestLimits } from './request-limits.ts';
+import type { RequestLimits } from './request-limits.ts';
 import { createRequestScope } from './request-scope.ts';
 import type { RequestState } from './request-scope.ts';
 import type { BodyPart, Identity, RawRequest, Reply, RequestMeta, Route } from './route.ts';
@@ -23,6 +29,7 @@ export interface GatewayApp {
 }
 
 type AppContext = Koa.ParameterizedContext<RequestState>;
+type RouterContext = AppContext & { readonly params: unknown };
 
 /** The HTTP face of the gateway. Listens to nothing by itself: see `startHttpServer`. */
 export function createApp(deps: AppDeps): GatewayApp {
@@ -33,13 +40,19 @@ export function createApp(deps: AppDeps): GatewayApp {
     onError: (err) => deps.log.warn({ err }, 'waiting requests cannot see their tasks'),
   });
   deps.metrics.setWaiting(() => watcher.waiting());
-  const routes = createRoutes({ ...deps, watcher, isDraining: () => draining });
+  const limits = { ...defaultRequestLimits, ...deps.limits };
+  const admissions = createFairGate({
+    placesMax: limits.createsAtOnce,
+    accountPlacesMax: limits.accountCreatesAtOnce,
+  });
+  const routeDeps = { ...deps, watcher, admissions, isDraining: () => draining };
+  const routes = createRoutes(routeDeps);
   const koa = new Koa<RequestState>();
   koa.silent = true;
   // Left over when an answer cannot be written: the caller is gone.
   koa.on('error', (err: unknown) => deps.log.debug({ err }, 'an answer could not be written'));
   koa.use(createRequestScope({ ...deps, isDraining: () => draining }));
-  koa.use(createRouter(routes, { ...deps, watcher, isDraining: () => draining }).routes());
+  koa.use(createRouter(routes, routeDeps, limits).routes());
   koa.use(refuseUnknown);
   const handle = koa.callback();
   return {
@@ -52,32 +65,68 @@ export function createApp(deps: AppDeps): GatewayApp {
   };
 }
 
-function createRouter(routes: readonly Route[], deps: RouteDeps): Router<RequestState> {
-  const router = new Router<RequestState>();
+function createRouter(
+  routes: readonly Route[],
+  deps: RouteDeps,
+  limits: RequestLimits,
+): Router<RequestState> {
+  const router = new Router<RequestState>({ sensitive: true });
   const identify = createIdentify(deps);
-  const limitRate = createRateLimit(deps);
+  const limitRate = createRateLimit(deps, limits.keyRequestsPerMinute);
+  const concurrency = createKeyConcurrency(limits.keyConcurrentRequests);
+  const budget = createBodyBudget({
+    processBytesMax: limits.bodiesBytesMax,
+    keyBytesMax: limits.keyBodiesBytesMax,
+  });
+  const answer = createAnswer(budget, limits);
   for (const route of routes) {
     router[route.method]([...route.paths], async (context) => {
       context.state.operation = route.operationId;
       const identity = await identify(route, context);
-      if (identity.kind === 'key' && identity.caller.requestsPerMinute !== undefined) {
-        await limitRate(identity.caller, context);
-      }
-      const body = route.readBody === undefined ? undefined : await route.readBody.read(context);
+      if (identity.kind !== 'key') return answer(route, { identity, context });
+      const leave = concurrency.enter(identity.caller.key);
       try {
-        const request = { params: context.params, query: context.query, body, meta: requestMeta(context) };
-        writeReply(context, await runRoute(route, request, { identity, context }));
+        await limitRate(identity.caller, context);
+        return await answer(route, { identity, context });
       } finally {
-        await route.readBody?.release?.(body);
+        leave();
       }
     });
   }
   return router;
 }
 
+type Answer = (route: Route, called: Called) => Promise<void>;
+
+/** Reads the body, runs the route and writes its reply. */
+function createAnswer(budget: BodyBudget, { uploadBytesPerSecondMin }: RequestLimits): Answer {
+  const bytesPerSecondMin = uploadBytesPerSecondMin;
+  return async (route, { identity, context }) => {
+    const { readBody } = route;
+    if (readBody === undefined) return runAndWrite(route, undefined, { identity, context });
+    const allowance: BodyAllowance = budget.open(identity.kind === 'key' ? identity.caller.key : '');
+    try {
+      const body = await readBody.read(context, { allowance, bytesPerSecondMin });
+      try {
+        await runAndWrite(route, body, { identity, context });
+      } finally {
+        await readBody.release?.(body);
+      }
+    } finally {
+      allowance.release();
+    }
+  };
+}
+
+async function runAndWrite(route: Route, body: unknown, called: Called): Promise<void> {
+  const { context } = called;
+  const request = { params: context.params, query: context.query, body, meta: requestMeta(context) };
+  writeReply(context, await runRoute(route, request, called));
+}
+
 interface Called {
   readonly identity: Identity;
-  readonly context: AppContext;
+  readonly context: RouterContext;
 }
 
 async function runRoute(route: Route, request: RawRequest, { identity, context }: Called): Promise<Reply> {

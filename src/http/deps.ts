@@ -22,6 +22,8 @@ import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { TaskPort } from '../tasks/task-port.ts';
 import type { MediaDeps } from './routes/get-media.ts';
+import type { FairGate } from './fair-gate.ts';
+import type { RequestLimits } from './request-limits.ts';
 import type { TaskWatcher } from './task-watcher.ts';
 import type { AddressChecks } from './videos/video-request.ts';
 
@@ -65,6 +67,9 @@ export interface AppDeps extends AddressChecks {
   /** Loads gateway.yaml again; a bad file leaves the running one in force. Absent: the route does not exist. */
   readonly reloadConfig?: () => Promise<ReloadResult>;
 
+  /** What is absent has its default. */
+  readonly limits?: Partial<RequestLimits>;
+
   /** Rejects when MongoDB does not answer. */
   readonly pingMongo: () => Promise<void>;
   /** False: /metrics is served elsewhere (METRICS_PORT). */
@@ -78,6 +83,8 @@ export type ReloadResult =
 /** What the application itself adds for its routes. */
 export interface RouteDeps extends AppDeps {
   readonly watcher: TaskWatcher;
+  /** Shares the carrying out of creates between accounts. */
+  readonly admissions: FairGate;
   /** The server is going down: /readyz says so first. */
   readonly isDraining: () => boolean;
 }

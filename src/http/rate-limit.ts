@@ -8,15 +8,22 @@ const windowMs = 60_000;
 type RateLimit = (caller: Caller, context: ParameterizedContext) => Promise<void>;
 
 /**
- * Requests a minute of one key, in fixed minutes, counted in MongoDB by all processes together. Only keys that have a
- * limit come here. Every answer carries the three headers; the one beyond the limit is a 429.
+ * Requests a minute of one key, in fixed minutes. A limit of the key's own is counted in MongoDB by all processes
+ * together; the one of all other keys (`fallback`, 0: none) by each process for itself, at no cost. Every answer carries
+ * the three headers; the one beyond the limit is a 429.
  */
-export function createRateLimit({ rateLimits, now }: Pick<AppDeps, 'rateLimits' | 'now'>): RateLimit {
-  return async ({ key, requestsPerMinute: limit }, context) => {
-    if (limit === undefined) return;
+export function createRateLimit(
+  { rateLimits, now }: Pick<AppDeps, 'rateLimits' | 'now'>,
+  fallback: number,
+): RateLimit {
+  const count = createLocalCounter();
+  return async ({ key, requestsPerMinute }, context) => {
+    const limit = requestsPerMinute ?? fallback;
+    if (limit === 0) return;
     const at = now();
     const startedAt = at - (at % windowMs);
-    const used = await rateLimits.count(key, startedAt);
+    const used =
+      requestsPerMinute === undefined ? count(key, startedAt) : await rateLimits.count(key, startedAt);
     const resetSeconds = Math.ceil((startedAt + windowMs - at) / 1000);
     context.set({
       'x-ratelimit-limit-requests': String(limit),
@@ -27,6 +34,21 @@ export function createRateLimit({ rateLimits, now }: Pick<AppDeps, 'rateLimits' 
     throw new GatewayError('rate_limit_exceeded', `This API key may make ${limit} requests a minute.`, {
       retryAfterSeconds: resetSeconds,
     });
+  };
+}
+
+/** Counts by key within the current minute; only keys that exist come here. */
+function createLocalCounter(): (key: string, startedAt: number) => number {
+  let counts = new Map<string, number>();
+  let minute = 0;
+  return (key, startedAt) => {
+    if (startedAt !== minute) {
+      counts = new Map();
+      minute = startedAt;
+    }
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    return count;
   };
 }
 

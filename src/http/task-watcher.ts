@@ -4,7 +4,8 @@ import type { TaskDocument } from '../store/tasks.ts';
 export interface TaskWatcher {
   /**
    * Resolves with the task as soon as its status differs from `status`; with undefined when the time is over, the
-   * caller hung up, too many others wait, or the server goes down: then the task is what it was.
+   * caller hung up, its account waits too often while others want its places, or the server goes down: then the task
+   * is what it was.
    */
   waitForChange(wait: Wait): Promise<TaskDocument | undefined>;
   /** Answers everybody now, and from now on at once. */
@@ -14,6 +15,8 @@ export interface TaskWatcher {
 
 export interface Wait {
   readonly task: string;
+  /** Whose place it is. */
+  readonly account: string;
   readonly status: TaskDocument['status'];
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -39,6 +42,7 @@ export function createTaskWatcher(deps: TaskWatcherDeps): TaskWatcher {
   const intervalMs = deps.intervalMs ?? intervalMsDefault;
   const waitersMax = deps.waitersMax ?? waitersMaxDefault;
   const waiters = new Set<Waiter>();
+  const perAccount = new Map<string, Set<Waiter>>();
   let timer: NodeJS.Timeout | undefined;
   let released = false;
 
@@ -65,23 +69,47 @@ export function createTaskWatcher(deps: TaskWatcherDeps): TaskWatcher {
     timer = setTimeout(() => void look(), intervalMs);
   }
 
+  /** When all places are taken, the account that has most of them gives up its oldest to one that has fewer. */
+  function makeRoom(account: string): boolean {
+    if (waiters.size < waitersMax) return true;
+    let largest: Set<Waiter> | undefined;
+    for (const own of perAccount.values()) if (own.size > (largest?.size ?? 0)) largest = own;
+    if (largest === undefined || (perAccount.get(account)?.size ?? 0) + 1 >= largest.size) return false;
+    const [oldest] = largest;
+    oldest?.answer(undefined);
+    return true;
+  }
+
+  function add(waiter: Waiter): void {
+    waiters.add(waiter);
+    const own = perAccount.get(waiter.account) ?? new Set();
+    perAccount.set(waiter.account, own.add(waiter));
+    schedule();
+  }
+
+  function remove(waiter: Waiter): void {
+    waiters.delete(waiter);
+    const own = perAccount.get(waiter.account);
+    own?.delete(waiter);
+    if (own?.size === 0) perAccount.delete(waiter.account);
+  }
+
   return {
     waitForChange(wait) {
-      if (released || waiters.size >= waitersMax || wait.signal.aborted) return Promise.resolve(undefined);
+      if (released || wait.signal.aborted || !makeRoom(wait.account)) return Promise.resolve(undefined);
       return new Promise((resolve) => {
         const hangUp = (): void => waiter.answer(undefined);
         const waiter: Waiter = {
           ...wait,
           until: deps.now() + wait.timeoutMs,
           answer: (task) => {
-            waiters.delete(waiter);
+            remove(waiter);
             wait.signal.removeEventListener('abort', hangUp);
             resolve(task);
           },
         };
         wait.signal.addEventListener('abort', hangUp, { once: true });
-        waiters.add(waiter);
-        schedule();
+        add(waiter);
       });
     },
 

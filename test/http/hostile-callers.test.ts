@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { connectionsMaxOf } from '../../src/http/connections.ts';
 import { createApp } from '../../src/http/app.ts';
 import { startHttpServer } from '../../src/http/server.ts';
@@ -46,7 +46,7 @@ const create = (key: string, rest: string) =>
 describe('bodies in memory', () => {
   const large = { ...videoBody, unknown: 'x'.repeat(600_000) };
 
-  test('one key has a budget, all have one, and a stalled upload gives its share back', async () => {
+  it('one key has a budget, all have one, and a stalled upload gives its share back', async () => {
     const node = await world.startNode({
       limits: { bodiesBytesMax: 2_500_000, keyBodiesBytesMax: 1_500_000, uploadBytesPerSecondMin: 1_000 },
     });
@@ -72,7 +72,7 @@ describe('bodies in memory', () => {
     for (const { key } of [a, b, c]) expect((await post(key)).status).toBe(200);
   });
 
-  test('a body without a length is counted as it comes', async () => {
+  it('a body without a length is counted as it comes', async () => {
     const node = await world.startNode({ limits: { keyBodiesBytesMax: 100_000 } });
     const { key } = await world.newAccount();
     const piece = 'x'.repeat(0x10000);
@@ -88,7 +88,7 @@ describe('bodies in memory', () => {
 describe('malformed chunks', () => {
   const chunked = 'transfer-encoding: chunked\r\n\r\n5\r\n{"a":\r\nZZ\r\n';
 
-  test.each([
+  it.each([
     ['an open route', 'POST /callbacks/upstream/task_0123456789abcdefghijkl/x HTTP/1.1\r\nhost: x\r\n'],
     ['without a key', 'POST /v1/videos/generations HTTP/1.1\r\nhost: x\r\n'],
   ])('%s: 4xx, and nothing logged as our failure', async (_name, head) => {
@@ -100,7 +100,7 @@ describe('malformed chunks', () => {
     expect(world.logLines.slice(lines).filter((line) => line.includes('a request failed'))).toEqual([]);
   });
 
-  test('with a key, after a part of the body', async () => {
+  it('with a key, after a part of the body', async () => {
     const { key } = await world.newAccount();
     const lines = world.logLines.length;
     const socket = await open(world.url);
@@ -113,7 +113,7 @@ describe('malformed chunks', () => {
     expect(world.logLines.slice(lines).filter((line) => line.includes('a request failed'))).toEqual([]);
   });
 
-  test('a caller who hangs up in the middle of a body is no failure of ours', async () => {
+  it('a caller who hangs up in the middle of a body is no failure of ours', async () => {
     const { key } = await world.newAccount();
     const lines = world.logLines.length;
     const socket = await open(world.url);
@@ -128,7 +128,7 @@ describe('malformed chunks', () => {
 });
 
 describe('headers that HTTP does not allow get the common error body', () => {
-  test.each([
+  it.each([
     ['no Host', 400, 'GET /healthz HTTP/1.1\r\n\r\n'],
     ['two Hosts', 400, 'GET /healthz HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n'],
     ['an expectation', 417, 'GET /healthz HTTP/1.1\r\nhost: a\r\nexpect: a-miracle\r\n\r\n'],
@@ -141,7 +141,7 @@ describe('headers that HTTP does not allow get the common error body', () => {
     });
   });
 
-  test('HTTP/1.0 needs no Host, and 100-continue is met', async () => {
+  it('HTTP/1.0 needs no Host, and 100-continue is met', async () => {
     expect(await sendText(world.url, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
     const { key } = await world.newAccount();
     const body = JSON.stringify(videoBody);
@@ -164,7 +164,7 @@ describe('connections', () => {
     return { url: server.url, close: () => server.close(0) };
   };
 
-  test('one that sends nothing is answered 408, and destroyed although the caller keeps its half open', async () => {
+  it('one that sends nothing is answered 408, and destroyed although the caller keeps its half open', async () => {
     const server = await startServer({ headersTimeoutMs: 300 });
     const idle = await Promise.all(Array.from({ length: 10 }, () => open(server.url)));
     await Promise.all(idle.map((socket) => once(socket, 'end')));
@@ -179,7 +179,7 @@ describe('connections', () => {
     await server.close();
   });
 
-  test('idle ones make room for new ones, those that never asked for anything first', async () => {
+  it('idle ones make room for new ones, those that never asked for anything first', async () => {
     const server = await startServer({ connectionsMax: 10 });
     const used = await open(server.url);
     used.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -192,7 +192,7 @@ describe('connections', () => {
     await server.close();
   });
 
-  test('where none is idle, a new one gets 503', async () => {
+  it('where none is idle, a new one gets 503', async () => {
     let finish = (): void => {};
     const slow = new Promise<void>((resolve) => (finish = resolve));
     const app = createApp({ ...world.deps, pingMongo: () => slow });
@@ -209,11 +209,11 @@ describe('connections', () => {
     await server.close(0);
   });
 
-  test('the limit leaves half of the open files to the rest of the process', () => {
+  it('the limit leaves half of the open files to the rest of the process', () => {
     expect([undefined, 512, 1_048_576, 1].map(connectionsMaxOf)).toEqual([8_192, 256, 8_192, 1]);
   });
 
-  test('a thousand idle ones leave a service with 512 files healthy', async () => {
+  it('a thousand idle ones leave a service with 512 files healthy', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'mediary-idle-'));
     const config = join(directory, 'gateway.yaml');
     await writeFile(config, testYaml);

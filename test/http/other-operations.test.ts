@@ -154,10 +154,12 @@ describe('service', () => {
   });
 
   it('readyz names what is missing', async () => {
+    world.clock.aheadMs += 1_000;
     world.port.notReady = new Error('no worker');
     const node = await world.startNode({ pingMongo: () => Promise.reject(new Error('down')) });
     const [temporal, both] = await Promise.all([world.call('GET', '/readyz'), node.call('GET', '/readyz')]);
     world.port.notReady = undefined;
+    world.clock.aheadMs = 0;
     expect([temporal.status, temporal.body.error.message]).toEqual([503, 'Not ready: temporal.']);
     expect([both.status, both.body.error.message]).toEqual([503, 'Not ready: mongodb, temporal.']);
     expect(both.headers['retry-after']).toBe('5');
@@ -166,6 +168,24 @@ describe('service', () => {
   it('a check that never ends is missing too', { timeout: 10_000 }, async () => {
     const node = await world.startNode({ pingMongo: () => new Promise(() => {}) });
     expect((await node.call('GET', '/readyz')).status).toBe(503);
+  });
+
+  it('readyz asks the servers once a second, however often it is asked', async () => {
+    let asked = 0;
+    let now = 1_000_000;
+    const node = await world.startNode({
+      now: () => now,
+      pingMongo: async () => {
+        asked += 1;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      },
+    });
+    const ask = async () => (await node.call('GET', '/readyz')).status;
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual([200, 200, 200]);
+    now += 999;
+    expect([await ask(), asked]).toEqual([200, 1]);
+    now += 1;
+    expect([await ask(), asked]).toEqual([200, 2]);
   });
 
   it('metrics carry operations and outcomes, and nothing of callers', async () => {
@@ -214,8 +234,53 @@ describe('requests a minute', () => {
     world.clock.aheadMs = 0;
   });
 
-  it('a key without a limit pays nothing for it', async () => {
-    const node = await world.startNode({ rateLimits: { count: () => Promise.reject(new Error('asked')) } });
+  it('a key without a limit of its own has the one of all keys, which costs nothing', async () => {
+    const node = await world.startNode({
+      rateLimits: { count: () => Promise.reject(new Error('asked')) },
+      limits: { keyRequestsPerMinute: 3 },
+      now: () => 1_000_000,
+    });
+    const [a, b] = [await world.newAccount(), await world.newAccount()];
+    const statuses = async (key: string) => {
+      const answers = await Promise.all([1, 2, 3, 4].map(() => node.call('GET', '/v1/models', { key })));
+      return answers.map(
+        ({ status, headers }) => `${status} ${String(headers['x-ratelimit-remaining-requests'])}`,
+      );
+    };
+    const expected = ['200 0', '200 1', '200 2', '429 0'];
+    expect((await statuses(a.key)).toSorted()).toEqual(expected);
+    expect((await statuses(b.key)).toSorted()).toEqual(expected);
+  });
+
+  it('a key has a limit of requests in progress, and another key is not concerned', async () => {
+    let finish = (): void => {};
+    const slow = new Promise<void>((resolve) => (finish = resolve));
+    const node = await world.startNode({
+      limits: { keyConcurrentRequests: 2 },
+      createTask: async ({ request: { model } }) => {
+        await slow;
+        return { id: 'task_1', model, createdAt: 0, warnings: [], replayed: false };
+      },
+    });
+    const [a, b] = [await world.newAccount(), await world.newAccount()];
+    const create = ({ key }: { key: string }) =>
+      node.call('POST', '/v1/videos/generations', { key, body: { model: 'clip', prompt: 'a boat' } });
+    const creating = [create(a), create(a)];
+    await expect.poll(async () => (await node.call('GET', '/v1/models', { key: a.key })).status).toBe(429);
+    const refused = await node.call('GET', '/v1/models', { key: a.key });
+    expect(refused.body.error.code).toBe('rate_limit_exceeded');
+    expect(refused.headers['retry-after']).toBe('1');
+    expect((await node.call('GET', '/v1/models', { key: b.key })).status).toBe(200);
+    finish();
+    expect((await Promise.all(creating)).map(({ status }) => status)).toEqual([200, 200]);
+    expect((await node.call('GET', '/v1/models', { key: a.key })).status).toBe(200);
+  });
+
+  it('without a default limit nothing is counted', async () => {
+    const node = await world.startNode({
+      rateLimits: { count: () => Promise.reject(new Error('asked')) },
+      limits: { keyRequestsPerMinute: 0 },
+    });
     const { key } = await world.newAccount();
     const answer = await node.call('GET', '/v1/balance', { key });
     expect(answer.status).toBe(200);

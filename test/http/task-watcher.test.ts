@@ -5,6 +5,7 @@ import type { TaskDocument } from '../../src/store/tasks.ts';
 describe('the watcher', () => {
   const wait = {
     task: 't',
+    account: 'a',
     status: 'pending',
     timeoutMs: 60_000,
     signal: new AbortController().signal,
@@ -19,6 +20,24 @@ describe('the watcher', () => {
     expect(await first).toBeUndefined();
     expect(await watcher.waitForChange(wait)).toBeUndefined();
     expect(watcher.waiting()).toBe(0);
+  });
+
+  it('when all places are taken, the account with most of them gives one up', async () => {
+    const watcher = createTaskWatcher({ ...deps, waitersMax: 4 });
+    const outcomes: string[] = [];
+    const hang = (account: string, name: string) =>
+      void watcher.waitForChange({ ...wait, account }).then(() => outcomes.push(name));
+    for (const n of [1, 2, 3, 4]) hang('flood', `flood ${n}`);
+    hang('quiet', 'quiet 1');
+    await expect.poll(() => outcomes).toEqual(['flood 1']);
+    hang('quiet', 'quiet 2');
+    await expect.poll(() => outcomes).toEqual(['flood 1', 'flood 2']);
+    // Two each: nobody has more than its share, so the newcomer is the one who does not wait.
+    for (const account of ['quiet', 'flood']) {
+      expect(await watcher.waitForChange({ ...wait, account })).toBeUndefined();
+    }
+    expect(watcher.waiting()).toBe(4);
+    watcher.release();
   });
 
   it('forgets a caller who hung up', async () => {

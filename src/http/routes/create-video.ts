@@ -10,7 +10,7 @@ import type { Route } from '../route.ts';
 import { videoBodySchema } from '../videos/video-body.ts';
 import { parseVideo } from '../videos/video-request.ts';
 
-type Deps = Pick<RouteDeps, 'createTask' | 'metrics' | 'checkCallbackUrl' | 'checkMediaUrl'>;
+type Deps = Pick<RouteDeps, 'createTask' | 'admissions' | 'metrics' | 'checkCallbackUrl' | 'checkMediaUrl'>;
 
 export function createVideo(deps: Deps): Route {
   return keyRoute({
@@ -40,12 +40,14 @@ export function createVideo(deps: Deps): Route {
       const idempotencyKey = idempotencyKeyOf(meta);
       const { ignored, ...video } = parseVideo(body, deps);
       try {
-        const task = await deps.createTask({
-          ...video,
-          caller,
-          route: 'createVideo',
-          ...defined({ idempotencyKey }),
-        });
+        const task = await deps.admissions.run(caller.account, () =>
+          deps.createTask({
+            ...video,
+            caller,
+            route: 'createVideo',
+            ...defined({ idempotencyKey }),
+          }),
+        );
         deps.metrics.countCreate(task.replayed ? 'replayed' : 'created');
         const headers = task.replayed ? { 'idempotency-replayed': 'true' } : undefined;
         return jsonReply(presentCreatedTask(task, 'video', ignored), headers);

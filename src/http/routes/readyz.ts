@@ -4,12 +4,15 @@ import type { RouteDeps } from '../deps.ts';
 import { jsonReply, openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'port' | 'pingMongo' | 'isDraining'>;
+type Deps = Pick<RouteDeps, 'port' | 'pingMongo' | 'isDraining' | 'now'>;
 
 const checkTimeoutMs = 3_000;
 const retrySeconds = 5;
+/** However often it is asked, the servers are asked once in this time. */
+const keptMs = 1_000;
 
 export function readyz(deps: Deps): Route {
+  const missingNow = createMissing(deps);
   return openRoute({
     operationId: 'readyz',
     summary: 'The gateway can create tasks',
@@ -23,7 +26,9 @@ export function readyz(deps: Deps): Route {
     },
     errors: ['service_unavailable'],
     async handle() {
-      const missing = await findMissing(deps);
+      const missing: readonly Missing[] = deps.isDraining()
+        ? [{ name: 'shutting down' }]
+        : await missingNow();
       if (missing.length === 0) return jsonReply({ status: 'ready' });
       throw new GatewayError(
         'service_unavailable',
@@ -42,8 +47,21 @@ interface Missing {
   readonly cause?: unknown;
 }
 
-async function findMissing({ port, pingMongo, isDraining }: Deps): Promise<readonly Missing[]> {
-  if (isDraining()) return [{ name: 'shutting down' }];
+type FindMissing = () => Promise<readonly Missing[]>;
+
+/** Callers who come while the servers are asked, or shortly after, share the answer. */
+function createMissing(deps: Deps): FindMissing {
+  let found: Promise<readonly Missing[]> | undefined;
+  let staleAt = Infinity;
+  return () => {
+    if (found !== undefined && deps.now() < staleAt) return found;
+    staleAt = Infinity;
+    found = findMissing(deps).finally(() => (staleAt = deps.now() + keptMs));
+    return found;
+  };
+}
+
+async function findMissing({ port, pingMongo }: Deps): Promise<readonly Missing[]> {
   const checks = [
     { name: 'mongodb', check: pingMongo },
     { name: 'temporal', check: () => port.checkReady() },

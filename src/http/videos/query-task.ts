@@ -50,6 +50,7 @@ export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): R
       const signal = meta.closed();
       const changed = await deps.watcher.waitForChange({
         task: task._id,
+        account: caller.account,
         status,
         timeoutMs: wait * 1000,
         signal,

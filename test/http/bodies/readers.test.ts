@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBodyBudget } from '../../../src/http/bodies/body-budget.ts';
 import {
   jsonDepthMax,
@@ -46,7 +46,7 @@ describe('the JSON scanner', () => {
   };
   const list = (items: number) => `[${Array.from({ length: items }, () => '1').join(',')}]`;
 
-  test('passes what JSON.parse builds small values from, however it is cut', () => {
+  it('passes what JSON.parse builds small values from, however it is cut', () => {
     fc.assert(
       fc.property(
         fc.json({ maxDepth: 8 }),
@@ -58,7 +58,7 @@ describe('the JSON scanner', () => {
     );
   });
 
-  test.each([
+  it.each([
     ['values', list(jsonNodesMax - 1), list(jsonNodesMax)],
     ['levels', '['.repeat(jsonDepthMax), '['.repeat(jsonDepthMax + 1)],
     ['keys', `{${'"a":1,'.repeat(jsonKeysMax)}`, `{${'"a":1,'.repeat(jsonKeysMax + 1)}`],
@@ -67,12 +67,12 @@ describe('the JSON scanner', () => {
     expect(() => scanAll(exceeds, [11])).toThrow(/JSON may hold/);
   });
 
-  test('does not count what stands in strings, escaped quotes included', () => {
+  it('does not count what stands in strings, escaped quotes included', () => {
     const text = JSON.stringify({ a: `${'[{,:"\\'.repeat(30_000)}` });
     expect(() => scanAll(text, [1, 2, 3])).not.toThrow();
   });
 
-  test('a JSON text in a string is counted too', () => {
+  it('a JSON text in a string is counted too', () => {
     expect(parseJsonText('{"a":[1]}')).toEqual({ a: [1] });
     expect(parseJsonText(list(jsonNodesMax))).toBeUndefined();
     expect(parseJsonText('{')).toBeUndefined();
@@ -102,7 +102,7 @@ describe('long data URLs in JSON', () => {
   const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
   const dataUrl = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')}`;
 
-  test('become files with the same bytes, wherever pieces and escapes are cut', async () => {
+  it('become files with the same bytes, wherever pieces and escapes are cut', async () => {
     const escapes: ((json: string) => string)[] = [
       (json) => json,
       (json) => json.replaceAll('/', '\\/'),
@@ -134,7 +134,7 @@ describe('long data URLs in JSON', () => {
     );
   });
 
-  test('short ones, and long texts elsewhere, stay where they are', async () => {
+  it('short ones, and long texts elsewhere, stay where they are', async () => {
     const body = {
       image: dataUrl(randomBytes(100)),
       prompt: `data:image/png;base64,${'A'.repeat(40_000)}`,
@@ -144,7 +144,7 @@ describe('long data URLs in JSON', () => {
     expect(await jsonOf(JSON.stringify(body), [5_000])).toEqual(body);
   });
 
-  test.each([
+  it.each([
     ['is not valid base64', `data:image/png;base64,${'#'.repeat(20_000)}`],
     ['is not valid base64', `data:image/png;base64,${'A'.repeat(20_001)}`],
     ['is not valid base64', `data:image/png;base64,${'A'.repeat(20_000)}=A`],
@@ -155,12 +155,12 @@ describe('long data URLs in JSON', () => {
     await expect(jsonOf(text, [4_096])).rejects.toThrow(`The parameter image[0] ${reason}`);
   });
 
-  test('no more files than the limit', async () => {
+  it('no more files than the limit', async () => {
     const image = Array.from({ length: 3 }, () => dataUrl(randomBytes(20_000)));
     await expect(jsonOf(JSON.stringify({ image }), [9_000], 2)).rejects.toThrow('at most 2 reference images');
   });
 
-  test('a caller cannot name a file', async () => {
+  it('a caller cannot name a file', async () => {
     const body = { image: 'file:00000000-0000-0000-0000-000000000000:0' };
     expect(await jsonOf(JSON.stringify(body), [9])).toEqual(body);
   });
@@ -200,7 +200,7 @@ describe('the multipart parser', () => {
       Buffer.from(`--${boundary}--\r\n`),
     ]);
 
-  test('gives every part back, however it is cut', () => {
+  it('gives every part back, however it is cut', () => {
     const content = fc.oneof(
       fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
       fc.constantFrom('', '\r\n', '\r\n--', '--y', '\r', '\r\n-').map((text) => Buffer.from(text)),
@@ -221,7 +221,7 @@ describe('the multipart parser', () => {
     );
   });
 
-  test('names, file names, preamble, padding and epilogue', () => {
+  it('names, file names, preamble, padding and epilogue', () => {
     const bytes = Buffer.from(
       'preamble\r\n--x \t\r\nContent-Type: image/png\r\nCONTENT-DISPOSITION: form-data; name="image[]"; filename="a b.png"\r\n\r\nA\r\n' +
         '--x\r\nContent-Disposition: form-data; filename=plain.png; name=b\r\n\r\n\r\n--x--\r\nepilogue --x',
@@ -234,7 +234,7 @@ describe('the multipart parser', () => {
     }
   });
 
-  test.each([
+  it.each([
     ['', /malformed/],
     ['hello', /malformed/],
     ['--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nabc', /malformed/],
@@ -249,7 +249,7 @@ describe('the multipart parser', () => {
 });
 
 describe('the budget of bodies', () => {
-  test('refuses a key before it refuses all, and is whole again after every release', () => {
+  it('refuses a key before it refuses all, and is whole again after every release', () => {
     const budget = createBodyBudget({ processBytesMax: 100, keyBytesMax: 60 });
     const [a, b, c] = [budget.open('a'), budget.open('a'), budget.open('c')];
     a.reserve(50);
