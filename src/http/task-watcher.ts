@@ -1,4 +1,6 @@
 import type { TaskDocument } from '../store/tasks.ts';
+import { createWaitPlaces } from './wait-places.ts';
+import type { PlaceHolder } from './wait-places.ts';
 
 /** Answers requests that wait for a task's next status, with one query for all of them at a time. */
 export interface TaskWatcher {
@@ -33,16 +35,15 @@ export interface TaskWatcherDeps {
 const intervalMsDefault = 250;
 const waitersMaxDefault = 5_000;
 
-interface Waiter extends Wait {
+interface Waiter extends Wait, PlaceHolder {
   readonly until: number;
   readonly answer: (task: TaskDocument | undefined) => void;
 }
 
 export function createTaskWatcher(deps: TaskWatcherDeps): TaskWatcher {
   const intervalMs = deps.intervalMs ?? intervalMsDefault;
-  const waitersMax = deps.waitersMax ?? waitersMaxDefault;
-  const waiters = new Set<Waiter>();
-  const perAccount = new Map<string, Set<Waiter>>();
+  const places = createWaitPlaces<Waiter>(deps.waitersMax ?? waitersMaxDefault);
+  const waiters = places.holders;
   let timer: NodeJS.Timeout | undefined;
   let released = false;
 
@@ -69,47 +70,25 @@ export function createTaskWatcher(deps: TaskWatcherDeps): TaskWatcher {
     timer = setTimeout(() => void look(), intervalMs);
   }
 
-  /** When all places are taken, the account that has most of them gives up its oldest to one that has fewer. */
-  function makeRoom(account: string): boolean {
-    if (waiters.size < waitersMax) return true;
-    let largest: Set<Waiter> | undefined;
-    for (const own of perAccount.values()) if (own.size > (largest?.size ?? 0)) largest = own;
-    if (largest === undefined || (perAccount.get(account)?.size ?? 0) + 1 >= largest.size) return false;
-    const [oldest] = largest;
-    oldest?.answer(undefined);
-    return true;
-  }
-
-  function add(waiter: Waiter): void {
-    waiters.add(waiter);
-    const own = perAccount.get(waiter.account) ?? new Set();
-    perAccount.set(waiter.account, own.add(waiter));
-    schedule();
-  }
-
-  function remove(waiter: Waiter): void {
-    waiters.delete(waiter);
-    const own = perAccount.get(waiter.account);
-    own?.delete(waiter);
-    if (own?.size === 0) perAccount.delete(waiter.account);
-  }
-
   return {
     waitForChange(wait) {
-      if (released || wait.signal.aborted || !makeRoom(wait.account)) return Promise.resolve(undefined);
+      if (released || wait.signal.aborted || !places.makeRoom(wait.account))
+        return Promise.resolve(undefined);
       return new Promise((resolve) => {
         const hangUp = (): void => waiter.answer(undefined);
         const waiter: Waiter = {
           ...wait,
           until: deps.now() + wait.timeoutMs,
+          giveUp: hangUp,
           answer: (task) => {
-            remove(waiter);
+            places.remove(waiter);
             wait.signal.removeEventListener('abort', hangUp);
             resolve(task);
           },
         };
         wait.signal.addEventListener('abort', hangUp, { once: true });
-        add(waiter);
+        places.add(waiter);
+        schedule();
       });
     },
 
