@@ -1,9 +1,15 @@
 import { createHmac } from 'node:crypto';
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/activity';
 import { isTerminal } from '../src/domain/task.ts';
+import type { DeliveryDocument } from '../src/store/deliveries.ts';
 import type { CallbackActivityDeps } from './deps.ts';
+import { persistently } from './persistently.ts';
+
+type DeliveryState = DeliveryDocument['state'];
 
 const answerWithinMs = 10_000;
+/** Together with the answer's time below what the activity may take. */
+const recordWithinMs = 10_000;
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
@@ -21,38 +27,68 @@ const retryDelaysMs = [
 ];
 const statusGone = 410;
 
+/** The task's own series of attempts. */
+const ownRound = 'task';
+
 /**
  * POSTs what GET answers to the caller's address, signed by the Standard Webhooks specification. 2xx is delivered;
- * anything else is tried again on a schedule of hours; 410 stops.
+ * anything else is retried on a schedule of hours; 410 stops. The schedule counts requests, not runs of this activity:
+ * a database that is away uses up none of them.
  */
 export function createDeliverCallback(deps: CallbackActivityDeps) {
-  return async function deliverCallback(taskId: string): Promise<void> {
+  return async function deliverCallback(taskId: string, round: string = ownRound): Promise<void> {
     const [task, stored] = await Promise.all([deps.tasks.find(taskId), deps.requests.find(taskId)]);
     const url = stored?.callbackUrl;
     if (task === undefined || url === undefined) return;
     if (!isTerminal(task.status)) throw new Error('a callback is for a task that has ended');
     const body = deps.present(task);
+    const secrets = await deps.webhookSecrets(task.account);
+    const { origin } = new URL(url);
+    const n = await deps.deliveries.begin(taskId, round, origin);
+    if (n === undefined) return;
+    if (n > retryDelaysMs.length + 1) {
+      // The last attempt was begun and its process died.
+      await deps.deliveries.abandon(taskId, round);
+      throw givenUp('no answer');
+    }
     const at = deps.now();
-    const headers = signedHeaders({ id: taskId, at, body, secrets: await deps.webhookSecrets(task.account) });
-    const answer = await post(deps, { url, headers, body });
-    const failed = retryDelaysMs[Context.current().info.attempt - 1];
-    const delivered = answer.status !== undefined && answer.status >= 200 && answer.status < 300;
-    const final = answer.status === statusGone || failed === undefined;
-    await deps.deliveries.record(
-      taskId,
-      new URL(url).origin,
-      { at, duration_ms: deps.now() - at, ...answer },
-      delivered ? 'delivered' : final ? 'gave_up' : 'pending',
+    const answer = await post(deps, { url, headers: signedHeaders({ id: taskId, at, body, secrets }), body });
+    const state = stateAfter(answer, n);
+    const attempt = { at, duration_ms: deps.now() - at, ...answer };
+    await persistently(
+      () => deps.deliveries.record(taskId, origin, attempt, state),
+      deps.now,
+      recordWithinMs,
     );
-    if (delivered) return;
-    throw ApplicationFailure.create({
-      message: `the caller's address answered ${answer.status ?? answer.error ?? 'nothing'}`,
-      type: 'CallbackFailed',
-      nonRetryable: final,
-      category: 'BENIGN',
-      ...(failed === undefined ? {} : { nextRetryDelay: Math.round(failed * (0.9 + 0.2 * Math.random())) }),
-    });
+    if (state === 'delivered') return;
+    const heard = String(answer.status ?? answer.error ?? 'nothing');
+    throw state === 'gave_up' ? givenUp(heard) : later(heard, retryDelaysMs[n - 1] ?? hour);
   };
+}
+
+type Answer = { readonly status?: number; readonly error?: string };
+
+function stateAfter({ status }: Answer, n: number): DeliveryState {
+  if (status !== undefined && status >= 200 && status < 300) return 'delivered';
+  return status === statusGone || n > retryDelaysMs.length ? 'gave_up' : 'pending';
+}
+
+function later(heard: string, delayMs: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: `the caller's address answered ${heard}`,
+    type: 'CallbackFailed',
+    category: 'BENIGN',
+    nextRetryDelay: Math.round(delayMs * (0.9 + 0.2 * Math.random())),
+  });
+}
+
+function givenUp(heard: string): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: `the caller's address answered ${heard}; the callback was abandoned`,
+    type: 'CallbackFailed',
+    category: 'BENIGN',
+    nonRetryable: true,
+  });
 }
 
 interface Post {
@@ -61,10 +97,7 @@ interface Post {
   readonly body: string;
 }
 
-async function post(
-  deps: CallbackActivityDeps,
-  delivery: Post,
-): Promise<{ status?: number; error?: string }> {
+async function post(deps: CallbackActivityDeps, delivery: Post): Promise<Answer> {
   try {
     return { status: (await deps.post({ ...delivery, timeoutMs: answerWithinMs })).status };
   } catch (error) {

@@ -2,9 +2,11 @@ import type { Logger } from '../src/observability/log.ts';
 import type { Channels, LinkHeaders } from '../src/routing/channels.ts';
 import type { SlotKeeper } from '../src/capacity/slot-keeper.ts';
 import type { SubmitGate } from '../src/capacity/submit-gate.ts';
+import type { GiveUp } from '../src/tasks/give-up.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import type { AttemptStore } from '../src/store/attempts.ts';
 import type { DeliveryStore } from '../src/store/deliveries.ts';
+import type { KeySlotStore } from '../src/store/key-slots.ts';
 import type { RequestStore } from '../src/store/requests.ts';
 import type { TaskStore } from '../src/store/tasks.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
@@ -18,9 +20,14 @@ export interface TaskActivityDeps {
   readonly requests: RequestStore;
   readonly ledger: Ledger;
   readonly channels: Channels;
+  readonly attempts: Pick<AttemptStore, 'ofTask'>;
   /** Gives back what an ended task holds. */
   readonly slots: Pick<SlotKeeper, 'release'>;
+  readonly keySlots: Pick<KeySlotStore, 'release'>;
   readonly workflows: WorkflowLookup;
+  readonly giveUp: GiveUp;
+  /** Starts the delivery of the callback of a task that has ended without its workflow. Repeatable. */
+  readonly owedCallback: (task: string) => Promise<void>;
   /** What else the reconciler mends, in order. */
   readonly upkeep: readonly UpkeepStep[];
   readonly log: Logger;

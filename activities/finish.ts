@@ -1,14 +1,14 @@
 import { metricMeter } from '@temporalio/activity';
 import { defined } from '../src/domain/defined.ts';
-import { needsFormula, settle } from '../src/domain/price.ts';
-import type { Settlement } from '../src/domain/price.ts';
+import { taskFailures } from '../src/domain/task-failures.ts';
+import { racePoint } from '../src/domain/race-point.ts';
 import { classified } from '../src/domain/task.ts';
 import type { TaskError } from '../src/domain/task.ts';
-import { taskProviderFor } from '../src/routing/channels.ts';
+import type { TerminalWrite } from '../src/store/tasks.ts';
 import type { TaskActivityDeps } from './deps.ts';
-import type { FinishedTask, FinishOutcome, FinishTask } from './types.ts';
-
-type Succeeded = Extract<FinishOutcome, { kind: 'succeeded' }>;
+import { settlementOf } from './settlement.ts';
+import type { SucceededOutcome } from './settlement.ts';
+import type { FinishedTask, FinishTask } from './types.ts';
 
 /**
  * The money first, then the projection: a crash between the two repeats the step, and the ledger answers with the
@@ -20,15 +20,18 @@ export function createFinishTask(deps: TaskActivityDeps) {
     const finished = await (finish.outcome.kind === 'succeeded'
       ? succeed(finish, finish.outcome)
       : fail(finish, finish.outcome.error));
-    await deps.slots.release(finish.task);
+    await Promise.all([
+      deps.slots.release(finish.task),
+      finish.key === undefined ? undefined : deps.keySlots.release(finish.key, finish.task),
+    ]);
     return finished;
   };
 
-  async function succeed(finish: FinishTask, outcome: Succeeded): Promise<FinishedTask> {
+  async function succeed(finish: FinishTask, outcome: SucceededOutcome): Promise<FinishedTask> {
     const { task, account, basis } = finish;
     const held = BigInt(finish.held);
-    const settlement = await settlementOf(finish, outcome);
-    const note = settlement.estimated ? 'estimated: the upstream told no usage' : undefined;
+    const settlement = await settlementOf(finish, outcome, deps);
+    const note = settlement.estimated ? 'estimated: the upstream reported no usage' : undefined;
     const closed = await ledger.settle({
       account,
       task,
@@ -37,8 +40,8 @@ export function createFinishTask(deps: TaskActivityDeps) {
       basis: JSON.stringify({ version: basis.version, ...settlement, amount: settlement.amount.toString() }),
       ...defined({ note }),
     });
-    if (closed.closed === 'released') return fail(finish, interruptedError);
-    await tasks.finish(task, {
+    if (closed.closed === 'released') return fail(finish, taskFailures.interrupted);
+    await show(task, {
       status: 'succeeded',
       version: BigInt(finish.version),
       charge: closed.charged,
@@ -47,32 +50,12 @@ export function createFinishTask(deps: TaskActivityDeps) {
     return { charge: closed.charged.toString() };
   }
 
-  async function settlementOf(finish: FinishTask, outcome: Succeeded): Promise<Settlement> {
-    const held = BigInt(finish.held);
-    const input = { basis: finish.basis, channel: outcome.candidate.channel, facts: outcome.facts, held };
-    if (!needsFormula(finish.basis.price.unit, outcome.facts)) return settle(input);
-    const estimatedTokens = await tokensByFormula(finish, outcome);
-    return settle({ ...input, ...defined({ estimatedTokens }) });
-  }
-
-  /** The adapter's formula on the response's own duration and size. */
-  async function tokensByFormula(finish: FinishTask, outcome: Succeeded): Promise<bigint | undefined> {
-    const { resolution, ratio, durationSeconds } = outcome.facts;
-    const stored = await deps.requests.find(finish.task);
-    const channel = deps.channels(outcome.candidate.channel);
-    if (stored === undefined || channel === undefined) return undefined;
-    if (resolution === undefined || ratio === undefined || durationSeconds === undefined) return undefined;
-    const provider = taskProviderFor(channel.provider, stored.request.kind);
-    const upstream = channel.config.models[outcome.model]?.upstream;
-    return provider?.estimateTokens?.(stored.request, { resolution, ratio, durationSeconds }, upstream);
-  }
-
   async function fail(finish: FinishTask, error: TaskError | undefined): Promise<FinishedTask> {
     const { task, account } = finish;
     const closed = await ledger.release({ account, task, held: BigInt(finish.held) });
     if (closed.closed === 'settled') {
       // The task was paid before (a workflow reset, a repair): it stays what it was.
-      await tasks.finish(task, {
+      await show(task, {
         status: 'succeeded',
         version: BigInt(finish.version),
         charge: closed.charged,
@@ -81,7 +64,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
       return { charge: closed.charged.toString() };
     }
     const failed = classified(error ?? (await upstreamWords(task)));
-    await tasks.finish(task, {
+    await show(task, {
       status: 'failed',
       version: BigInt(finish.version),
       charge: 0n,
@@ -94,14 +77,20 @@ export function createFinishTask(deps: TaskActivityDeps) {
     return { charge: '0' };
   }
 
+  /** What the ledger has decided. A projection that says otherwise is a fault of ours: told, and left as it is. */
+  async function show(task: string, write: TerminalWrite): Promise<void> {
+    await racePoint('finish.closed', task);
+    const status = await tasks.finish(task, write);
+    if (status === write.status) return;
+    deps.log.error(
+      { task, status: status ?? 'absent', outcome: write.status },
+      'a task could not be shown as it ended',
+    );
+  }
+
   async function upstreamWords(task: string): Promise<TaskError> {
     const outcome = (await tasks.find(task))?.outcome;
-    if (outcome?.kind !== 'failed') return { code: 'provider_error', message: 'The upstream failed.' };
+    if (outcome?.kind !== 'failed') return taskFailures.upstream;
     return { code: 'provider_error', message: outcome.message, ...outcome.failure };
   }
 }
-
-const interruptedError: TaskError = {
-  code: 'internal_error',
-  message: 'The task was interrupted inside the service. Nothing was charged.',
-};

@@ -1,4 +1,5 @@
 import { createAbandonAdmission, createAdmitTask } from './admit.ts';
+import { createClaimTask } from './claim.ts';
 import { createCancelUpstream } from './cancel-upstream.ts';
 import { createDeliverCallback } from './deliver-callback.ts';
 import type { CallbackActivityDeps, ChannelActivityDeps, TaskActivityDeps } from './deps.ts';
@@ -15,6 +16,7 @@ export function createTaskActivities(deps: TaskActivityDeps): TaskActivities {
   return {
     admitTask: createAdmitTask(deps),
     abandonAdmission: createAbandonAdmission(deps),
+    claimTask: createClaimTask(deps),
     finishTask: createFinishTask(deps),
     noteAttention: createNoteAttention(deps),
     reconcileTasks: createReconcileTasks(deps),

@@ -1,11 +1,15 @@
 const everyMs = 1_000;
-const maxMs = 240_000;
+const maxMsDefault = 240_000;
 
 /**
  * Repeats a write until it is written: the database may be away for minutes while an upstream's answer is in our hands.
- * The write must be repeatable. Rejects with its last error after four minutes.
+ * The write must be repeatable. Rejects with its last error after `maxMs` (four minutes).
  */
-export async function persistently<Result>(write: () => Promise<Result>, now: () => number): Promise<Result> {
+export async function persistently<Result>(
+  write: () => Promise<Result>,
+  now: () => number,
+  maxMs: number = maxMsDefault,
+): Promise<Result> {
   const endsAt = now() + maxMs;
   for (;;) {
     try {

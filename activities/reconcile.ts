@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { taskFailures } from '../src/domain/task-failures.ts';
 import { isTerminal } from '../src/domain/task.ts';
 import type { TaskDocument } from '../src/store/tasks.ts';
 import type { TaskActivityDeps } from './deps.ts';
@@ -9,87 +10,132 @@ import type { ReconcileReport } from './types.ts';
 const lookBackMs = 3 * 3600 * 1000;
 /** A task whose deadline passed this long ago is overdue: its workflow has had its last look and its callbacks. */
 const overdueGraceMs = 10 * 60 * 1000;
-const overdueMax = 500;
+/** A creation takes seconds; one that is this old has lost its process (src/tasks/admission.ts: slowAfterMs). */
+const creationMaxMs = 2 * 60 * 1000;
+
+/** `workflow_overdue`: the workflow runs although its deadline has passed; it may fail at each of its steps. */
+const overdueAttention = 'workflow_overdue';
 
 /**
- * Repairs what a terminated, failed or deleted workflow left behind: the hold is released and the task ends. A task
- * that the ledger says is paid is shown as succeeded.
+ * Repairs what lost its process or its workflow: creations are given up, tasks end, and what the ledger says is paid
+ * is shown as succeeded. One task that cannot be repaired stops neither the others nor the upkeep.
  */
 export function createReconcileTasks(deps: TaskActivityDeps) {
-  const { tasks, ledger, workflows, log, now } = deps;
+  const { tasks, workflows, log, now } = deps;
+  const { repairClosed, giveUpCreation, repairOverdue } = createRepairs(deps);
 
   return async function reconcileTasks(): Promise<ReconcileReport> {
     return beating(reconcile());
   };
 
   async function reconcile(): Promise<ReconcileReport> {
-    let checked = 0;
-    let repaired = 0;
-    const check = async (task: TaskDocument | undefined): Promise<void> => {
-      checked += 1;
-      Context.current().heartbeat(checked);
-      if (task === undefined || isTerminal(task.status)) return;
-      if (await workflows.isRunning(task._id)) return;
-      await repair(task);
-      repaired += 1;
+    const counts = { checked: 0, repaired: 0, failed: 0 };
+    /** One step of a loop over many, or the loop itself. */
+    const attempt = async (step: string, task: string, run: () => Promise<boolean>): Promise<void> => {
+      counts.checked += 1;
+      Context.current().heartbeat(counts.checked);
+      try {
+        if (await run()) counts.repaired += 1;
+      } catch (error) {
+        counts.failed += 1;
+        log.error({ step, task, err: error }, 'the reconciler could not repair a task');
+      }
     };
-    for await (const id of workflows.closedAbnormally(now() - lookBackMs)) {
-      const task = await tasks.find(id);
-      if (task === undefined) await releaseOrphan(id);
-      await check(task);
-    }
-    for (const task of await tasks.listOverdue(now() - overdueGraceMs, overdueMax)) await check(task);
-    return { checked, repaired, upkeep: await keepUp() };
+    await attempt('closed', '', async () => {
+      for await (const id of workflows.closedAbnormally(now() - lookBackMs)) {
+        await attempt('closed', id, () => repairClosed(id));
+      }
+      return false;
+    });
+    await attempt('unstarted', '', async () => {
+      for await (const task of tasks.unstarted(now() - creationMaxMs)) {
+        await attempt('unstarted', task._id, () => giveUpCreation(task));
+      }
+      return false;
+    });
+    await attempt('overdue', '', async () => {
+      for await (const task of tasks.overdue(now() - overdueGraceMs)) {
+        await attempt('overdue', task._id, () => repairOverdue(task));
+      }
+      return false;
+    });
+    return { ...counts, upkeep: await runUpkeep() };
   }
 
-  async function keepUp(): Promise<ReconcileReport['upkeep']> {
-    const mended: Record<string, number> = {};
+  async function runUpkeep(): Promise<ReconcileReport['upkeep']> {
+    const repaired: Record<string, number> = {};
     for (const { name, run } of deps.upkeep) {
       try {
-        mended[name] = await run();
+        repaired[name] = await run();
       } catch (error) {
         log.error({ step: name, err: error }, 'a step of the reconciler failed');
       }
     }
-    return mended;
+    return repaired;
+  }
+}
+
+function createRepairs(deps: TaskActivityDeps) {
+  const { tasks, ledger, workflows, log, now } = deps;
+  return { repairClosed, giveUpCreation, repairOverdue };
+
+  async function repairClosed(id: string): Promise<boolean> {
+    const task = await tasks.find(id);
+    if (task === undefined) return releaseOrphan(id);
+    if (isTerminal(task.status) || (await workflows.isRunning(id))) return false;
+    await end(task);
+    return true;
   }
 
-  /** A workflow that died between its hold and its projection. */
-  async function releaseOrphan(task: string): Promise<void> {
-    const entries = await ledger.entriesOfTask(task);
-    const hold = entries.find((entry) => entry.kind === 'hold');
-    if (hold === undefined) return;
-    await ledger.release({
-      account: hold.account,
-      task,
-      held: hold.amount,
-      note: 'reconciled: no workflow',
-    });
+  /** A workflow that died between its hold and its projection: only tasks up to revision 2 have such. */
+  async function releaseOrphan(task: string): Promise<boolean> {
+    const hold = (await ledger.entriesOfTask(task)).find(({ kind }) => kind === 'hold');
+    if (hold === undefined) return false;
+    const { closed } = await ledger.void({ account: hold.account, task, note: 'reconciled: no workflow' });
+    return closed === 'released';
   }
 
-  async function repair(task: TaskDocument): Promise<void> {
-    log.error({ task: task._id, status: task.status }, 'a task lost its workflow; it is ended now');
-    const version = BigInt(now()) * 1000n;
-    const closed = await ledger.release({
-      account: task.account,
-      task: task._id,
-      held: task.hold,
-      note: 'reconciled: the workflow is gone',
-    });
-    const paid = closed.closed === 'settled';
-    await tasks.finish(task._id, {
-      status: paid ? 'succeeded' : 'failed',
-      version,
-      charge: closed.closed === 'settled' ? closed.charged : 0n,
+  async function giveUpCreation({ _id, account, unstarted }: TaskDocument): Promise<boolean> {
+    // The workflow exists and waits for a worker: the task is its own as soon as there is one.
+    if (unstarted === undefined || (await workflows.isRunning(_id))) return false;
+    const isGivenUp = await deps.giveUp({ task: _id, account, unstarted });
+    if (isGivenUp) log.warn({ task: _id }, 'gave up a creation whose process died');
+    return isGivenUp;
+  }
+
+  async function repairOverdue(task: TaskDocument): Promise<boolean> {
+    if (task.unstarted !== undefined) return false;
+    if (!(await workflows.isRunning(task._id))) {
+      await end(task);
+      return true;
+    }
+    if (task.attention !== undefined) return false;
+    log.error({ task: task._id }, 'a task is overdue, and its workflow still runs');
+    await tasks.setAttention(task._id, overdueAttention, task.version + 1n);
+    return true;
+  }
+
+  async function end(task: TaskDocument): Promise<void> {
+    const { _id: id, account, key } = task;
+    log.error({ task: id, status: task.status }, 'failed a task whose workflow is gone');
+    const { closed } = await ledger.void({ account, task: id, note: 'reconciled: the workflow is gone' });
+    const charged = closed === 'settled' ? await chargedFor(id) : 0n;
+    await tasks.finish(id, {
+      status: closed === 'settled' ? 'succeeded' : 'failed',
+      version: BigInt(now()) * 1000n,
+      charge: charged,
       chargeEstimated: false,
-      ...(paid
-        ? {}
-        : {
-            error: {
-              code: 'internal_error',
-              message: 'The task was interrupted inside the service. Nothing was charged.',
-            },
-          }),
+      ...(closed === 'settled' ? {} : { error: taskFailures.interrupted }),
     });
+    await Promise.all([deps.slots.release(id), deps.keySlots.release(key, id)]);
+    // Whoever ends a task owes its callback.
+    await deps.owedCallback(id);
+  }
+
+  async function chargedFor(task: string): Promise<bigint> {
+    const entries = await ledger.entriesOfTask(task);
+    return entries
+      .filter(({ kind }) => kind === 'settle' || kind === 'charge_extra')
+      .reduce((sum, { amount }) => sum + amount, 0n);
   }
 }

@@ -1,7 +1,7 @@
 import type { Operation } from '../src/providers/provider.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { PriceBasis } from '../src/domain/price.ts';
-import type { Admission, TaskInput } from '../src/domain/task-input.ts';
+import type { Admission, TaskInput, TaskResult } from '../src/domain/task-input.ts';
 import type { SettleFacts, TaskError, TaskKind } from '../src/domain/task.ts';
 
 /** What passes between the workflow and its activities: ids and small facts, JSON-safe. Versions and amounts are decimal strings. */
@@ -10,11 +10,31 @@ export interface TaskActivities {
   admitTask(input: TaskInput, version: string): Promise<Admission>;
   /** Undoes an admission that came too late or never ended: releases the hold, removes the projection. Repeatable. */
   abandonAdmission(task: string, account: string): Promise<void>;
+  /** Makes the task the workflow's own. Repeatable. */
+  claimTask(input: TaskInput, version: string): Promise<Claim>;
   /** Settles or releases, then writes the terminal projection. Repeatable. */
   finishTask(finish: FinishTask): Promise<FinishedTask>;
   noteAttention(task: string, reason: string | undefined, version: string): Promise<void>;
   /** Repairs what a terminated or deleted workflow left behind. */
   reconcileTasks(): Promise<ReconcileReport>;
+}
+
+/** What a workflow finds at its start. */
+export type Claim =
+  | { readonly state: 'open' }
+  /** An earlier run of the workflow has submitted the job. */
+  | { readonly state: 'accepted'; readonly attempts: number; readonly job: AcceptedJob }
+  | { readonly state: 'ended'; readonly result: TaskResult }
+  /** Nothing is held for the task any more. */
+  | { readonly state: 'not_held' }
+  /** There is no such task: its creator was told so. */
+  | { readonly state: 'given_up' };
+
+export interface AcceptedJob {
+  readonly candidate: RouteCandidate;
+  readonly operation: Operation;
+  /** Unix milliseconds. */
+  readonly acceptedAt: number;
 }
 
 export interface ChannelActivities {
@@ -26,7 +46,12 @@ export interface ChannelActivities {
 }
 
 export interface CallbackActivities {
-  deliverCallback(task: string): Promise<void>;
+  /**
+   * Delivers the callback of a task that has ended, unless this round has already delivered it.
+   *
+   * @param round - Names the series of attempts: absent for the task's own, the run for one on demand.
+   */
+  deliverCallback(task: string, round?: string): Promise<void>;
 }
 
 export interface SubmitInput {
@@ -79,6 +104,8 @@ export type PollResult =
 export interface FinishTask {
   readonly task: string;
   readonly account: string;
+  /** From revision 3. */
+  readonly key?: string;
   readonly held: string;
   readonly basis: PriceBasis;
   readonly version: string;
@@ -102,6 +129,8 @@ export interface FinishedTask {
 export interface ReconcileReport {
   readonly checked: number;
   readonly repaired: number;
-  /** By step, how many things were mended. */
+  /** Could not be repaired this time. */
+  readonly failed: number;
+  /** By step, how many things were repaired. */
   readonly upkeep: Readonly<Record<string, number>>;
 }

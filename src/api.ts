@@ -1,3 +1,4 @@
+import { createGiveUp } from './tasks/give-up.ts';
 import { defined } from './domain/defined.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -6,7 +7,10 @@ import { createCatalogue } from './routing/catalogue.ts';
 import { createChannelSwitches } from './routing/switches.ts';
 import { ConfigError } from './config/config-error.ts';
 import type { Core } from './core.ts';
-import { createTaskCreator } from './tasks/create-task.ts';
+import { createAbandonments } from './tasks/abandonments.ts';
+import type { Abandonments } from './tasks/abandonments.ts';
+import { createAdmit } from './tasks/admission.ts';
+import { createTaskService } from './tasks/create-task.ts';
 import { createGuardedClient } from './http-client/index.ts';
 import { createApp } from './http/app.ts';
 import { startMetricsServer } from './observability/metrics-server.ts';
@@ -46,7 +50,11 @@ export async function startApi(core: Core): Promise<RunningApi> {
   };
   const workspaces = await openImageWorkspaces(core.now);
   const imageLeases = openImageLeases(core);
-  const deps = appDeps(core, switches, { ...guarded, workspaces, imageLeases });
+  const abandonments = createAbandonments({
+    giveUp: createGiveUp({ ...core.stores, ledger: core.ledger }),
+    onError: (err) => core.log.warn({ err }, 'a creation could not be given up yet'),
+  });
+  const deps = appDeps(core, switches, { ...guarded, workspaces, imageLeases, abandonments });
   const app = createApp(deps);
   const metrics =
     environment.METRICS_PORT === undefined
@@ -75,6 +83,7 @@ export async function startApi(core: Core): Promise<RunningApi> {
       switches.stop();
       metrics?.close();
       await server.close(environment.SHUTDOWN_GRACE_SECONDS * 1000);
+      abandonments.stop();
       await imageLeases.stop();
       await Promise.all([guarded.webhooks.close(), guarded.media.close(), workspaces.close()]);
     },
@@ -86,6 +95,7 @@ interface Outside {
   readonly media: Guarded;
   readonly workspaces: ImageWorkspaces;
   readonly imageLeases: ImageLeases;
+  readonly abandonments: Abandonments;
 }
 
 type Switches = ReturnType<typeof createChannelSwitches>;
@@ -114,13 +124,19 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     channels: core.channels,
     port,
     ledger: core.ledger,
-    createTask: createTaskCreator({
+    createTask: createTaskService({
+      ...stores,
       catalogue,
-      requests: stores.requests,
-      tasks: stores.tasks,
-      idempotency: stores.idempotency,
-      port,
-      overdraftLimit,
+      admit: createAdmit({
+        ...stores,
+        ledger: core.ledger,
+        port,
+        giveUp: createGiveUp({ ...stores, ledger: core.ledger }),
+        abandonments: guarded.abandonments,
+        overdraftLimit,
+        now,
+        randomBytes,
+      }),
       now,
       randomBytes,
       secret: secrets.deriveKey('idempotency-hmac'),

@@ -59,7 +59,7 @@ export async function openCore(environment: Environment, log: Logger): Promise<C
   const mongo = await connectMongo(addresses.mongodbUri, { appName: 'mediary' });
   const stores = createStores(mongo.db, now);
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
-  const collection = ledgerCollection(mongo.db);
+  const ledger = createLedger({ collection: ledgerCollection(mongo.db), now });
   const upstream = createUpstreamClient({
     allowPrivateNetworks: environment.UPSTREAM_ALLOW_PRIVATE_NETWORKS,
   });
@@ -96,7 +96,7 @@ export async function openCore(environment: Environment, log: Logger): Promise<C
     log,
     mongo,
     stores,
-    ledger: createLedger({ collection, now }),
+    ledger,
     secrets,
     channels,
     health,

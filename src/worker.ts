@@ -1,3 +1,4 @@
+import { createGiveUp } from './tasks/give-up.ts';
 import { defined } from './domain/defined.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker } from '@temporalio/worker';
@@ -28,6 +29,7 @@ import type { RateLimiter } from './capacity/rate-limiter.ts';
 import { bundleWorkflows } from './temporal/workflow-bundle.ts';
 import { connectWorker, dataConverter } from './temporal/connection.ts';
 import { ensureReconcilerSchedule } from './temporal/reconciler-schedule.ts';
+import { createRedelivery } from './temporal/redelivery.ts';
 import { createWorkflowLookup } from './temporal/workflow-lookup.ts';
 
 export interface RunningWorker {
@@ -138,12 +140,16 @@ function tasksOptions(
   workflowBundle: WorkflowBundleWithSourceMap,
 ): Omit<WorkerOptions, 'taskQueue'> {
   const { tasks, requests, keySlots } = core.stores;
+  const redeliver = createRedelivery(core.client, core.environment.TASK_QUEUE_PREFIX);
   return {
     workflowBundle,
     activities: {
       ...createTaskActivities({
-        tasks,
-        requests,
+        ...core.stores,
+        giveUp: createGiveUp({ ...core.stores, ledger: core.ledger }),
+        owedCallback: async (task) => {
+          if ((await requests.find(task))?.callbackUrl !== undefined) await redeliver(task);
+        },
         ledger: core.ledger,
         channels: core.channels,
         slots: core.health.slots,

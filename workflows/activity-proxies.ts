@@ -27,6 +27,15 @@ const patient = proxyActivities<TaskActivities>({
 });
 
 export const admitTask = local.admitTask;
+
+/** Nobody waits for it: the creator was answered when the workflow was started. */
+export const claimTask: TaskActivities['claimTask'] = async (...claim) => {
+  try {
+    return await local.claimTask(...claim);
+  } catch {
+    return patient.claimTask(...claim);
+  }
+};
 export const abandonAdmission = patient.abandonAdmission;
 
 /** Looks at everything, and copies results again. */
@@ -115,12 +124,15 @@ export function cancelOn(channel: string): Pick<ChannelActivities, 'cancelUpstre
   });
 }
 
-/** After about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h; the activity names each delay. */
+/**
+ * After about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h: the activity names each delay, and ends the
+ * series. What is retried without such a delay is what kept it from sending: a dead worker, a database that is away.
+ */
 export function callbackActivities(): CallbackActivities {
   return proxyActivities<CallbackActivities>({
     taskQueue: callbacksQueue(prefixOf(workflowInfo().taskQueue)),
     summary: 'callback to the caller',
     startToCloseTimeout: '30s',
-    retry: { initialInterval: '5s', backoffCoefficient: 4, maximumInterval: '24h', maximumAttempts: 10 },
+    retry: { initialInterval: '5s', backoffCoefficient: 2, maximumInterval: '5m' },
   });
 }

@@ -2,19 +2,27 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
+  patched,
   setHandler,
   sleep,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { FinishOutcome } from '../activities/types.ts';
+import type { AcceptedJob, FinishOutcome } from '../activities/types.ts';
 import type { Admission, OperatorAction, TaskInput, TaskResult } from '../src/domain/task-input.ts';
-import { abandonAdmission, admitTask, callbackActivities, finishTask } from './activity-proxies.ts';
+import {
+  abandonAdmission,
+  admitTask,
+  callbackActivities,
+  claimTask,
+  finishTask,
+} from './activity-proxies.ts';
 import { admitUpdate, cancelUpdate, operateUpdate } from './messages.ts';
 import type { ActionAnswer, CancelAnswer } from './messages.ts';
 import { searchAttributes } from './search-attributes.ts';
 import { submitJob } from './submit-job.ts';
-import { describe, newTaskRun, nextVersion, remainingMs } from './task-run.ts';
-import type { AcceptedJob, TaskRun } from './task-run.ts';
+import { describe, enter, newTaskRun, nextVersion, remainingMs } from './task-run.ts';
+import type { TaskRun } from './task-run.ts';
+import { interruptedEnding } from './endings.ts';
 import { cancelUpstream, watchJob } from './watch-job.ts';
 
 /**
@@ -41,21 +49,63 @@ export async function generationTask(input: TaskInput): Promise<TaskResult> {
 }
 
 async function live(run: TaskRun): Promise<TaskResult> {
-  run.admission = await admit(run);
-  if (!run.admission.admitted) {
-    await condition(allHandlersFinished);
-    return { status: 'refused', refusal: run.admission.refusal };
-  }
-  run.phase = 'submitting';
+  const begun = run.input.revision === 3 ? await claim(run) : await begin(run);
+  if (begun !== undefined) return begun;
   const deadline = startDeadline(run);
-  const ending = (await submitJob(run)) ?? (await watch(run));
-  run.phase = 'finishing';
+  const ending = run.phase === 'finishing' ? interruptedEnding : await bringToItsEnd(run);
+  if (run.phase !== 'finishing') enter(run, 'finishing');
   deadline.cancel();
   const result = await finish(run, ending);
-  run.phase = 'ended';
+  enter(run, 'ended');
   if (run.input.hasCallback) await callBack(run);
   await condition(allHandlersFinished);
   return result;
+}
+
+async function bringToItsEnd(run: TaskRun): Promise<FinishOutcome> {
+  return (run.job === undefined ? await submitJob(run) : undefined) ?? (await watch(run));
+}
+
+/** Takes the task over from its creator, or from an earlier run of this workflow. A result: there is nothing to do. */
+async function claim(run: TaskRun): Promise<TaskResult | undefined> {
+  const claimed = await claimTask(run.input, nextVersion(run));
+  switch (claimed.state) {
+    case 'open':
+      enter(run, 'submitting');
+      return undefined;
+    case 'accepted':
+      run.attempts = claimed.attempts;
+      run.job = claimed.job;
+      return undefined;
+    case 'not_held':
+      enter(run, 'finishing', 'Nothing is held for the task: it ends before it is submitted.');
+      return undefined;
+    case 'given_up':
+      return end(run, { status: 'refused', refusal: 'service_unavailable' });
+    case 'ended':
+      return end(run, claimed.result);
+    default:
+      return claimed satisfies never;
+  }
+}
+
+async function end(run: TaskRun, result: TaskResult): Promise<TaskResult> {
+  enter(run, 'ended', `There is nothing to do: the task is ${result.status}.`);
+  if (result.status !== 'refused' && run.input.hasCallback) await callBack(run);
+  await condition(allHandlersFinished);
+  return result;
+}
+
+/** The beginning of tasks up to revision 2, which take their hold themselves while their creator waits. */
+async function begin(run: TaskRun): Promise<TaskResult | undefined> {
+  run.admission = await admit(run);
+  if (run.admission.admitted) {
+    enter(run, 'submitting');
+    return undefined;
+  }
+  enter(run, 'ended');
+  await condition(allHandlersFinished);
+  return { status: 'refused', refusal: run.admission.refusal };
 }
 
 const tooLate: Admission = {
@@ -67,10 +117,11 @@ const tooLate: Admission = {
 async function admit(run: TaskRun): Promise<Admission> {
   const { input } = run;
   let admission: Admission = tooLate;
-  if (Date.now() <= input.admitBy) {
+  // After a reset it is always late, and the task may have been admitted long ago.
+  if (Date.now() <= (input.admitBy ?? 0) || patched('late-admission')) {
     try {
       admission = await admitTask(input, nextVersion(run));
-      return admission;
+      if (admission.admitted || !patched('void-refusals')) return admission;
     } catch {
       // The database did not answer in time: what it may have written is undone below.
     }
@@ -100,7 +151,7 @@ function startDeadline(run: TaskRun): CancellationScope {
 async function watch(run: TaskRun): Promise<FinishOutcome> {
   const { job } = run;
   if (job === undefined) throw new Error('watch is reached with an accepted job only');
-  run.phase = 'watching';
+  enter(run, 'watching');
   run.withdraw = false;
   showJob(run, job);
   return watchJob(run, job);
@@ -115,6 +166,7 @@ async function finish(run: TaskRun, ending: FinishOutcome): Promise<TaskResult> 
     basis,
     version: nextVersion(run),
     outcome: ending,
+    ...(run.input.revision === 3 ? { key: run.input.key } : {}),
   });
   run.ending = ending;
   showEnding(run, ending);

@@ -1,9 +1,10 @@
+import { workflowInfo } from '@temporalio/workflow';
 import { callbackActivities, reconcileTasks as reconcile } from './activity-proxies.ts';
 import type { ReconcileReport } from '../activities/types.ts';
 
-/** Sends a finished task's callback again, on an operator's demand. */
+/** Sends a finished task's callback: again on an operator's demand, or because its own workflow is gone. */
 export async function redeliverCallback(task: string): Promise<void> {
-  await callbackActivities().deliverCallback(task);
+  await callbackActivities().deliverCallback(task, workflowInfo().runId);
 }
 
 /** Started by a Schedule every few minutes. */

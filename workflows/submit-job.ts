@@ -1,10 +1,11 @@
 import { defined } from '../src/domain/defined.ts';
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
-import type { FinishOutcome, SubmitInput, SubmitResult } from '../activities/types.ts';
+import type { AcceptedJob, FinishOutcome, SubmitInput, SubmitResult } from '../activities/types.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import { findLostJobOn, submitOn } from './activity-proxies.ts';
-import { clearAttention, describe, nextVersion, raiseAttention, remainingMs } from './task-run.ts';
-import type { AcceptedJob, TaskRun } from './task-run.ts';
+import { stoppedEnding } from './endings.ts';
+import { clearAttention, describe, enter, nextVersion, raiseAttention, remainingMs } from './task-run.ts';
+import type { TaskRun } from './task-run.ts';
 
 /** With other channels to try, the last one of a round is given this long before the round begins again. */
 const lastCandidatePersistMs = 300_000;
@@ -16,7 +17,7 @@ const lastCandidatePersistMs = 300_000;
 export async function submitJob(run: TaskRun): Promise<FinishOutcome | undefined> {
   for (;;) {
     for (const [index, candidate] of run.input.candidates.entries()) {
-      if (isInterrupted(run)) return interruptedEnding(run);
+      if (isInterrupted(run)) return stoppedEnding(run);
       const step = await submitTo(run, candidate, index);
       if (step !== 'next') return step;
     }
@@ -44,7 +45,7 @@ async function submitTo(run: TaskRun, candidate: RouteCandidate, index: number):
     `Submitting to **${candidate.channel}** (credential ${candidate.credential}, attempt ${run.attempts}).`,
   );
   const result = await sendOrWithdraw(run, input);
-  if (result === 'withdrawn') return interruptedEnding(run);
+  if (result === 'withdrawn') return stoppedEnding(run);
   const found = result.kind === 'ambiguous' ? await lookForLostJob(run, input) : result;
   switch (found.kind) {
     case 'accepted':
@@ -103,14 +104,14 @@ async function lookForLostJob(run: TaskRun, input: SubmitInput): Promise<SubmitR
 }
 
 async function waitForOperator(run: TaskRun, input: SubmitInput, code: string): Promise<Step> {
-  run.phase = 'attention';
+  enter(run, 'attention');
   await raiseAttention(run, 'submit_ambiguous', code);
   for (;;) {
     run.decision = undefined;
     await condition(() => run.decision !== undefined || run.stop !== undefined);
     const step = await decide(run, input);
     if (step === 'wait') continue;
-    run.phase = 'submitting';
+    enter(run, 'submitting');
     if (run.stop === undefined) await clearAttention(run);
     return step;
   }
@@ -130,36 +131,9 @@ async function decide(run: TaskRun, input: SubmitInput): Promise<Step | 'wait'> 
     run.job = acceptedJob(found, input.candidate);
     return undefined;
   }
-  return run.stop === undefined ? 'wait' : interruptedEnding(run);
+  return run.stop === undefined ? 'wait' : stoppedEnding(run);
 }
 
 function isInterrupted(run: TaskRun): boolean {
   return run.stop !== undefined || run.withdraw;
 }
-
-function interruptedEnding(run: TaskRun): FinishOutcome {
-  if (run.stop === 'deadline') return expiredEnding;
-  if (run.stop === 'operator') return operatorEnding;
-  return cancelledEnding;
-}
-
-export const expiredEnding: FinishOutcome = {
-  kind: 'failed',
-  error: {
-    code: 'task_expired',
-    message: 'The task did not finish before its deadline. Nothing was charged.',
-  },
-};
-
-export const cancelledEnding: FinishOutcome = {
-  kind: 'failed',
-  error: { code: 'task_cancelled', message: 'The task was cancelled. Nothing was charged.' },
-};
-
-export const operatorEnding: FinishOutcome = {
-  kind: 'failed',
-  error: {
-    code: 'internal_error',
-    message: 'The task was ended by the operator of this service. Nothing was charged.',
-  },
-};

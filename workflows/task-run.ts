@@ -1,22 +1,32 @@
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import type { FinishOutcome } from '../activities/types.ts';
-import type { RouteCandidate } from '../src/domain/routing.ts';
+import { ApplicationFailure, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import type { AcceptedJob, FinishOutcome } from '../activities/types.ts';
 import type { Admission, OperatorAction, TaskInput } from '../src/domain/task-input.ts';
-import type { Operation } from '../src/providers/provider.ts';
 import { noteAttention } from './activity-proxies.ts';
 import { searchAttributes } from './search-attributes.ts';
 
 export type Phase = 'admitting' | 'submitting' | 'attention' | 'watching' | 'finishing' | 'ended';
 
+/** Where each phase may lead. A job that waits for a person keeps its money and its deadline. */
+const nextPhases: Readonly<Record<Phase, readonly Phase[]>> = {
+  admitting: ['submitting', 'watching', 'finishing', 'ended'],
+  submitting: ['attention', 'watching', 'finishing'],
+  attention: ['submitting', 'watching', 'finishing'],
+  watching: ['attention', 'finishing'],
+  finishing: ['ended'],
+  ended: [],
+};
+
+/** The only writer of `run.phase`. With `details`, the Temporal UI shows them from now on. */
+export function enter(run: TaskRun, phase: Phase, details?: string): void {
+  if (!nextPhases[run.phase].includes(phase)) {
+    throw ApplicationFailure.nonRetryable(`a task cannot go from ${run.phase} to ${phase}`, 'IllegalPhase');
+  }
+  run.phase = phase;
+  if (details !== undefined) describe(run, details);
+}
+
 /** Why the wait ends before the upstream has ended the job. */
 export type Stop = 'deadline' | 'cancelled' | 'operator';
-
-export interface AcceptedJob {
-  readonly candidate: RouteCandidate;
-  readonly operation: Operation;
-  /** Workflow time in Unix milliseconds. */
-  readonly acceptedAt: number;
-}
 
 /** The state of one task's workflow. */
 export interface TaskRun {

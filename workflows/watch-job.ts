@@ -1,9 +1,15 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
-import type { FinishOutcome, OperationInput, PollInput, PollResult } from '../activities/types.ts';
+import type {
+  AcceptedJob,
+  FinishOutcome,
+  OperationInput,
+  PollInput,
+  PollResult,
+} from '../activities/types.ts';
 import { cancelOn, lastPollOn, pollOn } from './activity-proxies.ts';
-import { cancelledEnding, expiredEnding, operatorEnding } from './submit-job.ts';
-import { clearAttention, describe, nextVersion, raiseAttention, remainingMs } from './task-run.ts';
-import type { AcceptedJob, TaskRun } from './task-run.ts';
+import { cancelledEnding, expiredEnding, operatorEnding } from './endings.ts';
+import { clearAttention, describe, enter, nextVersion, raiseAttention, remainingMs } from './task-run.ts';
+import type { TaskRun } from './task-run.ts';
 
 /** The deadline timer ends the wait; the poll's own timeout is only a backstop behind it. */
 const pollBackstopMs = 120_000;
@@ -27,11 +33,11 @@ async function endAfterPoll(
   polled: PollResult | 'broken',
 ): Promise<FinishOutcome | undefined> {
   if (polled !== 'broken') return endingOf(polled, run, job);
-  run.phase = 'attention';
+  enter(run, 'attention');
   await raiseAttention(run, 'poll_failed', job.candidate.channel);
   run.decision = undefined;
   await condition(() => run.decision !== undefined || run.stop !== undefined);
-  run.phase = 'watching';
+  enter(run, 'watching');
   await clearAttention(run);
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { taskProviderFor } from '../routing/channels.ts';
 import type { Channels } from '../routing/channels.ts';
-import type { TaskErrorCode } from '../domain/errors.ts';
+import { failureOfCode } from '../domain/task-failures.ts';
 import { chargeOf } from '../ledger/entry.ts';
 import type { LedgerEntry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -48,6 +48,8 @@ async function rebuildTask(workflow: TaskWorkflow, deps: RebuildDeps): Promise<k
   const { input } = workflow;
   const tasks = deps.tasksAt(input.createdAt);
   if ((await tasks.find(input.task)) !== undefined) return 'present';
+  // A creation that was given up has no task, whatever was held for a moment.
+  if (workflow.result?.status === 'refused') return 'refused';
   const admitted = await deps.ledger.entriesOfTask(input.task);
   if (!admitted.some(({ kind }) => kind === 'hold')) return 'refused';
   const { task: id, account, key, kind, model, createdAt, deadlineAt } = input;
@@ -92,7 +94,7 @@ async function end(
   const tasks = deps.tasksAt(close.at);
   if (close.kind === 'release') {
     const code = result?.status === 'failed' ? result.code : 'internal_error';
-    const error = { code, message: failureMessages[code] };
+    const error = failureOfCode(code);
     await tasks.finish(input.task, {
       status: 'failed',
       version: endedVersion,
@@ -112,13 +114,6 @@ async function end(
   });
   return outcome === undefined ? 'withoutResult' : 'rebuilt';
 }
-
-const failureMessages: Record<TaskErrorCode, string> = {
-  provider_error: 'The upstream failed. Its own words are lost.',
-  task_expired: 'The task did not finish before its deadline.',
-  task_cancelled: 'The task was cancelled.',
-  internal_error: 'The task was interrupted inside the service. Nothing was charged.',
-};
 
 /** Undefined: the upstream does not answer, or has forgotten the job. */
 async function askUpstream(

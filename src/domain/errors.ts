@@ -85,3 +85,16 @@ export class GatewayError extends Error {
     return errorTable[this.code].status;
   }
 }
+
+/** Nothing was created; the same request may succeed in a moment. `detail` is for our log. */
+export function serviceUnavailable(detail: string, cause?: unknown): GatewayError {
+  return new GatewayError(
+    'service_unavailable',
+    'The service is temporarily unavailable. Try again shortly.',
+    {
+      retryAfterSeconds: 5,
+      detail,
+      cause,
+    },
+  );
+}

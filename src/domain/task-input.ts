@@ -17,15 +17,16 @@ export interface TaskInput {
   readonly candidates: readonly RouteCandidate[];
   /** Micro-units, decimal string: the worst case over the candidates. */
   readonly hold: string;
-  readonly overdraftLimit: string;
+  /** Until revision 2, in which the workflow takes the hold. */
+  readonly overdraftLimit?: string;
   readonly basis: PriceBasis;
   readonly createdAt: number;
-  /** A worker that comes later than this rejects before it takes the hold. */
-  readonly admitBy: number;
+  /** Until revision 2: a worker that comes later than this takes no hold. */
+  readonly admitBy?: number;
   readonly deadlineAt: number;
   readonly expectedSeconds: number;
   readonly hasCallback: boolean;
-  /** The key's limit on unfinished tasks. */
+  /** Until revision 2: the key's limit on unfinished tasks. */
   readonly concurrentTasks?: number;
   /**
    * What the workflow does where that changed since the first tasks: the commands of a task in flight must not change.
@@ -46,6 +47,7 @@ export type Admission =
 export type TaskResult =
   | { readonly status: 'succeeded'; readonly charge: string }
   | { readonly status: 'failed'; readonly code: TaskErrorCode }
+  /** `refused`: there is no such task; its creator was told so. */
   | { readonly status: 'refused'; readonly refusal: Refusal };
 
 /** What an operator may do to a task; `upstreamId` only for `adopt`. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RoutePlan } from '../routing/catalogue.ts';
 import type { Channels, OpenChannel } from '../routing/channels.ts';
-import { GatewayError } from '../domain/errors.ts';
+import { GatewayError, serviceUnavailable } from '../domain/errors.ts';
 import { formatMicros } from '../domain/money.ts';
 import type { Settlement } from '../domain/price.ts';
 import type { ImageRequest } from '../domain/request.ts';
@@ -65,7 +65,9 @@ export function createGenerate(deps: GenerateDeps): (command: GenerateCommand) =
       });
       if (!held.ok) {
         fate = 'closed';
-        throw insufficient(plan.hold, held.available);
+        throw held.refused === 'voided'
+          ? serviceUnavailable('the hold was given up')
+          : insufficient(plan.hold, held.available);
       }
       const generation = { command, deps, hold: held.entry };
       const outcome = await attempt(prepared, watched, generation);
@@ -123,10 +125,7 @@ async function attempt(
   generation: Generation,
 ): Promise<Outcome> {
   if (!(await watched.confirm())) {
-    const error = new GatewayError('service_unavailable', 'The service is not available at the moment.', {
-      retryAfterSeconds: 5,
-      detail: 'taking the hold took longer than the lease',
-    });
+    const error = serviceUnavailable('taking the hold took longer than the lease');
     return { kind: 'failed', error, note: 'the lease was lost before anything was sent' };
   }
   try {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Micros } from '../domain/money.ts';
 
-type EntryKind = 'credit' | 'hold' | 'settle' | 'release' | 'charge_extra' | 'adjust';
+type EntryKind = 'credit' | 'hold' | 'void' | 'settle' | 'release' | 'charge_extra' | 'adjust';
 
 /**
  * One line of an account, as stored; never changed, never removed. Every integer but `at` is an int64 in MongoDB.
@@ -11,6 +11,7 @@ type EntryKind = 'credit' | 'hold' | 'settle' | 'release' | 'charge_extra' | 'ad
  * | credit       | positive                      | + amount         |           |
  * | adjust       | negative                      | + amount         |           |
  * | hold         | what is set aside             | − amount         | + amount  |
+ * | void         | 0: stands where a hold would  |                  |           |
  * | settle       | charged, at most the hold     | + hold − amount  | − hold    |
  * | release      | the hold                      | + amount         | − amount  |
  * | charge_extra | charged beyond the hold       | − amount         |           |
@@ -42,7 +43,8 @@ export interface LedgerEntry {
 }
 
 /**
- * Settle and release share one key, so that the unique index lets a task be closed once, whichever comes first.
+ * Settle and release share one key, so that the unique index lets a task be closed once, whichever comes first. Hold
+ * and void share one, so that a hold that was given up can never be taken, however late its write arrives.
  * Accounts and tasks contain no colon: no two operations write the same key.
  */
 export const keys = {

@@ -14,8 +14,9 @@ import {
   holdOperation,
   releaseOperation,
   settleOperation,
+  voidOperation,
 } from './operation.ts';
-import type { CreditRequest, HoldRequest, ReleaseRequest, SettleRequest } from './operation.ts';
+import type { CreditRequest, HoldRequest, ReleaseRequest, SettleRequest, VoidRequest } from './operation.ts';
 import type { Outcome } from './plan.ts';
 
 export interface LedgerDeps {
@@ -34,6 +35,11 @@ export interface Ledger {
   settle(request: SettleRequest): Promise<CloseResult>;
   /** Gives a task's hold back. `no_hold`: nothing was ever held for it, and nothing is written. */
   release(request: ReleaseRequest): Promise<ReleaseResult>;
+  /**
+   * Gives up a hold that may or may not have been taken: releases it, or takes its place, so that a try that is still
+   * in flight is refused. Whatever it answers, nothing is held for the task from then on.
+   */
+  void(request: VoidRequest): Promise<VoidResult>;
   /** A replay returns the entry of the first call, whatever amount that had. */
   credit(request: CreditRequest): Promise<AppendResult>;
   /** One read: by `_id` where the head is known, else by the index. */
@@ -56,7 +62,8 @@ interface AppendResult {
 
 export type HoldResult =
   | (AppendResult & { readonly ok: true })
-  | { readonly ok: false; readonly refused: 'insufficient_balance'; readonly available: Micros };
+  | { readonly ok: false; readonly refused: 'insufficient_balance'; readonly available: Micros }
+  | { readonly ok: false; readonly refused: 'voided' };
 
 export interface CloseResult extends AppendResult {
   /** How the task is closed now; the first call decided it. */
@@ -65,6 +72,11 @@ export interface CloseResult extends AppendResult {
   readonly charged: Micros;
   /** It was closed the other way before: a settle found a release, or the other way round. */
   readonly contradicts: boolean;
+}
+
+/** `voided`: nothing was held, and nothing can be. `settled`: the task was paid before, and stays so. */
+interface VoidResult {
+  readonly closed: 'voided' | 'released' | 'settled';
 }
 
 type ReleaseResult = CloseResult | { readonly closed: 'no_hold' };
@@ -102,6 +114,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       if (outcome.state === 'refused') {
         return { ok: false, refused: 'insufficient_balance', available: outcome.available };
       }
+      if (outcome.state === 'voided') return { ok: false, refused: 'voided' };
       return { ok: true, ...expectDone(outcome, 'hold', request.account) };
     },
 
@@ -114,6 +127,12 @@ export function createLedger(deps: LedgerDeps): Ledger {
       const outcome = await appender.submit(releaseOperation(request));
       if (outcome.state === 'no_hold') return { closed: 'no_hold' };
       return closeResult(expectDone(outcome, `release of ${request.task}`, request.account), 'released');
+    },
+
+    async void(request) {
+      const outcome = await appender.submit(voidOperation(request));
+      const { entry } = expectDone(outcome, `void of ${request.task}`, request.account);
+      return { closed: entry.kind === 'void' ? 'voided' : entry.kind === 'settle' ? 'settled' : 'released' };
     },
 
     async credit(request) {
@@ -152,6 +171,7 @@ function expectDone(outcome: Outcome, what: string, account: string): AppendResu
       throw outcome.error;
     case 'refused':
     case 'no_hold':
+    case 'voided':
       throw new LedgerIntegrityError(`${what} on account ${account}: ${outcome.state}`);
     default:
       return outcome satisfies never;

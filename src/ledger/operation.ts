@@ -38,6 +38,12 @@ export interface ReleaseRequest {
   readonly hold?: LedgerEntry;
 }
 
+export interface VoidRequest {
+  readonly account: string;
+  readonly task: string;
+  readonly note?: string;
+}
+
 export interface CreditRequest {
   readonly account: string;
   /** Not zero; a negative amount is a correction and may take `available` below zero. */
@@ -50,9 +56,10 @@ export interface CreditRequest {
 export type HoldOperation = HoldRequest & { readonly kind: 'hold' };
 export type SettleOperation = SettleRequest & { readonly kind: 'settle' };
 export type ReleaseOperation = ReleaseRequest & { readonly kind: 'release' };
+export type VoidOperation = VoidRequest & { readonly kind: 'void' };
 export type CreditOperation = CreditRequest & { readonly kind: 'credit' };
 /** What the ledger is asked to do, checked and bounded. */
-export type Operation = HoldOperation | SettleOperation | ReleaseOperation | CreditOperation;
+export type Operation = HoldOperation | SettleOperation | ReleaseOperation | VoidOperation | CreditOperation;
 
 /** A slash would blur `_id`, a colon would blur `key`. */
 const namePattern = /^[A-Za-z0-9._-]{1,128}$/;
@@ -62,7 +69,7 @@ const basisBytesMax = 64 * 1024;
 /** 10^12 currency units: far from int64's end, so that a few entries cannot reach it. */
 const amountMax: Micros = 10n ** 18n;
 
-/** Throws RangeError on what no ledger may hold; so do the three below. */
+/** Throws RangeError on what no ledger may hold; so do the four below. */
 export function holdOperation(request: HoldRequest): HoldOperation {
   return {
     kind: 'hold',
@@ -94,6 +101,15 @@ export function releaseOperation(request: ReleaseRequest): ReleaseOperation {
     task: checkTask(request.task),
     held: checkAmount(request.held),
     ...defined({ hold: request.hold }),
+    ...cutNote(request.note),
+  };
+}
+
+export function voidOperation(request: VoidRequest): VoidOperation {
+  return {
+    kind: 'void',
+    account: checkAccount(request.account),
+    task: checkTask(request.task),
     ...cutNote(request.note),
   };
 }

@@ -9,12 +9,15 @@ import type {
   Operation,
   ReleaseOperation,
   SettleOperation,
+  VoidOperation,
 } from './operation.ts';
 
 export type Outcome =
   | { readonly state: 'done'; readonly entry: LedgerEntry; readonly replayed: boolean }
   | { readonly state: 'refused'; readonly available: Micros }
   | { readonly state: 'no_hold' }
+  /** The hold was given up before it was taken; it never will be. */
+  | { readonly state: 'voided' }
   | { readonly state: 'failed'; readonly error: unknown };
 
 /** Entries found by key, and those that this plan adds. */
@@ -38,6 +41,8 @@ export function keysBeforeFirstTry(operation: Operation): string[] {
     case 'settle':
     case 'release':
       return operation.hold === undefined ? allKeys(operation) : [];
+    case 'void':
+      return allKeys(operation);
     case 'hold':
     case 'credit':
       return [];
@@ -53,6 +58,7 @@ export function allKeys(operation: Operation): string[] {
       return [keys.hold(operation.task)];
     case 'settle':
     case 'release':
+    case 'void':
       return [keys.hold(operation.task), keys.close(operation.task), keys.chargeExtra(operation.task)];
     case 'credit':
       return [keys.credit(operation.account, operation.reference)];
@@ -107,6 +113,8 @@ function planOperation(operation: Operation, head: Head, known: KnownEntries): S
     case 'settle':
     case 'release':
       return planClose(operation, known);
+    case 'void':
+      return planVoid(operation, known);
     case 'credit':
       return planCredit(operation, known);
     default:
@@ -117,6 +125,7 @@ function planOperation(operation: Operation, head: Head, known: KnownEntries): S
 function planHold(operation: HoldOperation, head: Head, known: KnownEntries): Step {
   const { account, task, amount, basis } = operation;
   const existing = known.get(keys.hold(task));
+  if (existing?.kind === 'void') return { drafts: [], outcome: { state: 'voided' } };
   if (existing !== undefined) return replay(operation, existing);
   if (head.available - amount < -operation.overdraftLimit) {
     return { drafts: [], outcome: { state: 'refused', available: head.available } };
@@ -135,7 +144,7 @@ function planClose(operation: SettleOperation | ReleaseOperation, known: KnownEn
     return { ...replay(operation, existing), drafts: missingExtra(existing, known) };
   }
   const hold = known.get(keys.hold(task)) ?? operation.hold;
-  if (hold === undefined) return { drafts: [], outcome: { state: 'no_hold' } };
+  if (hold === undefined || hold.kind === 'void') return { drafts: [], outcome: { state: 'no_hold' } };
   if (hold.key !== keys.hold(task) || hold.account !== account || hold.amount !== held) {
     throw new LedgerIntegrityError(
       `${task}: ${operation.kind} of ${held} on account ${account}, but ${hold.amount} is held on ${hold.account}`,
@@ -163,7 +172,22 @@ function planSettle(operation: SettleOperation): Step {
   return { drafts: excess === 0n ? [settle] : [settle, extraDraft(account, task, excess)] };
 }
 
-function planRelease({ account, task, held, note }: ReleaseOperation): Step {
+/** Releases the hold if there is one; else takes its place, so that a hold that is still in flight is refused. */
+function planVoid(operation: VoidOperation, known: KnownEntries): Step {
+  const { account, task } = operation;
+  const existing = known.get(keys.close(task)) ?? known.get(keys.hold(task));
+  if (existing === undefined) {
+    const { note } = operation;
+    const nothing = { amount: 0n, available: 0n, held: 0n };
+    return {
+      drafts: [{ account, key: keys.hold(task), kind: 'void', task, ...nothing, ...defined({ note }) }],
+    };
+  }
+  const done = replay(operation, existing);
+  return existing.kind === 'hold' ? planRelease({ ...operation, held: existing.amount }) : done;
+}
+
+function planRelease({ account, task, held, note }: Omit<ReleaseOperation, 'kind'>): Step {
   const release: Draft = {
     account,
     key: keys.close(task),

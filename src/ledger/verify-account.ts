@@ -104,6 +104,9 @@ function replay(entry: LedgerEntry, open: OpenTasks, complain: Complain): Change
       if (open.openHolds.has(task)) complain('one_hold_and_one_close', 'a second hold');
       open.openHolds.set(task, amount);
       return { available: -amount, held: amount };
+    case 'void':
+      if (open.openHolds.has(task)) complain('one_hold_and_one_close', 'a void beside a hold');
+      return { available: 0n, held: 0n };
     case 'settle':
     case 'release': {
       const hold = open.openHolds.get(task);
@@ -149,7 +152,7 @@ interface Change {
 /** What every entry of its kind has in common; the unique index on `key` turns the last check into "at most one". */
 function shapeFault(entry: LedgerEntry): Pick<Violation, 'invariant' | 'message'> | undefined {
   const { kind, amount, key, account, task } = entry;
-  if (kind === 'adjust' ? amount >= 0n : amount < 0n) {
+  if (kind === 'adjust' ? amount >= 0n : kind === 'void' ? amount !== 0n : amount < 0n) {
     return { invariant: 'balances_equal_chain', message: `a ${kind} of ${amount}` };
   }
   if (entry.excess !== undefined && (kind !== 'settle' || entry.excess <= 0n)) {
@@ -163,9 +166,10 @@ function shapeFault(entry: LedgerEntry): Pick<Violation, 'invariant' | 'message'
   return { invariant: 'one_hold_and_one_close', message: `a ${kind} with the key ${key}` };
 }
 
-function expectedKey(kind: 'hold' | 'settle' | 'release' | 'charge_extra', task: string): string {
+function expectedKey(kind: 'hold' | 'void' | 'settle' | 'release' | 'charge_extra', task: string): string {
   switch (kind) {
     case 'hold':
+    case 'void':
       return keys.hold(task);
     case 'settle':
     case 'release':

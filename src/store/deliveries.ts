@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import { isDuplicateKey } from './mongo.ts';
 
 /** The record of a task's callback: every attempt, newest last. `_id` is the task. */
 export interface DeliveryDocument {
@@ -7,6 +8,10 @@ export interface DeliveryDocument {
   /** Only scheme and host: the rest of a caller's address may hold secrets. */
   readonly target: string;
   readonly attempts: readonly DeliveryAttempt[];
+  /** The series of attempts that is in force: the task's own, or one on demand. */
+  readonly round?: string;
+  /** Attempts of this round that were begun; each is counted before its request leaves. */
+  readonly begun?: number;
 }
 
 export interface DeliveryAttempt {
@@ -24,6 +29,34 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 export function createDeliveryStore(db: Db) {
   const deliveries: Collection<DeliveryDocument> = db.collection<DeliveryDocument>('deliveries');
   return {
+    /**
+     * Counts an attempt before its request leaves, so that one whose process died counts too. Resolves with its number
+     * in this round, from 1; undefined: this round has delivered the callback already.
+     */
+    async begin(task: string, round: string, target: string): Promise<number | undefined> {
+      for (;;) {
+        const counted = await deliveries.findOneAndUpdate(
+          { _id: task, round, state: { $ne: 'delivered' } },
+          { $inc: { begun: 1 }, $set: { target } },
+          { returnDocument: 'after' },
+        );
+        if (counted !== null) return counted.begun ?? 1;
+        const known = await deliveries.findOne({ _id: task });
+        if (known?.round === round) return undefined;
+        if (known === null) {
+          const first = { _id: task, round, begun: 0, state: 'pending', target, attempts: [] } as const;
+          await deliveries.insertOne({ ...first, attempts: [] }).catch(ignoreDuplicate);
+        } else {
+          const before = known.round === undefined ? { $exists: false } : known.round;
+          await deliveries.updateOne(
+            { _id: task, round: before },
+            { $set: { round, begun: 0, state: 'pending' } },
+          );
+        }
+      }
+    },
+
+    /** How an attempt ended; repeating it with the same `at` records it once. */
     async record(
       task: string,
       target: string,
@@ -31,14 +64,22 @@ export function createDeliveryStore(db: Db) {
       state: DeliveryDocument['state'],
     ): Promise<void> {
       await deliveries.updateOne(
-        { _id: task },
+        { _id: task, 'attempts.at': { $ne: attempt.at } },
         { $set: { state, target }, $push: { attempts: { $each: [attempt], $slice: -attemptsMax } } },
-        { upsert: true },
       );
+    },
+
+    /** The round is over without success, whether or not its last attempt could be recorded. */
+    async abandon(task: string, round: string): Promise<void> {
+      await deliveries.updateOne({ _id: task, round, state: 'pending' }, { $set: { state: 'gave_up' } });
     },
 
     async find(task: string): Promise<DeliveryDocument | undefined> {
       return (await deliveries.findOne({ _id: task })) ?? undefined;
     },
   };
+}
+
+function ignoreDuplicate(error: unknown): void {
+  if (!isDuplicateKey(error)) throw error;
 }

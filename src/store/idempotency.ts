@@ -50,6 +50,13 @@ export function createIdempotencyStore(db: Db, now: () => number) {
       }
     },
 
+    /** The claim that is in force, if there is one. */
+    async find(id: string): Promise<Omit<IdempotencyClaim, 'first'> | undefined> {
+      const found = await records.findOne({ _id: id });
+      if (found === null || found.created_at <= now() - idempotencyTtlMs) return undefined;
+      return { task: found.task, fingerprint: found.fingerprint };
+    },
+
     /** Forgets a claim whose creation was refused, so that the caller may try again with the same key. */
     async forget(id: string, task: string): Promise<void> {
       await records.deleteOne({ _id: id, task });

@@ -14,6 +14,10 @@ export interface RequestRecord {
   /** Where the caller wants to be told; kept here because it may hold secrets. */
   readonly callbackUrl?: string;
   readonly createdAt: number;
+  /** What the create answered beside the task. */
+  readonly warnings?: readonly string[];
+  /** The try of the creation that wrote it: `TaskDocument.unstarted`. */
+  readonly by?: string;
 }
 
 interface RequestDocument {
@@ -24,6 +28,8 @@ interface RequestDocument {
   readonly callback_token: string;
   readonly callback_url?: string;
   readonly created_at: number;
+  readonly warnings?: readonly string[];
+  readonly by?: string;
 }
 
 const storedRequest = z.custom<GenerationRequest>((value) => typeof value === 'object' && value !== null);
@@ -33,8 +39,8 @@ export type RequestStore = ReturnType<typeof createRequestStore>;
 export function createRequestStore(db: Db) {
   const requests: Collection<RequestDocument> = db.collection<RequestDocument>('requests');
   return {
-    /** Repeatable: the first write of a task counts. */
-    async insert(record: RequestRecord): Promise<void> {
+    /** False: an earlier try of this creation has written it. */
+    async insert(record: RequestRecord): Promise<boolean> {
       try {
         await requests.insertOne({
           _id: record.task,
@@ -42,11 +48,18 @@ export function createRequestStore(db: Db) {
           body: JSON.stringify(record.request),
           callback_token: record.callbackToken,
           created_at: record.createdAt,
-          ...defined({ callback_url: record.callbackUrl }),
+          ...defined({ callback_url: record.callbackUrl, warnings: record.warnings, by: record.by }),
         });
+        return true;
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
+        return false;
       }
+    },
+
+    /** Makes the document that of another try, which its first writer no longer removes. False: it is gone. */
+    async takeOver(task: string, by: string): Promise<boolean> {
+      return (await requests.updateOne({ _id: task }, { $set: { by } })).matchedCount === 1;
     },
 
     async find(task: string): Promise<RequestRecord | undefined> {
@@ -58,13 +71,17 @@ export function createRequestStore(db: Db) {
         request: storedRequest.parse(JSON.parse(document.body)),
         callbackToken: document.callback_token,
         createdAt: document.created_at,
-        ...defined({ callbackUrl: document.callback_url }),
+        ...defined({
+          callbackUrl: document.callback_url,
+          warnings: document.warnings,
+          by: document.by,
+        }),
       };
     },
 
-    /** A refused creation leaves nothing behind. */
-    async remove(task: string): Promise<void> {
-      await requests.deleteOne({ _id: task });
+    /** A creation that was given up leaves nothing behind: of this try, or whoever wrote it. */
+    async remove(task: string, by?: string): Promise<void> {
+      await requests.deleteOne({ _id: task, ...defined({ by }) });
     },
   };
 }

@@ -1,82 +1,13 @@
+export type { NewTask, TaskActionRecord, TaskDocument, TaskOutcomeDocument } from './task-document.ts';
+import { taskCreation } from './task-creation.ts';
+import { paddedTime, sortKey } from './task-document.ts';
+import type { TaskActionRecord, TaskDocument, TaskOutcomeDocument } from './task-document.ts';
 import { defined } from '../domain/defined.ts';
 import type { Collection, Db, Filter } from 'mongodb';
-import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { ensureIndexes } from './mongo.ts';
 import { classified, statusesBefore } from '../domain/task.ts';
-import type { Cost } from '../domain/cost.ts';
-import type { Failure, FailureClass } from '../domain/failure.ts';
-import type { ResultItem, SettleFacts, TaskError, TaskKind, TaskStatus } from '../domain/task.ts';
-
-/** The projection of a task: what GET shows, kept by the activities that change the facts. Times in Unix milliseconds. */
-export interface TaskDocument {
-  readonly _id: string;
-  readonly account: string;
-  readonly key: string;
-  readonly kind: TaskKind;
-  readonly model: string;
-  readonly status: TaskStatus;
-  /** `workflowTime · 1000 + counter` of the last write that came from the workflow: an older write matches nothing. */
-  readonly version: bigint;
-  /** Sorts by creation, newest last; unique. */
-  readonly sort: string;
-  readonly created_at: number;
-  readonly updated_at: number;
-  readonly completed_at?: number;
-  readonly deadline_at: number;
-  readonly trace_id: string;
-  readonly channel?: string;
-  readonly credential?: string;
-  readonly upstream_id?: string;
-  /** 0-100. */
-  readonly progress?: number;
-  /** Jobs before this one in the upstream's queue, as it said last. */
-  readonly queue_position?: number;
-  /** Written by the poll that saw the end; visible to callers only once the status says so. */
-  readonly outcome?: TaskOutcomeDocument;
-  readonly error?: TaskError;
-  readonly hold: bigint;
-  readonly charge?: bigint;
-  /** The upstream told no usage: the charge comes from the formula or the hold. */
-  readonly charge_estimated?: boolean;
-  /** Why an operator is needed; absent: none is. */
-  readonly attention?: string;
-  /** The key, while the task is unfinished: counts against the key's `concurrent_tasks`. */
-  readonly open_key?: string;
-  readonly actions?: readonly TaskActionRecord[];
-}
-
-export type TaskOutcomeDocument =
-  | {
-      readonly kind: 'succeeded';
-      readonly items: readonly ResultItem[];
-      readonly facts: SettleFacts;
-      readonly cost?: Cost;
-    }
-  | {
-      readonly kind: 'failed';
-      readonly code: string;
-      readonly message: string;
-      /** Absent in tasks of older versions. */
-      readonly failure?: Failure;
-      readonly cost?: Cost;
-    };
-
-export interface TaskActionRecord {
-  readonly at: number;
-  readonly by: string;
-  readonly action: string;
-  readonly reason: string;
-}
-
-export interface NewTask {
-  readonly id: string;
-  readonly account: string;
-  readonly key: string;
-  readonly kind: TaskKind;
-  readonly model: string;
-  readonly createdAt: number;
-  readonly deadlineAt: number;
-  readonly hold: bigint;
-}
+import type { FailureClass } from '../domain/failure.ts';
+import type { ResultItem, TaskError, TaskKind, TaskStatus } from '../domain/task.ts';
 
 export interface TaskFilter {
   readonly account?: string;
@@ -122,9 +53,12 @@ export function createTaskStore(db: Db, now: () => number) {
         { key: { 'error.class': 1, sort: -1 }, name: 'error_class_sort', sparse: true },
         { key: { attention: 1, sort: -1 }, name: 'attention_sort', sparse: true },
         { key: { open_key: 1 }, name: 'open_key', sparse: true },
+        { key: { status: 1, deadline_at: 1 }, name: 'status_deadline' },
+        { key: { unstarted: 1 }, name: 'unstarted', sparse: true },
       ]);
     },
     ...taskReads(tasks),
+    ...taskCreation(tasks),
     ...taskWrites(tasks, now),
   };
 }
@@ -166,40 +100,22 @@ function taskReads(tasks: Collection<TaskDocument>) {
       return { tasks: found.slice(0, page.limit), hasMore: found.length > page.limit };
     },
 
-    /** Unfinished tasks whose deadline passed before `before`: what the reconciler repairs. */
-    async listOverdue(before: number, limit: number): Promise<TaskDocument[]> {
-      return tasks
-        .find({ status: { $in: statusesBefore('failed') }, deadline_at: { $lt: before } })
-        .limit(limit)
-        .toArray();
+    /** Unfinished tasks whose deadline passed before `before`, all of them, a batch in memory at a time. */
+    async *overdue(before: number): AsyncIterable<TaskDocument> {
+      for (const status of statusesBefore('failed')) {
+        yield* tasks.find({ status, deadline_at: { $lt: before } }).sort({ deadline_at: 1 });
+      }
+    },
+
+    /** Tasks that no workflow has claimed since `before` (Unix milliseconds). */
+    async *unstarted(before: number): AsyncIterable<TaskDocument> {
+      yield* tasks.find({ unstarted: { $lt: paddedTime(before) } }).sort({ unstarted: 1 });
     },
   };
 }
 
 function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
   return {
-    /** Inserts the first projection; one that is there already stays as it is (a repeated admission). */
-    async insert(task: NewTask, version: bigint): Promise<void> {
-      const { id, createdAt, deadlineAt, ...facts } = task;
-      const document: TaskDocument = {
-        _id: id,
-        ...facts,
-        status: 'pending',
-        version,
-        sort: sortKey(createdAt, id),
-        created_at: createdAt,
-        updated_at: createdAt,
-        deadline_at: deadlineAt,
-        trace_id: '',
-        open_key: task.key,
-      };
-      try {
-        await tasks.insertOne(document);
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-      }
-    },
-
     async markSubmitted(id: string, facts: SubmittedWrite): Promise<void> {
       const { version, channel, credential, upstreamId, traceId } = facts;
       await tasks.updateOne(
@@ -233,10 +149,14 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
       );
     },
 
-    /** What the upstream delivered, before it is paid and visible. The first word counts. */
+    /** What the upstream delivered, before it is paid and visible. The first outcome counts, but a success replaces a failure. */
     async recordOutcome(id: string, outcome: TaskOutcomeDocument, traceId?: string): Promise<void> {
+      const replaceable: Filter<TaskDocument> =
+        outcome.kind === 'succeeded'
+          ? { 'outcome.kind': { $ne: 'succeeded' } }
+          : { outcome: { $exists: false } };
       await tasks.updateOne(
-        { _id: id, status: { $in: statusesBefore('succeeded') }, outcome: { $exists: false } },
+        { _id: id, status: { $in: statusesBefore('succeeded') }, ...replaceable },
         { $set: { outcome, updated_at: now(), ...defined({ trace_id: traceId }) } },
       );
     },
@@ -258,29 +178,29 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
       );
     },
 
-    /** Terminal states are written once: the guard is the transition rule. */
-    async finish(id: string, write: TerminalWrite): Promise<void> {
+    /**
+     * Terminal states are written once: the guard is the transition rule. No version guards them, because the ledger
+     * has decided before. Resolves with what the task is now; undefined: it has no projection.
+     */
+    async finish(id: string, write: TerminalWrite): Promise<TaskStatus | undefined> {
       const at = now();
-      await tasks.updateOne(
-        { _id: id, version: { $lt: write.version }, status: { $in: statusesBefore(write.status) } },
+      const finished = await tasks.updateOne(
+        { _id: id, status: { $in: statusesBefore(write.status) } },
         {
           $set: {
             status: write.status,
-            version: write.version,
             charge: write.charge,
             charge_estimated: write.chargeEstimated,
             completed_at: at,
             updated_at: at,
             ...defined({ error: write.error === undefined ? undefined : classified(write.error) }),
           },
-          $unset: { open_key: '', attention: '' },
+          $max: { version: write.version },
+          $unset: { open_key: '', attention: '', unstarted: '' },
         },
       );
-    },
-
-    /** Takes back the projection of a creation that was refused after all; a task that was sent stays. */
-    async removeUnadmitted(id: string): Promise<void> {
-      await tasks.deleteOne({ _id: id, status: 'pending' });
+      if (finished.matchedCount === 1) return write.status;
+      return (await tasks.findOne({ _id: id }, majority))?.status;
     },
 
     async recordAction(id: string, record: TaskActionRecord): Promise<void> {
@@ -303,10 +223,7 @@ export interface SubmittedWrite {
   readonly traceId: string;
 }
 
-/** Fixed width, so that strings sort as times do. */
-function sortKey(createdAt: number, id: string): string {
-  return `${createdAt.toString().padStart(14, '0')}-${id}`;
-}
+const majority = { readConcern: 'majority' } as const;
 
 function listQuery(filter: TaskFilter, before: string | undefined): Filter<TaskDocument> {
   const upper = [

@@ -1,12 +1,12 @@
-import type { Admission, OperatorAction, TaskInput } from '../domain/task-input.ts';
+import type { OperatorAction, TaskInput } from '../domain/task-input.ts';
 
 /**
  * The port through which HTTP starts, cancels and inspects work. Every method throws GatewayError
  * `service_unavailable` when Temporal does not answer in time.
  */
 export interface TaskPort {
-  /** Starts the task's workflow and waits for its admission. Repeatable: the same task id is the same task. */
-  start(input: TaskInput): Promise<Admission>;
+  /** Starts the task's workflow; no worker takes part. Repeatable: the same task id is the same task. */
+  start(input: TaskInput): Promise<void>;
   /** Throws `task_not_cancellable` if the upstream refuses or cannot, `task_not_found` if no such task runs. */
   cancel(task: string): Promise<void>;
   /** Polls now, if the task is waiting for its next poll. Never throws for a task that is not. */

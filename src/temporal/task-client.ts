@@ -1,22 +1,25 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   isGrpcServiceError,
-  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { GatewayError } from '../domain/errors.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { activityIds, callbacksQueue, tasksQueue, workflowTypes } from '../domain/queues.ts';
-import type { Admission, OperatorAction, TaskInput } from '../domain/task-input.ts';
+import type { OperatorAction, TaskInput } from '../domain/task-input.ts';
 import type { TaskPort } from '../tasks/task-port.ts';
+import { createRedelivery } from './redelivery.ts';
 import { wakeActivity } from './wake-activity.ts';
-import { admitUpdate, cancelUpdate, operateUpdate } from '../../workflows/messages.ts';
+import { cancelUpdate, operateUpdate } from '../../workflows/messages.ts';
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 
-/** Above `admitBy` (20 s) plus what an admission may take (6 s): when this runs out, nothing was or will be created. */
-const admissionDeadlineMs = 29_000;
+/** All tries of a start together; whoever waits for the answer is told 503 then, and the creation is given up. */
+const startDeadlineMs = 8_000;
+const startRetryMs = 250;
 /** A cancellation asks the upstream, which may take its own time. */
 const cancelDeadlineMs = 45_000;
 const callDeadlineMs = 5_000;
@@ -29,34 +32,42 @@ export interface TaskClientOptions {
 
 export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions): TaskPort {
   const taskQueue = tasksQueue(queuePrefix);
+  const redeliver = createRedelivery(client, queuePrefix);
 
-  async function start(input: TaskInput): Promise<Admission> {
-    const operation = new WithStartWorkflowOperation<(input: TaskInput) => Promise<unknown>>(
-      workflowTypes.task,
-      {
-        workflowId: input.task,
-        taskQueue,
-        args: [input],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        staticSummary: `${input.model} for ${input.account}`,
-        priority: { fairnessKey: input.account.slice(0, 64) },
-        typedSearchAttributes: [
-          { key: searchAttributes.model, value: input.model },
-          { key: searchAttributes.account, value: input.account },
-          { key: searchAttributes.status, value: 'open' },
-          ...channelOf(input),
-        ],
-      },
-    );
-    // Its rejection is that of the update; nobody else waits for it.
-    operation.workflowHandle().catch(() => undefined);
-    return within(admissionDeadlineMs, () =>
-      client.workflow.executeUpdateWithStart(admitUpdate, {
-        startWorkflowOperation: operation,
-        updateId: 'admit',
-      }),
-    );
+  /** A plain start. Repeated while it is not known whether it was carried out: the id lets it happen once. */
+  async function start(input: TaskInput): Promise<void> {
+    const endsAt = now() + startDeadlineMs;
+    for (;;) {
+      try {
+        await client.withDeadline(Math.min(now() + callDeadlineMs, endsAt), () =>
+          client.workflow.start(workflowTypes.task, startOptions(input)),
+        );
+        return;
+      } catch (error) {
+        if (error instanceof WorkflowExecutionAlreadyStartedError) return;
+        if (!isOutcomeUnknown(error) || now() + startRetryMs >= endsAt)
+          throw translate(error, 'task_not_found');
+      }
+      await delay(startRetryMs);
+    }
+  }
+
+  function startOptions(input: TaskInput) {
+    return {
+      workflowId: input.task,
+      taskQueue,
+      args: [input],
+      workflowIdConflictPolicy: 'FAIL',
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      staticSummary: `${input.model} for ${input.account}`,
+      priority: { fairnessKey: input.account.slice(0, 64) },
+      typedSearchAttributes: [
+        { key: searchAttributes.model, value: input.model },
+        { key: searchAttributes.account, value: input.account },
+        { key: searchAttributes.status, value: 'open' },
+        ...channelOf(input),
+      ],
+    } as const satisfies WorkflowStartOptions;
   }
 
   /** Runs a call under a deadline and turns what Temporal says into what a caller is told. */
@@ -99,17 +110,6 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
 
     checkReady: () => checkPollers(client, queuePrefix),
   };
-
-  async function redeliver(task: string): Promise<void> {
-    await client.workflow.start(workflowTypes.redelivery, {
-      workflowId: `redeliver-${task}`,
-      taskQueue,
-      args: [task],
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      staticSummary: 'callback again, on demand',
-    });
-  }
 }
 
 /** Where the plan begins; the workflow corrects it if the job goes elsewhere. */
@@ -144,6 +144,13 @@ const pollerMaxAgeMs = 90_000;
 
 /** gRPC status: the workflow has ended and was forgotten. */
 const grpcNotFound = 5;
+/** gRPC statuses with which a call may have been carried out, or may be when it is repeated. */
+const grpcUnknownOutcomes = new Set([1, 2, 4, 8, 10, 13, 14, 15]);
+
+function isOutcomeUnknown(error: unknown): boolean {
+  const cause = error instanceof Error && !isGrpcServiceError(error) ? error.cause : error;
+  return isGrpcServiceError(cause) && grpcUnknownOutcomes.has(cause.code);
+}
 
 function translate(error: unknown, ended: ErrorCode): unknown {
   if (error instanceof GatewayError) return error;

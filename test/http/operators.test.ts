@@ -297,6 +297,7 @@ describe('tasks', () => {
       upstreamId: `up-${id}`,
       traceId: 't',
     });
+    await deliveries.begin(id, 'task', 'https://me.example');
     await deliveries.record(id, 'https://me.example', { at: 1, duration_ms: 2, status: 500 }, 'pending');
     const { body, text } = await world.admin('GET', `/tasks/${id}`);
     expect(body).toMatchObject({

@@ -7,7 +7,10 @@ import { createChannels } from '../../src/routing/channels.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { createChannelSwitches } from '../../src/routing/switches.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
-import { createTaskCreator } from '../../src/tasks/create-task.ts';
+import { createAbandonments } from '../../src/tasks/abandonments.ts';
+import { createAdmit } from '../../src/tasks/admission.ts';
+import { createTaskService } from '../../src/tasks/create-task.ts';
+import { createGiveUp } from '../../src/tasks/give-up.ts';
 import { noMediaUrl } from '../../src/domain/stored-media.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { AppDeps } from '../../src/http/app.ts';
@@ -161,6 +164,7 @@ async function openWorld(
   const secrets = createSecrets(randomBytes(32));
   const ledger = createLedger({ collection: ledgerCollection(mongo.db), now });
   const port = createTestPort({ tasks: stores.tasks, ledger, now });
+  const giveUp = createGiveUp({ ...stores, ledger });
   const config = parseGatewayConfig(yaml, 'test.yaml', { environment: {}, providerNames: ['test'] });
   const servers: RunningHttpServer[] = [];
 
@@ -186,13 +190,19 @@ async function openWorld(
       channels: createChannels({ current: () => config, providers, request: unused }),
       port,
       ledger,
-      createTask: createTaskCreator({
+      createTask: createTaskService({
+        ...stores,
         catalogue,
-        requests: stores.requests,
-        tasks: stores.tasks,
-        idempotency: stores.idempotency,
-        port,
-        overdraftLimit: async (account) => (await stores.accounts.find(account))?.overdraft_limit ?? 0n,
+        admit: createAdmit({
+          ...stores,
+          ledger,
+          port,
+          giveUp,
+          abandonments: createAbandonments({ giveUp, onError: () => undefined }),
+          overdraftLimit: async (account) => (await stores.accounts.find(account))?.overdraft_limit ?? 0n,
+          now,
+          randomBytes,
+        }),
         now,
         randomBytes,
         secret: secrets.deriveKey('idempotency-hmac'),

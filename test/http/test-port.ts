@@ -4,7 +4,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { TaskStore } from '../../src/store/tasks.ts';
 import type { TaskPort } from '../../src/tasks/task-port.ts';
 
-/** What the workflow does as far as callers can see it, done at once: hold, projection, cancellation. */
+/** What the workflow does as far as callers can see it, done at once: it claims the task, and cancels it. */
 export interface TestPort extends TaskPort {
   readonly started: TaskInput[];
   readonly woken: string[];
@@ -25,34 +25,6 @@ export interface TestPortDeps {
 
 export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
   const version = () => BigInt(now()) * 1000n + 999n;
-  const admissions = new Map<string, ReturnType<TaskPort['start']>>();
-
-  async function admit(input: TaskInput): ReturnType<TaskPort['start']> {
-    const { task, account, key, kind, model, createdAt, deadlineAt } = input;
-    const limit = input.concurrentTasks;
-    if (limit !== undefined && (await tasks.countOpen(key, limit)) >= limit) {
-      return {
-        admitted: false,
-        refusal: 'concurrency_limit_exceeded',
-        message: 'Too many unfinished tasks.',
-      };
-    }
-    const hold = await ledger.hold({
-      account,
-      task,
-      amount: BigInt(input.hold),
-      basis: JSON.stringify(input.basis),
-      overdraftLimit: BigInt(input.overdraftLimit),
-    });
-    if (!hold.ok)
-      return { admitted: false, refusal: 'insufficient_balance', message: 'The balance is too low.' };
-    await tasks.insert(
-      { id: task, account, key, kind, model, createdAt, deadlineAt, hold: BigInt(input.hold) },
-      1n,
-    );
-    return { admitted: true, createdAt };
-  }
-
   const port: TestPort = {
     started: [],
     woken: [],
@@ -61,16 +33,13 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
     notReady: undefined,
     refuseCancel: false,
 
-    start(input) {
+    async start(input) {
       const failure = port.failStart;
       port.failStart = undefined;
-      if (failure !== undefined) return Promise.reject(failure);
-      const known = admissions.get(input.task);
-      if (known !== undefined) return known;
+      if (failure !== undefined) throw failure;
+      if (port.started.some(({ task }) => task === input.task)) return;
       port.started.push(input);
-      const admission = admit(input);
-      admissions.set(input.task, admission);
-      return admission;
+      await tasks.claim(input.task, BigInt(input.hold));
     },
 
     async cancel(id) {

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../domain/errors.ts';
+import { serviceUnavailable } from '../../domain/errors.ts';
 import { imageLeaseIdLength } from '../../store/image-leases.ts';
 import type { ImageLeaseStore } from '../../store/image-leases.ts';
 import type { CloseHold } from './close-hold.ts';
@@ -85,7 +85,8 @@ export function createImageLeases(deps: ImageLeasesDeps): ImageLeases {
     newImage: () => currentLease().newImage(),
     async watch(image) {
       const lease = own.get(image.slice(0, imageLeaseIdLength));
-      if (lease === undefined) throw leaseLost();
+      if (lease === undefined)
+        throw serviceUnavailable('the lease of this process ran out before the image was held');
       await lease.watch(image);
       const end = (): void => {
         lease.forget(image);
@@ -110,11 +111,4 @@ export function createImageLeases(deps: ImageLeasesDeps): ImageLeases {
       await current?.retire();
     },
   };
-}
-
-function leaseLost(): GatewayError {
-  return new GatewayError('service_unavailable', 'The service is not available at the moment.', {
-    retryAfterSeconds: 5,
-    detail: 'the lease of this process ran out before the image was held',
-  });
 }

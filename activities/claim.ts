@@ -1,0 +1,56 @@
+import { isTerminal } from '../src/domain/task.ts';
+import type { TaskInput, TaskResult } from '../src/domain/task-input.ts';
+import type { TaskDocument } from '../src/store/tasks.ts';
+import type { TaskActivityDeps } from './deps.ts';
+import type { Claim } from './types.ts';
+
+/**
+ * The first step of a workflow: the task becomes its own, and nobody else gives it up from then on. Also the first
+ * step after a reset, whatever the clock says by then: the workflow resumes from what its earlier run wrote.
+ */
+export function createClaimTask({ tasks, attempts, ledger }: TaskActivityDeps) {
+  return async function claimTask(input: TaskInput, version: string): Promise<Claim> {
+    const { task } = input;
+    const [found, entries] = await Promise.all([
+      tasks.claim(task, BigInt(input.hold)),
+      ledger.entriesOfTask(task),
+    ]);
+    const isHeld = entries.some(({ kind }) => kind === 'hold');
+    const isClosed = entries.some(({ kind }) => kind === 'settle' || kind === 'release');
+    if (found === undefined) {
+      if (!isHeld || isClosed || (await tasks.find(task)) !== undefined) return { state: 'given_up' };
+      await restoreProjection(input, version);
+      return resume(task);
+    }
+    if (isTerminal(found.status)) return { state: 'ended', result: resultOf(found) };
+    if (!isHeld) return { state: 'not_held' };
+    return found.unstarted === undefined ? resume(task) : { state: 'open' };
+  };
+
+  /** The projection was lost, and not the creation given up: that would have voided the hold first. */
+  async function restoreProjection(input: TaskInput, version: string): Promise<void> {
+    const { task: id, account, key, kind, model, createdAt, deadlineAt, hold } = input;
+    await tasks.insert(
+      { id, account, key, kind, model, createdAt, deadlineAt, hold: BigInt(hold) },
+      BigInt(version),
+    );
+  }
+
+  async function resume(task: string): Promise<Claim> {
+    const begun = await attempts.ofTask(task);
+    const accepted = begun.find(({ state }) => state === 'accepted');
+    if (accepted?.operation === undefined) return { state: 'open' };
+    const { n, channel, credential, operation, started_at: startedAt, ended_at: endedAt } = accepted;
+    return {
+      state: 'accepted',
+      attempts: n,
+      job: { candidate: { channel, credential }, operation, acceptedAt: endedAt ?? startedAt },
+    };
+  }
+}
+
+function resultOf({ status, charge, error }: TaskDocument): TaskResult {
+  return status === 'succeeded'
+    ? { status, charge: (charge ?? 0n).toString() }
+    : { status: 'failed', code: error?.code ?? 'internal_error' };
+}

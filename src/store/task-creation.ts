@@ -1,0 +1,72 @@
+import type { Collection } from 'mongodb';
+import { defined } from '../domain/defined.ts';
+import { isDuplicateKey } from './mongo.ts';
+import { sortKey } from './task-document.ts';
+import type { NewTask, TaskDocument } from './task-document.ts';
+
+/** From the first projection to the workflow's claim. */
+export function taskCreation(tasks: Collection<TaskDocument>) {
+  return {
+    /** Inserts the first projection. False: one is there already, and stays as it is. */
+    async insert(task: NewTask, version: bigint): Promise<boolean> {
+      const { id, createdAt, deadlineAt, unstarted, ...facts } = task;
+      const document: TaskDocument = {
+        _id: id,
+        ...facts,
+        status: 'pending',
+        version,
+        sort: sortKey(createdAt, id),
+        created_at: createdAt,
+        updated_at: createdAt,
+        deadline_at: deadlineAt,
+        trace_id: '',
+        open_key: task.key,
+        ...defined({ unstarted }),
+      };
+      try {
+        await tasks.insertOne(document);
+        return true;
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+        return false;
+      }
+    },
+
+    /** False: the workflow or another try of the creation has the task by now. Repeatable. */
+    async giveUp(id: string, unstarted: string): Promise<boolean> {
+      const given = await tasks.updateOne({ _id: id, unstarted }, { $set: { given_up: true } });
+      return given.matchedCount === 1;
+    },
+
+    async removeGivenUp(id: string): Promise<void> {
+      await tasks.deleteOne({ _id: id, given_up: true });
+    },
+
+    /** Continues the creation of a task that an earlier try left behind. False: it has started, or was given up. */
+    async takeOver(id: string, unstarted: string): Promise<boolean> {
+      const taken = await tasks.updateOne(
+        { _id: id, unstarted: { $exists: true }, given_up: { $exists: false } },
+        { $set: { unstarted } },
+      );
+      return taken.matchedCount === 1;
+    },
+
+    /**
+     * The workflow's own: from now on nobody gives the task up but the workflow. Resolves with the task as it was
+     * before; undefined: it was given up, or has no projection.
+     */
+    async claim(id: string, hold: bigint): Promise<TaskDocument | undefined> {
+      const before = await tasks.findOneAndUpdate(
+        { _id: id, given_up: { $exists: false } },
+        { $set: { hold }, $unset: { unstarted: '' } },
+        { returnDocument: 'before' },
+      );
+      return before ?? undefined;
+    },
+
+    /** Takes back the projection of a creation that an old workflow refused; a task that was sent stays. */
+    async removeUnadmitted(id: string): Promise<void> {
+      await tasks.deleteOne({ _id: id, status: 'pending' });
+    },
+  };
+}

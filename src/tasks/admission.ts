@@ -1,0 +1,186 @@
+import { z } from 'zod';
+import { GatewayError, serviceUnavailable } from '../domain/errors.ts';
+import { randomBase62 } from '../domain/ids.ts';
+import type { RandomBytes } from '../domain/ids.ts';
+import { formatMicros } from '../domain/money.ts';
+import type { PriceBasis } from '../domain/price.ts';
+import { racePoint } from '../domain/race-point.ts';
+import type { TaskInput } from '../domain/task-input.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { KeySlotStore } from '../store/key-slots.ts';
+import type { RequestRecord, RequestStore } from '../store/requests.ts';
+import { unstartedSince } from '../store/task-document.ts';
+import type { TaskStore } from '../store/tasks.ts';
+import type { Abandonments } from './abandonments.ts';
+import type { Creation, GiveUp } from './give-up.ts';
+import type { TaskPort } from './task-port.ts';
+
+export interface AdmissionDeps {
+  readonly tasks: Pick<TaskStore, 'find' | 'insert' | 'takeOver'>;
+  readonly requests: Pick<RequestStore, 'insert' | 'takeOver'>;
+  readonly ledger: Pick<Ledger, 'hold'>;
+  readonly keySlots: Pick<KeySlotStore, 'take' | 'release'>;
+  readonly port: Pick<TaskPort, 'start'>;
+  readonly giveUp: GiveUp;
+  readonly abandonments: Pick<Abandonments, 'add'>;
+  /** Micro-units by which an account may go below zero. */
+  readonly overdraftLimit: (account: string) => Promise<bigint>;
+  readonly now: () => number;
+  readonly randomBytes: RandomBytes;
+}
+
+export interface AdmissionRequest {
+  readonly input: TaskInput;
+  readonly record: Omit<RequestRecord, 'by' | 'callbackToken'>;
+  /** The key's limit on unfinished tasks. */
+  readonly concurrentTasks?: number;
+}
+
+/** `given_up`: this task id can no longer be used; nothing was created under it. */
+export type AdmissionResult = { readonly state: 'admitted' } | { readonly state: 'given_up' };
+
+export type Admit = (request: AdmissionRequest) => Promise<AdmissionResult>;
+
+/** From then on the reconciler may be at work on the creation: well below its two minutes. */
+const slowAfterMs = 60_000;
+
+/**
+ * Projection and request, then the hold, then the workflow. Every step may be repeated, by this try or by another one
+ * with the same task id, and every failure gives up what is there (`createGiveUp`). The projection comes first, because
+ * it is what a reconciler finds if this process dies: no hold is taken without it. Throws GatewayError; then nothing
+ * is left.
+ */
+export function createAdmit(deps: AdmissionDeps): Admit {
+  return async (request) => {
+    const { task, account } = request.input;
+    const unstarted = unstartedSince(deps.now(), randomBase62(8, deps.randomBytes));
+    const creation = { task, account, unstarted };
+    try {
+      await takeKeySlot(request, deps);
+      const documents = await writeDocuments(request, unstarted, deps);
+      if (documents !== 'ours') return { state: documents === 'started' ? 'admitted' : 'given_up' };
+      return await holdAndStart(request, creation, deps);
+    } catch (error) {
+      const outcome = await giveUp(creation, deps);
+      if (outcome === 'started') return { state: 'admitted' };
+      // Of another try of this creation, the slot is its own by now.
+      if (outcome === 'given_up') await release(request, deps);
+      throw error;
+    }
+  };
+}
+
+async function takeKeySlot({ input, concurrentTasks }: AdmissionRequest, deps: AdmissionDeps): Promise<void> {
+  if (concurrentTasks === undefined) return;
+  const slot = { task: input.task, until: input.deadlineAt };
+  if (await deps.keySlots.take(input.key, slot, concurrentTasks)) return;
+  throw new GatewayError(
+    'concurrency_limit_exceeded',
+    `This API key may have ${concurrentTasks} unfinished tasks. Wait for one to finish.`,
+    { retryAfterSeconds: 5 },
+  );
+}
+
+async function release({ input, concurrentTasks }: AdmissionRequest, deps: AdmissionDeps): Promise<void> {
+  if (concurrentTasks === undefined) return;
+  // What stays is taken off the count by the reconciler.
+  await deps.keySlots.release(input.key, input.task).catch(() => undefined);
+}
+
+/** `ours`: this try stands behind the creation now. `started`: an earlier try has brought it to its workflow. */
+async function writeDocuments(
+  { input, record }: AdmissionRequest,
+  unstarted: string,
+  deps: AdmissionDeps,
+): Promise<'ours' | 'started' | 'given_up'> {
+  const { task: id, account, key, kind, model, createdAt, deadlineAt } = input;
+  const hold = BigInt(input.hold);
+  const [inserted] = await Promise.all([
+    deps.tasks.insert({ id, account, key, kind, model, createdAt, deadlineAt, hold, unstarted }, 1n),
+    writeRequest(record, unstarted, deps),
+  ]);
+  await racePoint('admission.claimed', id);
+  if (inserted || (await deps.tasks.takeOver(id, unstarted))) return 'ours';
+  return (await isStarted(id, deps)) ? 'started' : 'given_up';
+}
+
+async function writeRequest(
+  record: AdmissionRequest['record'],
+  by: string,
+  { requests, randomBytes }: AdmissionDeps,
+): Promise<void> {
+  const whole = { ...record, callbackToken: randomBase62(32, randomBytes), by };
+  for (;;) {
+    if (await requests.insert(whole)) return;
+    if (await requests.takeOver(record.task, by)) return;
+  }
+}
+
+async function isStarted(task: string, { tasks }: AdmissionDeps): Promise<boolean> {
+  const found = await tasks.find(task);
+  return found !== undefined && found.unstarted === undefined;
+}
+
+async function holdAndStart(
+  request: AdmissionRequest,
+  creation: Creation,
+  deps: AdmissionDeps,
+): Promise<AdmissionResult> {
+  const since = deps.now();
+  const input = await hold(request, deps);
+  if (input === undefined) {
+    if ((await giveUp(creation, deps)) === 'given_up') await release(request, deps);
+    return { state: 'given_up' };
+  }
+  await racePoint('admission.held', input.task);
+  await deps.port.start(input);
+  await racePoint('admission.started', input.task);
+  if (deps.now() - since < slowAfterMs) return { state: 'admitted' };
+  // This process was stopped for a while: the task counts only if nobody has given it up, and nobody can from here on.
+  const unstarted = unstartedSince(deps.now(), randomBase62(8, deps.randomBytes));
+  const isOurs = (await deps.tasks.takeOver(input.task, unstarted)) || (await isStarted(input.task, deps));
+  if (isOurs) return { state: 'admitted' };
+  throw serviceUnavailable('the creation took too long and was given up');
+}
+
+/** The workflow's input with what is held: of an earlier try of this creation, that one's amount and price. */
+async function hold({ input }: AdmissionRequest, deps: AdmissionDeps): Promise<TaskInput | undefined> {
+  const amount = BigInt(input.hold);
+  const held = await deps.ledger.hold({
+    account: input.account,
+    task: input.task,
+    amount,
+    basis: JSON.stringify(input.basis),
+    overdraftLimit: await deps.overdraftLimit(input.account),
+  });
+  if (held.ok) {
+    return held.replayed
+      ? { ...input, hold: held.entry.amount.toString(), basis: basisOf(held.entry.basis) ?? input.basis }
+      : input;
+  }
+  if (held.refused === 'voided') return undefined;
+  throw new GatewayError(
+    'insufficient_balance',
+    `The task may cost up to ${formatMicros(amount)}, and ${formatMicros(held.available)} is available.`,
+  );
+}
+
+/** Written by an earlier try of ours: only its presence is checked. */
+const storedBasis = z.custom<PriceBasis>((value) => typeof value === 'object' && value !== null);
+
+function basisOf(text: string | undefined): PriceBasis | undefined {
+  return text === undefined ? undefined : storedBasis.parse(JSON.parse(text));
+}
+
+/** `started`: the workflow has the task. `not_ours`: another try does, or it will be known when MongoDB answers. */
+async function giveUp(creation: Creation, deps: AdmissionDeps): Promise<'given_up' | 'started' | 'not_ours'> {
+  try {
+    if (await deps.giveUp(creation)) return 'given_up';
+    const found = await deps.tasks.find(creation.task);
+    if (found === undefined) return 'given_up';
+    return found.unstarted === undefined ? 'started' : 'not_ours';
+  } catch {
+    deps.abandonments.add(creation);
+    return 'not_ours';
+  }
+}

@@ -1,0 +1,37 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import type { RequestStore } from '../store/requests.ts';
+import type { TaskStore } from '../store/tasks.ts';
+
+export interface GiveUpDeps {
+  readonly tasks: Pick<TaskStore, 'giveUp' | 'removeGivenUp'>;
+  readonly requests: Pick<RequestStore, 'remove'>;
+  readonly ledger: Pick<Ledger, 'void'>;
+}
+
+/** The creation of a task, as far as one try of it came. */
+export interface Creation {
+  readonly task: string;
+  readonly account: string;
+  /** `TaskDocument.unstarted` as this try wrote it. */
+  readonly unstarted: string;
+}
+
+/**
+ * Takes back everything that the creation of a task has written. False: the task is no longer this try's, and nothing
+ * was done. The projection is marked first and removed last, so that a crash in between leaves what the reconciler
+ * finds; in between the hold is voided, so that neither its own late write nor a late start of the workflow counts.
+ * Repeatable.
+ */
+export type GiveUp = (creation: Creation) => Promise<boolean>;
+
+export function createGiveUp({ tasks, requests, ledger }: GiveUpDeps): GiveUp {
+  return async ({ task, account, unstarted }) => {
+    if (!(await tasks.giveUp(task, unstarted))) return false;
+    await Promise.all([
+      ledger.void({ account, task, note: 'the creation was given up' }),
+      requests.remove(task, unstarted),
+    ]);
+    await tasks.removeGivenUp(task);
+    return true;
+  };
+}
