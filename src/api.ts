@@ -1,4 +1,5 @@
 import { createGiveUp } from './tasks/give-up.ts';
+import { LRUCache } from 'lru-cache';
 import { defined } from './domain/defined.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -219,13 +220,17 @@ const limitsMax = 10_000;
 
 /** Overdraft limits change rarely: read once in a few seconds per account. */
 function createOverdraftLimits({ stores, now }: Core): (account: string) => Promise<bigint> {
-  const known = new Map<string, { readonly limit: bigint; readonly until: number }>();
+  const known = new LRUCache<string, bigint>({
+    max: limitsMax,
+    ttl: limitTtlMs,
+    ttlResolution: 0,
+    perf: { now },
+  });
   return async (account) => {
     const cached = known.get(account);
-    if (cached !== undefined && cached.until > now()) return cached.limit;
+    if (cached !== undefined) return cached;
     const limit = (await stores.accounts.find(account))?.overdraft_limit ?? 0n;
-    if (known.size >= limitsMax) known.clear();
-    known.set(account, { limit, until: now() + limitTtlMs });
+    known.set(account, limit);
     return limit;
   };
 }

@@ -1,6 +1,7 @@
 import { defined } from '../domain/defined.ts';
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
 import type { Caller } from '../domain/caller.ts';
 import { randomBase62 } from '../domain/ids.ts';
 import type { RandomBytes } from '../domain/ids.ts';
@@ -48,13 +49,17 @@ const bearerPattern = /^Bearer +([\x21-\x7e]+)$/i;
 interface CachedKey {
   readonly key: KeyDocument;
   readonly caller: Caller;
-  readonly staleAt: number;
 }
 
 export function createKeyAuth(deps: KeyAuthDeps): KeyAuth {
   // By SHA-256 of the key: the key itself does not stay in memory, and a look-up tells nothing by its duration. Only
   // keys that exist are remembered, so nobody can fill the cache with guesses.
-  const cache = new Map<string, CachedKey>();
+  const cache = new LRUCache<string, CachedKey>({
+    max: cachedKeysMax,
+    ttl: cacheTtlMs,
+    ttlResolution: 0,
+    perf: { now: deps.now },
+  });
   const lookups = new Map<string, Promise<CachedKey | undefined>>();
   const hmacOf = (key: string): string => createHmac('sha256', deps.secret).update(key).digest('base64url');
 
@@ -65,9 +70,7 @@ export function createKeyAuth(deps: KeyAuthDeps): KeyAuth {
       cache.delete(digest);
       return undefined;
     }
-    const entry = { key: found, caller: toCaller(found), staleAt: deps.now() + cacheTtlMs };
-    const oldest = cache.size >= cachedKeysMax ? cache.keys().next().value : undefined;
-    if (oldest !== undefined) cache.delete(oldest);
+    const entry = { key: found, caller: toCaller(found) };
     cache.set(digest, entry);
     return entry;
   }
@@ -92,10 +95,8 @@ export function createKeyAuth(deps: KeyAuthDeps): KeyAuth {
       const key = bearerPattern.exec(authorization ?? '')?.[1];
       if (key === undefined || !isWellFormed(key)) return undefined;
       const digest = hash('sha256', key, 'base64');
-      const cached = cache.get(digest);
-      const now = deps.now();
-      const entry = cached !== undefined && now < cached.staleAt ? cached : await loadOnce(key, digest);
-      return entry !== undefined && isValid(entry.key, now) ? entry.caller : undefined;
+      const entry = cache.get(digest) ?? (await loadOnce(key, digest));
+      return entry !== undefined && isValid(entry.key, deps.now()) ? entry.caller : undefined;
     },
 
     forget(keyId) {

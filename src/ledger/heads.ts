@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { findLast, findSuccessors } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
 import { emptyHead } from './entry.ts';
@@ -17,19 +18,13 @@ export interface Heads {
 
 /** The last head of each account, at most `headsMax` of them; the one not used for longest is dropped. */
 export function createHeads(collection: LedgerCollection, headsMax: number): Heads {
-  const heads = new Map<string, Head>();
+  const heads = new LRUCache<string, Head>({ max: headsMax });
 
   function advance(account: string, head: Head): void {
     const seen = heads.get(account);
-    heads.delete(account);
     // Only the head's own fields: the map must not keep whole entries alive.
     const { seq, available, held, hash } = head;
     heads.set(account, seen !== undefined && seen.seq > seq ? seen : { seq, available, held, hash });
-    if (heads.size <= headsMax) return;
-    for (const oldest of heads.keys()) {
-      heads.delete(oldest);
-      return;
-    }
   }
 
   async function readCold(account: string): Promise<Head> {
@@ -39,12 +34,7 @@ export function createHeads(collection: LedgerCollection, headsMax: number): Hea
   }
 
   return {
-    async get(account) {
-      const seen = heads.get(account);
-      if (seen === undefined) return readCold(account);
-      advance(account, seen);
-      return seen;
-    },
+    get: async (account) => heads.get(account) ?? readCold(account),
 
     async refresh(account) {
       const seen = heads.get(account);
