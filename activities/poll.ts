@@ -107,9 +107,9 @@ async function record(
       return { result: { kind: 'succeeded', facts } };
     }
     case 'failed': {
-      const { code, failure, cost, traceId } = status;
+      const { code, failure, cost, withheld, traceId } = status;
       const message = `${code}: ${deps.scrub(status.message)}`;
-      const outcome = { kind: 'failed', code, message, failure, ...defined({ cost }) } as const;
+      const outcome = { kind: 'failed', code, message, failure, ...defined({ cost, withheld }) } as const;
       await deps.tasks.recordOutcome(task, outcome, traceId);
       return { result: { kind: 'failed' } };
     }

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { CircuitRecord } from './domain/circuit-rules.ts';
 import type { Logger } from './observability/log.ts';
 import { createChannels } from './routing/channels.ts';
+import type { LinkRules } from './routing/usable-links.ts';
 import type { Channels } from './routing/channels.ts';
 import { ConfigError } from './config/config-error.ts';
 import { rawEnvironment } from './config/environment.ts';
@@ -11,7 +12,7 @@ import type { GatewayConfig } from './config/gateway-file.ts';
 import { activityIds } from './domain/queues.ts';
 import { createHealth } from './capacity/capacity.ts';
 import type { Health } from './capacity/capacity.ts';
-import { createUpstreamClient } from './http-client/index.ts';
+import { createAddressRules, createUpstreamClient } from './http-client/index.ts';
 import { ensureLedgerIndexes, ledgerCollection } from './ledger/collection.ts';
 import { createLedger } from './ledger/ledger.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -64,8 +65,7 @@ export async function openCore(environment: Environment, log: Logger): Promise<C
     allowPrivateNetworks: environment.UPSTREAM_ALLOW_PRIVATE_NETWORKS,
   });
   const secrets = createSecrets(addresses.secretsKey);
-  const payloadKey = environment.PAYLOAD_ENCRYPTION === 'on' ? secrets.deriveKey('payload-codec') : undefined;
-  const temporal = temporalSettings(environment, addresses.temporalAddress, payloadKey);
+  const temporal = temporalSettings(environment, addresses.temporalAddress, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
   const health = createHealth({
     channelHealth: stores.circuits,
@@ -77,7 +77,8 @@ export async function openCore(environment: Environment, log: Logger): Promise<C
     now,
     random: Math.random,
   });
-  const channels = createChannels({ current: () => current, providers, request: upstream });
+  const links = linkRules(environment, log);
+  const channels = createChannels({ current: () => current, providers, request: upstream, links });
   const results = await openResults({
     channels,
     config: current.results,
@@ -141,6 +142,19 @@ export function webhookSecretsOf(
   return async (account) => {
     const found = await core.stores.accounts.find(account);
     return (found?.webhook_secrets ?? []).map((sealed) => core.secrets.open('webhook-secret', sealed));
+  };
+}
+
+function payloadKey({ PAYLOAD_ENCRYPTION }: Environment, secrets: Secrets): Buffer | undefined {
+  return PAYLOAD_ENCRYPTION === 'on' ? secrets.deriveKey('payload-codec') : undefined;
+}
+
+function linkRules(environment: Environment, log: Logger): LinkRules {
+  const { UPSTREAM_ALLOW_PRIVATE_NETWORKS: upstream, MEDIA_ALLOW_PRIVATE_NETWORKS: media } = environment;
+  const rules = createAddressRules([...upstream, ...media]);
+  return {
+    check: (url) => rules.checkUrl(url),
+    onWithheld: (urls) => log.error({ url: urls }, 'an image was delivered with a link that cannot be used'),
   };
 }
 

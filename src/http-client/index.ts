@@ -7,4 +7,5 @@ export { createGuardedClient, GuardedRequestError } from './guarded-client.ts';
 export type { GuardedClient, GuardedClientOptions } from './guarded-client.ts';
 export { createUpstreamClient } from './upstream-client.ts';
 export type { UpstreamClient, UpstreamClientOptions } from './upstream-client.ts';
+export { createAddressRules } from './address-rules.ts';
 export { scrub } from './scrub.ts';

@@ -170,6 +170,8 @@ export type OperationStatus =
       readonly code: string;
       readonly message: string;
       readonly failure: Failure;
+      /** Links of a result that must not reach a caller. Adapters deliver links as they came; see usable-links.ts. */
+      readonly withheld?: readonly string[];
       readonly cost?: Cost;
       readonly traceId?: string;
     };

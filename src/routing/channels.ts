@@ -2,6 +2,8 @@ import { defined } from '../domain/defined.ts';
 import type { ChannelConfig, GatewayConfig } from '../config/gateway-file.ts';
 import type { TaskKind } from '../domain/task.ts';
 import type { GenerationRequest, ImageRequest, VideoRequest } from '../domain/request.ts';
+import { withUsableLinks } from './usable-links.ts';
+import type { LinkRules } from './usable-links.ts';
 import type { HttpRequest, Provider, ProviderContext, TaskProvider } from '../providers/provider.ts';
 
 /** A channel of the running configuration, ready to be called. */
@@ -19,9 +21,14 @@ export interface ChannelsOptions {
   readonly current: () => GatewayConfig;
   readonly providers: Readonly<Record<string, Provider>>;
   readonly request: HttpRequest;
+  readonly links: LinkRules;
 }
 
-export function createChannels({ current, providers, request }: ChannelsOptions): Channels {
+export function createChannels(options: ChannelsOptions): Channels {
+  const { current, request, links } = options;
+  const providers = Object.fromEntries(
+    Object.entries(options.providers).map(([name, provider]) => [name, withUsableLinks(provider, links)]),
+  );
   return (id) => {
     const config = current().channels.find((channel) => channel.id === id);
     const provider = config === undefined ? undefined : providers[config.provider];

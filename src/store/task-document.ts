@@ -61,6 +61,8 @@ export type TaskOutcomeDocument =
       readonly message: string;
       /** Absent in tasks of older versions. */
       readonly failure?: Failure;
+      /** Links that the upstream delivered and nobody may follow: for operators only. */
+      readonly withheld?: readonly string[];
       readonly cost?: Cost;
     };
 

@@ -77,7 +77,12 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           tasks,
           requests,
           attempts: createAttemptStore(database.db, Date.now),
-          channels: createChannels({ current: () => world.config, providers, request: client }),
+          channels: createChannels({
+            current: () => world.config,
+            providers,
+            request: client,
+            links: { check: () => undefined, onWithheld: () => undefined },
+          }),
           gate: { enter: async () => undefined, report: async () => undefined, leave: async () => undefined },
           copyResults: async (_task, items) => items,
           submitLimiter: () => ({ take: async () => undefined, pause: () => undefined }),

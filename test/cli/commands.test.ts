@@ -122,7 +122,7 @@ describe('tasks', () => {
     const account = await world.newAccount();
     const id: string = (await account.create()).body.id;
     const listed = await gateway(['tasks', 'list', '--account', account.id, '--status', 'pending']);
-    expect(listed.text).toMatch(new RegExp(`^${id} +${account.id} +clip +pending +- +1\\.000000 +-`, 'm'));
+    expect(listed.text).toMatch(new RegExp(`^${id} +${account.id} +clip +pending +- +0\\.500000 +-`, 'm'));
     expect((await gateway(['tasks', 'list', '--account', account.id, '--needs-attention'])).text).toBe(
       'None.',
     );
@@ -171,7 +171,7 @@ describe('ledger', () => {
     expect(text.split('\n')[1]).toMatch(
       /^ +1 +\d{4}-\S+Z +credit +10\.000000 +10\.000000 +0\.000000 +- +by operator$/,
     );
-    expect(text.split('\n')[2]).toMatch(/hold +1\.000000 +9\.000000 +1\.000000 +task_/);
+    expect(text.split('\n')[2]).toMatch(/hold +0\.500000 +9\.500000 +0\.500000 +task_/);
     expect((await gateway(['ledger', 'show', account.id, '--after', '1'])).text).not.toContain('credit');
   });
 

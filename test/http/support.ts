@@ -187,7 +187,12 @@ async function openWorld(
       secrets,
       adminToken,
       catalogue,
-      channels: createChannels({ current: () => config, providers, request: unused }),
+      channels: createChannels({
+        current: () => config,
+        providers,
+        request: unused,
+        links: { check: () => undefined, onWithheld: () => undefined },
+      }),
       port,
       ledger,
       createTask: createTaskService({

@@ -26,6 +26,9 @@ export const adminTaskSchema = taskSchema
     charge: z.string().nullable(),
     charge_estimated: z.boolean(),
     upstream_cost: costSchema.nullable(),
+    withheld_links: z
+      .array(z.string())
+      .meta({ description: 'Links of a result that were not passed on, as the upstream delivered them.' }),
     queue_position: z
       .int()
       .nullable()
@@ -90,6 +93,7 @@ export function presentAdminTask(task: TaskDocument, mediaUrl: MediaUrl): z.outp
     charge: task.charge === undefined ? null : formatMicros(task.charge),
     charge_estimated: task.charge_estimated ?? false,
     upstream_cost: task.outcome?.cost ?? null,
+    withheld_links: task.outcome?.kind === 'failed' ? [...(task.outcome.withheld ?? [])] : [],
     queue_position: task.queue_position ?? null,
     deadline_at: toSeconds(task.deadline_at),
     needs_attention: task.attention ?? null,

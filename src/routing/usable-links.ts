@@ -1,0 +1,74 @@
+import type { ResultItem } from '../domain/task.ts';
+import { UpstreamError } from '../providers/provider.ts';
+import type { OperationStatus, Provider, TaskProvider } from '../providers/provider.ts';
+
+export interface LinkRules {
+  /** Why a link must not reach a caller, as a sentence; undefined: it may. */
+  readonly check: (url: string) => string | undefined;
+  /** For operators, where no task keeps them: links that were withheld. */
+  readonly onWithheld: (links: readonly string[]) => void;
+}
+
+const code = 'unusable_link';
+const message = 'The upstream delivered a link that cannot be used.';
+
+/**
+ * An adapter whose results hold usable links only. What an upstream answers is as little trusted as what a caller
+ * sends: a link that is not an absolute web address, holds credentials or points into a private network makes the
+ * result a failure, which is not charged. The links stay with the failure, for operators.
+ */
+export function withUsableLinks(provider: Provider, rules: LinkRules): Provider {
+  const { video, imageTask, image } = provider;
+  return {
+    ...provider,
+    ...(video === undefined ? {} : { video: checkedTasks(video, rules) }),
+    ...(imageTask === undefined ? {} : { imageTask: checkedTasks(imageTask, rules) }),
+    ...(image === undefined
+      ? {}
+      : {
+          image: {
+            ...image,
+            generate: async (request, context) => {
+              const generated = await image.generate(request, context);
+              const withheld = unusableLinks(generated.images, rules);
+              if (withheld.length === 0) return generated;
+              rules.onWithheld(withheld);
+              // It was rendered: another channel would render it again.
+              throw new UpstreamError('ambiguous', message, { code });
+            },
+          },
+        }),
+  };
+}
+
+function checkedTasks<Request>(provider: TaskProvider<Request>, rules: LinkRules): TaskProvider<Request> {
+  const { list } = provider;
+  return {
+    ...provider,
+    status: async (operation, context) => checkedStatus(await provider.status(operation, context), rules),
+    ...(list === undefined
+      ? {}
+      : {
+          list: async (operations, context) => {
+            const found = await list(operations, context);
+            return new Map([...found].map(([id, status]) => [id, checkedStatus(status, rules)]));
+          },
+        }),
+  };
+}
+
+function checkedStatus(status: OperationStatus, rules: LinkRules): OperationStatus {
+  if (status.state !== 'succeeded') return status;
+  const withheld = unusableLinks(status.items, rules);
+  if (withheld.length === 0) return status;
+  const { items: _items, facts: _facts, ...rest } = status;
+  return { ...rest, state: 'failed', code, message, failure: { class: 'internal' }, withheld };
+}
+
+function unusableLinks(
+  items: readonly Pick<ResultItem, 'url' | 'lastFrameUrl'>[],
+  { check }: LinkRules,
+): string[] {
+  const links = items.flatMap(({ url, lastFrameUrl }) => [url ?? [], lastFrameUrl ?? []].flat());
+  return links.filter((link) => check(link) !== undefined);
+}
