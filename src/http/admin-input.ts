@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { GatewayError } from '../domain/errors.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import { parseMicros } from '../domain/money.ts';
+import { queryNumber } from './query-fields.ts';
 import type { AccountDocument, AccountStore } from '../store/accounts.ts';
 
 /** Input that several operators' routes share. */
@@ -12,12 +13,7 @@ const accountCharactersMax = 64;
 export const nameCharactersMax = 128;
 export const reasonCharactersMax = 500;
 
-export const pageSize = z.coerce
-  .number({ error: 'must be a number' })
-  .int()
-  .min(1)
-  .max(pageSizeMax)
-  .default(pageSizeDefault);
+export const pageSize = queryNumber(z.int().min(1).max(pageSizeMax).default(pageSizeDefault));
 
 export const accountId = z
   .string()

@@ -6,6 +6,7 @@ import { GatewayError } from '../domain/errors.ts';
 import { createBodyBudget } from './bodies/body-budget.ts';
 import type { BodyAllowance, BodyBudget } from './bodies/body-budget.ts';
 import type { AppDeps, RouteDeps } from './deps.ts';
+import { isRecord } from './body-fields.ts';
 import { createFairGate } from './fair-gate.ts';
 import { createIdentify } from './identify.ts';
 import { createKeyConcurrency } from './key-concurrency.ts';
@@ -120,7 +121,7 @@ function createAnswer(budget: BodyBudget, { uploadBytesPerSecondMin }: RequestLi
 
 async function runAndWrite(route: Route, body: unknown, called: Called): Promise<void> {
   const { context } = called;
-  const request = { params: context.params, query: context.query, body, meta: requestMeta(context) };
+  const request = { params: context.params, query: context.query, body, meta: requestMeta(context, body) };
   writeReply(context, await runRoute(route, request, called));
 }
 
@@ -134,17 +135,26 @@ async function runRoute(route: Route, request: RawRequest, { identity, context }
     return await route.run(request, identity);
   } catch (error) {
     if (identity.kind === 'key') context.set({ ...concurrencyHeaders(identity.caller, error) });
+    if (error instanceof GatewayError) context.state.errorStatus = route.statuses?.[error.code];
     throw error;
   }
 }
 
-function requestMeta(context: AppContext): RequestMeta {
+const unknownFieldsMax = 20;
+const fieldCharactersMax = 64;
+
+function requestMeta(context: AppContext, body: unknown): RequestMeta {
   return {
     id: context.state.requestId,
     header: (name) => {
       const value = context.req.headers[name];
       return Array.isArray(value) ? value.join(', ') : value;
     },
+    unknownFields: (known) =>
+      Object.keys(isRecord(body) ? body : {})
+        .filter((name) => !known.has(name))
+        .slice(0, unknownFieldsMax)
+        .map((name) => name.slice(0, fieldCharactersMax)),
     closed: () => {
       const hangUp = new AbortController();
       context.res.once('close', () => hangUp.abort());

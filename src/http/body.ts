@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import { GatewayError } from '../domain/errors.ts';
 import { consumeBody } from './bodies/consume-body.ts';
 import { JsonScanner } from './bodies/json-scanner.ts';
+import { isRecord, withoutNulls } from './body-fields.ts';
 import type { BodyReader } from './route.ts';
 
 export const videoBodyBytesMax = 1024 * 1024;
@@ -67,14 +68,15 @@ export class JsonText {
     this.pieces.push(piece);
   }
 
-  /** Throws invalid_json for anything but an object, and for one that carries a `__proto__`. */
-  parse(): object {
+  /**
+   * Fields that are null count as absent. Throws invalid_json for anything but an object, and for one that carries a
+   * `__proto__`.
+   */
+  parse(): Record<string, unknown> {
     const body = parseJson(Buffer.concat(this.pieces).toString('utf8'));
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-      throw new GatewayError('invalid_json', 'The body must be a JSON object.');
-    }
+    if (!isRecord(body)) throw new GatewayError('invalid_json', 'The body must be a JSON object.');
     if (hasPrototypeKey(body)) throw notJson();
-    return body;
+    return withoutNulls(body);
   }
 }
 

@@ -103,13 +103,14 @@ const bodyCodes = [
 
 function describeErrors(route: Route): RouteConfig['responses'] {
   const codes = errorCodesOf(route);
-  const statuses = [...new Set(codes.map((code) => errorTable[code].status))];
+  const statusOf = (code: ErrorCode): number => route.statuses?.[code] ?? errorTable[code].status;
+  const statuses = [...new Set(codes.map(statusOf))];
   return Object.fromEntries(
     statuses.map((status) => [
       String(status),
       {
         description: codes
-          .filter((code) => errorTable[code].status === status)
+          .filter((code) => statusOf(code) === status)
           .map((code) => `\`${code}\``)
           .join(', '),
         content: { 'application/json': { schema: errorSchema } },

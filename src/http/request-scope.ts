@@ -9,6 +9,8 @@ export interface RequestState {
   requestId: string;
   /** operationId of the route; empty until one matched. */
   operation: string;
+  /** Where the route answers an error with another status than its code usually has. */
+  errorStatus: number | undefined;
 }
 
 export interface RequestScopeDeps extends Pick<AppDeps, 'log' | 'metrics'> {
@@ -24,6 +26,7 @@ export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestSt
     const requestId = requestIdOf(context.req.headers['x-request-id']);
     context.state.requestId = requestId;
     context.state.operation = '';
+    context.state.errorStatus = undefined;
     context.set('x-request-id', requestId);
     try {
       refuseEncodedBody(context.req.headers['content-encoding']);
@@ -62,7 +65,7 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
   }
   // What is left of an unread body is thrown away; else the connection could carry no further request.
   context.req.resume();
-  context.status = error.status;
+  context.status = context.state.errorStatus ?? error.status;
   context.set(errorHeaders(error));
   context.set('content-type', 'application/json; charset=utf-8');
   context.body = JSON.stringify(presentError(error));

@@ -32,6 +32,8 @@ interface Operation {
   readonly success: Success;
   /** Beside those that its authentication, its body and every route imply. */
   readonly errors: readonly ErrorCode[];
+  /** Where a code has another status than usual. */
+  readonly statuses?: Readonly<Partial<Record<ErrorCode, number>>>;
 }
 
 /** Which parts of a request the route reads. Unknown fields are ignored. */
@@ -68,6 +70,8 @@ export interface RequestMeta {
   readonly id: string;
   /** Lower-case name. */
   header(name: string): string | undefined;
+  /** Names at the top level of the body that are not among `known`; at most 20, cut to 64 characters. */
+  unknownFields(known: ReadonlySet<string>): readonly string[];
   /** Aborted when the caller hangs up. Made on first use. */
   closed(): AbortSignal;
 }

@@ -50,14 +50,16 @@ describe('400 names the field', () => {
 
   it.each<[Record<string, unknown>, string, string]>([
     [{ model: undefined }, 'missing_parameter', 'model'],
-    [{ model: null }, 'invalid_parameter', 'model'],
+    [{ model: null }, 'missing_parameter', 'model'],
     [{ model: 5 }, 'invalid_parameter', 'model'],
     [{ model: '' }, 'invalid_parameter', 'model'],
     [{ model: 'x'.repeat(129) }, 'invalid_parameter', 'model'],
     [{ model: 'nonexistent' }, 'model_not_found', 'model'],
     [{ model: 'picture' }, 'unsupported_parameter', 'model'],
     [{ prompt: undefined }, 'missing_parameter', 'prompt'],
-    [{ prompt: null }, 'invalid_parameter', 'prompt'],
+    [{ prompt: null }, 'missing_parameter', 'prompt'],
+    [{ prompt: ' '.repeat(64_001) }, 'invalid_parameter', 'prompt'],
+    [{ duration: '1'.repeat(100_000) }, 'invalid_parameter', 'duration'],
     [{ prompt: '' }, 'invalid_parameter', 'prompt'],
     [{ prompt: ' \n\t' }, 'invalid_parameter', 'prompt'],
     [{ prompt: ['a'] }, 'invalid_parameter', 'prompt'],
@@ -116,7 +118,6 @@ describe('400 names the field', () => {
     [{ size: '1280x720x3' }, 'invalid_parameter', 'size'],
     [{ size: '999999x720' }, 'invalid_parameter', 'size'],
     [{ duration: true }, 'invalid_parameter', 'duration'],
-    [{ duration: null }, 'invalid_parameter', 'duration'],
     [{ duration: [5] }, 'invalid_parameter', 'duration'],
     [{ duration: 0 }, 'invalid_parameter', 'duration'],
     [{ duration: -2 }, 'invalid_parameter', 'duration'],
@@ -133,7 +134,6 @@ describe('400 names the field', () => {
     [{ seconds: 'x' }, 'invalid_parameter', 'seconds'],
     [{ seconds: {} }, 'invalid_parameter', 'seconds'],
     [{ metadata: 5 }, 'invalid_parameter', 'metadata'],
-    [{ metadata: null }, 'invalid_parameter', 'metadata'],
     [{ metadata: [] }, 'invalid_parameter', 'metadata'],
     [{ metadata: 'not json' }, 'invalid_parameter', 'metadata'],
     [{ metadata: '' }, 'invalid_parameter', 'metadata'],
@@ -147,7 +147,6 @@ describe('400 names the field', () => {
     [{ metadata: '{"draft": 1}' }, 'invalid_parameter', 'metadata.draft'],
     [{ metadata: { generate_audio: 1 } }, 'invalid_parameter', 'metadata.generate_audio'],
     [{ metadata: { watermark: 'no' } }, 'invalid_parameter', 'metadata.watermark'],
-    [{ metadata: { return_last_frame: null } }, 'invalid_parameter', 'metadata.return_last_frame'],
     [{ metadata: { seed: '1' } }, 'invalid_parameter', 'metadata.seed'],
     [{ metadata: { seed: 1.5 } }, 'invalid_parameter', 'metadata.seed'],
     [{ metadata: { seed: 1e20 } }, 'invalid_parameter', 'metadata.seed'],
@@ -167,7 +166,6 @@ describe('400 names the field', () => {
     [{ metadata: { safety_identifier: 5 } }, 'invalid_parameter', 'metadata.safety_identifier'],
     [{ metadata: { safety_identifier: 'x'.repeat(257) } }, 'invalid_parameter', 'metadata.safety_identifier'],
     [{ metadata: { tools: 'web_search' } }, 'invalid_parameter', 'metadata.tools'],
-    [{ metadata: { tools: null } }, 'invalid_parameter', 'metadata.tools'],
     [{ metadata: { callback_url: 5 } }, 'invalid_parameter', 'metadata.callback_url'],
     [{ metadata: { callback_url: 'nonsense' } }, 'callback_url_not_allowed', 'metadata.callback_url'],
     [
@@ -269,6 +267,43 @@ describe('the field rules', () => {
     [{ metadata: {} }, { extra: {} }],
   ])('%j', async (body, expected) => {
     expect(await understood(await world.newAccount(), body)).toMatchObject(expected);
+  });
+
+  it('null counts as absent, wherever a field is known', async () => {
+    const names = [
+      'mode', 'input_type', 'image', 'images', 'videos', 'audios', 'resolution', 'ratio', 'size', 'duration', 'seconds', 'metadata',
+    ]; // prettier-ignore
+    const known = [
+      'draft', 'generate_audio', 'watermark', 'return_last_frame', 'callback_url', 'seed', 'execution_expires_after',
+      'safety_identifier', 'tools', 'mode', 'resolution', 'ratio', 'size', 'duration', 'seconds',
+    ]; // prettier-ignore
+    const nulls = (of: readonly string[]) => Object.fromEntries(of.map((name) => [name, null]));
+    const account = await world.newAccount();
+    const plain = await understood(account, {});
+    expect(await understood(account, nulls(names))).toEqual(plain);
+    for (const metadata of [nulls(known), JSON.stringify(nulls(known))]) {
+      expect(await understood(account, { metadata })).toEqual(plain);
+    }
+    // What the gateway does not know goes upstream as it came.
+    expect((await understood(account, { metadata: { theirs: null } })).extra).toEqual({ theirs: null });
+    const estimate = await account.call('POST', '/v1/videos/generations/estimate', {
+      body: { model: 'clip', prompt: 'x', ...nulls(names) },
+    });
+    expect(estimate.status).toBe(200);
+  });
+
+  it('a misspelt field is named in the warnings, and of many only some', async () => {
+    const account = await world.newAccount();
+    const answer = await account.create({ resolutoin: '480p', ratio: '16:9' });
+    expect(answer.body.warnings).toEqual(['resolutoin']);
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`${'x'.repeat(100)}${n}`, n]));
+    const { warnings } = (await account.create(many)).body;
+    expect(warnings).toHaveLength(20);
+    expect(Math.max(...warnings.map((name: string) => name.length))).toBe(64);
+    const estimate = await account.call('POST', '/v1/videos/generations/estimate', {
+      body: { model: 'clip', prompt: 'x', durration: 5 },
+    });
+    expect(estimate.text).toContain('durration');
   });
 
   it('unknown fields on the top level are ignored', async () => {

@@ -121,6 +121,13 @@ describe('filters', () => {
 
 it.each([
   ['limit=0', 'limit'],
+  ['limit=', 'limit'],
+  ['limit=0x10', 'limit'],
+  ['limit=1&limit=2', 'limit'],
+  ['created_before=', 'created_before'],
+  ['created_after=', 'created_after'],
+  ['created_after=%20', 'created_after'],
+  ['created_after=1e3', 'created_after'],
   ['limit=101', 'limit'],
   ['limit=x', 'limit'],
   ['limit=1.5', 'limit'],

@@ -216,6 +216,8 @@ describe('keys', () => {
     [{}, 'missing_parameter', 'account'],
     [{ models: [] }, 'invalid_parameter', 'models'],
     [{ models: 'clip' }, 'invalid_parameter', 'models'],
+    [{ models: ['clip', 'clop'] }, 'invalid_parameter', 'models[1]'],
+    [{ channels: ['won'] }, 'invalid_parameter', 'channels[0]'],
     [{ models: ['clip', 5] }, 'invalid_parameter', 'models[1]'],
     [{ requests_per_minute: 0 }, 'invalid_parameter', 'requests_per_minute'],
     [{ concurrent_tasks: 1.5 }, 'invalid_parameter', 'concurrent_tasks'],

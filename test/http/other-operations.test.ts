@@ -133,7 +133,8 @@ describe('models', () => {
   it('an unknown model', async () => {
     const { call } = await world.newAccount();
     const answer = await call('GET', '/v1/models/nothing');
-    expect([answer.status, answer.body.error.code]).toEqual([400, 'model_not_found']);
+    expect([answer.status, answer.body.error.code]).toEqual([404, 'model_not_found']);
+    expect(answer.body.error.type).toBe('invalid_request_error');
   });
 });
 

@@ -64,6 +64,9 @@ describe('routing', () => {
     '/admin',
     '/%zz',
     '/v1/videos/generations/a/b/c',
+    '/V1/models',
+    '/v1/Videos/generations',
+    '/HEALTHZ',
   ])('GET %s is route_not_found', async (path) => {
     const answer = await world.call('GET', path);
     expect(answer.status).toBe(404);

@@ -1,25 +1,21 @@
 import { z } from 'zod';
 import type { JsonValue } from '../../domain/request.ts';
 import { UploadedFile } from './uploaded-file.ts';
-import { isDeeperThan } from '../videos/video-body.ts';
+import { parseJsonText } from '../bodies/json-scanner.ts';
+import {
+  callbackUrlCharactersMax,
+  expiresAfterSecondsMax,
+  isDeeperThan,
+  isRecord,
+  modelCharactersMax,
+  prompt,
+  withoutNulls,
+  word,
+} from '../body-fields.ts';
 
 /** The body of an image create, JSON or form, as it comes over the wire. */
 
-const modelCharactersMax = 128;
-const promptCharactersMax = 32_000;
-const wordCharactersMax = 64;
-const callbackUrlCharactersMax = 2_048;
-const expiresAfterSecondsMax = 259_200;
 const extraDepthMax = 32;
-
-const word = z.string().min(1).max(wordCharactersMax);
-const prompt = z
-  .string()
-  .refine((text) => text.trim() !== '', 'must not be empty')
-  .refine(
-    (text) => text.length <= promptCharactersMax || Array.from(text).length <= promptCharactersMax,
-    `must have at most ${promptCharactersMax} characters`,
-  );
 
 const upload = z
   .custom<UploadedFile>((value) => value instanceof UploadedFile)
@@ -47,10 +43,11 @@ const metadataFields = z
   })
   .catchall(anyJson);
 
+const metadataNames: ReadonlySet<string> = new Set(Object.keys(metadataFields.shape));
+
 const metadata = z.preprocess((value, context) => {
-  if (typeof value !== 'string') return value;
-  const parsed = parseObject(value);
-  if (parsed !== undefined) return parsed;
+  const parsed = typeof value === 'string' ? parseJsonText(value) : value;
+  if (isRecord(parsed)) return withoutNulls(parsed, metadataNames);
   context.addIssue({ code: 'custom', message: 'must be an object, or a string that holds a JSON object' });
   return z.NEVER;
 }, metadataFields);
@@ -79,12 +76,3 @@ export type ImageBody = z.output<typeof fields>;
 
 /** What the gateway itself reads; the rest goes to upstreams that know it. */
 export const consumedImageFields: ReadonlySet<string> = new Set(Object.keys(fields.shape));
-
-function parseObject(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text, (key, item: unknown) => (key === '__proto__' ? undefined : item));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}

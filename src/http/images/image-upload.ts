@@ -69,7 +69,7 @@ async function readJson({ req }: Context, { scope, workspace, limits }: Reading)
   } finally {
     await spool.close();
   }
-  const fields = Object.entries(text.parse()).filter(([, value]) => value !== null);
+  const fields = Object.entries(text.parse());
   return Object.fromEntries(fields.map(([name, value]) => [name, withFiles(value, splitter)]));
 }
 

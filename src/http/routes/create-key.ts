@@ -1,5 +1,6 @@
 import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
+import { GatewayError } from '../../domain/errors.ts';
 import { randomBase62 } from '../../domain/ids.ts';
 import type { KeyDocument } from '../../store/keys.ts';
 import { findAccount, nameCharactersMax } from '../admin-input.ts';
@@ -9,7 +10,7 @@ import { keySchema, presentKey } from '../presenters/key.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'accounts' | 'keys' | 'auth' | 'randomBytes' | 'now'>;
+type Deps = Pick<RouteDeps, 'accounts' | 'catalogue' | 'keys' | 'auth' | 'randomBytes' | 'now'>;
 
 const idCharacters = 16;
 const permittedItemsMax = 200;
@@ -28,7 +29,7 @@ const body = z.object({
   expires_at: z.int().optional().meta({ description: 'Unix seconds, in the future.' }),
 });
 
-export function createKey({ accounts, keys, auth, randomBytes, now }: Deps): Route {
+export function createKey({ accounts, catalogue, keys, auth, randomBytes, now }: Deps): Route {
   return adminRoute({
     operationId: 'createKey',
     summary: 'Create an API key',
@@ -48,6 +49,7 @@ export function createKey({ accounts, keys, auth, randomBytes, now }: Deps): Rou
     },
     errors: ['account_not_found'],
     async handle({ body: asked }) {
+      checkPermitted(asked, catalogue);
       const account = await findAccount(accounts, asked.account);
       const { key, hmac, prefix } = auth.newKey();
       const document: KeyDocument = {
@@ -63,6 +65,21 @@ export function createKey({ accounts, keys, auth, randomBytes, now }: Deps): Rou
       return jsonReply({ ...presentKey(document), key });
     },
   });
+}
+
+/** A misspelt name would make a key that can do nothing. */
+function checkPermitted(asked: z.output<typeof body>, catalogue: Deps['catalogue']): void {
+  const models = new Set(catalogue.current().models.map(({ id }) => id));
+  const lists = [
+    ['models', asked.models ?? [], (id: string) => models.has(id)],
+    ['channels', asked.channels ?? [], (id: string) => catalogue.channel(id) !== undefined],
+  ] as const;
+  for (const [name, ids, isKnown] of lists) {
+    const index = ids.findIndex((id) => !isKnown(id));
+    if (index === -1) continue;
+    const param = `${name}[${index}]`;
+    throw new GatewayError('invalid_parameter', `The configuration has no ${param} of this name.`, { param });
+  }
 }
 
 type Restrictions = Pick<

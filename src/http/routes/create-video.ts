@@ -7,7 +7,7 @@ import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { createdTaskSchema, presentCreatedTask } from '../presenters/created-task.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
-import { videoBodySchema } from '../videos/video-body.ts';
+import { videoBodySchema, videoFieldNames } from '../videos/video-body.ts';
 import { parseVideo } from '../videos/video-request.ts';
 
 type Deps = Pick<RouteDeps, 'createTask' | 'admissions' | 'metrics' | 'checkCallbackUrl' | 'checkMediaUrl'>;
@@ -50,7 +50,10 @@ export function createVideo(deps: Deps): Route {
         );
         deps.metrics.countCreate(task.replayed ? 'replayed' : 'created');
         const headers = task.replayed ? { 'idempotency-replayed': 'true' } : undefined;
-        return jsonReply(presentCreatedTask(task, 'video', ignored), headers);
+        return jsonReply(
+          presentCreatedTask(task, 'video', [...meta.unknownFields(videoFieldNames), ...ignored]),
+          headers,
+        );
       } catch (error) {
         deps.metrics.countCreate(error instanceof GatewayError ? error.code : 'internal_error');
         throw error;

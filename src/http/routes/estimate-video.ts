@@ -4,7 +4,7 @@ import type { RouteDeps } from '../deps.ts';
 import { estimateSchema, presentEstimate } from '../presenters/estimate.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
-import { videoBodySchema } from '../videos/video-body.ts';
+import { videoBodySchema, videoFieldNames } from '../videos/video-body.ts';
 import { parseVideo } from '../videos/video-request.ts';
 
 type Deps = Pick<RouteDeps, 'catalogue' | 'checkCallbackUrl' | 'checkMediaUrl'>;
@@ -36,7 +36,7 @@ export function estimateVideo(deps: Deps): Route {
       return jsonReply(
         presentEstimate(plan, {
           currency: deps.catalogue.current().currency,
-          ignored,
+          ignored: [...meta.unknownFields(videoFieldNames), ...ignored],
           explainRoute: meta.header('x-explain-route') === '1',
         }),
       );

@@ -4,6 +4,7 @@ import type { Caller } from '../../domain/caller.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { GenerationRequest } from '../../domain/request.ts';
 import { explainRoute as explain } from '../../routing/explain.ts';
+import { withoutNulls } from '../body-fields.ts';
 import { adminBodyBytesMax, jsonBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { imageGenerationBodySchema } from '../images/image-body.ts';
@@ -66,12 +67,12 @@ async function callerOf(id: string | undefined, { keys }: Deps): Promise<Caller>
 }
 
 async function parse(
-  request: { readonly model: string },
+  request: Readonly<Record<string, unknown>> & { readonly model: string },
   caller: Caller,
   deps: Deps,
 ): Promise<GenerationRequest> {
   const model = deps.catalogue.model(request.model, caller);
-  const input = { params: {}, query: {}, body: request };
+  const input = { params: {}, query: {}, body: withoutNulls(request) };
   if (model.kind === 'video')
     return parseVideo(parseInput(z.object({ body: videoBodySchema }), input).body, deps).request;
   if (deps.images === undefined)

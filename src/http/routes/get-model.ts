@@ -15,6 +15,8 @@ export function getModel({ catalogue }: Pick<RouteDeps, 'catalogue'>): Route {
     input: z.object({ params: z.object({ model: z.string().min(1) }) }),
     success: { description: 'The model, its capabilities and its prices.', schema: modelSchema },
     errors: ['model_not_found', 'model_not_allowed', 'channel_not_allowed'],
+    // As official clients expect of a resource that is not there; in a create it is a parameter that is wrong.
+    statuses: { model_not_found: 404 },
     async handle({ params, caller }) {
       const model = catalogue.model(params.model, caller);
       if (!catalogue.models(caller).includes(model)) {

@@ -6,20 +6,21 @@ import type { TaskFilter } from '../../store/tasks.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskListSchema, presentTaskList } from '../presenters/task-list.ts';
 import type { TaskRoute } from './query-task.ts';
+import { queryNumber } from '../query-fields.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
 const limitMax = 100;
 const limitDefault = 20;
-const unixSeconds = z.coerce.number({ error: 'must be Unix seconds' }).int().min(0).max(99_999_999_999);
+const unixSeconds = queryNumber(z.int().min(0).max(99_999_999_999).optional());
 
 const query = z.object({
-  limit: z.coerce.number({ error: 'must be a number' }).int().min(1).max(limitMax).default(limitDefault),
+  limit: queryNumber(z.int().min(1).max(limitMax).default(limitDefault)),
   after: z.string().optional().meta({ description: 'The last id of the page before.' }),
   status: z.enum(taskStatuses).optional(),
   model: z.string().optional(),
-  created_after: unixSeconds.optional().meta({ description: 'Unix seconds, inclusive.' }),
-  created_before: unixSeconds.optional().meta({ description: 'Unix seconds, exclusive.' }),
+  created_after: unixSeconds.meta({ description: 'Unix seconds, inclusive.' }),
+  created_before: unixSeconds.meta({ description: 'Unix seconds, exclusive.' }),
 });
 
 export type ListTasksDeps = Pick<RouteDeps, 'tasks' | 'mediaUrl'>;

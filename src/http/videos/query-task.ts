@@ -6,6 +6,7 @@ import type { RouteDeps } from '../deps.ts';
 import { etagOf, matchesEtag } from '../etag.ts';
 import { findOwnTask, taskParams } from './own-task.ts';
 import { presentTask, taskSchema } from '../presenters/video-task.ts';
+import { queryNumber } from '../query-fields.ts';
 import { retryAfterSeconds } from '../retry-after.ts';
 import { jsonReply, keyRoute, notModified } from '../route.ts';
 import type { Reply, RequestMeta, Route } from '../route.ts';
@@ -16,12 +17,9 @@ const waitSecondsMax = 30;
 const expectedSecondsDefault = 60;
 
 const query = z.object({
-  wait: z.coerce
-    .number({ error: 'must be a number of seconds' })
-    .min(0)
-    .max(waitSecondsMax)
-    .optional()
-    .meta({ description: 'Answer as soon as the status changes, or after this many seconds.' }),
+  wait: queryNumber(z.number().min(0).max(waitSecondsMax).optional()).meta({
+    description: 'Answer as soon as the status changes, or after this many seconds.',
+  }),
 });
 
 /** What tells one kind's route from the other's. */

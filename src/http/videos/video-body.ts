@@ -1,43 +1,40 @@
 import { z } from 'zod';
 import { inputTypes } from '../../domain/request.ts';
 import type { Duration, JsonValue } from '../../domain/request.ts';
+import { parseJsonText } from '../bodies/json-scanner.ts';
+import {
+  callbackUrlCharactersMax,
+  expiresAfterSecondsMax,
+  isDeeperThan,
+  isRecord,
+  modelCharactersMax,
+  prompt,
+  withoutNulls,
+  word,
+} from '../body-fields.ts';
 import { parseSize } from '../output-size.ts';
 
 /** The body of a video create and of an estimate, as it comes over the wire. */
 
-const modelCharactersMax = 128;
-const promptCharactersMax = 32_000;
-const wordCharactersMax = 64;
 const mediaItemsMax = 64;
-const callbackUrlCharactersMax = 2_048;
 const safetyIdentifierCharactersMax = 256;
 const durationSecondsMax = 3_600;
-const expiresAfterSecondsMax = 259_200;
 const metadataDepthMax = 32;
 
-const word = z.string().min(1).max(wordCharactersMax);
 const mediaReference = z.string().min(1);
 const mediaList = z.array(mediaReference).max(mediaItemsMax);
-
-const prompt = z
-  .string()
-  .refine((text) => text.trim() !== '', 'must not be empty')
-  .refine(
-    // Counting code points of a long text is only worth it when its length is in doubt.
-    (text) => text.length <= promptCharactersMax || Array.from(text).length <= promptCharactersMax,
-    `must have at most ${promptCharactersMax} characters`,
-  );
 
 const size = word.refine(
   (text) => parseSize(text) !== undefined,
   'must be <width>x<height>, such as 1280x720',
 );
 
+const durationCharactersMax = 16;
 const durationText = /^(-1|\d{1,4}(?:\.\d{1,3})?)\s?s?$/i;
 
 /** 5, "5" and "5s" are five seconds; -1 lets the model decide. */
 const duration = z
-  .union([z.number(), z.string()], { error: 'must be a number of seconds' })
+  .union([z.number(), z.string().max(durationCharactersMax)], { error: 'must be a number of seconds' })
   .transform((value, context): Duration => {
     const seconds = typeof value === 'number' ? value : Number(durationText.exec(value.trim())?.[1] ?? NaN);
     if (seconds === -1) return 'auto';
@@ -90,7 +87,7 @@ const metadata = z.preprocess((value, context) => {
     context.addIssue({ code: 'custom', message: `may be nested at most ${metadataDepthMax} levels deep` });
     return z.NEVER;
   }
-  return parsed;
+  return isRecord(parsed) ? withoutNulls(parsed, consumedMetadataNames) : parsed;
 }, metadataFields);
 
 export const videoBodySchema = z
@@ -117,26 +114,7 @@ export const videoBodySchema = z
   })
   .meta({ id: 'VideoRequest' });
 
+export const videoFieldNames: ReadonlySet<string> = new Set(Object.keys(videoBodySchema.shape));
+
 export type VideoBody = z.output<typeof videoBodySchema>;
 export type VideoMetadata = NonNullable<VideoBody['metadata']>;
-
-function parseJsonText(text: string): unknown {
-  try {
-    // The body's own parser refuses __proto__; a text inside it must not bring it back.
-    return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Level by level, so that a hostile depth costs no stack: later steps recurse. */
-export function isDeeperThan(value: unknown, levels: number): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; depth <= levels; depth += 1) {
-    level = level.flatMap((item): unknown[] =>
-      typeof item === 'object' && item !== null ? Object.values(item) : [],
-    );
-    if (level.length === 0) return false;
-  }
-  return true;
-}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+
+/** Fields and rules that the bodies of several creates share. */
+
+export const modelCharactersMax = 128;
+const promptCharactersMax = 32_000;
+const wordCharactersMax = 64;
+export const callbackUrlCharactersMax = 2_048;
+export const expiresAfterSecondsMax = 259_200;
+
+export const word = z.string().min(1).max(wordCharactersMax);
+
+/** Its length is looked at before it is walked: a text of many megabytes is refused without being touched. */
+export const prompt = z
+  .string()
+  .refine((text) => !isLongerThan(text, promptCharactersMax), {
+    error: `must have at most ${promptCharactersMax} characters`,
+    abort: true,
+  })
+  .refine((text) => text.trim() !== '', 'must not be empty')
+  .meta({ pattern: '\\S', maxLength: promptCharactersMax });
+
+/** Counts code points, of which each has one or two of the units that `length` counts. */
+function isLongerThan(text: string, charactersMax: number): boolean {
+  if (text.length <= charactersMax) return false;
+  return text.length > 2 * charactersMax || Array.from(text).length > charactersMax;
+}
+
+/** Level by level, so that a hostile depth costs no stack: later steps recurse. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; depth <= levels; depth += 1) {
+    level = level.flatMap((item): unknown[] =>
+      typeof item === 'object' && item !== null ? Object.values(item) : [],
+    );
+    if (level.length === 0) return false;
+  }
+  return true;
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `null` in an optional field counts as absent, as many clients send it. `names`: only these; absent: all. */
+export function withoutNulls(
+  fields: Readonly<Record<string, unknown>>,
+  names?: ReadonlySet<string>,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => value !== null || names?.has(name) === false),
+  );
+}
