@@ -16,7 +16,7 @@ export type Outcome =
   | { readonly state: 'done'; readonly entry: LedgerEntry; readonly replayed: boolean }
   | { readonly state: 'refused'; readonly available: Micros }
   | { readonly state: 'no_hold' }
-  /** The hold was given up before it was taken; it never will be. */
+  /** The hold was given up, before it was taken or after: there is none, and never will be. */
   | { readonly state: 'voided' }
   | { readonly state: 'failed'; readonly error: unknown };
 
@@ -55,7 +55,7 @@ export function keysBeforeFirstTry(operation: Operation): string[] {
 export function allKeys(operation: Operation): string[] {
   switch (operation.kind) {
     case 'hold':
-      return [keys.hold(operation.task)];
+      return [keys.hold(operation.task), keys.close(operation.task)];
     case 'settle':
     case 'release':
     case 'void':
@@ -125,7 +125,9 @@ function planOperation(operation: Operation, head: Head, known: KnownEntries): S
 function planHold(operation: HoldOperation, head: Head, known: KnownEntries): Step {
   const { account, task, amount, basis } = operation;
   const existing = known.get(keys.hold(task));
-  if (existing?.kind === 'void') return { drafts: [], outcome: { state: 'voided' } };
+  if (existing?.kind === 'void' || known.has(keys.close(task))) {
+    return { drafts: [], outcome: { state: 'voided' } };
+  }
   if (existing !== undefined) return replay(operation, existing);
   if (head.available - amount < -operation.overdraftLimit) {
     return { drafts: [], outcome: { state: 'refused', available: head.available } };

@@ -1,0 +1,214 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GatewayError } from '../../src/domain/errors.ts';
+import { ledgerCollection } from '../../src/ledger/collection.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import { connectMongo } from '../../src/store/mongo.ts';
+import type { Mongo } from '../../src/store/mongo.ts';
+import { createGiveUp } from '../../src/tasks/give-up.ts';
+import { useHttpWorld } from '../http/support.ts';
+import type { TestAccount } from '../http/support.ts';
+import { databaseUri } from '../support/run-servers.ts';
+import { pauseFirstAt } from '../support/race.ts';
+
+/**
+ * The creation of a task against everybody else who may have it: a repeat of the request, the reconciler, the
+ * workflow. The port stands for Temporal; what is written is real.
+ */
+const world = useHttpWorld('tasks_admission');
+
+const minutes = 60_000;
+let mongo: Mongo;
+beforeAll(async () => {
+  mongo = await connectMongo(databaseUri('tasks_admission'));
+});
+afterAll(() => mongo.close());
+
+async function heldBy(account: TestAccount): Promise<string> {
+  return (await account.call('GET', '/v1/balance')).body.held;
+}
+
+async function tasksOf(account: TestAccount): Promise<readonly { id: string; status: string }[]> {
+  return (await account.call('GET', '/v1/videos/generations')).body.data;
+}
+
+/** What the reconciler, another process, does with a creation whose process died. */
+async function reconcile(account: TestAccount): Promise<boolean[]> {
+  const ledger = createLedger({ collection: ledgerCollection(mongo.db), now: Date.now });
+  const giveUp = createGiveUp({ ...world.stores, ledger });
+  const given: boolean[] = [];
+  for await (const task of world.stores.tasks.unstarted(Date.now() + world.clock.aheadMs)) {
+    if (task.account !== account.id || task.unstarted === undefined) continue;
+    given.push(await giveUp({ task: task._id, account: account.id, unstarted: task.unstarted }));
+  }
+  return given;
+}
+
+function failNextStart(): void {
+  world.port.failStart = new GatewayError('service_unavailable', 'Busy.', { retryAfterSeconds: 5 });
+}
+
+const keyed = (key: string) => ({ 'idempotency-key': key });
+
+describe('a 503', () => {
+  it('leaves no task, no hold, no request and no claim: the same key makes a new task', async () => {
+    const account = await world.newAccount();
+    failNextStart();
+    const refused = await account.create({}, keyed('first'));
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);
+    expect([await heldBy(account), await tasksOf(account)]).toEqual(['0.000000', []]);
+    const again = await account.create({}, keyed('first'));
+    expect([again.status, again.headers['idempotency-replayed']]).toEqual([200, undefined]);
+    expect(await heldBy(account)).toBe('1.000000');
+  });
+
+  it('is a 200 when the workflow has the task after all', async () => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt('admission.held');
+    const created = account.create();
+    await paused.reached;
+    const [task] = await tasksOf(account);
+    await world.stores.tasks.claim(task?.id ?? '', 1_000_000n);
+    failNextStart();
+    paused.release();
+    expect(await created).toMatchObject({ status: 200, body: { id: task?.id } });
+    expect(await heldBy(account)).toBe('1.000000');
+  });
+
+  it('of a creation whose hold arrives late leaves nothing held: the hold is refused', async () => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt('ledger.append', account.id);
+    const created = account.create();
+    await paused.reached;
+    expect(await reconcile(account)).toEqual([true]);
+    paused.release();
+    // The task id is dead; the request goes on under another one.
+    expect(await created).toMatchObject({ status: 200 });
+    expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '1.000000']);
+  });
+});
+
+describe('a process that stands still for five minutes between hold and start', () => {
+  it('answers 503 when the creation was given up meanwhile, and nothing is held', async () => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt('admission.held');
+    const created = account.create();
+    await paused.reached;
+    world.clock.aheadMs += 5 * minutes;
+    expect(await reconcile(account)).toEqual([true]);
+    paused.release();
+    expect((await created).status).toBe(503);
+    expect([await heldBy(account), await tasksOf(account)]).toEqual(['0.000000', []]);
+  });
+
+  it('answers 200 when nobody gave it up, and from then on nobody does', async () => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt('admission.held');
+    const created = account.create();
+    await paused.reached;
+    world.clock.aheadMs += 5 * minutes;
+    paused.release();
+    expect((await created).status).toBe(200);
+    expect(await reconcile(account)).toEqual([]);
+    expect(await heldBy(account)).toBe('1.000000');
+  });
+});
+
+describe('a repeat with the same Idempotency-Key', () => {
+  it('continues a creation that was left before its start', async () => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt('admission.held');
+    const lost = account.create({}, keyed('left'));
+    await paused.reached;
+    const again = await account.create({}, keyed('left'));
+    expect([again.status, again.headers['idempotency-replayed']]).toEqual([200, 'true']);
+    paused.release();
+    expect((await lost).body.id).toBe(again.body.id);
+    expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '1.000000']);
+  });
+
+  it('and the first one, which fails meanwhile, does not take the task away from it', async () => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt('admission.held');
+    const first = account.create({}, keyed('both'));
+    await paused.reached;
+    // The repeat has taken the creation over and stands before its own start.
+    const second = pauseFirstAt('admission.held');
+    const repeat = account.create({}, keyed('both'));
+    await second.reached;
+    failNextStart();
+    paused.release();
+    expect((await first).status).toBe(503);
+    second.release();
+    const created = await repeat;
+    expect(created.status).toBe(200);
+    expect(await tasksOf(account)).toMatchObject([{ id: created.body.id }]);
+    expect(await world.stores.requests.find(created.body.id)).toBeDefined();
+    expect(await heldBy(account)).toBe('1.000000');
+  });
+
+  it('is answered as the first request was, although the channels are switched off since', async () => {
+    const account = await world.newAccount();
+    const first = await account.create({ ratio: '5:4' }, keyed('off'));
+    expect(first.body.warnings).toHaveLength(1);
+    for (const id of ['one', 'two']) await world.admin('POST', `/channels/${id}`, { enabled: false });
+    try {
+      expect((await account.create()).status).toBe(503);
+      const again = await account.create({ ratio: '5:4' }, keyed('off'));
+      expect([again.status, again.body]).toEqual([200, first.body]);
+    } finally {
+      for (const id of ['one', 'two']) await world.admin('POST', `/channels/${id}`, { enabled: true });
+    }
+  });
+
+  it('after a 402 and a credit is the task of that key', async () => {
+    const account = await world.newAccount({ credit: '0' });
+    expect((await account.create({}, keyed('poor'))).status).toBe(402);
+    expect(await tasksOf(account)).toEqual([]);
+    await world.admin('POST', `/accounts/${account.id}/credits`, { amount: '5', reference: 'later' });
+    const created = await account.create({}, keyed('poor'));
+    expect(created.status).toBe(200);
+    expect((await account.create({}, keyed('poor'))).body).toEqual(created.body);
+    expect(await heldBy(account)).toBe('1.000000');
+  });
+});
+
+it('a key’s limit of unfinished tasks is exact under simultaneous creates, and a failed create gives its place back', async () => {
+  const account = await world.newAccount({ key: { concurrent_tasks: 2 } });
+  failNextStart();
+  expect((await account.create()).status).toBe(503);
+  const answers = await Promise.all(Array.from({ length: 12 }, () => account.create()));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
+  expect(await tasksOf(account)).toHaveLength(2);
+});
+
+it('while MongoDB refuses to give a creation up, it is tried again until it does', async () => {
+  const account = await world.newAccount();
+  const paused = pauseFirstAt('admission.held');
+  const created = account.create();
+  await paused.reached;
+  const [task] = await tasksOf(account);
+  const isGone = async () => (await world.stores.tasks.find(task?.id ?? '')) === undefined;
+  failNextStart();
+  const restore = breakOnce(world.stores.tasks);
+  paused.release();
+  expect((await created).status).toBe(503);
+  restore();
+  while (!(await isGone())) await delay(100);
+  expect(await heldBy(account)).toBe('0.000000');
+});
+
+/** One `giveUp` fails as on a database that is away. */
+function breakOnce(tasks: { giveUp: (id: string, unstarted: string) => Promise<boolean> }): () => void {
+  const { giveUp } = tasks;
+  let failures = 0;
+  tasks.giveUp = (...call) => {
+    failures += 1;
+    return failures === 1 ? Promise.reject(new Error('away')) : giveUp(...call);
+  };
+  return () => {
+    expect(failures).toBeGreaterThanOrEqual(1);
+    tasks.giveUp = giveUp;
+  };
+}
