@@ -1,5 +1,5 @@
 import { defined } from '../src/domain/defined.ts';
-import { settle } from '../src/domain/price.ts';
+import { needsFormula, settle } from '../src/domain/price.ts';
 import type { Settlement } from '../src/domain/price.ts';
 import { taskProviderFor } from '../src/routing/channels.ts';
 import type { TaskActivityDeps } from './deps.ts';
@@ -17,8 +17,7 @@ export async function settlementOf(
 ): Promise<Settlement> {
   const held = BigInt(finish.held);
   const input = { basis: finish.basis, channel: outcome.candidate.channel, facts: outcome.facts, held };
-  const needsFormula = finish.basis.price.unit === 'million_tokens' && outcome.facts.usage === undefined;
-  if (!needsFormula) return settle(input);
+  if (!needsFormula(finish.basis.price.unit, outcome.facts)) return settle(input);
   const estimatedTokens = await tokensByFormula(finish, outcome, deps);
   return settle({ ...input, ...defined({ estimatedTokens }) });
 }

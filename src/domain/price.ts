@@ -1,10 +1,10 @@
 import { defined } from './defined.ts';
 import { divideHalfUp, microsPerUnit, parseMicros } from './money.ts';
 import type { Micros } from './money.ts';
-import type { SettleFacts } from './task.ts';
+import type { SettleFacts, TaskKind } from './task.ts';
 
 export const priceUnits = ['million_tokens', 'second', 'image', 'call'] as const;
-type PriceUnit = (typeof priceUnits)[number];
+export type PriceUnit = (typeof priceUnits)[number];
 
 /** What a rule's `when` may test. Absent: not known, and then a rule that tests it does not hold. */
 export interface PriceFacts {
@@ -124,7 +124,7 @@ export function tokenQuantity(tokens: bigint): Quantity {
   return { numerator: tokens, denominator: 1_000_000n };
 }
 
-/** Upstreams tell seconds as JSON numbers: taken to the millisecond, before any money is involved. */
+/** Upstreams report seconds as JSON numbers: rounded to the millisecond, before any money is involved. */
 export function secondQuantity(seconds: number): Quantity {
   return { numerator: BigInt(Math.round(seconds * 1000)), denominator: 1000n };
 }
@@ -133,9 +133,74 @@ export function imageQuantity(images: number): Quantity {
   return { numerator: BigInt(images), denominator: 1n };
 }
 
+/** How much a request will come to, before it is rendered. */
+export interface Extent {
+  readonly seconds?: number;
+  readonly images?: number;
+  /** The adapter's formula; undefined: it does not know. */
+  readonly tokens: () => bigint | undefined;
+}
+
+interface Unit {
+  /** What is sold by it. */
+  readonly kinds: readonly TaskKind[];
+  /** Of a request that is not rendered yet; undefined: it cannot be known, and the request has no price. */
+  readonly expected: (extent: Extent) => Quantity | undefined;
+  /** By the upstream's own report; undefined: it reported nothing that can be true. */
+  readonly reported: (facts: SettleFacts) => Quantity | undefined;
+  /** By the adapter's formula on the response's own output, where nothing was reported. */
+  readonly byFormula?: (tokens: bigint) => Quantity;
+}
+
+/** Everything that the product knows of a price unit. */
+const units: Readonly<Record<PriceUnit, Unit>> = {
+  million_tokens: {
+    kinds: ['video', 'image'],
+    expected: ({ tokens }) => optionally(tokens(), tokenQuantity),
+    reported: ({ usage }) =>
+      optionally(credible(usage?.completionTokens) ?? credible(usage?.totalTokens), (tokens) =>
+        tokenQuantity(BigInt(Math.ceil(tokens))),
+      ),
+    byFormula: tokenQuantity,
+  },
+  second: {
+    kinds: ['video'],
+    expected: ({ seconds }) => optionally(seconds, secondQuantity),
+    reported: ({ durationSeconds }) => optionally(credible(durationSeconds), secondQuantity),
+  },
+  image: {
+    kinds: ['image'],
+    expected: ({ images }) => optionally(images, imageQuantity),
+    reported: ({ images }) =>
+      Number.isInteger(images) ? optionally(credible(images), imageQuantity) : undefined,
+  },
+  call: { kinds: ['video', 'image'], expected: () => oneCall, reported: () => oneCall },
+};
+
+function optionally<Value, Result>(
+  value: Value | undefined,
+  use: (value: Value) => Result,
+): Result | undefined {
+  return value === undefined ? undefined : use(value);
+}
+
+/** Whether models of this kind can be sold by the unit. */
+export function unitSells(unit: PriceUnit, kind: TaskKind): boolean {
+  return units[unit].kinds.includes(kind);
+}
+
+export function expectedQuantity(unit: PriceUnit, extent: Extent): Quantity | undefined {
+  return units[unit].expected(extent);
+}
+
+/** Whether the charge depends on the adapter's formula: the unit has one, and the upstream reported nothing usable. */
+export function needsFormula(unit: PriceUnit, facts: SettleFacts): boolean {
+  return units[unit].byFormula !== undefined && units[unit].reported(facts) === undefined;
+}
+
 export interface Settlement {
   readonly amount: Micros;
-  /** The upstream did not tell what it consumed: computed by the formula, or by the hold. */
+  /** The upstream did not report what it consumed: computed by the formula, or by the hold. */
   readonly estimated: boolean;
   readonly rule?: number;
   readonly quantity?: string;
@@ -154,18 +219,23 @@ export interface SettleInput {
 /** The final charge of a succeeded task: frozen prices, the response's usage, resolution and duration. */
 export function settle(input: SettleInput): Settlement {
   const facts = settleFacts(input);
-  const measured = measuredQuantity(input.basis.price.unit, input.facts);
-  const estimated = measured === undefined && input.estimatedTokens !== undefined;
-  const quantity =
-    measured ?? (input.estimatedTokens === undefined ? undefined : tokenQuantity(input.estimatedTokens));
+  const { reported, byFormula } = units[input.basis.price.unit];
+  const measured = reported(input.facts);
+  const formula =
+    measured === undefined ? optionally(input.estimatedTokens, byFormula ?? noFormula) : undefined;
+  const quantity = measured ?? formula;
   const charge = quantity === undefined ? undefined : priceOf(input.basis.price, facts, quantity);
   if (charge === undefined || quantity === undefined) return { amount: input.held, estimated: true };
   return {
     amount: charge.amount,
-    estimated,
+    estimated: formula !== undefined,
     rule: charge.rule,
     quantity: `${quantity.numerator}/${quantity.denominator}`,
   };
+}
+
+function noFormula(): undefined {
+  return undefined;
 }
 
 function settleFacts(input: SettleInput): PriceFacts {
@@ -182,31 +252,13 @@ function settleFacts(input: SettleInput): PriceFacts {
   };
 }
 
-function measuredQuantity(unit: PriceUnit, facts: SettleFacts): Quantity | undefined {
-  switch (unit) {
-    case 'million_tokens': {
-      const tokens = credible(facts.usage?.completionTokens) ?? credible(facts.usage?.totalTokens);
-      return tokens === undefined ? undefined : tokenQuantity(BigInt(Math.ceil(tokens)));
-    }
-    case 'second': {
-      const seconds = credible(facts.durationSeconds);
-      return seconds === undefined ? undefined : secondQuantity(seconds);
-    }
-    case 'image': {
-      const images = credible(facts.images);
-      return images === undefined || !Number.isInteger(images) ? undefined : imageQuantity(images);
-    }
-    case 'call':
-      return oneCall;
-    default:
-      return unit satisfies never;
-  }
-}
-
 /** More tokens, seconds or images than this in one job are a misread answer. */
 const measureMax = 1e12;
 
-/** An upstream's number that cannot be true counts as not told: nonsense must not keep a task from being settled. */
+/**
+ * An upstream's number that cannot be true counts as not reported: nonsense must not keep a task from being settled.
+ * A success of nothing at all is such a number: zero means that nobody counted.
+ */
 function credible(value: number | undefined): number | undefined {
-  return value !== undefined && value >= 0 && value <= measureMax ? value : undefined;
+  return value !== undefined && value > 0 && value <= measureMax ? value : undefined;
 }

@@ -21,15 +21,17 @@ export interface ImageChargeInput {
  * is what the upstream says it rendered. Where no rule knows that, the share of the hold that arrived is charged.
  */
 export function chargeImages({ basis, channel, facts, quality, held, asked }: ImageChargeInput): Settlement {
-  const { size, ...measured } = facts;
-  const told = { ...openFact('size', size, basis.facts), ...openFact('quality', quality, basis.facts) };
-  const rendered = { ...basis, facts: { ...basis.facts, ...told } };
+  const { size, ...told } = facts;
+  // Nobody pays for more images than were asked for, whatever the upstream adds.
+  const arrived = Math.min(facts.images, asked);
+  const measured = { ...told, images: arrived };
+  const open = { ...openFact('size', size, basis.facts), ...openFact('quality', quality, basis.facts) };
+  const rendered = { ...basis, facts: { ...basis.facts, ...open } };
   for (const candidate of [rendered, basis]) {
     const settlement = settle({ basis: candidate, channel, facts: measured, held });
     if (!settlement.estimated) return settlement;
   }
-  const arrived = BigInt(Math.min(facts.images, asked));
-  return { amount: divideHalfUp(held * arrived, BigInt(asked)), estimated: true };
+  return { amount: divideHalfUp(held * BigInt(arrived), BigInt(asked)), estimated: true };
 }
 
 /** An upstream says `2048x2048` where `2K` was asked for: the caller's word is the one that prices know. */

@@ -78,6 +78,19 @@ export interface TaskProvider<Request> extends ResultLinks {
    * upstream's name of the model; without it the dearest of the known models counts.
    */
   readonly estimateTokens?: (request: Request, output: EstimateOutput, model?: string) => bigint | undefined;
+  /**
+   * What the upstream may render where the request leaves an output open, or where something other than its own field
+   * decides it (`frames` in place of a duration, a draft's resolution). A fact that is absent here is what the request
+   * and the model's entry in the configuration say.
+   */
+  readonly renders?: (request: Request, model: string) => PossibleOutput;
+}
+
+export interface PossibleOutput {
+  /** The usual one first. */
+  readonly resolutions?: readonly string[];
+  /** Shortest and longest output. */
+  readonly seconds?: { readonly min: number; readonly max: number };
 }
 
 export type VideoProvider = TaskProvider<VideoRequest>;

@@ -6,13 +6,13 @@ import { fitVideoRequest } from '../domain/model-rules.ts';
 import type { Micros } from '../domain/money.ts';
 import { multiply, oneCall } from '../domain/price.ts';
 import type { Charge, PriceBasis } from '../domain/price.ts';
-import type { GenerationRequest } from '../domain/request.ts';
+import type { GenerationRequest, VideoRequest } from '../domain/request.ts';
 import { orderCandidates } from '../domain/routing.ts';
 import type { DroppedChannel, RouteCandidate } from '../domain/routing.ts';
-import { synchronousIssue } from './image-forms.ts';
-import type { Provider, RequestIssue, TaskProvider } from '../providers/provider.ts';
+import type { Provider, RequestIssue } from '../providers/provider.ts';
+import { capabilityFor } from './capability.ts';
+import { explainNoChannel, NoChannelError } from './no-channel.ts';
 import { quoteRequest, requestFacts } from './quote.ts';
-import type { QuoteContext } from './quote.ts';
 
 /**
  * Models, channels and prices of the running configuration: says which channels can serve a request, in which order,
@@ -42,21 +42,6 @@ export interface RoutePlan {
   readonly basis: PriceBasis;
   /** Names of fields that were ignored. */
   readonly warnings: readonly string[];
-}
-
-/** No channel can serve the request: what the caller is told, and for operators why each was dropped. */
-export class NoChannelError extends GatewayError {
-  readonly dropped: readonly DroppedChannel[];
-
-  constructor(told: GatewayError, dropped: readonly DroppedChannel[]) {
-    const { code, message, param, detail, retryAfterSeconds } = told;
-    super(code, message, {
-      param,
-      ...defined({ detail }),
-      ...defined({ retryAfterSeconds }),
-    });
-    this.dropped = dropped;
-  }
 }
 
 export interface CatalogueOptions {
@@ -111,6 +96,35 @@ interface PlanContext extends CatalogueOptions {
   readonly model: ModelConfig;
 }
 
+interface Fitted {
+  readonly request: GenerationRequest;
+  readonly warnings: readonly string[];
+}
+
+function fit(asked: GenerationRequest, context: PlanContext): Fitted {
+  if (asked.kind === 'image') return { request: asked, warnings: [] };
+  const { request, warnings } = fitVideoRequest(asked, context.model);
+  return { request: withResolution(request, context), warnings };
+}
+
+/**
+ * What is priced is what is sent: a request without a resolution asks for the first one listed that an adapter
+ * renders, and not for whatever the upstream would choose. A draft has a resolution of its own.
+ */
+function withResolution(request: VideoRequest, context: PlanContext): VideoRequest {
+  const { model, providers } = context;
+  const [first] = model.resolutions;
+  if (request.resolution !== undefined || request.draft === true || first === undefined) return request;
+  const isRendered = (resolution: string): boolean =>
+    context.current().channels.some(({ provider, models }) => {
+      const upstream = models[request.model]?.upstream;
+      const video = providers[provider]?.video;
+      if (upstream === undefined || video === undefined) return false;
+      return video.check?.({ ...request, resolution }, upstream) === undefined;
+    });
+  return { ...request, resolution: model.resolutions.find(isRendered) ?? first };
+}
+
 interface PricedChannel {
   readonly channel: ChannelConfig;
   readonly credentials: readonly string[];
@@ -127,8 +141,7 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
       { param: 'model' },
     );
   }
-  const { request, warnings } =
-    asked.kind === 'video' ? fitVideoRequest(asked, model) : { request: asked, warnings: [] };
+  const { request, warnings } = fit(asked, context);
   const dropped: DroppedChannel[] = [];
   const issues: RequestIssue[] = [];
   const inService: PricedChannel[] = [];
@@ -220,6 +233,7 @@ function considerChannel(
     model: context.model,
     channel: channel.id,
     estimateTokens: capability.estimateTokens,
+    possible: capability.possible,
   });
   if (quote === undefined) return drop('no_price', 'no price rule holds for the request');
   const { canWait } = capability;
@@ -231,91 +245,4 @@ function dropsOf(outages: readonly { readonly outage: DroppedChannel | undefined
   const told = new Map<string, DroppedChannel>();
   for (const { outage } of outages) if (outage !== undefined) told.set(outage.detail, outage);
   return [...told.values()];
-}
-
-interface Capability {
-  readonly issue: RequestIssue | undefined;
-  readonly estimateTokens: EstimateTokens;
-  readonly canWait: boolean;
-}
-
-type EstimateTokens = QuoteContext['estimateTokens'];
-
-function capabilityFor(
-  provider: Provider,
-  request: GenerationRequest,
-  upstream: string,
-): Capability | undefined {
-  if (request.kind === 'video') {
-    return provider.video === undefined ? undefined : taskCapability(provider.video, request, upstream);
-  }
-  const synchronous = provider.image;
-  const issue = synchronous === undefined ? undefined : synchronousIssue(synchronous, request, upstream);
-  if (synchronous !== undefined && issue === undefined) {
-    const estimateTokens = () => synchronous.estimateTokens?.(request, upstream);
-    return { issue: undefined, estimateTokens, canWait: false };
-  }
-  if (provider.imageTask !== undefined) {
-    const capability = taskCapability(provider.imageTask, request, upstream);
-    // A model that is served the other way says so of `model`: what the right way has against the request is told.
-    const isRightWay = issue === undefined || issue.param === 'model' || capability.issue === undefined;
-    return isRightWay ? capability : { ...capability, issue };
-  }
-  return synchronous === undefined ? undefined : { issue, estimateTokens: undefined, canWait: false };
-}
-
-function taskCapability<Request>(
-  provider: TaskProvider<Request>,
-  request: Request,
-  upstream: string,
-): Capability {
-  const { estimateTokens } = provider;
-  return {
-    issue: provider.check?.(request, upstream),
-    estimateTokens:
-      estimateTokens === undefined ? undefined : (output) => estimateTokens(request, output, upstream),
-    canWait: true,
-  };
-}
-
-function explainNoChannel(
-  model: ModelConfig,
-  dropped: readonly DroppedChannel[],
-  issues: readonly RequestIssue[],
-): GatewayError {
-  const detail = dropped
-    .map(({ channel, reason, detail: why }) => `${channel}: ${reason} (${why})`)
-    .join('; ');
-  const serving = dropped.filter(({ reason }) => reason !== 'model_not_served');
-  const [issue] = issues;
-  if (issue !== undefined)
-    return new GatewayError('unsupported_parameter', issue.message, { param: issue.param, detail });
-  if (serving.length > 0 && serving.every(({ reason }) => reason === 'not_permitted')) {
-    return new GatewayError(
-      'channel_not_allowed',
-      `This API key may use no channel that serves ${model.id}.`,
-      { param: 'model', detail },
-    );
-  }
-  if (serving.some(({ reason }) => reason === 'no_price')) {
-    return new GatewayError(
-      'unsupported_parameter',
-      `Model ${model.id} has no price for this combination of parameters.`,
-      {
-        param: 'model',
-        detail,
-      },
-    );
-  }
-  if (serving.some(({ reason }) => ['disabled', 'circuit_open', 'at_concurrency_limit'].includes(reason))) {
-    return new GatewayError(
-      'service_unavailable',
-      `Every channel of ${model.id} is out of service at the moment.`,
-      {
-        retryAfterSeconds: 30,
-        detail,
-      },
-    );
-  }
-  return new GatewayError('model_not_found', `No channel serves ${model.id}.`, { param: 'model', detail });
 }

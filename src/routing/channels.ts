@@ -115,7 +115,7 @@ function narrow<Request extends GenerationRequest>(
       throw new TypeError(`a request of kind ${request.kind} reached another kind's adapter`);
     return request;
   };
-  const { submit, check, find, estimateTokens, ...rest } = provider;
+  const { submit, check, find, estimateTokens, renders, ...rest } = provider;
   return {
     ...rest,
     submit: (request, context) => submit(own(request), context),
@@ -126,5 +126,6 @@ function narrow<Request extends GenerationRequest>(
     ...(estimateTokens === undefined
       ? {}
       : { estimateTokens: (request, output, model) => estimateTokens(own(request), output, model) }),
+    ...(renders === undefined ? {} : { renders: (request, model) => renders(own(request), model) }),
   };
 }

@@ -1,6 +1,6 @@
 import type { Caller } from '../domain/caller.ts';
-import { NoChannelError } from './catalogue.ts';
 import type { Catalogue } from './catalogue.ts';
+import { NoChannelError } from './no-channel.ts';
 import type { GenerationRequest } from '../domain/request.ts';
 import type { DroppedChannel, RouteCandidate } from '../domain/routing.ts';
 

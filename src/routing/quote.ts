@@ -1,9 +1,10 @@
 import { defined } from '../domain/defined.ts';
 import type { ModelConfig } from '../config/gateway-file.ts';
-import { imageQuantity, oneCall, priceOf, secondQuantity, tokenQuantity } from '../domain/price.ts';
-import type { Charge, PriceFacts, Quantity } from '../domain/price.ts';
-import type { GenerationRequest, VideoRequest } from '../domain/request.ts';
-import type { EstimateOutput } from '../providers/provider.ts';
+import { expectedQuantity, priceOf } from '../domain/price.ts';
+import type { Charge, PriceFacts } from '../domain/price.ts';
+import type { GenerationRequest } from '../domain/request.ts';
+import type { EstimateOutput, PossibleOutput } from '../providers/provider.ts';
+import { openOutputs } from './open-outputs.ts';
 
 /** What a request costs on one channel, before it is rendered. */
 export interface Quote {
@@ -18,15 +19,22 @@ export interface QuoteContext {
   readonly channel: string;
   /** The adapter's formula; absent: it has none. */
   readonly estimateTokens?: ((output: EstimateOutput) => bigint | undefined) | undefined;
+  /** What the adapter says that its upstream may render. */
+  readonly possible?: PossibleOutput | undefined;
 }
 
 /** Undefined: no price rule holds. */
 export function quoteRequest(request: GenerationRequest, context: QuoteContext): Quote | undefined {
+  const { model, channel, estimateTokens } = context;
   const fixed = requestFacts(request);
-  const charges = openOutputs(request, context.model).flatMap((output) => {
-    const facts = { ...fixed, ...output, channel: context.channel };
-    const quantity = quantityOf(request, facts, context);
-    const charge = quantity === undefined ? undefined : priceOf(context.model.price, facts, quantity);
+  const charges = openOutputs(request, model, context.possible ?? {}).flatMap(({ facts, seconds }) => {
+    const told = { ...fixed, ...facts, channel };
+    const { resolution = '', ratio = '' } = facts;
+    const quantity = expectedQuantity(model.price.unit, {
+      ...defined({ seconds, images: request.kind === 'image' ? request.n : undefined }),
+      tokens: () => estimateTokens?.({ resolution, ratio, durationSeconds: seconds ?? 0 }),
+    });
+    const charge = quantity === undefined ? undefined : priceOf(model.price, told, quantity);
     return charge === undefined ? [] : [charge];
   });
   const [expected] = charges;
@@ -60,81 +68,4 @@ export function requestFacts(request: GenerationRequest): PriceFacts {
     ...(typeof request.duration === 'number' ? { duration: request.duration } : {}),
     ...(typeof tier === 'string' ? { service_tier: tier } : {}),
   };
-}
-
-/** Every output that the request leaves open, as facts; the plain one first. */
-function openOutputs(request: GenerationRequest, model: ModelConfig): PriceFacts[] {
-  if (request.kind === 'image') {
-    return product(
-      facts('size', openValues(request.size, model.sizes)),
-      facts('quality', openValues(request.quality, model.qualities)),
-    );
-  }
-  return product(
-    product(
-      facts('resolution', openValues(request.resolution, model.resolutions)),
-      facts('ratio', openValues(request.ratio, model.ratios)),
-    ),
-    product(
-      facts('duration', openDurations(request, model)),
-      facts('generate_audio', openSounds(request, model)),
-    ),
-  );
-}
-
-function facts<Name extends keyof PriceFacts>(name: Name, values: readonly PriceFacts[Name][]): PriceFacts[] {
-  return values.map((value) => (value === undefined ? {} : { [name]: value }));
-}
-
-function product(left: readonly PriceFacts[], right: readonly PriceFacts[]): PriceFacts[] {
-  return left.flatMap((one) => right.map((other) => ({ ...one, ...other })));
-}
-
-/** Words that leave the choice to the upstream. */
-const openWords = new Set(['adaptive', 'auto']);
-
-function openValues(asked: string | undefined, listed: readonly string[]): readonly (string | undefined)[] {
-  if (asked !== undefined && !openWords.has(asked)) return [asked];
-  const concrete = listed.filter((value) => !openWords.has(value));
-  return concrete.length === 0 ? [undefined] : concrete;
-}
-
-/** The usual and the longest, and every length at which a price rule begins or ends in between. */
-function openDurations(request: VideoRequest, model: ModelConfig): readonly (number | undefined)[] {
-  if (typeof request.duration === 'number') return [request.duration];
-  const { durations, price } = model;
-  if (durations === undefined) return [undefined];
-  const bounds = price.rules.flatMap(({ when }) => [when?.duration?.min, when?.duration?.max]);
-  const between = bounds.filter(
-    (bound) => bound !== undefined && bound > durations.min && bound < durations.max,
-  );
-  return [...new Set([durations.default ?? durations.max, durations.max, durations.min, ...between])];
-}
-
-/** Some upstreams add sound unless told not to; it matters only where a rule asks. */
-function openSounds(request: VideoRequest, { price }: ModelConfig): readonly (boolean | undefined)[] {
-  if (request.generateAudio !== undefined) return [request.generateAudio];
-  return price.rules.some(({ when }) => when?.generate_audio !== undefined) ? [false, true] : [undefined];
-}
-
-function quantityOf(
-  request: GenerationRequest,
-  output: PriceFacts,
-  context: QuoteContext,
-): Quantity | undefined {
-  const { resolution = '', ratio = '', duration } = output;
-  switch (context.model.price.unit) {
-    case 'call':
-      return oneCall;
-    case 'image':
-      return request.kind === 'image' ? imageQuantity(request.n) : undefined;
-    case 'second':
-      return duration === undefined ? undefined : secondQuantity(duration);
-    case 'million_tokens': {
-      const tokens = context.estimateTokens?.({ resolution, ratio, durationSeconds: duration ?? 0 });
-      return tokens === undefined ? undefined : tokenQuantity(tokens);
-    }
-    default:
-      return context.model.price.unit satisfies never;
-  }
 }

@@ -5,6 +5,7 @@ import {
   flagFacts,
   imageQuantity,
   multiply,
+  needsFormula,
   oneCall,
   priceOf,
   priceUnits,
@@ -215,6 +216,21 @@ describe('settle', () => {
     expect(settled(seedance, { usage: { completionTokens: -1, totalTokens: 1_000 } }).amount).toBe(7_000n);
   });
 
+  it('takes zero for not reported', () => {
+    const nothing = { completionTokens: 0, totalTokens: 0 };
+    expect(settled(seedance, { usage: { ...nothing, totalTokens: 1_000 } }).amount).toBe(7_000n);
+    expect(settled(seedance, { usage: nothing })).toEqual({ amount: 999n, estimated: true });
+    expect(settled(seedance, { usage: nothing }, { estimatedTokens: 1_000n })).toMatchObject({
+      amount: 7_000n,
+      estimated: true,
+    });
+    expect(needsFormula('million_tokens', { usage: nothing })).toBe(true);
+    expect(needsFormula('million_tokens', { usage: { completionTokens: 0, totalTokens: 1 } })).toBe(false);
+    expect(needsFormula('second', {})).toBe(false);
+    expect(settled(flat('image', '1'), { images: 0 })).toEqual({ amount: 999n, estimated: true });
+    expect(settled(flat('second', '1'), { durationSeconds: 0 })).toEqual({ amount: 999n, estimated: true });
+  });
+
   it('without usage takes the formula, then the hold, and says that it is an estimate', () => {
     expect(settled(seedance, {}, { estimatedTokens: 1_000_000n })).toMatchObject({
       amount: 7_000_000n,
@@ -239,7 +255,6 @@ describe('settle', () => {
   it.each<[Price['unit'], SettleFacts, bigint]>([
     ['second', { durationSeconds: 5.04 }, 5_040_000n],
     ['image', { images: 3 }, 3_000_000n],
-    ['image', { images: 0 }, 0n],
     ['call', {}, 1_000_000n],
   ])('by the %s of %j', (unit, facts, amount) => {
     expect(settled(price({ unit, rules: [{ price: '1' }] }), facts)).toMatchObject({

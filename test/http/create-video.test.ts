@@ -33,8 +33,8 @@ it('200: the contract’s fields, and a task that a GET finds at once', async ()
   const got = await account.call('GET', `/v1/videos/generations/${answer.body.id}`);
   expect([got.status, got.body.id]).toEqual([200, answer.body.id]);
   expect((await account.call('GET', '/v1/balance')).body).toMatchObject({
-    available: '99.000000',
-    held: '1.000000',
+    available: '99.500000',
+    held: '0.500000',
   });
 });
 
@@ -355,10 +355,10 @@ describe('the price sees what the upstream will', () => {
     [{ metadata: { resolution: '1080p', duration: 5 } }, '1.000000'],
     [{ size: '1920x1080', duration: '5s' }, '1.000000'],
     [{ resolution: '720p', duration: 12, metadata: { duration: 5 } }, '1.200000'],
-    // Open questions are answered by the dearest case: 12 s, 1080p.
-    [{ duration: -1 }, '2.400000'],
-    [{ duration: -1, resolution: '720p' }, '1.200000'],
-    [{ duration: 5 }, '1.000000'],
+    // What is left open is held at its dearest: 12 s. A resolution is not: the first one listed is asked for.
+    [{ duration: -1, resolution: '1080p' }, '2.400000'],
+    [{ duration: -1 }, '1.200000'],
+    [{ duration: 5 }, '0.500000'],
   ])('%j holds %s', async (body, held) => {
     const account = await world.newAccount();
     await account.create(body);
@@ -429,7 +429,7 @@ describe('Idempotency-Key', () => {
     expect(second.headers['idempotency-replayed']).toBe('true');
     expect(second.body).toEqual(first.body);
     expect((await account.call('GET', '/v1/videos/generations')).body.data).toHaveLength(1);
-    expect((await account.call('GET', '/v1/balance')).body.held).toBe('1.000000');
+    expect((await account.call('GET', '/v1/balance')).body.held).toBe('0.500000');
   });
 
   it('also when both spellings of the path are used', async () => {
@@ -452,7 +452,7 @@ describe('Idempotency-Key', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
     expect(answers.filter(({ headers }) => headers['idempotency-replayed'] === undefined)).toHaveLength(1);
-    expect((await account.call('GET', '/v1/balance')).body.held).toBe('1.000000');
+    expect((await account.call('GET', '/v1/balance')).body.held).toBe('0.500000');
   });
 
   it('another body is 409', async () => {

@@ -63,7 +63,7 @@ describe('estimateVideo', () => {
       object: 'video.generation.estimate',
       model: 'clip',
       currency: 'USD',
-      hold: '2.400000',
+      hold: '1.200000',
       expected: '0.500000',
       price: { unit: 'second', rule: 1, when: {}, price: '0.100000', quantity: 5 },
       warnings: ['seconds'],

@@ -129,6 +129,10 @@ describe('the charge', () => {
       estimated: true,
     });
   });
+  it('is for no more images than were asked for', () => {
+    const facts = { images: 9, size: '1024x1024' };
+    expect(chargeImages({ ...common, basis: basis({ size: '2K' }), facts }).amount).toBe(120_000n);
+  });
   it('is by tokens where these are the unit', () => {
     const facts = { images: 1, size: '1024x1024', usage: { completionTokens: 1_000_000 } };
     expect(chargeImages({ ...common, basis: basis({}, 'million_tokens'), facts }).amount).toBe(50_000n);

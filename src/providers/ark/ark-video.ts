@@ -10,7 +10,7 @@ import {
 import type { ArkJob } from './ark-answer.ts';
 import { checkArkVideo } from './ark-check.ts';
 import { buildArkVideo } from './ark-request.ts';
-import { estimateSeedanceTokens } from '../shared/seedance-pricing.ts';
+import { estimateSeedanceTokens, seedanceOutput } from '../shared/seedance-pricing.ts';
 import { bearer, isSuccess, unreadableError } from '../shared/http-outcome.ts';
 import type {
   HttpResponse,
@@ -47,6 +47,7 @@ export const arkVideo: VideoProvider = {
   findBy: 'marker',
   parseCallback: ({ body }) => ({ ended: endedSchema.safeParse(body).success }),
   estimateTokens: estimateSeedanceTokens,
+  renders: seedanceOutput,
 };
 
 const endedSchema = z.object({ status: z.enum(['succeeded', 'failed', 'expired', 'cancelled']) });

@@ -6,7 +6,7 @@ import { wanModel } from './dashscope-models.ts';
 import type { WanModel } from './dashscope-models.ts';
 import { defined } from '../../domain/defined.ts';
 import { signedUrlExpiry } from '../shared/http-outcome.ts';
-import type { OperationStatus, RequestIssue, VideoProvider } from '../provider.ts';
+import type { OperationStatus, PossibleOutput, RequestIssue, VideoProvider } from '../provider.ts';
 
 /**
  * Wan videos. Not covered: `videoedit`, `happyhorse`, templates and voices. The upstream knows no draft mode, no last
@@ -22,7 +22,16 @@ export const dashscopeVideo: VideoProvider = {
   },
   status: (operation, context) => dashscopeStatus(operation, context, readVideo),
   cancel: cancelDashscopeTask,
+  renders,
 };
+
+/** Source: the vendor's parameter tables; the older models render 720p unless told otherwise, the newer ones 1080p. */
+function renders({ resolution, duration }: VideoRequest): PossibleOutput {
+  return defined({
+    resolutions: resolution === undefined ? ['720p', '1080p'] : undefined,
+    seconds: duration === undefined ? { min: secondsUnsaid, max: secondsUnsaid } : undefined,
+  });
+}
 
 function check(request: VideoRequest, name: string): RequestIssue | undefined {
   const model = wanModel(name);
@@ -73,8 +82,10 @@ function checkOutput(request: VideoRequest, model: WanModel): RequestIssue | und
   if (duration === 'auto' || (duration !== undefined && !model.durations.includes(duration))) {
     return { param: 'duration', message: `duration must be one of ${model.durations.join(', ')}.` };
   }
-  if (ratio !== undefined && ratio !== 'adaptive' && model.shape !== 'resolution' && !(ratio in anySize)) {
-    return { param: 'ratio', message: `ratio must be one of ${Object.keys(anySize).join(', ')}.` };
+  // Where a size is sent, it must exist: without one the upstream would render, and bill, its own.
+  const row = model.shape === 'size' ? rowOf(resolution) : anySize;
+  if (ratio !== undefined && ratio !== 'adaptive' && model.shape !== 'resolution' && !(ratio in row)) {
+    return { param: 'ratio', message: `ratio must be one of ${Object.keys(row).join(', ')}.` };
   }
   if (draft === true) return { param: 'metadata.draft', message: 'The model has no draft mode.' };
   if (tools !== undefined) return { param: 'metadata.tools', message: 'The model takes no tools.' };
@@ -101,6 +112,7 @@ const videoSizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const anySize = videoSizes['1080p'] ?? {};
 const resolutionUnsaid = '720p';
 const ratioUnsaid = '16:9';
+const secondsUnsaid = 5;
 
 /** What of `metadata` belongs beside the prompt; the rest goes to the parameters. */
 const inputFields = ['negative_prompt'];
@@ -192,8 +204,11 @@ function shapeFields({ resolution, ratio }: VideoRequest, model: WanModel): Json
     });
   }
   if (resolution === undefined && shape === undefined) return {};
-  const row = videoSizes[(resolution ?? resolutionUnsaid).toLowerCase()] ?? {};
-  return defined({ size: row[shape ?? ratioUnsaid] });
+  return defined({ size: rowOf(resolution)[shape ?? ratioUnsaid] });
+}
+
+function rowOf(resolution: string | undefined): Readonly<Record<string, string>> {
+  return videoSizes[(resolution ?? resolutionUnsaid).toLowerCase()] ?? {};
 }
 
 function readVideo(job: DashscopeJob): OperationStatus | undefined {

@@ -1,6 +1,7 @@
 import { defined } from '../../domain/defined.ts';
 import type { ImageRequest, VideoRequest } from '../../domain/request.ts';
-import { estimateSeedanceTokens, pricedPromptFlag } from '../shared/seedance-pricing.ts';
+import { isSeedance } from '../shared/seedance-models.ts';
+import { estimateSeedanceTokens, pricedPromptFlag, seedanceOutput } from '../shared/seedance-pricing.ts';
 import { readGatewayFacts, readGatewayId, readGatewayRefusal, readGatewayStatus } from './gateway-answer.ts';
 import { buildGatewayVideo, gatewayEndpoints } from './gateway-request.ts';
 import { gatewayFailures } from './gateway-failures.ts';
@@ -12,6 +13,7 @@ import type {
   HttpResponse,
   Operation,
   OperationStatus,
+  PossibleOutput,
   Provider,
   ProviderContext,
   SubmitContext,
@@ -33,6 +35,7 @@ const gatewayVideo: VideoProvider = {
   cancel,
   // The only models here that are priced by tokens are those whose formula this is, at whatever address.
   estimateTokens: estimateSeedanceTokens,
+  renders,
 };
 
 const gatewayImage: SynchronousImageProvider = {
@@ -50,6 +53,17 @@ export const gateway: Provider = {
   video: gatewayVideo,
   image: gatewayImage,
 };
+
+/** What stands behind it answers in its own way: where frames replace the duration, either may be reported. */
+function renders(request: VideoRequest, model: string): PossibleOutput {
+  if (!isSeedance(model)) return {};
+  const output = seedanceOutput(request, model);
+  const { frames: _frames, ...extra } = request.extra;
+  const timed = seedanceOutput({ ...request, extra }, model).seconds;
+  if (output.seconds === undefined || timed === undefined) return output;
+  const { min, max } = output.seconds;
+  return { ...output, seconds: { min: Math.min(min, timed.min), max: Math.max(max, timed.max) } };
+}
 
 /** Behind it may be a vendor that reads parameters out of the prompt. */
 function check({ prompt }: VideoRequest): { param: string; message: string } | undefined {

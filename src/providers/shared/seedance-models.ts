@@ -105,5 +105,10 @@ export function seedanceFamily(model: string | undefined): SeedanceFamily {
   return families.find(([pattern]) => pattern.test(name))?.[1] ?? unknownFamily;
 }
 
+/** A model of the table, or a private endpoint, behind which one of them stands. */
+export function isSeedance(model: string): boolean {
+  return seedanceFamily(model) !== unknownFamily || /^ep-/i.test(model);
+}
+
 /** Seconds are rendered at this rate, whatever is asked for. */
 export const seedanceFramesPerSecond = 24;

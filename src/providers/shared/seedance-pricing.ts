@@ -1,7 +1,8 @@
+import { defined } from '../../domain/defined.ts';
 import type { VideoRequest } from '../../domain/request.ts';
 import { seedanceFamily, seedanceFramesPerSecond } from './seedance-models.ts';
 import type { SeedanceFamily } from './seedance-models.ts';
-import type { EstimateOutput } from '../provider.ts';
+import type { EstimateOutput, PossibleOutput } from '../provider.ts';
 
 type Size = readonly [width: number, height: number];
 type SizesByRatio = Readonly<Record<string, Size>>;
@@ -49,7 +50,9 @@ export function estimateSeedanceTokens(
   model?: string,
 ): bigint | undefined {
   const family = seedanceFamily(model);
-  const asked = request.draft === true ? '480p' : output.resolution.toLowerCase() || resolutionUnsaid;
+  const asked = isDraft(request, family)
+    ? draftResolution
+    : output.resolution.toLowerCase() || resolutionUnsaid;
   const pixels = largestPixels(family, asked, output.ratio);
   if (pixels === undefined) return undefined;
   return (pixels * BigInt(frameCount(request, output, family))) / 1024n;
@@ -70,10 +73,53 @@ function largestPixels(family: SeedanceFamily, resolution: string, ratio: string
 
 function frameCount(request: VideoRequest, output: EstimateOutput, family: SeedanceFamily): number {
   const inputFrames = request.videos.length > 0 ? inputVideoSecondsMax * seedanceFramesPerSecond : 0;
-  const frames = request.extra['frames'];
-  if (typeof frames === 'number' && family.frameCount) return Math.ceil(frames) + inputFrames;
+  const frames = askedFrames(request, family);
   const seconds = output.durationSeconds > 0 ? output.durationSeconds : family.durations.max;
-  return Math.ceil(seconds * seedanceFramesPerSecond) + 1 + inputFrames;
+  const timed = Math.ceil(seconds * seedanceFramesPerSecond) + 1;
+  if (frames === undefined) return timed + inputFrames;
+  // Whether an unknown model heeds the number is not known: the larger one counts.
+  return (isKnown(family) ? frames : Math.max(frames, timed)) + inputFrames;
+}
+
+const draftResolution = '480p';
+/** What is rendered when the request does not say, by the vendor's parameter table: some models one, some the other. */
+const usualResolutions = ['720p', '1080p'];
+const usualSeconds = 5;
+
+/** What the upstream may render where the request leaves it open; see `TaskProvider.renders`. */
+export function seedanceOutput(request: VideoRequest, model: string): PossibleOutput {
+  const family = seedanceFamily(model);
+  return defined({
+    resolutions: isDraft(request, family)
+      ? [draftResolution]
+      : request.resolution === undefined && request.draft !== true
+        ? usualResolutions
+        : undefined,
+    seconds: possibleSeconds(request, family),
+  });
+}
+
+function possibleSeconds(request: VideoRequest, family: SeedanceFamily): PossibleOutput['seconds'] {
+  const { duration = usualSeconds } = request;
+  const timed = duration === 'auto' ? family.durations : { min: duration, max: duration };
+  const frames = askedFrames(request, family);
+  if (frames === undefined) return timed;
+  const counted = frames / seedanceFramesPerSecond;
+  return isKnown(family)
+    ? { min: counted, max: counted }
+    : { min: Math.min(counted, timed.min), max: Math.max(counted, timed.max) };
+}
+
+function isDraft({ draft }: VideoRequest, family: SeedanceFamily): boolean {
+  return draft === true && family.draft && isKnown(family);
+}
+
+function askedFrames({ extra: { frames } }: VideoRequest, family: SeedanceFamily): number | undefined {
+  return typeof frames === 'number' && family.frameCount ? Math.ceil(frames) : undefined;
+}
+
+function isKnown({ pixels, frameCount }: SeedanceFamily): boolean {
+  return pixels !== 'unknown' || !frameCount;
 }
 
 /**

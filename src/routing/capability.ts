@@ -1,0 +1,55 @@
+import { defined } from '../domain/defined.ts';
+import type { GenerationRequest } from '../domain/request.ts';
+import type { PossibleOutput, Provider, RequestIssue, TaskProvider } from '../providers/provider.ts';
+import { synchronousIssue } from './image-forms.ts';
+import type { QuoteContext } from './quote.ts';
+
+/** How an adapter serves a request for one upstream model. */
+export interface Capability {
+  readonly issue: RequestIssue | undefined;
+  readonly estimateTokens: EstimateTokens;
+  readonly possible?: PossibleOutput;
+  readonly canWait: boolean;
+}
+
+type EstimateTokens = QuoteContext['estimateTokens'];
+
+/** Undefined: the adapter makes nothing of this kind. */
+export function capabilityFor(
+  provider: Provider,
+  request: GenerationRequest,
+  upstream: string,
+): Capability | undefined {
+  if (request.kind === 'video') {
+    return provider.video === undefined ? undefined : taskCapability(provider.video, request, upstream);
+  }
+  const synchronous = provider.image;
+  const issue = synchronous === undefined ? undefined : synchronousIssue(synchronous, request, upstream);
+  if (synchronous !== undefined && issue === undefined) {
+    const estimateTokens = () => synchronous.estimateTokens?.(request, upstream);
+    return { issue: undefined, estimateTokens, canWait: false };
+  }
+  if (provider.imageTask !== undefined) {
+    const capability = taskCapability(provider.imageTask, request, upstream);
+    // A model that is served the other way says so of `model`: what the right way has against the request is told.
+    const isRightWay = issue === undefined || issue.param === 'model' || capability.issue === undefined;
+    return isRightWay ? capability : { ...capability, issue };
+  }
+  return synchronous === undefined ? undefined : { issue, estimateTokens: undefined, canWait: false };
+}
+
+function taskCapability<Request>(
+  provider: TaskProvider<Request>,
+  request: Request,
+  upstream: string,
+): Capability {
+  const { estimateTokens } = provider;
+  const possible = provider.renders?.(request, upstream);
+  return {
+    issue: provider.check?.(request, upstream),
+    estimateTokens:
+      estimateTokens === undefined ? undefined : (output) => estimateTokens(request, output, upstream),
+    canWait: true,
+    ...defined({ possible }),
+  };
+}

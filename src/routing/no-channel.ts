@@ -1,0 +1,62 @@
+import type { ModelConfig } from '../config/gateway-file.ts';
+import { defined } from '../domain/defined.ts';
+import { GatewayError } from '../domain/errors.ts';
+import type { DroppedChannel } from '../domain/routing.ts';
+import type { RequestIssue } from '../providers/provider.ts';
+
+/** No channel can serve the request: what the caller is told, and for operators why each was dropped. */
+export class NoChannelError extends GatewayError {
+  readonly dropped: readonly DroppedChannel[];
+
+  constructor(told: GatewayError, dropped: readonly DroppedChannel[]) {
+    const { code, message, param, detail, retryAfterSeconds } = told;
+    super(code, message, {
+      param,
+      ...defined({ detail }),
+      ...defined({ retryAfterSeconds }),
+    });
+    this.dropped = dropped;
+  }
+}
+
+export function explainNoChannel(
+  model: ModelConfig,
+  dropped: readonly DroppedChannel[],
+  issues: readonly RequestIssue[],
+): GatewayError {
+  const detail = dropped
+    .map(({ channel, reason, detail: why }) => `${channel}: ${reason} (${why})`)
+    .join('; ');
+  const serving = dropped.filter(({ reason }) => reason !== 'model_not_served');
+  const [issue] = issues;
+  if (issue !== undefined)
+    return new GatewayError('unsupported_parameter', issue.message, { param: issue.param, detail });
+  if (serving.length > 0 && serving.every(({ reason }) => reason === 'not_permitted')) {
+    return new GatewayError(
+      'channel_not_allowed',
+      `This API key may use no channel that serves ${model.id}.`,
+      { param: 'model', detail },
+    );
+  }
+  if (serving.some(({ reason }) => reason === 'no_price')) {
+    return new GatewayError(
+      'unsupported_parameter',
+      `Model ${model.id} has no price for this combination of parameters.`,
+      {
+        param: 'model',
+        detail,
+      },
+    );
+  }
+  if (serving.some(({ reason }) => ['disabled', 'circuit_open', 'at_concurrency_limit'].includes(reason))) {
+    return new GatewayError(
+      'service_unavailable',
+      `Every channel of ${model.id} is out of service at the moment.`,
+      {
+        retryAfterSeconds: 30,
+        detail,
+      },
+    );
+  }
+  return new GatewayError('model_not_found', `No channel serves ${model.id}.`, { param: 'model', detail });
+}

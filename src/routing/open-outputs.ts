@@ -1,0 +1,119 @@
+import type { ModelConfig } from '../config/gateway-file.ts';
+import { defined } from '../domain/defined.ts';
+import type { PriceFacts } from '../domain/price.ts';
+import type { GenerationRequest, ImageRequest, VideoRequest } from '../domain/request.ts';
+import type { PossibleOutput } from '../providers/provider.ts';
+
+/** One way in which the upstream may render a request and report it. */
+export interface Output {
+  /** What the price rules will see. A fact that is absent: the upstream does not report it. */
+  readonly facts: PriceFacts;
+  /** How long the video is; absent: nothing limits it. */
+  readonly seconds?: number;
+}
+
+/**
+ * Every output that the request leaves open; the usual one first. Beside what the model's entry lists, an output may
+ * be whatever a price rule names, and whatever the upstream renders and does not report.
+ */
+export function openOutputs(
+  request: GenerationRequest,
+  model: ModelConfig,
+  possible: PossibleOutput,
+): Output[] {
+  if (request.kind === 'image') return imageOutputs(request, model);
+  const shapes = product(
+    optionsOf('resolution', resolutionsOf(request, model, possible)),
+    optionsOf('ratio', openValues(request.ratio, model.ratios, namedBy(model, 'ratio'))),
+  );
+  const looks = product(
+    optionsOf('size', sizesOf(request, model)),
+    optionsOf('generate_audio', soundsOf(request, model)),
+  );
+  const lengths = lengthsOf(request, model, possible);
+  return product(shapes, looks).flatMap((facts) =>
+    lengths.map(({ facts: { duration }, seconds }) => ({
+      facts: { ...facts, ...defined({ duration }) },
+      ...defined({ seconds }),
+    })),
+  );
+}
+
+function imageOutputs(request: ImageRequest, model: ModelConfig): Output[] {
+  const sizes = openValues(request.size, model.sizes, namedBy(model, 'size'));
+  const qualities = openValues(request.quality, model.qualities, namedBy(model, 'quality'));
+  return product(optionsOf('size', sizes), optionsOf('quality', qualities)).map((facts) => ({ facts }));
+}
+
+function optionsOf<Name extends keyof PriceFacts>(
+  name: Name,
+  values: readonly PriceFacts[Name][],
+): PriceFacts[] {
+  return [...new Set(values)].map((value) => (value === undefined ? {} : { [name]: value }));
+}
+
+function product(left: readonly PriceFacts[], right: readonly PriceFacts[]): PriceFacts[] {
+  return left.flatMap((one) => right.map((other) => ({ ...one, ...other })));
+}
+
+type TextFact = 'resolution' | 'ratio' | 'size' | 'quality';
+
+function namedBy({ price }: ModelConfig, fact: TextFact): readonly string[] {
+  return price.rules.flatMap(({ when }) => when?.[fact] ?? []);
+}
+
+/** Words that leave the choice to the upstream. */
+const openWords = new Set(['adaptive', 'auto']);
+
+function openValues(
+  asked: string | undefined,
+  listed: readonly string[],
+  named: readonly string[],
+): readonly (string | undefined)[] {
+  if (asked !== undefined && !openWords.has(asked)) return [asked];
+  const usual = listed.find((value) => !openWords.has(value));
+  // What no rule names costs as little or as much as what is not reported.
+  return [usual, ...named, undefined];
+}
+
+function resolutionsOf(
+  request: VideoRequest,
+  model: ModelConfig,
+  { resolutions }: PossibleOutput,
+): readonly (string | undefined)[] {
+  if (request.resolution !== undefined) return [request.resolution];
+  return [...(resolutions ?? [...model.resolutions, ...namedBy(model, 'resolution')]), undefined];
+}
+
+/** A video's size is the upstream's word, even where the caller named one: only its ratio and resolution are sent. */
+function sizesOf({ size }: VideoRequest, model: ModelConfig): readonly (string | undefined)[] {
+  return [size, ...namedBy(model, 'size')];
+}
+
+/** Some upstreams add sound unless told not to; it matters only where a rule asks. */
+function soundsOf(request: VideoRequest, { price }: ModelConfig): readonly (boolean | undefined)[] {
+  if (request.generateAudio !== undefined) return [request.generateAudio];
+  return price.rules.some(({ when }) => when?.generate_audio !== undefined) ? [undefined, true] : [undefined];
+}
+
+/** Prices are per millisecond at the finest. */
+const shortestStep = 0.001;
+
+/** The usual and the longest, and every length at which a price rule begins or ends in between. */
+function lengthsOf(request: VideoRequest, model: ModelConfig, possible: PossibleOutput): readonly Output[] {
+  const { durations, price } = model;
+  const asked = typeof request.duration === 'number' ? request.duration : undefined;
+  const range = possible.seconds ?? (asked === undefined ? durations : { min: asked, max: asked });
+  const untold = defined({ duration: asked });
+  if (range === undefined) return [{ facts: untold }];
+  const { min, max } = range;
+  const bounds = price.rules.flatMap(({ when }) => {
+    const { min: from, max: to } = when?.duration ?? {};
+    return [...(from === undefined ? [] : [from, from - shortestStep]), ...(to === undefined ? [] : [to])];
+  });
+  const usual = asked ?? durations?.default ?? max;
+  const told = [usual, max, min, ...bounds].filter((seconds) => seconds >= min && seconds <= max);
+  const lengths = [...new Set(told)].map((seconds) => ({ facts: { duration: seconds }, seconds }));
+  // By the second, a length that is not reported is charged as the hold.
+  return price.unit === 'second' ? lengths : [...lengths, { facts: untold, seconds: max }];
+}
