@@ -26,7 +26,7 @@ export function describeIssue(issue: z.core.$ZodIssue): string[] {
 }
 
 /** `channels[2].models.<id>.upstream` */
-function formatPath(path: readonly PropertyKey[]): string {
+export function formatPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;
     return text === '' ? String(part) : `${text}.${String(part)}`;

@@ -88,7 +88,8 @@ export function findRule(price: Price, facts: PriceFacts): number | undefined {
   return index < 0 ? undefined : index;
 }
 
-function holds(when: PriceCondition, facts: PriceFacts): boolean {
+/** Whether every test of the condition holds. A fact that is not known fails its test; an absent flag is false. */
+export function holds(when: PriceCondition, facts: PriceFacts): boolean {
   for (const name of textFacts) {
     const allowed = when[name];
     const fact = facts[name];

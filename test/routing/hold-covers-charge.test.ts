@@ -7,7 +7,7 @@ import { settle } from '../../src/domain/price.ts';
 import type { PriceCondition } from '../../src/domain/price.ts';
 import type { VideoRequest } from '../../src/domain/request.ts';
 import type { SettleFacts } from '../../src/domain/task.ts';
-import { fileSchema } from '../../src/config/gateway-file.ts';
+import { fileSchema } from '../../src/config/gateway-schema.ts';
 import { createUpstreamClient } from '../../src/http-client/index.ts';
 import type { UpstreamClient } from '../../src/http-client/index.ts';
 import { startSimulator } from '../../src/local/simulator/simulator.ts';

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { checkPrices } from '../domain/price-coverage.ts';
+import { formatPath } from './config-error.ts';
+import { modelSchema } from './gateway-schema.ts';
+import type { ModelConfig } from './gateway-schema.ts';
+
+/** As much of a file as the checks need, whatever else is wrong with it. */
+const outline = z.object({
+  channels: z
+    .array(
+      z
+        .object({
+          id: z.string().catch(''),
+          provider: z.string().optional().catch(undefined),
+          models: z.record(z.string(), z.unknown()).catch({}),
+        })
+        .catch({ id: '', models: {} }),
+    )
+    .catch([]),
+  models: z.array(z.unknown()).catch([]),
+  results: z
+    .object({ storage: z.string().default('none') })
+    .catch({ storage: '' })
+    .prefault({}),
+});
+type Outline = z.infer<typeof outline>;
+
+/** The adapters that exist. */
+export interface Adapters {
+  readonly providerNames: readonly string[];
+  /** Those whose links callers cannot use: their results must be copied. */
+  readonly needingStorage?: readonly string[];
+}
+
+interface Issue {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/**
+ * What a file says that a schema cannot refuse: names of nothing, ranges that are empty, prices that do not fit the
+ * model. Looks at every part that can be read, so that all violations come at once. One line each, with its path.
+ */
+export function checkMeaning(value: unknown, adapters: Adapters): string[] {
+  const file = outline.safeParse(value).data;
+  if (file === undefined) return [];
+  const models = file.models.map((model) => modelSchema.safeParse(model).data);
+  const issues = [
+    ...checkChannels(file, adapters),
+    ...models.flatMap((model, index) =>
+      model === undefined
+        ? []
+        : checkModel(model, file).map(({ path, message }) => ({ path: ['models', index, ...path], message })),
+    ),
+  ];
+  return issues.map(({ path, message }) => `${formatPath(path)}: ${message}`);
+}
+
+const named = z.object({ id: z.string() });
+
+function checkChannels({ channels, models, results }: Outline, adapters: Adapters): Issue[] {
+  const known = new Set(models.map((model) => named.safeParse(model).data?.id));
+  return channels.flatMap(({ provider, models: served }, index) => {
+    const message = provider === undefined ? undefined : providerIssue(provider, results.storage, adapters);
+    return [
+      ...(message === undefined ? [] : [{ path: ['channels', index, 'provider'], message }]),
+      ...Object.keys(served)
+        .filter((name) => !known.has(name))
+        .map((name) => ({
+          path: ['channels', index, 'models', name],
+          message: 'is not in the list of models',
+        })),
+    ];
+  });
+}
+
+function providerIssue(
+  provider: string,
+  storage: string,
+  { providerNames, needingStorage = [] }: Adapters,
+): string | undefined {
+  if (!providerNames.includes(provider)) return `"${provider}" must be one of ${providerNames.join(', ')}`;
+  return storage === 'none' && needingStorage.includes(provider)
+    ? `"${provider}" needs results.storage: its links expire within minutes or need its key, so results must be copied`
+    : undefined;
+}
+
+function checkModel(model: ModelConfig, { channels }: Outline): Issue[] {
+  const ids = new Set(channels.map(({ id }) => id));
+  const unknown = model.price.rules.flatMap(({ when }, index) =>
+    (when?.channel ?? [])
+      .filter((id) => !ids.has(id))
+      .map((id) => ({
+        path: ['price', 'rules', index, 'when', 'channel'],
+        message: `"${id}" is not in the list of channels`,
+      })),
+  );
+  const durations = checkDurations(model);
+  const serving = channels.filter(({ models }) => models[model.id] !== undefined).map(({ id }) => id);
+  const issues = [...unknown, ...durations];
+  // One mistake is reported once: an unknown channel or an empty range would be found again in the rules.
+  return issues.length > 0 ? issues : checkPrices({ ...model, channels: serving });
+}
+
+function checkDurations({ durations }: ModelConfig): Issue[] {
+  if (durations === undefined) return [];
+  const { min, max, default: usual } = durations;
+  if (min > max) return [{ path: ['durations', 'min'], message: `${min} is above max, ${max}` }];
+  if (usual === undefined || (usual >= min && usual <= max)) return [];
+  return [{ path: ['durations', 'default'], message: `${usual} is not between ${min} and ${max}` }];
+}

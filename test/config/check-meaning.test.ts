@@ -1,0 +1,253 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
+import { checkPrices } from '../../src/domain/price-coverage.ts';
+import type { SoldModel } from '../../src/domain/price-coverage.ts';
+import { findRule } from '../../src/domain/price.ts';
+import type { PriceCondition, PriceFacts } from '../../src/domain/price.ts';
+import { providers } from '../../src/providers/index.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const channel = (over: Fields = {}) => ({
+  id: 'one',
+  provider: 'ark',
+  base_url: 'https://one.example',
+  credentials: [{ id: 'a', api_key: 'k' }],
+  models: { m: { upstream: 'u' } },
+  ...over,
+});
+const model = (over: Fields = {}) => ({
+  id: 'm',
+  kind: 'video',
+  resolutions: ['480p', '720p'],
+  ratios: ['16:9', '9:16', 'adaptive'],
+  durations: { min: 4, max: 12, default: 5 },
+  inputs: { images: { max: 2 } },
+  price: { unit: 'second', rules: [{ price: '0.10' }] },
+  ...over,
+});
+const price = (...rules: readonly Fields[]) => ({ price: { unit: 'second', rules } });
+const rule = (when: Fields, amount = '1') => ({ when, price: amount });
+const last = { price: '1' };
+
+function violationsOf(file: Fields): readonly string[] {
+  const text = stringify({ currency: 'USD', channels: [channel()], models: [model()], ...file });
+  try {
+    parseGatewayConfig(text, 'test', { environment: {}, providerNames: Object.keys(providers) });
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.violations;
+    throw error;
+  }
+}
+
+const ofModel = (over: Fields): readonly string[] => violationsOf({ models: [model(over)] });
+const rules = 'models[0].price.rules';
+const never = 'never holds: no request of this model has such a value';
+
+describe('a gateway.yaml that says something impossible', () => {
+  it.each<[string, Fields, readonly string[]]>([
+    [
+      'a minimum above the maximum',
+      { durations: { min: 9, max: 5 } },
+      ['models[0].durations.min: 9 is above max, 5'],
+    ],
+    [
+      'a default outside of the range',
+      { durations: { min: 4, max: 5, default: 9 } },
+      ['models[0].durations.default: 9 is not between 4 and 5'],
+    ],
+    [
+      'a rule with a minimum above the maximum',
+      price(rule({ duration: { min: 9, max: 5 } }), last),
+      [`${rules}[0].when.duration: min 9 is above max 5`],
+    ],
+    [
+      'a resolution that is not sold',
+      price(rule({ resolution: ['4k'] }), last),
+      [`${rules}[0].when.resolution: ${never}`],
+    ],
+    ['an empty list', price(rule({ mode: [] }), last), [`${rules}[0].when.mode: ${never}`]],
+    [
+      'an input that is not taken',
+      price(rule({ video_input: true }), last),
+      [`${rules}[0].when.video_input: ${never}`],
+    ],
+    [
+      'a duration that is not sold',
+      price(rule({ duration: { min: 13 } }), last),
+      [`${rules}[0].when.duration: ${never}`],
+    ],
+    [
+      'a quality of a video',
+      price(rule({ quality: ['high'] }), last),
+      [`${rules}[0].when.quality: ${never}`],
+    ],
+    [
+      'an unknown channel',
+      price(rule({ channel: ['two'] }), last),
+      [`${rules}[0].when.channel: "two" is not in the list of channels`],
+    ],
+    [
+      'a rule after one that always holds',
+      price(last, rule({ resolution: ['720p'] })),
+      [`${rules}[1]: is never reached: the rules before it hold whenever it does`],
+    ],
+    [
+      'a rule inside another',
+      price(rule({ duration: { min: 4, max: 9 } }), rule({ duration: { min: 5, max: 8 } }), last),
+      [`${rules}[1]: is never reached: the rules before it hold whenever it does`],
+    ],
+    [
+      'a rule that several others cover together',
+      price(
+        rule({ image_input: true }),
+        rule({ image_input: false, resolution: ['480p'] }),
+        rule({ resolution: ['480p'] }),
+        last,
+      ),
+      [`${rules}[2]: is never reached: the rules before it hold whenever it does`],
+    ],
+    [
+      'a resolution without a price',
+      price(rule({ resolution: ['480p'] })),
+      [`${rules}: no rule has a price for resolution 720p`],
+    ],
+    [
+      'a combination without a price',
+      price(rule({ resolution: ['480p'] }), rule({ image_input: false }), rule({ duration: { max: 7 } })),
+      [`${rules}: no rule has a price for resolution 720p, image_input true, duration 12`],
+    ],
+    [
+      'a unit of another kind',
+      { price: { unit: 'image', rules: [last] } },
+      ['models[0].price.unit: videos are not sold by the image'],
+    ],
+  ])('%s', (_, over, expected) => {
+    expect(ofModel(over)).toEqual(expected);
+  });
+
+  it('is told everything at once, whatever else is wrong with it', () => {
+    const violations = violationsOf({
+      currency: 'dollars',
+      channels: [channel({ provider: 'nobody', models: { n: { upstream: 'u' } } })],
+      models: [
+        model({ durations: { min: 9, max: 5 } }),
+        model({ id: 'two', kind: 'sound' }),
+        model({ id: 'three', ...price(last, last) }),
+      ],
+    });
+    expect(violations).toEqual([
+      expect.stringMatching(/^currency: must be a currency code/),
+      expect.stringMatching(/^models\[1\]\.kind: /),
+      expect.stringMatching(/^channels\[0\]\.provider: "nobody" must be one of /),
+      'channels[0].models.n: is not in the list of models',
+      'models[0].durations.min: 9 is above max, 5',
+      'models[2].price.rules[1]: is never reached: the rules before it hold whenever it does',
+    ]);
+  });
+});
+
+describe('a gateway.yaml that makes sense', () => {
+  it.each<[string, Fields]>([
+    [
+      'whole seconds on both sides of a border',
+      price(rule({ duration: { max: 7 } }), rule({ duration: { min: 8 } })),
+    ],
+    [
+      'every resolution, and one for what is not reported',
+      price(rule({ resolution: ['480p'] }), rule({ resolution: ['720p'] }), last),
+    ],
+    [
+      'the own resolution of a draft',
+      { resolutions: ['720p'], ...price(rule({ draft: true, resolution: ['480p'] }), last) },
+    ],
+    ['a ratio that an adaptive video may have', price(rule({ ratio: ['21:9'] }), last)],
+    [
+      'a tier, a mode and sound',
+      price(rule({ service_tier: ['flex'] }), rule({ mode: ['pro'], generate_audio: true }), last),
+    ],
+    ['a channel', price(rule({ channel: ['one'] }))],
+    [
+      'an image by quality',
+      {
+        kind: 'image',
+        qualities: ['low', 'high', 'auto'],
+        price: { unit: 'image', rules: [rule({ quality: ['low'] }), rule({ quality: ['high'] }), last] },
+      },
+    ],
+  ])('%s', (_, over) => {
+    expect(ofModel(over)).toEqual([]);
+  });
+
+  it('is the one of local mode', () => {
+    const text = readFileSync(new URL('../../src/local/gateway.local.yaml', import.meta.url), 'utf8');
+    const environment = { SIMULATOR_URL: 'http://127.0.0.1:1', SIMULATOR_API_KEY: 'k' };
+    const providerNames = Object.keys(providers);
+    expect(() => parseGatewayConfig(text, 'local', { environment, providerNames })).not.toThrow();
+  });
+});
+
+/** Rules over two facts and a length, few enough to try every request. */
+const condition: fc.Arbitrary<PriceCondition> = fc.record(
+  {
+    resolution: fc.uniqueArray(fc.constantFrom('480p', '720p'), { minLength: 1 }),
+    image_input: fc.boolean(),
+    duration: fc
+      .tuple(fc.integer({ min: 4, max: 12 }), fc.integer({ min: 0, max: 8 }))
+      .map(([min, longer]) => ({ min, max: min + longer })),
+  },
+  { requiredKeys: [] },
+);
+
+describe('the check of the rules', () => {
+  const lengths = Array.from({ length: 9 }, (_, index) => index + 4);
+  const requests: readonly PriceFacts[] = ['480p', '720p'].flatMap((resolution) =>
+    [true, false].flatMap((image_input) =>
+      lengths.map((duration) => ({ resolution, image_input, duration })),
+    ),
+  );
+  const sold = (whens: readonly PriceCondition[]): SoldModel => ({
+    kind: 'video',
+    resolutions: ['480p', '720p'],
+    ratios: [],
+    sizes: [],
+    qualities: [],
+    durations: { min: 4, max: 12, auto: false },
+    inputs: { images: { max: 1 }, videos: { max: 0 }, audios: { max: 0 } },
+    price: { unit: 'second', rules: whens.map((when) => ({ when, price: '1' })) },
+    channels: ['one'],
+  });
+
+  it('finds a gap exactly where trying every request does', () => {
+    fc.assert(
+      fc.property(fc.array(condition, { minLength: 1, maxLength: 6 }), (whens) => {
+        const { price: list } = sold(whens);
+        const gap = requests.some((facts) => findRule({ ...list, minimum: '0' }, facts) === undefined);
+        const issues = checkPrices(sold(whens)).filter(({ message }) =>
+          message.startsWith('no rule has a price'),
+        );
+        expect(issues.length > 0).toBe(gap);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('never calls a rule dead that some request reaches', () => {
+    fc.assert(
+      fc.property(fc.array(condition, { minLength: 1, maxLength: 6 }), (whens) => {
+        const { price: list } = sold(whens);
+        const reached = new Set(requests.map((facts) => findRule({ ...list, minimum: '0' }, facts)));
+        const dead = checkPrices(sold(whens)).flatMap(({ path }) =>
+          typeof path[2] === 'number' ? [path[2]] : [],
+        );
+        expect(dead.filter((index) => reached.has(index))).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
