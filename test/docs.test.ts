@@ -41,6 +41,14 @@ describe('docs/errors.md', () => {
     expect(sorted(described)).toEqual(sorted(failureClasses));
   });
 
+  it('names the statuses after which the same request may be repeated', () => {
+    const [sentence = ''] = /^Repeat a request without changing it only after .*?\./m.exec(page) ?? [];
+    const statuses = (retryable: boolean) =>
+      Object.values(errorTable).flatMap((row) => (row.retryable === retryable ? [String(row.status)] : []));
+    expect(sorted(sentence.match(/\d+/g) ?? [])).toEqual(sorted(statuses(true)));
+    expect(statuses(false).filter((status) => statuses(true).includes(status))).toEqual([]);
+  });
+
   it('every code is thrown somewhere', () => {
     const documented = new Set(routes().flatMap((route) => [...errorCodesOf(route)]));
     const elsewhere = ['route_not_found', 'provider_error', 'rate_limit_exceeded'];

@@ -1,6 +1,7 @@
 import type { DroppedChannel } from '../domain/routing.ts';
 import type { JsonObject } from '../domain/request.ts';
 import type { CircuitDocument, ChannelHealthStore } from '../store/channel-health.ts';
+import { createSnapshot } from '../store/snapshot.ts';
 import { circuitRules, closedAfter, openedBy, signOf } from '../domain/circuit-rules.ts';
 import type { CircuitRecord, Failure, HealthSign, JudgedError } from '../domain/circuit-rules.ts';
 
@@ -56,20 +57,19 @@ const probeElsewhereMs = 2_000;
 export function createCircuits(deps: CircuitsDeps): Circuits {
   const { store, now } = deps;
   const streaks = createStreaks();
-  let known: ReadonlyMap<string, CircuitDocument> = new Map();
-  let timer: NodeJS.Timeout | undefined;
-
-  const refresh = async (): Promise<void> => {
-    known = new Map((await store.list()).map((circuit) => [circuit._id, circuit]));
-  };
+  const known = createSnapshot<CircuitDocument>({
+    list: () => store.list(),
+    intervalMs: deps.intervalMs ?? intervalMsDefault,
+    onError: deps.onError,
+  });
   const openOnes = (target: CircuitTarget): CircuitDocument[] =>
     idsOf(target).flatMap((id) => {
-      const circuit = known.get(id);
+      const circuit = known.find(id);
       return circuit?.state === 'open' ? [circuit] : [];
     });
 
   async function change(id: string, record: CircuitRecord): Promise<void> {
-    known = new Map([...known, [id, { ...record, _id: id, probe_until: 0 }]]);
+    known.put({ ...record, _id: id, probe_until: 0 });
     deps.onChange(id, record);
     await store.write(id, record);
   }
@@ -85,7 +85,7 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
   async function failed(target: CircuitTarget, failure: Failure): Promise<void> {
     const [credentialId, modelId] = idsOf(target);
     const id = failure.sign === 'model' ? modelId : credentialId;
-    const before = known.get(id);
+    const before = known.find(id);
     // Requests that were on their way when it opened say nothing new.
     if (before?.state === 'open' && before.until > now()) return;
     const inARow = streaks.count(id, failure.sign);
@@ -95,17 +95,9 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
   }
 
   return {
-    refresh,
-    start() {
-      timer ??= setInterval(
-        () => void refresh().catch(deps.onError),
-        deps.intervalMs ?? intervalMsDefault,
-      ).unref();
-    },
-    stop() {
-      clearInterval(timer);
-      timer = undefined;
-    },
+    refresh: known.refresh,
+    start: known.start,
+    stop: known.stop,
     async enter(target, probeMs) {
       for (const circuit of openOnes(target)) {
         const { until, _id, sign, code } = circuit;
@@ -132,7 +124,7 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
       const detail = `credential ${credential}: ${circuit.sign} (${circuit.code}), tried again in ${seconds} s`;
       return { channel, reason: 'circuit_open', detail };
     },
-    describe: (channel) => describeCircuits(channel, known.values()),
+    describe: (channel) => describeCircuits(channel, known.all()),
   };
 }
 

@@ -191,9 +191,9 @@ function joined(parts: readonly BodyPart[]): Buffer {
 }
 
 /** A caller who hung up while the answer was made has closed the connection already. */
-function tellEnd(response: ServerResponse, onEnd: (written: boolean) => void): void {
-  if (response.closed || response.destroyed) onEnd(false);
-  else response.once('close', () => onEnd(response.writableFinished));
+function tellEnd(response: ServerResponse, onEnd: () => void): void {
+  if (response.closed || response.destroyed) onEnd();
+  else response.once('close', onEnd);
 }
 
 /** Nothing handled it: the path is unknown, or known with other methods only. */

@@ -56,6 +56,8 @@ export function translateError(error: unknown): GatewayError {
 
 export function errorHeaders(error: GatewayError): Readonly<Record<string, string>> {
   return {
+    // Official clients obey it; without it they repeat every 409, too.
+    ...(errorTable[error.code].retryable ? {} : { 'x-should-retry': 'false' }),
     ...error.headers,
     ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
     ...(error.code === 'invalid_api_key' ? { 'www-authenticate': 'Bearer' } : {}),

@@ -92,7 +92,7 @@ export interface Reply {
   /** Instead of `text`: `content-length` is among the headers. */
   readonly stream?: Readable;
   /** Told when the answer is written to its end, or the caller hung up before. */
-  readonly onEnd?: (written: boolean) => void;
+  readonly onEnd?: () => void;
 }
 
 export type BodyPart = string | Uint8Array;

@@ -1,5 +1,6 @@
 import type { ChannelConfig } from '../config/gateway-file.ts';
 import type { DroppedChannel } from '../domain/routing.ts';
+import { createSnapshot } from '../store/snapshot.ts';
 import type { ChannelStateDocument, ChannelStateStore } from '../store/channel-states.ts';
 
 /** Operators' channel switches, as this process last read them: routing asks memory, never the database. */
@@ -24,26 +25,18 @@ export interface ChannelSwitchesDeps {
 const intervalMsDefault = 3_000;
 
 export function createChannelSwitches(deps: ChannelSwitchesDeps): ChannelSwitches {
-  let known: ReadonlyMap<string, ChannelStateDocument> = new Map();
-  let timer: NodeJS.Timeout | undefined;
-  const refresh = async (): Promise<void> => {
-    known = new Map((await deps.states.list()).map((state) => [state._id, state]));
-  };
+  const { refresh, start, stop, find } = createSnapshot<ChannelStateDocument>({
+    list: () => deps.states.list(),
+    intervalMs: deps.intervalMs ?? intervalMsDefault,
+    onError: deps.onError,
+  });
   return {
     refresh,
-    start() {
-      timer ??= setInterval(
-        () => void refresh().catch(deps.onError),
-        deps.intervalMs ?? intervalMsDefault,
-      ).unref();
-    },
-    stop() {
-      clearInterval(timer);
-      timer = undefined;
-    },
-    find: (channel) => known.get(channel),
+    start,
+    stop,
+    find,
     outage(channel) {
-      const state = known.get(channel.id);
+      const state = find(channel.id);
       return state === undefined || state.enabled
         ? undefined
         : { channel: channel.id, reason: 'disabled', detail: 'is switched off by an operator' };

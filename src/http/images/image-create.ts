@@ -180,7 +180,7 @@ async function createOnce(
     },
   );
   // What the repeat is to find is the task, however the answer to this request ends.
-  reply.onEnd?.(true);
+  reply.onEnd?.();
   if (first !== undefined) return first;
   const id = Buffer.concat((reply.parts ?? []).map((part) => Buffer.from(part))).toString();
   const task = await deps.tasks.find(id);

@@ -1,0 +1,51 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createSnapshot } from '../../src/store/snapshot.ts';
+
+interface Switch {
+  readonly _id: string;
+  readonly on: boolean;
+}
+
+function open(reads: (readonly Switch[] | Error)[]) {
+  const errors: unknown[] = [];
+  const snapshot = createSnapshot<Switch>({
+    list: async () => {
+      const next = reads.shift() ?? [];
+      if (next instanceof Error) throw next;
+      return next;
+    },
+    intervalMs: 1_000,
+    onError: (error) => errors.push(error),
+  });
+  return { snapshot, errors };
+}
+
+it('shows what was read last, and what this process decided since', async () => {
+  const { snapshot } = open([[{ _id: 'a', on: true }], [{ _id: 'b', on: true }]]);
+  expect(snapshot.find('a')).toBeUndefined();
+  await snapshot.refresh();
+  snapshot.put({ _id: 'a', on: false });
+  expect(snapshot.find('a')).toEqual({ _id: 'a', on: false });
+  await snapshot.refresh();
+  expect([...snapshot.all()]).toEqual([{ _id: 'b', on: true }]);
+});
+
+it('reads on a timer of one, and keeps what it had when a read fails', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { snapshot, errors } = open([[{ _id: 'a', on: true }], new Error('away'), [{ _id: 'b', on: true }]]);
+  snapshot.start();
+  snapshot.start();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect([snapshot.find('a')?.on, errors]).toEqual([true, [new Error('away')]]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(snapshot.find('b')?.on).toBe(true);
+  snapshot.stop();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(snapshot.find('b')?.on).toBe(true);
+});
+
+it('the caller of refresh learns of a failed read', async () => {
+  const { snapshot } = open([new Error('away')]);
+  await expect(snapshot.refresh()).rejects.toThrow('away');
+});
