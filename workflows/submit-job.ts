@@ -9,19 +9,36 @@ import type { TaskRun } from './task-run.ts';
 
 /** With other channels to try, the last one of a round is given this long before the round begins again. */
 const lastCandidatePersistMs = 300_000;
+/** After a round in which no channel accepted; doubled with each round. */
+const roundPauseMinMs = 5_000;
+const roundPauseMaxMs = 300_000;
 
 /**
  * Brings the job to an upstream, once. Returns the task's end if there will be no job: refused, withdrawn, or out of
  * time. Otherwise `run.job` is set.
  */
 export async function submitJob(run: TaskRun): Promise<FinishOutcome | undefined> {
-  for (;;) {
+  for (let round = 0; ; round += 1) {
     for (const [index, candidate] of run.input.candidates.entries()) {
       if (isInterrupted(run)) return stoppedEnding(run);
       const step = await submitTo(run, candidate, index);
       if (step !== 'next') return step;
     }
+    await pauseAfterRound(run, round);
   }
+}
+
+/** Channels that each point to another one must not be asked in a circle: the pause is a timer on the server. */
+async function pauseAfterRound(run: TaskRun, round: number): Promise<void> {
+  if (!decidesByWrites(run) || isInterrupted(run)) return;
+  const pauseMs = Math.min(roundPauseMinMs * 2 ** Math.min(round, 10), roundPauseMaxMs);
+  describe(run, `No channel of the plan accepts now; asking again in ${pauseMs / 1000} s.`);
+  await condition(() => isInterrupted(run), pauseMs);
+}
+
+/** Tasks that were created before keep the course, and the commands, that they began with. */
+function decidesByWrites({ input }: TaskRun): boolean {
+  return input.revision === 3;
 }
 
 type Step = FinishOutcome | undefined | 'next';
@@ -76,7 +93,10 @@ function persistMs(run: TaskRun, index: number): number {
   return index === candidates.length - 1 ? Math.min(lastCandidatePersistMs, remainingMs(run)) : 0;
 }
 
-/** A submission that has not been sent is withdrawn at once; one that is on its way is waited for. */
+/**
+ * A submission that has not been sent is withdrawn at once; one that is in flight is waited for. A cancelled activity
+ * says nothing about an earlier try of it that was sent: the record decides, as after any other failure.
+ */
 async function sendOrWithdraw(run: TaskRun, input: SubmitInput): Promise<SubmitResult | 'withdrawn'> {
   const scope = new CancellationScope();
   const sending = scope.run(() =>
@@ -90,7 +110,8 @@ async function sendOrWithdraw(run: TaskRun, input: SubmitInput): Promise<SubmitR
     return await sending;
   } catch (error) {
     // An activity that died on the way tells nothing about what the upstream received.
-    return isCancellation(error) ? 'withdrawn' : { kind: 'ambiguous', code: 'submission_lost' };
+    const isWithdrawn = isCancellation(error) && !decidesByWrites(run);
+    return isWithdrawn ? 'withdrawn' : { kind: 'ambiguous', code: 'submission_lost' };
   }
 }
 
@@ -105,6 +126,8 @@ async function lookForLostJob(run: TaskRun, input: SubmitInput): Promise<SubmitR
 
 async function waitForOperator(run: TaskRun, input: SubmitInput, code: string): Promise<Step> {
   enter(run, 'attention');
+  // Whoever asked to cancel is told that it is not known; their wish must not end what an operator decides later.
+  if (decidesByWrites(run)) run.withdraw = false;
   await raiseAttention(run, 'submit_ambiguous', code);
   for (;;) {
     run.decision = undefined;
@@ -131,7 +154,14 @@ async function decide(run: TaskRun, input: SubmitInput): Promise<Step | 'wait'> 
     run.job = acceptedJob(found, input.candidate);
     return undefined;
   }
-  return run.stop === undefined ? 'wait' : stoppedEnding(run);
+  if (run.stop !== undefined) return stoppedEnding(run);
+  return decidesByWrites(run) ? stepAfterLookup(found) : 'wait';
+}
+
+/** A late answer of the upstream may have said meanwhile that it did not accept. */
+function stepAfterLookup({ kind }: SubmitResult): Step | 'wait' {
+  if (kind === 'rejected') return { kind: 'failed' };
+  return kind === 'not_accepted' ? 'next' : 'wait';
 }
 
 function isInterrupted(run: TaskRun): boolean {
