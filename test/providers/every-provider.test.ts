@@ -166,7 +166,7 @@ describe.each(jobVendors)('$name', (vendor) => {
   });
 });
 
-describe.each(imageVendors)('$name images', (vendor) => {
+describe.each(imageVendors)('$name images ($model)', (vendor) => {
   const context = (): ProviderContext =>
     providerContext({ request, baseUrl: simulator.url + vendor.path, model: vendor.model });
   beforeEach(() => simulator.control.setRenderSeconds(0));

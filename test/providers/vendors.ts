@@ -117,6 +117,9 @@ export const jobVendors: readonly JobVendor[] = [
 
 export const imageVendors: readonly ImageVendor[] = [
   image('ark', { path: '/ark/api/v3', model: 'doubao-seedream-4-0-250828' }),
+  image('ark', { path: '/ark/api/v3', model: 'dola-seedream-5-0-pro-260628' }),
+  image('ark', { path: '/ark/api/v3', model: 'dola-seedream-5-5-261028' }),
+  image('ark', { path: '/ark/api/v3', model: 'seedream-5-0-260128' }),
   image('openai', { path: '/openai/v1', model: 'gpt-image-2' }),
   { ...image('dashscope', { path: '/dashscope/api/v1', model: 'wan2.6-image' }), request: picture },
 ];

@@ -25,6 +25,7 @@ const checks: readonly Check[] = [
   checkDraft,
   checkFrames,
   checkReferences,
+  checkShape,
   checkAddresses,
   checkSwitches,
 ];
@@ -116,8 +117,26 @@ function checkReferences(request: VideoRequest, family: SeedanceFamily): Request
   if (images.length > references.images) return issue('images', tooMany('images', references.images));
   if (videos.length > references.videos) return issue('videos', tooMany('videos', references.videos));
   if (audios.length > references.audios) return issue('audios', tooMany('audios', references.audios));
-  return audios.length > 0 && images.length + videos.length === 0
+  return audios.length > 0 && images.length + videos.length === 0 && !family.audioAlone
     ? issue('audios', 'Audio needs an image or a video beside it.')
+    : undefined;
+}
+
+/**
+ * A model that keeps the shape of its input refuses any other. Whether a video is edited or only referred to is the
+ * upstream's guess, unless the request says so.
+ */
+function checkShape(request: VideoRequest, family: SeedanceFamily): RequestIssue | undefined {
+  const { inputType, images, videos, ratio, duration, extra } = request;
+  if (!family.keepsShape) return undefined;
+  const task = videos.length > 0 ? extra['omni_reference_task_type'] : undefined;
+  const isEdit = task === 'edit';
+  const keeps = (inputType === 'first_last_frame' && images.length > 0) || isEdit || task === 'extend';
+  if (keeps && ratio !== undefined && ratio !== 'adaptive') {
+    return issue('ratio', 'The model keeps the shape of its input here: send adaptive.');
+  }
+  return isEdit && duration !== undefined && duration !== 'auto'
+    ? issue('duration', 'An edited video keeps its length: send -1.')
     : undefined;
 }
 

@@ -7,6 +7,12 @@ export interface SeedanceFamily {
   /** Largest number of frame images: 0, 1 (first) or 2 (first and last). */
   readonly frames: 0 | 1 | 2;
   readonly references: { readonly images: number; readonly videos: number; readonly audios: number };
+  /** All reference videos together are at most this long, in seconds. */
+  readonly referenceSeconds: number;
+  /** Audio is taken without an image or a video beside it. */
+  readonly audioAlone: boolean;
+  /** With frames, and where a video is edited or extended, the picture keeps the shape of its input: `adaptive` only. */
+  readonly keepsShape: boolean;
   /** Reference images are not taken at these resolutions. */
   readonly referencesExclude: readonly string[];
   readonly generatesAudio: boolean;
@@ -26,6 +32,9 @@ const firstGeneration: SeedanceFamily = {
   resolutions: upTo1080p,
   frames: 2,
   references: noReferences,
+  referenceSeconds: 0,
+  audioAlone: false,
+  keepsShape: false,
   referencesExclude: [],
   generatesAudio: false,
   draft: false,
@@ -40,6 +49,9 @@ const secondGeneration: SeedanceFamily = {
   resolutions: [...upTo1080p, '4k'],
   frames: 2,
   references: { images: 9, videos: 3, audios: 3 },
+  referenceSeconds: 15,
+  audioAlone: false,
+  keepsShape: false,
   referencesExclude: [],
   generatesAudio: true,
   draft: false,
@@ -54,7 +66,10 @@ const unknownFamily: SeedanceFamily = {
   durations: { min: 1, max: 30, auto: true },
   resolutions: [...upTo1080p, '4k'],
   frames: 2,
-  references: { images: 30, videos: 3, audios: 3 },
+  references: { images: 30, videos: 10, audios: 10 },
+  referenceSeconds: 30,
+  audioAlone: true,
+  keepsShape: false,
   referencesExclude: [],
   generatesAudio: true,
   draft: true,
@@ -93,9 +108,13 @@ const families: readonly (readonly [RegExp, SeedanceFamily])[] = [
     /seedance-2-5/,
     {
       ...secondGeneration,
-      pixels: 'unknown',
+      resolutions: upTo1080p,
       durations: { min: 4, max: 30, auto: true },
-      references: { images: 30, videos: 3, audios: 3 },
+      references: { images: 30, videos: 10, audios: 10 },
+      referenceSeconds: 30,
+      audioAlone: true,
+      keepsShape: true,
+      draft: true,
     },
   ],
 ];

@@ -34,8 +34,6 @@ const tables: Readonly<Record<SeedanceFamily['pixels'], readonly Table[]>> = {
   unknown: [firstGeneration, later],
 };
 
-/** All reference videos together are at most this long. */
-const inputVideoSecondsMax = 15;
 /** What is rendered when neither the request nor the model's entry names one, in the dearest family. */
 const resolutionUnsaid = '1080p';
 
@@ -72,7 +70,7 @@ function largestPixels(family: SeedanceFamily, resolution: string, ratio: string
 }
 
 function frameCount(request: VideoRequest, output: EstimateOutput, family: SeedanceFamily): number {
-  const inputFrames = request.videos.length > 0 ? inputVideoSecondsMax * seedanceFramesPerSecond : 0;
+  const inputFrames = request.videos.length > 0 ? family.referenceSeconds * seedanceFramesPerSecond : 0;
   const frames = askedFrames(request, family);
   const seconds = output.durationSeconds > 0 ? output.durationSeconds : family.durations.max;
   const timed = Math.ceil(seconds * seedanceFramesPerSecond) + 1;

@@ -59,6 +59,7 @@ it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
   ['longer than 1.5', { duration: 13 }, pro15, 'duration'],
   ['longer than 2.0', { duration: 16 }, pro2, 'duration'],
   ['30 s of 2.5', { duration: 30 }, pro25, undefined],
+  ['31 s of 2.5', { duration: 31 }, pro25, 'duration'],
   ['a part of a second', { duration: 4.5 }, pro2, 'duration'],
   ['auto with 2.0', { duration: 'auto' }, pro2, undefined],
   ['auto with 1.0', { duration: 'auto' }, pro1, 'duration'],
@@ -109,6 +110,9 @@ it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
   ['nine references', { inputType: 'reference', images: images(9) }, pro2, undefined],
   ['ten references', { inputType: 'reference', images: images(10) }, pro2, 'images'],
   ['thirty references', { inputType: 'reference', images: images(30) }, pro25, undefined],
+  ['ten videos of 2.5', { inputType: 'reference', videos: videos(10) }, pro25, undefined],
+  ['eleven videos of 2.5', { inputType: 'reference', videos: videos(11) }, pro25, 'videos'],
+  ['audio alone for 2.5', { inputType: 'reference', audios: audios(1) }, pro25, undefined],
   ['four references of lite', { inputType: 'reference', images: images(4) }, lite, undefined],
   ['five references of lite', { inputType: 'reference', images: images(5) }, lite, 'images'],
   [
@@ -132,5 +136,29 @@ it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
   ['an image as data', { inputType: 'reference', images: ['data:image/png;base64,AA=='] }, pro2, undefined],
   ['an image as bare base64', { inputType: 'reference', images: ['iVBORw0KGgo'] }, pro2, 'images[0]'],
 ])('%s', (_, request, model, param) => {
+  expect(check(request, model)).toBe(param);
+});
+
+const frame = { inputType: 'first_last_frame', images: images(1) } as const;
+const clip = { inputType: 'reference', videos: videos(1) } as const;
+const edit = { extra: { omni_reference_task_type: 'edit' } };
+const extend = { extra: { omni_reference_task_type: 'extend' } };
+
+it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
+  ['a frame in another shape', { ...frame, ratio: '1:1' }, pro25, 'ratio'],
+  ['a frame in its own shape', { ...frame, ratio: 'adaptive', duration: 5 }, pro25, undefined],
+  ['a frame in another shape, of 2.0', { ...frame, ratio: '1:1' }, pro2, undefined],
+  ['text in any shape', { ratio: '1:1' }, pro25, undefined],
+  ['a clip of which the upstream guesses the use', { ...clip, ratio: '1:1', duration: 5 }, pro25, undefined],
+  ['an edit in another shape', { ...clip, ...edit, ratio: '1:1' }, pro25, 'ratio'],
+  ['an edit of another length', { ...clip, ...edit, ratio: 'adaptive', duration: 5 }, pro25, 'duration'],
+  ['an edit', { ...clip, ...edit, ratio: 'adaptive', duration: 'auto' }, pro25, undefined],
+  ['an extension', { ...clip, ...extend, ratio: 'adaptive', duration: 12 }, pro25, undefined],
+  ['an extension in another shape', { ...clip, ...extend, ratio: '16:9' }, pro25, 'ratio'],
+  ['a draft of 2.5', { draft: true }, pro25, undefined],
+  ['a draft of 2.0', { draft: true }, pro2, 'metadata.draft'],
+  ['4k of 2.5', { resolution: '4k' }, pro25, 'resolution'],
+  ['1080p of mini', { resolution: '1080p' }, mini2, 'resolution'],
+])('2.5 and mini: %s', (_, request, model, param) => {
   expect(check(request, model)).toBe(param);
 });

@@ -11,6 +11,8 @@ import { providerContext, submitContext, upstreamError, videoRequest } from '../
 const pro1 = 'doubao-seedance-1-0-pro-250528';
 const pro15 = 'doubao-seedance-1-5-pro-251215';
 const pro2 = 'doubao-seedance-2-0-260128';
+const mini = 'doubao-seedance-2-0-mini-260615';
+const pro25 = 'doubao-seedance-2-5-260628';
 
 let simulator: Simulator;
 let request: UpstreamClient;
@@ -100,6 +102,35 @@ describe('a job', () => {
     ['frames', pro1, { duration: 5, extra: { frames: 29 } }],
     ['a flex tier', pro15, { extra: { service_tier: 'flex' } }],
     ['a tool', pro2, { tools: { type: 'web_search' } }],
+    ['2.5 with thirty seconds', pro25, { resolution: '1080p', ratio: '21:9', duration: 30 }],
+    ['2.5 as a draft', pro25, { draft: true }],
+    [
+      '2.5 with a frame',
+      pro25,
+      { inputType: 'first_last_frame', images: ['https://ex.com/a.png'], ratio: 'adaptive' },
+    ],
+    ['2.5 with audio alone', pro25, { inputType: 'reference', audios: ['https://ex.com/a.wav'] }],
+    [
+      '2.5 that edits',
+      pro25,
+      {
+        inputType: 'reference',
+        videos: ['https://ex.com/a.mp4'],
+        duration: 'auto',
+        extra: { omni_reference_task_type: 'edit' },
+      },
+    ],
+    [
+      '2.5 that extends',
+      pro25,
+      {
+        inputType: 'reference',
+        videos: ['https://ex.com/a.mp4'],
+        duration: 10,
+        extra: { omni_reference_task_type: 'extend' },
+      },
+    ],
+    ['2.0 mini', mini, { resolution: '720p', ratio: '9:16', duration: 4 }],
     ['4k', 'dreamina-seedance-2-0-260128', { resolution: '4k' }],
     [
       'references of every kind',
@@ -119,7 +150,7 @@ describe('a job', () => {
   });
 
   it('never costs more tokens than were estimated', async () => {
-    for (const model of [pro1, pro15, pro2]) {
+    for (const model of [pro1, pro15, pro2, pro25]) {
       for (const resolution of ['480p', '720p', '1080p']) {
         for (const ratio of ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9']) {
           const asked = { resolution, ratio, duration: 5 };
@@ -144,6 +175,18 @@ describe('a job', () => {
     [pro2, { inputType: 'reference', audios: ['https://ex.com/a.wav'] }],
     [pro2, { inputType: 'reference', videos: ['data:video/mp4;base64,AA=='] }],
     ['doubao-seedance-2-0-fast-260128', { resolution: '1080p' }],
+    [mini, { resolution: '1080p' }],
+    [pro25, { resolution: '4k' }],
+    [pro25, { inputType: 'first_last_frame', images: ['https://ex.com/a.png'], ratio: '1:1' }],
+    [
+      pro25,
+      {
+        inputType: 'reference',
+        videos: ['https://ex.com/a.mp4'],
+        duration: 5,
+        extra: { omni_reference_task_type: 'edit' },
+      },
+    ],
     [
       'doubao-seedance-1-0-lite-t2v-250428',
       { inputType: 'first_last_frame', images: ['https://ex.com/a.png'] },
@@ -159,6 +202,16 @@ describe('a job', () => {
       state: 'failed',
       code: expect.stringContaining('SensitiveContentDetected'),
     });
+  });
+
+  it('of 2.5 whose use the upstream guesses otherwise fails for its input', async () => {
+    const asked = { inputType: 'reference', videos: ['https://ex.com/a.mp4'], duration: 5 } as const;
+    const error = await upstreamError(submit(asked, { model: pro25 }));
+    expect([error.outcome, error.failure]).toEqual([
+      'rejected',
+      { class: 'invalid_input', field: 'duration' },
+    ]);
+    expect(error.message).toContain('TaskTypeConstraint');
   });
 
   it('of a status that goes unknown is running', async () => {

@@ -33,6 +33,14 @@ it('input videos count with the 15 s that they may have together, at least what 
   expect(tokens).toBeGreaterThan(216_900n);
 });
 
+it('2.5 takes twice as much video, and renders at the sizes of 2.0', () => {
+  const pro25 = 'doubao-seedance-2-5-260628';
+  expect(estimate({ resolution: '1080p' }, pro25)).toBe(245_025n);
+  const longest = { resolution: '720p', durationSeconds: 30 };
+  const clip = { inputType: 'reference', videos: ['https://ex.com/a.mp4'] } as const;
+  expect(estimate(longest, pro25, clip)).toBe((1280n * 720n * (24n * 30n + 1n + 24n * 30n)) / 1024n);
+});
+
 it('input images and sound cost nothing', () => {
   const input = {
     inputType: 'reference',

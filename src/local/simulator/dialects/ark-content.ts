@@ -11,9 +11,6 @@ export interface Media {
   readonly draftTaskId: string | undefined;
 }
 
-const videosMax = 3;
-const audiosMax = 3;
-
 const urlSchema = z.object({ url: z.string().min(1) });
 const itemSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
@@ -38,7 +35,7 @@ export function readContent(value: unknown, model: ArkModel): Media {
   const roles = imageRoles(items);
   checkImages(roles, items, model);
   const media = checkVideosAndAudios(items, roles.length, model);
-  if (text.trim() === '' && roles.length === 0 && media.videos.length === 0) throw missing('content.text');
+  if (text.trim() === '' && roles.length === 0 && media.count === 0) throw missing('content.text');
   const references = roles.includes('reference_image') || media.count > 0;
   const mode = references ? 'references' : roles.length > 0 ? 'frames' : 'text';
   return { mode, text, videos: media.videos, draftTaskId: undefined };
@@ -138,9 +135,10 @@ function checkVideosAndAudios(
   const count = videos.length + audios;
   if (count > 0 && !model.videoAndAudioReferences)
     throw invalid('content', 'video and audio are not supported by the model');
-  if (videos.length > videosMax) throw invalid('content', `at most ${videosMax} videos`);
-  if (audios > audiosMax) throw invalid('content', `at most ${audiosMax} audios`);
-  if (audios > 0 && videos.length + images === 0)
+  const { clipsMax } = model;
+  if (videos.length > clipsMax) throw invalid('content', `at most ${clipsMax} videos`);
+  if (audios > clipsMax) throw invalid('content', `at most ${clipsMax} audios`);
+  if (audios > 0 && videos.length + images === 0 && !model.audioAlone)
     throw invalid('content', 'audio needs an image or a video beside it');
   return { videos, count };
 }

@@ -14,6 +14,11 @@ export interface ArkModel {
   readonly takesImages: boolean;
   readonly needsImage: boolean;
   readonly videoAndAudioReferences: boolean;
+  /** Of videos, and as many of audios. */
+  readonly clipsMax: number;
+  readonly audioAlone: boolean;
+  /** Guesses from prompt and media whether it edits, extends or only refers. */
+  readonly guessesTask: boolean;
   readonly frames: boolean;
   readonly draft: boolean;
   readonly audio: boolean;
@@ -53,6 +58,9 @@ const first: ArkModel = {
   takesImages: true,
   needsImage: false,
   videoAndAudioReferences: false,
+  clipsMax: 0,
+  audioAlone: false,
+  guessesTask: false,
   frames: true,
   draft: false,
   audio: false,
@@ -81,11 +89,22 @@ const second: ArkModel = {
   duration: [4, 15],
   imageReferencesMax: 9,
   videoAndAudioReferences: true,
+  clipsMax: 3,
   draft: false,
   flex: false,
   priority: true,
   tools: true,
   cameraFixed: false,
+};
+const secondAndAHalf: ArkModel = {
+  ...second,
+  duration: [4, 30],
+  imageReferencesMax: 30,
+  clipsMax: 10,
+  audioAlone: true,
+  guessesTask: true,
+  draft: true,
+  priority: false,
 };
 const secondFast: ArkModel = { ...second, resolutions: ['480p', '720p'] };
 
@@ -103,7 +122,8 @@ export const arkModels: ReadonlyMap<string, ArkModel> = new Map([
   ['dreamina-seedance-2-0-260128', { ...second, resolutions: [...upTo1080p, '4k'] }],
   ['dreamina-seedance-2-0-fast-260128', secondFast],
   ['dreamina-seedance-2-0-mini-260615', { ...secondFast, priority: false }],
-  ['dreamina-seedance-2-5-260628', { ...second, duration: [4, 30], imageReferencesMax: 30, priority: false }],
+  ['doubao-seedance-2-5-260628', secondAndAHalf],
+  ['dreamina-seedance-2-5-260628', secondAndAHalf],
 ]);
 
 function bothRegions(id: string, model: ArkModel): (readonly [string, ArkModel])[] {

@@ -28,6 +28,8 @@ const fieldsSchema = z.object({
   frames: z.int().min(29).max(289).optional(),
   tools: z.array(z.object({ type: z.literal('web_search') })).optional(),
   safety_identifier: z.string().max(64).optional(),
+  output_format: z.enum(['mp4', 'mov']).optional(),
+  omni_reference_task_type: z.enum(['auto', 'edit', 'extend', 'reference']).default('auto'),
 });
 type Fields = z.infer<typeof fieldsSchema>;
 
@@ -107,6 +109,21 @@ function checkFeatures(fields: Fields, model: ArkModel, media: Media): void {
   for (const [field, isSet] of unsupported)
     if (isSet) throw invalid(field, 'not supported by the model or task type');
   if (fields.draft) checkDraft(fields);
+  if (model.guessesTask) checkGuess(fields, media);
+}
+
+/** 2.5 takes a reference video for one to edit or to extend, unless it is told otherwise (providers.md 1.3). */
+function checkGuess({ ratio, duration, omni_reference_task_type: task }: Fields, media: Media): void {
+  const hasVideo = media.videos.length > 0 && task !== 'reference';
+  if (ratio !== undefined && ratio !== 'adaptive' && (hasVideo || media.mode === 'frames')) {
+    throw invalid('ratio', 'TaskTypeConstraint: `ratio` must be adaptive');
+  }
+  if (hasVideo && task !== 'extend' && duration !== undefined && duration !== -1) {
+    throw invalid(
+      'duration',
+      'TaskTypeConstraint: identified your task as video editing, where `duration` must be -1',
+    );
+  }
 }
 
 function checkDraft(fields: Fields): void {

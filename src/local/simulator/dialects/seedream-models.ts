@@ -5,6 +5,12 @@ export interface SeedreamModel {
   readonly third: boolean;
   /** 5.0 and later: output_format and tools. */
   readonly outputFormat: boolean;
+  /** 5.0 pro, Flash and 5.5: groups and streams are refused, whatever their value. */
+  readonly single: boolean;
+  readonly background: boolean;
+  /** Sides are multiples of this. */
+  readonly step: number;
+  readonly levels: readonly string[];
   readonly referencesMin: number;
   readonly referencesMax: number;
   /** Pixels; undefined where only `adaptive` is allowed. */
@@ -18,17 +24,35 @@ export interface PixelSize {
 }
 
 const aspectMax = 16;
-const wholeSizes = /^([1-4])K$/;
+const wholeSizes = /^([1-4]|1\.5)K$/;
 
 const fourth: SeedreamModel = {
   third: false,
   outputFormat: false,
+  single: false,
+  background: false,
+  step: 1,
+  levels: ['1K', '2K', '4K'],
   referencesMin: 0,
   referencesMax: 14,
   pixels: [921_600, 16_777_216],
   defaultSize: { width: 2048, height: 2048 },
 };
-const fifth: SeedreamModel = { ...fourth, outputFormat: true };
+const fifth: SeedreamModel = {
+  ...fourth,
+  outputFormat: true,
+  pixels: [3_686_400, 16_777_216],
+  levels: ['2K', '3K', '4K'],
+};
+const fifthPro: SeedreamModel = {
+  ...fourth,
+  outputFormat: true,
+  single: true,
+  referencesMax: 10,
+  pixels: [921_600, 4_194_304],
+  step: 16,
+  levels: ['1K', '2K'],
+};
 const third: SeedreamModel = {
   ...fourth,
   third: true,
@@ -39,7 +63,12 @@ const third: SeedreamModel = {
 
 /** providers.md 1.9; the other region's ids lack `doubao-`. The dates of 5.0's variants are not published: any. */
 const families: readonly (readonly [pattern: RegExp, model: SeedreamModel])[] = [
-  [/^(doubao-)?seedream-5-0(-lite|-pro)?-\d{6}$/, fifth],
+  [
+    /^(do(ubao|la)-)?seedream-5-5-\d{6}$/,
+    { ...fifthPro, background: true, step: 1, pixels: [1, 4_194_304], levels: ['1K', '1.5K', '2K'] },
+  ],
+  [/^(do(ubao|la)-)?seedream-5-0-pro-\d{6}$/, fifthPro],
+  [/^(doubao-)?seedream-5-0(-lite)?-\d{6}$/, fifth],
   [/^(doubao-)?seedream-4-5-251128$/, { ...fourth, pixels: [3_686_400, 16_777_216] }],
   [/^(doubao-)?seedream-4-0-250828$/, fourth],
   [/^(doubao-)?seedream-3-0-t2i-250415$/, third],
@@ -62,7 +91,7 @@ export function findSeedreamModel(
 /** @throws {ArkError} 400 on `size`. `2K` is square here; the original picks the aspect from the prompt. */
 export function readSize(
   size: string | undefined,
-  { pixels, defaultSize, third: isThird }: SeedreamModel,
+  { pixels, defaultSize, step, levels, third: isThird }: SeedreamModel,
 ): PixelSize {
   if (size === undefined) return defaultSize;
   if (pixels === undefined) {
@@ -71,9 +100,11 @@ export function readSize(
   }
   const whole = isThird ? null : wholeSizes.exec(size);
   const exact = /^(\d{2,5})x(\d{2,5})$/.exec(size);
-  if (whole === null && exact === null) throw invalid('size', `${size} is not supported by the model`);
+  if ((whole === null && exact === null) || (whole !== null && !levels.includes(size)))
+    throw invalid('size', `${size} is not supported by the model`);
   const width = whole === null ? Number(exact?.[1]) : Number(whole[1]) * 1024;
   const height = whole === null ? Number(exact?.[2]) : width;
+  if (width % step !== 0 || height % step !== 0) throw invalid('size', `must be multiples of ${step}`);
   const [min, max] = pixels;
   if (width * height < min || width * height > max) {
     throw invalid('size', `image size must be within ${min} and ${max} pixels`);

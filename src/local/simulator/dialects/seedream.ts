@@ -39,6 +39,7 @@ const fieldsSchema = z.object({
     .object({ max_images: z.int().min(1).max(imagesMax).optional() })
     .optional(),
   stream: z.boolean().default(false),
+  background: z.enum(['auto', 'transparent', 'opaque']).optional(),
   optimize_prompt_options: z
     .object({
       mode: z.enum(['standard', 'fast']).optional(),
@@ -105,8 +106,13 @@ function readFields(body: unknown, model: SeedreamModel): Fields {
     ['sequential_image_generation', fields.sequential_image_generation === 'auto' && model.third],
     ['stream', fields.stream && model.third],
     ['optimize_prompt_options', fields.optimize_prompt_options !== undefined && model.third],
-    ['tools', fields.tools !== undefined && !model.outputFormat],
+    ['tools', fields.tools !== undefined && (!model.outputFormat || model.single)],
+    ['background', fields.background !== undefined && !model.background],
   ];
+  for (const field of ['sequential_image_generation', 'stream'] as const) {
+    if (model.single && typeof body === 'object' && body !== null && field in body)
+      throw invalid(field, 'not supported by the model');
+  }
   for (const [field, isSet] of unsupported) if (isSet) throw invalid(field, 'not supported by the model');
   return fields;
 }
