@@ -1,6 +1,7 @@
 import { defined } from '../src/domain/defined.ts';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { z } from 'zod';
+import { isLostJob } from '../src/domain/lost-job.ts';
 import { nextPollDelayMs } from '../src/domain/poll-schedule.ts';
 import { linkHeadersOf } from '../src/routing/channels.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
@@ -16,8 +17,6 @@ const delayMinMs = 500;
 /** What the copy of a result may take of an attempt's two minutes, and of the last look's one. */
 const copyMaxMs = 75_000;
 const lastCopyMaxMs = 25_000;
-/** An upstream that says this often in a row that it does not know the job has lost it. */
-const goneMax = 5;
 
 /** What an attempt leaves to the next one, and what operators see in the UI. */
 const memorySchema = z.object({
@@ -135,7 +134,7 @@ async function record(
   }
 }
 
-/** Errors never fail a paid job: only an upstream that keeps saying that it does not know it does. */
+/** Errors never fail a paid job. One that the upstream keeps saying it does not know waits for a person. */
 async function afterError(
   error: UpstreamError,
   input: PollInput,
@@ -143,17 +142,19 @@ async function afterError(
   deps: ChannelActivityDeps,
 ): Promise<Seen> {
   const gone = error.gone ? memory.gone + 1 : 0;
-  if (gone >= goneMax) {
-    const message = `${error.code}: the upstream no longer knows this job.`;
-    const failure = { class: 'internal' } as const;
-    await deps.tasks.recordOutcome(input.task, { kind: 'failed', code: error.code, message, failure });
-    return { result: { kind: 'failed' } };
-  }
   if (input.last) {
     throw ApplicationFailure.create({
       message: `the upstream did not tell (${error.code})`,
       type: 'PollFailed',
       category: 'BENIGN',
+    });
+  }
+  const elapsedMs = deps.now() - input.acceptedAt;
+  if (isLostJob({ misses: gone, elapsedMs, expectedMs: input.expectedSeconds * 1000 })) {
+    throw ApplicationFailure.create({
+      message: `the upstream does not know the job (${error.code}), which it accepted and may bill`,
+      type: 'JobUnknown',
+      nonRetryable: true,
     });
   }
   return {

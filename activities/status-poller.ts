@@ -20,8 +20,12 @@ export interface StatusPollerOptions {
 
 interface Question {
   readonly operation: Operation;
+  /** Of whoever asks: an aborted question is not asked again. */
+  readonly signal: AbortSignal;
   readonly answer: (status: OperationStatus) => void;
   readonly fail: (error: unknown) => void;
+  /** A list did not name it: it is asked about by itself, under the same limit as every other request. */
+  alone: boolean;
 }
 
 /** Questions that arrive within this time share a request. */
@@ -38,12 +42,19 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
     await delay(batchMax === 1 ? 0 : gatherMs);
     while (waiting.length > 0) {
       await limiter.take(new AbortController().signal);
-      const batch = waiting.slice(0, batchMax);
-      waiting = waiting.slice(batchMax);
+      const batch = nextBatch(waiting, batchMax);
+      waiting = waiting.filter((question) => !batch.includes(question));
       // Several requests may be on their way at once: the limiter, not the slowest answer, sets the pace.
-      void ask(batch, options);
+      void ask(batch, options).then(enqueue);
     }
     draining = false;
+  }
+
+  function enqueue(questions: readonly Question[]): void {
+    waiting.push(...questions.filter(({ signal }) => !signal.aborted));
+    if (draining || waiting.length === 0) return;
+    draining = true;
+    void drain();
   }
 
   return {
@@ -55,6 +66,8 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
         };
         const question: Question = {
           operation,
+          signal,
+          alone: false,
           answer: (status) => {
             signal.removeEventListener('abort', onAbort);
             resolve(status);
@@ -65,37 +78,44 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
           },
         };
         signal.addEventListener('abort', onAbort, { once: true });
-        waiting.push(question);
-        if (draining) return;
-        draining = true;
-        void drain();
+        enqueue([question]);
       }),
   };
 }
 
-async function ask(batch: readonly Question[], options: StatusPollerOptions): Promise<void> {
+/** As many as fit into one request; a question that is to be asked alone is a request of its own. */
+function nextBatch(waiting: readonly Question[], batchMax: number): readonly Question[] {
+  const [first] = waiting;
+  if (first === undefined || first.alone) return waiting.slice(0, 1);
+  return waiting.filter(({ alone }) => !alone).slice(0, batchMax);
+}
+
+/** Returns what must be asked again, alone. */
+async function ask(batch: readonly Question[], options: StatusPollerOptions): Promise<readonly Question[]> {
   const [first] = batch;
-  if (first === undefined) return;
-  const context = options.context(AbortSignal.timeout(options.timeoutMs));
+  if (first === undefined) return [];
   try {
+    const context = options.context(AbortSignal.timeout(options.timeoutMs));
     if (batch.length === 1 || options.provider.list === undefined) {
       first.answer(await options.provider.status(first.operation, context));
-      return;
+      return [];
     }
     const listed = await options.provider.list(
       batch.map(({ operation }) => operation),
       context,
     );
-    for (const question of batch) {
+    return batch.filter((question) => {
       const status = listed.get(question.operation.id);
-      if (status === undefined) void ask([question], options);
-      else question.answer(status);
-    }
+      if (status !== undefined) question.answer(status);
+      else question.alone = true;
+      return status === undefined;
+    });
   } catch (error) {
     if (error instanceof UpstreamError && error.outcome === 'throttled') {
       options.limiter.pause(error.retryAfterMs ?? throttledPauseMs);
     }
     for (const question of batch) question.fail(error);
+    return [];
   }
 }
 
