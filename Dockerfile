@@ -5,7 +5,7 @@
 #
 # Behind a proxy: docker build --build-arg HTTP_PROXY=… --build-arg HTTPS_PROXY=… --build-arg NO_PROXY=… . (these names
 # are known to Docker, reach apt and npm, and stay out of the image). From a mirror: --build-arg NODE_IMAGE=….
-ARG NODE_IMAGE=node:22.22.3-bookworm-slim
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim
 
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
