@@ -81,7 +81,10 @@ export function createFinishTask(deps: TaskActivityDeps) {
   async function show(task: string, write: TerminalWrite): Promise<void> {
     await racePoint('finish.closed', task);
     const status = await tasks.finish(task, write);
-    if (status === write.status) return;
+    if (status === write.status) {
+      deps.log.info({ task, status, amount: write.charge }, 'a task has ended');
+      return;
+    }
     deps.log.error(
       { task, status: status ?? 'absent', outcome: write.status },
       'a task could not be shown as it ended',

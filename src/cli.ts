@@ -1,41 +1,33 @@
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { addOperatorCommands } from './cli/commands.ts';
-import type { CliContext } from './cli/context.ts';
 import { CommandError } from './cli/command-error.ts';
-import { rebuildProjection } from './cli/rebuild-projection.ts';
-import { listTaskWorkflows } from './cli/task-workflows.ts';
-import { runLedgerVerification } from './cli/verify-ledger.ts';
+import type { CliContext } from './cli/context.ts';
 import { ConfigError, configExitStatus } from './config/config-error.ts';
-import { rawEnvironment, readEnvironment } from './config/environment.ts';
-import { loadGatewayConfig } from './config/gateway-file.ts';
 import type { Environment } from './config/environment.ts';
 import type { Core } from './core.ts';
-import { readLocalSettings } from './config/local-settings.ts';
-import { createLogger } from './observability/log.ts';
-import { adapters } from './providers/index.ts';
-import { createImageLeaseStore } from './store/image-leases.ts';
-import { connectMongo } from './store/mongo.ts';
-import { createTaskStore } from './store/tasks.ts';
-import { createTemporalClient, temporalSettings } from './temporal/connection.ts';
-import { createWorkflowLookup } from './temporal/workflow-lookup.ts';
 
-/** `npm run gateway -- <verb>`: the processes of the gateway, and the operators' verbs. */
+/**
+ * `npm run gateway -- <verb>`: the processes of the gateway, and the operators' verbs. Each loads what it needs when it
+ * runs: `--help` costs no more than the command line itself.
+ */
 
 interface Running {
   stop(): Promise<void>;
-  /** Rejects when the process cannot go on. */
+  /** Rejects on a fatal error. */
   readonly ended?: Promise<void>;
 }
 
-function logFor({ LOG_LEVEL, LOG_FORMAT }: Environment) {
+async function openLog({ LOG_LEVEL, LOG_FORMAT }: Environment) {
+  const { createLogger } = await import('./observability/log.ts');
   return createLogger({ level: LOG_LEVEL, format: LOG_FORMAT ?? (process.stdout.isTTY ? 'pretty' : 'json') });
 }
 
-/** Runs until SIGINT or SIGTERM, then ends in order: no new work, what is on its way, connections. */
+/** Runs until SIGINT or SIGTERM, then ends in order: no new work, what is in flight, connections. */
 async function serve(name: string, start: (core: Core) => Promise<Running>): Promise<void> {
+  const { readEnvironment } = await import('./config/environment.ts');
   const environment = readEnvironment();
-  const log = logFor(environment);
+  const log = await openLog(environment);
   const { openCore } = await import('./core.ts');
   const core = await openCore(environment, log);
   const running = await start(core);
@@ -49,14 +41,13 @@ async function serve(name: string, start: (core: Core) => Promise<Running>): Pro
     signalled,
     (running.ended ?? new Promise<void>(() => undefined)).catch((error: unknown) => (failed = error)),
   ]);
-  if (failed !== undefined) log.error({ name, err: failed }, 'cannot go on');
-  else log.info({ name }, 'ending');
+  if (failed !== undefined) log.error({ name, err: failed }, 'fatal error');
+  else log.info({ name }, 'shutting down');
   await running.stop();
   await core.close();
   process.exit(failed === undefined ? 0 : 1);
 }
 
-/** The processes' code is loaded when a process starts: the other verbs answer in no time without it. */
 async function serveApi(): Promise<void> {
   const { startApi } = await import('./api.ts');
   await serve('api', startApi);
@@ -64,28 +55,53 @@ async function serveApi(): Promise<void> {
 
 async function serveWorker(): Promise<void> {
   const { installRuntime, startWorker } = await import('./worker.ts');
+  const { readEnvironment } = await import('./config/environment.ts');
   const environment = readEnvironment();
-  installRuntime(logFor(environment), environment);
+  installRuntime(await openLog(environment), environment);
   await serve('worker', startWorker);
+}
+
+/** The servers that the environment names, else those of the local mode in DATA_DIR. */
+async function openServers(): Promise<OperatingServers> {
+  const { readOperatingEnvironment } = await import('./config/local-mode.ts');
+  const { readEnvironment } = await import('./config/environment.ts');
+  const variables = await readOperatingEnvironment();
+  const environment = readEnvironment(variables);
+  const { MONGODB_URI: mongodbUri, TEMPORAL_ADDRESS: temporalAddress } = environment;
+  if (mongodbUri === undefined || temporalAddress === undefined) {
+    throw new ConfigError('The environment', [
+      'MONGODB_URI, TEMPORAL_ADDRESS: required where no local mode was started (DATA_DIR)',
+    ]);
+  }
+  return { variables, environment, mongodbUri, temporalAddress };
+}
+
+interface OperatingServers {
+  readonly variables: NodeJS.ProcessEnv;
+  readonly environment: Environment;
+  readonly mongodbUri: string;
+  readonly temporalAddress: string;
 }
 
 /** Makes no index and changes nothing: a missing index is among what it looks for. */
 async function verifyLedger(onProgress: (line: string) => void) {
-  const environment = readEnvironment();
-  const local = await readLocalSettings(environment.DATA_DIR);
-  const mongodbUri = environment.MONGODB_URI ?? local?.mongodbUri;
-  const temporalAddress = environment.TEMPORAL_ADDRESS ?? local?.temporalAddress;
-  if (mongodbUri === undefined || temporalAddress === undefined) {
-    throw new ConfigError('The environment', [
-      'MONGODB_URI, TEMPORAL_ADDRESS: required to verify the ledger where there is no local mode (DATA_DIR)',
+  const { environment, mongodbUri, temporalAddress } = await openServers();
+  const [{ runLedgerVerification }, { connectMongo }, { createImageLeaseStore }, temporal, lookup] =
+    await Promise.all([
+      import('./cli/verify-ledger.ts'),
+      import('./store/mongo.ts'),
+      import('./store/image-leases.ts'),
+      import('./temporal/connection.ts'),
+      import('./temporal/workflow-lookup.ts'),
     ]);
-  }
   const mongo = await connectMongo(mongodbUri, { appName: 'mediary-cli' });
-  const client = createTemporalClient(temporalSettings(environment, temporalAddress, undefined));
+  const client = temporal.createTemporalClient(
+    temporal.temporalSettings(environment, temporalAddress, undefined),
+  );
   try {
     return await runLedgerVerification({
       db: mongo.db,
-      workflows: createWorkflowLookup(client, environment.TASK_QUEUE_PREFIX),
+      workflows: lookup.createWorkflowLookup(client, environment.TASK_QUEUE_PREFIX),
       leases: createImageLeaseStore(mongo.db),
       onProgress,
     });
@@ -95,9 +111,16 @@ async function verifyLedger(onProgress: (line: string) => void) {
 }
 
 async function rebuild() {
-  const { openCore } = await import('./core.ts');
-  const environment = readEnvironment();
-  const core = await openCore(environment, logFor({ ...environment, LOG_LEVEL: 'warn' }));
+  const { environment, variables } = await openServers();
+  const [{ openCore }, { rebuildProjection }, { listTaskWorkflows }, { createTaskStore }] = await Promise.all(
+    [
+      import('./core.ts'),
+      import('./cli/rebuild-projection.ts'),
+      import('./cli/task-workflows.ts'),
+      import('./store/tasks.ts'),
+    ],
+  );
+  const core = await openCore(environment, await openLog({ ...environment, LOG_LEVEL: 'warn' }), variables);
   try {
     return await rebuildProjection({
       workflows: listTaskWorkflows(core.client, environment.TASK_QUEUE_PREFIX),
@@ -111,11 +134,25 @@ async function rebuild() {
   }
 }
 
+/** Where a local mode was started, the file that `npm start` would use. */
+async function loadConfig() {
+  const [{ readOperatingEnvironment }, { readEnvironment }, { loadGatewayConfig }, { adapters }] =
+    await Promise.all([
+      import('./config/local-mode.ts'),
+      import('./config/environment.ts'),
+      import('./config/gateway-file.ts'),
+      import('./providers/index.ts'),
+    ]);
+  const variables = await readOperatingEnvironment();
+  const file = readEnvironment(variables).GATEWAY_CONFIG;
+  return { file, config: loadGatewayConfig(file, variables, adapters) };
+}
+
 const context: CliContext = {
   print: (text) => console.log(text),
-  environment: () => readEnvironment(),
+  environment: async () => (await import('./config/environment.ts')).readEnvironment(),
   operator: userInfo().username,
-  loadConfig: () => loadGatewayConfig(readEnvironment().GATEWAY_CONFIG, rawEnvironment(), adapters),
+  loadConfig,
   verifyLedger,
   rebuildProjection: rebuild,
   fail: (status) => {
@@ -127,7 +164,7 @@ async function main(): Promise<void> {
   const program = new Command('gateway').description('Mediary: one address for video and image generation.');
   program.command('api').description('Serve HTTP on HOST and PORT.').action(serveApi);
   program.command('worker').description('Run the Temporal workers.').action(serveWorker);
-  addOperatorCommands(program, context);
+  await addOperatorCommands(program, context, process.argv.slice(2));
   try {
     await program.parseAsync();
   } catch (error) {

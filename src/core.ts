@@ -51,10 +51,17 @@ export interface Core {
   close(): Promise<void>;
 }
 
-/** Opens what the environment names. Throws ConfigError with every problem found. */
-export async function openCore(environment: Environment, log: Logger): Promise<Core> {
+/**
+ * Opens what the environment names. `variables` stand for `${NAME}` in gateway.yaml. Throws ConfigError with every
+ * problem found.
+ */
+export async function openCore(
+  environment: Environment,
+  log: Logger,
+  variables: NodeJS.ProcessEnv = rawEnvironment(),
+): Promise<Core> {
   const addresses = requireAddresses(environment);
-  const load = () => loadGatewayConfig(environment.GATEWAY_CONFIG, rawEnvironment(), adapters);
+  const load = () => loadGatewayConfig(environment.GATEWAY_CONFIG, variables, adapters);
   let current = load();
   const now = () => Date.now();
   const mongo = await connectMongo(addresses.mongodbUri, { appName: 'mediary' });

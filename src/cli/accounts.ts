@@ -1,48 +1,50 @@
 import type { Command } from 'commander';
-import { noteMore, openSession } from './context.ts';
+import { adminCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
 
 const columns = ['id', 'name', 'available', 'held', 'overdraft_limit', 'created_at'];
 
-export function addAccountCommands(program: Command, context: CliContext): void {
-  const accounts = program.command('accounts').description('Accounts and their money.');
-
+export function addAccountCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('create')
-    .argument('[id]', 'absent: one is made up')
+    .argument('[id]', 'generated if omitted')
     .option('--name <name>')
     .option('--overdraft-limit <amount>', 'how far holds may take the balance below zero')
     .action(
-      async (
-        id: string | undefined,
-        options: { name?: string; overdraftLimit?: string },
-        command: Command,
-      ) => {
-        const { client, output } = await openSession(command, context);
-        const { name, overdraftLimit } = options;
-        output.item(await client.call('POST', '/accounts', { id, name, overdraft_limit: overdraftLimit }));
-        output.note('\nThe webhook secret is shown only now.');
-      },
+      adminCommand(
+        context,
+        async (
+          { client, output },
+          id: string | undefined,
+          options: { name?: string; overdraftLimit?: string },
+        ) => {
+          const { name, overdraftLimit } = options;
+          output.item(await client.call('POST', '/accounts', { id, name, overdraft_limit: overdraftLimit }));
+          output.note('\nThe webhook secret will not be shown again.');
+        },
+      ),
     );
 
   accounts
     .command('show')
     .argument('<id>')
-    .action(async (id: string, _options: object, command: Command) => {
-      const { client, output } = await openSession(command, context);
-      output.item(await client.call('GET', `/accounts/${encodeURIComponent(id)}`));
-    });
+    .action(
+      adminCommand(context, async ({ client, output }, id: string) => {
+        output.item(await client.call('GET', `/accounts/${encodeURIComponent(id)}`));
+      }),
+    );
 
   accounts
     .command('list')
     .option('--limit <n>')
     .option('--after <id>')
-    .action(async (options: { limit?: string; after?: string }, command: Command) => {
-      const { client, output } = await openSession(command, context);
-      const { rows, hasMore } = await client.list('/accounts', { ...options });
-      output.rows(rows, columns);
-      noteMore(output, hasMore, rows.at(-1)?.['id']);
-    });
+    .action(
+      adminCommand(context, async ({ client, output }, options: { limit?: string; after?: string }) => {
+        const { rows, hasMore } = await client.list('/accounts', { ...options });
+        output.rows(rows, columns);
+        noteMore(output, hasMore, rows.at(-1)?.['id']);
+      }),
+    );
 
   accounts
     .command('credit')
@@ -52,20 +54,28 @@ export function addAccountCommands(program: Command, context: CliContext): void 
     .requiredOption('--reference <text>', 'names the payment: the same reference is the same credit')
     .option('--note <text>')
     .action(
-      async (id: string, amount: string, options: { reference: string; note?: string }, command: Command) => {
-        const { client, output } = await openSession(command, context);
-        output.item(
-          await client.call('POST', `/accounts/${encodeURIComponent(id)}/credits`, { amount, ...options }),
-        );
-      },
+      adminCommand(
+        context,
+        async (
+          { client, output },
+          id: string,
+          amount: string,
+          options: { reference: string; note?: string },
+        ) => {
+          output.item(
+            await client.call('POST', `/accounts/${encodeURIComponent(id)}/credits`, { amount, ...options }),
+          );
+        },
+      ),
     );
 
   accounts
     .command('rotate-webhook-secret')
     .description('Makes a new webhook secret; the one before stays valid until the next rotation.')
     .argument('<id>')
-    .action(async (id: string, _options: object, command: Command) => {
-      const { client, output } = await openSession(command, context);
-      output.item(await client.call('POST', `/accounts/${encodeURIComponent(id)}/webhook-secret/rotate`));
-    });
+    .action(
+      adminCommand(context, async ({ client, output }, id: string) => {
+        output.item(await client.call('POST', `/accounts/${encodeURIComponent(id)}/webhook-secret/rotate`));
+      }),
+    );
 }

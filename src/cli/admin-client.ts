@@ -31,7 +31,7 @@ export function createAdminClient({ url, token }: Target, operator: string): Adm
     if (status < 300 && answer.success) return answer.data;
     const told = errorSchema.safeParse(answer.data);
     if (!told.success)
-      throw new CommandError(`${url} answered ${status}, and not as a gateway does. Is it one?`);
+      throw new CommandError(`${url} answered ${status}, which is not a gateway response. Check --url.`);
     const { message, code } = told.data.error;
     throw new CommandError(explain(code, `${message} (${code}, request ${requestId})`));
   }
@@ -70,7 +70,7 @@ export function createAdminClient({ url, token }: Target, operator: string): Adm
       for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, value);
       const text = parameters.toString();
       const page = pageSchema.safeParse(await call('GET', text === '' ? path : `${path}?${text}`));
-      if (!page.success) throw new CommandError(`${url} answered ${path} with something that is no list.`);
+      if (!page.success) throw new CommandError(`${url} answered ${path} with something that is not a list.`);
       return { rows: page.data.data, hasMore: page.data.has_more };
     },
   };

@@ -1,17 +1,16 @@
 import type { Command } from 'commander';
-import { openSession } from './context.ts';
+import { adminCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 
 const columns = ['id', 'provider', 'enabled', 'priority', 'weight', 'models', 'credentials', 'health'];
 
-export function addChannelCommands(program: Command, context: CliContext): void {
-  const channels = program.command('channels').description('Channels of the running configuration.');
-
-  channels.command('list').action(async (_options: object, command: Command) => {
-    const { client, output } = await openSession(command, context);
-    const { rows } = await client.list('/channels', {});
-    output.rows(rows, columns);
-  });
+export function addChannelCommands(channels: Command, context: CliContext): void {
+  channels.command('list').action(
+    adminCommand(context, async ({ client, output }) => {
+      const { rows } = await client.list('/channels', {});
+      output.rows(rows, columns);
+    }),
+  );
 
   const switches = [
     ['enable', 'Leaves the decision to the configuration file again.', true],
@@ -23,9 +22,10 @@ export function addChannelCommands(program: Command, context: CliContext): void 
       .description(description)
       .argument('<id>')
       .option('--reason <text>')
-      .action(async (id: string, { reason }: { reason?: string }, command: Command) => {
-        const { client, output } = await openSession(command, context);
-        output.item(await client.call('POST', `/channels/${encodeURIComponent(id)}`, { enabled, reason }));
-      });
+      .action(
+        adminCommand(context, async ({ client, output }, id: string, { reason }: { reason?: string }) => {
+          output.item(await client.call('POST', `/channels/${encodeURIComponent(id)}`, { enabled, reason }));
+        }),
+      );
   }
 }

@@ -1,20 +1,19 @@
 import type { Command } from 'commander';
-import { openSession, outputOf } from './context.ts';
+import { adminCommand, outputOf } from './context.ts';
 import type { CliContext } from './context.ts';
 
-export function addConfigCommands(program: Command, context: CliContext): void {
-  const config = program.command('config').description('The configuration.');
-
+export function addConfigCommands(config: Command, context: CliContext): void {
   config
     .command('check')
     .description(
-      'Checks the environment and GATEWAY_CONFIG, and nothing else. Status 78: something is wrong.',
+      'Checks the environment and the configuration file that a start here would use. Status 78: something is wrong.',
     )
-    .action((_options: object, command: Command) => {
-      const { GATEWAY_CONFIG } = context.environment();
-      const { channels, models, currency, version } = context.loadConfig();
+    .action(async (_options: object, command: Command) => {
+      await context.environment();
+      const { file, config: loaded } = await context.loadConfig();
+      const { channels, models, currency, version } = loaded;
       outputOf(command, context).item({
-        file: GATEWAY_CONFIG,
+        file,
         version,
         currency,
         channels: channels.map(({ id }) => id),
@@ -25,8 +24,9 @@ export function addConfigCommands(program: Command, context: CliContext): void {
   config
     .command('reload')
     .description('Makes a running node load its file again; a bad file leaves the running one in force.')
-    .action(async (_options: object, command: Command) => {
-      const { client, output } = await openSession(command, context);
-      output.item(await client.call('POST', '/config/reload'));
-    });
+    .action(
+      adminCommand(context, async ({ client, output }) => {
+        output.item(await client.call('POST', '/config/reload'));
+      }),
+    );
 }

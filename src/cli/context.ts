@@ -3,20 +3,18 @@ import type { Environment } from '../config/environment.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { VerifyResult } from '../ledger/verify.ts';
 import type { RebuildReport } from './rebuild-projection.ts';
-import { createAdminClient } from './admin-client.ts';
 import type { AdminClient } from './admin-client.ts';
 import { createOutput } from './output.ts';
 import type { Output } from './output.ts';
-import { resolveTarget } from './target.ts';
 
-/** What the verbs stand on; built by src/cli.ts. */
+/** What the verbs need; built by src/cli.ts. */
 export interface CliContext {
   readonly print: (text: string) => void;
-  readonly environment: () => Environment;
+  readonly environment: () => Environment | Promise<Environment>;
   /** Who works at this terminal: kept in the record of every action. */
   readonly operator: string;
-  /** Reads GATEWAY_CONFIG; throws ConfigError with every violation. */
-  readonly loadConfig: () => GatewayConfig;
+  /** Reads the file that a start here would use; throws ConfigError with every violation. */
+  readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
   /** Reads the whole ledger, on MongoDB and Temporal directly. */
   readonly verifyLedger: (onProgress: (line: string) => void) => Promise<VerifyResult>;
   readonly rebuildProjection: () => Promise<RebuildReport>;
@@ -24,26 +22,38 @@ export interface CliContext {
   readonly fail: (status: number) => void;
 }
 
+export interface LoadedConfig {
+  readonly file: string;
+  readonly config: GatewayConfig;
+}
+
 export interface Session {
   readonly client: AdminClient;
   readonly output: Output;
 }
 
-/** Options of the whole program, wherever on the line they stand. */
-export function addCommonOptions(program: Command): void {
-  program
-    .option(
-      '--url <url>',
-      'the gateway to call (default: PUBLIC_URL, else local mode’s, else http://HOST:PORT)',
-    )
-    .option('--json', 'print what the gateway answered, as JSON');
+/**
+ * The action of a verb that calls the operators' API. `run` receives what commander parsed: the arguments, then the
+ * options.
+ */
+export function adminCommand<Parsed extends unknown[]>(
+  context: CliContext,
+  run: (session: Session, ...parsed: Parsed) => Promise<void>,
+): (this: Command, ...parsed: Parsed) => Promise<void> {
+  return async function action(this: Command, ...parsed: Parsed): Promise<void> {
+    await run(await openSession(this, context), ...parsed);
+  };
 }
 
-/** Reads the common options of a command that runs. */
-export async function openSession(command: Command, context: CliContext): Promise<Session> {
+/** Reads the common options of a command that runs. What makes the calls is loaded only now: `--help` needs none of it. */
+async function openSession(command: Command, context: CliContext): Promise<Session> {
+  const [{ createAdminClient }, { resolveTarget }] = await Promise.all([
+    import('./admin-client.ts'),
+    import('./target.ts'),
+  ]);
   const options: { url?: unknown } = command.optsWithGlobals();
   const url = typeof options.url === 'string' ? options.url : undefined;
-  const target = await resolveTarget(context.environment(), url);
+  const target = await resolveTarget(await context.environment(), url);
   return { client: createAdminClient(target, context.operator), output: outputOf(command, context) };
 }
 
@@ -54,5 +64,5 @@ export function outputOf(command: Command, { print }: Pick<CliContext, 'print'>)
 
 /** Of a list in pages: how to see the rest. */
 export function noteMore(output: Output, hasMore: boolean, after: unknown): void {
-  if (hasMore) output.note(`There are more: --after ${String(after)}`);
+  if (hasMore) output.note(`More results: --after ${String(after)}`);
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { openSession } from './context.ts';
+import { adminCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 
 const columns = [
@@ -24,9 +24,7 @@ interface NewKey {
   readonly expiresAt?: number;
 }
 
-export function addKeyCommands(program: Command, context: CliContext): void {
-  const keys = program.command('keys').description('API keys.');
-
+export function addKeyCommands(keys: Command, context: CliContext): void {
   keys
     .command('create')
     .argument('<account>')
@@ -36,39 +34,42 @@ export function addKeyCommands(program: Command, context: CliContext): void {
     .option('--requests-per-minute <n>', 'absent: no limit', parseCount)
     .option('--concurrent-tasks <n>', 'absent: no limit', parseCount)
     .option('--expires-at <time>', 'such as 2030-01-31 or 2030-01-31T12:00Z', parseTime)
-    .action(async (account: string, options: NewKey, command: Command) => {
-      const { client, output } = await openSession(command, context);
-      const made = await client.call('POST', '/keys', {
-        account,
-        name: options.name,
-        models: options.models,
-        channels: options.channels,
-        requests_per_minute: options.requestsPerMinute,
-        concurrent_tasks: options.concurrentTasks,
-        expires_at: options.expiresAt,
-      });
-      output.item(made);
-      output.note('\nThe key is shown only now.');
-    });
+    .action(
+      adminCommand(context, async ({ client, output }, account: string, options: NewKey) => {
+        const made = await client.call('POST', '/keys', {
+          account,
+          name: options.name,
+          models: options.models,
+          channels: options.channels,
+          requests_per_minute: options.requestsPerMinute,
+          concurrent_tasks: options.concurrentTasks,
+          expires_at: options.expiresAt,
+        });
+        output.item(made);
+        output.note('\nThe key will not be shown again.');
+      }),
+    );
 
   keys
     .command('list')
     .option('--account <id>')
     .option('--limit <n>')
-    .action(async (options: { account?: string; limit?: string }, command: Command) => {
-      const { client, output } = await openSession(command, context);
-      const { rows } = await client.list('/keys', { ...options });
-      output.rows(rows, columns);
-    });
+    .action(
+      adminCommand(context, async ({ client, output }, options: { account?: string; limit?: string }) => {
+        const { rows } = await client.list('/keys', { ...options });
+        output.rows(rows, columns);
+      }),
+    );
 
   keys
     .command('revoke')
     .description('Effective at once on one node and within five seconds on every other.')
     .argument('<id>', 'key_…')
-    .action(async (id: string, _options: object, command: Command) => {
-      const { client, output } = await openSession(command, context);
-      output.item(await client.call('DELETE', `/keys/${encodeURIComponent(id)}`));
-    });
+    .action(
+      adminCommand(context, async ({ client, output }, id: string) => {
+        output.item(await client.call('DELETE', `/keys/${encodeURIComponent(id)}`));
+      }),
+    );
 }
 
 function parseList(text: string): string[] {

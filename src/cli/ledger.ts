@@ -1,25 +1,27 @@
 import type { Command } from 'commander';
-import { noteMore, openSession, outputOf } from './context.ts';
+import { adminCommand, noteMore, outputOf } from './context.ts';
 import type { CliContext } from './context.ts';
 
 const columns = ['seq', 'at', 'kind', 'amount', 'available', 'held', 'task', 'note'];
 
-export function addLedgerCommands(program: Command, context: CliContext): void {
-  const ledger = program.command('ledger').description('The accounts’ ledger.');
-
+export function addLedgerCommands(ledger: Command, context: CliContext): void {
   ledger
     .command('show')
     .description('An account’s entries, oldest first.')
     .argument('<account>')
     .option('--after <seq>', 'begin behind this entry')
     .option('--limit <n>')
-    .action(async (account: string, options: { after?: string; limit?: string }, command: Command) => {
-      const { client, output } = await openSession(command, context);
-      const path = `/accounts/${encodeURIComponent(account)}/ledger`;
-      const { rows, hasMore } = await client.list(path, { ...options });
-      output.rows(rows, columns);
-      noteMore(output, hasMore, rows.at(-1)?.['seq']);
-    });
+    .action(
+      adminCommand(
+        context,
+        async ({ client, output }, account: string, options: { after?: string; limit?: string }) => {
+          const path = `/accounts/${encodeURIComponent(account)}/ledger`;
+          const { rows, hasMore } = await client.list(path, { ...options });
+          output.rows(rows, columns);
+          noteMore(output, hasMore, rows.at(-1)?.['seq']);
+        },
+      ),
+    );
 
   ledger
     .command('verify')

@@ -2,9 +2,7 @@ import type { Command } from 'commander';
 import { outputOf } from './context.ts';
 import type { CliContext } from './context.ts';
 
-export function addProjectionCommands(program: Command, context: CliContext): void {
-  const projection = program.command('projection').description('What GET answers from.');
-
+export function addProjectionCommands(projection: Command, context: CliContext): void {
   projection
     .command('rebuild')
     .description('Writes missing task documents again, from Temporal, the ledger and the upstreams.')

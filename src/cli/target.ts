@@ -11,15 +11,16 @@ export interface Target {
 type TargetEnvironment = Pick<Environment, 'HOST' | 'PORT' | 'PUBLIC_URL' | 'ADMIN_TOKEN' | 'DATA_DIR'>;
 
 /**
- * `--url`, else PUBLIC_URL, else what local mode last listened on, else HOST and PORT. The token is ADMIN_TOKEN, else the
- * one that local mode made up in this DATA_DIR.
+ * `--url`, else PUBLIC_URL, else where local mode last listened, else HOST and PORT. The token is ADMIN_TOKEN, else that
+ * of local mode in this DATA_DIR. An ADMIN_TOKEN that local mode does not use belongs to another gateway.
  */
 export async function resolveTarget(
   environment: TargetEnvironment,
   url: string | undefined,
 ): Promise<Target> {
   const { HOST, PORT, PUBLIC_URL, ADMIN_TOKEN, DATA_DIR } = environment;
-  const local = ADMIN_TOKEN === undefined ? await readLocalSettings(DATA_DIR) : undefined;
+  const found = await readLocalSettings(DATA_DIR);
+  const local = ADMIN_TOKEN === undefined || ADMIN_TOKEN === found?.adminToken ? found : undefined;
   const token = ADMIN_TOKEN ?? local?.adminToken;
   if (token === undefined) {
     throw new CommandError(
@@ -30,6 +31,6 @@ export async function resolveTarget(
 }
 
 function trimSlashes(url: string): string {
-  if (!URL.canParse(url)) throw new CommandError(`"${url}" is no URL.`);
+  if (!URL.canParse(url)) throw new CommandError(`"${url}" is not a URL.`);
   return url.replace(/\/+$/, '');
 }

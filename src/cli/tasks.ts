@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { failureClasses } from '../domain/failure.ts';
 import { taskStatuses } from '../domain/task.ts';
 import { operatorActions } from '../domain/task-input.ts';
-import { noteMore, openSession } from './context.ts';
+import { adminCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
 
 const columns = [
@@ -30,9 +30,7 @@ interface TaskFilterOptions {
   readonly after?: string;
 }
 
-export function addTaskCommands(program: Command, context: CliContext): void {
-  const tasks = program.command('tasks').description('Tasks of all accounts.');
-
+export function addTaskCommands(tasks: Command, context: CliContext): void {
   tasks
     .command('list')
     .addOption(new Option('--status <status>').choices(taskStatuses))
@@ -44,25 +42,30 @@ export function addTaskCommands(program: Command, context: CliContext): void {
     .option('--needs-attention', 'only those that wait for an operator')
     .option('--limit <n>')
     .option('--after <id>')
-    .action(async ({ needsAttention, upstreamId, ...options }: TaskFilterOptions, command: Command) => {
-      const { client, output } = await openSession(command, context);
-      const { rows, hasMore } = await client.list('/tasks', {
-        ...options,
-        upstream_id: upstreamId,
-        needs_attention: needsAttention === true ? 'true' : undefined,
-      });
-      output.rows(rows, columns);
-      noteMore(output, hasMore, rows.at(-1)?.['id']);
-    });
+    .action(
+      adminCommand(
+        context,
+        async ({ client, output }, { needsAttention, upstreamId, ...options }: TaskFilterOptions) => {
+          const { rows, hasMore } = await client.list('/tasks', {
+            ...options,
+            upstream_id: upstreamId,
+            needs_attention: needsAttention === true ? 'true' : undefined,
+          });
+          output.rows(rows, columns);
+          noteMore(output, hasMore, rows.at(-1)?.['id']);
+        },
+      ),
+    );
 
   tasks
     .command('show')
     .description('With attempts, ledger entries, callbacks and actions.')
     .argument('<id>')
-    .action(async (id: string, _options: object, command: Command) => {
-      const { client, output } = await openSession(command, context);
-      output.item(await client.call('GET', `/tasks/${encodeURIComponent(id)}`));
-    });
+    .action(
+      adminCommand(context, async ({ client, output }, id: string) => {
+        output.item(await client.call('GET', `/tasks/${encodeURIComponent(id)}`));
+      }),
+    );
 
   tasks
     .command('action')
@@ -72,16 +75,18 @@ export function addTaskCommands(program: Command, context: CliContext): void {
     .requiredOption('--reason <text>')
     .option('--upstream-id <id>', 'for adopt: the upstream job that belongs to the task')
     .action(
-      async (
-        id: string,
-        action: string,
-        options: { reason: string; upstreamId?: string },
-        command: Command,
-      ) => {
-        const { client, output } = await openSession(command, context);
-        const { reason, upstreamId } = options;
-        const path = `/tasks/${encodeURIComponent(id)}/actions`;
-        output.item(await client.call('POST', path, { action, reason, upstream_id: upstreamId }));
-      },
+      adminCommand(
+        context,
+        async (
+          { client, output },
+          id: string,
+          action: string,
+          options: { reason: string; upstreamId?: string },
+        ) => {
+          const { reason, upstreamId } = options;
+          const path = `/tasks/${encodeURIComponent(id)}/actions`;
+          output.item(await client.call('POST', path, { action, reason, upstream_id: upstreamId }));
+        },
+      ),
     );
 }

@@ -2,13 +2,21 @@ import type { z } from 'zod';
 
 /** Every violation at once, each with its path. The process exits with status 78 (EX_CONFIG). */
 export class ConfigError extends Error {
+  /** The file, or "The environment". */
+  readonly source: string;
   readonly violations: readonly string[];
 
-  constructor(source: string, violations: readonly string[]) {
+  /** `advice`: lines below the violations. */
+  constructor(source: string, violations: readonly string[], advice: readonly string[] = []) {
     super(
-      [`${source} has ${violations.length} problem(s):`, ...violations.map((line) => `  ${line}`)].join('\n'),
+      [
+        `${source} has ${violations.length} problem(s):`,
+        ...violations.map((line) => `  ${line}`),
+        ...advice,
+      ].join('\n'),
     );
     this.name = 'ConfigError';
+    this.source = source;
     this.violations = violations;
   }
 }

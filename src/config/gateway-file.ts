@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import { checkMeaning } from './check-meaning.ts';
 import type { Adapters } from './check-meaning.ts';
-import { ConfigError, describeIssue } from './config-error.ts';
+import { ConfigError, describeIssue, formatPath } from './config-error.ts';
 import { fileSchema } from './gateway-schema.ts';
 import type { ChannelConfig, ModelConfig, ResultsConfig } from './gateway-schema.ts';
 
@@ -47,18 +47,35 @@ export function parseGatewayConfig(text: string, source: string, context: ParseC
       source,
       document.errors.map((error) => error.message),
     );
-  const violations: string[] = [];
-  const value = substitute(document.toJS(), '', { environment: context.environment, violations });
+  const missing: MissingVariables = new Map();
+  const value = substitute(document.toJS(), '', { environment: context.environment, missing });
+  const violations = describeMissing(missing);
   const parsed = fileSchema.safeParse(value);
-  if (!parsed.success) violations.push(...parsed.error.issues.flatMap((issue) => describeIssue(issue)));
+  if (!parsed.success) {
+    // What is wrong with a value that lacks its variable is said once, by the variable's name.
+    const incomplete = new Set([...missing.values()].flat());
+    const issues = parsed.error.issues.filter(({ path }) => !incomplete.has(formatPath(path)));
+    violations.push(...issues.flatMap((issue) => describeIssue(issue)));
+  }
   violations.push(...checkMeaning(value, context));
   if (violations.length > 0 || !parsed.success) throw new ConfigError(source, violations);
   return { ...parsed.data, version: createHash('sha256').update(text).digest('hex').slice(0, 12) };
 }
 
+/** Where each variable that is not set is used. */
+type MissingVariables = Map<string, string[]>;
+
 interface Substitution {
   readonly environment: NodeJS.ProcessEnv;
-  readonly violations: string[];
+  readonly missing: MissingVariables;
+}
+
+/** One violation for each variable, however often the file uses it. */
+function describeMissing(missing: MissingVariables): string[] {
+  return [...missing].map(([name, [first = '', ...others]]) => {
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    return `${first}${more}: the variable ${name} is not set`;
+  });
 }
 
 /** `${NAME}` in a string is replaced from the environment; a name that is not set is a violation. */
@@ -67,7 +84,7 @@ function substitute(value: unknown, path: string, context: Substitution): unknow
     return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
       const found = context.environment[name];
       if (found === undefined || found === '')
-        context.violations.push(`${path}: the variable ${name} is not set`);
+        context.missing.set(name, [...(context.missing.get(name) ?? []), path]);
       return found ?? '';
     });
   }

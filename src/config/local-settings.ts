@@ -9,12 +9,15 @@ import { ConfigError } from './config-error.ts';
 export interface LocalSettings {
   /** 32 bytes, base64: SECRETS_KEY of this data directory. */
   readonly secretsKey: string;
+  /** The token of the last start: ADMIN_TOKEN if that was set. */
   readonly adminToken: string;
   readonly account: string;
   /** The API key; absent until the account is made. */
   readonly apiKey?: string | undefined;
   /** Where the API of the last start listened. */
   readonly apiUrl?: string | undefined;
+  /** The simulator of the last start; absent: it used the operator's own configuration. */
+  readonly simulatorUrl?: string | undefined;
   /** The servers of the last start. */
   readonly mongodbUri?: string | undefined;
   readonly temporalAddress?: string | undefined;
@@ -26,6 +29,7 @@ const settingsSchema = z.object({
   account: z.string(),
   apiKey: z.string().optional(),
   apiUrl: z.string().optional(),
+  simulatorUrl: z.string().optional(),
   mongodbUri: z.string().optional(),
   temporalAddress: z.string().optional(),
 });

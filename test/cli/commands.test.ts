@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -26,22 +27,25 @@ async function gateway(line: readonly string[], change: { verify?: VerifyResult;
   const program = new Command('gateway')
     .exitOverride()
     .configureOutput({ writeErr: () => {}, writeOut: () => {} });
-  addOperatorCommands(program, {
-    print: (text) => printed.push(text),
+  const context = {
+    print: (text: string) => printed.push(text),
     environment: () => readEnvironment({ PUBLIC_URL: change.url ?? world.url, ADMIN_TOKEN: adminToken }),
     operator: 'ada',
-    loadConfig: () =>
-      parseGatewayConfig(
+    loadConfig: () => ({
+      file: 'gateway.yaml',
+      config: parseGatewayConfig(
         'currency: USD\nchannels: [{id: a, provider: p, base_url: "http://x.example", credentials: [{id: c, api_key: k}], models: {}}]\nmodels: [{id: m, kind: video, price: {unit: call, rules: [{price: "1"}]}}]',
         'x',
         { environment: {}, providerNames: ['p'] },
       ),
+    }),
     verifyLedger: () => Promise.resolve(change.verify ?? sound),
     rebuildProjection: () => Promise.resolve({ present: 3, rebuilt: 2, withoutResult: 1, refused: 0 }),
-    fail: (code) => {
+    fail: (code: number) => {
       status = code;
     },
-  });
+  };
+  await addOperatorCommands(program, context, line);
   for (const command of program.commands)
     command.exitOverride().commands.forEach((sub) => sub.exitOverride());
   await program.parseAsync(['node', 'gateway', ...line]);
@@ -62,7 +66,7 @@ describe('accounts', () => {
       '5',
     ]);
     expect(made.text).toMatch(/^webhook_secret +whsec_\S+$/m);
-    expect(made.text).toContain('shown only now');
+    expect(made.text).toContain('will not be shown again');
     const credit = await json([
       'accounts',
       'credit',
@@ -89,7 +93,7 @@ describe('accounts', () => {
   it('say how to see more', async () => {
     for (const id of ['page-1', 'page-2']) await gateway(['accounts', 'create', id]);
     const { text } = await gateway(['accounts', 'list', '--limit', '1', '--after', 'page-0']);
-    expect(text).toContain('There are more: --after page-1');
+    expect(text).toContain('More results: --after page-1');
   });
 });
 
@@ -228,7 +232,7 @@ describe('a gateway that does not answer', () => {
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : 0;
     await expect(gateway(['keys', 'list'], { url: `http://127.0.0.1:${port}` })).rejects.toThrow(
-      'Is it one?',
+      'Check --url',
     );
     server.close();
   });
@@ -251,7 +255,7 @@ describe('which gateway', () => {
     dataDir = await mkdtemp(join(tmpdir(), 'mediary-cli-'));
     const settings = {
       secretsKey: 'x',
-      adminToken: 'local-token',
+      adminToken: 'local-admin-token',
       account: 'local',
       apiUrl: 'http://127.0.0.1:9999',
     };
@@ -268,8 +272,14 @@ describe('which gateway', () => {
       'https://g.example',
       'x'.repeat(16),
     ],
-    [{ PUBLIC_URL: 'https://g.example' }, 'https://other.example//', 'https://other.example', 'local-token'],
-    [{}, undefined, 'http://127.0.0.1:9999', 'local-token'],
+    [
+      { PUBLIC_URL: 'https://g.example' },
+      'https://other.example//',
+      'https://other.example',
+      'local-admin-token',
+    ],
+    [{}, undefined, 'http://127.0.0.1:9999', 'local-admin-token'],
+    [{ ADMIN_TOKEN: 'local-admin-token' }, undefined, 'http://127.0.0.1:9999', 'local-admin-token'],
   ])('%j with --url %s is %s', async (environment, url, expected, token) => {
     const parsed = readEnvironment({ DATA_DIR: dataDir, ...environment });
     expect(await resolveTarget(parsed, url)).toEqual({ url: expected, token });
@@ -280,7 +290,7 @@ describe('which gateway', () => {
       'ADMIN_TOKEN is not set',
     );
     await expect(resolveTarget(readEnvironment({ DATA_DIR: dataDir }), 'localhost')).rejects.toThrow(
-      'is no URL',
+      'is not a URL',
     );
   });
 });
@@ -306,6 +316,14 @@ describe('the program itself', () => {
       env: { PATH: process.env['PATH'], ...environment },
     });
 
+  const localSettings = {
+    secretsKey: randomBytes(32).toString('base64'),
+    adminToken: 'local-admin-token',
+    account: 'local',
+    mongodbUri: databaseUri('cli_local_servers'),
+    temporalAddress: temporalAddress(),
+  };
+
   it('config check: 78 and every problem at once', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'mediary-cli-'));
     const file = join(directory, 'gateway.yaml');
@@ -328,6 +346,36 @@ describe('the program itself', () => {
       ...environment,
     });
     expect(JSON.parse(stdout).channels.length).toBeGreaterThan(0);
+  });
+
+  it('config check: the file of npm start where a local mode was started', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'mediary-cli-'));
+    await writeFile(join(directory, 'local.json'), JSON.stringify(localSettings));
+    const { stdout } = await run(['config', 'check', '--json'], { DATA_DIR: directory });
+    expect(JSON.parse(stdout)).toMatchObject({ file: expect.stringMatching(/gateway\.local\.yaml$/) });
+    const own = join(directory, 'gateway.yaml');
+    await writeFile(own, 'currency: dollars\n');
+    await expect(
+      run(['config', 'check'], { DATA_DIR: directory, GATEWAY_CONFIG: own }),
+    ).rejects.toMatchObject({ code: 78, stderr: expect.stringContaining(own) });
+    await rm(directory, { recursive: true });
+  });
+
+  it('projection rebuild and ledger verify find the servers of local mode', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'mediary-cli-'));
+    await writeFile(join(directory, 'local.json'), JSON.stringify(localSettings));
+    const rebuilt = await run(['projection', 'rebuild', '--json'], {
+      DATA_DIR: directory,
+      TASK_QUEUE_PREFIX: 'cli-rebuild-',
+    });
+    expect(JSON.parse(rebuilt.stdout)).toEqual({ present: 0, rebuilt: 0, without_result: 0, refused: 0 });
+    const verified = await run(['ledger', 'verify', '--json'], { DATA_DIR: directory });
+    expect(JSON.parse(verified.stdout)).toMatchObject({ violations: 0 });
+    await expect(run(['projection', 'rebuild'], { DATA_DIR: 'no-such-directory' })).rejects.toMatchObject({
+      code: 78,
+      stderr: expect.stringContaining('MONGODB_URI, TEMPORAL_ADDRESS: required'),
+    });
+    await rm(directory, { recursive: true });
   });
 
   it('ledger verify reads MongoDB and Temporal', async () => {

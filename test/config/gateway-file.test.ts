@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
+
+const text = `
+currency: USD
+channels:
+  - id: a
+    provider: p
+    base_url: \${UPSTREAM_URL}/v1
+    credentials: [{ id: one, api_key: "\${UPSTREAM_KEY}" }, { id: two, api_key: "\${UPSTREAM_KEY}" }]
+    models: {}
+  - id: b
+    provider: p
+    base_url: \${UPSTREAM_URL}/v2
+    credentials: [{ id: one, api_key: "\${UPSTREAM_KEY}" }]
+    models: {}
+models: [{ id: m, kind: video, price: { unit: call, rules: [{ price: "1" }] } }]
+`;
+
+function violationsWith(environment: NodeJS.ProcessEnv, yaml = text): readonly string[] {
+  try {
+    parseGatewayConfig(yaml, 'gateway.yaml', { environment, providerNames: ['p'] });
+  } catch (error) {
+    if (error instanceof ConfigError) return error.violations;
+    throw error;
+  }
+  return [];
+}
+
+describe('variables of gateway.yaml', () => {
+  it('names each one that is not set once, however often it is used', () => {
+    expect(violationsWith({})).toEqual([
+      'channels[0].base_url and 1 more: the variable UPSTREAM_URL is not set',
+      'channels[0].credentials[0].api_key and 2 more: the variable UPSTREAM_KEY is not set',
+    ]);
+  });
+
+  it('counts an empty one as not set', () => {
+    expect(violationsWith({ UPSTREAM_URL: 'http://x.example', UPSTREAM_KEY: '' })).toEqual([
+      'channels[0].credentials[0].api_key and 2 more: the variable UPSTREAM_KEY is not set',
+    ]);
+  });
+
+  it('still reports every other problem of the file', () => {
+    expect(violationsWith({ UPSTREAM_KEY: 'k' }, text.replace('currency: USD', 'currency: dollars'))).toEqual(
+      [
+        'channels[0].base_url and 1 more: the variable UPSTREAM_URL is not set',
+        'currency: must be a currency code of three letters, such as USD',
+      ],
+    );
+  });
+
+  it('checks the value of one that is set', () => {
+    expect(violationsWith({ UPSTREAM_URL: 'nowhere', UPSTREAM_KEY: 'k' })).toEqual([
+      'channels[0].base_url: Invalid URL',
+      'channels[1].base_url: Invalid URL',
+    ]);
+  });
+});
