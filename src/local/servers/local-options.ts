@@ -1,5 +1,8 @@
-/** Receives one line for a person who waits: what is being fetched, from where, what comes next. */
-export type Report = (line: string) => void;
+/**
+ * Receives one line for a person who waits: what is being fetched, from where, what comes next. `lasting`: it must not
+ * be overwritten by the next one.
+ */
+export type Report = (line: string, kind?: 'lasting') => void;
 
 export type LocalOptions = {
   /** Holds downloaded programs, the servers' data, logs and pid files. */

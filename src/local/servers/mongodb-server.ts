@@ -145,6 +145,7 @@ async function warnOfOtherData(directory: string, options: MongoOptions): Promis
   if (hasOther && !hasOwn) {
     options.report(
       `MongoDB: ${directory} holds data of another kind of server, which this one cannot read: starting empty.`,
+      'lasting',
     );
   }
 }

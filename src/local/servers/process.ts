@@ -211,7 +211,7 @@ async function endLeftover(options: ChildOptions): Promise<void> {
   if (leftover === undefined || leftover.startedAt === '' || !(await isSameProcessAlive(leftover))) {
     return;
   }
-  options.report(`Ending ${options.name} (pid ${leftover.pid}), left over from an earlier run.`);
+  options.report(`Ending ${options.name} (pid ${leftover.pid}), left over from an earlier run.`, 'lasting');
   process.kill(leftover.pid, 'SIGTERM');
   const forceAt = Date.now() + stopGraceMs;
   // Polling: the process is nobody's child here.

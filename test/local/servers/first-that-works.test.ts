@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { firstThatWorks } from '../../../src/local/servers/first-that-works.ts';
+import type { Source } from '../../../src/local/servers/first-that-works.ts';
+
+function tryAll(outcomes: readonly ('works' | 'fails' | 'fails slowly')[]) {
+  const tried: number[] = [];
+  const said: string[] = [];
+  const sources = outcomes.map((outcome, index): Source<string> => ({
+    title: `source ${index}`,
+    slow: outcome === 'fails slowly',
+    attempt: async () => {
+      tried.push(index);
+      return outcome === 'works' ? { program: `program ${index}` } : { failure: `no ${index}` };
+    },
+  }));
+  const found = firstThatWorks('Temporal', sources, {
+    report: (line) => said.push(line),
+    advice: 'Install it.',
+  });
+  return { found, tried, said };
+}
+
+describe('the first source that works', () => {
+  it('is used, and none behind it is tried', async () => {
+    const { found, tried, said } = tryAll(['fails', 'works', 'works']);
+    expect(await found).toBe('program 1');
+    expect(tried).toEqual([0, 1]);
+    expect(said).toEqual([]);
+  });
+
+  it('is announced after a failure that was waited for', async () => {
+    const { found, said } = tryAll(['fails slowly', 'works']);
+    await found;
+    expect(said).toEqual(['Temporal: source 0: no 0. Next: source 1.']);
+  });
+
+  it('does not exist: everything that was tried is listed, with what would help', async () => {
+    const { found } = tryAll(['fails', 'fails slowly']);
+    await expect(found).rejects.toThrow(
+      'No Temporal server: tried\n  - source 0: no 0\n  - source 1: no 1\nInstall it.',
+    );
+  });
+});
