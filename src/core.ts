@@ -68,22 +68,11 @@ export async function openCore(
   const stores = createStores(mongo.db, now);
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
   const ledger = createLedger({ collection: ledgerCollection(mongo.db), now });
-  const upstream = createUpstreamClient({
-    allowPrivateNetworks: environment.UPSTREAM_ALLOW_PRIVATE_NETWORKS,
-  });
+  const upstream = openUpstream(environment);
   const secrets = createSecrets(addresses.secretsKey);
   const temporal = temporalSettings(environment, addresses.temporalAddress, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
-  const health = createHealth({
-    channelHealth: stores.circuits,
-    slotStore: stores.slots,
-    config: () => current,
-    wake: (task) => wakeActivity(client, task, activityIds.submit),
-    onCircuit: (credential, circuit) => logCircuit(log, credential, circuit),
-    onError: (err) => log.warn({ err }, 'channel health could not be read or written'),
-    now,
-    random: Math.random,
-  });
+  const health = openHealth({ stores, client, log, now, config: () => current });
   const links = linkRules(environment, log);
   const channels = createChannels({ current: () => current, providers, request: upstream, links });
   const results = await openResults({
@@ -118,6 +107,29 @@ export async function openCore(
       await Promise.all([client.connection.close(), mongo.close(), upstream.close(), results.close()]);
     },
   };
+}
+
+function openHealth({
+  stores,
+  client,
+  log,
+  now,
+  config,
+}: Pick<Core, 'stores' | 'client' | 'log' | 'now' | 'config'>): Health {
+  return createHealth({
+    channelHealth: stores.circuits,
+    slotStore: stores.slots,
+    config,
+    wake: (task) => wakeActivity(client, task, activityIds.submit),
+    onCircuit: (credential, circuit) => logCircuit(log, credential, circuit),
+    onError: (err) => log.warn({ err }, 'channel health could not be read or written'),
+    now,
+    random: Math.random,
+  });
+}
+
+function openUpstream({ UPSTREAM_ALLOW_PRIVATE_NETWORKS: allowPrivateNetworks }: Environment) {
+  return createUpstreamClient({ allowPrivateNetworks });
 }
 
 interface Addresses {

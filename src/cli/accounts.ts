@@ -4,6 +4,14 @@ import type { CliContext } from './context.ts';
 
 const columns = ['id', 'name', 'available', 'held', 'overdraft_limit', 'created_at'];
 
+interface NewAccount {
+  readonly name?: string;
+  readonly overdraftLimit?: string;
+}
+
+/** Account, amount, options. */
+type CreditLine = [string, string, { reference: string; note?: string }];
+
 export function addAccountCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('create')
@@ -11,18 +19,11 @@ export function addAccountCommands(accounts: Command, context: CliContext): void
     .option('--name <name>')
     .option('--overdraft-limit <amount>', 'how far holds may take the balance below zero')
     .action(
-      adminCommand(
-        context,
-        async (
-          { client, output },
-          id: string | undefined,
-          options: { name?: string; overdraftLimit?: string },
-        ) => {
-          const { name, overdraftLimit } = options;
-          output.item(await client.call('POST', '/accounts', { id, name, overdraft_limit: overdraftLimit }));
-          output.note('\nThe webhook secret will not be shown again.');
-        },
-      ),
+      adminCommand(context, async ({ client, output }, id: string | undefined, options: NewAccount) => {
+        const { name, overdraftLimit } = options;
+        output.item(await client.call('POST', '/accounts', { id, name, overdraft_limit: overdraftLimit }));
+        output.note('\nThe webhook secret will not be shown again.');
+      }),
     );
 
   accounts
@@ -54,19 +55,10 @@ export function addAccountCommands(accounts: Command, context: CliContext): void
     .requiredOption('--reference <text>', 'names the payment: the same reference is the same credit')
     .option('--note <text>')
     .action(
-      adminCommand(
-        context,
-        async (
-          { client, output },
-          id: string,
-          amount: string,
-          options: { reference: string; note?: string },
-        ) => {
-          output.item(
-            await client.call('POST', `/accounts/${encodeURIComponent(id)}/credits`, { amount, ...options }),
-          );
-        },
-      ),
+      adminCommand(context, async ({ client, output }, ...[id, amount, options]: CreditLine) => {
+        const path = `/accounts/${encodeURIComponent(id)}/credits`;
+        output.item(await client.call('POST', path, { amount, ...options }));
+      }),
     );
 
   accounts

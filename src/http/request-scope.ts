@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Middleware, ParameterizedContext } from 'koa';
+import { messageOf } from '../domain/caught.ts';
+import { defined } from '../domain/defined.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { AppDeps } from './deps.ts';
 import { errorHeaders, presentError, translateError } from './error-response.ts';
@@ -55,7 +57,20 @@ type Context = ParameterizedContext<RequestState>;
 function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps): void {
   const error = translateError(thrown);
   const { requestId, operation } = context.state;
-  if (error.status >= 500) {
+  if (error.code === 'service_unavailable' && thrown instanceof GatewayError) {
+    // Said on purpose: somebody we need is away. Its stack is ours and tells nothing.
+    const { cause } = thrown;
+    log.warn(
+      {
+        request_id: requestId,
+        operation,
+        code: error.code,
+        reason: error.message,
+        ...defined({ detail: cause === undefined ? error.detail : messageOf(cause) }),
+      },
+      'a request could not be served',
+    );
+  } else if (error.status >= 500) {
     log.error({ request_id: requestId, operation, code: error.code, err: thrown }, 'a request failed');
   } else if (error.detail !== undefined) {
     log.info(
@@ -71,9 +86,13 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
   context.body = JSON.stringify(presentError(error));
 }
 
+/** Asked every few seconds by whoever watches us. */
+const probes: ReadonlySet<string> = new Set(['healthz', 'readyz', 'metrics']);
+
 function finish(context: Context, seconds: number, { log, metrics }: RequestScopeDeps): void {
   const { requestId, operation } = context.state;
   metrics.observeRequest(operation, context.status, seconds);
+  if (probes.has(operation) && context.status < 400) return;
   log[context.method === 'GET' ? 'debug' : 'info'](
     {
       request_id: requestId,

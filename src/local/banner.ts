@@ -1,12 +1,17 @@
 import type { LocalSettings } from '../config/local-settings.ts';
+import type { JsonObject } from '../domain/request.ts';
+import type { Examples } from './examples.ts';
 
 export interface BannerFacts {
   readonly apiUrl: string;
   readonly temporalUi: string | undefined;
   readonly temporalAddress: string;
   readonly simulatorUrl: string | undefined;
+  /** The configuration in use, where it is the operator's own. */
+  readonly gatewayFile: string | undefined;
   readonly mongodbUri: string;
-  readonly settings: LocalSettings;
+  readonly settings: Pick<LocalSettings, 'account' | 'adminToken' | 'apiKey'>;
+  readonly examples: Examples;
   /** Decimal strings. */
   readonly balance: { readonly currency: string; readonly available: string; readonly held: string };
   readonly readySeconds: number;
@@ -15,40 +20,71 @@ export interface BannerFacts {
 
 /** What a newcomer needs next: addresses, the key, and commands that work when pasted. */
 export function banner(facts: BannerFacts): string {
-  const { apiUrl, settings, balance } = facts;
-  const auth = `-H 'authorization: Bearer ${settings.apiKey ?? ''}'`;
-  const body =
-    '{"model":"seedance-2.0","prompt":"a paper boat on a rainy street","duration":5,"resolution":"720p","ratio":"16:9"}';
+  const { apiUrl, settings, balance, gatewayFile } = facts;
+  const upstream =
+    gatewayFile === undefined
+      ? 'The upstream is simulated and costs nothing.'
+      : `The upstreams are those of ${gatewayFile}: what you create there may be billed to you.`;
   return [
     '',
-    `Mediary is ready (${facts.readySeconds.toFixed(1)} s). Everything runs on this machine; the upstream is simulated and costs nothing.`,
+    `Mediary is ready (${facts.readySeconds.toFixed(1)} s). ${upstream}`,
     '',
     `  API           ${apiUrl}   (OpenAPI: ${apiUrl}/openapi.json)`,
     `  Temporal UI   ${facts.temporalUi ?? 'of your own server'}   (server ${facts.temporalAddress})`,
     `  Simulator     ${facts.simulatorUrl ?? 'not started'}`,
-    `  MongoDB       ${facts.mongodbUri}`,
+    `  MongoDB       ${withoutPassword(facts.mongodbUri)}`,
     `  Account       ${settings.account}, ${balance.available} ${balance.currency} available, ${balance.held} held`,
     `  API key       ${settings.apiKey ?? ''}`,
     `  Admin token   ${settings.adminToken}`,
     `  Data, logs    ${facts.dataDir}`,
     '',
-    'Create a video task:',
-    '',
-    `  curl -s ${apiUrl}/v1/videos/generations ${auth} -H 'content-type: application/json' -d '${body}'`,
-    '',
-    'See how the newest one is doing (repeat it; `?wait=30` on one task answers as soon as its status changes):',
-    '',
-    `  curl -s '${apiUrl}/v1/videos/generations?limit=1' ${auth}`,
-    '',
-    'Download the newest finished video:',
-    '',
-    `  curl -sL "$(curl -s '${apiUrl}/v1/videos/generations?limit=1&status=succeeded' ${auth} | sed -n 's/.*"video_url":"\\([^"]*\\)".*/\\1/p')" -o video.mp4`,
-    '',
-    'Make an image (`prefer: wait=60` turns a model that answers with a task, such as wan-image-2.2, into one that waits):',
-    '',
-    `  curl -s ${apiUrl}/v1/images/generations ${auth} -H 'content-type: application/json' -d '{"model":"gpt-image-1","prompt":"a paper boat","size":"1024x1024","quality":"low"}' | cut -c1-300`,
-    '',
-    'Ctrl-C ends everything that was started here. Tasks in flight go on at the next start.',
+    ...commands(facts),
+    'Ctrl-C ends everything that was started here. Tasks in flight resume at the next start.',
     '',
   ].join('\n');
+}
+
+function withoutPassword(uri: string): string {
+  return uri.replace(/\/\/[^/@]+@/, '//[credentials]@');
+}
+
+/** Each has a line of its own, so that it can be pasted by itself. */
+function commands({ apiUrl, settings, examples }: BannerFacts): string[] {
+  const auth = `-H 'authorization: Bearer ${settings.apiKey ?? ''}'`;
+  const post = (path: string, body: JsonObject): string =>
+    `curl -s ${apiUrl}${path} ${auth} -H 'content-type: application/json' -d '${JSON.stringify(body).replaceAll("'", String.raw`'\''`)}'`;
+  const video = `${apiUrl}/v1/videos/generations`;
+  const { video: videoBody, image, imageTask } = examples;
+  return [
+    ...(videoBody === undefined
+      ? []
+      : [
+          ...command('Create a video task:', post('/v1/videos/generations', videoBody)),
+          ...command('See how the newest one is doing:', `curl -s '${video}?limit=1' ${auth}`),
+          ...command(
+            'Wait for the newest one and download it (it asks again with `?wait=30` until the task has ended):',
+            [
+              `id=$(curl -s '${video}?limit=1' ${auth} | sed -n 's/.*"task_id":"\\([^"]*\\)".*/\\1/p')`,
+              `while task=$(curl -sf "${video}/$id?wait=30" ${auth}) && echo "$task" | grep -qE '"status":"(pending|submitted|running)"'; do :; done`,
+              `curl -sfL "$(echo "$task" | sed -n 's/.*"video_url":"\\([^"]*\\)".*/\\1/p')" -o video.mp4 && ls -l video.mp4`,
+            ].join('; '),
+          ),
+        ]),
+    ...(image === undefined
+      ? []
+      : command(
+          'Make an image and save it:',
+          `${post('/v1/images/generations', image)} | sed -n 's/.*"b64_json":"\\([^"]*\\)".*/\\1/p' | base64 -d > image.png; ls -l image.png`,
+        )),
+    ...(imageTask === undefined
+      ? []
+      : command(
+          "Make an image with a model that answers with a task (add `-H 'prefer: wait=60'` to wait for the image):",
+          post('/v1/images/generations', imageTask),
+        )),
+  ];
+}
+
+function command(title: string, line: string): string[] {
+  return [title, '', `  ${line}`, ''];
 }

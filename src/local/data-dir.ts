@@ -10,6 +10,13 @@ import { identifyProcess, isSameProcessAlive, processIdentitySchema } from './se
 
 export type DataDirLock = { release(): Promise<void> };
 
+/** Another live process has the directory. */
+export class DataDirInUseError extends LocalServerError {
+  constructor(dataDir: string, pid: number) {
+    super(`${dataDir} is in use by process ${pid}: stop it, or set DATA_DIR to another directory.`);
+  }
+}
+
 /** A claim from before `holds` was written belongs to a process that held the directory. */
 const claimSchema = processIdentitySchema.extend({ holds: z.boolean().default(true) });
 type Claim = z.infer<typeof claimSchema>;
@@ -18,7 +25,7 @@ const attemptsMax = 10;
 const backoffMs = 50;
 
 /**
- * Takes a data directory for this process alone, making it if needed. Throws a LocalServerError if another live
+ * Takes a data directory for this process alone, making it if needed. Throws a DataDirInUseError if another live
  * process has it; what a dead one has left is taken over.
  *
  * Every process first shows a claim of its own and then looks for those of others: of two that start at the same
@@ -37,9 +44,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
         return { release };
       }
       if (rival.holds) {
-        throw new LocalServerError(
-          `${dataDir} is in use by process ${rival.pid}: stop it, or set DATA_DIR to another directory.`,
-        );
+        throw new DataDirInUseError(dataDir, rival.pid);
       }
     } catch (error) {
       await release();

@@ -5,18 +5,27 @@ import { LocalServerError } from './servers/local-options.ts';
 import type { LocalSettings } from '../config/local-settings.ts';
 
 const startCredit = '100.00';
+/** An account has this many at a time. */
+const webhookSecretsMax = 2;
+
+/** Decimal strings. */
+interface Balance {
+  readonly currency: string;
+  readonly available: string;
+  readonly held: string;
+}
 
 export interface FirstAccount {
   readonly apiKey: string;
-  readonly balance: { readonly currency: string; readonly available: string; readonly held: string };
+  readonly balance: Balance;
 }
 
 /**
  * The account of local mode: made once, with a credit (idempotent by its reference) and a key, over the operators' API
- * as any operator would.
+ * as any operator would. A key of an earlier start that is refused (another SECRETS_KEY) is replaced.
  */
 export async function makeAccount(settings: LocalSettings): Promise<FirstAccount> {
-  const { account } = settings;
+  const { account, apiKey } = settings;
   const made = await admin(settings, '/accounts', {
     json: { id: account, name: 'Local account' },
     tolerated: [409],
@@ -26,10 +35,25 @@ export async function makeAccount(settings: LocalSettings): Promise<FirstAccount
       json: { amount: startCredit, reference: 'local-start' },
     });
   }
-  const apiKey = settings.apiKey ?? (await makeKey(settings));
-  const { body } = await call(`${settings.apiUrl}/v1/balance`, apiKey);
-  const balance = z.object({ currency: z.string(), available: z.string(), held: z.string() }).parse(body);
-  return { apiKey, balance };
+  const known = apiKey === undefined ? undefined : await readBalance(settings, apiKey);
+  if (apiKey !== undefined && known !== undefined) return { apiKey, balance: known };
+  // Its webhook secrets cannot be opened any more, either: two rotations replace both.
+  if (apiKey !== undefined) {
+    for (let times = 0; times < webhookSecretsMax; times += 1) {
+      await admin(settings, `/accounts/${account}/webhook-secret/rotate`, { json: {} });
+    }
+  }
+  const created = await makeKey(settings);
+  const balance = await readBalance(settings, created);
+  if (balance === undefined) throw new LocalServerError('The API refused the key that it had just created.');
+  return { apiKey: created, balance };
+}
+
+/** Undefined: the key is not accepted. */
+async function readBalance({ apiUrl }: LocalSettings, apiKey: string): Promise<Balance | undefined> {
+  const { status, body } = await call(`${apiUrl}/v1/balance`, apiKey);
+  if (status === 401) return undefined;
+  return z.object({ currency: z.string(), available: z.string(), held: z.string() }).parse(body);
 }
 
 async function makeKey(settings: LocalSettings): Promise<string> {

@@ -1,0 +1,104 @@
+import type { ChannelConfig, GatewayConfig, ModelConfig } from '../config/gateway-file.ts';
+import type { ImageRequest, JsonObject } from '../domain/request.ts';
+import type { Provider } from '../providers/provider.ts';
+
+/** Requests that work with the configuration in use, for the banner and the demo: they name no model by heart. */
+export interface Examples {
+  readonly video: JsonObject | undefined;
+  /** Answered with the image. */
+  readonly image: JsonObject | undefined;
+  /** Answered with a task. */
+  readonly imageTask: JsonObject | undefined;
+}
+
+const prompt = 'a paper boat on a rainy street';
+
+export function findExamples(config: GatewayConfig, providers: Readonly<Record<string, Provider>>): Examples {
+  const serving = ({ id }: ModelConfig): Served[] =>
+    config.channels.flatMap((channel) => {
+      const provider = providers[channel.provider];
+      const upstream = channel.models[id]?.upstream;
+      if (!channel.enabled || provider === undefined || upstream === undefined) return [];
+      return [{ channel, provider, upstream }];
+    });
+  const video = config.models.find(
+    (model) =>
+      model.kind === 'video' &&
+      model.input_types.includes('text_to_video') &&
+      serving(model).some(({ provider }) => provider.video !== undefined),
+  );
+  const images = config.models.filter(({ kind }) => kind === 'image');
+  const image = images.find((model) => serving(model).some((served) => answersAtOnce(model, served)));
+  const imageTask = images.find((model) => {
+    const channels = serving(model);
+    return channels.length > 0 && channels.every((served) => answersWithTask(model, served));
+  });
+  return {
+    video: video === undefined ? undefined : videoExample(video),
+    image: image === undefined ? undefined : { ...imageExample(image), response_format: 'b64_json' },
+    imageTask: imageTask === undefined ? undefined : imageExample(imageTask),
+  };
+}
+
+interface Served {
+  readonly channel: ChannelConfig;
+  readonly provider: Provider;
+  readonly upstream: string;
+}
+
+interface VideoModel {
+  readonly id: string;
+  readonly resolutions: readonly string[];
+  readonly ratios: readonly string[];
+  readonly durations?: { readonly min: number; readonly default?: number | undefined } | undefined;
+}
+
+/** Cheap and quick where the model leaves a choice. */
+export function videoExample({ id, resolutions, ratios, durations }: VideoModel): JsonObject {
+  const duration = durations?.default ?? durations?.min;
+  const resolution = resolutions.includes('720p') ? '720p' : resolutions[0];
+  const ratio = ratios.includes('16:9') ? '16:9' : ratios[0];
+  return {
+    model: id,
+    prompt,
+    ...(duration === undefined ? {} : { duration }),
+    ...(resolution === undefined ? {} : { resolution }),
+    ...(ratio === undefined ? {} : { ratio }),
+  };
+}
+
+function imageExample({ id, sizes, qualities }: ModelConfig): JsonObject {
+  const [size] = sizes;
+  return {
+    model: id,
+    prompt,
+    ...(size === undefined ? {} : { size }),
+    ...(qualities.includes('low') ? { quality: 'low' } : {}),
+  };
+}
+
+function answersAtOnce(model: ModelConfig, { provider: { image }, upstream }: Served): boolean {
+  return image !== undefined && image.check?.(imageRequest(model, 'b64_json'), upstream) === undefined;
+}
+
+function answersWithTask(model: ModelConfig, { provider: { image, imageTask }, upstream }: Served): boolean {
+  if (imageTask === undefined) return false;
+  const request = imageRequest(model);
+  const atOnce = image !== undefined && image.check?.(request, upstream) === undefined;
+  return !atOnce && imageTask.check?.(request, upstream) === undefined;
+}
+
+function imageRequest(model: ModelConfig, responseFormat?: 'b64_json'): ImageRequest {
+  const [size] = model.sizes;
+  return {
+    kind: 'image',
+    operation: 'generate',
+    model: model.id,
+    prompt,
+    n: 1,
+    images: [],
+    extra: {},
+    ...(size === undefined ? {} : { size }),
+    ...(responseFormat === undefined ? {} : { responseFormat }),
+  };
+}

@@ -1,0 +1,44 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { request } from 'undici';
+import { readLocalSettings } from '../config/local-settings.ts';
+import type { LocalSettings } from '../config/local-settings.ts';
+import { probe } from './start-gateway.ts';
+
+const retryMs = 500;
+
+/** A local mode that runs in this data directory and accepts its key. */
+export interface RunningGateway {
+  readonly apiUrl: string;
+  readonly apiKey: string;
+}
+
+export async function findRunning(dataDir: string): Promise<RunningGateway | undefined> {
+  const settings = await readLocalSettings(dataDir);
+  return settings === undefined ? undefined : check(settings);
+}
+
+/** Waits for one that is starting. */
+export async function waitForRunning(
+  dataDir: string,
+  deadlineMs: number,
+): Promise<RunningGateway | undefined> {
+  for (const endsAt = Date.now() + deadlineMs; Date.now() < endsAt; await delay(retryMs)) {
+    const running = await findRunning(dataDir);
+    if (running !== undefined) return running;
+  }
+  return undefined;
+}
+
+async function check({ apiUrl, apiKey }: LocalSettings): Promise<RunningGateway | undefined> {
+  if (apiUrl === undefined || apiKey === undefined) return undefined;
+  try {
+    await probe(apiUrl);
+    const { statusCode, body } = await request(`${apiUrl}/v1/balance`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
+    await body.dump();
+    return statusCode === 200 ? { apiUrl, apiKey } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,233 @@
+import { resolve } from 'node:path';
+import { ConfigError, configExitStatus } from '../config/config-error.ts';
+import { rawEnvironment, readEnvironment } from '../config/environment.ts';
+import type { Environment } from '../config/environment.ts';
+import { loadGatewayConfig } from '../config/gateway-file.ts';
+import type { GatewayConfig } from '../config/gateway-file.ts';
+import {
+  localEnvironment,
+  ownGatewayFile,
+  simulatorApiKey,
+  simulatorPort,
+  withWayBack,
+} from '../config/local-mode.ts';
+import { loadOrMakeLocalSettings, saveLocalSettings } from '../config/local-settings.ts';
+import type { LocalSettings } from '../config/local-settings.ts';
+import { messageOf } from '../domain/caught.ts';
+import { adapters, providers } from '../providers/index.ts';
+import { banner } from './banner.ts';
+import type { BannerFacts } from './banner.ts';
+import { DataDirInUseError, lockDataDir } from './data-dir.ts';
+import { runDemo } from './demo.ts';
+import { findExamples } from './examples.ts';
+import { findRunning, waitForRunning } from './find-running.ts';
+import type { RunningGateway } from './find-running.ts';
+import { makeAccount } from './first-account.ts';
+import { LocalServerError } from './servers/local-options.ts';
+import type { LocalOptions } from './servers/local-options.ts';
+import { choosePort } from './servers/ports.ts';
+import { startSimulator } from './simulator/simulator.ts';
+import type { StartDisplay } from './start-display.ts';
+import { probe, startGateway } from './start-gateway.ts';
+import { startServers } from './start-servers.ts';
+import type { Started } from './start-servers.ts';
+import { followFile, terminalLine } from './terminal-lines.ts';
+import { watchGateway } from './watch-gateway.ts';
+
+/** Servers, simulator, worker and API in one process tree, ended together. */
+
+const runningDeadlineMs = 60_000;
+/** A server that listens here is reached over loopback. */
+const anyAddress: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+const keepAliveMs = 3_600_000;
+
+/** Runs until Ctrl-C. */
+export async function runStartCommand(display: StartDisplay): Promise<void> {
+  await inProcessTree(display, async (started) => {
+    const plan = readPlan();
+    const { facts, listeningUrl, logFiles } = await startLocalMode(plan, display, started);
+    display.close();
+    display.print(banner(facts));
+    const watch = watchGateway({ probe: () => probe(listeningUrl), report: (line) => display.report(line) });
+    const logs = await Promise.all(
+      logFiles.map((file) =>
+        followFile(file, (text) => {
+          const line = terminalLine(text);
+          if (line !== undefined) display.print(line);
+        }),
+      ),
+    );
+    started.push(watch, ...logs);
+    // The children are unreferenced, and with given servers nothing else would keep this process.
+    const keepAlive = setInterval(() => undefined, keepAliveMs);
+    started.push({ stop: () => Promise.resolve(clearInterval(keepAlive)) });
+  });
+}
+
+/** Shows one task's life, on the gateway that runs in this data directory or on one of its own, and ends. */
+export async function runDemoCommand(display: StartDisplay): Promise<void> {
+  await inProcessTree(display, async (started, end) => {
+    const { dataDir } = readDataDir();
+    const running = (await findRunning(dataDir)) ?? (await startOrFind(dataDir, display, started));
+    display.close();
+    const succeeded = await runDemo({ ...running, print: display.print });
+    await end(succeeded ? 0 : 1);
+  });
+}
+
+type Body = (started: Started, end: (status: number) => Promise<void>) => Promise<void>;
+
+/** Ends what `body` has started, in the opposite order, on a signal, on an error, or when `body` asks for it. */
+async function inProcessTree(display: StartDisplay, body: Body): Promise<void> {
+  const started: Started = [];
+  let ending: Promise<void> | undefined;
+  const end = (status: number): Promise<void> => {
+    ending ??= (async () => {
+      for (const one of started.splice(0).reverse()) {
+        await one.stop().catch((error: unknown) => display.report(messageOf(error)));
+      }
+      process.exit(status);
+    })();
+    return ending;
+  };
+  const onSignal = (signal: NodeJS.Signals): void => {
+    // One Ctrl-C arrives several times: from the terminal, and relayed by npm.
+    if (ending !== undefined) return;
+    display.close();
+    display.report(`\n${signal}: ending what was started here…`);
+    void end(0);
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  try {
+    await body(started, end);
+  } catch (error) {
+    if (ending !== undefined) return;
+    display.close();
+    const known = error instanceof ConfigError || error instanceof LocalServerError;
+    display.report(known ? error.message : String(error instanceof Error ? error.stack : error));
+    await end(error instanceof ConfigError ? configExitStatus : 1);
+  }
+}
+
+/** What will be started, checked: nothing has been touched yet. */
+interface Plan {
+  readonly environment: Environment;
+  readonly dataDir: string;
+  /** The operator's own gateway.yaml; absent: the simulator. */
+  readonly own: string | undefined;
+  readonly config: GatewayConfig;
+}
+
+/** Throws ConfigError with every problem of the environment and of the configuration file. */
+function readPlan(): Plan {
+  const { environment, dataDir } = readDataDir();
+  const own = ownGatewayFile(rawEnvironment());
+  // What is generated later has no place in the file; it stands for itself here.
+  const variables = localEnvironment(rawEnvironment(), { secretsKey: '', adminToken: '', account: '' });
+  try {
+    const file = variables['GATEWAY_CONFIG'] ?? '';
+    return { environment, dataDir, own, config: loadGatewayConfig(file, variables, adapters) };
+  } catch (error) {
+    throw withWayBack(error, own);
+  }
+}
+
+function readDataDir(): { environment: Environment; dataDir: string } {
+  const environment = readEnvironment();
+  return { environment, dataDir: resolve(environment.DATA_DIR) };
+}
+
+/** Another process may hold the directory because its start has not ended yet. */
+async function startOrFind(
+  dataDir: string,
+  display: StartDisplay,
+  started: Started,
+): Promise<RunningGateway> {
+  try {
+    const { facts, listeningUrl } = await startLocalMode(readPlan(), display, started);
+    return { apiUrl: listeningUrl, apiKey: facts.settings.apiKey };
+  } catch (error) {
+    if (!(error instanceof DataDirInUseError)) throw error;
+    display.report('Waiting for the gateway that is starting in this data directory…');
+    const running = await waitForRunning(dataDir, runningDeadlineMs);
+    if (running === undefined) throw error;
+    return running;
+  }
+}
+
+interface LocalMode {
+  readonly facts: BannerFacts & { readonly settings: { readonly apiKey: string } };
+  /** Of this machine; PUBLIC_URL may lead over another one. */
+  readonly listeningUrl: string;
+  readonly logFiles: readonly string[];
+}
+
+async function startLocalMode(plan: Plan, display: StartDisplay, started: Started): Promise<LocalMode> {
+  const { environment, dataDir, own, config } = plan;
+  const lock = await lockDataDir(dataDir);
+  started.push({ stop: () => lock.release() });
+  const options = { dataDir, report: display.report, environment: rawEnvironment() };
+  const settings = await loadOrMakeLocalSettings(dataDir);
+  const [servers, simulatorUrl] = await Promise.all([
+    startServers(environment, options, started),
+    own === undefined ? startLocalSimulator(dataDir, started) : undefined,
+  ]);
+  const { port, listeningUrl } = await chooseAddress(environment, options);
+  const used: LocalSettings = {
+    ...settings,
+    adminToken: environment.ADMIN_TOKEN ?? settings.adminToken,
+    apiUrl: listeningUrl,
+    simulatorUrl,
+    mongodbUri: servers.mongodbUri,
+    temporalAddress: servers.temporalAddress,
+  };
+  display.report('Starting the worker and the API…');
+  const apiUrl = environment.PUBLIC_URL ?? listeningUrl;
+  const variables = { ...localEnvironment(rawEnvironment(), used), PORT: String(port), PUBLIC_URL: apiUrl };
+  const logFiles = await startGateway(listeningUrl, { ...options, environment: variables }, started);
+  const account = await makeAccount(used);
+  const saved = { ...used, apiKey: account.apiKey };
+  await saveLocalSettings(dataDir, saved);
+  // Since the process began, loading included.
+  const readySeconds = performance.now() / 1000;
+  return {
+    facts: {
+      ...servers,
+      apiUrl,
+      simulatorUrl,
+      gatewayFile: own,
+      settings: saved,
+      examples: findExamples(config, providers),
+      balance: account.balance,
+      readySeconds,
+      dataDir,
+    },
+    listeningUrl,
+    logFiles,
+  };
+}
+
+async function chooseAddress(environment: Environment, { report }: LocalOptions) {
+  const isFixed = (rawEnvironment()['PORT'] ?? '') !== '';
+  const port = await choosePort(
+    isFixed ? { fixed: environment.PORT } : { preferred: environment.PORT },
+    'the API (PORT)',
+  );
+  if (port !== environment.PORT && environment.PORT !== 0)
+    report(`Port ${environment.PORT} is taken: the API listens on ${port}.`, 'lasting');
+  const host = anyAddress.has(environment.HOST) ? '127.0.0.1' : environment.HOST;
+  return { port, listeningUrl: `http://${host}:${port}` };
+}
+
+async function startLocalSimulator(dataDir: string, started: Started): Promise<string> {
+  const port = await choosePort({ preferred: simulatorPort }, 'the simulator');
+  const simulator = await startSimulator({
+    host: '127.0.0.1',
+    port,
+    apiKeys: [simulatorApiKey],
+    stateFile: resolve(dataDir, 'simulator.jsonl'),
+  });
+  started.push({ stop: () => simulator.close() });
+  return simulator.url;
+}

@@ -1,0 +1,62 @@
+import type { Environment } from '../config/environment.ts';
+import { defined } from '../domain/defined.ts';
+import type { LocalOptions } from './servers/local-options.ts';
+import { startMongoServer } from './servers/mongodb-server.ts';
+import { resolveMongo } from './servers/mongodb-source.ts';
+import { supervise } from './servers/supervisor.ts';
+import { startTemporalServer } from './servers/temporal-server.ts';
+import { resolveTemporal } from './servers/temporal-source.ts';
+
+/** What was started here, in that order: it is ended in the opposite one. */
+export type Started = { stop(): Promise<void> }[];
+
+export interface Servers {
+  readonly mongodbUri: string;
+  readonly temporalAddress: string;
+  /** Absent: the server was given, and its UI is not known. */
+  readonly temporalUi: string | undefined;
+}
+
+/** Servers that the environment names are used; the others are found or fetched, and started. */
+export async function startServers(
+  environment: Environment,
+  options: LocalOptions,
+  started: Started,
+): Promise<Servers> {
+  const [mongodbUri, temporal] = await Promise.all([
+    environment.MONGODB_URI ?? startMongo(environment, options, started),
+    environment.TEMPORAL_ADDRESS === undefined
+      ? startTemporal(options, started)
+      : { temporalAddress: environment.TEMPORAL_ADDRESS, temporalUi: undefined },
+  ]);
+  return { mongodbUri, ...temporal };
+}
+
+async function startMongo(
+  { MONGOD_BINARY }: Environment,
+  options: LocalOptions,
+  started: Started,
+): Promise<string> {
+  const program = await resolveMongo({ ...options, ...defined({ mongodBinary: MONGOD_BINARY }) });
+  options.report('MongoDB: starting…');
+  const first = await startMongoServer({ ...options, program });
+  const port = { fixed: Number(new URL(first.uri).port) };
+  started.push(supervise(first, () => startMongoServer({ ...options, program, port }), options.report));
+  options.report(
+    `MongoDB: ${program.kind === 'mongod' ? program.path : 'the Java stand-in'} at ${first.uri}`,
+  );
+  return first.uri;
+}
+
+async function startTemporal(options: LocalOptions, started: Started): Promise<Omit<Servers, 'mongodbUri'>> {
+  const binary = await resolveTemporal(options);
+  options.report('Temporal: starting…');
+  const first = await startTemporalServer({ ...options, binary });
+  const port = { fixed: Number(new URL(`http://${first.address}`).port) };
+  const uiPort = first.uiUrl === undefined ? ('none' as const) : { fixed: Number(new URL(first.uiUrl).port) };
+  started.push(
+    supervise(first, () => startTemporalServer({ ...options, binary, port, uiPort }), options.report),
+  );
+  options.report(`Temporal: ${binary.path} at ${first.address}`);
+  return { temporalAddress: first.address, temporalUi: first.uiUrl };
+}

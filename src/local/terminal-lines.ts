@@ -1,0 +1,102 @@
+import { open, stat } from 'node:fs/promises';
+import { z } from 'zod';
+import { formatMicros } from '../domain/money.ts';
+
+const pollMs = 300;
+const chunkBytesMax = 1024 * 1024;
+
+const recordSchema = z.object({
+  level: z.string(),
+  time: z.string(),
+  msg: z.string(),
+  operation: z.string().optional(),
+  method: z.string().optional(),
+  status: z.union([z.number(), z.string()]).optional(),
+  duration_ms: z.number().optional(),
+  task: z.string().optional(),
+  amount: z.string().optional(),
+  code: z.string().optional(),
+  reason: z.string().optional(),
+});
+
+/**
+ * What the terminal shows of a record in a log: requests, ends of tasks, and everything that went wrong. Undefined:
+ * nothing. LOG_LEVEL decides which records there are.
+ */
+export function terminalLine(text: string): string | undefined {
+  const parsed = recordSchema.safeParse(parseJson(text));
+  if (!parsed.success) return undefined;
+  const { time, level, msg, ...facts } = parsed.data;
+  // Whether the gateway is ready is said by watch-gateway.ts.
+  if (facts.operation === 'readyz') return undefined;
+  const clock = new Date(time).toTimeString().slice(0, 8);
+  if (msg === 'request') {
+    return `${clock}  ${facts.method} ${facts.operation || '(no such route)'}  ${facts.status}  ${facts.duration_ms} ms`;
+  }
+  if (msg === 'a task has ended') {
+    return `${clock}  ${facts.task}  ${facts.status}, charged ${formatMicros(BigInt(facts.amount ?? '0'))}`;
+  }
+  if (level !== 'warn' && level !== 'error') return undefined;
+  const details = [facts.task, facts.operation, facts.code, facts.reason].filter(
+    (part) => part !== undefined,
+  );
+  return [`${clock}  ${level.toUpperCase()}  ${msg}`, ...details].join('  ');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Hands over every complete line that is appended to a file from now on. A file that became shorter is a new one. */
+export async function followFile(
+  file: string,
+  onLine: (line: string) => void,
+): Promise<{ stop(): Promise<void> }> {
+  let offset = await sizeOf(file);
+  let rest = Buffer.alloc(0);
+  let reading: Promise<void> = Promise.resolve();
+
+  const read = async (): Promise<void> => {
+    const size = await sizeOf(file);
+    if (size < offset) offset = 0;
+    while (offset < size) {
+      const chunk = await readChunk(file, offset, Math.min(size - offset, chunkBytesMax));
+      if (chunk.length === 0) return;
+      offset += chunk.length;
+      const bytes = Buffer.concat([rest, chunk]);
+      const end = bytes.lastIndexOf('\n') + 1;
+      rest = bytes.subarray(end);
+      for (const line of bytes.subarray(0, end).toString('utf8').split('\n')) if (line !== '') onLine(line);
+    }
+  };
+  const timer = setInterval(() => {
+    reading = reading.then(read).catch(() => undefined);
+  }, pollMs);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await reading;
+    },
+  };
+}
+
+async function sizeOf(file: string): Promise<number> {
+  return stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}
+
+async function readChunk(file: string, position: number, length: number): Promise<Buffer> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,43 @@
+import { messageOf } from '../domain/caught.ts';
+import type { Report } from './servers/local-options.ts';
+
+const intervalMs = 5_000;
+/** One slow answer is not an outage. */
+const failuresMax = 2;
+
+export interface WatchOptions {
+  /** Throws while the gateway is not ready; its message says which server does not answer. */
+  readonly probe: () => Promise<void>;
+  readonly report: Report;
+  readonly everyMs?: number;
+}
+
+/** Says when a server stops answering, and when it answers again: a process may live and still not answer. */
+export function watchGateway({ probe, report, everyMs = intervalMs }: WatchOptions): {
+  stop(): Promise<void>;
+} {
+  let failures = 0;
+  let checking: Promise<void> | undefined;
+  let stopped = false;
+
+  const check = async (): Promise<void> => {
+    try {
+      await probe();
+      if (failures >= failuresMax && !stopped) report('The gateway is ready again.');
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      if (failures === failuresMax && !stopped) report(`The gateway stopped answering: ${messageOf(error)}`);
+    }
+  };
+  const timer = setInterval(() => {
+    checking ??= check().finally(() => (checking = undefined));
+  }, everyMs);
+  return {
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      await checking;
+    },
+  };
+}

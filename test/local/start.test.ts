@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { choosePort } from '../../src/local/servers/ports.ts';
+import { startSimulator } from '../../src/local/simulator/simulator.ts';
+import type { Simulator } from '../../src/local/simulator/simulator.ts';
+import { caller, testYaml } from '../support/gateway.ts';
+import { startLocalMode } from '../support/local-mode.ts';
+import type { LocalMode } from '../support/local-mode.ts';
+import { waitUntil } from '../support/processes.ts';
+import { databaseUri, temporalAddress } from '../support/run-servers.ts';
+import { cacheDir } from '../support/servers.ts';
+
+/** Longer than a process without anything to wait for lives. */
+const laterMs = 5_000;
+
+describe('npm start with a configuration of its own', () => {
+  let directory: string;
+  let simulator: Simulator;
+  let file: string;
+  const started: LocalMode[] = [];
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'mediary-start-'));
+    simulator = await startSimulator({
+      host: '127.0.0.1',
+      port: 0,
+      apiKeys: ['simulated'],
+      renderSeconds: 1,
+    });
+    file = join(directory, 'own.yaml');
+    await writeFile(file, testYaml.replaceAll('${SIMULATOR_URL}', simulator.url));
+  });
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((mode) => mode.interrupt()));
+  });
+  afterAll(async () => {
+    await simulator.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const start = (environment: Record<string, string>, script: 'start' | 'demo' = 'start'): LocalMode => {
+    const mode = startLocalMode({ script, environment });
+    started.push(mode);
+    return mode;
+  };
+
+  it('runs on given servers with given secrets, and keeps running', async () => {
+    const port = await choosePort('any', 'a test');
+    const url = `http://127.0.0.1:${port}`;
+    const environment = {
+      DATA_DIR: join(directory, 'given'),
+      PORT: String(port),
+      GATEWAY_CONFIG: file,
+      MONGODB_URI: databaseUri('local_start'),
+      TEMPORAL_ADDRESS: temporalAddress(),
+      TASK_QUEUE_PREFIX: 'local-start-',
+      ADMIN_TOKEN: 'a-token-of-the-operator',
+      SECRETS_KEY: randomBytes(32).toString('base64'),
+    };
+    const mode = start(environment);
+    await mode.ready();
+    expect(mode.output()).toContain(`The upstreams are those of ${file}`);
+    expect(mode.output()).toContain('Admin token   a-token-of-the-operator');
+    await delay(laterMs);
+    expect(mode.isRunning()).toBe(true);
+    expect((await caller(url)('GET', '/readyz')).status).toBe(200);
+    expect((await caller(url, environment.ADMIN_TOKEN)('GET', '/admin/v1/accounts/local')).status).toBe(200);
+
+    const demo = start(environment, 'demo');
+    expect(await demo.ended).toBe(0);
+    expect(demo.output()).not.toContain('Mediary is ready');
+    expect(demo.output()).toMatch(new RegExp(`created task_\\w+ on ${url}`));
+    expect(demo.output()).toContain('held 0.762300 USD for it');
+    expect(demo.output()).toMatch(/callback arrived, signed: task_/);
+    await waitUntil(
+      'the terminal shows the requests and the end of the task',
+      () =>
+        Promise.resolve(
+          ['POST createVideo  200', 'GET getVideo  200', 'succeeded, charged 0.762300'].every((line) =>
+            mode.output().includes(line),
+          ),
+        ),
+      10_000,
+    );
+    expect(await readFile(join(environment.DATA_DIR, 'logs', 'api.log'), 'utf8')).not.toContain('"stack"');
+    const firstKey = /API key +(\S+)/.exec(mode.output())?.[1];
+    await mode.interrupt();
+
+    const again = start({ ...environment, SECRETS_KEY: randomBytes(32).toString('base64') });
+    await again.ready();
+    const key = /API key +(\S+)/.exec(again.output())?.[1] ?? '';
+    expect(key).not.toBe(firstKey);
+    expect((await caller(url, key)('GET', '/v1/balance')).status).toBe(200);
+  }, 300_000);
+
+  it('runs on servers that it starts, and keeps running', async () => {
+    const dataDir = join(directory, 'own-servers');
+    for (const name of ['bin', 'mongo-java-server']) {
+      await cp(join(cacheDir, name), join(dataDir, name), { recursive: true }).catch(() => undefined);
+    }
+    const port = await choosePort('any', 'a test');
+    const mode = start({ DATA_DIR: dataDir, PORT: String(port), GATEWAY_CONFIG: file });
+    await mode.ready();
+    await delay(laterMs);
+    expect(mode.isRunning()).toBe(true);
+    expect((await caller(`http://127.0.0.1:${port}`)('GET', '/readyz')).status).toBe(200);
+  }, 300_000);
+
+  it('refuses a bad file before anything starts, and says how to return to the simulator', async () => {
+    const bad = join(directory, 'bad.yaml');
+    await writeFile(
+      bad,
+      testYaml
+        .replace('${SIMULATOR_URL}', '${NO_SUCH_URL}')
+        .replace('api_key: simulated', 'api_key: "${NO_SUCH_KEY}-${NO_SUCH_KEY}"'),
+    );
+    const dataDir = join(directory, 'untouched');
+    const mode = start({ DATA_DIR: dataDir, GATEWAY_CONFIG: bad });
+    expect(await mode.ended).toBe(78);
+    for (const name of ['NO_SUCH_URL', 'NO_SUCH_KEY']) {
+      expect(mode.output().split(name)).toHaveLength(2);
+    }
+    expect(mode.output()).toContain('To return to the simulator, unset GATEWAY_CONFIG');
+    await expect(stat(dataDir)).rejects.toThrow('ENOENT');
+  });
+});
