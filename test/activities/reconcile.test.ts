@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ReconcileReport } from '../../activities/types.ts';
+import { openTaskWorld } from './task-support.ts';
+import type { TaskWorld } from './task-support.ts';
+
+let world: TaskWorld;
+beforeAll(async () => {
+  world = await openTaskWorld();
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  world.workflows.closed = [];
+  world.owed.length = 0;
+});
+
+const minute = 60_000;
+
+async function reconcileAfter(aheadMs: number): Promise<ReconcileReport> {
+  world.clock.aheadMs += aheadMs;
+  try {
+    return await world.run(() => world.tasks().reconcileTasks());
+  } finally {
+    world.clock.aheadMs -= aheadMs;
+  }
+}
+
+const heldBy = async (account: string) => (await world.ledger.balance(account)).held;
+
+describe('a creation whose process died', () => {
+  it('is given up after two minutes, and not before', async () => {
+    const { task, account } = await world.newTask();
+    await reconcileAfter(0);
+    expect(await heldBy(account)).toBe(1_000_000n);
+    await reconcileAfter(3 * minute);
+    expect([await heldBy(account), await world.stores.tasks.find(task)]).toEqual([0n, undefined]);
+  });
+
+  it('is left to its workflow while that waits for a worker', async () => {
+    const { task, account } = await world.newTask();
+    world.workflows.running.add(task);
+    await reconcileAfter(60 * minute);
+    expect(await heldBy(account)).toBe(1_000_000n);
+    expect(await world.stores.tasks.find(task)).toMatchObject({ status: 'pending' });
+  });
+
+  it('that was half given up is given up entirely', async () => {
+    const { task, account } = await world.newTask();
+    const { unstarted } = (await world.stores.tasks.find(task)) ?? {};
+    await world.stores.tasks.giveUp(task, unstarted ?? '');
+    await reconcileAfter(3 * minute);
+    expect([await heldBy(account), await world.stores.tasks.find(task)]).toEqual([0n, undefined]);
+  });
+});
+
+describe('a task without a workflow', () => {
+  it('fails, costs nothing, and gets its callback', async () => {
+    const input = await world.newTask();
+    await world.tasks().claimTask(input, '1');
+    world.workflows.closed = [input.task];
+    await reconcileAfter(0);
+    expect(await world.stores.tasks.find(input.task)).toMatchObject({
+      status: 'failed',
+      error: { code: 'internal_error' },
+    });
+    expect(await heldBy(input.account)).toBe(0n);
+    expect(world.owed).toEqual([input.task]);
+  });
+
+  it('that was paid is shown as succeeded, at what it cost', async () => {
+    const input = await world.newTask();
+    const { task, account, hold } = input;
+    await world.tasks().claimTask(input, '1');
+    await world.ledger.settle({ account, task, held: BigInt(hold), amount: 1_500_000n });
+    world.workflows.closed = [task];
+    await reconcileAfter(0);
+    expect(await world.stores.tasks.find(task)).toMatchObject({ status: 'succeeded', charge: 1_500_000n });
+  });
+
+  it('that cannot be repaired now keeps neither the others nor the upkeep waiting', async () => {
+    const [bad, good] = [await world.newTask(), await world.newTask()];
+    for (const input of [bad, good]) await world.tasks().claimTask(input, '1');
+    world.workflows.fails.add(bad.task);
+    world.workflows.closed = [bad.task, good.task];
+    let upkeep = 0;
+    const report = await world.run(() =>
+      world
+        .tasks({
+          upkeep: [
+            { name: 'broken', run: () => Promise.reject(new Error('no')) },
+            { name: 'whole', run: async () => (upkeep += 1) },
+          ],
+        })
+        .reconcileTasks(),
+    );
+    expect(report).toMatchObject({ failed: 1, upkeep: { whole: 1 } });
+    expect(await world.stores.tasks.find(good.task)).toMatchObject({ status: 'failed' });
+    expect(world.logged.filter((line) => line.includes(bad.task))).not.toEqual([]);
+    world.workflows.fails.clear();
+  });
+});
+
+describe('an overdue task whose workflow still runs', () => {
+  it('asks for a person, and a thousand of them hide no other', async () => {
+    const deadlineAt = Date.now() - 60 * minute;
+    const stuck = await Promise.all(Array.from({ length: 600 }, () => world.newTask({ deadlineAt })));
+    const lost = await world.newTask({ deadlineAt: deadlineAt + 1 });
+    for (const input of [...stuck, lost]) await world.tasks().claimTask(input, '1');
+    for (const { task } of stuck) world.workflows.running.add(task);
+    await reconcileAfter(0);
+    expect(await world.stores.tasks.find(lost.task)).toMatchObject({ status: 'failed' });
+    expect(await world.stores.tasks.find(stuck[599]?.task ?? '')).toMatchObject({
+      status: 'pending',
+      attention: 'workflow_overdue',
+    });
+  });
+});

@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import type { CallbackActivityDeps, TaskActivityDeps } from '../../activities/deps.ts';
+import { createCallbackActivities, createTaskActivities } from '../../activities/index.ts';
+import type { TaskInput } from '../../src/domain/task-input.ts';
+import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { createLogger } from '../../src/observability/log.ts';
+import { createStores, ensureStoreIndexes } from '../../src/store/stores.ts';
+import type { Stores } from '../../src/store/stores.ts';
+import { createGiveUp } from '../../src/tasks/give-up.ts';
+import { openDatabase } from '../capacity/support.ts';
+
+/** The activities of the `tasks` and `callbacks` queues on a real MongoDB; what they ask Temporal is the test's. */
+export interface TaskWorld {
+  readonly stores: Stores;
+  readonly ledger: Ledger;
+  readonly clock: { aheadMs: number };
+  /** What the reconciler is told about workflows. */
+  readonly workflows: { closed: string[]; running: Set<string>; fails: Set<string> };
+  /** Tasks whose callback the reconciler has started. */
+  readonly owed: string[];
+  readonly logged: string[];
+  tasks(change?: Partial<TaskActivityDeps>): ReturnType<typeof createTaskActivities>;
+  deliver(deps: Partial<CallbackActivityDeps>, task: string, round?: string): Promise<void>;
+  run<Result>(activity: () => Promise<Result>): Promise<Result>;
+  /** A task as its create leaves it behind: held, and not yet claimed. */
+  newTask(change?: Partial<TaskInput>): Promise<TaskInput>;
+  /** The projection is lost, as in a restored backup. */
+  drop(task: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openTaskWorld(): Promise<TaskWorld> {
+  const database = await openDatabase();
+  const clock = { aheadMs: 0 };
+  const now = () => Date.now() + clock.aheadMs;
+  const stores = createStores(database.db, now);
+  await Promise.all([ensureStoreIndexes(stores), ensureLedgerIndexes(database.db)]);
+  const ledger = createLedger({ collection: ledgerCollection(database.db), now });
+  const workflows: TaskWorld['workflows'] = { closed: [], running: new Set(), fails: new Set() };
+  const owed: string[] = [];
+  const logged: string[] = [];
+  const log = createLogger({
+    level: 'debug',
+    format: 'json',
+    destination: { write: (line) => void logged.push(line) },
+  });
+  return {
+    stores,
+    ledger,
+    clock,
+    workflows,
+    owed,
+    logged,
+    tasks: (change = {}) =>
+      createTaskActivities({
+        ...stores,
+        ledger,
+        channels: () => undefined,
+        slots: { release: async () => undefined },
+        workflows: {
+          async *closedAbnormally() {
+            yield* workflows.closed;
+          },
+          isRunning: (id) =>
+            workflows.fails.has(id)
+              ? Promise.reject(new Error(`Temporal does not tell about ${id}`))
+              : Promise.resolve(workflows.running.has(id)),
+        },
+        giveUp: createGiveUp({ ...stores, ledger }),
+        owedCallback: async (task) => void owed.push(task),
+        upkeep: [],
+        log,
+        now,
+        ...change,
+      }),
+    deliver: (change, task, round) => {
+      const activities = createCallbackActivities({
+        ...stores,
+        webhookSecrets: async () => [`whsec_${Buffer.alloc(24).toString('base64')}`],
+        post: async () => ({ status: 200 }),
+        present: ({ _id }) => JSON.stringify({ id: _id }),
+        now,
+        ...change,
+      });
+      return new MockActivityEnvironment().run(() => activities.deliverCallback(task, round));
+    },
+    run: (activity) => new MockActivityEnvironment().run(activity),
+    async newTask(change = {}) {
+      const task = `task_${randomBytes(12).toString('hex')}`;
+      const account = `acc-${randomBytes(6).toString('hex')}`;
+      const createdAt = now();
+      const input: TaskInput = {
+        task,
+        account,
+        key: 'key_1',
+        kind: 'video',
+        model: 'seedance',
+        candidates: [{ channel: 'ark', credential: 'a' }],
+        hold: '1000000',
+        basis: { price: { unit: 'call', minimum: '0', rules: [{ price: '1' }] }, facts: {}, version: 'v' },
+        createdAt,
+        deadlineAt: createdAt + 3_600_000,
+        expectedSeconds: 1,
+        hasCallback: false,
+        revision: 3,
+        ...change,
+      };
+      const unstarted = `${String(createdAt).padStart(14, '0')}-test`;
+      const { key, kind, model, deadlineAt } = input;
+      const hold = BigInt(input.hold);
+      await ledger.credit({ account, amount: 10_000_000n, reference: task });
+      await stores.tasks.insert(
+        { id: task, account, key, kind, model, createdAt, deadlineAt, hold, unstarted },
+        1n,
+      );
+      await ledger.hold({ account, task, amount: hold, basis: '{}', overdraftLimit: 0n });
+      return input;
+    },
+    drop: async (task) =>
+      void (await database.db.collection<{ _id: string }>('tasks').deleteOne({ _id: task })),
+    close: () => database.drop(),
+  };
+}

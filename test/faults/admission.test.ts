@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApi } from '../../src/api.ts';
+import { readEnvironment } from '../../src/config/environment.ts';
+import { openCore } from '../../src/core.ts';
+import { verifyLedger } from '../../src/ledger/verify.ts';
+import { createLogger } from '../../src/observability/log.ts';
+import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
+import { startWorker } from '../../src/worker.ts';
+import { caller, startGateway, videoBody } from '../support/gateway.ts';
+import type { TestAccount, TestGateway } from '../support/gateway.ts';
+
+/** Creates on real servers: with API processes that die on the way, without a worker, and on two processes at once. */
+let gateway: TestGateway;
+let account: TestAccount;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  account = await gateway.account();
+});
+afterAll(() => gateway.stop());
+
+async function expectSoundLedger(): Promise<void> {
+  const { core } = gateway;
+  const workflows = createWorkflowLookup(core.client, core.environment.TASK_QUEUE_PREFIX);
+  const isLive = async (ids: readonly string[]) => {
+    const live = new Set<string>();
+    for (const id of ids) if (await workflows.isRunning(id)) live.add(id);
+    return live;
+  };
+  expect((await verifyLedger({ db: core.mongo.db, isLive })).violations).toEqual([]);
+}
+
+interface StoppingApi {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly lines: string[];
+}
+
+async function startStoppingApi(point: string): Promise<StoppingApi> {
+  const script = fileURLToPath(new URL('../support/stopping-api.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', script, point], {
+    env: { PATH: process.env['PATH'], ...gateway.environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const lines: string[] = [];
+  const reader = createInterface({ input: child.stdout });
+  const first = once(reader, 'line');
+  reader.on('line', (line) => lines.push(line));
+  const [url]: unknown[] = await first;
+  return { child, url: String(url), lines };
+}
+
+describe.each(['admission.claimed', 'admission.held', 'admission.started'])(
+  'an API that dies at %s',
+  (point) => {
+    it('has created one task for a caller who repeats, and it runs once', async () => {
+      const api = await startStoppingApi(point);
+      const headers = { 'idempotency-key': `dies-at-${point}` };
+      const body = { ...videoBody, prompt: `dies at ${point}.` };
+      const lost = caller(api.url, account.key)('POST', '/v1/videos/generations', body, headers);
+      await expect(lost).rejects.toThrow('fetch failed');
+      if (api.child.exitCode === null && api.child.signalCode === null) await once(api.child, 'exit');
+      expect([api.lines.at(-1), api.child.signalCode]).toEqual([`reached ${point}`, 'SIGKILL']);
+      const again = await account.create({ prompt: body.prompt }, headers);
+      expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+      expect(await account.finished(again.body.id)).toMatchObject({ status: 'succeeded' });
+      expect(gateway.simulator.submissions(body.prompt)).toEqual({ submits: 1, creates: 1 });
+      expect(await account.balance()).toMatchObject({ held: '0.000000' });
+      await expectSoundLedger();
+    });
+  },
+);
+
+it('without any worker a create is answered at once, and the task is done when one returns', async () => {
+  const idle = await startGateway({ worker: false });
+  try {
+    const owner = await idle.account();
+    const created = await owner.create();
+    expect(created.status).toBe(200);
+    const { body } = await owner.call('GET', `/v1/videos/generations/${created.body.id}`);
+    expect(body.status).toBe('pending');
+    expect(await owner.balance()).toMatchObject({ held: '0.762300' });
+    const worker = await startWorker(idle.core);
+    expect(await owner.finished(created.body.id)).toMatchObject({ status: 'succeeded' });
+    await worker.stop();
+  } finally {
+    await idle.stop();
+  }
+});
+
+it('402 is exact under 200 simultaneous creates on two processes', async () => {
+  const poor = await gateway.account({ credit: '10' });
+  const core = await openCore(
+    readEnvironment(gateway.environment),
+    createLogger({ level: 'silent', format: 'json' }),
+  );
+  const second = await startApi(core);
+  const other = caller(second.url, poor.key);
+  try {
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, n) =>
+        n % 2 === 0 ? poor.create() : other('POST', '/v1/videos/generations', videoBody),
+      ),
+    );
+    // 10.00 at 0.7623 for each.
+    const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+    expect([count(200), count(402)]).toEqual([13, 187]);
+    for (const { status, body } of answers) if (status === 200) await poor.finished(body.id);
+    expect(await poor.balance()).toMatchObject({ available: '0.090100', held: '0.000000' });
+    const { body } = await poor.call('GET', '/v1/videos/generations?limit=100');
+    expect(body.data).toHaveLength(13);
+    await expectSoundLedger();
+  } finally {
+    await second.stop();
+    await core.close();
+  }
+});
+
+it('a workflow that is reset to its start resumes its job: it is neither sent again nor released', async () => {
+  const created = await account.create({ prompt: 'reset to its start.' });
+  const { id } = created.body;
+  const { client } = gateway.core;
+  const isUpstream = async () =>
+    (await account.call('GET', `/v1/videos/generations/${id}`)).body.status !== 'pending';
+  while (!(await isUpstream())) await new Promise((resolve) => setTimeout(resolve, 50));
+  const handle = client.workflow.getHandle(id);
+  const { events = [] } = await handle.fetchHistory();
+  const firstDone = (events ?? []).find(({ workflowTaskCompletedEventAttributes: done }) => Boolean(done));
+  await client.workflowService.resetWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId: id },
+    reason: 'a test',
+    requestId: `reset-${id}`,
+    workflowTaskFinishEventId: firstDone?.eventId ?? null,
+  });
+  expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
+  expect(await client.workflow.getHandle(id).result()).toMatchObject({ status: 'succeeded' });
+  expect(gateway.simulator.submissions('reset to its start.')).toEqual({ submits: 1, creates: 1 });
+  await expectSoundLedger();
+});

@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+import { pauseFirstAt } from '../support/race.ts';
+import { useLedgerWorld } from './support.ts';
+
+const world = useLedgerWorld('mediary_ledger_void');
+
+const hold = { amount: 60n, basis: '{}', overdraftLimit: 0n };
+
+async function accountWith(amount: bigint) {
+  const account = world.newAccount();
+  const ledger = await world.openLedger();
+  await ledger.credit({ account, amount, reference: 'first' });
+  return { account, ledger, task: `${account}.a` };
+}
+
+it('takes the place of a hold: one that comes later is refused, by every process', async () => {
+  const { account, ledger, task } = await accountWith(100n);
+  expect(await ledger.void({ account, task })).toEqual({ closed: 'voided' });
+  expect(await ledger.hold({ account, task, ...hold })).toEqual({ ok: false, refused: 'voided' });
+  const other = await world.openLedger();
+  expect(await other.hold({ account, task, ...hold })).toEqual({ ok: false, refused: 'voided' });
+  expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n, seq: 2n });
+  expect(await world.chainFaults(account)).toEqual([]);
+});
+
+it('refuses a hold whose write was in flight when it came', async () => {
+  const { account, ledger, task } = await accountWith(100n);
+  const other = await world.openLedger();
+  const paused = pauseFirstAt('ledger.append', account);
+  const late = ledger.hold({ account, task, ...hold });
+  await paused.reached;
+  expect(await other.void({ account, task })).toEqual({ closed: 'voided' });
+  paused.release();
+  expect(await late).toEqual({ ok: false, refused: 'voided' });
+  expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n });
+});
+
+it('releases a hold that is there, once; a hold that is repeated afterwards is refused', async () => {
+  const { account, ledger, task } = await accountWith(100n);
+  await ledger.hold({ account, task, ...hold });
+  expect(await ledger.void({ account, task })).toEqual({ closed: 'released' });
+  expect(await ledger.void({ account, task })).toEqual({ closed: 'released' });
+  expect(await ledger.hold({ account, task, ...hold })).toEqual({ ok: false, refused: 'voided' });
+  expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n, seq: 3n });
+});
+
+it('leaves a task that was paid as it is', async () => {
+  const { account, ledger, task } = await accountWith(100n);
+  await ledger.hold({ account, task, ...hold });
+  await ledger.settle({ account, task, held: 60n, amount: 50n });
+  expect(await ledger.void({ account, task })).toEqual({ closed: 'settled' });
+  expect(await ledger.balance(account)).toMatchObject({ available: 50n, held: 0n });
+});
+
+it('is nothing that could be settled or released', async () => {
+  const { account, ledger, task } = await accountWith(100n);
+  await ledger.void({ account, task });
+  expect(await ledger.release({ account, task, held: 60n })).toEqual({ closed: 'no_hold' });
+  await expect(ledger.settle({ account, task, held: 60n, amount: 1n })).rejects.toThrow('no_hold');
+});
+
+it('many voids and holds of the same tasks at once leave nothing held that was voided', async () => {
+  const { account, ledger } = await accountWith(10_000n);
+  const other = await world.openLedger();
+  const tasks = Array.from({ length: 40 }, (_, n) => `${account}.t${n}`);
+  const holds = tasks.map((task) => ledger.hold({ account, task, ...hold }));
+  const voids = tasks.map((task) => other.void({ account, task }));
+  await Promise.all([...holds, ...voids]);
+  expect(await ledger.balance(account)).toMatchObject({ available: 10_000n, held: 0n });
+  expect(await world.chainFaults(account)).toEqual([]);
+});
