@@ -15,14 +15,19 @@ import { createTaskService } from './tasks/create-task.ts';
 import { createGuardedClient } from './http-client/index.ts';
 import { createApp } from './http/app.ts';
 import { startMetricsServer } from './observability/metrics-server.ts';
-import type { AppDeps, ReloadResult } from './http/deps.ts';
+import type { AppDeps, ImageRouteDeps, ReloadResult } from './http/deps.ts';
 import type { RequestLimits } from './http/request-limits.ts';
 import { startHttpServer } from './http/server.ts';
 import { createCloseHold } from './images/leases/close-hold.ts';
 import { createImageGate } from './capacity/image-gate.ts';
 import { createImageLeases } from './images/leases/image-leases.ts';
 import type { ImageLeases } from './images/leases/image-leases.ts';
-import { createImageService } from './images/image-service.ts';
+import { createImageCreator } from './images/create-images.ts';
+import type { CreateImagesDeps } from './images/create-images.ts';
+import { createGenerate } from './images/generate.ts';
+import type { GenerateDeps } from './images/generate.ts';
+import { createRepeats } from './tasks/repeats.ts';
+import type { Repeats } from './tasks/repeats.ts';
 import { openImageWorkspaces } from './images/workspace.ts';
 import type { ImageWorkspaces } from './images/workspace.ts';
 import { createMetrics } from './observability/metrics.ts';
@@ -112,6 +117,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
       switches.outage(channel) ?? core.health.circuits.outage({ channel: channel.id, credential, model }),
   });
   const overdraftLimit = createOverdraftLimits(core);
+  const repeats = openRepeats(core);
   const port = createTaskClient({ client: core.client, queuePrefix: environment.TASK_QUEUE_PREFIX, now });
   return {
     ...stores,
@@ -138,11 +144,11 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
         now,
         randomBytes,
       }),
+      repeats,
       now,
       randomBytes,
-      secret: secrets.deriveKey('idempotency-hmac'),
     }),
-    images: imageService(core, guarded, overdraftLimit),
+    images: imageDeps(core, guarded, { catalogue, repeats, overdraftLimit }),
     mediaUrl: core.results.mediaUrl,
     ...(core.results.kept === undefined ? {} : { keptResults: { ...core.results.kept, now } }),
     channelSwitches: switches,
@@ -181,29 +187,41 @@ function openImageLeases({ stores, ledger, log, now }: Core): ImageLeases {
   });
 }
 
-function imageService(
-  { environment, stores, ledger, channels, health, secrets, log }: Core,
-  { media, workspaces, imageLeases }: Outside,
-  overdraftLimit: (account: string) => Promise<bigint>,
-) {
-  return createImageService({
-    limits: {
-      bodyBytesMax: environment.IMAGE_BODY_BYTES_MAX,
-      filesMax: environment.IMAGE_FILES_MAX,
-      pixelsMax: environment.IMAGE_PIXELS_MAX,
-      keptBytesMax: environment.IMAGE_KEPT_BYTES_MAX,
-    },
-    workspaces,
-    openMedia: (fetch) => media.openMedia(fetch),
-    results: stores.imageResults,
-    ledger,
-    channels,
-    imageLeases,
-    overdraftLimit,
-    gate: createImageGate(health),
+function openRepeats({ environment, stores, ledger, secrets, log, now }: Core): Repeats {
+  return createRepeats({
+    store: stores.repeats,
+    isPaid: async (made) => (await ledger.entriesOfTask(made)).some(({ kind }) => kind === 'settle'),
+    keptBytesMax: environment.IMAGE_KEPT_BYTES_MAX,
     secret: secrets.deriveKey('idempotency-hmac'),
     log,
+    now,
   });
+}
+
+function imageDeps(
+  core: Core,
+  { media, workspaces, imageLeases }: Outside,
+  shared: Pick<CreateImagesDeps, 'catalogue' | 'repeats'> & Pick<GenerateDeps, 'overdraftLimit'>,
+): ImageRouteDeps {
+  const { environment, ledger, channels, health, log } = core;
+  const { catalogue, repeats, overdraftLimit } = shared;
+  const limits = {
+    bodyBytesMax: environment.IMAGE_BODY_BYTES_MAX,
+    filesMax: environment.IMAGE_FILES_MAX,
+    pixelsMax: environment.IMAGE_PIXELS_MAX,
+  };
+  const gate = createImageGate(health);
+  const create = createImageCreator({
+    catalogue,
+    channels,
+    generate: createGenerate({ channels, ledger, imageLeases, overdraftLimit, log, gate }),
+    repeats,
+    workspaces,
+    openMedia: (fetch) => media.openMedia(fetch),
+    pixelsMax: limits.pixelsMax,
+    newImage: () => imageLeases.newImage(),
+  });
+  return { create, limits, workspaces };
 }
 
 function reload(core: Core): ReloadResult {

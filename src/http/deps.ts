@@ -6,7 +6,8 @@ import type { CreatedTask, CreateTaskCommand } from '../tasks/create-task.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import type { MediaUrl } from '../domain/stored-media.ts';
 import type { JsonObject } from '../domain/request.ts';
-import type { ImageService } from '../images/image-service.ts';
+import type { CreateImages } from '../images/create-images.ts';
+import type { ImageWorkspaces } from '../images/workspace.ts';
 import type { KeyAuth } from '../access/api-keys.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../observability/log.ts';
@@ -50,7 +51,7 @@ export interface AppDeps extends AddressChecks {
   /** Absent: none are kept, and the route does not exist. */
   readonly keptResults?: MediaDeps;
   /** Absent: the image routes do not exist. */
-  readonly images?: ImageService;
+  readonly images?: ImageRouteDeps;
   readonly ledger: Pick<Ledger, 'balance' | 'credit' | 'entries' | 'entriesOfTask'>;
 
   readonly tasks: TaskStore;
@@ -74,6 +75,22 @@ export interface AppDeps extends AddressChecks {
   readonly pingMongo: () => Promise<void>;
   /** False: /metrics is served elsewhere (METRICS_PORT). */
   readonly exposeMetrics: boolean;
+}
+
+/** What the image routes stand on. */
+export interface ImageRouteDeps {
+  readonly create: CreateImages;
+  readonly limits: ImageLimits;
+  readonly workspaces: ImageWorkspaces;
+}
+
+export interface ImageLimits {
+  /** JSON or form. */
+  readonly bodyBytesMax: number;
+  /** Files, or reference images, of one request. */
+  readonly filesMax: number;
+  /** Pixels of one reference image. */
+  readonly pixelsMax: number;
 }
 
 export type ReloadResult =

@@ -4,12 +4,11 @@ import { createAttemptStore } from './attempts.ts';
 import { createChannelHealthStore } from './channel-health.ts';
 import { createChannelStateStore } from './channel-states.ts';
 import { createDeliveryStore } from './deliveries.ts';
-import { createIdempotencyStore } from './idempotency.ts';
 import { createImageLeaseStore } from './image-leases.ts';
-import { createImageResultStore } from './image-results.ts';
 import { createKeySlotStore } from './key-slots.ts';
 import { createKeyStore } from './keys.ts';
 import { createRateLimitStore } from './rate-limits.ts';
+import { createRepeatStore } from './repeats.ts';
 import { createRequestStore } from './requests.ts';
 import { createResultCopyStore } from './result-copies.ts';
 import { createSlotStore } from './slots.ts';
@@ -26,7 +25,6 @@ export function createStores(db: Db, now: () => number) {
     accounts: createAccountStore(db),
     keys: createKeyStore(db, now),
     keySlots: createKeySlotStore(db, now),
-    idempotency: createIdempotencyStore(db, now),
     deliveries: createDeliveryStore(db),
     channelStates: createChannelStateStore(db),
     resultCopies: createResultCopyStore(db),
@@ -34,7 +32,7 @@ export function createStores(db: Db, now: () => number) {
     slots: createSlotStore(db, now),
     rateLimits: createRateLimitStore(db),
     imageLeases: createImageLeaseStore(db),
-    imageResults: createImageResultStore(db, now),
+    repeats: createRepeatStore(db, now),
   };
 }
 

@@ -1,27 +1,25 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Caller } from '../domain/caller.ts';
 import { defined } from '../domain/defined.ts';
-import { GatewayError, serviceUnavailable } from '../domain/errors.ts';
+import { serviceUnavailable } from '../domain/errors.ts';
 import { newTaskId } from '../domain/ids.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import type { GenerationRequest } from '../domain/request.ts';
 import type { TaskInput } from '../domain/task-input.ts';
 import type { Catalogue, RoutePlan } from '../routing/catalogue.ts';
-import type { IdempotencyClaim, IdempotencyStore } from '../store/idempotency.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { Admit } from './admission.ts';
+import type { Repeat, RepeatAsk, Repeats, TaskClaim } from './repeats.ts';
 
 export interface CreateTaskDeps {
   readonly catalogue: Pick<Catalogue, 'plan'>;
   readonly tasks: Pick<TaskStore, 'find'>;
   readonly requests: Pick<RequestStore, 'find'>;
-  readonly idempotency: IdempotencyStore;
+  readonly repeats: Pick<Repeats, 'claimTask' | 'knows' | 'forget'>;
   readonly admit: Admit;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
-  /** Keys the hashes under which idempotency keys are stored. */
-  readonly secret: Buffer;
 }
 
 export interface CreateTaskCommand {
@@ -34,6 +32,8 @@ export interface CreateTaskCommand {
   /** Seconds; absent: the model's default. */
   readonly expiresAfterSeconds?: number;
   readonly idempotencyKey?: string;
+  /** How a repeat is recognised where the request itself does not say it: files and clients' own retries. */
+  readonly repeat?: Repeat;
   /** The route's name: the scope of the idempotency key beside the account. */
   readonly route: string;
 }
@@ -60,20 +60,19 @@ const roundsMax = 5;
  */
 export function createTaskService(deps: CreateTaskDeps): CreateTask {
   return async (command) => {
-    const claimId = command.idempotencyKey === undefined ? undefined : hashKey(command, deps.secret);
-    const fingerprint = claimId === undefined ? '' : fingerprintOf(command);
-    const plan = await planUnlessCreated(command, claimId, deps);
+    const ask = repeatAskOf(command);
+    const plan = await planUnlessCreated(command, ask, deps);
     for (let round = 0; round < roundsMax; round += 1) {
-      const claim = claimId === undefined ? newClaim(deps) : await claimKey({ claimId, fingerprint }, deps);
+      const claim = await claimTask(ask, deps);
       const existing = claim.first ? undefined : await findCreated(claim.task, deps);
       if (existing !== undefined) return existing;
       if (plan.kind === 'failed') {
-        if (claimId !== undefined && claim.first) await deps.idempotency.forget(claimId, claim.task);
+        if (ask !== undefined && claim.first) await deps.repeats.forget(ask, claim.task);
         throw plan.error;
       }
       const created = await admitClaimed(claim, { command, plan: plan.plan, deps });
       if (created !== undefined) return created;
-      if (claimId !== undefined) await deps.idempotency.forget(claimId, claim.task);
+      if (ask !== undefined) await deps.repeats.forget(ask, claim.task);
     }
     throw serviceUnavailable(`the creation was given up ${roundsMax} times in a row`);
   };
@@ -87,7 +86,7 @@ interface Creation {
 
 /** Undefined: the task id was given up. */
 async function admitClaimed(
-  claim: IdempotencyClaim,
+  claim: TaskClaim,
   { command, plan, deps }: Creation,
 ): Promise<CreatedTask | undefined> {
   const createdAt = deps.now();
@@ -119,13 +118,13 @@ type Planned =
 /** What cannot be planned (any more) may still be the repeat of a request that was. */
 async function planUnlessCreated(
   command: CreateTaskCommand,
-  claimId: string | undefined,
+  ask: RepeatAsk | undefined,
   deps: CreateTaskDeps,
 ): Promise<Planned> {
   try {
     return { kind: 'planned', plan: command.plan ?? deps.catalogue.plan(command.request, command.caller) };
   } catch (error) {
-    const isKnown = claimId !== undefined && (await deps.idempotency.find(claimId)) !== undefined;
+    const isKnown = ask !== undefined && (await deps.repeats.knows(ask));
     if (isKnown) return { kind: 'failed', error };
     throw error;
   }
@@ -139,32 +138,21 @@ async function findCreated(task: string, deps: CreateTaskDeps): Promise<CreatedT
   return { id: task, model: found.model, createdAt: found.created_at, warnings, replayed: true };
 }
 
-function newClaim(deps: CreateTaskDeps): IdempotencyClaim {
-  return { task: newTaskId(deps.randomBytes), fingerprint: '', first: true };
+async function claimTask(ask: RepeatAsk | undefined, deps: CreateTaskDeps): Promise<TaskClaim> {
+  const task = newTaskId(deps.randomBytes);
+  return ask === undefined ? { task, first: true } : deps.repeats.claimTask(ask, task);
 }
 
-function fingerprintOf({ request, callbackUrl, expiresAfterSeconds }: CreateTaskCommand): string {
-  return createHash('sha256')
+/** Undefined: every such request makes a task of its own. */
+function repeatAskOf(command: CreateTaskCommand): RepeatAsk | undefined {
+  const { caller, route, idempotencyKey: key, request, callbackUrl, expiresAfterSeconds } = command;
+  const scope = [caller.account, route];
+  if (command.repeat !== undefined) return { scope, repeat: command.repeat };
+  if (key === undefined) return undefined;
+  const fingerprint = createHash('sha256')
     .update(JSON.stringify([request, callbackUrl, expiresAfterSeconds]))
     .digest('base64url');
-}
-
-async function claimKey(
-  { claimId, fingerprint }: { readonly claimId: string; readonly fingerprint: string },
-  deps: CreateTaskDeps,
-): Promise<IdempotencyClaim> {
-  const claim = await deps.idempotency.claim(claimId, newTaskId(deps.randomBytes), fingerprint);
-  if (claim.fingerprint === fingerprint) return claim;
-  throw new GatewayError(
-    'idempotency_key_reused',
-    'This Idempotency-Key was used within the last 24 hours with another request body. Use a new key for a new request.',
-  );
-}
-
-function hashKey({ caller, route, idempotencyKey }: CreateTaskCommand, secret: Buffer): string {
-  return createHmac('sha256', secret)
-    .update(JSON.stringify([caller.account, route, idempotencyKey]))
-    .digest('base64url');
+  return { scope, repeat: { kind: 'key', key, fingerprint } };
 }
 
 function taskInput(

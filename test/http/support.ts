@@ -9,6 +9,7 @@ import { createChannelSwitches } from '../../src/routing/switches.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { createAbandonments } from '../../src/tasks/abandonments.ts';
 import { createAdmit } from '../../src/tasks/admission.ts';
+import { createRepeats } from '../../src/tasks/repeats.ts';
 import { createTaskService } from '../../src/tasks/create-task.ts';
 import { createGiveUp } from '../../src/tasks/give-up.ts';
 import { noMediaUrl } from '../../src/domain/stored-media.ts';
@@ -208,9 +209,16 @@ async function openWorld(
           now,
           randomBytes,
         }),
+        repeats: createRepeats({
+          store: stores.repeats,
+          isPaid: unused,
+          keptBytesMax: 0,
+          secret: secrets.deriveKey('idempotency-hmac'),
+          log,
+          now,
+        }),
         now,
         randomBytes,
-        secret: secrets.deriveKey('idempotency-hmac'),
       }),
       mediaUrl: noMediaUrl,
       channelSwitches,

@@ -184,7 +184,7 @@ describe('large answers', () => {
 
 it('after 24 hours the key is free', async () => {
   await generate();
-  const results = gateway.core.mongo.db.collection('image_results');
+  const results = gateway.core.mongo.db.collection('idempotency');
   await results.updateMany({}, { $set: { expires: new Date(Date.now() - 1) } });
   const answer = await generate({ n: 2 });
   expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([200, null]);

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { pauseFirstAt } from '../support/race.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Answer, TestAccount, TestGateway } from '../support/gateway.ts';
 import { pixel, png, sendImages, sendJson, startImageUpstream } from './support.ts';
@@ -173,6 +174,83 @@ it('the same Idempotency-Key is the same task', async () => {
   expect(again.headers.get('idempotency-replayed')).toBe('true');
   expect(again.body.data).toHaveLength(1);
   expect(upstream.calls.filter(({ path: called }) => called.endsWith('/image-synthesis'))).toHaveLength(1);
+});
+
+describe('a client that repeats by itself', () => {
+  const retries = (count: number) => ({ 'x-stainless-retry-count': String(count) });
+
+  it('is given the task of its first try, which is found by its id', async () => {
+    state = 'SUCCEEDED';
+    answerAsTask();
+    const asked = { prompt: 'a repeated cube' };
+    const first = await generate(asked, retries(0));
+    const again = await generate(asked, retries(1));
+    expect(again.body.id).toBe(first.body.id);
+    expect(again.body.created_at).toBe(first.body.created_at);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    await finished(first.body.id);
+    const late = await generate(asked, { ...retries(2), prefer: 'wait=30' });
+    expect(late.body.data).toHaveLength(1);
+    // Not as an answer that is kept: the record names the task.
+    expect(await gateway.core.mongo.db.collection('image_result_bodies').countDocuments({})).toBe(0);
+    expect(
+      await gateway.core.mongo.db.collection('idempotency').countDocuments({ task: first.body.id }),
+    ).toBe(1);
+  });
+
+  it('while its first try is still at work makes one task', async () => {
+    state = 'SUCCEEDED';
+    answerAsTask();
+    const asked = { prompt: 'an impatient cube' };
+    const holding = pauseFirstAt('ledger.append');
+    const first = generate(asked, retries(0));
+    await holding.reached;
+    const again = generate(asked, retries(1));
+    holding.release();
+    const ids = [(await first).body.id, (await again).body.id];
+    expect(ids[1]).toBe(ids[0]);
+    expect((await again).headers.get('idempotency-replayed')).toBe('true');
+    await finished(ids[0]);
+  });
+
+  it('makes another one where it does not say that it repeats', async () => {
+    state = 'SUCCEEDED';
+    answerAsTask();
+    const asked = { prompt: 'two cubes' };
+    const ids = [await generate(asked, retries(0)), await generate(asked, retries(0))].map(
+      ({ body: { id } }) => id,
+    );
+    expect(new Set(ids).size).toBe(2);
+    for (const id of ids) await finished(id);
+  });
+
+  it('continues with the task that a dead process has claimed and never created', async () => {
+    state = 'SUCCEEDED';
+    answerAsTask();
+    const asked = { prompt: 'an orphaned cube' };
+    const { body: first } = await generate(asked, retries(0));
+    const { db } = gateway.core.mongo;
+    const orphan = 'task_0123456789abcdefghijklmn';
+    const claims = db.collection('idempotency');
+    await expect.poll(() => claims.countDocuments({ task: first.id })).toBe(1);
+    await claims.updateOne({ task: first.id }, { $set: { task: orphan } });
+    const again = await generate(asked, retries(1));
+    expect([again.status, again.body.id]).toEqual([200, orphan]);
+    expect(await finished(orphan)).toMatchObject({ status: 'succeeded' });
+    await finished(first.id);
+  });
+
+  it('may try again with another task where nothing was created', async () => {
+    state = 'SUCCEEDED';
+    answerAsTask();
+    const poor = await gateway.account({ credit: '0' });
+    const ask = (count: number) => poor.call('POST', path, body, retries(count));
+    expect((await ask(0)).status).toBe(402);
+    await gateway.admin('POST', `/admin/v1/accounts/${poor.id}/credits`, { amount: '1', reference: 'more' });
+    const created = await ask(1);
+    expect(created.status).toBe(200);
+    await poor.call('GET', `${path}/${created.body.id}?wait=30`);
+  });
 });
 
 describe('reference images', () => {

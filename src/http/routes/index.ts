@@ -1,6 +1,4 @@
-import type { ImageService } from '../../images/image-service.ts';
-import type { RouteDeps } from '../deps.ts';
-import { createImageAnswers } from '../images/image-answers.ts';
+import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
 import type { Route } from '../route.ts';
 import { actOnTask } from './act-on-task.ts';
 import { cancelVideo } from './cancel-video.ts';
@@ -61,16 +59,12 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
   return routes;
 }
 
-function imageRoutes(deps: RouteDeps, images: ImageService): readonly Route[] {
-  const { log, now } = deps;
-  const { results, isSettled, secret, limits, newImage } = images;
-  const { keptBytesMax } = limits;
-  const answers = createImageAnswers({ results, isSettled, secret, keptBytesMax, log, now, newImage });
+function imageRoutes(deps: RouteDeps, images: ImageRouteDeps): readonly Route[] {
   return [
     // Before the list, as with videos.
     getImageTask(deps),
-    createImage({ ...deps, images, answers }),
-    editImage({ ...deps, images, answers }),
+    createImage({ ...deps, images }),
+    editImage({ ...deps, images }),
     listImageTasks(deps),
   ];
 }

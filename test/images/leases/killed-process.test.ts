@@ -68,7 +68,7 @@ it('a process that dies between hold and settle costs its caller nothing', async
   expect(await leases().countDocuments({})).toBe(0);
   // Nobody knows what the upstream did: the same key never calls it again.
   await gateway.core.mongo.db
-    .collection('image_results')
+    .collection('idempotency')
     .updateMany({}, { $set: { alive_until: Date.now() - 1 } });
   upstream.answer = sendImages;
   const again = await account.call('POST', '/v1/images/generations', body, { 'idempotency-key': 'k' });
@@ -80,7 +80,7 @@ it('what a dead process had kept and charged is given to its caller', async () =
   const key = { 'idempotency-key': 'k' };
   const first = await account.call('POST', '/v1/images/generations', body, key);
   await gateway.core.mongo.db
-    .collection('image_results')
+    .collection('idempotency')
     .updateMany({}, { $set: { state: 'stored', alive_until: Date.now() - 1 } });
   const again = await account.call('POST', '/v1/images/generations', body, key);
   expect(again.body).toEqual(first.body);

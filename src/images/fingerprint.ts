@@ -1,14 +1,20 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import type { ImageInput, ImageRequest } from '../../domain/request.ts';
+import type { ImageInput, ImageRequest } from '../domain/request.ts';
 
-/** Two requests that ask for the same: the same text. Files count by what is in them, not by where they lie. */
-export async function fingerprintImage(request: ImageRequest): Promise<string> {
+/**
+ * Two requests that ask for the same: the same text. Files count by what is in them, not by where they lie; `more` is
+ * what the caller asked for beside the images.
+ */
+export async function fingerprintImage(
+  request: ImageRequest,
+  more: readonly unknown[] = [],
+): Promise<string> {
   const { images, mask, ...rest } = request;
   const inputs = await Promise.all([...images, ...(mask === undefined ? [] : [mask])].map(digestInput));
   return createHash('sha256')
-    .update(JSON.stringify([rest, images.length, inputs]))
+    .update(JSON.stringify([rest, images.length, inputs, ...more]))
     .digest('base64url');
 }
 

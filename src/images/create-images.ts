@@ -1,0 +1,114 @@
+import type { Caller } from '../domain/caller.ts';
+import { defined } from '../domain/defined.ts';
+import type { GatewayError } from '../domain/errors.ts';
+import type { ImageRequest } from '../domain/request.ts';
+import type { GuardedClient } from '../http-client/index.ts';
+import type { Catalogue, RoutePlan } from '../routing/catalogue.ts';
+import type { Channels } from '../routing/channels.ts';
+import type { CreatedTask, CreateTaskCommand } from '../tasks/create-task.ts';
+import type { Repeat, Repeats } from '../tasks/repeats.ts';
+import { answerOnce } from './answer-once.ts';
+import type { BodyPart, ImageAnswer } from './answer-once.ts';
+import type { Delivery } from './call-channel.ts';
+import { createImageConverter } from './convert.ts';
+import { fingerprintImage } from './fingerprint.ts';
+import type { GenerateCommand } from './generate.ts';
+import { imageTaskCommand } from './image-task-command.ts';
+import { pinPlan } from './pin-plan.ts';
+import type { ImageWorkspaces } from './workspace.ts';
+
+export interface CreateImagesDeps {
+  readonly catalogue: Pick<Catalogue, 'plan'>;
+  readonly channels: Channels;
+  readonly generate: (command: GenerateCommand) => Promise<Delivery>;
+  readonly repeats: Repeats;
+  readonly workspaces: ImageWorkspaces;
+  readonly openMedia: GuardedClient['openMedia'];
+  /** Pixels of one reference image. */
+  readonly pixelsMax: number;
+  /** An id for an image request. */
+  readonly newImage: () => string;
+}
+
+export interface CreateImagesCommand {
+  readonly request: ImageRequest;
+  readonly caller: Caller;
+  /** The route's name: the scope of the idempotency key beside the account. */
+  readonly route: string;
+  /** Checked address. */
+  readonly callbackUrl?: string;
+  readonly expiresAfterSeconds?: number;
+  readonly idempotencyKey?: string;
+  /** How often the client has repeated this request by itself; absent: it does not say. */
+  readonly clientRetries?: number;
+  /** Aborted when the caller hangs up. Made on first use. */
+  readonly closed: () => AbortSignal;
+  readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
+  readonly present: AnswerPresenter;
+}
+
+/** How an answer is written, for it is kept as it was given. */
+export interface AnswerPresenter {
+  readonly images: (delivery: Delivery) => readonly BodyPart[];
+  readonly error: (error: GatewayError) => string;
+}
+
+export type CreatedImages =
+  | { readonly kind: 'answer'; readonly answer: ImageAnswer }
+  | { readonly kind: 'task'; readonly task: CreatedTask };
+
+export type CreateImages = (command: CreateImagesCommand) => Promise<CreatedImages>;
+
+/** One request for images: rendered while the caller waits, or a task, as the first channel of its plan renders. */
+export function createImageCreator(deps: CreateImagesDeps): CreateImages {
+  return async (command) => {
+    const { request, caller } = command;
+    const plan = deps.catalogue.plan(request, caller);
+    const keyed = command.idempotencyKey !== undefined;
+    const pinned = pinPlan(plan, { channels: deps.channels, request, keyed });
+    const repeat = await repeatOf(command);
+    if (pinned.mode === 'task') {
+      return {
+        kind: 'task',
+        task: await command.createTask(await imageTaskCommand(command, pinned, repeat)),
+      };
+    }
+    const answer = await renderImages(command, { plan: pinned.plan, repeat }, deps);
+    return { kind: 'answer', answer };
+  };
+}
+
+async function renderImages(
+  command: CreateImagesCommand,
+  { plan, repeat }: { readonly plan: RoutePlan; readonly repeat: Repeat | undefined },
+  deps: CreateImagesDeps,
+): Promise<ImageAnswer> {
+  const { caller, request, route, present, closed } = command;
+  const { openMedia, pixelsMax } = deps;
+  const workspace = deps.workspaces.open();
+  const converter = createImageConverter({ openMedia, workspace, pixelsMax });
+  const ask = { scope: [caller.account, route], ...defined({ repeat }), closed, presentError: present.error };
+  try {
+    return await answerOnce(
+      ask,
+      async (image, keepParts) => {
+        const keep =
+          keepParts === undefined ? undefined : (made: Delivery) => keepParts(present.images(made));
+        const asked = { image, account: caller.account, request, plan, converter, ...defined({ keep }) };
+        return present.images(await deps.generate(asked));
+      },
+      deps,
+    );
+  } finally {
+    await workspace.dispose();
+  }
+}
+
+async function repeatOf(command: CreateImagesCommand): Promise<Repeat | undefined> {
+  const { idempotencyKey: key, clientRetries: retries, request, caller } = command;
+  if (key === undefined && retries === undefined) return undefined;
+  const fingerprint = await fingerprintImage(request, [command.callbackUrl, command.expiresAfterSeconds]);
+  if (key !== undefined) return { kind: 'key', key, fingerprint };
+  // Two keys of one account do not repeat each other's requests.
+  return { kind: 'client_retry', retries: retries ?? 0, fingerprint: `${caller.key}:${fingerprint}` };
+}

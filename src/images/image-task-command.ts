@@ -1,0 +1,42 @@
+import { defined } from '../domain/defined.ts';
+import { GatewayError } from '../domain/errors.ts';
+import type { ImageRequest } from '../domain/request.ts';
+import type { CreateTaskCommand } from '../tasks/create-task.ts';
+import type { Repeat } from '../tasks/repeats.ts';
+import { filesToData } from './convert.ts';
+import type { CreateImagesCommand } from './create-images.ts';
+import type { PinnedPlan } from './pin-plan.ts';
+
+/** The task of an image request, under the part of its plan that renders as tasks. */
+export async function imageTaskCommand(
+  command: CreateImagesCommand,
+  { plan }: PinnedPlan,
+  repeat: Repeat | undefined,
+): Promise<CreateTaskCommand> {
+  const { caller, route, callbackUrl, expiresAfterSeconds } = command;
+  const request = await filesToData(command.request);
+  checkSize(request);
+  return {
+    request,
+    plan: { ...plan, request },
+    caller,
+    route,
+    ...defined({ callbackUrl, expiresAfterSeconds, repeat }),
+  };
+}
+
+/** Base64 of all images together: they travel in one document of 16 MB. */
+const charactersMax = 12 * 1024 * 1024;
+
+function checkSize({ images, mask, model }: ImageRequest): void {
+  const inputs = [...images, ...(mask === undefined ? [] : [mask])];
+  const characters = inputs
+    .map((input) => (input.form === 'data' ? input.base64.length : 0))
+    .reduce((sum, length) => sum + length, 0);
+  if (characters <= charactersMax) return;
+  throw new GatewayError(
+    'request_too_large',
+    `Model ${model} takes images of together at most ${charactersMax} characters of base64. Send URLs.`,
+    { param: 'image' },
+  );
+}

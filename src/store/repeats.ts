@@ -1,0 +1,208 @@
+import { defined } from '../domain/defined.ts';
+import { Binary } from 'mongodb';
+import type { Collection, Db } from 'mongodb';
+import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+
+/**
+ * What became of a request that may come again: by its Idempotency-Key, or by a client that repeats what it did not
+ * hear the end of. A task is found by its id; an answer that exists nowhere else is kept here, cut into documents well
+ * below MongoDB's 16 MB.
+ */
+export interface RepeatRecord {
+  /** HMAC of account, route and key. */
+  readonly id: string;
+  /** Id of what the first request makes: a task, or the image request of a ledger entry. */
+  readonly made: string;
+  /** Of the request. */
+  readonly fingerprint: string;
+  /** `stored`: the answer is there, and not yet paid for. */
+  readonly state: 'running' | 'stored' | 'done';
+  /** While `running` or `stored`: until when its process is known to live. Unix milliseconds. */
+  readonly aliveUntil: number;
+  readonly answer?: StoredAnswer;
+}
+
+export interface StoredAnswer {
+  readonly status: number;
+  /** False: an upstream may have accepted what this answer says failed. */
+  readonly mayRetry: boolean;
+  /** Documents of the body; absent: it was too large to keep. */
+  readonly documents?: number;
+}
+
+/** That of a task has neither a state nor an answer: it is done, and the task is found by its id. */
+interface RepeatDocument {
+  readonly _id: string;
+  /** What `made` is. */
+  readonly task: string;
+  readonly fingerprint: string;
+  readonly state?: RepeatRecord['state'];
+  readonly alive_until?: number;
+  readonly status?: number;
+  readonly may_retry?: boolean;
+  readonly documents?: number;
+  readonly created_at: number;
+  /** For MongoDB's TTL, which only tidies up. */
+  readonly expires: Date;
+}
+
+interface BodyDocument {
+  /** `<made>/<n>` */
+  readonly _id: string;
+  readonly data: Binary;
+  readonly expires: Date;
+}
+
+export interface RepeatClaim {
+  readonly id: string;
+  readonly made: string;
+  readonly fingerprint: string;
+  /** Absent: nobody waits for what is made; its id is enough. */
+  readonly aliveUntil?: number;
+  /** For how long a repeat is recognised. */
+  readonly keptMs: number;
+}
+
+export interface AnswerToStore {
+  readonly status: number;
+  readonly mayRetry: boolean;
+  /** Absent: too large to keep. */
+  readonly body?: readonly Uint8Array[];
+}
+
+/** A record as long as it is that of this request. */
+export type RepeatName = Pick<RepeatClaim, 'id' | 'made'>;
+
+const documentBytes = 4 * 1024 * 1024;
+
+export type RepeatStore = ReturnType<typeof createRepeatStore>;
+
+export function createRepeatStore(db: Db, now: () => number) {
+  const records: Collection<RepeatDocument> = db.collection<RepeatDocument>('idempotency');
+  const bodies: Collection<BodyDocument> = db.collection<BodyDocument>('image_result_bodies');
+  return {
+    async ensureIndexes(): Promise<void> {
+      const expiry = [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }] as const;
+      await Promise.all([ensureIndexes(records, expiry), ensureIndexes(bodies, expiry)]);
+    },
+
+    /** Undefined: the claim is the caller's. Else what an earlier one made of the key. */
+    async claim(claim: RepeatClaim): Promise<RepeatRecord | undefined> {
+      const fresh = freshDocument(claim, now());
+      for (;;) {
+        try {
+          await records.insertOne({ _id: claim.id, ...fresh });
+          return undefined;
+        } catch (error) {
+          if (!isDuplicateKey(error)) throw error;
+        }
+        const found = await records.findOne({ _id: claim.id }, { readConcern: 'majority' });
+        if (found === null) continue;
+        if (found.expires.getTime() > now()) return toRecord(found);
+        const taken = await records.replaceOne({ _id: claim.id, task: found.task }, fresh);
+        if (taken.modifiedCount === 1) return undefined;
+      }
+    },
+
+    /** Whoever had the claim loses it. */
+    async replace(claim: RepeatClaim): Promise<void> {
+      await records.replaceOne({ _id: claim.id }, freshDocument(claim, now()), { upsert: true });
+    },
+
+    async find(id: string): Promise<RepeatRecord | undefined> {
+      const found = await records.findOne({ _id: id }, { readConcern: 'majority' });
+      return found === null || found.expires.getTime() <= now() ? undefined : toRecord(found);
+    },
+
+    async renew({ id, made }: RepeatName, aliveUntil: number): Promise<void> {
+      await records.updateOne({ _id: id, task: made }, { $set: { alive_until: aliveUntil } });
+    },
+
+    /** Keeps the answer; nobody is given it before `complete`. Repeatable. */
+    async store({ id, made }: RepeatName, answer: AnswerToStore): Promise<void> {
+      const record = await records.findOne({ _id: id, task: made }, { projection: { expires: 1 } });
+      if (record === null) return;
+      let documents = 0;
+      for (const data of cut(answer.body ?? [])) {
+        const _id = bodyId(made, documents);
+        const document = { data: new Binary(data), expires: record.expires };
+        await bodies.replaceOne({ _id }, document, { upsert: true });
+        documents += 1;
+      }
+      const { status, mayRetry } = answer;
+      await records.updateOne(
+        { _id: id, task: made },
+        {
+          $set: {
+            state: 'stored',
+            status,
+            may_retry: mayRetry,
+            ...(answer.body === undefined ? {} : { documents }),
+          },
+        },
+      );
+    },
+
+    async complete({ id, made }: RepeatName): Promise<void> {
+      await records.updateOne({ _id: id, task: made }, { $set: { state: 'done' } });
+    },
+
+    /** The same key may be used again: nothing was sent. */
+    async forget({ id, made }: RepeatName): Promise<void> {
+      await records.deleteOne({ _id: id, task: made });
+    },
+
+    /** Throws when a part is missing. */
+    async readBody(made: string, documents: number): Promise<Uint8Array[]> {
+      const parts: Uint8Array[] = [];
+      for (let n = 0; n < documents; n += 1) {
+        const found = await bodies.findOne({ _id: bodyId(made, n) });
+        if (found === null) throw new Error(`part ${n} of the answer of ${made} is missing`);
+        parts.push(found.data.value());
+      }
+      return parts;
+    },
+  };
+}
+
+function freshDocument(claim: RepeatClaim, at: number): Omit<RepeatDocument, '_id'> {
+  const { made, fingerprint, aliveUntil } = claim;
+  return {
+    task: made,
+    fingerprint,
+    ...(aliveUntil === undefined ? {} : { state: 'running', alive_until: aliveUntil }),
+    created_at: at,
+    expires: new Date(at + claim.keptMs),
+  };
+}
+
+function toRecord(document: RepeatDocument): RepeatRecord {
+  const { _id: id, task: made, fingerprint, state = 'done', alive_until: aliveUntil = 0 } = document;
+  const { status, may_retry: mayRetry = true, documents } = document;
+  const answer = status === undefined ? undefined : { status, mayRetry, ...defined({ documents }) };
+  return { id, made, fingerprint, state, aliveUntil, ...defined({ answer }) };
+}
+
+function bodyId(made: string, n: number): string {
+  return `${made}/${n}`;
+}
+
+/** The same bytes in pieces of one document each; one piece is in memory twice at a time. */
+function* cut(parts: readonly Uint8Array[]): Generator<Uint8Array> {
+  let piece: Uint8Array[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    let rest = part;
+    while (rest.length > 0) {
+      const slice = rest.subarray(0, documentBytes - bytes);
+      rest = rest.subarray(slice.length);
+      piece.push(slice);
+      bytes += slice.length;
+      if (bytes < documentBytes) continue;
+      yield Buffer.concat(piece);
+      piece = [];
+      bytes = 0;
+    }
+  }
+  if (bytes > 0) yield Buffer.concat(piece);
+}
