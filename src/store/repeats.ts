@@ -1,6 +1,6 @@
 import { defined } from '../domain/defined.ts';
-import { Binary } from 'mongodb';
 import type { Collection, Db } from 'mongodb';
+import { createAnswerBodyStore } from './answer-bodies.ts';
 import { ensureIndexes, isDuplicateKey } from './mongo.ts';
 
 /**
@@ -46,13 +46,6 @@ interface RepeatDocument {
   readonly expires: Date;
 }
 
-interface BodyDocument {
-  /** `<made>/<n>` */
-  readonly _id: string;
-  readonly data: Binary;
-  readonly expires: Date;
-}
-
 export interface RepeatClaim {
   readonly id: string;
   readonly made: string;
@@ -73,17 +66,18 @@ export interface AnswerToStore {
 /** A record as long as it is that of this request. */
 export type RepeatName = Pick<RepeatClaim, 'id' | 'made'>;
 
-const documentBytes = 4 * 1024 * 1024;
-
 export type RepeatStore = ReturnType<typeof createRepeatStore>;
 
 export function createRepeatStore(db: Db, now: () => number) {
   const records: Collection<RepeatDocument> = db.collection<RepeatDocument>('idempotency');
-  const bodies: Collection<BodyDocument> = db.collection<BodyDocument>('image_result_bodies');
+  const bodies = createAnswerBodyStore(db);
+  const change = async ({ id, made }: RepeatName, fields: Partial<RepeatDocument>): Promise<void> => {
+    await records.updateOne({ _id: id, task: made }, { $set: fields });
+  };
   return {
     async ensureIndexes(): Promise<void> {
-      const expiry = [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }] as const;
-      await Promise.all([ensureIndexes(records, expiry), ensureIndexes(bodies, expiry)]);
+      const expiry = { name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 };
+      await Promise.all([ensureIndexes(records, [expiry]), bodies.ensureIndexes()]);
     },
 
     /** Undefined: the claim is the caller's. Else what an earlier one made of the key. */
@@ -114,38 +108,19 @@ export function createRepeatStore(db: Db, now: () => number) {
       return found === null || found.expires.getTime() <= now() ? undefined : toRecord(found);
     },
 
-    async renew({ id, made }: RepeatName, aliveUntil: number): Promise<void> {
-      await records.updateOne({ _id: id, task: made }, { $set: { alive_until: aliveUntil } });
-    },
+    renew: (name: RepeatName, aliveUntil: number) => change(name, { alive_until: aliveUntil }),
 
     /** Keeps the answer; nobody is given it before `complete`. Repeatable. */
-    async store({ id, made }: RepeatName, answer: AnswerToStore): Promise<void> {
-      const record = await records.findOne({ _id: id, task: made }, { projection: { expires: 1 } });
+    async store(name: RepeatName, { status, mayRetry, body }: AnswerToStore): Promise<void> {
+      const { made } = name;
+      const record = await records.findOne({ _id: name.id, task: made }, { projection: { expires: 1 } });
       if (record === null) return;
-      let documents = 0;
-      for (const data of cut(answer.body ?? [])) {
-        const _id = bodyId(made, documents);
-        const document = { data: new Binary(data), expires: record.expires };
-        await bodies.replaceOne({ _id }, document, { upsert: true });
-        documents += 1;
-      }
-      const { status, mayRetry } = answer;
-      await records.updateOne(
-        { _id: id, task: made },
-        {
-          $set: {
-            state: 'stored',
-            status,
-            may_retry: mayRetry,
-            ...(answer.body === undefined ? {} : { documents }),
-          },
-        },
-      );
+      const { expires } = record;
+      const documents = body === undefined ? undefined : await bodies.write({ made, body, expires });
+      await change(name, { state: 'stored', status, may_retry: mayRetry, ...defined({ documents }) });
     },
 
-    async complete({ id, made }: RepeatName): Promise<void> {
-      await records.updateOne({ _id: id, task: made }, { $set: { state: 'done' } });
-    },
+    complete: (name: RepeatName) => change(name, { state: 'done' }),
 
     /** The same key may be used again: nothing was sent. */
     async forget({ id, made }: RepeatName): Promise<void> {
@@ -153,15 +128,7 @@ export function createRepeatStore(db: Db, now: () => number) {
     },
 
     /** Throws when a part is missing. */
-    async readBody(made: string, documents: number): Promise<Uint8Array[]> {
-      const parts: Uint8Array[] = [];
-      for (let n = 0; n < documents; n += 1) {
-        const found = await bodies.findOne({ _id: bodyId(made, n) });
-        if (found === null) throw new Error(`part ${n} of the answer of ${made} is missing`);
-        parts.push(found.data.value());
-      }
-      return parts;
-    },
+    readBody: (made: string, documents: number) => bodies.read(made, documents),
   };
 }
 
@@ -181,28 +148,4 @@ function toRecord(document: RepeatDocument): RepeatRecord {
   const { status, may_retry: mayRetry = true, documents } = document;
   const answer = status === undefined ? undefined : { status, mayRetry, ...defined({ documents }) };
   return { id, made, fingerprint, state, aliveUntil, ...defined({ answer }) };
-}
-
-function bodyId(made: string, n: number): string {
-  return `${made}/${n}`;
-}
-
-/** The same bytes in pieces of one document each; one piece is in memory twice at a time. */
-function* cut(parts: readonly Uint8Array[]): Generator<Uint8Array> {
-  let piece: Uint8Array[] = [];
-  let bytes = 0;
-  for (const part of parts) {
-    let rest = part;
-    while (rest.length > 0) {
-      const slice = rest.subarray(0, documentBytes - bytes);
-      rest = rest.subarray(slice.length);
-      piece.push(slice);
-      bytes += slice.length;
-      if (bytes < documentBytes) continue;
-      yield Buffer.concat(piece);
-      piece = [];
-      bytes = 0;
-    }
-  }
-  if (bytes > 0) yield Buffer.concat(piece);
 }

@@ -1,0 +1,75 @@
+import { Binary } from 'mongodb';
+import type { Collection, Db } from 'mongodb';
+import { ensureIndexes } from './mongo.ts';
+
+interface BodyDocument {
+  /** `<made>/<n>` */
+  readonly _id: string;
+  readonly data: Binary;
+  /** For MongoDB's TTL. */
+  readonly expires: Date;
+}
+
+/** Well below MongoDB's 16 MB. */
+const documentBytes = 4 * 1024 * 1024;
+
+/** The bodies of answers that are kept for a repeat of their request, cut into documents. */
+export function createAnswerBodyStore(db: Db) {
+  const bodies: Collection<BodyDocument> = db.collection<BodyDocument>('image_result_bodies');
+  return {
+    async ensureIndexes(): Promise<void> {
+      await ensureIndexes(bodies, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
+    },
+
+    /** How many documents it took. Repeatable. */
+    async write(answer: {
+      readonly made: string;
+      readonly body: readonly Uint8Array[];
+      readonly expires: Date;
+    }): Promise<number> {
+      const { made, body, expires } = answer;
+      let documents = 0;
+      for (const data of cut(body)) {
+        const _id = bodyId(made, documents);
+        await bodies.replaceOne({ _id }, { data: new Binary(data), expires }, { upsert: true });
+        documents += 1;
+      }
+      return documents;
+    },
+
+    /** Throws when a part is missing. */
+    async read(made: string, documents: number): Promise<Uint8Array[]> {
+      const parts: Uint8Array[] = [];
+      for (let n = 0; n < documents; n += 1) {
+        const found = await bodies.findOne({ _id: bodyId(made, n) });
+        if (found === null) throw new Error(`part ${n} of the answer of ${made} is missing`);
+        parts.push(found.data.value());
+      }
+      return parts;
+    },
+  };
+}
+
+function bodyId(made: string, n: number): string {
+  return `${made}/${n}`;
+}
+
+/** The same bytes in pieces of one document each; one piece is in memory twice at a time. */
+function* cut(parts: readonly Uint8Array[]): Generator<Uint8Array> {
+  let piece: Uint8Array[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    let rest = part;
+    while (rest.length > 0) {
+      const slice = rest.subarray(0, documentBytes - bytes);
+      rest = rest.subarray(slice.length);
+      piece.push(slice);
+      bytes += slice.length;
+      if (bytes < documentBytes) continue;
+      yield Buffer.concat(piece);
+      piece = [];
+      bytes = 0;
+    }
+  }
+  if (bytes > 0) yield Buffer.concat(piece);
+}
