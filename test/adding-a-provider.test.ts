@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const project = fileURLToPath(new URL('..', import.meta.url));
+const page = readFileSync(join(project, 'docs/adding-a-provider.md'), 'utf8');
+/** The page names this vendor as the example of its list. */
+const example = 'dashscope';
+
+function filesBelow(path: string): string[] {
+  const absolute = join(project, path);
+  if (!statSync(absolute).isDirectory()) return [path];
+  return readdirSync(absolute, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(path, name))
+    .filter((name) => statSync(join(project, name)).isFile());
+}
+
+/** Paths in the first column of files, such as `src/providers/<name>/*.ts`. */
+const listed = [...page.matchAll(/^\|[^|]*\|([^|]*)\|$/gm)]
+  .flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)])
+  .map(([, path = '']) => path.replace('<name>', example).replace(/\*.*$/, ''))
+  .filter((path) => path.includes('/') || path.includes('.'));
+
+it('docs/adding-a-provider.md lists every file of the product that a provider touches', () => {
+  const product = [
+    'src',
+    'workflows',
+    'activities',
+    'deploy',
+    'gateway.example.yaml',
+    'Dockerfile',
+    'docker-compose.yml',
+  ];
+  const touched = product
+    .flatMap(filesBelow)
+    .filter((path) => readFileSync(join(project, path), 'utf8').toLowerCase().includes(example));
+  expect(touched).toContain('src/local/gateway.local.yaml');
+  const unlisted = touched.filter((path) => !listed.some((entry) => path.startsWith(entry)));
+  expect(unlisted).toEqual([]);
+});
