@@ -93,6 +93,18 @@ export const jobVendors: readonly JobVendor[] = [
     model: 'wan2.6-t2v',
     moderatedLater: 'moderation_output',
   }),
+  jobs(find('dashscope').video, video, {
+    name: 'dashscope Wan 3.0',
+    path: '/dashscope/api/v1',
+    model: 'wan3.0-video',
+    moderatedLater: 'moderation_output',
+  }),
+  jobs(find('dashscope').video, video, {
+    name: 'dashscope HappyHorse',
+    path: '/dashscope/api/v1',
+    model: 'happyhorse-1.1-t2v',
+    moderatedLater: 'moderation_output',
+  }),
   jobs(find('dashscope').imageTask, picture, {
     name: 'dashscope image',
     path: '/dashscope/api/v1',
@@ -121,5 +133,7 @@ export const imageVendors: readonly ImageVendor[] = [
   image('ark', { path: '/ark/api/v3', model: 'dola-seedream-5-5-261028' }),
   image('ark', { path: '/ark/api/v3', model: 'seedream-5-0-260128' }),
   image('openai', { path: '/openai/v1', model: 'gpt-image-2' }),
+  { ...image('dashscope', { path: '/dashscope/api/v1', model: 'wan2.7-image' }), request: picture },
+  { ...image('dashscope', { path: '/dashscope/api/v1', model: 'qwen-image-2.0' }), request: picture },
   { ...image('dashscope', { path: '/dashscope/api/v1', model: 'wan2.6-image' }), request: picture },
 ];

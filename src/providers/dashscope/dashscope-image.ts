@@ -27,7 +27,7 @@ import type { ResultItem, SettleFacts } from '../../domain/task.ts';
  */
 export const dashscopeImage: SynchronousImageProvider = {
   imageForms: ['url', 'data'],
-  imagesPerCall: () => 1,
+  imagesPerCall,
   check: (request, model) => (isSynchronous(model) ? checkSynchronous(request, model) : wrongWay),
   generate,
 };
@@ -50,6 +50,12 @@ function isSynchronous(model: string): boolean {
   return /^(?:qwen-image|z-image|wan2\.[6-9])/.test(model);
 }
 
+/** Source: the vendor's table of image models. */
+function imagesPerCall(model: string): number {
+  if (/^qwen-image-(?:[23]\.|edit-plus)/.test(model)) return 6;
+  return /^wan2\.[67]-image/.test(model) ? 4 : 1;
+}
+
 function isEditModel(model: string): boolean {
   return /imageedit|i2i/.test(model);
 }
@@ -59,12 +65,13 @@ const taskImagesMax = 4;
 
 function checkSynchronous(request: ImageRequest, model: string): RequestIssue | undefined {
   if (request.mask !== undefined) return { param: 'mask', message: 'The model takes no mask.' };
-  const takesImages = /edit|^wan|^qwen-image-2/.test(model);
+  const takesImages = /edit|^wan|^qwen-image-[23]/.test(model);
+  const imagesMax = model.startsWith('wan2.7') ? 9 : editImagesMax;
   const count = request.images.length;
-  if (count > (takesImages ? editImagesMax : 0)) {
+  if (count > (takesImages ? imagesMax : 0)) {
     return {
       param: 'image',
-      message: takesImages ? `At most ${editImagesMax} images.` : 'The model takes no images.',
+      message: takesImages ? `At most ${imagesMax} images.` : 'The model takes no images.',
     };
   }
   if (count === 0 && model.includes('edit')) {
@@ -116,6 +123,8 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
       parameters: {
         ...pick(request.extra, [...parameterFields, 'negative_prompt']),
         ...sizeField(request.size),
+        // Always: some models make four images unless told otherwise.
+        n: request.n,
       },
     },
     signal: context.signal,

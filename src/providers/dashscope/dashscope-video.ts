@@ -9,8 +9,9 @@ import { signedUrlExpiry } from '../shared/http-outcome.ts';
 import type { OperationStatus, PossibleOutput, RequestIssue, VideoProvider } from '../provider.ts';
 
 /**
- * Wan videos. Not covered: `videoedit`, `happyhorse`, templates and voices. The upstream knows no draft mode, no last
- * frame, no callback, and no list that a lost job could be found in.
+ * Wan and HappyHorse videos. Not covered: the editing models, continuation, templates, voices, documents and web pages as
+ * references. The upstream knows no draft mode, no
+ * last frame, no callback, and no list that a lost job could be found in.
  */
 export const dashscopeVideo: VideoProvider = {
   cancelUntil: 'queued',
@@ -29,7 +30,7 @@ export const dashscopeVideo: VideoProvider = {
 function renders({ resolution, duration }: VideoRequest): PossibleOutput {
   return defined({
     resolutions: resolution === undefined ? ['720p', '1080p'] : undefined,
-    seconds: duration === undefined ? { min: secondsUnsaid, max: secondsUnsaid } : undefined,
+    seconds: duration === 'auto' ? secondsChosen : duration === undefined ? secondsUsual : undefined,
   });
 }
 
@@ -46,7 +47,9 @@ function checkInputs(
   if (audios.length > model.audiosMax) {
     return issue(
       'audios',
-      model.audiosMax === 0 ? 'The model takes no audio.' : 'The model takes one audio.',
+      model.audiosMax === 0
+        ? 'The model accepts no audio.'
+        : `The model accepts at most ${model.audiosMax} audio.`,
     );
   }
   switch (model.kind) {
@@ -67,19 +70,50 @@ function checkInputs(
         : issue('images', 'The model takes a first and a last frame.');
     case 'r2v':
       return inputType === 'reference' && images.length + videos.length > 0
-        ? undefined
+        ? checkReferences(images, videos, model)
         : issue('input_type', 'The model takes reference images or videos.');
+    case 'any':
+      return inputType === 'first_last_frame'
+        ? checkFrames(images, [...videos, ...audios])
+        : checkReferences(images, videos, model);
+    case 'edit':
+      return issue('model', 'Models that edit a video are not served.');
     default:
       return model.kind satisfies never;
   }
 }
 
+/** Frames and references never go together. */
+function checkFrames(images: readonly string[], others: readonly string[]): RequestIssue | undefined {
+  if (others.length > 0) return { param: 'input_type', message: 'first_last_frame accepts images only.' };
+  return images.length >= 1 && images.length <= 2
+    ? undefined
+    : { param: 'images', message: 'first_last_frame accepts one or two images.' };
+}
+
+function checkReferences(
+  images: readonly string[],
+  videos: readonly string[],
+  { kind, references }: WanModel,
+): RequestIssue | undefined {
+  const tooMany = (param: string, max: number): RequestIssue => ({
+    param,
+    message: max === 0 ? `The model accepts no ${param}.` : `The model accepts at most ${max} ${param}.`,
+  });
+  if (videos.length > references.videos) return tooMany('videos', references.videos);
+  // The references of this kind are counted together.
+  const counted = kind === 'r2v' ? images.length + videos.length : images.length;
+  return counted > references.images ? tooMany('images', references.images) : undefined;
+}
+
 function checkOutput(request: VideoRequest, model: WanModel): RequestIssue | undefined {
   const { resolution, ratio, duration, draft, tools, generateAudio, seed } = request;
-  if (resolution !== undefined && videoSizes[resolution.toLowerCase()] === undefined) {
-    return { param: 'resolution', message: 'resolution must be 480p, 720p or 1080p.' };
+  if (resolution !== undefined && !model.resolutions.includes(resolution.toLowerCase())) {
+    return { param: 'resolution', message: `resolution must be one of ${model.resolutions.join(', ')}.` };
   }
-  if (duration === 'auto' || (duration !== undefined && !model.durations.includes(duration))) {
+  const fits =
+    duration === 'auto' ? model.autoDuration : model.durations.includes(duration ?? secondsUsual.min);
+  if (!fits) {
     return { param: 'duration', message: `duration must be one of ${model.durations.join(', ')}.` };
   }
   // Where a size is sent, it must exist: without one the upstream would render, and bill, its own.
@@ -112,7 +146,9 @@ const videoSizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const anySize = videoSizes['1080p'] ?? {};
 const resolutionUnsaid = '720p';
 const ratioUnsaid = '16:9';
-const secondsUnsaid = 5;
+const secondsUsual = { min: 5, max: 5 };
+/** Where the model chooses. */
+const secondsChosen = { min: 2, max: 30 };
 
 /** What of `metadata` belongs beside the prompt; the rest goes to the parameters. */
 const inputFields = ['negative_prompt'];
@@ -156,7 +192,7 @@ function buildBody(request: VideoRequest, name: string, model: WanModel): JsonOb
       ...Object.fromEntries(extra.filter(([field]) => !inputFields.includes(field))),
       ...shapeFields(request, model),
       ...defined({
-        duration: duration === 'auto' ? undefined : duration,
+        duration: duration === 'auto' ? -1 : duration,
         seed,
         watermark,
         audio: model.generatesAudio ? generateAudio : undefined,
@@ -170,15 +206,8 @@ function mediaFields(request: VideoRequest, model: WanModel): JsonObject {
   const [first, last] = images;
   const [audio] = audios;
   if (model.mediaList) {
-    const item = (type: string) => (url: string) => ({ type, url });
-    const frames = model.kind === 'i2v';
-    const media = [
-      ...images.map((url, index) =>
-        item(frames ? (index === 0 ? 'first_frame' : 'last_frame') : 'reference_image')(url),
-      ),
-      ...videos.map(item('reference_video')),
-      ...audios.map(item('driving_audio')),
-    ];
+    if (model.kind === 't2v') return defined({ audio_url: audio });
+    const media = mediaItems(request, model);
     return media.length === 0 ? {} : { media };
   }
   switch (model.kind) {
@@ -190,9 +219,24 @@ function mediaFields(request: VideoRequest, model: WanModel): JsonObject {
       return defined({ first_frame_url: first, last_frame_url: last });
     case 'r2v':
       return defined({ reference_urls: [...images, ...videos], audio_url: audio });
+    case 'any':
+    case 'edit':
+      return {};
     default:
       return model.kind satisfies never;
   }
+}
+
+function mediaItems({ inputType, images, videos, audios }: VideoRequest, { kind }: WanModel): JsonObject[] {
+  const item = (type: string) => (url: string) => ({ type, url });
+  const frames = kind === 'i2v' || (kind === 'any' && inputType === 'first_last_frame');
+  return [
+    ...images.map((url, index) =>
+      item(frames ? (index === 0 ? 'first_frame' : 'last_frame') : 'reference_image')(url),
+    ),
+    ...videos.map(item('reference_video')),
+    ...audios.map(item(kind === 'i2v' ? 'driving_audio' : 'reference_audio')),
+  ];
 }
 
 function shapeFields({ resolution, ratio }: VideoRequest, model: WanModel): JsonObject {

@@ -83,12 +83,12 @@ describe('a video', () => {
             { type: 'last_frame', url: picture2 },
           ],
         },
-        parameters: { resolution: '720P', ratio: '16:9' },
+        parameters: { resolution: '720P' },
       },
     ],
     [
       'of references of the newest model is a list',
-      { inputType: 'reference', images: [picture], videos: [clip], audios: [sound] },
+      { inputType: 'reference', images: [picture], videos: [clip] },
       'wan2.7-r2v',
       {
         input: {
@@ -96,7 +96,6 @@ describe('a video', () => {
           media: [
             { type: 'reference_image', url: picture },
             { type: 'reference_video', url: clip },
-            { type: 'driving_audio', url: sound },
           ],
         },
         parameters: {},
@@ -188,6 +187,105 @@ describe('a video', () => {
     ['tools', { tools: [] }, 'wan2.6-t2v', 'metadata.tools'],
     ['sound of an old model', { generateAudio: true }, 'wan2.2-t2v-plus', 'metadata.generate_audio'],
     ['a negative seed', { seed: -1 }, 'wan2.6-t2v', 'metadata.seed'],
+  ])('check: %s', (_, request, model, param) => {
+    expect(video.check?.(videoRequest(request), model)?.param).toBe(param);
+  });
+
+  it.each<[string, Partial<VideoRequest>, string, object]>([
+    [
+      'two frames of 3.0',
+      { inputType: 'first_last_frame', images: [picture, picture2], resolution: '720p', ratio: '16:9' },
+      'wan3.0-video',
+      {
+        input: {
+          prompt: 'a fox in the snow',
+          media: [
+            { type: 'first_frame', url: picture },
+            { type: 'last_frame', url: picture2 },
+          ],
+        },
+        parameters: { resolution: '720P', ratio: '16:9' },
+      },
+    ],
+    [
+      'references of 3.0, of a length and shape that the model chooses',
+      {
+        inputType: 'reference',
+        images: [picture],
+        videos: [clip],
+        audios: [sound],
+        duration: 'auto',
+        ratio: 'adaptive',
+      },
+      'wan3.0-video-prime',
+      {
+        input: {
+          prompt: 'a fox in the snow',
+          media: [
+            { type: 'reference_image', url: picture },
+            { type: 'reference_video', url: clip },
+            { type: 'reference_audio', url: sound },
+          ],
+        },
+        parameters: { duration: -1 },
+      },
+    ],
+    [
+      'sound for text of 2.7',
+      { audios: [sound], resolution: '1080p' },
+      'wan2.7-t2v',
+      { input: { prompt: 'a fox in the snow', audio_url: sound }, parameters: { resolution: '1080P' } },
+    ],
+    [
+      'a first frame of HappyHorse, which has no switch for sound',
+      { inputType: 'first_last_frame', images: [picture], duration: 3, generateAudio: false },
+      'happyhorse-1.1-i2v',
+      {
+        input: { prompt: 'a fox in the snow', media: [{ type: 'first_frame', url: picture }] },
+        parameters: { duration: 3 },
+      },
+    ],
+  ])('sends %s', async (_, request, model, body) => {
+    expect(video.check?.(videoRequest(request), model)).toBeUndefined();
+    const { url, json } = await submitVideo(request, model);
+    expect(url).toBe('/services/aigc/video-generation/video-synthesis');
+    expect(json).toEqual({ model, ...body });
+  });
+
+  const references = (count: number) => Array.from({ length: count }, () => picture);
+  it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
+    ['30 s of 3.0', { duration: 30 }, 'wan3.0-video', undefined],
+    ['31 s of 3.0', { duration: 31 }, 'wan3.0-video', 'duration'],
+    ['ten images of 3.0', { inputType: 'reference', images: references(10) }, 'wan3.0-video', undefined],
+    ['eleven images of 3.0', { inputType: 'reference', images: references(11) }, 'wan3.0-video', 'images'],
+    [
+      'frames and a video of 3.0',
+      { inputType: 'first_last_frame', images: [picture], videos: [clip] },
+      'wan3.0-video',
+      'input_type',
+    ],
+    ['480p of 2.7', { resolution: '480p' }, 'wan2.7-t2v', 'resolution'],
+    [
+      'six references of 2.7',
+      { inputType: 'reference', images: references(5), videos: [clip] },
+      'wan2.7-r2v',
+      'images',
+    ],
+    ['2 s of HappyHorse', { duration: 2 }, 'happyhorse-1.1-t2v', 'duration'],
+    [
+      'nine of HappyHorse',
+      { inputType: 'reference', images: references(9) },
+      'happyhorse-1.1-r2v',
+      undefined,
+    ],
+    [
+      'a video of HappyHorse',
+      { inputType: 'reference', images: [picture], videos: [clip] },
+      'happyhorse-1.1-r2v',
+      'videos',
+    ],
+    ['sound of HappyHorse', { generateAudio: true }, 'happyhorse-1.1-t2v', 'metadata.generate_audio'],
+    ['an edit', { inputType: 'reference', videos: [clip] }, 'wan2.7-videoedit', 'model'],
   ])('check: %s', (_, request, model, param) => {
     expect(video.check?.(videoRequest(request), model)?.param).toBe(param);
   });

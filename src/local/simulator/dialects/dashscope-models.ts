@@ -60,7 +60,9 @@ const image: DashScopeModel = {
 const qwenSizes = ['1664*928', '1472*1104', '1328*1328', '1104*1472', '928*1664'];
 
 const families: readonly (readonly [pattern: RegExp, model: DashScopeModel])[] = [
-  [/^(wan2\.7-(t2v|i2v|r2v|videoedit)|happyhorse-1\.0-[\w-]+)$/, { ...video, resolutions: allResolutions, durations: longVideo, fullUsage: true }],
+  [/^wan3\.0-video(-prime)?$/, { ...video, needs: [], resolutions: allResolutions, durations: [-1, ...Array.from({ length: 29 }, (_, index) => index + 2)], fullUsage: true }],
+  [/^(wan2\.7|happyhorse-1\.[01])-(i2v|r2v)(-[\d-]+)?$/, { ...video, needs: ['media'], resolutions: allResolutions, durations: longVideo, fullUsage: true }],
+  [/^(wan2\.7-(t2v|videoedit)|happyhorse-1\.[01]-[\w-]+)$/, { ...video, resolutions: allResolutions, durations: longVideo, fullUsage: true }],
   [/^wan2\.6-(t2v|r2v)$/, { ...video, sizes: allSizes, durations: longVideo }],
   [/^wan2\.6-i2v(-flash)?$/, { ...video, needs: ['img_url'], resolutions: allResolutions, durations: longVideo }],
   [/^wan2\.5-t2v-preview$/, { ...video, sizes: allSizes, durations: [5, 10] }],
@@ -71,6 +73,8 @@ const families: readonly (readonly [pattern: RegExp, model: DashScopeModel])[] =
   [/^(wanx|wan2\.)[\w.]*-t2i[\w-]*$/, image],
   [/^(wanx2\.1-imageedit)$/, { ...image, services: [services.imageToImage], needs: ['prompt', 'function', 'base_image_url'] }],
   [/^wan2\.5-i2i[\w-]*$/, { ...image, services: [services.imageToImage], needs: ['prompt', 'images'] }],
+  [/^(wan2\.7-image(-pro)?)$/, { ...image, services: [services.imageGeneration, services.multimodal], needs: ['messages'], side: [512, 4096] }],
+  [/^qwen-image-(2\.0|2\.0-pro|3\.0-pro)$/, { ...image, services: [services.multimodal], needs: ['messages'], side: [512, 2048], imagesMax: 6 }],
   [/^wan2\.6-image$/, { ...image, services: [services.imageGeneration, services.multimodal], needs: ['messages'] }],
   [/^qwen-image-(edit[\w-]*|max)$/, { ...image, services: [services.multimodal], needs: ['messages'], sizes: qwenSizes, side: undefined, imagesMax: 1, defaultSize: '1328*1328' }],
   [/^qwen-image(-plus)?$/, { ...image, services: [services.textToImage, services.multimodal], sizes: qwenSizes, side: undefined, imagesMax: 1, defaultSize: '1664*928' }],

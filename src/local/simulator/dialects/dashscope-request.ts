@@ -75,7 +75,8 @@ function findMistake(
   if (!isSize(size, model)) return `The size is not match ${JSON.stringify(size)}`;
   if (!isOneOf(resolution, model.resolutions))
     return `The resolution is not supported: ${JSON.stringify(resolution)}`;
-  if (ratio !== undefined && !(model.fullUsage && isOneOf(ratio, videoRatios)))
+  const isChosen = ratio === 'adaptive' && model.durations.includes(-1);
+  if (ratio !== undefined && !isChosen && !(model.fullUsage && isOneOf(ratio, videoRatios)))
     return `The ratio is not supported: ${JSON.stringify(ratio)}`;
   if (duration !== undefined && !(typeof duration === 'number' && model.durations.includes(duration))) {
     return `The duration is not supported: ${JSON.stringify(duration)}`;
@@ -111,7 +112,7 @@ export function settleDashScope(
 ): DashScopeDetail {
   const refusal = findMistake(parameters, model);
   const { size, resolution, ratio, duration, n } = refusal === undefined ? parameters : {};
-  const shape = typeof ratio === 'string' ? ratio : (faults.text('ratio') ?? '16:9');
+  const shape = typeof ratio === 'string' && ratio !== 'adaptive' ? ratio : (faults.text('ratio') ?? '16:9');
   const inferred =
     model.resolutions.length > 0
       ? videoSize(typeof resolution === 'string' ? resolution : '720P', shape)
@@ -122,7 +123,7 @@ export function settleDashScope(
     chat: service === services.multimodal || service === services.imageGeneration,
     width,
     height,
-    seconds: typeof duration === 'number' ? duration : secondsDefault,
+    seconds: typeof duration === 'number' && duration > 0 ? duration : secondsDefault,
     images: typeof n === 'number' ? n : 1,
     ratio: shape,
     watermark: parameters['watermark'] === true,
