@@ -80,9 +80,18 @@ async function openStorage(
   { storage, directory, s3 }: GatewayConfig['results'],
   { DATA_DIR }: Environment,
 ): Promise<ResultStorage | undefined> {
-  if (storage === 'directory') return createDirectoryStorage(join(DATA_DIR, directory));
-  if (storage === 'none' || s3 === undefined) return undefined;
-  // The library is large, and most processes never need it.
-  const { createS3Storage } = await import('./s3-storage.ts');
-  return createS3Storage(s3);
+  switch (storage) {
+    case 'none':
+      return undefined;
+    case 'directory':
+      return createDirectoryStorage(join(DATA_DIR, directory));
+    case 's3': {
+      if (s3 === undefined) throw new TypeError('results.s3 is required with storage: s3');
+      // The library is large, and most processes never need it.
+      const { createS3Storage } = await import('./s3-storage.ts');
+      return createS3Storage(s3);
+    }
+    default:
+      return storage satisfies never;
+  }
 }
