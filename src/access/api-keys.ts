@@ -130,6 +130,7 @@ function toCaller(key: KeyDocument): Caller {
     key: key.id,
     ...defined({ models: key.models }),
     ...defined({ channels: key.channels }),
+    ...defined({ assetUrls: key.asset_urls }),
     ...defined({ requestsPerMinute: key.requests_per_minute }),
     ...defined({ concurrentTasks: key.concurrent_tasks }),
   };

@@ -19,6 +19,7 @@ interface NewKey {
   readonly name?: string;
   readonly models?: readonly string[];
   readonly channels?: readonly string[];
+  readonly assetUrls?: boolean;
   readonly requestsPerMinute?: number;
   readonly concurrentTasks?: number;
   readonly expiresAt?: number;
@@ -31,6 +32,7 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
     .option('--name <name>')
     .option('--models <list>', 'comma-separated; absent: all', parseList)
     .option('--channels <list>', 'comma-separated; absent: all', parseList)
+    .option('--asset-urls', 'media may be asset://… of an upstream account; absent: not')
     .option('--requests-per-minute <n>', 'absent: no limit', parseCount)
     .option('--concurrent-tasks <n>', 'absent: no limit', parseCount)
     .option('--expires-at <time>', 'such as 2030-01-31 or 2030-01-31T12:00Z', parseTime)
@@ -41,6 +43,7 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
           name: options.name,
           models: options.models,
           channels: options.channels,
+          asset_urls: options.assetUrls,
           requests_per_minute: options.requestsPerMinute,
           concurrent_tasks: options.concurrentTasks,
           expires_at: options.expiresAt,

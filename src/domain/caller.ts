@@ -6,6 +6,8 @@ export interface Caller {
   /** Absent: all. */
   readonly models?: readonly string[];
   readonly channels?: readonly string[];
+  /** May name assets in an upstream account. Absent: not. */
+  readonly assetUrls?: boolean;
   readonly requestsPerMinute?: number;
   readonly concurrentTasks?: number;
 }

@@ -21,6 +21,9 @@ export function newTaskId(randomBytes: RandomBytes): string {
 
 export const taskIdPattern = /^task_[0-9A-Za-z]{22,64}$/;
 
+/** What the gateway itself writes where an upstream lets it mark a job: `mediary-<task>-<n>`. No caller may. */
+export const markerPattern = /^mediary-.*-\d+$/is;
+
 /** Id of the record of a task's n-th submission. */
 export function attemptId(task: string, n: number): string {
   return `${task}:${n}`;

@@ -10,6 +10,7 @@ const topLevelDomains =
 const patterns: readonly (readonly [RegExp, string])[] = [
   [/data:[\w.+-]*\/?[\w.+-]*;base64,[A-Za-z0-9+/=_-]*/gi, '[data]'],
   [/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>`)\]}]+/gi, '[url]'],
+  [/\beyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)*/g, '[key]'],
   [/\b(?:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, '[key]'],
   [/\b(?:token|key)\s+(?=[A-Za-z._-]*\d)[A-Za-z0-9._~+/=-]{8,}/gi, '[key]'],
   [
@@ -23,10 +24,16 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   ],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '[id]'],
   [/\[[0-9a-f:.]*:[0-9a-f:.]*\](?::\d+)?/gi, '[host]'],
+  // Short forms: ::1, fe80::1%eth0, ::ffff:10.0.0.1, 2001:db8::
+  [/(?<![\w:.])(?=[:.]*[0-9a-f])[0-9a-f:]*::[0-9a-f:.]*(?:%\w+)?(?<![.])(?!\w)/gi, '[host]'],
   [/\b(?:[0-9a-f]{1,4}:){3,7}:?[0-9a-f]{0,4}\b/gi, '[host]'],
   [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g, '[host]'],
   [new RegExp(`\\b(?:[a-z0-9_-]+\\.)+(?:${topLevelDomains})\\b(?::\\d+)?(?:/[^\\s"'<>]*)?`, 'gi'), '[host]'],
   [/\blocalhost(?::\d+)?\b/gi, '[host]'],
+  // Paths of files: two names deep, or one with a suffix; or with a drive.
+  [/(?<![\w./-])(?:~|\.{1,2})?(?:\/[\w.@+-]+){2,}\/?(?<!\.)/g, '[path]'],
+  [/(?<![\w./-])(?:~|\.{1,2})?\/[\w@+-]+\.[a-z]\w{0,4}\b/gi, '[path]'],
+  [/\b[a-z]:\\[^\s"'<>|]+/gi, '[path]'],
   // Base64 and hexadecimal: long, and holding what no sentence holds.
   [/(?<![\w+/=])(?=[A-Za-z0-9+/_-]*\d)(?=[A-Za-z0-9+/_-]*[A-Za-z])[A-Za-z0-9+/_-]{40,}={0,2}/g, '[data]'],
   [/(?<![\w-])(?=(?:[A-Za-z_-]*\d){4})[A-Za-z0-9_-]{16,}(?![\w-])/g, '[id]'],

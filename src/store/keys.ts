@@ -13,6 +13,8 @@ export interface KeyDocument {
   /** Absent: all. */
   readonly models?: readonly string[];
   readonly channels?: readonly string[];
+  /** May name assets in an upstream account, `asset://…`. Absent: not. */
+  readonly asset_urls?: boolean;
   readonly requests_per_minute?: number;
   readonly concurrent_tasks?: number;
   readonly expires_at?: number;

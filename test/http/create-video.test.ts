@@ -208,10 +208,7 @@ describe('the field rules', () => {
       { inputType: 'reference', videos: ['https://a.example/v.mp4'] },
     ],
     [{ audios: ['https://a.example/v.mp3'] }, { inputType: 'reference' }],
-    [
-      { images: ['asset://asset-1', 'data:image/png;base64,AA=='] },
-      { images: ['asset://asset-1', 'data:image/png;base64,AA=='] },
-    ],
+    [{ images: ['data:image/png;base64,AA=='] }, { images: ['data:image/png;base64,AA=='] }],
     [{ duration: 7 }, { duration: 7 }],
     [{ duration: '7' }, { duration: 7 }],
     [{ duration: '7s' }, { duration: 7 }],
@@ -347,6 +344,36 @@ describe('the field rules', () => {
     expect((await account.create({ prompt: '😀'.repeat(32_001) })).status).toBe(400);
   });
 });
+
+describe('media that are no web address', () => {
+  it.each<[string, Record<string, unknown>, string]>([
+    ['text in place of a sound', { audios: ['data:text/plain,hello'] }, 'audios[0]'],
+    ['a sound in place of an image', { images: ['data:audio/mpeg;base64,AA=='] }, 'images[0]'],
+    ['data of no type', { image: 'data:,hello' }, 'image'],
+    ["another account's asset", { images: ['asset://asset-1'] }, 'images[0]'],
+    ['an asset in capitals', { videos: ['ASSET://asset-1'] }, 'videos[0]'],
+  ])('400: %s', async (_, body, param) => {
+    const account = await world.newAccount();
+    const answer = await account.create(body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toMatchObject({ code: 'media_url_not_allowed', param });
+  });
+
+  it('assets pass with a key that may name them', async () => {
+    const account = await world.newAccount({ key: { asset_urls: true } });
+    expect((await account.create({ images: ['asset://asset-1'] })).status).toBe(200);
+  });
+});
+
+it.each(['mediary-7H77VMJdwZ6JvAV4sP80PR0w-1', ' MEDIARY-x-12'])(
+  '400: an end-user id in the form of our own marker: %s',
+  async (safety_identifier) => {
+    const account = await world.newAccount();
+    const answer = await account.create({ metadata: { safety_identifier } });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toMatchObject({ param: 'metadata.safety_identifier' });
+  },
+);
 
 describe('the price sees what the upstream will', () => {
   it.each<[Record<string, unknown>, string]>([

@@ -24,6 +24,10 @@ const body = z.object({
   name: z.string().max(nameCharactersMax).default(''),
   models: permitted.optional().meta({ description: 'Absent: all.' }),
   channels: permitted.optional().meta({ description: 'Absent: all.' }),
+  asset_urls: z.boolean().optional().meta({
+    description:
+      'true: media may be `asset://…`. Such an asset belongs to the upstream account, which all callers share: only for keys that are trusted with all of them.',
+  }),
   requests_per_minute: limit.optional(),
   concurrent_tasks: limit.optional(),
   expires_at: z.int().optional().meta({ description: 'Unix seconds, in the future.' }),
@@ -84,14 +88,15 @@ function checkPermitted(asked: z.output<typeof body>, catalogue: Deps['catalogue
 
 type Restrictions = Pick<
   KeyDocument,
-  'models' | 'channels' | 'requests_per_minute' | 'concurrent_tasks' | 'expires_at'
+  'models' | 'channels' | 'asset_urls' | 'requests_per_minute' | 'concurrent_tasks' | 'expires_at'
 >;
 
 function restrictions(asked: z.output<typeof body>): Restrictions {
-  const { models, channels, requests_per_minute, concurrent_tasks, expires_at } = asked;
+  const { models, channels, asset_urls, requests_per_minute, concurrent_tasks, expires_at } = asked;
   return {
     ...defined({ models }),
     ...defined({ channels }),
+    ...defined({ asset_urls }),
     ...defined({ requests_per_minute }),
     ...defined({ concurrent_tasks }),
     ...(expires_at === undefined ? {} : { expires_at: expires_at * 1000 }),

@@ -38,7 +38,7 @@ export function createVideo(deps: Deps): Route {
     ],
     async handle({ body, caller, meta }) {
       const idempotencyKey = idempotencyKeyOf(meta);
-      const { ignored, ...video } = parseVideo(body, deps);
+      const { ignored, ...video } = parseVideo(body, caller, deps);
       try {
         const task = await deps.admissions.run(caller.account, () =>
           deps.createTask({

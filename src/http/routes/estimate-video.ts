@@ -31,7 +31,7 @@ export function estimateVideo(deps: Deps): Route {
       'channel_not_allowed',
     ],
     async handle({ body, caller, meta }) {
-      const { request, ignored } = parseVideo(body, deps);
+      const { request, ignored } = parseVideo(body, caller, deps);
       const plan = deps.catalogue.plan(request, caller);
       return jsonReply(
         presentEstimate(plan, {

@@ -53,16 +53,17 @@ export function explainRoute(deps: Deps): Route {
 }
 
 async function callerOf(id: string | undefined, { keys }: Deps): Promise<Caller> {
-  if (id === undefined) return { account: '', key: '' };
+  if (id === undefined) return { account: '', key: '', assetUrls: true };
   const key = await keys.find(id);
   if (key === undefined)
     throw new GatewayError('key_not_found', 'There is no key with this id.', { param: 'key' });
-  const { account, models, channels } = key;
+  const { account, models, channels, asset_urls: assetUrls } = key;
   return {
     account,
     key: id,
     ...defined({ models }),
     ...defined({ channels }),
+    ...defined({ assetUrls }),
   };
 }
 
@@ -74,7 +75,7 @@ async function parse(
   const model = deps.catalogue.model(request.model, caller);
   const input = { params: {}, query: {}, body: withoutNulls(request) };
   if (model.kind === 'video')
-    return parseVideo(parseInput(z.object({ body: videoBodySchema }), input).body, deps).request;
+    return parseVideo(parseInput(z.object({ body: videoBodySchema }), input).body, caller, deps).request;
   if (deps.images === undefined)
     throw new GatewayError('unsupported_parameter', 'This process makes no images.', {
       param: 'request.model',

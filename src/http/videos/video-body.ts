@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { markerPattern } from '../../domain/ids.ts';
 import { inputTypes } from '../../domain/request.ts';
 import type { Duration, JsonValue } from '../../domain/request.ts';
 import { parseJsonText } from '../bodies/json-scanner.ts';
@@ -62,7 +63,13 @@ const metadataFields = z
     callback_url: z.string().min(1).max(callbackUrlCharactersMax).optional(),
     seed: z.int().optional(),
     execution_expires_after: z.int().min(1).max(expiresAfterSecondsMax).optional(),
-    safety_identifier: z.string().min(1).max(safetyIdentifierCharactersMax).optional(),
+    safety_identifier: z
+      .string()
+      .min(1)
+      .max(safetyIdentifierCharactersMax)
+      // A caller's job must not be found in place of a lost one of the gateway's.
+      .refine((text) => !markerPattern.test(text.trim()), 'has a form that the gateway keeps for itself')
+      .optional(),
     tools: jsonStructure.optional(),
     // Where the top level does not say it: the price must see what the upstream will.
     mode: word.optional(),

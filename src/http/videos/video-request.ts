@@ -1,4 +1,5 @@
 import { defined } from '../../domain/defined.ts';
+import type { Caller } from '../../domain/caller.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { InputType, VideoRequest } from '../../domain/request.ts';
 import { parseSize } from '../output-size.ts';
@@ -25,10 +26,14 @@ export interface AddressChecks {
  * Applies the field rules: `images` before `image`, `duration` before `seconds`, the top level before `metadata`, and
  * `size` where resolution or ratio is absent. What of `metadata` nobody consumed stays in `extra`. Throws GatewayError.
  */
-export function parseVideo(body: VideoBody, checks: AddressChecks): ParsedVideo {
+export function parseVideo(
+  body: VideoBody,
+  caller: Pick<Caller, 'assetUrls'>,
+  checks: AddressChecks,
+): ParsedVideo {
   const metadata = body.metadata ?? {};
   const { callback_url, execution_expires_after } = metadata;
-  const media = checkMedia(collectMedia(body), checks);
+  const media = checkMedia(collectMedia(body), caller, checks);
   const output = resolveOutput(body, metadata);
   if (callback_url !== undefined) checkCallback(callback_url, checks);
   return {
@@ -53,6 +58,8 @@ interface MediaField {
   readonly urls: readonly string[];
   /** The wire name of an item. */
   readonly nameOf: (index: number) => string;
+  /** What a data URL here must hold. */
+  readonly mediaType: 'image' | 'video' | 'audio';
 }
 
 interface Media {
@@ -65,26 +72,37 @@ interface Media {
 function collectMedia({ image, images = [], videos = [], audios = [] }: VideoBody): Media {
   const single = image !== undefined && images.length === 0;
   return {
-    images: single ? { urls: [image], nameOf: () => 'image' } : field('images', images),
-    videos: field('videos', videos),
-    audios: field('audios', audios),
+    images: single ? { urls: [image], nameOf: () => 'image', mediaType: 'image' } : field('image', images),
+    videos: field('video', videos),
+    audios: field('audio', audios),
     ignored: image !== undefined && !single ? ['image'] : [],
   };
 }
 
-function field(name: string, urls: readonly string[]): MediaField {
-  return { urls, nameOf: (index) => `${name}[${index}]` };
+function field(mediaType: MediaField['mediaType'], urls: readonly string[]): MediaField {
+  return { urls, mediaType, nameOf: (index) => `${mediaType}s[${index}]` };
 }
 
-/** Left to the channel's own check: uploaded assets of an upstream, and media inside the request. */
-const opaqueReference = /^(?:asset:\/\/|data:)/i;
+const assetReference = /^asset:\/\//i;
+const dataUrl = /^data:([^/;,]*)/i;
 const webAddress = /^https?:\/\//i;
 
-function checkMedia(media: Media, { checkMediaUrl }: AddressChecks): Media {
-  for (const { urls, nameOf } of [media.images, media.videos, media.audios]) {
+function checkMedia(
+  media: Media,
+  caller: Pick<Caller, 'assetUrls'>,
+  { checkMediaUrl }: AddressChecks,
+): Media {
+  const reasonAgainst = (url: string, mediaType: string): string | undefined => {
+    if (webAddress.test(url)) return checkMediaUrl(url);
+    const inline = dataUrl.exec(url)?.[1];
+    if (inline !== undefined)
+      return inline.toLowerCase() === mediaType ? undefined : `Its data must be of type ${mediaType}/….`;
+    if (!assetReference.test(url)) return 'Media are http or https URLs.';
+    return caller.assetUrls === true ? undefined : 'This API key may not name assets of an upstream account.';
+  };
+  for (const { urls, nameOf, mediaType } of [media.images, media.videos, media.audios]) {
     urls.forEach((url, index) => {
-      if (opaqueReference.test(url)) return;
-      const reason = webAddress.test(url) ? checkMediaUrl(url) : 'Media are http or https URLs.';
+      const reason = reasonAgainst(url, mediaType);
       if (reason === undefined) return;
       const param = nameOf(index);
       throw new GatewayError('media_url_not_allowed', `The address in ${param} is not allowed. ${reason}`, {
