@@ -9,6 +9,7 @@ import { errorTable, taskErrorCodes } from '../src/domain/errors.ts';
 import { failureClasses } from '../src/domain/failure.ts';
 import { createDocument, errorCodesOf, openApiPath } from '../src/http/openapi.ts';
 import { createRoutes } from '../src/http/routes/index.ts';
+import { documentText } from '../scripts/document.ts';
 import type { RouteDeps } from '../src/http/deps.ts';
 
 /** The documentation and the code say the same, in both directions. */
@@ -129,6 +130,34 @@ describe('the OpenAPI document', () => {
     ]); // prettier-ignore
   });
 
+  it('says what else is answered: not modified, parts of files, bad queries', () => {
+    const full = JSON.parse(documentText()) as { paths: Record<string, Record<string, Operation>> };
+    const statuses = (method: string, path: string) =>
+      Object.keys(full.paths[path]?.[method]?.responses ?? {});
+    expect(statuses('get', '/v1/videos/generations/{task_id}')).toEqual(
+      expect.arrayContaining(['200', '304', '400']),
+    );
+    expect(statuses('get', '/media/{task_id}/{name}')).toEqual(expect.arrayContaining(['206', '304', '416']));
+    expect(statuses('get', '/v1/models/{model}')).toContain('404');
+    for (const [path, item] of Object.entries(full.paths)) {
+      if (JSON.stringify(item['get']?.parameters ?? []).includes('"in":"query"')) {
+        expect([path, statuses('get', path)]).toEqual([path, expect.arrayContaining(['400'])]);
+      }
+    }
+  });
+
+  it('names a server, describes the callback, and leaves misspelt fields no room', () => {
+    const full = JSON.parse(documentText());
+    expect(full.servers).toEqual([expect.objectContaining({ url: '/' })]);
+    expect(full.webhooks.taskEnded.post.requestBody.required).toBe(true);
+    for (const name of ['VideoRequest', 'ImageGenerationRequest', 'ImageEditRequest']) {
+      const schema = full.components.schemas[name];
+      expect(schema.examples).toHaveLength(1);
+      expect(schema.properties.prompt).toMatchObject({ pattern: '\\S' });
+      expect(schema.additionalProperties ?? false).toBe(false);
+    }
+  });
+
   it('is plain JSON without dangling references', () => {
     const text = JSON.stringify(document);
     const names = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name);
@@ -141,6 +170,7 @@ interface Operation {
   readonly summary: string;
   readonly security: readonly unknown[];
   readonly responses: object;
+  readonly parameters?: readonly unknown[];
 }
 
 /** Declarations alone: no handler runs. */

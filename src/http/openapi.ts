@@ -1,10 +1,12 @@
 import { defined } from '../domain/defined.ts';
 import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi';
 import type { RouteConfig } from '@asteasolutions/zod-to-openapi';
+import { z } from 'zod';
 import { errorTable } from '../domain/errors.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { errorSchema } from './error-response.ts';
-import type { Route } from './route.ts';
+import { taskSchema } from './presenters/video-task.ts';
+import type { Route, Success } from './route.ts';
 
 type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>;
 
@@ -24,6 +26,8 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
   for (const route of routes) {
     route.paths.forEach((path, index) => registry.registerPath(describe(route, path, index)));
   }
+  registry.registerWebhook({ ...taskEnded, path: 'taskEnded' });
+  const used = new Set(routes.map(({ tag }) => tag));
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: {
@@ -31,21 +35,63 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
       version: '1',
       description:
         'One address for video and image generation. Every code of an error body is explained in docs/errors.md.',
+      contact: { name: 'Whoever runs this gateway' },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
+    servers: [{ url: '/', description: 'Where this document came from.' }],
+    tags: Object.entries(tagDescriptions)
+      .filter(([name]) => [...used].some((tag) => tag === name))
+      .map(([name, description]) => ({ name, description })),
   });
 }
+
+const tagDescriptions: Readonly<Record<Route['tag'] | 'Callbacks', string>> = {
+  Videos: 'Video generation tasks.',
+  Images: 'Images, and image generation tasks.',
+  Models: 'What the key may use.',
+  Account: 'The account of the key.',
+  Service: 'Health, metrics, this document, and the address that upstreams call.',
+  Operators: 'For whoever runs the gateway: accounts, keys, tasks, channels.',
+  Callbacks: 'What the gateway sends to the `callback_url` of a task.',
+};
+
+const taskEnded: Omit<RouteConfig, 'path'> = {
+  method: 'post',
+  operationId: 'taskEnded',
+  summary: 'A task has succeeded or failed',
+  description:
+    'Sent to `metadata.callback_url` with the headers of the Standard Webhooks specification, and repeated until it is accepted. The body is what GET of the task returns.',
+  tags: ['Callbacks'],
+  security: [],
+  request: {
+    headers: z.object({
+      'webhook-id': z.string().meta({ description: 'The same for every attempt.' }),
+      'webhook-timestamp': z.string().meta({ description: 'Unix seconds.' }),
+      'webhook-signature': z
+        .string()
+        .meta({ description: '`v1,` and an HMAC-SHA256 in base64; several, divided by spaces.' }),
+    }),
+    body: { required: true, content: { 'application/json': { schema: taskSchema } } },
+  },
+  responses: {
+    '2XX': { description: 'Delivered.' },
+    '410': { description: 'Not wanted: it is not sent again.' },
+    default: { description: 'Sent again later.' },
+  },
+};
 
 const schemes = { key: [{ apiKey: [] }], admin: [{ adminToken: [] }], none: [] };
 
 function describe(route: Route, path: string, index: number): RouteConfig {
-  const { params, query, body } = route.input.shape;
+  const { params, query } = route.input.shape;
+  const body = route.documentedBody ?? route.input.shape.body;
   const alias = index > 0;
   return {
     method: route.method,
     path: openApiPath(path),
     operationId: alias ? `${route.operationId}Alias${index > 1 ? index : ''}` : route.operationId,
     summary: alias ? `${route.summary} (alias)` : route.summary,
-    ...defined({ description: route.description }),
+    description: route.description ?? `${route.summary}.`,
     tags: [route.tag],
     security: schemes[route.authentication],
     request: {
@@ -61,7 +107,13 @@ function describe(route: Route, path: string, index: number): RouteConfig {
             },
           }),
     },
-    responses: { 200: describeSuccess(route), ...describeErrors(route) },
+    responses: {
+      200: describeSuccess(route.success),
+      ...Object.fromEntries(
+        Object.entries(route.otherAnswers ?? {}).map(([status, answer]) => [status, describeSuccess(answer)]),
+      ),
+      ...describeErrors(route),
+    },
   };
 }
 
@@ -70,11 +122,18 @@ export function openApiPath(path: string): string {
   return path.replace(/\{?:([A-Za-z_]+)\}?/g, '{$1}');
 }
 
-function describeSuccess({ success }: Route): RouteConfig['responses'][string] {
+function describeSuccess(success: Success): RouteConfig['responses'][string] {
   const { description, schema, mediaType = 'application/json' } = success;
+  if (mediaType === 'none') return { description };
+  const types = [mediaType].flat();
   return {
     description,
-    content: { [mediaType]: { schema: schema ?? (mediaType === 'text/plain' ? { type: 'string' } : {}) } },
+    content: Object.fromEntries(
+      types.map((type) => [
+        type,
+        { schema: schema ?? (type === 'application/json' ? {} : { type: 'string' }) },
+      ]),
+    ),
   };
 }
 
@@ -84,6 +143,7 @@ export function errorCodesOf(route: Route): readonly ErrorCode[] {
     ...(route.authentication === 'none' ? [] : (['invalid_api_key'] as const)),
     ...(route.authentication === 'key' ? (['rate_limit_exceeded'] as const) : []),
     ...(route.readBody === undefined ? [] : bodyCodes),
+    ...(route.input.shape.query === undefined ? [] : (['invalid_parameter'] as const)),
     ...route.errors,
     'unsupported_media_type',
     'method_not_allowed',

@@ -27,9 +27,13 @@ interface Operation {
   readonly paths: readonly [string, ...string[]];
   /** Absent: the route takes no body, and one that is sent is not read. */
   readonly readBody?: BodyReader;
+  /** Where the document says another body than `input`: what clients should send, of what the service bears with. */
+  readonly documentedBody?: z.ZodType;
   /** For the document; the handler reads them from `meta`. */
   readonly headers?: z.ZodObject;
   readonly success: Success;
+  /** Answers of other statuses that are no errors with the common body. */
+  readonly otherAnswers?: Readonly<Record<number, Success>>;
   /** Beside those that its authentication, its body and every route imply. */
   readonly errors: readonly ErrorCode[];
   /** Where a code has another status than usual. */
@@ -56,7 +60,8 @@ export interface Success {
   readonly description: string;
   /** Absent: the answer is not JSON of ours. */
   readonly schema?: z.ZodType;
-  readonly mediaType?: string;
+  /** Several: any of them. `none`: no body. */
+  readonly mediaType?: string | readonly string[];
 }
 
 export interface RawRequest {

@@ -12,6 +12,8 @@ const mediaTypes = {
   gif: 'image/gif',
 } as const;
 
+export const storedMediaTypes: readonly string[] = Object.values(mediaTypes);
+
 export type MediaExtension = keyof typeof mediaTypes;
 
 /** This many first bytes decide. */

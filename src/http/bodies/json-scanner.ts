@@ -1,8 +1,8 @@
 import { GatewayError } from '../../domain/errors.ts';
 
 /** What a JSON text may hold, so that nothing that walks its value holds the event loop. */
-export const jsonNodesMax = 20_000;
-export const jsonKeysMax = 2_000;
+export const jsonNodesMax = 10_000;
+export const jsonKeysMax = 1_000;
 export const jsonDepthMax = 64;
 
 const quote = 0x22;

@@ -34,7 +34,7 @@ const anyJson = z
   .custom<JsonValue>((value) => !isDeeperThan(value, extraDepthMax), {
     error: `may be nested at most ${extraDepthMax} levels deep`,
   })
-  .meta({ type: ['string', 'number', 'boolean', 'object', 'array'] });
+  .meta({ type: ['string', 'number', 'boolean', 'object', 'array'], items: {} });
 
 const metadataFields = z
   .object({
@@ -52,25 +52,50 @@ const metadata = z.preprocess((value, context) => {
   return z.NEVER;
 }, metadataFields);
 
-const fields = z
-  .object({
-    model: z.string().min(1).max(modelCharactersMax),
-    prompt,
-    image: references.optional(),
-    mask: reference.optional(),
-    n: z.int().min(1).optional(),
-    size: word.optional().meta({ description: '`<width>x<height>`, or a word that the model lists.' }),
-    quality: word.optional(),
-    response_format: z.enum(['url', 'b64_json']).optional(),
-    stream: z.boolean().optional(),
-    metadata: metadata.optional().meta({
-      description: 'For models that answer with a task: `callback_url`, `execution_expires_after`.',
-    }),
-  })
-  .catchall(anyJson);
+const shape = {
+  model: z.string().min(1).max(modelCharactersMax),
+  prompt,
+  image: references.optional(),
+  mask: reference.optional(),
+  n: z.int().min(1).optional(),
+  size: word.optional().meta({ description: '`<width>x<height>`, or a word that the model lists.' }),
+  quality: word.optional(),
+  response_format: z.enum(['url', 'b64_json']).optional(),
+  stream: z.boolean().optional(),
+  metadata: metadata.optional().meta({
+    description: 'For models that answer with a task: `callback_url`, `execution_expires_after`.',
+  }),
+};
 
-export const imageGenerationBodySchema = fields.meta({ id: 'ImageGenerationRequest' });
-export const imageEditBodySchema = fields.extend({ image: references }).meta({ id: 'ImageEditRequest' });
+const fields = z.object(shape).catchall(anyJson);
+
+export const imageGenerationBodySchema = fields;
+export const imageEditBodySchema = fields.extend({ image: references });
+
+/** What some upstream of ours knows beside these; each model takes its own part of them. */
+const passedOn = {
+  style: word.optional(),
+  background: word.optional(),
+  moderation: word.optional(),
+  output_format: word.optional(),
+  output_compression: z.number().optional(),
+  input_fidelity: word.optional(),
+  negative_prompt: z.string().optional(),
+  guidance_scale: z.number().optional(),
+  seed: z.int().optional(),
+  watermark: z.boolean().optional(),
+  user: z.string().optional(),
+};
+
+const example = { model: 'image-model', prompt: 'A red cube', size: '1024x1024' };
+
+/** For the document: other fields go to upstreams too, but a client that misspells one is told so by its types. */
+export const documentedGenerationBody = z
+  .object({ ...shape, ...passedOn })
+  .meta({ id: 'ImageGenerationRequest', examples: [example] });
+export const documentedEditBody = z
+  .object({ ...shape, ...passedOn, image: references })
+  .meta({ id: 'ImageEditRequest', examples: [{ ...example, image: 'https://media.example/a.png' }] });
 
 export type ImageBody = z.output<typeof fields>;
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { taskIdPattern } from '../../domain/ids.ts';
 import type { KeptResults } from '../../results/results.ts';
-import { mediaTypeOf } from '../../results/media-types.ts';
+import { mediaTypeOf, storedMediaTypes } from '../../results/media-types.ts';
 import type { ByteRange, StoredFile } from '../../results/storage.ts';
 import { matchesEtag } from '../etag.ts';
 import { notModified, openRoute } from '../route.ts';
@@ -32,7 +32,13 @@ export function getMedia({ storage, links, now }: MediaDeps): Route {
       params: z.object({ task_id: z.string(), name: z.string() }),
       query: z.object({ expires: z.string().default(''), sig: z.string().default('') }),
     }),
-    success: { description: 'The file, or the part asked for (206).', mediaType: 'video/mp4' },
+    headers: z.object({ range: z.string().optional(), 'if-none-match': z.string().optional() }),
+    success: { description: 'The file.', mediaType: storedMediaTypes },
+    otherAnswers: {
+      206: { description: 'The part that `range` asks for.', mediaType: storedMediaTypes },
+      304: { description: 'The copy of `if-none-match` is current.', mediaType: 'none' },
+      416: { description: '`range` lies outside of the file.', mediaType: 'text/plain' },
+    },
     errors: ['task_not_found'],
     async handle({ params: { task_id: task, name }, query: { expires, sig }, meta }) {
       const mediaType = mediaTypeOf(name);

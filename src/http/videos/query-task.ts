@@ -37,6 +37,7 @@ export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): R
     input: z.object({ params: taskParams, query }),
     headers: z.object({ 'if-none-match': z.string().optional() }),
     success: { description: 'The task as it is now.', schema: taskSchema },
+    otherAnswers: { 304: { description: 'The copy of `if-none-match` is current.', mediaType: 'none' } },
     errors: ['task_not_found', 'missing_parameter', 'invalid_parameter'],
     async handle({ params, query: { wait = 0 }, caller, meta }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind });

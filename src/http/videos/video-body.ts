@@ -119,7 +119,10 @@ export const videoBodySchema = z
         'Upstream parameters: an object, or a string that holds it as JSON. What the gateway does not know goes upstream as it came.',
     }),
   })
-  .meta({ id: 'VideoRequest' });
+  .meta({
+    id: 'VideoRequest',
+    examples: [{ model: 'video-model', prompt: 'A paper boat on a rainy street', duration: 5 }],
+  });
 
 export const videoFieldNames: ReadonlySet<string> = new Set(Object.keys(videoBodySchema.shape));
 

@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { documentText } from './document.ts';
+
+/**
+ * `npm run check:document`: redocly and spectral find nothing in the OpenAPI document, and a client whose types
+ * openapi-typescript generates compiles, and refuses a misspelt field. The three are fetched for the run: they need an
+ * older compiler than ours, and some hundred packages.
+ */
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const directory = mkdtempSync(join(tmpdir(), 'mediary-document-'));
+
+const client = `import type { components, paths, webhooks } from './types.d.ts';
+
+type Create = paths['/v1/videos/generations']['post'];
+type Video = Create['requestBody']['content']['application/json'];
+type Created = Create['responses'][200]['content']['application/json'];
+type Ended = webhooks['taskEnded']['post']['requestBody']['content']['application/json'];
+type Image = components['schemas']['ImageGenerationRequest'];
+
+export const video: Video = { model: 'm', prompt: 'p', resolution: '720p', metadata: { seed: 1, theirs: [1] } };
+export const image: Image = { model: 'm', prompt: 'p', n: 1, seed: 7 };
+export const id = (created: Created): string => created.task_id;
+export const ended = ({ status, data }: Ended): string => \`\${status} \${data[0]?.url ?? ''}\`;
+// @ts-expect-error: a misspelt field
+export const misspeltVideo: Video = { model: 'm', prompt: 'p', resolutoin: '480p' };
+// @ts-expect-error: a misspelt field
+export const misspeltImage: Image = { model: 'm', prompt: 'p', qualty: 'high' };
+// @ts-expect-error: the prompt is required
+export const incomplete: Video = { model: 'm' };
+`;
+
+try {
+  writeFileSync(join(directory, 'openapi.json'), documentText());
+  writeFileSync(join(directory, '.spectral.yaml'), 'extends: ["spectral:oas"]\n');
+  writeFileSync(join(directory, 'client.ts'), client);
+  npx(['@redocly/cli@2.77.0'], ['redocly', 'lint', 'openapi.json', '--max-problems=100']);
+  npx(['@stoplight/spectral-cli@6.16.3'], ['spectral', 'lint', 'openapi.json', '--fail-severity=hint']);
+  npx(
+    ['typescript@5.9.3', 'openapi-typescript@7.13.0'],
+    ['openapi-typescript', 'openapi.json', '-o', 'types.d.ts'],
+  );
+  run(join(root, 'node_modules/.bin/tsc'), [
+    '--noEmit',
+    '--strict',
+    '--exactOptionalPropertyTypes',
+    '--noUncheckedIndexedAccess',
+    '--allowImportingTsExtensions',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2023',
+    '--types',
+    '',
+    'client.ts',
+  ]);
+  process.stdout.write('The document has no findings, and the generated client compiles.\n');
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}
+
+function npx(packages: readonly string[], command: readonly string[]): void {
+  run('npx', ['--yes', ...packages.map((name) => `--package=${name}`), '--', ...command]);
+}
+
+function run(program: string, args: readonly string[]): void {
+  execFileSync(program, args, { cwd: directory, stdio: 'inherit' });
+}
