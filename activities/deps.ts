@@ -11,7 +11,7 @@ import type { RequestStore } from '../src/store/requests.ts';
 import type { TaskStore } from '../src/store/tasks.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { ResultItem, TaskKind } from '../src/domain/task.ts';
-import type { RateLimiter } from '../src/capacity/rate-limiter.ts';
+import type { SubmitLimiter } from '../src/capacity/submit-limiter.ts';
 import type { StatusPoller } from './status-poller.ts';
 
 /** What activities are closures over. Built by src/worker.ts. */
@@ -53,7 +53,7 @@ export interface ChannelActivityDeps {
     options: { readonly timeoutMs: number; readonly headersFor: LinkHeaders },
   ) => Promise<readonly ResultItem[]>;
   /** One per channel and credential of this process. */
-  readonly submitLimiter: (candidate: RouteCandidate) => RateLimiter;
+  readonly submitLimiter: (candidate: RouteCandidate) => SubmitLimiter;
   readonly poller: (candidate: RouteCandidate, kind: TaskKind) => StatusPoller;
   /** Where upstreams reach us; absent: they cannot. */
   readonly publicUrl?: string;

@@ -35,6 +35,6 @@ export function requireTarget(deps: TargetDeps, target: Target): UpstreamTarget 
 }
 
 /** Benign: an operator's doing, which the message says how to undo. */
-function channelGone({ message }: ChannelGoneError): ApplicationFailure {
+export function channelGone({ message }: ChannelGoneError): ApplicationFailure {
   return ApplicationFailure.create({ message, type: 'ChannelGone', category: 'BENIGN' });
 }

@@ -3,11 +3,12 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { z } from 'zod';
 import { isLostJob } from '../src/domain/lost-job.ts';
 import { nextPollDelayMs } from '../src/domain/poll-schedule.ts';
-import { linkHeadersOf } from '../src/routing/channels.ts';
+import { ChannelGoneError, linkHeadersOf } from '../src/routing/channels.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { OperationStatus } from '../src/providers/provider.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { beating } from './heartbeat.ts';
+import { channelGone } from './open-target.ts';
 import type { PollInput, PollResult } from './types.ts';
 
 /** An attempt stays with short waits this long; a longer wait becomes a retry, which is a durable timer on the server. */
@@ -72,11 +73,12 @@ function worthKeeping(memory: Memory): Memory | undefined {
 type Seen = { readonly result: PollResult } | { readonly memory: Memory };
 
 async function ask(input: PollInput, memory: Memory, deps: ChannelActivityDeps): Promise<Seen> {
-  const poller = deps.poller(input.candidate, input.kind);
   try {
+    const poller = deps.poller(input.candidate, input.kind);
     const status = await beating(poller.status(input.operation, Context.current().cancellationSignal));
     return await record(status, input, memory, deps);
   } catch (error) {
+    if (error instanceof ChannelGoneError) throw channelGone(error);
     if (!(error instanceof UpstreamError)) throw error;
     return afterError(error, input, memory, deps);
   }

@@ -51,7 +51,8 @@ export function createSubmit(deps: ChannelActivityDeps) {
     }
     const barrier = await deps.gate.enter({ ...input, submitMs: target.config.timeouts.submit_ms });
     if (barrier !== undefined) return notNow(barrier, input, deps);
-    await beating(deps.submitLimiter(input.candidate).take(Context.current().cancellationSignal));
+    const waitMs = await enterLine(input);
+    if (waitMs !== undefined) throw waitInLine(waitMs);
     return post({ input, stored, target });
   };
 
@@ -71,11 +72,20 @@ export function createSubmit(deps: ChannelActivityDeps) {
     return { kind: 'rejected', code: word.code };
   }
 
+  function enterLine({ task, account, candidate }: SubmitInput): Promise<number | undefined> {
+    const { info, cancellationSignal } = Context.current();
+    const isBack = info.currentAttemptScheduledTimestampMs !== info.scheduledTimestampMs;
+    return deps.submitLimiter(candidate).enter({ task, account, isBack }, cancellationSignal);
+  }
+
   async function post({ input, stored, target }: Shipment): Promise<SubmitResult> {
     const id = attemptId(input.task, input.n);
     const claim: Claim = { id, owner: ownerName(deps), input, deps };
     const begun = await beating(persistently(() => attempts.begin(newAttempt(input), claim.owner), deps.now));
-    if (begun !== undefined) return resume(begun, input, deps);
+    if (begun !== undefined) {
+      deps.submitLimiter(input.candidate).giveBack();
+      return resume(begun, input, deps);
+    }
     const begunAt = deps.now();
     await racePoint('submit.begun', id);
     if (deps.now() - begunAt > stalledMs) return recordStall(claim);
@@ -111,6 +121,16 @@ export function createSubmit(deps: ChannelActivityDeps) {
       return new UpstreamError('ambiguous', 'The adapter failed.', { code: 'adapter_failed', cause: error });
     }
   }
+}
+
+/** Its turn comes later: the wait is a timer on the server, and holds nothing here. */
+function waitInLine(waitMs: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: `the channel's submissions per second are used; next look in ${Math.ceil(waitMs / 1000)} s`,
+    type: 'WaitsForItsTurn',
+    nextRetryDelay: waitMs,
+    category: 'BENIGN',
+  });
 }
 
 /** Names this run of the activity, so that a write whose outcome was lost is recognised as its own. */

@@ -18,7 +18,7 @@ import type { Environment } from './config/environment.ts';
 import type { Logger } from './observability/log.ts';
 import type { RouteCandidate } from './domain/routing.ts';
 import type { TaskKind } from './domain/task.ts';
-import { callbacksQueue, channelQueue, tasksQueue } from './domain/queues.ts';
+import { callbacksQueue, channelQueue, pollsQueue, tasksQueue } from './domain/queues.ts';
 import { createGuardedClient, scrub } from './http-client/index.ts';
 import { presentTask } from './http/presenters/video-task.ts';
 import { tidyKeySlots, tidySlots } from './capacity/slot-upkeep.ts';
@@ -26,6 +26,8 @@ import { createSubmitGate } from './capacity/submit-gate.ts';
 import { createReleaseDeadLeases } from './images/leases/release-dead-leases.ts';
 import { createRateLimiter } from './capacity/rate-limiter.ts';
 import type { RateLimiter } from './capacity/rate-limiter.ts';
+import { createSubmitLimiter } from './capacity/submit-limiter.ts';
+import type { SubmitLimiter } from './capacity/submit-limiter.ts';
 import { bundleWorkflows } from './temporal/workflow-bundle.ts';
 import { connectWorker, dataConverter } from './temporal/connection.ts';
 import { ensureReconcilerSchedule } from './temporal/reconciler-schedule.ts';
@@ -41,12 +43,12 @@ export interface RunningWorker {
 
 /** Each cached workflow saves a replay and costs about a megabyte. */
 const cachedWorkflowsMax = 500;
-/** Activities wait for others most of their time. */
+/** Of each of a channel's two queues. Activities wait for others most of their time. */
 const channelActivitiesMax = 1000;
 /** Beyond the longest submission: a submission on its way is never cut off. */
 const shutdownMarginMs = 15_000;
 
-/** Runs every queue: `tasks`, one per channel, `callbacks`. */
+/** Runs every queue: `tasks`, two per channel (submissions; what follows them), `callbacks`. */
 export async function startWorker(core: Core): Promise<RunningWorker> {
   const [workflowBundle, connection] = await Promise.all([bundleWorkflows(), connectWorker(core.temporal)]);
   const guarded = createGuardedClient({
@@ -64,12 +66,15 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   const channelActivities = createChannelActivities(channelDeps(core));
   const runChannels = () =>
     Promise.all(
-      core.config().channels.map(({ id }) =>
-        run(channelQueue(prefix, id), {
-          activities: { ...channelActivities },
-          maxConcurrentActivityTaskExecutions: channelActivitiesMax,
-        }),
-      ),
+      core
+        .config()
+        .channels.flatMap(({ id }) => [channelQueue(prefix, id), pollsQueue(prefix, id)])
+        .map((queue) =>
+          run(queue, {
+            activities: { ...channelActivities },
+            maxConcurrentActivityTaskExecutions: channelActivitiesMax,
+          }),
+        ),
     );
   await Promise.all([
     run(tasksQueue(prefix), tasksOptions(core, workflowBundle)),
@@ -80,11 +85,15 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   // A reload may bring new channels; the queues of channels that went away are served until the process ends.
   const onReload = (): void => void reloadChannels(core, runChannels);
   process.on('SIGHUP', onReload);
+  // A promise that somebody forgot must not end the work of all others; it is a bug, and logged as one.
+  const onUnhandled = (err: unknown): void => core.log.error({ err }, 'a rejection was not handled');
+  process.on('unhandledRejection', onUnhandled);
   const ended = Promise.all(runs).then(() => undefined);
   return {
     ended,
     async stop() {
       process.off('SIGHUP', onReload);
+      process.off('unhandledRejection', onUnhandled);
       for (const worker of workers.values()) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.allSettled(runs);
       await Promise.all([connection.close(), guarded.close()]);
@@ -193,7 +202,7 @@ function callbackDeps(core: Core, guarded: ReturnType<typeof createGuardedClient
 
 function channelDeps(core: Core): ChannelActivityDeps {
   const { tasks, requests, attempts } = core.stores;
-  const limiters = new Map<string, RateLimiter>();
+  const limiters = new Map<string, SubmitLimiter>();
   const pollers = new Map<string, StatusPoller>();
   const limiter = (perSecond: number): RateLimiter =>
     createRateLimiter({ perSecond, now: core.now, sleep: (ms, signal) => sleep(ms, undefined, { signal }) });
@@ -207,7 +216,12 @@ function channelDeps(core: Core): ChannelActivityDeps {
       (await core.results.kept?.copier.copy(task, items, options)) ?? items,
     submitLimiter: ({ channel, credential }) =>
       remember(limiters, `${channel}/${credential}`, () =>
-        limiter(core.channels(channel)?.config.limits.submits_per_second ?? 1),
+        createSubmitLimiter({
+          perSecond: () => core.channels(channel)?.config.limits.submits_per_second ?? 1,
+          now: core.now,
+          random: core.random,
+          sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+        }),
       ),
     poller: (candidate, kind) =>
       remember(pollers, `${candidate.channel}/${candidate.credential}/${kind}`, () =>

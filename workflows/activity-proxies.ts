@@ -5,7 +5,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { CallbackActivities, ChannelActivities, TaskActivities } from '../activities/types.ts';
-import { activityIds, callbacksQueue, channelQueue, prefixOf } from '../src/domain/queues.ts';
+import { activityIds, callbacksQueue, channelQueue, pollsQueue, prefixOf } from '../src/domain/queues.ts';
 
 /** Every timeout and retry rule of a task's activities, in one place. */
 
@@ -66,6 +66,10 @@ function queueOf(channel: string): string {
   return channelQueue(prefixOf(workflowInfo().taskQueue), channel);
 }
 
+function pollsQueueOf(channel: string): string {
+  return pollsQueue(prefixOf(workflowInfo().taskQueue), channel);
+}
+
 /** The submission: one at a time per task, addressed by operators as `submit`. */
 export function submitOn(channel: string, summary: string): Pick<ChannelActivities, 'submit'> {
   return proxyActivities<ChannelActivities>({
@@ -81,7 +85,7 @@ export function submitOn(channel: string, summary: string): Pick<ChannelActiviti
 
 export function findLostJobOn(channel: string): Pick<ChannelActivities, 'findLostJob'> {
   return proxyActivities<ChannelActivities>({
-    taskQueue: queueOf(channel),
+    taskQueue: pollsQueueOf(channel),
     summary: 'looking for the upstream job',
     startToCloseTimeout: '60s',
     heartbeatTimeout,
@@ -93,7 +97,7 @@ export function findLostJobOn(channel: string): Pick<ChannelActivities, 'findLos
 export function pollOn(channel: string, timeoutMs: number): Pick<ChannelActivities, 'poll'> {
   return proxyActivities<ChannelActivities>({
     activityId: activityIds.poll,
-    taskQueue: queueOf(channel),
+    taskQueue: pollsQueueOf(channel),
     summary: `waiting for ${channel}`,
     startToCloseTimeout: '2m',
     scheduleToCloseTimeout: timeoutMs,
@@ -105,7 +109,7 @@ export function pollOn(channel: string, timeoutMs: number): Pick<ChannelActiviti
 
 export function lastPollOn(channel: string): Pick<ChannelActivities, 'poll'> {
   return proxyActivities<ChannelActivities>({
-    taskQueue: queueOf(channel),
+    taskQueue: pollsQueueOf(channel),
     summary: 'last look before the deadline',
     startToCloseTimeout: '60s',
     scheduleToCloseTimeout: '2m',
@@ -116,7 +120,7 @@ export function lastPollOn(channel: string): Pick<ChannelActivities, 'poll'> {
 
 export function cancelOn(channel: string): Pick<ChannelActivities, 'cancelUpstream'> {
   return proxyActivities<ChannelActivities>({
-    taskQueue: queueOf(channel),
+    taskQueue: pollsQueueOf(channel),
     summary: 'asking the upstream to cancel',
     startToCloseTimeout: '30s',
     scheduleToCloseTimeout: '1m',

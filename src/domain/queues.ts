@@ -27,8 +27,14 @@ export function callbacksQueue(prefix: string): string {
   return `${prefix}callbacks`;
 }
 
+/** Submissions. */
 export function channelQueue(prefix: string, channel: string): string {
   return `${prefix}channel-${channel}`;
+}
+
+/** What follows a submission: polls, the last look, cancels and the search for lost jobs never wait behind submissions. */
+export function pollsQueue(prefix: string, channel: string): string {
+  return `${prefix}channel-${channel}-polls`;
 }
 
 /** The prefix of a workflow's own queue: workflows address the other queues of the same gateway. */

@@ -85,7 +85,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           }),
           gate: { enter: async () => undefined, report: async () => undefined, leave: async () => undefined },
           copyResults: async (_task, items) => items,
-          submitLimiter: () => ({ take: async () => undefined, pause: () => undefined }),
+          submitLimiter: () => ({ enter: async () => undefined, giveBack: () => undefined }),
           poller: () => ({ status: () => Promise.reject(new Error('no poller in this test')) }),
           scrub: (text) => text,
           log: createLogger({ level: 'silent', format: 'json' }),

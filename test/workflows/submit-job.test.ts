@@ -51,7 +51,7 @@ describe('the submission of a task', () => {
         taskQueue: `${prefix}tasks`,
         activities: { noteAttention },
       }),
-      ...['one', 'two'].map((id) =>
+      ...['one', 'one-polls', 'two', 'two-polls'].map((id) =>
         Worker.create({ connection, taskQueue: `${prefix}channel-${id}`, activities: channel }),
       ),
     ]);

@@ -1,0 +1,132 @@
+/**
+ * Paces the submissions of one credential in this process without holding anybody: whoever is early is told when to
+ * come again, and the wait is a timer on the server. A place in the line is an appointment, not a reserved token: one
+ * that is not kept costs nobody's turn.
+ */
+export interface SubmitLimiter {
+  /** Undefined: a token was taken, at most a second later; send now. Otherwise: come again after this long. */
+  enter(entrant: SubmitEntrant, signal: AbortSignal): Promise<number | undefined>;
+  /** The token was not used after all. */
+  giveBack(): void;
+}
+
+export interface SubmitEntrant {
+  readonly task: string;
+  /** Accounts take turns. */
+  readonly account: string;
+  /** It was here before, perhaps in another process: it does not stand behind those who have just come. */
+  readonly isBack: boolean;
+}
+
+export interface SubmitLimiterOptions {
+  /** Read each time: the configuration may have been loaded again. */
+  readonly perSecond: () => number;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** The longest wait inside an activity. */
+const inlineMaxMs = 1_000;
+/** Nobody waits longer for a next look: the rate may be raised, and other processes may have room. */
+const returnMaxMs = 300_000;
+/** An appointment that is this late is not kept: the task was cancelled, or came to another process. */
+const lapsesMs = 10_000;
+
+interface Appointment {
+  readonly account: string;
+  readonly at: number;
+}
+
+export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLimiterOptions): SubmitLimiter {
+  const intervalMs = (): number => 1000 / perSecond();
+  const { all: appointments, dropLapsed, countDue, appoint } = createAppointments({ now, intervalMs });
+  /** When the next token is free; in the past: as many as fit in between, at most a second's worth, are there. */
+  let freeAt = 0;
+
+  function untilFree(): number {
+    const burstMs = Math.max(0, 1000 - intervalMs());
+    freeAt = Math.max(freeAt, now() - burstMs);
+    return Math.max(0, freeAt - now());
+  }
+
+  async function takeToken(waitMs: number, signal: AbortSignal): Promise<void> {
+    freeAt += intervalMs();
+    try {
+      if (waitMs > 0) await sleep(waitMs, signal);
+    } catch (error) {
+      freeAt -= intervalMs();
+      throw error;
+    }
+  }
+
+  function mayTakeNow({ task, isBack }: SubmitEntrant): boolean {
+    // A token that lies there is nobody's: whoever has an appointment now may have come to another process.
+    if (isBack && untilFree() === 0) return true;
+    const kept = appointments.get(task);
+    if (kept !== undefined) return kept.at <= now() + inlineMaxMs;
+    return isBack || appointments.size === 0;
+  }
+
+  return {
+    async enter(entrant, signal) {
+      dropLapsed();
+      const waitMs = untilFree();
+      if (mayTakeNow(entrant) && waitMs <= inlineMaxMs) {
+        appointments.delete(entrant.task);
+        await takeToken(waitMs, signal);
+        return undefined;
+      }
+      const kept = appointments.get(entrant.task);
+      const isMissed = kept !== undefined && kept.at <= now() + inlineMaxMs;
+      if (isMissed) {
+        // Its time has come and others were faster: it comes again among those of whom the same is true.
+        const at = now() + waitMs + intervalMs() * countDue() * random();
+        appointments.set(entrant.task, { ...kept, at });
+        return Math.round(at - now());
+      }
+      const at = kept?.at ?? appoint(entrant, now() + waitMs);
+      return Math.round(Math.min(Math.max(at - now(), inlineMaxMs), returnMaxMs * (0.9 + 0.1 * random())));
+    },
+    giveBack() {
+      freeAt -= intervalMs();
+    },
+  };
+}
+
+/** Who is to come when. */
+function createAppointments({
+  now,
+  intervalMs,
+}: {
+  readonly now: () => number;
+  readonly intervalMs: () => number;
+}) {
+  /** In the order in which they were made. */
+  const appointments = new Map<string, Appointment>();
+
+  function dropLapsed(): void {
+    for (const [task, { at }] of appointments) if (at < now() - lapsesMs) appointments.delete(task);
+  }
+
+  function countDue(): number {
+    let due = 0;
+    for (const { at } of appointments.values()) if (at <= now() + inlineMaxMs) due += 1;
+    return due;
+  }
+
+  /** Behind everybody, or, of an account that has few, in between. */
+  function appoint({ task, account }: SubmitEntrant, from: number): number {
+    const accounts = new Set([account]);
+    let last = from;
+    for (const entry of appointments.values()) {
+      accounts.add(entry.account);
+      if (entry.account === account) last = Math.max(last, entry.at);
+    }
+    const at = last + intervalMs() * accounts.size;
+    appointments.set(task, { account, at });
+    return at;
+  }
+
+  return { all: appointments, dropLapsed, countDue, appoint };
+}

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { createStatusPoller } from '../../activities/status-poller.ts';
+import { createRateLimiter } from '../../src/capacity/rate-limiter.ts';
+import type { OperationStatus } from '../../src/providers/provider.ts';
+import { ChannelGoneError } from '../../src/routing/channels.ts';
+
+const pending: OperationStatus = { state: 'pending', phase: 'running' };
+const context = (signal: AbortSignal) => ({
+  request: () => Promise.reject(new Error('no network in this test')),
+  credential: { id: 'a', apiKey: 'k' },
+  baseUrl: 'http://upstream',
+  model: 'm',
+  signal,
+});
+const limiter = () => createRateLimiter({ perSecond: 1000, now: Date.now, sleep: async () => undefined });
+const never = new AbortController().signal;
+
+describe('a status poller whose credential was removed from gateway.yaml', () => {
+  // A rejection that nobody handles fails this run, as it would have ended the worker.
+  it.each([
+    ['one by one', {}],
+    ['in a list', { list: async () => new Map([['x', pending]]) }],
+  ])(
+    'fails each question with what to put back, and answers again when it is back (%s)',
+    async (_name, more) => {
+      let isGone = true;
+      const poller = createStatusPoller({
+        provider: { status: async () => pending, ...more },
+        context: (signal) => {
+          if (isGone) throw new ChannelGoneError('ark', 'a');
+          return context(signal);
+        },
+        limiter: limiter(),
+        timeoutMs: 1000,
+      });
+      const asked = await Promise.allSettled([
+        poller.status({ id: 'x' }, never),
+        poller.status({ id: 'y' }, never),
+      ]);
+      for (const result of asked) {
+        expect(result).toMatchObject({ status: 'rejected', reason: { name: 'ChannelGoneError' } });
+      }
+      isGone = false;
+      expect(await poller.status({ id: 'x' }, never)).toEqual(pending);
+    },
+  );
+});

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { createSubmitLimiter } from '../../src/capacity/submit-limiter.ts';
+import type { SubmitLimiter } from '../../src/capacity/submit-limiter.ts';
+
+/** A small world with a clock of its own: tasks that come, are told to come again, and come. */
+function world(perSecond: number, processes = 1) {
+  let clock = 0;
+  let seed = 1;
+  const random = () => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647;
+  const limiters: SubmitLimiter[] = Array.from({ length: processes }, () =>
+    createSubmitLimiter({
+      perSecond: () => perSecond / processes,
+      now: () => clock,
+      random,
+      // Inside the activity for at most a second: the clock of this world stands meanwhile.
+      sleep: async (ms) => {
+        expect(ms).toBeLessThanOrEqual(1000);
+      },
+    }),
+  );
+  const agenda: { at: number; task: string; account: string; isBack: boolean }[] = [];
+  const sentAt = new Map<string, number>();
+  let looks = 0;
+  return {
+    sentAt,
+    looks: () => looks,
+    arrive: (task: string, account: string, at: number) =>
+      void agenda.push({ at, task, account, isBack: false }),
+    cancel(task: string) {
+      const index = agenda.findIndex((entry) => entry.task === task);
+      if (index >= 0) agenda.splice(index, 1);
+    },
+    async run(untilMs: number) {
+      for (;;) {
+        agenda.sort((a, b) => a.at - b.at);
+        const next = agenda[0];
+        if (next === undefined || next.at > untilMs) return;
+        agenda.shift();
+        clock = Math.max(clock, next.at);
+        looks += 1;
+        const limiter = limiters[Math.floor(random() * processes)];
+        const waitMs = await limiter?.enter(next, new AbortController().signal);
+        if (waitMs === undefined) sentAt.set(next.task, clock);
+        // The timers of the server are up to a second late.
+        else agenda.push({ ...next, at: clock + waitMs + 1000 * random(), isBack: true });
+      }
+    },
+  };
+}
+
+const times = (sent: ReadonlyMap<string, number>): number[] => [...sent.values()].sort((a, b) => a - b);
+
+describe('the line before the submissions of a credential', () => {
+  it.each([
+    [2000, 1],
+    [1000, 2],
+    [1000, 3],
+  ])('submits %s tasks over %s processes at 3 a second, and nobody starves', async (tasks, processes) => {
+    const rate = 3;
+    const line = world(rate, processes);
+    for (let n = 0; n < tasks; n += 1) line.arrive(`t${n}`, 'a', 0);
+    await line.run(tasks * 1000);
+    expect(line.sentAt.size).toBe(tasks);
+    const last = times(line.sentAt).at(-1) ?? 0;
+    // Never faster than the limit, and not much slower, wherever the tasks come back to.
+    expect(last).toBeGreaterThan((tasks / rate) * 1000 * 0.98);
+    expect(last).toBeLessThan((tasks / rate) * 1000 * 1.5);
+    // A look costs the server two writes: a long wait is looked at every five minutes.
+    expect(line.looks()).toBeLessThan(tasks * 12);
+  });
+
+  it('never lets more through in a second than the limit and one second’s burst', async () => {
+    const line = world(3);
+    for (let n = 0; n < 300; n += 1) line.arrive(`t${n}`, 'a', 0);
+    await line.run(1_000_000);
+    const sent = times(line.sentAt);
+    for (let n = 0; n + 7 < sent.length; n += 1)
+      expect((sent[n + 7] ?? 0) - (sent[n] ?? 0)).toBeGreaterThan(400);
+    expect(line.sentAt.size).toBe(300);
+  });
+
+  it('keeps its rate when most of those who wait are cancelled', async () => {
+    const line = world(3);
+    for (let n = 0; n < 1000; n += 1) line.arrive(`t${n}`, 'a', 0);
+    await line.run(10_000);
+    for (let n = 0; n < 900; n += 1) line.cancel(`t${n}`);
+    for (let n = 0; n < 100; n += 1) line.arrive(`new${n}`, 'a', 20_000);
+    await line.run(600_000);
+    expect([...line.sentAt.keys()].filter((task) => task.startsWith('new'))).toHaveLength(100);
+  });
+
+  it('lets a small account in between the burst of a large one', async () => {
+    const line = world(3);
+    for (let n = 0; n < 1000; n += 1) line.arrive(`large${n}`, 'large', 0);
+    for (let n = 0; n < 5; n += 1) line.arrive(`small${n}`, 'small', 5000);
+    await line.run(1_000_000);
+    for (let n = 0; n < 5; n += 1) expect(line.sentAt.get(`small${n}`)).toBeLessThan(60_000);
+  });
+
+  it('takes nothing from others when a wait is aborted, or a token given back', async () => {
+    let clock = 0;
+    const limiter = createSubmitLimiter({
+      perSecond: () => 1,
+      now: () => clock,
+      random: () => 0.5,
+      sleep: (ms, signal) =>
+        signal.aborted ? Promise.reject(new Error('aborted')) : Promise.resolve(void ms),
+    });
+    const enter = (task: string, signal = new AbortController().signal) =>
+      limiter.enter({ task, account: 'a', isBack: true }, signal);
+    expect(await enter('first')).toBeUndefined();
+    await expect(enter('aborted', AbortSignal.abort())).rejects.toThrow('aborted');
+    clock = 1000;
+    expect(await enter('second')).toBeUndefined();
+    limiter.giveBack();
+    expect(await enter('third')).toBeUndefined();
+    expect(await enter('fourth')).toBeUndefined();
+    expect(await enter('fifth')).toBeGreaterThan(1000);
+  });
+
+  it('follows a rate that the configuration changes', async () => {
+    let rate = 1;
+    const limiter = createSubmitLimiter({
+      perSecond: () => rate,
+      now: () => 10_000,
+      random: () => 0.5,
+      sleep: async () => undefined,
+    });
+    const enter = (n: number) =>
+      limiter.enter({ task: `t${n}`, account: 'a', isBack: true }, new AbortController().signal);
+    rate = 100;
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => enter(n)));
+    expect(answers.every((answer) => answer === undefined)).toBe(true);
+  });
+});
