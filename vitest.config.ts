@@ -24,7 +24,7 @@ export default defineConfig({
           name: 'servers',
           include: [...servers, ...recording],
           globalSetup: ['test/support/global-setup.ts'],
-          setupFiles: ['test/support/expect-server-use.ts'],
+          setupFiles: ['test/support/expect-server-use.ts', 'test/support/watch-queries.ts'],
         },
       },
     ],

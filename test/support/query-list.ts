@@ -1,0 +1,88 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describeShape, parseShape, servingIndex } from './query-shape.ts';
+import type { IndexKeys, QueryShape } from './query-shape.ts';
+
+const page = new URL('../../docs/queries.md', import.meta.url);
+
+/** Set: queries that are not listed are written into the list instead of failing the test file. */
+export const isRecording = process.env['RECORD_QUERIES'] !== undefined;
+
+const intro = `# Queries
+
+Every query that the product sends to MongoDB, without its values, and the index that serves it. Generated: test runs
+record the queries of \`src/store\` and \`src/ledger\`. One that no index serves fails its test file; one that is not listed
+is reported. test/store/queries.test.ts compares the indexes with those that a start makes. After a
+change: \`RECORD_QUERIES=1 npm test\`, then read the difference.
+
+\`=\` is one value or a list of values, \`range\` a range, \`test\` a condition that no index narrows. An upsert or a guarded
+update finds its document by the same filter.
+
+| collection | operation | filter | sort | file | index |
+|---|---|---|---|---|---|
+`;
+
+/** The rows of docs/queries.md, without their index. */
+export function readQueryList(): ReadonlySet<string> {
+  const rows = queryListText()
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| collection'));
+  return new Set(rows.map((row) => describeShape(parseShape(row))));
+}
+
+/** Indexes by collection, besides that of `_id`. */
+export type Indexes = ReadonlyMap<string, readonly IndexKeys[]>;
+
+export function writeQueryList(rows: readonly string[], indexes: Indexes): void {
+  writeFileSync(page, renderQueryList(rows, indexes));
+}
+
+export function renderQueryList(rows: readonly string[], indexes: Indexes): string {
+  const queries = rows.toSorted().map((row) => `${row} ${servedBy(parseShape(row), indexes) ?? 'NONE'} |\n`);
+  const declared = [...indexes]
+    .flatMap(([collection, list]) =>
+      list.map(({ name, key }) => {
+        const keys = Object.entries(key).map(([field, direction]) => `${field} ${direction}`);
+        return `- ${collection}.${name}: ${keys.join(', ')}\n`;
+      }),
+    )
+    .toSorted();
+  return `${intro}${queries.join('')}\n## Indexes\n\n${declared.join('')}`;
+}
+
+export function readIndexes(): Indexes {
+  const indexes = new Map<string, IndexKeys[]>();
+  for (const [, collection = '', name = '', keys = ''] of queryListText().matchAll(
+    /^- (\w+)\.(\w+): (.*)$/gm,
+  )) {
+    const key = Object.fromEntries(
+      keys.split(', ').map((part) => {
+        const [field = '', direction] = part.split(' ');
+        return [field, Number(direction)];
+      }),
+    );
+    indexes.set(collection, [...(indexes.get(collection) ?? []), { name, key }]);
+  }
+  return indexes;
+}
+
+/** The index, or why the whole collection may be read; undefined: neither. */
+export function servedBy(shape: QueryShape, indexes: Indexes): string | undefined {
+  const { collection, operation, file } = shape;
+  return (
+    servingIndex(shape, indexes.get(collection) ?? []) ?? wholeReads[`${collection} ${operation} ${file}`]
+  );
+}
+
+/** Reads of a whole collection that are on purpose, by collection, operation and file. */
+const wholeReads: Readonly<Record<string, string>> = {
+  'attempts find store/attempt-indexes.ts': 'whole: once, when older records get a new field',
+  'ledger aggregate ledger/verify.ts': 'whole: verify reads every account',
+  'channel_health find store/channel-health.ts': 'whole: few circuits',
+  'channel_states find store/channel-states.ts': 'whole: few switches',
+  'key_slots find store/key-slots.ts': 'whole: reconciler, a document for each limited key',
+  'slots find store/slots.ts': 'whole: reconciler, a document for each slot',
+};
+
+export function queryListText(): string {
+  return readFileSync(page, 'utf8');
+}
