@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
+import { connectMongo } from '../../src/store/mongo.ts';
 import { choosePort } from '../../src/local/servers/ports.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startSimulator } from '../../src/local/simulator/simulator.ts';
@@ -51,7 +52,12 @@ describe('crashes', () => {
       renderSeconds: 3,
     });
     const config = join(directory, 'gateway.yaml');
-    await writeFile(config, testYaml.replace('expected_seconds: 1', 'expected_seconds: 3'));
+    await writeFile(
+      config,
+      testYaml
+        .replace('expected_seconds: 1', 'expected_seconds: 3')
+        .replace('submit_ms: 3000', 'submit_ms: 60000'),
+    );
     const port = await choosePort('any', 'the API');
     url = `http://127.0.0.1:${port}`;
     environment = await testEnvironment(name, {
@@ -108,6 +114,14 @@ describe('crashes', () => {
     await core.close();
   }
 
+  /** The record of the first submission, as the dead worker left it. */
+  async function attemptOf(task: string): Promise<unknown> {
+    const mongo = await connectMongo(environment['MONGODB_URI'] ?? '');
+    const found = await mongo.db.collection<{ _id: string }>('attempts').findOne({ _id: `${task}:1` });
+    await mongo.close();
+    return found;
+  }
+
   const running = (id: string) =>
     waitUntil('the task is upstream', async () => {
       const { body } = await account.call('GET', `/v1/videos/generations/${id}`);
@@ -123,12 +137,16 @@ describe('crashes', () => {
   }, 150_000);
 
   it('of the worker in the middle of a submission: the job is found again, not sent again', async () => {
-    const created = await account.create({ prompt: 'mid-submit [sim:accepted-then-silent]' });
+    // The upstream accepts at once and says nothing for half a minute: the worker dies while it waits for the answer.
+    const created = await account.create({ prompt: 'mid-submit [sim:accepted-then-silent=30]' });
     await waitUntil(
       'the upstream has the job',
       async () => simulator.control.submissions('mid-submit').creates === 1,
     );
     await worker.kill();
+    const attemptAtDeath = await attemptOf(created.body.id);
+    expect(attemptAtDeath).toMatchObject({ state: 'sending', channel: 'ark' });
+    expect(attemptAtDeath).not.toHaveProperty('ended_at');
     worker = start('worker');
     expect(await account.finished(created.body.id, 90_000)).toMatchObject({ status: 'succeeded' });
     expect(simulator.control.submissions('mid-submit')).toEqual({ submits: 1, creates: 1 });
