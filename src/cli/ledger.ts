@@ -28,8 +28,8 @@ export function addLedgerCommands(ledger: Command, context: CliContext): void {
     .description('Checks every invariant, on MongoDB and Temporal directly. Status 1: something is wrong.')
     .action(async (_options: object, command: Command) => {
       const output = outputOf(command, context);
-      const { accounts, entries, violationCount, violations } = await context.verifyLedger((line) =>
-        output.note(line),
+      const { accounts, entries, openHolds, violationCount, violations } = await context.verifyLedger(
+        (line) => output.note(line),
       );
       if (violationCount > 0) {
         context.fail(1);
@@ -40,6 +40,10 @@ export function addLedgerCommands(ledger: Command, context: CliContext): void {
       } else {
         output.item({ accounts, entries, violations: 0 });
       }
+      const { workflow, lease, creation } = openHolds;
       output.note(`${accounts} accounts, ${entries} entries: ${violationCount} violations.`);
+      output.note(
+        `Open holds: ${workflow} of running workflows, ${lease} of images, ${creation} of creates in progress.`,
+      );
     });
 }

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { verifyLedger } from '../ledger/verify.ts';
-import type { VerifyResult } from '../ledger/verify.ts';
+import type { Holder, VerifyResult } from '../ledger/verify.ts';
 import type { ImageLeaseStore } from '../store/image-leases.ts';
 import type { WorkflowDirectory } from '../temporal/workflow-lookup.ts';
 
@@ -25,12 +25,13 @@ export function runLedgerVerification({
   let told = 0;
   return verifyLedger({
     db,
-    isLive: async (tasks) => {
-      const live = await leases.existing(tasks);
+    holders: async (tasks) => {
+      const leased = await leases.existing(tasks);
+      const live = new Map<string, Holder>([...leased].map((task) => [task, 'lease']));
       const left = tasks.filter((task) => !live.has(task));
       const ask = async (): Promise<void> => {
         for (let task = left.pop(); task !== undefined; task = left.pop()) {
-          if (await workflows.isRunning(task)) live.add(task);
+          if (await workflows.isRunning(task)) live.set(task, 'workflow');
         }
       };
       await Promise.all(Array.from({ length: questionsAtOnce }, ask));

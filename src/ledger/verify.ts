@@ -10,12 +10,19 @@ import type { AccountCheck, ClosedTask, Invariant, Report, Violation } from './v
 
 export interface VerifyOptions {
   readonly db: Db;
-  /** Which of these tasks a running workflow or a lease looks after. Asked for at most 500 at a time. */
-  readonly isLive: (tasks: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** What stands for each of these tasks; a task that nothing stands for is left out. Asked for at most 500 at a time. */
+  readonly holders: (tasks: readonly string[]) => Promise<ReadonlyMap<string, Holder>>;
+  /** Unix milliseconds. */
+  readonly now?: () => number;
   readonly onProgress?: (progress: { readonly accounts: number; readonly entries: number }) => void;
 }
 
+/** `creation`: a create that is in progress, or whose process died so recently that nobody has given it up yet. */
+export type Holder = 'workflow' | 'lease' | 'creation';
+
 export interface VerifyResult {
+  /** Open holds, by what stands for them. */
+  readonly openHolds: Readonly<Record<Holder, number>>;
   readonly accounts: number;
   readonly entries: number;
   /** At most 1,000 of them. */
@@ -30,6 +37,8 @@ interface TaskFacts {
   readonly account: string;
   readonly status: TaskStatus;
   readonly charge?: bigint;
+  /** Begins with the time of the creation, in milliseconds. */
+  readonly unstarted?: string;
 }
 
 const chunkSize = 500;
@@ -68,22 +77,29 @@ export async function verifyLedger(options: VerifyOptions): Promise<VerifyResult
   }
   await checkEndedTasks(context);
   options.onProgress?.({ accounts, entries });
-  return { accounts, entries, violations, violationCount };
+  return { openHolds: context.openHolds, accounts, entries, violations, violationCount };
 }
 
 type Context = ReturnType<typeof createContext>;
 
-function createContext({ db, isLive }: VerifyOptions, report: Report) {
+/** The reconciler gives a creation up after two minutes, and runs every five. */
+const creationMaxMs = 10 * 60_000;
+
+function createContext({ db, holders, now = Date.now }: VerifyOptions, report: Report) {
   const ledger = ledgerCollection(db);
   const tasks = db.collection<TaskFacts>('tasks', {
     readConcern: { level: 'majority' },
     readPreference: 'primary',
     useBigInt64: true,
   });
-  const projection = { account: 1, status: 1, charge: 1 };
+  const projection = { account: 1, status: 1, charge: 1, unstarted: 1 };
+  const openHolds: Record<Holder, number> = { workflow: 0, lease: 0, creation: 0 };
   return {
     report,
-    isLive,
+    holders,
+    openHolds,
+    isBeingCreated: (task: TaskFacts | undefined) =>
+      task?.unstarted !== undefined && Number.parseInt(task.unstarted, 10) > now() - creationMaxMs,
     hasKeyIndex: () => hasIndex(ledger, keyIndex),
     accounts: () =>
       ledger.aggregate<{ _id: string }>([{ $group: { _id: '$account' } }], { allowDiskUse: true }),
@@ -126,7 +142,7 @@ async function checkClosedTasks(context: Context, closed: readonly ClosedTask[])
     else unfinished.push(close);
   }
   if (unfinished.length === 0) return;
-  const live = await context.isLive(unfinished.map(({ task }) => task));
+  const live = await context.holders(unfinished.map(({ task }) => task));
   const again = await context.findTasks(unfinished.map(({ task }) => task));
   for (const close of unfinished) {
     const status = again.get(close.task)?.status;
@@ -166,8 +182,14 @@ async function checkWhatIsOpen(context: Context, account: string, check: Account
 
 async function checkOpenHolds(context: Context, account: string, open: readonly string[]): Promise<void> {
   const tasks = await context.findTasks(open);
-  const live = await context.isLive(open);
-  const suspects = open.filter((task) => isEnded(tasks.get(task)) || !live.has(task));
+  const live = await context.holders(open);
+  const suspects: string[] = [];
+  for (const task of open) {
+    const facts = tasks.get(task);
+    const holder = live.get(task) ?? (context.isBeingCreated(facts) ? 'creation' : undefined);
+    if (holder === undefined || isEnded(facts)) suspects.push(task);
+    else context.openHolds[holder] += 1;
+  }
   const closes = await context.findEntries(suspects.map(keys.close));
   for (const task of suspects) {
     if (closes.has(keys.close(task))) continue;
@@ -176,7 +198,7 @@ async function checkOpenHolds(context: Context, account: string, open: readonly 
       const message = `is ${facts?.status ?? 'ended'} and its hold is still open`;
       context.report(violation('terminal_task_is_closed', { account, task }, message));
     } else {
-      const message = 'has an open hold, and no workflow or lease looks after it';
+      const message = 'has an open hold, and no workflow, lease or creation stands for it';
       context.report(violation('open_hold_is_live', { account, task }, message));
     }
   }

@@ -18,7 +18,8 @@ import { databaseUri, temporalAddress } from '../support/run-servers.ts';
 
 const world = useHttpWorld('cli_commands');
 
-const sound: VerifyResult = { accounts: 2, entries: 7, violations: [], violationCount: 0 };
+const openHolds = { workflow: 1, lease: 2, creation: 0 };
+const sound: VerifyResult = { openHolds, accounts: 2, entries: 7, violations: [], violationCount: 0 };
 
 /** Runs one line of the command line in this process; resolves with what it printed. */
 async function gateway(line: readonly string[], change: { verify?: VerifyResult; url?: string } = {}) {

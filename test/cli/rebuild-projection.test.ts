@@ -1,3 +1,4 @@
+import { createTaskClient } from '../../src/temporal/task-client.ts';
 import { expect, it } from 'vitest';
 import { rebuildProjection } from '../../src/cli/rebuild-projection.ts';
 import { listTaskWorkflows } from '../../src/cli/task-workflows.ts';
@@ -24,9 +25,28 @@ it('projections that are gone come back as they were; those that are there stay'
     });
     const failed = await account.finished(expired.body.id);
     const running = await account.create({ prompt: 'slow [sim:render=8][sim:callback-never]' });
-    // Refused: a workflow without a hold.
-    const poor = await gateway.account({ credit: '0' });
-    expect((await poor.create()).status).toBe(402);
+    // Its creator gave it up before the start arrived: a workflow without a task.
+    const { client, environment, now } = core;
+    const port = createTaskClient({ client, queuePrefix: environment.TASK_QUEUE_PREFIX, now });
+    await port.start({
+      task: 'task_givenup000000000000000000',
+      account: account.id,
+      key: 'key_1',
+      kind: 'video',
+      model: 'seedance',
+      candidates: [{ channel: 'ark', credential: 'a' }],
+      hold: '1',
+      basis: { price: { unit: 'call', minimum: '0', rules: [{ price: '1' }] }, facts: {}, version: 'v' },
+      createdAt: now(),
+      deadlineAt: now() + 60_000,
+      expectedSeconds: 1,
+      hasCallback: false,
+      revision: 3,
+    });
+    expect(await client.workflow.getHandle('task_givenup000000000000000000').result()).toEqual({
+      status: 'refused',
+      refusal: 'service_unavailable',
+    });
     // Visibility is a little behind.
     await expect.poll(async () => (await rebuild()).present, { timeout: 20_000 }).toBe(3);
 

@@ -8,6 +8,7 @@ import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
+import type { Holder } from '../../src/ledger/verify.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
 import { startWorker } from '../../src/worker.ts';
@@ -27,12 +28,12 @@ afterAll(() => gateway.stop());
 async function expectSoundLedger(): Promise<void> {
   const { core } = gateway;
   const workflows = createWorkflowLookup(core.client, core.environment.TASK_QUEUE_PREFIX);
-  const isLive = async (ids: readonly string[]) => {
-    const live = new Set<string>();
-    for (const id of ids) if (await workflows.isRunning(id)) live.add(id);
+  const holders = async (ids: readonly string[]) => {
+    const live = new Map<string, Holder>();
+    for (const id of ids) if (await workflows.isRunning(id)) live.set(id, 'workflow');
     return live;
   };
-  expect((await verifyLedger({ db: core.mongo.db, isLive })).violations).toEqual([]);
+  expect((await verifyLedger({ db: core.mongo.db, holders })).violations).toEqual([]);
 }
 
 interface StoppingApi {

@@ -108,8 +108,9 @@ describe('crashes', () => {
     );
     const running = new Set<string>();
     for await (const id of createWorkflowLookup(core.client, `${name}-`).running()) running.add(id);
-    const isLive = (ids: readonly string[]) => Promise.resolve(new Set(ids.filter((id) => running.has(id))));
-    const report = await verifyLedger({ db: core.mongo.db, isLive });
+    const holders = async (ids: readonly string[]) =>
+      new Map(ids.filter((id) => running.has(id)).map((id) => [id, 'workflow'] as const));
+    const report = await verifyLedger({ db: core.mongo.db, holders });
     expect(report.violations).toEqual([]);
     await core.close();
   }

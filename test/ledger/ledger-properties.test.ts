@@ -149,7 +149,10 @@ it(
       ),
       { numRuns: 60 },
     );
-    const everything = await verifyLedger({ db: world.db, isLive: async (tasks) => new Set(tasks) });
+    const everything = await verifyLedger({
+      db: world.db,
+      holders: async (tasks) => new Map(tasks.map((task) => [task, 'workflow'])),
+    });
     expect(everything.violations).toEqual([]);
     expect(everything.entries).toBeGreaterThan(100);
   },

@@ -71,7 +71,7 @@ it(
     over = true;
     await Promise.all(workers);
 
-    const { violations } = await verifyLedger({ db: mongo.db, isLive: async () => new Set() });
+    const { violations } = await verifyLedger({ db: mongo.db, holders: async () => new Map() });
     expect(violations).toEqual([]);
     const stored = await ledgerCollection(mongo.db).find().toArray();
     const byId = new Map(stored.map((entry) => [entry._id, entry.hash]));

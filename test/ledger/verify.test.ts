@@ -18,7 +18,11 @@ const raw = (): Collection<Document & { _id: string }> => world.db.collection('l
 const tasks = (): Collection<Document & { _id: string }> => world.db.collection('tasks');
 
 const verify = () =>
-  verifyLedger({ db: world.db, isLive: async (asked) => new Set(asked.filter((task) => live.has(task))) });
+  verifyLedger({
+    db: world.db,
+    holders: async (asked) =>
+      new Map(asked.filter((task) => live.has(task)).map((task) => [task, 'workflow'])),
+  });
 
 const invariantsBroken = async () => (await verify()).violations.map(({ invariant }) => invariant);
 
@@ -67,17 +71,24 @@ it('a sound ledger has no violations', async () => {
   const progress: number[] = [];
   const result = await verifyLedger({
     db: world.db,
-    isLive: async () => live,
+    holders: async () => new Map([...live].map((task) => [task, 'workflow'] as const)),
     onProgress: ({ entries }) => progress.push(entries),
   });
-  expect(result).toEqual({ accounts: 2, entries: 10, violations: [], violationCount: 0 });
+  expect(result).toEqual({
+    accounts: 2,
+    entries: 10,
+    openHolds: { workflow: live.size, lease: 0, creation: 0 },
+    violations: [],
+    violationCount: 0,
+  });
   expect(progress).toEqual([10]);
 });
 
 it('an empty ledger has none either', async () => {
   await raw().deleteMany({});
   await tasks().deleteMany({});
-  expect(await verify()).toEqual({ accounts: 0, entries: 0, violations: [], violationCount: 0 });
+  const openHolds = { workflow: 0, lease: 0, creation: 0 };
+  expect(await verify()).toEqual({ openHolds, accounts: 0, entries: 0, violations: [], violationCount: 0 });
 });
 
 describe('balances_equal_chain', () => {
@@ -248,17 +259,28 @@ describe('open_hold_is_live', () => {
         invariant: 'open_hold_is_live',
         account: 'a',
         task: 't3',
-        message: 't3 has an open hold, and no workflow or lease looks after it',
+        message: 't3 has an open hold, and no workflow, lease or creation stands for it',
       },
     ]);
+  });
+
+  it('of a create that is in progress is fine, and no longer after ten minutes', async () => {
+    const createdAt = Date.now();
+    const unstarted = `${String(createdAt).padStart(14, '0')}-x`;
+    await tasks().updateOne({ _id: 't3' }, { $set: { unstarted } });
+    const check = (now: number) =>
+      verifyLedger({ db: world.db, holders: async () => new Map(), now: () => now });
+    expect(await check(createdAt + 60_000)).toMatchObject({ violations: [], openHolds: { creation: 1 } });
+    expect((await check(createdAt + 11 * 60_000)).violations).toMatchObject([{ task: 't3' }]);
+    await tasks().updateOne({ _id: 't3' }, { $unset: { unstarted: '' } });
   });
 
   it('a hold that is closed while the check runs is none', async () => {
     const { violations } = await verifyLedger({
       db: world.db,
-      isLive: async () => {
+      holders: async () => {
         await ledger.release({ account: 'a', task: 't3', held: 100n });
-        return new Set<string>();
+        return new Map();
       },
     });
     expect(violations).toEqual([]);
@@ -349,7 +371,7 @@ it('twelve thousand entries, and more violations than are listed', { timeout: 18
   for (let from = 0; from < batch.length; from += 1_000) {
     await world.entries.insertMany(batch.slice(from, from + 1_000));
   }
-  expect(await verify()).toEqual({ accounts: 3, entries: 12_011, violations: [], violationCount: 0 });
+  expect(await verify()).toMatchObject({ accounts: 3, entries: 12_011, violations: [], violationCount: 0 });
 
   await raw().updateMany({ account, kind: 'settle' }, { $set: { note: 'edited' } });
   const broken = await verify();

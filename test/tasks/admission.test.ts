@@ -59,7 +59,7 @@ describe('a 503', () => {
     expect([await heldBy(account), await tasksOf(account)]).toEqual(['0.000000', []]);
     const again = await account.create({}, keyed('first'));
     expect([again.status, again.headers['idempotency-replayed']]).toEqual([200, undefined]);
-    expect(await heldBy(account)).toBe('1.000000');
+    expect(await heldBy(account)).toBe('0.500000');
   });
 
   it('is a 200 when the workflow has the task after all', async () => {
@@ -68,11 +68,11 @@ describe('a 503', () => {
     const created = account.create();
     await paused.reached;
     const [task] = await tasksOf(account);
-    await world.stores.tasks.claim(task?.id ?? '', 1_000_000n);
+    await world.stores.tasks.claim(task?.id ?? '', 500_000n);
     failNextStart();
     paused.release();
     expect(await created).toMatchObject({ status: 200, body: { id: task?.id } });
-    expect(await heldBy(account)).toBe('1.000000');
+    expect(await heldBy(account)).toBe('0.500000');
   });
 
   it('of a creation whose hold arrives late leaves nothing held: the hold is refused', async () => {
@@ -84,7 +84,7 @@ describe('a 503', () => {
     paused.release();
     // The task id is dead; the request goes on under another one.
     expect(await created).toMatchObject({ status: 200 });
-    expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '1.000000']);
+    expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '0.500000']);
   });
 });
 
@@ -110,7 +110,7 @@ describe('a process that stands still for five minutes between hold and start', 
     paused.release();
     expect((await created).status).toBe(200);
     expect(await reconcile(account)).toEqual([]);
-    expect(await heldBy(account)).toBe('1.000000');
+    expect(await heldBy(account)).toBe('0.500000');
   });
 });
 
@@ -124,7 +124,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect([again.status, again.headers['idempotency-replayed']]).toEqual([200, 'true']);
     paused.release();
     expect((await lost).body.id).toBe(again.body.id);
-    expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '1.000000']);
+    expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '0.500000']);
   });
 
   it('and the first one, which fails meanwhile, does not take the task away from it', async () => {
@@ -144,7 +144,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(created.status).toBe(200);
     expect(await tasksOf(account)).toMatchObject([{ id: created.body.id }]);
     expect(await world.stores.requests.find(created.body.id)).toBeDefined();
-    expect(await heldBy(account)).toBe('1.000000');
+    expect(await heldBy(account)).toBe('0.500000');
   });
 
   it('is answered as the first request was, although the channels are switched off since', async () => {
@@ -169,7 +169,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     const created = await account.create({}, keyed('poor'));
     expect(created.status).toBe(200);
     expect((await account.create({}, keyed('poor'))).body).toEqual(created.body);
-    expect(await heldBy(account)).toBe('1.000000');
+    expect(await heldBy(account)).toBe('0.500000');
   });
 });
 
