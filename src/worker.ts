@@ -166,7 +166,14 @@ function tasksOptions(
           { name: 'slots', run: () => tidySlots(core.health.slots, tasks) },
           { name: 'key_slots', run: () => tidyKeySlots(keySlots, tasks, core.now) },
           ...resultUpkeep(core),
-          { name: 'leases', run: createReleaseDeadLeases({ ...core, leases: core.stores.imageLeases }) },
+          {
+            name: 'leases',
+            run: createReleaseDeadLeases({
+              ...core,
+              leases: core.stores.imageLeases,
+              sleep: (ms) => sleep(ms),
+            }),
+          },
         ],
         workflows: createWorkflowLookup(core.client, core.environment.TASK_QUEUE_PREFIX),
         log: core.log,

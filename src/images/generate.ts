@@ -80,7 +80,7 @@ export function createGenerate(deps: GenerateDeps): (command: GenerateCommand) =
       return outcome.delivery;
     } finally {
       if (fate === 'closed') watched.end();
-      if (fate === 'open') watched.abandon();
+      if (fate === 'open') watched.abandon(account);
     }
   };
 }
@@ -234,7 +234,7 @@ async function settleOrPromise(
       await sleep(settleEveryMs, undefined, { ref: false });
     }
     deps.log.error({ task: command.image }, 'delivered images could not be charged');
-    watched.abandon();
+    watched.abandon(command.account);
   })();
   return 'promised';
 }

@@ -61,23 +61,24 @@ export function createImageLeaseStore(db: Db) {
       await leases.deleteOne({ _id: id });
     },
 
-    /** Leases that ran out before this, from now on dead: what their processes began is theirs no more. */
-    async takeExpired(before: number, limit: number): Promise<ImageLease[]> {
-      const expired = await leases
+    /** Leases that ran out before this by their writers' clocks, which may differ from ours. */
+    async expired(before: number, limit: number): Promise<ImageLease[]> {
+      const found = await leases
         .find({ expires_at: { $lt: before } })
         .limit(limit)
         .toArray();
-      const dead: ImageLease[] = [];
-      for (const { _id } of expired) {
-        const found = await leases.findOneAndUpdate(
-          { _id, expires_at: { $lt: before } },
-          { $set: { dead: true } },
-          { returnDocument: 'after' },
-        );
-        if (found === null) continue;
-        dead.push({ id: _id, process: found.process, from: found.from, expiresAt: found.expires_at });
-      }
-      return dead;
+      return found.map(({ _id: id, process, from, expires_at: expiresAt }) => ({
+        id,
+        process,
+        from,
+        expiresAt,
+      }));
+    },
+
+    /** From now on what its process began is its own no more. False: it was renewed since it was read. */
+    async declareDead({ id, expiresAt }: Pick<ImageLease, 'id' | 'expiresAt'>): Promise<boolean> {
+      const declared = await leases.updateOne({ _id: id, expires_at: expiresAt }, { $set: { dead: true } });
+      return declared.matchedCount === 1;
     },
 
     /** Which of these images a lease looks after, expired or not: what `ledger verify` asks. */

@@ -3,18 +3,29 @@ import type { ImageLeaseStore } from '../../store/image-leases.ts';
 
 export interface CloseHoldDeps {
   readonly leases: Pick<ImageLeaseStore, 'owedFor' | 'paid'>;
-  readonly ledger: Pick<Ledger, 'settle' | 'release' | 'entriesOfTask'>;
+  readonly ledger: Pick<Ledger, 'settle' | 'release' | 'void' | 'entriesOfTask'>;
 }
 
-/** Closes the hold of an image that nobody answers any more, if there is one and it is open. Repeatable. */
-export type CloseHold = (image: string) => Promise<'settled' | 'released' | 'was_closed'>;
+/**
+ * Closes the hold of an image that nobody answers any more, if there is one and it is open. Repeatable. With the
+ * account, a hold that is not there yet is refused from then on, however late its write arrives.
+ */
+export type CloseHold = (image: string, account?: string) => Promise<'settled' | 'released' | 'was_closed'>;
 
 /** Released, or settled where the images had been delivered. */
 export function createCloseHold({ leases, ledger }: CloseHoldDeps): CloseHold {
-  return async (task) => {
+  return async (task, owner) => {
     const entries = await ledger.entriesOfTask(task);
     const hold = entries.find(({ kind }) => kind === 'hold');
-    if (hold === undefined) return 'was_closed';
+    if (hold === undefined) {
+      if (owner === undefined) return 'was_closed';
+      const { closed } = await ledger.void({
+        account: owner,
+        task,
+        note: 'the request ended without an answer',
+      });
+      return closed === 'voided' ? 'was_closed' : closed;
+    }
     const { account, amount: held } = hold;
     const amount = await leases.owedFor(task);
     if (amount !== undefined) {

@@ -28,7 +28,7 @@ export interface WatchedImage {
   /** The hold is closed. */
   end(): void;
   /** The hold is open or may be: it is closed in the background. */
-  abandon(): void;
+  abandon(account: string): void;
 }
 
 /** A write that seemed to fail may still arrive: it has arrived by then. */
@@ -37,6 +37,7 @@ const lookEveryMs = 15_000;
 
 interface Abandoned {
   readonly since: number;
+  readonly account: string;
   readonly end: () => void;
 }
 
@@ -64,10 +65,10 @@ export function createImageLeases(deps: ImageLeasesDeps): ImageLeases {
   async function closeAbandoned(): Promise<void> {
     if (isClosing) return;
     isClosing = true;
-    for (const [image, { since, end }] of abandoned) {
+    for (const [image, { since, account, end }] of abandoned) {
       if (now() - since < closeAfterMs) continue;
       try {
-        await deps.closeHold(image);
+        await deps.closeHold(image, account);
         abandoned.delete(image);
         end();
       } catch (error) {
@@ -100,8 +101,8 @@ export function createImageLeases(deps: ImageLeasesDeps): ImageLeases {
           owing.add(image);
         },
         end,
-        abandon() {
-          abandoned.set(image, { since: now(), end });
+        abandon(account) {
+          abandoned.set(image, { since: now(), account, end });
           timer ??= setInterval(() => void closeAbandoned(), lookEveryMs).unref();
         },
       };

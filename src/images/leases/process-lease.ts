@@ -1,10 +1,11 @@
 import { randomBase62 } from '../../domain/ids.ts';
+import { racePoint } from '../../domain/race-point.ts';
 import type { RandomBytes } from '../../domain/ids.ts';
 import { imageLeaseIdLength } from '../../store/image-leases.ts';
 import type { ImageLeaseStore } from '../../store/image-leases.ts';
 
 /** A process that does not renew for this long is dead. */
-const leaseMs = 60_000;
+export const leaseMs = 60_000;
 const renewEveryMs = 15_000;
 
 const prefix = 'img_';
@@ -71,6 +72,7 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
     const expiresAt = now() + leaseMs;
     floor = nameOf(count);
     for (const image of watched) if (image < floor) floor = image;
+    await racePoint('lease.renew', id);
     const renewed = await leases.renew(id, { from: floor, expiresAt });
     validUntil = renewed ? expiresAt : 0;
     if (!renewed) clearInterval(timer);

@@ -2,16 +2,20 @@ import type { Logger } from '../../observability/log.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { ImageLease, ImageLeaseStore } from '../../store/image-leases.ts';
 import { createCloseHold } from './close-hold.ts';
+import { leaseMs } from './process-lease.ts';
 
 export interface DeadLeaseDeps {
-  readonly leases: Pick<ImageLeaseStore, 'takeExpired' | 'remove' | 'owedFor' | 'paid'>;
-  readonly ledger: Pick<Ledger, 'settle' | 'release' | 'entriesOfTask' | 'openHoldsBetween'>;
+  readonly leases: Pick<ImageLeaseStore, 'expired' | 'declareDead' | 'remove' | 'owedFor' | 'paid'>;
+  readonly ledger: Pick<Ledger, 'settle' | 'release' | 'void' | 'entriesOfTask' | 'openHoldsBetween'>;
   readonly log: Logger;
   readonly now: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** Clocks differ, and a renewal may be on its way. */
+/** A renewal may be in flight. */
 const graceMs = 30_000;
+/** Longer than a lease: who has not renewed for this long has none left by its own clock either, whatever that says. */
+const observedMs = leaseMs + 10_000;
 const leasesMax = 100;
 const holdsAtOnce = 500;
 
@@ -41,9 +45,17 @@ export function createReleaseDeadLeases(deps: DeadLeaseDeps): () => Promise<numb
 
   return async () => {
     let count = 0;
-    for (const lease of await leases.takeExpired(now() - graceMs, leasesMax)) {
-      count += await closeHolds(lease);
-      await leases.remove(lease.id);
+    const suspects = await leases.expired(now() - graceMs, leasesMax);
+    if (suspects.length > 0) await deps.sleep(observedMs);
+    for (const lease of suspects) {
+      try {
+        if (!(await leases.declareDead(lease))) continue;
+        count += await closeHolds(lease);
+        await leases.remove(lease.id);
+      } catch (err) {
+        // The others do not wait for it; the next run tries again.
+        log.error({ err, process: lease.process }, 'the holds of a dead process could not be closed');
+      }
     }
     return count;
   };

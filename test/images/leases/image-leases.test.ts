@@ -5,6 +5,7 @@ import { createImageLeases } from '../../../src/images/leases/image-leases.ts';
 import type { ImageLeases } from '../../../src/images/leases/image-leases.ts';
 import { createReleaseDeadLeases } from '../../../src/images/leases/release-dead-leases.ts';
 import { startGateway } from '../../support/gateway.ts';
+import { pauseFirstAt } from '../../support/race.ts';
 import type { TestAccount, TestGateway } from '../../support/gateway.ts';
 
 /** The lease of a process over time; the clock is the test's, the database is real. */
@@ -44,9 +45,10 @@ function processLeases(): ImageLeases {
 const collection = () =>
   gateway.core.mongo.db.collection<{ _id: string; from: string; expires_at: number }>('image_leases');
 
-function reconcile(): Promise<number> {
+/** `sleep`: what happens while the reconciler observes. */
+function reconcile(sleep: () => Promise<void> = async () => undefined): Promise<number> {
   const { ledger, log, stores } = gateway.core;
-  return createReleaseDeadLeases({ ledger, log, leases: stores.imageLeases, now: () => nowMs })();
+  return createReleaseDeadLeases({ ledger, log, leases: stores.imageLeases, now: () => nowMs, sleep })();
 }
 
 /** Lets time pass as a living process sees it: its timers run. */
@@ -113,7 +115,7 @@ it('a process that was suspended sends nothing under its old lease, and goes on 
   nowMs += 120_000;
   expect(await reconcile()).toBe(1);
   expect(await watched.confirm()).toBe(false);
-  watched.abandon();
+  watched.abandon(account.id);
   const after = images.newImage();
   expect(after.slice(0, 16)).not.toBe(before.slice(0, 16));
   const again = await images.watch(after);
@@ -128,19 +130,38 @@ it('a late renewal of a dead lease does not bring it back', async () => {
   const watched = await images.watch(image);
   const lease = await collection().findOne();
   nowMs += 120_000;
-  await gateway.core.stores.imageLeases.takeExpired(nowMs, 10);
-  expect(await watched.confirm()).toBe(false);
-  expect(await collection().findOne()).toMatchObject({ _id: lease?._id ?? '', dead: true });
+  const paused = pauseFirstAt('lease.renew', lease?._id);
+  const confirmed = watched.confirm();
+  await paused.reached;
+  await reconcile();
+  paused.release();
+  expect(await confirmed).toBe(false);
+  expect(await collection().countDocuments()).toBe(0);
+});
+
+it('a process whose clock is hours behind loses nothing: it renews while it is observed', async () => {
+  const image = images.newImage();
+  const watched = await images.watch(image);
+  await hold(image);
+  const behind = nowMs;
+  nowMs += 2 * 3_600_000;
+  const closed = await reconcile(async () => {
+    nowMs = behind;
+    await pass(75_000);
+  });
+  expect(closed).toBe(0);
+  expect(await watched.confirm()).toBe(true);
+  expect(await account.balance()).toMatchObject({ held: '0.001000' });
 });
 
 it('what could not be closed is closed by the living process', async () => {
   const [open, owing, never] = [images.newImage(), images.newImage(), images.newImage()];
   for (const image of [open, owing]) await hold(image);
-  (await images.watch(open)).abandon();
-  (await images.watch(never)).abandon();
+  (await images.watch(open)).abandon(account.id);
+  (await images.watch(never)).abandon(account.id);
   const delivered = await images.watch(owing);
   await delivered.owe(400n);
-  delivered.abandon();
+  delivered.abandon(account.id);
   await pass(45_000);
   expect(await account.balance()).toMatchObject({ held: '0.002000' });
   await pass(30_000);
