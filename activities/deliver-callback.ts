@@ -7,8 +7,9 @@ import { persistently } from './persistently.ts';
 
 type DeliveryState = DeliveryDocument['state'];
 
+/** From the moment the request leaves; the wait for a connection before it has as long of its own. */
 const answerWithinMs = 10_000;
-/** Together with the answer's time below what the activity may take. */
+/** Together with twice the answer's time below what the activity may take. */
 const recordWithinMs = 10_000;
 const second = 1000;
 const minute = 60 * second;
@@ -33,7 +34,7 @@ const ownRound = 'task';
 /**
  * POSTs what GET answers to the caller's address, signed by the Standard Webhooks specification. 2xx is delivered;
  * anything else is retried on a schedule of hours; 410 stops. The schedule counts requests, not runs of this activity:
- * a database that is away uses up none of them.
+ * neither a database that is away nor a host whose places are taken uses up any of them.
  */
 export function createDeliverCallback(deps: CallbackActivityDeps) {
   return async function deliverCallback(taskId: string, round: string = ownRound): Promise<void> {
@@ -43,20 +44,16 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     if (!isTerminal(task.status)) throw new Error('a callback is for a task that has ended');
     const body = deps.present(task);
     const secrets = await deps.webhookSecrets(task.account);
-    const { origin } = new URL(url);
-    const n = await deps.deliveries.begin(taskId, round, origin);
-    if (n === undefined) return;
-    if (n > retryDelaysMs.length + 1) {
-      // The last attempt was begun and its process died.
-      await deps.deliveries.abandon(taskId, round);
-      throw givenUp('no answer');
-    }
-    const at = deps.now();
-    const answer = await post(deps, { url, headers: signedHeaders({ id: taskId, at, body, secrets }), body });
+    const { origin, hostname } = new URL(url);
+    // Before the attempt is counted: waiting for others' requests to the same host is not an attempt.
+    const place = await deps.places.take(hostname);
+    if (!place.isGranted) throw hostBusy(place.afterMs);
+    const attempted = await attempt({ taskId, round, url, body, secrets }).finally(() => place.leave());
+    if (attempted === undefined) return;
+    const { n, at, answer, durationMs } = attempted;
     const state = stateAfter(answer, n);
-    const attempt = { at, duration_ms: deps.now() - at, ...answer };
     await persistently(
-      () => deps.deliveries.record(taskId, origin, attempt, state),
+      () => deps.deliveries.record(taskId, origin, { at, duration_ms: durationMs, ...answer }, state),
       deps.now,
       recordWithinMs,
     );
@@ -64,6 +61,36 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     const heard = String(answer.status ?? answer.error ?? 'nothing');
     throw state === 'gave_up' ? givenUp(heard) : later(heard, retryDelaysMs[n - 1] ?? hour);
   };
+
+  /** One counted request. Undefined: this round has delivered the callback already. */
+  async function attempt({ taskId, round, url, body, secrets }: Attempt): Promise<Attempted | undefined> {
+    const n = await deps.deliveries.begin(taskId, round, new URL(url).origin);
+    if (n === undefined) return undefined;
+    if (n > retryDelaysMs.length + 1) {
+      // The last attempt was begun and its process died.
+      await deps.deliveries.abandon(taskId, round);
+      throw givenUp('no answer');
+    }
+    const at = deps.now();
+    const answer = await post(deps, { url, headers: signedHeaders({ id: taskId, at, body, secrets }), body });
+    return { n, at, answer, durationMs: deps.now() - at };
+  }
+}
+
+interface Attempt {
+  readonly taskId: string;
+  readonly round: string;
+  readonly url: string;
+  readonly body: string;
+  readonly secrets: readonly string[];
+}
+
+interface Attempted {
+  /** Number of the request in its round, from 1. */
+  readonly n: number;
+  readonly at: number;
+  readonly answer: Answer;
+  readonly durationMs: number;
 }
 
 type Answer = { readonly status?: number; readonly error?: string };
@@ -79,6 +106,15 @@ function later(heard: string, delayMs: number): ApplicationFailure {
     type: 'CallbackFailed',
     category: 'BENIGN',
     nextRetryDelay: Math.round(delayMs * (0.9 + 0.2 * Math.random())),
+  });
+}
+
+function hostBusy(afterMs: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: 'other callbacks to the same host are in flight; this one has not been attempted yet',
+    type: 'CallbackHostBusy',
+    category: 'BENIGN',
+    nextRetryDelay: afterMs,
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Logger } from '../src/observability/log.ts';
 import type { Channels, LinkHeaders } from '../src/routing/channels.ts';
+import type { HostPlaces } from '../src/capacity/host-places.ts';
 import type { SlotKeeper } from '../src/capacity/slot-keeper.ts';
 import type { SubmitGate } from '../src/capacity/submit-gate.ts';
 import type { GiveUp } from '../src/tasks/give-up.ts';
@@ -69,6 +70,8 @@ export interface CallbackActivityDeps {
   readonly deliveries: DeliveryStore;
   /** The account's signing secrets, newest first: `whsec_…`. */
   readonly webhookSecrets: (account: string) => Promise<readonly string[]>;
+  /** Of this process: how many requests one host may have at a time. */
+  readonly places: HostPlaces;
   /** One POST to an address that a caller chose, under the Safety rules; throws when no answer came. */
   readonly post: PostCallback;
   /** The body of GET, as JSON text. */

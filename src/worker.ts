@@ -21,6 +21,7 @@ import type { TaskKind } from './domain/task.ts';
 import { callbacksQueue, channelQueue, pollsQueue, tasksQueue } from './domain/queues.ts';
 import { createGuardedClient, scrub } from './http-client/index.ts';
 import { presentTask } from './http/presenters/video-task.ts';
+import { createHostPlaces } from './capacity/host-places.ts';
 import { tidyKeySlots, tidySlots } from './capacity/slot-upkeep.ts';
 import { createSubmitGate } from './capacity/submit-gate.ts';
 import { createReleaseDeadLeases } from './images/leases/release-dead-leases.ts';
@@ -45,6 +46,9 @@ export interface RunningWorker {
 const cachedWorkflowsMax = 500;
 /** Of each of a channel's two queues. Activities wait for others most of their time. */
 const channelActivitiesMax = 1000;
+/** Of callbacks. A dead host occupies its places and its waiters of them, so that some fifteen leave room for others. */
+const callbackActivitiesMax = 500;
+const callbacksPerHostMax = 16;
 /** Beyond the longest submission: a submission on its way is never cut off. */
 const shutdownMarginMs = 15_000;
 
@@ -78,7 +82,10 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
     );
   await Promise.all([
     run(tasksQueue(prefix), tasksOptions(core, workflowBundle)),
-    run(callbacksQueue(prefix), { activities: { ...createCallbackActivities(callbackDeps(core, guarded)) } }),
+    run(callbacksQueue(prefix), {
+      activities: { ...createCallbackActivities(callbackDeps(core, guarded)) },
+      maxConcurrentActivityTaskExecutions: callbackActivitiesMax,
+    }),
     runChannels(),
     ensureReconcilerSchedule(core.client, prefix),
   ]);
@@ -200,6 +207,13 @@ function callbackDeps(core: Core, guarded: ReturnType<typeof createGuardedClient
     requests,
     deliveries,
     webhookSecrets: webhookSecretsOf(core),
+    places: createHostPlaces({
+      requestsPerHostMax: callbacksPerHostMax,
+      waitingPerHostMax: callbacksPerHostMax,
+      waitMs: 1_000,
+      now: core.now,
+      random: core.random,
+    }),
     post: (delivery: Parameters<typeof guarded.deliver>[0]) => guarded.deliver(delivery),
     present: (task: Parameters<typeof presentTask>[0]) =>
       JSON.stringify(presentTask(task, core.results.mediaUrl)),

@@ -130,13 +130,13 @@ export function cancelOn(channel: string): Pick<ChannelActivities, 'cancelUpstre
 
 /**
  * After about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h: the activity names each delay, and ends the
- * series. What is retried without such a delay is what kept it from sending: a dead worker, a database that is away.
+ * series. What is retried sooner is what kept it from sending: a busy host, a dead worker, a database that is away.
  */
 export function callbackActivities(): CallbackActivities {
   return proxyActivities<CallbackActivities>({
     taskQueue: callbacksQueue(prefixOf(workflowInfo().taskQueue)),
     summary: 'callback to the caller',
-    startToCloseTimeout: '30s',
+    startToCloseTimeout: '45s',
     retry: { initialInterval: '5s', backoffCoefficient: 2, maximumInterval: '5m' },
   });
 }

@@ -65,6 +65,8 @@ export interface ExchangeOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly signal: AbortSignal;
+  /** The request has a connection and is about to be written to it. */
+  readonly onSend?: () => void;
 }
 
 export interface Answer {
@@ -79,7 +81,7 @@ export interface Answer {
 /** Sends one request, at most once, and resolves when the answer's headers came. Follows no redirect. */
 export async function exchange(agent: Agent, options: ExchangeOptions): Promise<Answer> {
   const { method, body = null, signal } = options;
-  const conversation = new Conversation(signal);
+  const conversation = new Conversation(signal, options.onSend);
   try {
     signal.throwIfAborted();
     const { origin, pathname, search } = new URL(options.url);
@@ -110,6 +112,7 @@ class Conversation implements Dispatcher.DispatchHandler {
   /** Handed to a socket. */
   isSent = false;
   readonly #signal: AbortSignal;
+  readonly #onSend: (() => void) | undefined;
   #resolve: (answer: Answer) => void = () => undefined;
   #reject: (error: Error) => void = () => undefined;
   readonly #chunks: Uint8Array[] = [];
@@ -120,8 +123,9 @@ class Conversation implements Dispatcher.DispatchHandler {
   #end: { readonly error?: Error } | undefined;
   #wake: () => void = () => undefined;
 
-  constructor(signal: AbortSignal) {
+  constructor(signal: AbortSignal, onSend: (() => void) | undefined) {
     this.#signal = signal;
+    this.#onSend = onSend;
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -138,8 +142,12 @@ class Conversation implements Dispatcher.DispatchHandler {
       return;
     }
     this.#controller = controller;
-    if (this.#signal.aborted) controller.abort(new Error('aborted before it was sent'));
-    else this.isSent = true;
+    if (this.#signal.aborted) {
+      controller.abort(new Error('aborted before it was sent'));
+      return;
+    }
+    this.isSent = true;
+    this.#onSend?.();
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {

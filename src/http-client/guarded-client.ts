@@ -30,9 +30,8 @@ interface Delivery {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** For the whole exchange. */
+  /** From the moment the request leaves, the body that is dropped included; as long again for the connection before. */
   readonly timeoutMs: number;
-  readonly signal?: AbortSignal;
 }
 
 interface MediaFetch {
@@ -96,15 +95,31 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
 
 async function deliver(delivery: Delivery, agent: Agent, rules: AddressRules): Promise<{ status: number }> {
   requirePermitted(delivery.url, rules);
+  const limit = startTimeLimit(delivery.timeoutMs);
   const answer = await exchange(agent, {
     method: 'POST',
     url: delivery.url,
     headers: { ...delivery.headers, 'content-type': 'application/json' },
     body: delivery.body,
-    signal: timeLimit(delivery),
+    signal: limit.signal,
+    onSend: limit.restart,
   });
   answer.discard();
   return { status: answer.status };
+}
+
+/** A receiver answers for its own time only, not for that which the request waits for a connection. */
+function startTimeLimit(timeoutMs: number) {
+  const controller = new AbortController();
+  const expire = (): void => controller.abort(new DOMException('The time limit has passed.', 'TimeoutError'));
+  let timer = setTimeout(expire, timeoutMs).unref();
+  return {
+    signal: controller.signal,
+    restart: () => {
+      clearTimeout(timer);
+      timer = setTimeout(expire, timeoutMs).unref();
+    },
+  };
 }
 
 async function openMedia(fetch: MediaFetch, agent: Agent, rules: AddressRules): Promise<OpenedMedia> {

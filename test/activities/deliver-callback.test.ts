@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openTaskWorld } from './task-support.ts';
 import type { TaskWorld } from './task-support.ts';
+import { createHostPlaces } from '../../src/capacity/host-places.ts';
 
 let world: TaskWorld;
 beforeAll(async () => {
@@ -83,3 +84,64 @@ it('410 stops at once', async () => {
   });
   expect(await stateOf(task)).toBe('gave_up');
 });
+
+it('2,000 due callbacks to a host that never answers leave room for another host', async () => {
+  const [dead, live] = await Promise.all([endedTask(), endedTask()]);
+  const template = await world.stores.tasks.find(dead);
+  const stored = await world.stores.requests.find(dead);
+  if (template === undefined || stored === undefined) throw new Error('the task is on record');
+  const due = [...Array.from({ length: 2_000 }, (_, n) => `${dead}-${n}`), live];
+  const hostOf = (task: string) => (task === live ? 'live.example' : 'dead.example');
+  const posted: string[] = [];
+  let hangUp: () => void = () => undefined;
+  const hungUp = new Promise<never>((_, reject) => {
+    hangUp = () => reject(Object.assign(new Error('no answer'), { code: 'timeout' }));
+  });
+  hungUp.catch(() => undefined);
+  const deps = {
+    tasks: { ...world.stores.tasks, find: async (task: string) => ({ ...template, _id: task }) },
+    requests: {
+      ...world.stores.requests,
+      find: async (task: string) => ({ ...stored, callbackUrl: `https://${hostOf(task)}/hook` }),
+    },
+    places: createHostPlaces({
+      requestsPerHostMax: 16,
+      waitingPerHostMax: 16,
+      waitMs: 50,
+      now: Date.now,
+      random: Math.random,
+    }),
+    post: ({ url }: { readonly url: string }) => {
+      posted.push(new URL(url).hostname);
+      return url.includes('live') ? Promise.resolve({ status: 200 }) : hungUp;
+    },
+  };
+  const outcomes = new Map<string, unknown>();
+  const run = async (task: string) => outcomes.set(task, await world.deliver(deps, task).catch(asIs));
+  // As the worker does: the oldest first, as many at a time as it has slots.
+  const slots = Array.from({ length: 100 }, async () => {
+    for (let task = due.shift(); task !== undefined; task = due.shift()) await run(task);
+  });
+  const settled = () => [outcomes.size, posted.length];
+  await expect.poll(settled, { timeout: 60_000 }).toEqual([2_001 - 16, 16 + 1]);
+
+  // No request to the dead host has ended, and the live host has its callback.
+  expect(posted.toSorted()).toEqual([...Array.from({ length: 16 }, () => 'dead.example'), 'live.example']);
+  expect(await stateOf(live)).toBe('delivered');
+  const sentAway = [...outcomes].filter(([task]) => task !== live);
+  for (const [, outcome] of sentAway) {
+    expect(outcome).toMatchObject({ type: 'CallbackHostBusy', nonRetryable: false });
+  }
+  expect(await Promise.all(sentAway.slice(0, 50).map(([task]) => attempts(task)))).toEqual(
+    Array.from({ length: 50 }, () => undefined),
+  );
+
+  hangUp();
+  await Promise.all(slots);
+  const attempted = [...outcomes].slice(-16);
+  expect(await Promise.all(attempted.map(([task]) => attempts(task)))).toEqual(
+    Array.from({ length: 16 }, () => 1),
+  );
+});
+
+const asIs = (error: unknown): unknown => error;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { CallbackActivityDeps, TaskActivityDeps } from '../../activities/deps.ts';
 import { createCallbackActivities, createTaskActivities } from '../../activities/index.ts';
+import { createHostPlaces } from '../../src/capacity/host-places.ts';
 import type { TaskInput } from '../../src/domain/task-input.ts';
 import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
@@ -80,6 +81,13 @@ export async function openTaskWorld(): Promise<TaskWorld> {
       const activities = createCallbackActivities({
         ...stores,
         webhookSecrets: async () => [`whsec_${Buffer.alloc(24).toString('base64')}`],
+        places: createHostPlaces({
+          requestsPerHostMax: 1,
+          waitingPerHostMax: 0,
+          waitMs: 0,
+          now,
+          random: Math.random,
+        }),
         post: async () => ({ status: 200 }),
         present: ({ _id }) => JSON.stringify({ id: _id }),
         now,

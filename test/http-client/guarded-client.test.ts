@@ -275,6 +275,21 @@ describe('deliver', () => {
     const delivery = { url: target.origin, headers: {}, body: '{}', timeoutMs: 100 };
     expect((await failureOf(local().deliver(delivery))).code).toBe('timeout');
   });
+
+  it('gives a request its whole time, however long it waited for a connection', async () => {
+    const connectionsPerOrigin = 32;
+    const timeoutMs = 4_000;
+    // Two answers one after the other take longer than the limit of one.
+    const answersInMs = 0.6 * timeoutMs;
+    const target = await listen((_, response) => setTimeout(() => response.end(), answersInMs));
+    const guarded = local();
+    const delivery = { url: target.origin, headers: {}, body: '{}', timeoutMs };
+    const answers = await Promise.all(
+      Array.from({ length: connectionsPerOrigin + 1 }, () => guarded.deliver(delivery)),
+    );
+    expect(answers).toEqual(answers.map(() => ({ status: 200 })));
+    expect(target.connections).toBe(connectionsPerOrigin);
+  });
 });
 
 describe('openMedia', () => {

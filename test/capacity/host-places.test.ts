@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest';
+import { createHostPlaces } from '../../src/capacity/host-places.ts';
+import type { HostPlace } from '../../src/capacity/host-places.ts';
+
+const placesOf = (change: { requestsPerHostMax?: number; waitMs?: number } = {}) =>
+  createHostPlaces({
+    requestsPerHostMax: 2,
+    waitingPerHostMax: 1,
+    waitMs: 60_000,
+    now: () => 0,
+    random: () => 1,
+    ...change,
+  });
+
+function leave(place: HostPlace): void {
+  if (!place.isGranted) throw new Error('a place was expected');
+  place.leave();
+}
+
+const returnsInMs = (place: HostPlace): number => {
+  if (place.isGranted) throw new Error('no place was expected');
+  return place.afterMs;
+};
+
+it('a full host sends away at once what finds its queue full, and other hosts are free', async () => {
+  const places = placesOf();
+  const first = await places.take('a');
+  await places.take('a');
+  const waits = places.take('a');
+  expect(await places.take('a')).toMatchObject({ isGranted: false });
+  expect(await places.take('b')).toMatchObject({ isGranted: true });
+  leave(first);
+  expect(await waits).toMatchObject({ isGranted: true });
+});
+
+it('who has waited long enough is sent away, and its place in the queue is free again', async () => {
+  const places = placesOf({ waitMs: 1 });
+  const first = await places.take('a');
+  await places.take('a');
+  expect(await places.take('a')).toMatchObject({ isGranted: false });
+  leave(first);
+  expect(await places.take('a')).toMatchObject({ isGranted: true });
+});
+
+it('a place that was handed over is counted once', async () => {
+  const places = placesOf();
+  const [first, second] = [await places.take('a'), await places.take('a')];
+  const third = places.take('a');
+  leave(first);
+  leave(await third);
+  leave(second);
+  const again = [await places.take('a'), await places.take('a')];
+  expect(again).toMatchObject([{ isGranted: true }, { isGranted: true }]);
+  const waits = places.take('a');
+  expect(await places.take('a')).toMatchObject({ isGranted: false });
+  for (const place of again) leave(place);
+  leave(await waits);
+});
+
+it('those who are sent away return one after the other, and within five minutes', async () => {
+  const places = placesOf({ requestsPerHostMax: 1, waitMs: 1 });
+  const holder = await places.take('a');
+  expect(holder.isGranted).toBe(true);
+  const sentAway = [];
+  for (let n = 0; n < 400; n += 1) sentAway.push(returnsInMs(await places.take('a')));
+  expect(sentAway.slice(0, 100)).toEqual(sentAway.slice(0, 100).toSorted((left, right) => left - right));
+  expect(new Set(sentAway.slice(0, 100)).size).toBe(100);
+  expect(Math.min(...sentAway)).toBeGreaterThanOrEqual(1_000);
+  expect(Math.max(...sentAway)).toBeLessThanOrEqual(300_000);
+});
