@@ -32,6 +32,8 @@ export interface AdmissionDeps {
 export interface AdmissionRequest {
   readonly input: TaskInput;
   readonly record: Omit<RequestRecord, 'by' | 'callbackToken'>;
+  /** No earlier request can have begun this task. */
+  readonly isFirst: boolean;
   /** The key's limit on unfinished tasks. */
   readonly concurrentTasks?: number;
 }
@@ -61,13 +63,22 @@ export function createAdmit(deps: AdmissionDeps): Admit {
       if (documents !== 'ours') return { state: documents === 'started' ? 'admitted' : 'given_up' };
       return await holdAndStart(request, creation, deps);
     } catch (error) {
-      const outcome = await giveUp(creation, deps);
+      const neverHeld = request.isFirst && isRefusal(error);
+      const outcome = await giveUp({ ...creation, neverHeld }, deps);
       if (outcome === 'started') return { state: 'admitted' };
       // Of another try of this creation, the slot is its own by now.
       if (outcome === 'given_up') await release(request, deps);
       throw error;
     }
   };
+}
+
+/** The answer of a ledger, or of a count, that has written nothing. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof GatewayError &&
+    ['insufficient_balance', 'concurrency_limit_exceeded'].includes(error.code)
+  );
 }
 
 async function takeKeySlot({ input, concurrentTasks }: AdmissionRequest, deps: AdmissionDeps): Promise<void> {

@@ -103,6 +103,7 @@ async function admitClaimed(
       warnings,
       ...defined({ callbackUrl }),
     },
+    isFirst: claim.first,
     ...defined({ concurrentTasks: caller.concurrentTasks }),
   });
   if (admitted.state === 'given_up') return undefined;

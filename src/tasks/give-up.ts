@@ -14,6 +14,8 @@ export interface Creation {
   readonly account: string;
   /** `TaskDocument.unstarted` as this try wrote it. */
   readonly unstarted: string;
+  /** Its hold was refused, and no earlier try can have taken one: there is nothing to void. */
+  readonly neverHeld?: boolean;
 }
 
 /**
@@ -25,10 +27,10 @@ export interface Creation {
 export type GiveUp = (creation: Creation) => Promise<boolean>;
 
 export function createGiveUp({ tasks, requests, ledger }: GiveUpDeps): GiveUp {
-  return async ({ task, account, unstarted }) => {
+  return async ({ task, account, unstarted, neverHeld = false }) => {
     if (!(await tasks.giveUp(task, unstarted))) return false;
     await Promise.all([
-      ledger.void({ account, task, note: 'the creation was given up' }),
+      neverHeld ? undefined : ledger.void({ account, task, note: 'the creation was given up' }),
       requests.remove(task, unstarted),
     ]);
     await tasks.removeGivenUp(task);

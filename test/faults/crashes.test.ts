@@ -197,6 +197,31 @@ describe('crashes', () => {
     await expectOnceAndPaid(tasks);
   }, 200_000);
 
+  it('of MongoDB, which stands still for longer than a create waits: what got 503 left nothing', async () => {
+    process.kill(mongo.pid, 'SIGSTOP');
+    const away = Array.from({ length: 12 }, (_, n) => account.create({ prompt: `standstill-${n}.` }));
+    await new Promise((resolve) => setTimeout(resolve, 45_000));
+    process.kill(mongo.pid, 'SIGCONT');
+    const answers = await Promise.all(away);
+    // The test is about nothing unless some creates met the standstill.
+    expect(answers.some(({ status }) => status === 503)).toBe(true);
+    expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
+    const created = answers.flatMap(({ status, body }) => (status === 200 ? [body.id as string] : []));
+    for (const id of created)
+      expect(await account.finished(id, 90_000)).toMatchObject({ status: 'succeeded' });
+    await waitUntil(
+      'nothing is held for what was refused',
+      async () => (await account.balance()).held === '0.000000',
+      200_000,
+    );
+    const { body } = await account.call('GET', '/v1/videos/generations?limit=100');
+    const listed = body.data.map((task: { id: string }) => task.id);
+    expect(created.filter((id) => !listed.includes(id))).toEqual([]);
+    const submits = answers.map((_, n) => simulator.control.submissions(`standstill-${n}.`).submits);
+    expect(submits.reduce((sum, n) => sum + n, 0)).toBe(created.length);
+    await expectSoundLedger();
+  }, 400_000);
+
   it('of the two gateway processes at SIGTERM: they end by themselves with status 0', async () => {
     const tasks = await createTasks('sigterm', 3);
     expect(await Promise.all([api.stop(), worker.stop()])).toEqual([0, 0]);

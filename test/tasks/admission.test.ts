@@ -165,6 +165,9 @@ describe('a repeat with the same Idempotency-Key', () => {
     const account = await world.newAccount({ credit: '0' });
     expect((await account.create({}, keyed('poor'))).status).toBe(402);
     expect(await tasksOf(account)).toEqual([]);
+    // A refusal leaves nothing in the ledger either.
+    const entries = await world.admin('GET', `/accounts/${account.id}/ledger`);
+    expect(entries.body.data).toEqual([]);
     await world.admin('POST', `/accounts/${account.id}/credits`, { amount: '5', reference: 'later' });
     const created = await account.create({}, keyed('poor'));
     expect(created.status).toBe(200);
