@@ -11,7 +11,9 @@ export interface BodyScope {
 
 export interface Consumption extends BodyScope {
   readonly bytesMax: number;
-  /** Called with each piece in order; a promise holds the next piece back. Throws to refuse the rest. */
+  /**
+   * Called with each piece in order; a promise holds the next piece, and the end, back. Throws to refuse the rest.
+   */
   readonly onChunk: (chunk: Buffer) => Promise<void> | undefined;
 }
 
@@ -22,7 +24,7 @@ const rateGraceMs = 5_000;
  * Reads a request's body piece by piece. Memory is reserved before the first byte where the length is announced, and
  * with each piece where it is not. On a refusal the stream stays open, so that the answer still reaches the sender.
  * Throws request_too_large, invalid_json (cut off), request_timeout (too slow), and what `onChunk` and the allowance
- * throw.
+ * throw. However the body ends, nothing that `onChunk` began is still running afterwards.
  */
 export async function consumeBody(request: IncomingMessage, options: Consumption): Promise<void> {
   const { allowance, bytesMax } = options;
@@ -50,13 +52,18 @@ function readAll(request: IncomingMessage, options: Consumption, reserveEach: bo
       if (paused === undefined && bytes < bytesPerSecondMin * seconds) settle(tooSlow());
     }, rateGraceMs);
 
+    const finish = (error?: unknown): void => {
+      if (error === undefined) resolve();
+      else reject(error instanceof Error ? error : new Error('the body could not be read'));
+    };
     const settle = (error?: unknown): void => {
       clearInterval(timer);
       request.off('data', take).off('end', settle).off('error', cut).off('close', cut);
       // A stream that nobody listens to may still report that its connection broke.
       request.on('error', () => undefined);
-      if (error === undefined) resolve();
-      else reject(error instanceof Error ? error : new Error('the body could not be read'));
+      // A paused stream still ends, or breaks, when its last bytes have been read: the work on them may be running.
+      if (paused === undefined) finish(error);
+      else paused.then(() => finish(error), finish);
     };
     const cut = (): void => settle(cutOff());
     const take = (chunk: Buffer): void => {

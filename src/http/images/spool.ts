@@ -18,8 +18,9 @@ export interface Spool {
   newFile(param: string): SpoolFile;
   /** Whether something waits for `flush`. */
   readonly pending: boolean;
-  /** Resolves when what was appended is written. */
+  /** Resolves when everything that was appended is written, by earlier flushes too. */
   flush(): Promise<void>;
+  /** Waits for what is being written; nothing may be appended afterwards. */
   close(): Promise<void>;
 }
 
@@ -34,6 +35,7 @@ export async function openSpool(workspace: ImageWorkspace, filesMax: number): Pr
   const nextPath = await workspace.prepare();
   const files: OpenFile[] = [];
   const counts = { image: 0, mask: 0 };
+  let writing = Promise.resolve();
   return {
     newFile(param) {
       const kind = param === 'mask' ? 'mask' : 'image';
@@ -46,18 +48,25 @@ export async function openSpool(workspace: ImageWorkspace, filesMax: number): Pr
     get pending() {
       return files.some(({ queue }) => queue.length > 0);
     },
-    async flush() {
-      for (const file of files) {
-        for (const bytes of file.queue.splice(0)) {
-          file.handle ??= await open(file.path, 'wx', 0o600);
-          await file.handle.write(bytes);
-        }
-      }
+    flush() {
+      writing = writing.then(() => writeQueued(files));
+      return writing;
     },
     async close() {
+      // Whoever flushed has its error.
+      await writing.catch(() => undefined);
       for (const { handle } of files) await handle?.close();
     },
   };
+}
+
+async function writeQueued(files: readonly OpenFile[]): Promise<void> {
+  for (const file of files) {
+    for (const bytes of file.queue.splice(0)) {
+      file.handle ??= await open(file.path, 'wx', 0o600);
+      await file.handle.write(bytes);
+    }
+  }
 }
 
 function newSpoolFile(path: string): OpenFile {

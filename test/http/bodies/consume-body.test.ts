@@ -1,0 +1,113 @@
+import { IncomingMessage } from 'node:http';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createBodyBudget } from '../../../src/http/bodies/body-budget.ts';
+import { consumeBody } from '../../../src/http/bodies/consume-body.ts';
+import { openSpool } from '../../../src/http/images/spool.ts';
+import { openImageWorkspaces } from '../../../src/images/workspace.ts';
+
+/** A request whose body has arrived completely before anybody reads it, as short uploads do. */
+function arrived(...pieces: readonly string[]): IncomingMessage {
+  const request = new IncomingMessage(new Socket());
+  request.headers = { 'content-length': String(pieces.join('').length) };
+  for (const piece of pieces) request.push(piece);
+  request.push(null);
+  return request;
+}
+
+function options(onChunk: (chunk: Buffer) => Promise<void>) {
+  const allowance = createBodyBudget({ processBytesMax: 1_000, keyBytesMax: 1_000 }).open('key');
+  return { allowance, bytesPerSecondMin: 1, bytesMax: 1_000, onChunk };
+}
+
+/** Lets streams and promises do all that they can do without `onChunk`. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+}
+
+/** Work that a test ends. */
+function held() {
+  let begun = 0;
+  const ends: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  return {
+    ends,
+    get begun() {
+      return begun;
+    },
+    onChunk: () => {
+      begun += 1;
+      return new Promise<void>((resolve, reject) => ends.push({ resolve, reject }));
+    },
+  };
+}
+
+describe('reading a body', () => {
+  it('ends after the work on its last piece, not before', async () => {
+    const work = held();
+    let ended = false;
+    const request = arrived('one', 'two');
+    const reading = consumeBody(request, options(work.onChunk)).then(() => (ended = true));
+    await turns();
+    expect(work.begun).toBe(1);
+    work.ends[0]?.resolve();
+    await turns();
+    expect({ begun: work.begun, streamEnded: request.readableEnded, ended }).toEqual({
+      begun: 2,
+      streamEnded: true,
+      ended: false,
+    });
+    work.ends[1]?.resolve();
+    await reading;
+    expect(ended).toBe(true);
+  });
+
+  it('fails as the work on its last piece does', async () => {
+    const work = held();
+    const request = arrived('one');
+    const reading = consumeBody(request, options(work.onChunk));
+    await turns();
+    expect(request.readableEnded).toBe(true);
+    work.ends[0]?.reject(new Error('the disk is full'));
+    await expect(reading).rejects.toThrow('the disk is full');
+  });
+
+  it('that is cut off ends after the work on the piece before', async () => {
+    const work = held();
+    const request = new IncomingMessage(new Socket());
+    request.headers = { 'content-length': '6' };
+    request.push('one');
+    let failure: unknown;
+    const reading = consumeBody(request, options(work.onChunk)).catch((error: unknown) => (failure = error));
+    await turns();
+    request.destroy();
+    await turns();
+    expect({ destroyed: request.destroyed, failure }).toEqual({ destroyed: true, failure: undefined });
+    work.ends[0]?.resolve();
+    await reading;
+    expect(failure).toMatchObject({ code: 'invalid_json' });
+  });
+});
+
+describe('the spool', () => {
+  let root: string;
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), 'spool-test-'));
+  });
+  afterAll(() => rm(root, { recursive: true, force: true }));
+
+  it('a flush, and the close, end after the flush before', async () => {
+    const spool = await openSpool((await openImageWorkspaces(Date.now, root)).open(), 1);
+    const file = spool.newFile('image');
+    file.append(Buffer.from('one'));
+    const first = spool.flush();
+    file.append(Buffer.from('two'));
+    const flushed = spool.flush().then(() => readFile(file.uploaded('image').path, 'utf8'));
+    await spool.close();
+    await expect(first).resolves.toBeUndefined();
+    expect(await flushed).toBe('onetwo');
+  });
+});
