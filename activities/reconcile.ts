@@ -13,9 +13,6 @@ const overdueGraceMs = 10 * 60 * 1000;
 /** A creation takes seconds; one that is this old has lost its process (src/tasks/admission.ts: slowAfterMs). */
 const creationMaxMs = 2 * 60 * 1000;
 
-/** `workflow_overdue`: the workflow runs although its deadline has passed; it may fail at each of its steps. */
-const overdueAttention = 'workflow_overdue';
-
 /**
  * Repairs what lost its process or its workflow: creations are given up, tasks end, and what the ledger says is paid
  * is shown as succeeded. One task that cannot be repaired stops neither the others nor the upkeep.
@@ -111,7 +108,7 @@ function createRepairs(deps: TaskActivityDeps) {
     }
     if (task.attention !== undefined) return false;
     log.error({ task: task._id }, 'a task is overdue, and its workflow still runs');
-    await tasks.setAttention(task._id, overdueAttention, task.version + 1n);
+    await tasks.setAttention(task._id, 'workflow_overdue', task.version + 1n);
     return true;
   }
 

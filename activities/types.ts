@@ -1,5 +1,6 @@
 import type { Operation } from '../src/providers/provider.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
+import type { AttentionReason } from '../src/domain/attention.ts';
 import type { PriceBasis } from '../src/domain/price.ts';
 import type { Admission, TaskInput, TaskResult } from '../src/domain/task-input.ts';
 import type { SettleFacts, TaskError, TaskKind } from '../src/domain/task.ts';
@@ -14,7 +15,7 @@ export interface TaskActivities {
   claimTask(input: TaskInput, version: string): Promise<Claim>;
   /** Settles or releases, then writes the terminal projection. Repeatable. */
   finishTask(finish: FinishTask): Promise<FinishedTask>;
-  noteAttention(task: string, reason: string | undefined, version: string): Promise<void>;
+  noteAttention(task: string, reason: AttentionReason | undefined, version: string): Promise<void>;
   /** Repairs what a terminated or deleted workflow left behind. */
   reconcileTasks(): Promise<ReconcileReport>;
 }

@@ -117,11 +117,11 @@ describe('imports between folders', () => {
     access: { runs: ['domain'], types: ['store'] },
     // Of store at run time: the snapshot.
     capacity: { runs: ['domain', 'providers', 'store'], types: ['config'] },
-    routing: { runs: ['domain', 'store'], types: ['config', 'providers'] },
+    routing: { runs: ['domain', 'providers', 'store'], types: ['config'] },
     tasks: { runs: ['domain', 'store'], types: ['ledger', 'observability', 'routing'] },
     images: {
       runs: ['domain', 'http-client', 'providers', 'routing', 'store'],
-      types: ['capacity', 'ledger', 'observability'],
+      types: ['capacity', 'ledger', 'observability', 'tasks'],
     },
     results: { runs: ['domain', 'http-client', 'routing'], types: ['config', 'observability', 'store'] },
     temporal: { runs: ['domain', 'workflows'], types: ['activities', 'config', 'tasks'] },
@@ -130,7 +130,8 @@ describe('imports between folders', () => {
       types: ['capacity', 'config', 'ledger', 'observability', 'providers', 'store', 'tasks'],
     },
     cli: { runs: ['config', 'domain', 'ledger', 'routing'], types: ['store', 'temporal'] },
-    local: { runs: ['domain'], types: ['config'] },
+    // The local mode is a composition root that has grown into a folder.
+    local: { runs: ['config', 'domain', 'providers'] },
     workflows: { runs: ['domain'], types: ['activities', 'providers'] },
     activities: {
       runs: ['domain', 'providers', 'routing', 'tasks'],
@@ -168,8 +169,9 @@ describe('imports between folders', () => {
       ({ from, to, isType }) =>
         !isType && to.startsWith('src/config/') && !/^src\/(?:config\/|[\w-]+\.ts$)/.test(from),
     );
-    // Reads which gateway the local mode left running, not gateway.yaml.
-    expect(loads.filter(({ from }) => from !== 'src/cli/target.ts')).toEqual([]);
+    // They read which gateway the local mode left running, not gateway.yaml; local-mode.ts is the root of that mode.
+    const exempt = ['src/cli/target.ts', 'src/local/find-running.ts', 'src/local/local-mode.ts'];
+    expect(loads.filter(({ from }) => !exempt.includes(from))).toEqual([]);
   });
 
   it('go in no circle', () => {

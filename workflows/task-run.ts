@@ -1,3 +1,4 @@
+import type { AttentionReason } from '../src/domain/attention.ts';
 import { ApplicationFailure, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { AcceptedJob, FinishOutcome } from '../activities/types.ts';
 import type { Admission, OperatorAction, TaskInput } from '../src/domain/task-input.ts';
@@ -73,9 +74,7 @@ export function remainingMs(run: TaskRun): number {
   return Math.max(0, run.input.deadlineAt - Date.now());
 }
 
-export type AttentionReason = 'submit_ambiguous' | 'poll_failed';
-
-const advice: Record<AttentionReason, string> = {
+const advice: Record<Exclude<AttentionReason, 'workflow_overdue'>, string> = {
   submit_ambiguous:
     'The submission may have reached the upstream, and the job may be billed: it is not sent again by itself. ' +
     'Look for it in the upstream’s console, then use `adopt` (with its upstream id), `resubmit` or `fail`.',
@@ -84,7 +83,11 @@ const advice: Record<AttentionReason, string> = {
 };
 
 /** Asks for an operator, on every surface where one looks. */
-export async function raiseAttention(run: TaskRun, reason: AttentionReason, detail: string): Promise<void> {
+export async function raiseAttention(
+  run: TaskRun,
+  reason: keyof typeof advice,
+  detail: string,
+): Promise<void> {
   upsertSearchAttributes([{ key: searchAttributes.needsAttention, value: reason }]);
   describe(
     run,

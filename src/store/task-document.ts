@@ -1,3 +1,4 @@
+import type { AttentionReason } from '../domain/attention.ts';
 import type { Cost } from '../domain/cost.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { ResultItem, SettleFacts, TaskError, TaskKind, TaskStatus } from '../domain/task.ts';
@@ -34,7 +35,7 @@ export interface TaskDocument {
   /** The upstream told no usage: the charge comes from the formula or the hold. */
   readonly charge_estimated?: boolean;
   /** Why an operator is needed; absent: none is. */
-  readonly attention?: string;
+  readonly attention?: AttentionReason;
   /**
    * Until the workflow has claimed the task: which try of its creation stands behind it, and since when
    * (`<padded time>-<random>`). Who gives the creation up is guarded by this value; who continues it puts a value of

@@ -1,3 +1,5 @@
+import { attentionReasons } from '../domain/attention.ts';
+import type { AttentionReason } from '../domain/attention.ts';
 export type { NewTask, TaskActionRecord, TaskDocument, TaskOutcomeDocument } from './task-document.ts';
 import { taskCreation } from './task-creation.ts';
 import { paddedTime, sortKey } from './task-document.ts';
@@ -169,7 +171,7 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
       );
     },
 
-    async setAttention(id: string, reason: string | undefined, version: bigint): Promise<void> {
+    async setAttention(id: string, reason: AttentionReason | undefined, version: bigint): Promise<void> {
       await tasks.updateOne(
         { _id: id, version: { $lt: version } },
         reason === undefined
@@ -244,7 +246,8 @@ function listQuery(filter: TaskFilter, before: string | undefined): Filter<TaskD
     ...defined({ channel: filter.channel }),
     ...defined({ kind: filter.kind }),
     ...defined({ 'error.class': filter.failureClass }),
-    ...(filter.needsAttention === true ? { attention: { $exists: true } } : {}),
+    // Each reason is a value of its own, so that the index gives each in order.
+    ...(filter.needsAttention === true ? { attention: { $in: [...attentionReasons] } } : {}),
     ...(Object.keys(range).length === 0 ? {} : { sort: range }),
   };
 }

@@ -125,8 +125,8 @@ describe('the concurrency limit of a credential', () => {
     for (const id of stuck) await gateway.core.client.workflow.getHandle(id).terminate('test');
     // The visibility store of the server is a second behind.
     await expect
-      .poll(async () => (await reconcile(gateway))['upkeep'], { timeout: 30_000, interval: 1_000 })
-      .toMatchObject({ slots: limit });
+      .poll(async () => (await reconcile(gateway))['repaired'], { timeout: 30_000, interval: 1_000 })
+      .toBe(limit);
     expect((await account.finished(waiting))['status']).toBe('succeeded');
     expect(await gateway.core.stores.slots.held()).toEqual([]);
   });

@@ -33,6 +33,8 @@ function expectUnified({ body }: Answer): void {
       type: expect.stringMatching(/^[a-z_]+$/),
       param: expect.any(String),
       code: expect.any(String),
+      // What kind of failure it was, where an upstream failed.
+      ...(body.error.code === 'provider_error' ? { class: expect.stringMatching(/^[a-z_]+$/) } : {}),
     },
   });
   expect(Object.keys(errorTable)).toContain(body.error.code);

@@ -250,7 +250,7 @@ function shownDefault(name: string): string | undefined {
 
 describe('stopping', () => {
   it('lets a worker finish the longest submission', () => {
-    const submitMs = numberIn('src/config/gateway-file.ts', /submit_ms: .*default\(([\d_]+)\)/);
+    const submitMs = numberIn('src/config/gateway-schema.ts', /submit_ms: .*default\(([\d_]+)\)/);
     const marginMs = numberIn('src/worker.ts', /shutdownMarginMs = ([\d_]+)/);
     const grace = secondsOf(withDefaults(service('worker').stop_grace_period ?? ''));
     expect(grace * 1000).toBeGreaterThan(submitMs + marginMs);

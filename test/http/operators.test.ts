@@ -164,7 +164,7 @@ describe('credits', () => {
         seq: 3,
         kind: 'release',
         task: body.id,
-        amount: '1.000000',
+        amount: '0.500000',
         available: '10.000000',
         held: '0.000000',
       }),
@@ -183,6 +183,7 @@ describe('keys', () => {
       channels: ['one'],
       requests_per_minute: 60,
       concurrent_tasks: 3,
+      asset_urls: false,
       expires_at: Math.floor(Date.now() / 1000) + 3_600,
     };
     const made = await world.admin('POST', '/keys', wishes);
@@ -247,7 +248,7 @@ describe('tasks', () => {
       upstreamId: 'u1',
       traceId: '',
     });
-    await world.stores.tasks.setAttention(made[1], 'the submission was ambiguous', version);
+    await world.stores.tasks.setAttention(made[1], 'submit_ambiguous', version);
     const ids = async (query: string) =>
       (await world.admin('GET', `/tasks?account=${account.id}&${query}`)).body.data.map(
         ({ id }: { id: string }) => id,
@@ -310,12 +311,12 @@ describe('tasks', () => {
       channel: 'one',
       credential: 'a',
       upstream_id: `up-${id}`,
-      hold: '1.000000',
+      hold: '0.500000',
       charge: null,
       needs_attention: null,
       actions: [],
       attempts: [{ n: 1, state: 'accepted', channel: 'one', upstream_id: `up-${id}`, code: null }],
-      ledger: [{ kind: 'hold', amount: '1.000000', task: id }],
+      ledger: [{ kind: 'hold', amount: '0.500000', task: id }],
       callback: { state: 'pending', target: 'https://me.example', attempts: [{ status: 500, error: null }] },
     });
     const found = async (upstreamId: string) =>

@@ -56,7 +56,7 @@ it('a prompt becomes images, held before and charged after', async () => {
     data: [{ b64_json: pixel.toString('base64') }, { b64_json: pixel.toString('base64') }],
     usage: { total_tokens: 1_107 },
   });
-  expect(heldMeanwhile).toMatchObject({ available: '0.920000', held: '0.080000' });
+  expect(heldMeanwhile).toMatchObject({ available: '0.500000', held: '0.500000' });
   expect(leasesMeanwhile).toBe(1);
   expect(await account.balance()).toMatchObject({ available: '0.920000', held: '0.000000' });
   expect(first.calls).toHaveLength(1);

@@ -10,7 +10,7 @@ import { orderCandidates } from '../../src/domain/routing.ts';
 import type { RouteChannel } from '../../src/domain/routing.ts';
 import type { VideoRequest } from '../../src/domain/request.ts';
 import { providers } from '../../src/providers/index.ts';
-import { testYaml } from '../support/gateway.ts';
+import { testYaml } from '../support/test-yaml.ts';
 
 const request: VideoRequest = {
   kind: 'video',

@@ -1,3 +1,4 @@
+import { testYaml } from './test-yaml.ts';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -81,34 +82,6 @@ export const videoBody = {
 /** 720p, 16:9, 5 s: 1280 × 720 × 121 / 1024 tokens by the documented formula, at 7.00 a million. */
 export const videoTokens = 108_900;
 export const videoCharge = '0.762300';
-
-export const testYaml = `
-currency: USD
-channels:
-  - id: ark
-    provider: ark
-    base_url: \${SIMULATOR_URL}/ark/api/v3
-    credentials: [{ id: a, api_key: simulated }]
-    limits: { submits_per_second: 500, polls_per_second: 500 }
-    timeouts: { submit_ms: 3000, poll_ms: 3000 }
-    models: { seedance: { upstream: dreamina-seedance-2-0-260128 } }
-models:
-  - id: seedance
-    kind: video
-    input_types: [text_to_video, first_last_frame, reference]
-    resolutions: [720p, 480p, 1080p]
-    ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9", adaptive]
-    durations: { min: 4, max: 15, default: 5, auto: true }
-    inputs: { images: { max: 9 }, videos: { max: 3 }, audios: { max: 3 } }
-    expected_seconds: 1
-    price:
-      unit: million_tokens
-      rules:
-        - { when: { video_input: true, resolution: [1080p] }, price: "4.70" }
-        - { when: { video_input: true }, price: "4.30" }
-        - { when: { resolution: [1080p] }, price: "7.70" }
-        - { price: "7.00" }
-`;
 
 /** Temporal's runtime is one per process; a test file may start several gateways. */
 let runtimeInstalled = false;
@@ -247,3 +220,5 @@ async function untilFinished(call: Call, id: string, deadlineMs: number): Promis
     if (Date.now() > endsAt) throw new Error(`task ${id} is still ${JSON.stringify(body)}`);
   }
 }
+
+export { testYaml };

@@ -1,0 +1,28 @@
+/** The gateway.yaml of most tests: one channel, one model, served by the simulator. */
+export const testYaml = `
+currency: USD
+channels:
+  - id: ark
+    provider: ark
+    base_url: \${SIMULATOR_URL}/ark/api/v3
+    credentials: [{ id: a, api_key: simulated }]
+    limits: { submits_per_second: 500, polls_per_second: 500 }
+    timeouts: { submit_ms: 3000, poll_ms: 3000 }
+    models: { seedance: { upstream: dreamina-seedance-2-0-260128 } }
+models:
+  - id: seedance
+    kind: video
+    input_types: [text_to_video, first_last_frame, reference]
+    resolutions: [720p, 480p, 1080p]
+    ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9", adaptive]
+    durations: { min: 4, max: 15, default: 5, auto: true }
+    inputs: { images: { max: 9 }, videos: { max: 3 }, audios: { max: 3 } }
+    expected_seconds: 1
+    price:
+      unit: million_tokens
+      rules:
+        - { when: { video_input: true, resolution: [1080p] }, price: "4.70" }
+        - { when: { video_input: true }, price: "4.30" }
+        - { when: { resolution: [1080p] }, price: "7.70" }
+        - { price: "7.00" }
+`;
