@@ -1,12 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRepositoryFile } from './compose-file.ts';
 
-/** The counting part of .ci/run, fed with reports of vitest's JSON reporter. */
 const text = readRepositoryFile('.ci/run');
+/** The counting part of .ci/run, fed with reports of vitest's JSON reporter. */
 const counting = /<<'COUNT'.*\n([^]*?)\nCOUNT\n/.exec(text)?.[1] ?? '';
 let directory = '';
 
@@ -15,11 +23,27 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-function count(report: string): { line: string | undefined; status: number | null } {
-  const path = join(directory, 'report.json');
-  writeFileSync(path, report);
-  const { stdout, status } = spawnSync(process.execPath, ['-', path], { input: counting, encoding: 'utf8' });
-  return { line: stdout.trimEnd().split('\n').at(-1), status };
+/** Of a run with one report for each text; undefined: that report was never written. */
+function countAll(reports: readonly (string | undefined)[], failedSteps = 0) {
+  const paths = reports.map((content, index) => {
+    const path = join(directory, `report-${index}.json`);
+    rmSync(path, { force: true });
+    if (content !== undefined) writeFileSync(path, content);
+    return path;
+  });
+  const { stdout, status } = spawnSync(process.execPath, ['-', String(failedSteps), ...paths], {
+    input: counting,
+    encoding: 'utf8',
+  });
+  return { line: lastLine(stdout), status };
+}
+
+function count(content: string) {
+  return countAll([content]);
+}
+
+function lastLine(output: string): string | undefined {
+  return output.trimEnd().split('\n').at(-1);
 }
 
 function file(...states: readonly string[]) {
@@ -66,5 +90,90 @@ describe('.ci/run', () => {
     expect(count(report())).toEqual({ line: '0 passed, 1 failed', status: 1 });
     expect(count('')).toEqual({ line: '0 passed, 1 failed', status: 1 });
     expect(count(report(file('pending')))).toEqual({ line: '0 passed, 0 failed, 1 skipped', status: 1 });
+  });
+
+  it('counts every report and every failed step of the run', () => {
+    const good = report(file('passed', 'passed'));
+    expect(countAll([good, good, good])).toEqual({ line: '6 passed, 0 failed', status: 0 });
+    expect(countAll([good, report(file('failed'))])).toEqual({ line: '2 passed, 1 failed', status: 1 });
+    expect(countAll([good, undefined])).toEqual({ line: '2 passed, 1 failed', status: 1 });
+    expect(countAll([good, report(file('pending'))])).toEqual({
+      line: '2 passed, 0 failed, 1 skipped',
+      status: 1,
+    });
+    expect(countAll([good], 2)).toEqual({ line: '2 passed, 2 failed', status: 1 });
+  });
+});
+
+describe('.ci/run as a whole', () => {
+  /**
+   * Stands for npm: writes down each command with the version of Node that it ran on, installs a `node` of the asked
+   * version, reports two passed tests, and fails where FAILING matches.
+   */
+  const npm = `#!/usr/bin/env bash
+echo "$(node --version) $*" >>"$COMMANDS"
+for argument in "$@"; do
+  case "$argument" in
+    --outputFile.json=*) cat "$REPORT" >"\${argument#*=}" ;;
+    node@*)
+      mkdir -p "$3/node_modules/.bin"
+      printf '#!/bin/sh\\necho v%s\\n' "\${argument#node@}" >"$3/node_modules/.bin/node"
+      chmod +x "$3/node_modules/.bin/node" ;;
+  esac
+done
+[[ ! "$(node --version) $*" =~ $FAILING ]]
+`;
+  /** What stays of a run is looked for there. */
+  let temporary = '';
+
+  function run(failing: string) {
+    const project = mkdtempSync(join(directory, 'project-'));
+    temporary = join(project, 'tmp');
+    for (const name of ['.ci', 'bin', 'tmp', '.mediary', '.mediary/bin']) mkdirSync(join(project, name));
+    copyFileSync(join(import.meta.dirname, '../../.ci/run'), join(project, '.ci/run'));
+    writeFileSync(join(project, 'bin/npm'), npm, { mode: 0o755 });
+    writeFileSync(join(project, 'report.json'), report(file('passed', 'passed')));
+    const { stdout, status } = spawnSync('bash', [join(project, '.ci/run')], {
+      encoding: 'utf8',
+      env: {
+        PATH: `${join(project, 'bin')}:${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+        TMPDIR: temporary,
+        COMMANDS: join(project, 'commands'),
+        REPORT: join(project, 'report.json'),
+        FAILING: failing,
+      },
+    });
+    const commands = readFileSync(join(project, 'commands'), 'utf8').trimEnd().split('\n');
+    return { line: lastLine(stdout), status, commands };
+  }
+
+  it('checks, tests and runs the demo on each newer version of Node, and leaves nothing', () => {
+    const { line, status, commands } = run('nothing fails');
+    expect({ line, status }).toEqual({ line: '6 passed, 0 failed', status: 0 });
+    for (const version of ['v22', 'v24']) {
+      const run = commands.filter((command) => command.startsWith(`${version} `));
+      expect(run.map((command) => /run \S+/.exec(command)?.[0])).toEqual([
+        'run check',
+        'run test:pure',
+        'run demo',
+      ]);
+    }
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  it.each([
+    ['the check', `^${process.version} run check`, '6 passed, 1 failed'],
+    ['the demo on one version', '^v24 run demo', '6 passed, 1 failed'],
+    ['the check on one version', '^v22 run check', '6 passed, 1 failed'],
+    ['the installation of one version', 'node@22', '4 passed, 1 failed'],
+  ])('%s fails the run, and the rest is still run', (_name, failing, line) => {
+    const { commands, ...result } = run(failing);
+    expect(result).toEqual({ line, status: 1 });
+    expect(commands.at(-1)).toBe('v24 run demo');
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  it('vitest that fails without a failed test fails the run', () => {
+    expect(run('^v22 run test:pure').status).toBe(1);
   });
 });

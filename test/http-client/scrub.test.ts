@@ -58,6 +58,7 @@ it('is quick on hostile text', () => {
   for (const text of ['a.'.repeat(50_000), '0'.repeat(100_000), 'a-'.repeat(50_000), '1:'.repeat(50_000)]) {
     const start = performance.now();
     scrub(text);
-    expect(performance.now() - start).toBeLessThan(500);
+    // Linear work takes a few milliseconds, quadratic work minutes.
+    expect(performance.now() - start).toBeLessThan(5_000);
   }
 });
