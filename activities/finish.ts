@@ -1,5 +1,6 @@
 import { metricMeter } from '@temporalio/activity';
 import { defined } from '../src/domain/defined.ts';
+import { needsReview } from '../src/domain/price.ts';
 import { taskFailures } from '../src/domain/task-failures.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import { classified } from '../src/domain/task.ts';
@@ -20,9 +21,10 @@ export function createFinishTask(deps: TaskActivityDeps) {
     const finished = await (finish.outcome.kind === 'succeeded'
       ? succeed(finish, finish.outcome)
       : fail(finish, finish.outcome.error));
+    const hasEnded = 'charge' in finished;
     await Promise.all([
       deps.slots.release(finish.task),
-      finish.key === undefined ? undefined : deps.keySlots.release(finish.key, finish.task),
+      finish.key === undefined || !hasEnded ? undefined : deps.keySlots.release(finish.key, finish.task),
     ]);
     return finished;
   };
@@ -31,6 +33,12 @@ export function createFinishTask(deps: TaskActivityDeps) {
     const { task, account, basis } = finish;
     const held = BigInt(finish.held);
     const settlement = await settlementOf(finish, outcome, deps);
+    if (finish.review === 'possible' && needsReview(basis.price, { held, amount: settlement.amount })) {
+      // After a reset the charge may have been accepted and settled before.
+      const entries = await ledger.entriesOfTask(task);
+      const isClosed = entries.some(({ kind }) => kind === 'settle' || kind === 'release');
+      if (!isClosed) return { review: settlement.amount.toString() };
+    }
     const note = settlement.estimated ? 'estimated: the upstream reported no usage' : undefined;
     const closed = await ledger.settle({
       account,

@@ -111,6 +111,8 @@ export interface FinishTask {
   readonly basis: PriceBasis;
   readonly version: string;
   readonly outcome: FinishOutcome;
+  /** A charge far above the hold is not settled but reported. Absent: nobody can be asked, or somebody accepted it. */
+  readonly review?: 'possible';
 }
 
 export type FinishOutcome =
@@ -123,9 +125,10 @@ export type FinishOutcome =
   /** `error` absent: the poll or submission wrote down the upstream's own words. */
   | { readonly kind: 'failed'; readonly error?: TaskError };
 
-export interface FinishedTask {
-  readonly charge: string;
-}
+export type FinishedTask =
+  | { readonly charge: string }
+  /** Nothing has ended: the charge would be this, and a person decides. */
+  | { readonly review: string };
 
 export interface ReconcileReport {
   readonly checked: number;

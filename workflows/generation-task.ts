@@ -7,7 +7,8 @@ import {
   sleep,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { AcceptedJob, FinishOutcome } from '../activities/types.ts';
+import type { AcceptedJob, FinishedTask, FinishOutcome, FinishTask } from '../activities/types.ts';
+import { defined } from '../src/domain/defined.ts';
 import type { Admission, OperatorAction, TaskInput, TaskResult } from '../src/domain/task-input.ts';
 import {
   abandonAdmission,
@@ -23,6 +24,7 @@ import { submitJob } from './submit-job.ts';
 import { describe, enter, newTaskRun, nextVersion, remainingMs } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 import { interruptedEnding } from './endings.ts';
+import { mayBeReviewed, reviewCharge } from './review-charge.ts';
 import { cancelUpstream, watchJob } from './watch-job.ts';
 
 /**
@@ -39,7 +41,7 @@ export async function generationTask(input: TaskInput): Promise<TaskResult> {
   });
   setHandler(operateUpdate, (action) => operate(run, action), {
     description:
-      'An operator’s decision: {action: cancel | fail | resubmit | adopt | poll, by, reason, upstreamId?}',
+      'An operator’s decision: {action: cancel | fail | resubmit | adopt | poll | accept_charge, by, reason, upstreamId?}',
   });
   // A cancellation from the Temporal UI means what the API's cancel means: it must not skip the money.
   CancellationScope.current().cancelRequested.catch(() =>
@@ -54,8 +56,9 @@ async function live(run: TaskRun): Promise<TaskResult> {
   const deadline = startDeadline(run);
   const ending = run.phase === 'finishing' ? interruptedEnding : await bringToItsEnd(run);
   if (run.phase !== 'finishing') enter(run, 'finishing');
-  deadline.cancel();
+  if (!mayBeReviewed(run, ending)) deadline.cancel();
   const result = await finish(run, ending);
+  deadline.cancel();
   enter(run, 'ended');
   if (run.input.hasCallback) await callBack(run);
   await condition(allHandlersFinished);
@@ -158,16 +161,30 @@ async function watch(run: TaskRun): Promise<FinishOutcome> {
 }
 
 async function finish(run: TaskRun, ending: FinishOutcome): Promise<TaskResult> {
+  const review = mayBeReviewed(run, ending) ? 'possible' : undefined;
+  const finished = await close(run, ending, review);
+  if ('charge' in finished) return conclude(run, ending, finished.charge);
+  const decided = await reviewCharge(run, finished.review);
+  const outcome = decided === 'accepted' ? ending : decided;
+  const closed = await close(run, outcome, undefined);
+  return conclude(run, outcome, 'charge' in closed ? closed.charge : finished.review);
+}
+
+function close(run: TaskRun, outcome: FinishOutcome, review: FinishTask['review']): Promise<FinishedTask> {
   const { task, account, hold, basis } = run.input;
-  const { charge } = await finishTask({
+  return finishTask({
     task,
     account,
     held: hold,
     basis,
     version: nextVersion(run),
-    outcome: ending,
+    outcome,
     ...(run.input.revision === 3 ? { key: run.input.key } : {}),
+    ...defined({ review }),
   });
+}
+
+function conclude(run: TaskRun, ending: FinishOutcome, charge: string): TaskResult {
   run.ending = ending;
   showEnding(run, ending);
   describe(run, `The task ${ending.kind}. Charged ${charge} micro-units.`);
@@ -227,6 +244,12 @@ async function requestCancel(run: TaskRun): Promise<CancelAnswer> {
     }
     run.stop ??= 'cancelled';
   }
+  if (run.review !== undefined) {
+    return {
+      cancelled: false,
+      message: 'The job is done; an operator has been asked to decide about its charge.',
+    };
+  }
   if (run.phase === 'attention') {
     return {
       cancelled: false,
@@ -263,8 +286,13 @@ async function operate(run: TaskRun, action: OperatorAction): Promise<ActionAnsw
       run.decision = action;
       return { done: true };
     case 'poll':
-      if (run.phase !== 'attention' || run.job === undefined)
+      if (run.phase !== 'attention' || run.job === undefined || run.review !== undefined)
         return impossible('The task does not wait for a poll.');
+      run.decision = action;
+      return { done: true };
+    case 'accept_charge':
+      if (run.review === undefined)
+        return impossible('The task is not waiting for a decision about its charge.');
       run.decision = action;
       return { done: true };
     case 'redeliver':

@@ -13,7 +13,7 @@ const nextPhases: Readonly<Record<Phase, readonly Phase[]>> = {
   submitting: ['attention', 'watching', 'finishing'],
   attention: ['submitting', 'watching', 'finishing'],
   watching: ['attention', 'finishing'],
-  finishing: ['ended'],
+  finishing: ['attention', 'ended'],
   ended: [],
 };
 
@@ -43,6 +43,8 @@ export interface TaskRun {
   withdraw: boolean;
   /** What an operator decided about a task that needs attention. */
   decision: OperatorAction | undefined;
+  /** The charge in micro-units, while an operator is asked about it. */
+  review: string | undefined;
   ending: FinishOutcome | undefined;
 }
 
@@ -57,6 +59,7 @@ export function newTaskRun(input: TaskInput): TaskRun {
     stop: undefined,
     withdraw: false,
     decision: undefined,
+    review: undefined,
     ending: undefined,
   };
 }
@@ -80,6 +83,9 @@ const advice: Record<Exclude<AttentionReason, 'workflow_overdue'>, string> = {
     'Look for it in the upstream’s console, then use `adopt` (with its upstream id), `resubmit` or `fail`.',
   poll_failed:
     'Polling stopped with an error that repeating does not mend. Mend its cause, then use `poll`, or `fail`.',
+  charge_review:
+    'The job succeeded, and its charge exceeds what the model’s `hold.review_above` allows. Check the usage that the ' +
+    'upstream reported, then use `accept_charge`, or `fail`, which charges nothing.',
 };
 
 /** Asks for an operator, on every surface where one looks. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseMicros } from '../domain/money.ts';
+import { microsPerUnit, parseMicros } from '../domain/money.ts';
 import { priceUnits } from '../domain/price.ts';
 import type { PriceCondition } from '../domain/price.ts';
 import { inputTypes } from '../domain/request.ts';
@@ -79,7 +79,14 @@ const priceSchema = z.strictObject({
   unit: z.enum(priceUnits),
   minimum: decimal().default('0'),
   rules: z.array(z.strictObject({ when: condition.optional(), price: decimal() })).min(1),
-  hold: z.strictObject({ multiplier: decimal().default('1') }).prefault({}),
+  hold: z
+    .strictObject({
+      multiplier: decimal().default('1'),
+      review_above: decimal()
+        .refine((multiple) => (parseMicros(multiple) ?? 0n) >= microsPerUnit, 'must be at least 1')
+        .optional(),
+    })
+    .prefault({}),
 });
 
 const unsupportedAction = z.enum(['reject', 'ignore']);

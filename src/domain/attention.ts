@@ -5,6 +5,7 @@ export const attentionReasons = [
   /** Polling stopped with an error that retrying will not fix. */
   'poll_failed',
   /** The workflow still runs although the deadline has passed; it may fail at each of its steps. */
+  'charge_review',
   'workflow_overdue',
 ] as const;
 export type AttentionReason = (typeof attentionReasons)[number];

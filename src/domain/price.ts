@@ -56,6 +56,8 @@ export interface Price {
   readonly minimum: string;
   /** The first rule whose `when` holds counts. */
   readonly rules: readonly PriceRule[];
+  /** Decimal string: a person decides about a charge above this multiple of the hold. Absent: none is asked. */
+  readonly reviewAbove?: string;
 }
 
 /**
@@ -233,6 +235,14 @@ export function settle(input: SettleInput): Settlement {
     rule: charge.rule,
     quantity: `${quantity.numerator}/${quantity.denominator}`,
   };
+}
+
+/** Whether the charge is so far above the hold that a person has to accept it. */
+export function needsReview(
+  { reviewAbove }: Price,
+  { held, amount }: { readonly held: Micros; readonly amount: Micros },
+): boolean {
+  return reviewAbove !== undefined && amount > multiply(held, reviewAbove);
 }
 
 function noFormula(): undefined {

@@ -51,7 +51,15 @@ export type TaskResult =
   | { readonly status: 'refused'; readonly refusal: Refusal };
 
 /** What an operator may do to a task; `upstreamId` only for `adopt`. */
-export const operatorActions = ['poll', 'cancel', 'fail', 'resubmit', 'adopt', 'redeliver'] as const;
+export const operatorActions = [
+  'poll',
+  'cancel',
+  'fail',
+  'resubmit',
+  'adopt',
+  'accept_charge',
+  'redeliver',
+] as const;
 export type OperatorActionName = (typeof operatorActions)[number];
 
 export interface OperatorAction {

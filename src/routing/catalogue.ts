@@ -182,8 +182,9 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
   };
 }
 
-function stripHold({ price: { unit, minimum, rules } }: ModelConfig): PriceBasis['price'] {
-  return { unit, minimum, rules };
+/** Without what only concerns the hold itself. */
+function stripHold({ price: { unit, minimum, rules, hold } }: ModelConfig): PriceBasis['price'] {
+  return { unit, minimum, rules, ...defined({ reviewAbove: hold.review_above }) };
 }
 
 interface Dropped {

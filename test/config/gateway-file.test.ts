@@ -58,3 +58,17 @@ describe('variables of gateway.yaml', () => {
     ]);
   });
 });
+
+describe('hold.review_above', () => {
+  const environment = { UPSTREAM_URL: 'http://x.example', UPSTREAM_KEY: 'k' };
+  const withMultiple = (multiple: string) =>
+    text.replace('unit: call', `unit: call, hold: { review_above: "${multiple}" }`);
+
+  it('is a multiple of the hold, never below it', () => {
+    expect(violationsWith(environment, withMultiple('1'))).toEqual([]);
+    expect(violationsWith(environment, withMultiple('0.99'))).toEqual([
+      'models[0].price.hold.review_above: must be at least 1',
+    ]);
+    expect(violationsWith(environment, withMultiple('-3'))).not.toEqual([]);
+  });
+});

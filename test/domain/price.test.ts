@@ -5,6 +5,7 @@ import {
   flagFacts,
   imageQuantity,
   multiply,
+  needsReview,
   needsFormula,
   oneCall,
   priceOf,
@@ -300,5 +301,19 @@ describe('settle', () => {
       amount: 999n,
       estimated: true,
     });
+  });
+});
+
+describe('needsReview', () => {
+  const list: Price = { unit: 'call', minimum: '0', rules: [{ price: '1' }] };
+  it.each([
+    [undefined, 1n, 1_000_000n, false],
+    ['1.5', 1_000n, 1_500n, false],
+    ['1.5', 1_000n, 1_501n, true],
+    ['1', 1_000n, 1_001n, true],
+    ['3', 1_000n, 10n, false],
+  ])('above %s times the hold: held %s, charged %s: %s', (reviewAbove, held, amount, expected) => {
+    const price = reviewAbove === undefined ? list : { ...list, reviewAbove };
+    expect(needsReview(price, { held, amount })).toBe(expected);
   });
 });
