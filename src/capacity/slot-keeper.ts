@@ -1,3 +1,4 @@
+import { racePoint } from '../domain/race-point.ts';
 import type { RouteCandidate } from '../domain/routing.ts';
 import type { SlotDocument } from '../store/slots.ts';
 import { createSlotQueue, queueOf } from './slot-queue.ts';
@@ -99,6 +100,7 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       if (await takeFree(request, limit)) return { kind: 'taken' };
       if (await someRoom(request)) return { kind: 'elsewhere' };
       const ms = await line.nextLookMs(queueOf(request.candidate));
+      await racePoint('slots.queue', request.task);
       await line.enter(request, ms);
       // Between our look and our ticket a slot may have become free, and nobody else might notice.
       const letIn = await line.serve(queueOf(request.candidate), request.task);

@@ -9,7 +9,8 @@ export type RacePoint =
   | 'submit.accepted'
   | 'finish.closed'
   | 'lease.renew'
-  | 'slots.take';
+  | 'slots.take'
+  | 'slots.queue';
 
 type RaceHook = (point: RacePoint, subject: string) => Promise<void> | undefined;
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSlotKeeper } from '../../src/capacity/slot-keeper.ts';
 import type { SlotKeeper, SlotRequest } from '../../src/capacity/slot-keeper.ts';
 import { createSlotStore } from '../../src/store/slots.ts';
+import { pauseFirstAt } from '../support/race.ts';
 import { openDatabase } from './support.ts';
 
 const deadlineAt = Date.now() + 3_600_000;
@@ -97,6 +98,37 @@ describe('the slots of a credential', () => {
     const there = { ...request('q4b', 'second'), others: [{ channel: 'q4', credential: 'a' }] };
     expect(await keeper.take(there)).toEqual({ kind: 'taken' });
     expect(await database.db.collection('slot_tickets').countDocuments({ task: 'second' })).toBe(0);
+  });
+
+  it('are not missed by a task whose slot became free between its look and its place in the queue', async () => {
+    const [keeper, other] = [openKeeper('q6', 1), openKeeper('q6', 1)];
+    await other.take(request('q6', 'holder'));
+    const paused = pauseFirstAt('slots.queue', 'late');
+    const answer = keeper.take(request('q6', 'late'));
+    await paused.reached;
+    woken = [];
+    await other.release('holder');
+    expect(woken).toEqual([]);
+    paused.release();
+    expect(await answer).toEqual({ kind: 'taken' });
+    expect((await other.take(request('q6', 'next'))).kind).toBe('wait');
+  });
+
+  it('go to the next task although another was about to queue, and that one is woken afterwards', async () => {
+    const [keeper, other] = [openKeeper('q7', 1), openKeeper('q7', 1)];
+    await other.take(request('q7', 'holder'));
+    const paused = pauseFirstAt('slots.queue', 'late');
+    const answer = keeper.take(request('q7', 'late'));
+    await paused.reached;
+    expect((await other.take(request('q7', 'next'))).kind).toBe('wait');
+    woken = [];
+    await other.release('holder');
+    expect(woken).toEqual(['next']);
+    paused.release();
+    expect((await answer).kind).toBe('wait');
+    expect(await other.take(request('q7', 'next'))).toEqual({ kind: 'taken' });
+    await other.release('next');
+    expect(woken).toEqual(['next', 'late']);
   });
 
   it('cost the same with 10,000 tasks waiting as with ten', async () => {
