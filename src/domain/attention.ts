@@ -4,8 +4,9 @@ export const attentionReasons = [
   'submit_ambiguous',
   /** Polling stopped with an error that retrying will not fix. */
   'poll_failed',
-  /** The workflow still runs although the deadline has passed; it may fail at each of its steps. */
+  /** The job succeeded, and its charge is far above the hold. */
   'charge_review',
+  /** The workflow still runs although the deadline has passed; it may fail at each of its steps. */
   'workflow_overdue',
 ] as const;
 export type AttentionReason = (typeof attentionReasons)[number];

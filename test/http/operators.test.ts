@@ -293,6 +293,7 @@ describe('tasks', () => {
     const { attempts, deliveries, tasks } = world.stores;
     await attempts.begin({ task: id, n: 1, channel: 'one', credential: 'a', marker: 'm' }, 'run');
     await attempts.accept(`${id}:1`, { channel: 'one' }, { id: `up-${id}` });
+    await attempts.accept(`${id}:1`, { channel: 'one' }, { id: 'up-late' });
     await tasks.markSubmitted(id, {
       version: BigInt(Date.now()) * 1000n,
       channel: 'one',
@@ -315,7 +316,16 @@ describe('tasks', () => {
       charge: null,
       needs_attention: null,
       actions: [],
-      attempts: [{ n: 1, state: 'accepted', channel: 'one', upstream_id: `up-${id}`, code: null }],
+      attempts: [
+        {
+          n: 1,
+          state: 'accepted',
+          channel: 'one',
+          upstream_id: `up-${id}`,
+          stray_upstream_id: 'up-late',
+          code: null,
+        },
+      ],
       ledger: [{ kind: 'hold', amount: '0.500000', task: id }],
       callback: { state: 'pending', target: 'https://me.example', attempts: [{ status: 500, error: null }] },
     });

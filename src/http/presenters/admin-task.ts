@@ -45,6 +45,10 @@ const attemptSchema = z.object({
   channel: z.string(),
   credential: z.string(),
   upstream_id: z.string().nullable(),
+  stray_upstream_id: z.string().nullable().meta({
+    description:
+      'A job that the upstream accepted after the attempt had been given up: it may be billed. Null: there is none.',
+  }),
   code: z.string().nullable(),
   message: z.string().nullable(),
   started_at: milliseconds,
@@ -120,6 +124,7 @@ function presentAttempt(attempt: AttemptDocument): z.output<typeof attemptSchema
     channel: attempt.channel,
     credential: attempt.credential,
     upstream_id: attempt.upstream_id ?? null,
+    stray_upstream_id: attempt.stray?.id ?? null,
     code: attempt.code ?? null,
     message: attempt.message ?? null,
     started_at: attempt.started_at,
