@@ -145,3 +145,13 @@ it('2,000 due callbacks to a host that never answers leave room for another host
 });
 
 const asIs = (error: unknown): unknown => error;
+
+it('what the caller answered is on record, although the database was away for a moment', async () => {
+  const task = await endedTask();
+  const { deliveries } = world.stores;
+  let failures = 1;
+  const record: typeof deliveries.record = (...call) =>
+    (failures -= 1) >= 0 ? Promise.reject(new Error('away')) : deliveries.record(...call);
+  await world.deliver({ deliveries: { ...deliveries, record } }, task);
+  expect([await stateOf(task), await attempts(task)]).toEqual(['delivered', 1]);
+});

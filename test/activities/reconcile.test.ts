@@ -66,6 +66,31 @@ describe('a task without a workflow', () => {
     expect(world.owed).toEqual([input.task]);
   });
 
+  it('that has ended before stays as it is, and gets no second callback', async () => {
+    const input = await world.newTask();
+    const { task, account, key, basis, hold: held } = input;
+    await world.tasks().claimTask(input, '1');
+    const outcome = { kind: 'failed', error: { code: 'task_expired', message: 'Too late.' } } as const;
+    await world.run(() =>
+      world.tasks().finishTask({ task, account, key, basis, held, version: '2', outcome }),
+    );
+    world.workflows.closed = [task];
+    await reconcileAfter(0);
+    expect(await world.stores.tasks.find(task)).toMatchObject({ error: { code: 'task_expired' } });
+    expect(world.owed).toEqual([]);
+  });
+
+  it('that was reset runs on', async () => {
+    const input = await world.newTask();
+    await world.tasks().claimTask(input, '1');
+    world.workflows.closed = [input.task];
+    world.workflows.running.add(input.task);
+    await reconcileAfter(0);
+    expect(await world.stores.tasks.find(input.task)).toMatchObject({ status: 'pending' });
+    expect(await heldBy(input.account)).toBe(1_000_000n);
+    world.workflows.running.delete(input.task);
+  });
+
   it('that was paid is shown as succeeded, at what it cost', async () => {
     const input = await world.newTask();
     const { task, account, hold } = input;

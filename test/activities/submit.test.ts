@@ -31,6 +31,17 @@ describe('submit', () => {
     expect(await world.tasks.find(input.task)).toMatchObject({ status: 'submitted', channel: 'ark' });
   });
 
+  it('finds an accepted job before it waits for anything: a full channel, a line', async () => {
+    const input = await world.newTask(label());
+    const first = await world.worker().submit(input);
+    const never = () => Promise.reject(new Error('it waited'));
+    const deps = {
+      gate: { enter: never, report: async () => undefined, leave: async () => undefined },
+      submitLimiter: () => ({ enter: never, giveBack: () => undefined }),
+    };
+    expect(await world.worker(deps).submit(input, { attempt: 2 })).toEqual(first);
+  });
+
   describe('of a worker that is stopped', () => {
     it('between its claim and its request, while the next one retries: ambiguous there, and one post', async () => {
       const prompt = label();
@@ -214,6 +225,22 @@ describe('submit', () => {
     expect((await record(elsewhere)).state).toBe('withdrawn');
   });
 
+  it('is not "not accepted" when another run was accepted while this one was sent elsewhere', async () => {
+    const prompt = label();
+    const input = await world.newTask(prompt);
+    const gate = {
+      enter: async () => {
+        expect((await world.worker().submit(input)).kind).toBe('accepted');
+        return { kind: 'elsewhere' } as const;
+      },
+      report: async () => undefined,
+      leave: async () => undefined,
+    };
+    const operation = { id: expect.any(String) };
+    expect(await world.worker({ gate }).submit(input)).toMatchObject({ kind: 'accepted', operation });
+    expect(posts(prompt)).toBe(1);
+  });
+
   describe('without what it needs', () => {
     it('sends nothing where the request is gone, and the task fails with a reason', async () => {
       const input = await world.newTask(label());
@@ -296,6 +323,26 @@ describe('submit', () => {
       const prompt = label();
       const input = await world.newTask(prompt);
       expect((await world.worker(faulty('begin', after)).submit(input)).kind).toBe('accepted');
+      expect(posts(prompt)).toBe(1);
+    });
+
+    it('an accepted job is in the heartbeats, and the next worker has it from there', async () => {
+      const prompt = label();
+      const input = await world.newTask(prompt);
+      const away = { ...world.attempts, accept: () => Promise.reject(new Error('away')) };
+      let clock = Date.now();
+      const lost = world.worker({ attempts: away, now: () => clock }).submit(input);
+      const operation = { id: expect.any(String) };
+      const remembered = () =>
+        world.heartbeats.findLast((details) => details !== undefined && details !== null);
+      await expect.poll(remembered, { timeout: 20_000 }).toMatchObject({ operation });
+      // This worker dies.
+      clock += 3_600_000;
+      await expect(lost).rejects.toThrow('away');
+      expect((await record(input)).state).toBe('sending');
+      const again = await world.worker().submit(input, { attempt: 2, heartbeatDetails: remembered() });
+      expect(again).toMatchObject({ kind: 'accepted', ...(remembered() as object) });
+      expect((await record(input)).state).toBe('accepted');
       expect(posts(prompt)).toBe(1);
     });
 

@@ -26,6 +26,8 @@ export interface ActivityWorld {
   readonly simulator: Awaited<ReturnType<typeof startSimulator>>;
   readonly attempts: ChannelActivityDeps['attempts'];
   readonly tasks: ChannelActivityDeps['tasks'];
+  /** The details of every heartbeat of every run. */
+  readonly heartbeats: readonly unknown[];
   /** The running configuration; tests change it. */
   config: GatewayConfig;
   /** As a worker process of its own would have them. */
@@ -45,14 +47,21 @@ export type TestWorker = {
 
 type Info = ConstructorParameters<typeof MockActivityEnvironment>[0];
 
+interface Call<Input, Result> {
+  readonly activity: (input: Input) => Promise<Result>;
+  readonly input: Input;
+  readonly info: Info | undefined;
+}
+
 function runActivity<Input, Result>(
-  activity: (input: Input) => Promise<Result>,
-  input: Input,
-  info: Info = {},
+  { activity, input, info = {} }: Call<Input, Result>,
+  heartbeats: unknown[],
 ): Promise<Result> {
   const now = Date.now();
   const times = { scheduledTimestampMs: now, currentAttemptScheduledTimestampMs: now };
-  return new MockActivityEnvironment({ ...times, ...info }).run(activity, input);
+  const environment = new MockActivityEnvironment({ ...times, ...info });
+  environment.on('heartbeat', (details: unknown) => heartbeats.push(details));
+  return environment.run(activity, input);
 }
 
 export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld> {
@@ -65,9 +74,11 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
   const requests = createRequestStore(database.db);
   await attempts.ensureIndexes();
   const client = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+  const heartbeats: unknown[] = [];
   const world: ActivityWorld = {
     database,
     simulator,
+    heartbeats,
     attempts,
     tasks,
     config: readYaml(yaml, simulator.url),
@@ -93,6 +104,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           random: Math.random,
           ...overrides,
         }),
+        heartbeats,
       ),
     async newTask(prompt, overrides = {}) {
       const task = `task_${randomBytes(12).toString('hex')}`;
@@ -138,12 +150,14 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
   return world;
 }
 
-function testWorker(activities: ChannelActivities): TestWorker {
+function testWorker(activities: ChannelActivities, heartbeats: unknown[]): TestWorker {
+  const run = <Input, Result>(call: Call<Input, Result>) => runActivity(call, heartbeats);
   return {
-    submit: (input, info) => runActivity((given) => activities.submit(given), input, info),
-    findLostJob: (input, info) => runActivity((given) => activities.findLostJob(given), input, info),
-    poll: (input, info) => runActivity((given) => activities.poll(given), input, info),
-    cancelUpstream: (input, info) => runActivity((given) => activities.cancelUpstream(given), input, info),
+    submit: (input, info) => run({ activity: (given) => activities.submit(given), input, info }),
+    findLostJob: (input, info) => run({ activity: (given) => activities.findLostJob(given), input, info }),
+    poll: (input, info) => run({ activity: (given) => activities.poll(given), input, info }),
+    cancelUpstream: (input, info) =>
+      run({ activity: (given) => activities.cancelUpstream(given), input, info }),
   };
 }
 

@@ -1,0 +1,73 @@
+import type { Mutant } from './mutant.ts';
+
+const file = 'src/ledger/plan.ts';
+const voids = ['test/ledger/void.test.ts'];
+const admission = ['test/tasks/admission.test.ts'];
+
+/** Giving up a creation, and its hold. */
+export const admissionMutants: readonly Mutant[] = [
+  {
+    name: 'void-refuses-hold',
+    breaks: 'A hold that comes after its void is refused.',
+    file,
+    find: "existing?.kind === 'void' || known.has(keys.close(task))",
+    replace: 'known.has(keys.close(task))',
+    tests: voids,
+  },
+  {
+    name: 'close-refuses-hold',
+    breaks: 'A hold that was released does not count as held when it is repeated.',
+    file,
+    find: "existing?.kind === 'void' || known.has(keys.close(task))",
+    replace: "existing?.kind === 'void'",
+    tests: voids,
+  },
+  {
+    name: 'void-in-the-place',
+    breaks: 'A void stands in the place of the hold, so that the index refuses the other.',
+    file,
+    find: "key: keys.hold(task), kind: 'void'",
+    replace: "key: keys.close(task), kind: 'void'",
+    tests: voids,
+  },
+  {
+    name: 'void-releases',
+    breaks: 'A void releases the hold that is there.',
+    file,
+    find: "return existing.kind === 'hold' ? planRelease({ ...operation, held: existing.amount }) : done;",
+    replace: 'return done;',
+    tests: voids,
+  },
+  {
+    name: 'give-up-voids',
+    breaks: 'Giving a creation up makes its hold impossible.',
+    file: 'src/tasks/give-up.ts',
+    find: "      ledger.void({ account, task, note: 'the creation was given up' }),\n",
+    replace: '      ledger === undefined ? account : undefined,\n',
+    tests: admission,
+  },
+  {
+    name: 'give-up-first',
+    breaks: 'A try that no longer has the task takes nothing back.',
+    file: 'src/tasks/give-up.ts',
+    find: 'if (!(await tasks.giveUp(task, unstarted))) return false;',
+    replace: 'await tasks.giveUp(task, unstarted);',
+    tests: admission,
+  },
+  {
+    name: 'slow-creation',
+    breaks: 'A create that stood still answers 200 only if nobody can give the task up any more.',
+    file: 'src/tasks/admission.ts',
+    find: 'if (deps.now() - since < slowAfterMs)',
+    replace: 'if (deps.now() >= since)',
+    tests: admission,
+  },
+  {
+    name: 'failed-create-gives-its-place-back',
+    breaks: 'A create that failed does not count against its key.',
+    file: 'src/tasks/admission.ts',
+    find: "if (outcome === 'given_up') await release(request, deps);\n      throw error;",
+    replace: 'throw error;',
+    tests: admission,
+  },
+];

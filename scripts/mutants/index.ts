@@ -1,0 +1,23 @@
+import { admissionMutants } from './admission.ts';
+import { attemptMutants } from './attempts.ts';
+import { callbackMutants } from './callbacks.ts';
+import { creationMutants } from './creation.ts';
+import { keySlotMutants } from './key-slots.ts';
+import { leaseMutants } from './leases.ts';
+import type { Mutant } from './mutant.ts';
+import { projectionMutants } from './projection.ts';
+import { reconcilerMutants } from './reconciler.ts';
+import { submissionMutants } from './submission.ts';
+
+/** Each is applied alone. */
+export const mutants: readonly Mutant[] = [
+  ...creationMutants,
+  ...projectionMutants,
+  ...submissionMutants,
+  ...attemptMutants,
+  ...reconcilerMutants,
+  ...admissionMutants,
+  ...leaseMutants,
+  ...keySlotMutants,
+  ...callbackMutants,
+];

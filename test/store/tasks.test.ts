@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTaskStore } from '../../src/store/tasks.ts';
+import type { TaskDocument, TaskOutcomeDocument, TaskStore } from '../../src/store/tasks.ts';
+import { openDatabase } from '../capacity/support.ts';
+
+/** Every write of the projection is guarded: an older or a late one matches nothing. */
+
+let database: Awaited<ReturnType<typeof openDatabase>>;
+let tasks: TaskStore;
+let count = 0;
+beforeAll(async () => {
+  database = await openDatabase();
+  tasks = createTaskStore(database.db, Date.now);
+});
+afterAll(() => database.drop());
+
+const unstarted = '00000000000001-first';
+
+async function newTask(change: { unstarted?: string } = {}): Promise<string> {
+  const id = `task_${(count += 1)}`;
+  const facts = { account: 'a', key: 'k', kind: 'video', model: 'm', hold: 1n } as const;
+  await tasks.insert({ id, ...facts, createdAt: 1, deadlineAt: 2, ...change }, 1n);
+  return id;
+}
+
+async function read(id: string): Promise<TaskDocument> {
+  const found = await tasks.find(id);
+  if (found === undefined) throw new Error(`${id} is gone`);
+  return found;
+}
+
+const submit = (id: string, version: bigint, upstreamId = 'up') =>
+  tasks.markSubmitted(id, { version, channel: 'ark', credential: 'a', upstreamId, traceId: '' });
+const end = (id: string, status: 'succeeded' | 'failed', version = 50n) =>
+  tasks.finish(id, { status, version, charge: status === 'succeeded' ? 7n : 0n, chargeEstimated: false });
+
+const failure: TaskOutcomeDocument = { kind: 'failed', code: 'gone', message: 'The upstream failed.' };
+const success = (url: string): TaskOutcomeDocument => ({ kind: 'succeeded', items: [{ url }], facts: {} });
+
+describe('a creation', () => {
+  it('is not given up by a try that another one has taken over from', async () => {
+    const id = await newTask({ unstarted });
+    expect(await tasks.takeOver(id, '00000000000002-second')).toBe(true);
+    expect(await tasks.giveUp(id, unstarted)).toBe(false);
+    expect(await read(id)).not.toHaveProperty('given_up');
+    expect(await tasks.giveUp(id, '00000000000002-second')).toBe(true);
+  });
+
+  it('is neither given up nor taken over once the workflow has claimed the task', async () => {
+    const id = await newTask({ unstarted });
+    expect(await tasks.claim(id, 5n)).toMatchObject({ unstarted });
+    expect(await tasks.giveUp(id, unstarted)).toBe(false);
+    expect(await tasks.takeOver(id, '00000000000002-second')).toBe(false);
+    expect(await read(id)).toMatchObject({ hold: 5n });
+  });
+
+  it('that was given up is neither claimed nor taken over, and is removed', async () => {
+    const id = await newTask({ unstarted });
+    expect(await tasks.giveUp(id, unstarted)).toBe(true);
+    expect(await tasks.takeOver(id, '00000000000002-second')).toBe(false);
+    expect(await tasks.claim(id, 5n)).toBeUndefined();
+    await tasks.removeGivenUp(id);
+    expect(await tasks.find(id)).toBeUndefined();
+  });
+
+  it('that was not given up, or was sent, is not removed', async () => {
+    const id = await newTask({ unstarted });
+    await tasks.removeGivenUp(id);
+    await submit(id, 5n);
+    await tasks.removeUnadmitted(id);
+    expect(await read(id)).toMatchObject({ status: 'submitted' });
+  });
+});
+
+describe('an older write', () => {
+  it('shows no task as submitted', async () => {
+    const id = await newTask();
+    await tasks.setAttention(id, 'poll_failed', 10n);
+    await submit(id, 9n);
+    expect(await read(id)).toMatchObject({ status: 'pending', attention: 'poll_failed', version: 10n });
+    await submit(id, 11n);
+    expect(await read(id)).toMatchObject({ status: 'submitted', upstream_id: 'up', version: 11n });
+  });
+
+  it('shows no task as running', async () => {
+    const id = await newTask();
+    await submit(id, 10n);
+    await tasks.markRunning(id, 9n);
+    expect((await read(id)).status).toBe('submitted');
+    await tasks.markRunning(id, 10n);
+    expect((await read(id)).status).toBe('running');
+  });
+
+  it('neither asks for a person nor withdraws the question', async () => {
+    const id = await newTask();
+    await tasks.setAttention(id, 'submit_ambiguous', 10n);
+    await tasks.setAttention(id, 'charge_review', 9n);
+    await tasks.setAttention(id, undefined, 9n);
+    expect(await read(id)).toMatchObject({ attention: 'submit_ambiguous', version: 10n });
+  });
+});
+
+describe('a late write', () => {
+  it('does not take a task back to an earlier status', async () => {
+    const id = await newTask();
+    await submit(id, 10n);
+    await tasks.markRunning(id, 11n);
+    await submit(id, 12n, 'another');
+    expect(await read(id)).toMatchObject({ status: 'running', upstream_id: 'up' });
+    await end(id, 'failed', 13n);
+    await tasks.markRunning(id, 14n);
+    await submit(id, 15n, 'another');
+    expect(await read(id)).toMatchObject({ status: 'failed', upstream_id: 'up', version: 13n });
+  });
+
+  it('changes neither progress nor outcome of a task that has ended', async () => {
+    const id = await newTask();
+    await tasks.recordProgress(id, { progress: 40 });
+    await end(id, 'failed');
+    await tasks.recordProgress(id, { progress: 90 });
+    await tasks.recordOutcome(id, success('https://late.example/a.mp4'));
+    const ended = await read(id);
+    expect(ended.progress).toBe(40);
+    expect(ended).not.toHaveProperty('outcome');
+  });
+});
+
+describe('of the upstream’s outcomes', () => {
+  it('a success replaces a failure, and nothing replaces a success', async () => {
+    const id = await newTask();
+    await tasks.recordOutcome(id, failure);
+    await tasks.recordOutcome(id, success('https://first.example/a.mp4'));
+    await tasks.recordOutcome(id, failure);
+    await tasks.recordOutcome(id, success('https://second.example/a.mp4'));
+    expect((await read(id)).outcome).toEqual(success('https://first.example/a.mp4'));
+  });
+
+  it('the first failure counts', async () => {
+    const id = await newTask();
+    await tasks.recordOutcome(id, failure);
+    await tasks.recordOutcome(id, { ...failure, code: 'second' });
+    expect((await read(id)).outcome).toEqual(failure);
+  });
+});
+
+describe('an end', () => {
+  it('is written once; who comes later learns what the task is', async () => {
+    const id = await newTask();
+    expect(await end(id, 'succeeded')).toBe('succeeded');
+    expect(await end(id, 'failed', 60n)).toBe('succeeded');
+    expect(await read(id)).toMatchObject({ status: 'succeeded', charge: 7n, version: 50n });
+    expect(await end('task_unknown', 'failed')).toBeUndefined();
+  });
+
+  it('counts whatever its version, and leaves the newest', async () => {
+    const [older, newer] = [await newTask(), await newTask()];
+    for (const id of [older, newer]) await tasks.setAttention(id, 'poll_failed', 80n);
+    await end(older, 'failed', 70n);
+    await end(newer, 'failed', 90n);
+    expect(await read(older)).toMatchObject({ status: 'failed', version: 80n });
+    expect(await read(newer)).toMatchObject({ status: 'failed', version: 90n });
+    expect(await read(newer)).not.toHaveProperty('attention');
+  });
+});
