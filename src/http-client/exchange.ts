@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import { Agent, errors } from 'undici';
 import type { Dispatcher } from 'undici';
 import { ConnectError, createConnector } from './connector.ts';
@@ -63,7 +64,8 @@ export interface ExchangeOptions {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
+  /** One that comes in pieces needs its length in the headers. */
+  readonly body?: string | Readable;
   readonly signal: AbortSignal;
   /** The request has a connection and is about to be written to it. */
   readonly onSend?: () => void;

@@ -6,6 +6,7 @@ import { createAddressRules } from './address-rules.ts';
 import type { Lookup } from './connector.ts';
 import { ExchangeError, createAgent, exchange, isEncoded } from './exchange.ts';
 import type { Answer, ExchangeOptions } from './exchange.ts';
+import { encodeForm, encodeJson } from './request-body.ts';
 
 export interface UpstreamClientOptions {
   /** CIDRs that may be connected to although they are not public. */
@@ -53,26 +54,9 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
 async function encodeRequest(asked: HttpRequestOptions): Promise<ExchangeOptions> {
   const { method, url, signal } = asked;
   const headers = { accept: 'application/json', ...asked.headers };
-  if (asked.form !== undefined) {
-    // The platform's own encoder; the whole body, because a length must be known and a part must not be re-read.
-    const encoded = new Response(asked.form);
-    const body = new Uint8Array(await encoded.arrayBuffer());
-    return {
-      method,
-      url,
-      signal,
-      body,
-      headers: { ...headers, 'content-type': encoded.headers.get('content-type') ?? 'multipart/form-data' },
-    };
-  }
-  if (asked.json === undefined) return { method, url, signal, headers };
-  return {
-    method,
-    url,
-    signal,
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(asked.json),
-  };
+  if (asked.form === undefined && asked.json === undefined) return { method, url, signal, headers };
+  const encoded = asked.form === undefined ? await encodeJson(asked.json ?? {}) : encodeForm(asked.form);
+  return { method, url, signal, headers: { ...headers, ...encoded.headers }, body: encoded.body };
 }
 
 async function readAnswer(answer: Answer, maxBytes: number, largeStrings: boolean): Promise<HttpResponse> {

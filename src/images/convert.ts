@@ -46,12 +46,11 @@ export function createImageConverter(deps: ConverterDeps): ImageConverter {
   ): Promise<ImageInput> {
     if (forms.includes(input.form)) return input;
     switch (input.form) {
-      case 'url': {
-        const file = await fetchOnce(input.url, param);
-        return forms.includes('file') ? file : toData(file);
-      }
+      case 'url':
+        return fetchOnce(input.url, param);
       case 'file':
-        return toData(input);
+        // The channel takes data: the adapter encodes the file while it is sent.
+        return input;
       case 'data':
         return toFile(input, deps.workspace);
       default:

@@ -1,6 +1,6 @@
 import { defined } from '../domain/defined.ts';
 import { GatewayError } from '../domain/errors.ts';
-import type { ImageRequest } from '../domain/request.ts';
+import type { ImageInput, ImageRequest } from '../domain/request.ts';
 import type { CreateTaskCommand } from '../tasks/create-task.ts';
 import type { Repeat } from '../tasks/repeats.ts';
 import { filesToData } from './convert.ts';
@@ -14,8 +14,8 @@ export async function imageTaskCommand(
   repeat: Repeat | undefined,
 ): Promise<CreateTaskCommand> {
   const { caller, route, callbackUrl, expiresAfterSeconds } = command;
+  checkSize(command.request);
   const request = await filesToData(command.request);
-  checkSize(request);
   return {
     request,
     plan: { ...plan, request },
@@ -30,13 +30,24 @@ const charactersMax = 12 * 1024 * 1024;
 
 function checkSize({ images, mask, model }: ImageRequest): void {
   const inputs = [...images, ...(mask === undefined ? [] : [mask])];
-  const characters = inputs
-    .map((input) => (input.form === 'data' ? input.base64.length : 0))
-    .reduce((sum, length) => sum + length, 0);
+  const characters = inputs.map(charactersOf).reduce((sum, length) => sum + length, 0);
   if (characters <= charactersMax) return;
   throw new GatewayError(
     'request_too_large',
     `Model ${model} takes images of together at most ${charactersMax} characters of base64. Send URLs.`,
     { param: 'image' },
   );
+}
+
+function charactersOf(input: ImageInput): number {
+  switch (input.form) {
+    case 'url':
+      return 0;
+    case 'data':
+      return input.base64.length;
+    case 'file':
+      return Math.ceil(input.bytes / 3) * 4;
+    default:
+      return input satisfies never;
+  }
 }

@@ -2,6 +2,7 @@ import type { Cost } from '../domain/cost.ts';
 import { failureOfOutcome } from '../domain/failure.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { JsonObject, ImageRequest, VideoRequest } from '../domain/request.ts';
+import type { OutgoingObject } from './shared/file-data-url.ts';
 import type { UpstreamOutcome } from '../domain/upstream-outcome.ts';
 import type { ResultItem, SettleFacts } from '../domain/task.ts';
 
@@ -96,7 +97,10 @@ export interface PossibleOutput {
 export type VideoProvider = TaskProvider<VideoRequest>;
 
 export interface SynchronousImageProvider {
-  /** How the channel takes reference images; in the order that it prefers. Empty: it takes none. */
+  /**
+   * How the channel takes reference images; in the order that it prefers. Empty: it takes none. Where it takes data, a
+   * file may come too, and is encoded while it is sent.
+   */
   readonly imageForms: readonly ('url' | 'data' | 'file')[];
   /** At most this many images come from one call. */
   imagesPerCall(model: string): number;
@@ -240,7 +244,7 @@ export interface HttpRequestOptions {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
-  readonly json?: JsonObject;
+  readonly json?: OutgoingObject;
   /** Sent as multipart/form-data. */
   readonly form?: FormData;
   readonly signal: AbortSignal;

@@ -1,16 +1,29 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createUpstreamClient } from '../../src/http-client/index.ts';
 import type { UpstreamClientOptions } from '../../src/http-client/index.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
+import { FileDataUrl } from '../../src/providers/shared/file-data-url.ts';
 import { failureOf, listen, readAll } from './support.ts';
 
 function client(options: Partial<UpstreamClientOptions> = {}) {
   const created = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'], ...options });
   onTestFinished(() => created.close());
   return created;
+}
+
+async function temporaryFile(content: Buffer): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'mediary-test-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const path = join(directory, 'file');
+  await writeFile(path, content);
+  return path;
 }
 
 const soon = () => AbortSignal.timeout(5_000);
@@ -105,6 +118,57 @@ describe('a request', () => {
     expect(headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
     expect(Number(headers['content-length'])).toBe(Buffer.byteLength(seen));
     expect(seen).toContain('name="image[]"; filename="a.png"\r\nContent-Type: image/png\r\n\r\nPNG!');
+  });
+
+  it('sends a file inside JSON as base64, piece by piece, with a length', async () => {
+    // Neither a multiple of three nor of the pieces that are read.
+    const content = randomBytes(1_000_001);
+    const path = await temporaryFile(content);
+    let seen: unknown;
+    let headers: Record<string, unknown> = {};
+    const server = await listen(async (request, response) => {
+      const text = await readAll(request);
+      seen = { bytes: Buffer.byteLength(text), json: JSON.parse(text) };
+      headers = request.headers;
+      response.end('{}');
+    });
+    const url = new FileDataUrl({ mediaType: 'image/png', path, bytes: content.length });
+    const json = { prompt: 'ü"', images: [url, 'https://a.example/', url], mask: { nested: url } };
+    await client()({ method: 'POST', url: server.origin, json, signal: soon() });
+    const text = `data:image/png;base64,${content.toString('base64')}`;
+    expect(seen).toEqual({
+      bytes: Number(headers['content-length']),
+      json: { prompt: 'ü"', images: [text, 'https://a.example/', text], mask: { nested: text } },
+    });
+    expect(headers['content-type']).toBe('application/json');
+  });
+
+  it('with a file that is gone, or another than was looked at, is not sent', async () => {
+    const server = await listen((_, response) => response.end('{}'));
+    const path = await temporaryFile(Buffer.from('PNG'));
+    for (const file of [
+      { path: `${path}.gone`, bytes: 3 },
+      { path, bytes: 4 },
+    ]) {
+      const json = { image: new FileDataUrl({ mediaType: 'image/png', ...file }) };
+      const call = client()({ method: 'POST', url: server.origin, json, signal: soon() });
+      expect(await failureOf(call)).toMatchObject({ outcome: 'not_sent', code: 'invalid_request' });
+    }
+    expect(server.requests).toBe(0);
+  });
+
+  it('escapes the names of a form as browsers do', async () => {
+    let seen = '';
+    const server = await listen(async (request, response) => {
+      seen = await readAll(request);
+      response.end('{}');
+    });
+    const form = new FormData();
+    form.append('a"\r\nx: y', 'one\ntwo');
+    form.append('image', new Blob(['P']), '"\n.png');
+    await client()({ method: 'POST', url: server.origin, form, signal: soon() });
+    expect(seen).toContain('name="a%22%0D%0Ax: y"\r\n\r\none\r\ntwo\r\n');
+    expect(seen).toContain('filename="%22%0D%0A.png"\r\nContent-Type: application/octet-stream\r\n\r\nP');
   });
 
   it('reuses the connection of the one before', async () => {

@@ -99,6 +99,14 @@ export const hostileCorpus: readonly HostileRequest[] = [
     count: 62,
     end: '"}',
   }),
+  ...['gpt-image', 'seedream'].map((model) =>
+    repeated(`62 MiB of one image for ${model}`, images, {
+      start: `{"model":"${model}","prompt":"x","image":"${head}`,
+      piece: inBase64,
+      count: 62,
+      end: '"}',
+    }),
+  ),
   repeated('63 MiB of one image, escaped', images, {
     start: `{"model":"gpt-image","prompt":"x","image":"${head}`,
     piece: '\\u0041'.repeat(mebibyte / 6),
@@ -137,6 +145,20 @@ export const hostileCorpus: readonly HostileRequest[] = [
     end: '\r\n--x--\r\n',
     headers: form,
   }),
+  ...['gpt-image', 'seedream'].map((model) =>
+    repeated(`62 MiB of a file for ${model}`, edits, {
+      start: Buffer.concat([
+        Buffer.from(
+          `${field('model')}${model}\r\n${field('prompt')}x\r\n${field('image', '; filename=a.png')}`,
+        ),
+        pngHeader(10, 10),
+      ]),
+      piece: Buffer.alloc(mebibyte, 1),
+      count: 62,
+      end: '\r\n--x--\r\n',
+      headers: form,
+    }),
+  ),
   repeated('63 MiB that look like boundaries', edits, {
     start: field('image', '; filename=a.png'),
     piece: '\r\n--'.repeat(mebibyte / 4),

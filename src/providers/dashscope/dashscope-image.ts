@@ -10,6 +10,7 @@ import {
 import { defined } from '../../domain/defined.ts';
 import { bearer, isSuccess, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
 import { pick } from '../shared/image-convention.ts';
+import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { imageAddress, parseSize } from '../shared/image-input.ts';
 import type {
   GeneratedImages,
@@ -38,7 +39,7 @@ export const dashscopeImageTask: TaskProvider<ImageRequest> = {
   submit: async (request, context) => {
     const edits = isEditModel(context.model);
     const path = edits ? 'image2image/image-synthesis' : 'text2image/image-synthesis';
-    return submitDashscopeTask(path, await buildTask(request, context.model), context);
+    return submitDashscopeTask(path, buildTask(request, context.model), context);
   },
   status: (operation, context) => dashscopeStatus(operation, context, readTask),
   cancel: cancelDashscopeTask,
@@ -108,7 +109,7 @@ function checkForm({ size, responseFormat }: ImageRequest): RequestIssue | undef
 const parameterFields = ['prompt_extend', 'watermark', 'seed', 'style', 'strength'];
 
 async function generate(request: ImageRequest, context: ProviderContext): Promise<GeneratedImages> {
-  const images = await Promise.all(request.images.map(imageAddress));
+  const images = request.images.map(imageAddress);
   const answer = await context.request({
     method: 'POST',
     url: `${context.baseUrl}/services/aigc/multimodal-generation/generation`,
@@ -136,9 +137,9 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
   return { images: items, facts: facts(job, items.length), extra: {} };
 }
 
-async function buildTask(request: ImageRequest, model: string): Promise<JsonObject> {
-  const images = await Promise.all(request.images.map(imageAddress));
-  const mask = request.mask === undefined ? undefined : await imageAddress(request.mask);
+function buildTask(request: ImageRequest, model: string): OutgoingObject {
+  const images = request.images.map(imageAddress);
+  const mask = request.mask === undefined ? undefined : imageAddress(request.mask);
   const [base] = images;
   const media = model.includes('imageedit')
     ? defined({

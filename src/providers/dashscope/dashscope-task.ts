@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../domain/request.ts';
+import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { dashscopeRefusal, readDashscopeJob, readDashscopeRefusal } from './dashscope-answer.ts';
 import type { DashscopeJob } from './dashscope-answer.ts';
 import { dashscopeFailures } from './dashscope-failures.ts';
@@ -11,7 +11,7 @@ import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submit
 
 export async function submitDashscopeTask(
   path: string,
-  body: JsonObject,
+  body: OutgoingObject,
   context: SubmitContext,
 ): Promise<Submitted> {
   const answer = await context.request({

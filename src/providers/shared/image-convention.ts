@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ImageRequest, JsonObject, JsonValue } from '../../domain/request.ts';
 import { LargeText } from './large-json.ts';
+import type { OutgoingJson } from './file-data-url.ts';
 import { defined } from '../../domain/defined.ts';
 import {
   bearer,
@@ -69,10 +70,10 @@ async function encode(
   { fields, multipart }: ImageBody,
 ): Promise<Pick<HttpRequestOptions, 'json' | 'form'>> {
   if (multipart) return { form: await encodeForm(request, fields) };
-  const images = await Promise.all(request.images.map(imageAddress));
-  const mask = request.mask === undefined ? undefined : await imageAddress(request.mask);
+  const images = request.images.map(imageAddress);
+  const mask = request.mask === undefined ? undefined : imageAddress(request.mask);
   const [only] = images;
-  const image: JsonValue | undefined = images.length === 1 ? only : images;
+  const image: OutgoingJson | undefined = images.length === 1 ? only : images;
   return {
     json: {
       ...fields,
@@ -101,9 +102,12 @@ async function appendImage(
   name: string,
   image: ImageRequest['images'][number],
 ): Promise<void> {
-  const file = await imageFile(image);
-  if (file === undefined) form.append(name, await imageAddress(image));
-  else form.append(name, file.blob, file.name);
+  if (image.form === 'url') {
+    form.append(name, image.url);
+    return;
+  }
+  const { blob, name: fileName } = await imageFile(image);
+  form.append(name, blob, fileName);
 }
 
 const answerSchema = z.object({ created: optionalNumber, data: z.array(z.unknown()) });

@@ -1,16 +1,16 @@
 import { openAsBlob } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import type { ImageInput } from '../../domain/request.ts';
+import { FileDataUrl } from './file-data-url.ts';
 
-/** As text for a JSON body: the address itself, or a data URL. */
-export async function imageAddress(image: ImageInput): Promise<string> {
+/** For a JSON body: the address itself, or a data URL. */
+export function imageAddress(image: ImageInput): string | FileDataUrl {
   switch (image.form) {
     case 'url':
       return image.url;
     case 'data':
       return `data:${image.mediaType};base64,${image.base64}`;
     case 'file':
-      return `data:${image.mediaType};base64,${await readFile(image.path, 'base64')}`;
+      return new FileDataUrl(image);
     default:
       return image satisfies never;
   }
@@ -21,11 +21,9 @@ export interface ImageFile {
   readonly name: string;
 }
 
-/** As a part of a form. Undefined: an address, which is no file. */
-export async function imageFile(image: ImageInput): Promise<ImageFile | undefined> {
+/** As a part of a form. */
+export async function imageFile(image: Exclude<ImageInput, { form: 'url' }>): Promise<ImageFile> {
   switch (image.form) {
-    case 'url':
-      return undefined;
     case 'data':
       return {
         blob: new Blob([Buffer.from(image.base64, 'base64')], { type: image.mediaType }),
