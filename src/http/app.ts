@@ -196,9 +196,19 @@ function tellEnd(response: ServerResponse, onEnd: () => void): void {
   else response.once('close', onEnd);
 }
 
-/** Nothing handled it: the path is unknown, or known with other methods only. */
-function refuseUnknown(context: AppContext & { matched?: readonly { methods: readonly string[] }[] }): never {
-  const methods = new Set((context.matched ?? []).flatMap((layer) => layer.methods));
+interface MatchedLayer {
+  readonly methods: readonly string[];
+  readonly paramNames: readonly unknown[];
+}
+
+/**
+ * Nothing handled it: the path is unknown, or known with other methods only. An address that a route spells out
+ * (`/estimate`) is not also an id of another route.
+ */
+function refuseUnknown(context: AppContext & { matched?: readonly MatchedLayer[] }): never {
+  const layers = context.matched ?? [];
+  const literal = layers.filter(({ paramNames }) => paramNames.length === 0);
+  const methods = new Set((literal.length > 0 ? literal : layers).flatMap((layer) => layer.methods));
   if (methods.size === 0) {
     throw new GatewayError(
       'route_not_found',

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { errorTable } from '../domain/errors.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { errorSchema } from './error-response.ts';
+import { allowNulls } from './openapi-nulls.ts';
 import { taskSchema } from './presenters/video-task.ts';
 import type { Route, Success } from './route.ts';
 
@@ -28,7 +29,7 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
   }
   registry.registerWebhook({ ...taskEnded, path: 'taskEnded' });
   const used = new Set(routes.map(({ tag }) => tag));
-  return new OpenApiGeneratorV31(registry.definitions).generateDocument({
+  const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: {
       title: 'Mediary',
@@ -43,6 +44,8 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
       .filter(([name]) => [...used].some((tag) => tag === name))
       .map(([name, description]) => ({ name, description })),
   });
+  allowNulls(document);
+  return document;
 }
 
 const tagDescriptions: Readonly<Record<Route['tag'] | 'Callbacks', string>> = {
@@ -102,7 +105,7 @@ function describe(route: Route, path: string, index: number): RouteConfig {
         ? {}
         : {
             body: {
-              required: true,
+              required: !body.safeParse({}).success,
               content: Object.fromEntries(route.readBody.mediaTypes.map((type) => [type, { schema: body }])),
             },
           }),

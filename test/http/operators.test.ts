@@ -151,6 +151,15 @@ describe('credits', () => {
     expect([answer.status, answer.body.error]).toEqual([400, expect.objectContaining({ code, param })]);
   });
 
+  it.each(['', '%20', '0x10', '1e3', '-1', '1.5', 'x'])(
+    'a page of the ledger after "%s" is a 400',
+    async (after) => {
+      const { id } = await world.newAccount();
+      const answer = await world.admin('GET', `/accounts/${id}/ledger?after=${after}`);
+      expect([answer.status, answer.body.error.param]).toEqual([400, 'after']);
+    },
+  );
+
   it('the ledger lists every entry, in pages', async () => {
     const account = await world.newAccount({ credit: '10' });
     const { body } = await account.create();

@@ -83,6 +83,7 @@ describe('routing', () => {
     ['GET', '/v1/videos/generations/task_x/cancel', ['POST']],
     ['POST', '/v1/balance', ['HEAD', 'GET']],
     ['OPTIONS', '/v1/models', ['HEAD', 'GET']],
+    ['OPTIONS', '/v1/videos/generations/estimate', ['POST']],
     ['PATCH', '/admin/v1/keys/x', ['DELETE']],
   ])('%s %s is 405 with allow', async (method, path, allow) => {
     const answer = await world.call(method, path);

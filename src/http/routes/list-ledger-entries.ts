@@ -1,16 +1,14 @@
 import { z } from 'zod';
 import { accountParams, findAccount, pageSize } from '../admin-input.ts';
+import { queryNumber } from '../query-fields.ts';
 import type { RouteDeps } from '../deps.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/ledger-entry.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-const after = z.coerce
-  .number({ error: 'must be a number' })
-  .int()
-  .min(0)
-  .default(0)
-  .meta({ description: 'The page begins behind this `seq`.' });
+const after = queryNumber(z.int().min(0).default(0)).meta({
+  description: 'The page begins behind this `seq`.',
+});
 
 export function listLedgerEntries({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 'ledger'>): Route {
   return adminRoute({
