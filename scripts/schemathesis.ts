@@ -1,0 +1,114 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { cacheDir, openStand } from '../bench/support/stand.ts';
+import { spareChannel, startOwnGateway } from './schemathesis/own-gateway.ts';
+import type { Target } from './schemathesis/own-gateway.ts';
+
+/**
+ * `npm run schemathesis -- [--cases n] [--base-url url --key sk-… [--admin-token …]]`: generated requests, valid and
+ * not, against a gateway of its own or the one at the address; no 5xx, and nothing that its OpenAPI document does not
+ * say. Schemathesis comes from PyPI and is kept beside the servers of the local mode. Needs Python 3 with venv and pip.
+ */
+
+const version = '4.32.5';
+const casesDefault = 3_000;
+/** What the document tells to try in any case, for all operations together, and how many operations there are. */
+const coverageCases = 2_500;
+const operationsCount = 37;
+
+const { values } = parseArgs({
+  options: {
+    cases: { type: 'string', default: String(casesDefault) },
+    'base-url': { type: 'string' },
+    key: { type: 'string' },
+    'admin-token': { type: 'string' },
+  },
+});
+
+async function runAll(): Promise<number> {
+  const program = install();
+  const { 'base-url': url, key, 'admin-token': adminToken } = values;
+  if (url !== undefined && key !== undefined)
+    return generate(program, { url, key, ...(adminToken === undefined ? {} : { adminToken }) });
+  const stand = await openStand();
+  try {
+    return await generate(program, await startOwnGateway(stand));
+  } finally {
+    await stand.close();
+  }
+}
+
+function install(): string {
+  const venv = join(cacheDir, `schemathesis-${version}`);
+  const program = join(venv, 'bin/schemathesis');
+  if (existsSync(program)) return program;
+  execFileSync('python3', ['-m', 'venv', venv], { stdio: 'inherit' });
+  const pip = ['install', '--quiet', `schemathesis==${version}`];
+  execFileSync(join(venv, 'bin/pip'), pip, { stdio: 'inherit' });
+  return program;
+}
+
+/**
+ * What a schema cannot say (models, balances, what an upstream takes) is refused with a documented 4xx. /readyz answers
+ * 503 while a server is slow: that is what it is for.
+ */
+function configuration({ key, adminToken }: Target): string {
+  return `
+headers = { Authorization = "Bearer ${key}" }
+
+[checks]
+positive_data_acceptance.expected-statuses = ["2xx", 304, 400, 401, 402, 403, 404, 409, 413, 415, 416, 429]
+
+[[operations]]
+include-path-regex = "^/admin/"
+headers = { Authorization = "Bearer ${adminToken ?? ''}" }
+
+[[operations]]
+include-path = "/admin/v1/channels/{channel}"
+headers = { Authorization = "Bearer ${adminToken ?? ''}" }
+parameters = { "path.channel" = "${spareChannel}" }
+
+[[operations]]
+include-path = "/readyz"
+checks.not_a_server_error.expected-statuses = ["2xx", "4xx", 503]
+`;
+}
+
+const alwaysOptions =
+  '--continue-on-failure --suppress-health-check all --request-timeout 60 --workers 2 --no-color';
+
+async function generate(program: string, target: Target): Promise<number> {
+  const directory = mkdtempSync(join(tmpdir(), 'mediary-schemathesis-'));
+  try {
+    const config = join(directory, 'schemathesis.toml');
+    writeFileSync(config, configuration(target));
+    const examples = Math.max(1, Math.ceil((Number(values.cases) - coverageCases) / operationsCount));
+    const options = `--checks all --phases examples,coverage,fuzzing --max-examples ${examples} ${alwaysOptions}`;
+    return await run(program, directory, [
+      '--config-file',
+      config,
+      'run',
+      `${target.url}/openapi.json`,
+      '--url',
+      target.url,
+      ...options.split(' '),
+      ...(target.adminToken === undefined ? ['--exclude-path-regex', '^/admin/'] : []),
+    ]);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Resolves with its exit status. */
+function run(program: string, directory: string, args: readonly string[]): Promise<number> {
+  const child = spawn(program, args, { cwd: directory, stdio: 'inherit' });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (status) => resolve(status ?? 1));
+  });
+}
+
+process.exitCode = await runAll();
