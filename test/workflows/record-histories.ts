@@ -42,7 +42,8 @@ it('writes the histories of every kind of ending', async () => {
     ];
     const { stdout } = await promisify(execFile)(temporal.path, show, { maxBuffer: 10_000_000 });
     // Stack traces name files of the machine that recorded.
-    await writeFile(`${historiesDir}/${name}.${revision}.json`, stdout.replaceAll(projectDir, ''));
+    const anonymous = stdout.replaceAll(projectDir, '').replace(/[^" (]*(?=\/node_modules\/)/g, '');
+    await writeFile(`${historiesDir}/${name}.${revision}.json`, anonymous);
   };
   const account = await gateway.account();
   const run = async (
