@@ -26,7 +26,7 @@ export const leaseMutants: readonly Mutant[] = [
     file: 'src/store/image-leases.ts',
     find: '{ _id: id, dead: { $exists: false } }',
     replace: '{ _id: id }',
-    tests: leases,
+    tests: ['test/store/image-leases.test.ts'],
   },
   {
     name: 'living-lease-declared-dead',

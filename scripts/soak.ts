@@ -1,0 +1,80 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { check } from './soak/check.ts';
+import { strike } from './soak/killer.ts';
+import { createLoad } from './soak/load.ts';
+import { createOperators } from './soak/operators.ts';
+import { settle } from './soak/settle.ts';
+import { openStand, linkNames } from './soak/stand.ts';
+import type { Stand } from './soak/stand.ts';
+
+/**
+ * `npm run soak -- --tasks M --kills N --seed S`: creates M tasks while N faults strike the gateway, its servers and its
+ * links, and one upstream call in five goes wrong. Afterwards every promise of the README must hold. Exits with 1 on
+ * any violation. The seed repeats the decisions, though not their timing.
+ */
+
+const whole = (text: string): number => {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 0) throw new InvalidArgumentError('must be a whole number');
+  return number;
+};
+const command = new Command()
+  .name('soak')
+  .option('--tasks <n>', 'tasks to create', whole, 200)
+  .option('--kills <n>', 'faults that strike meanwhile', whole, 12)
+  .option('--seed <n>', 'of all random decisions', whole, 1)
+  .option('--every <ms>', 'from one fault to the next, on average', whole, 2_500)
+  .option('--keep', 'keep the directory with the logs')
+  .parse();
+
+interface Options {
+  readonly tasks: number;
+  readonly kills: number;
+  readonly seed: number;
+  readonly every: number;
+  readonly keep?: true;
+}
+
+const faultShare = 0.2;
+const options = command.opts<Options>();
+const report = (line: string): void => void process.stdout.write(`${line}\n`);
+const startedAt = Date.now();
+const stand = await openStand(options.seed, options.keep === true);
+try {
+  process.exitCode = await soak(stand, options);
+} finally {
+  await stand.close();
+}
+
+async function soak(stand: Stand, { tasks, kills, seed, every }: Options): Promise<number> {
+  const operators = createOperators(stand);
+  report(`seed ${seed}: ${tasks} tasks, ${kills} faults; logs in ${stand.directory}/logs`);
+  await stand.setFaults(faultShare);
+  const running = async () => {
+    const found = stand.core.mongo.db.collection<{ _id: string }>('tasks').find({
+      status: { $nin: ['succeeded', 'failed'] },
+    });
+    return (await found.toArray()).map(({ _id }) => _id);
+  };
+  const [creates] = await Promise.all([
+    createLoad(stand, { tasks, seed, spanMs: kills * every }),
+    strike(stand, { kills, seed, everyMs: every, running, operators, report }),
+  ]);
+  const { calls, faulty } = await stand.setFaults(0);
+  for (const name of linkNames) await stand.setLink(name, 'pass');
+  const loadedAt = Date.now();
+  const waiting = await settle(stand, creates, { operators, report });
+  const settledAt = Date.now();
+  const { violations, ...found } = await check(stand, creates, operators);
+  const count = (action: string) => operators.done.filter((deed) => deed.action === action).length;
+  const seconds = (from: number, to: number) => `${Math.round((to - from) / 1000)} s`;
+  report(
+    `seed ${seed}: ${found.accepted} of ${tasks} accepted, ${found.succeeded} succeeded, ${found.failed} failed; ` +
+      `${faulty} of ${calls} upstream calls disturbed; ${found.callbacks} callbacks; ${count('resubmit')} resubmits; ` +
+      `${seconds(startedAt, loadedAt)} of load, settled after ${seconds(loadedAt, settledAt)}`,
+  );
+  const all = [...waiting.map((line) => `still waiting: ${line}`), ...violations];
+  for (const violation of all) report(`VIOLATION ${violation}`);
+  report(`seed ${seed}: ${all.length === 0 ? 'every promise held' : `${all.length} violations`}`);
+  return all.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,47 @@
+import { request } from 'undici';
+import type { z } from 'zod';
+
+export interface Reply {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface Ask {
+  readonly method?: 'GET' | 'POST';
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly timeoutMs?: number;
+}
+
+/** One JSON request. Rejects when there is no answer. */
+export async function ask(url: string, options: Ask = {}): Promise<Reply> {
+  const { method = 'GET', token, body, headers = {}, timeoutMs = 20_000 } = options;
+  const answer = await request(url, {
+    method,
+    headers: {
+      ...headers,
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  const text = await answer.body.text();
+  return { status: answer.statusCode, body: parse(text) };
+}
+
+/** As `ask`, for answers that are needed. */
+export async function askFor<Shape>(schema: z.ZodType<Shape>, url: string, options?: Ask): Promise<Shape> {
+  const { status, body } = await ask(url, options);
+  if (status >= 300) throw new Error(`${url}: ${status} ${JSON.stringify(body)}`);
+  return schema.parse(body);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

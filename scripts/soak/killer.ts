@@ -1,0 +1,98 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { messageOf } from '../../src/domain/caught.ts';
+import { actionsInFlight } from './operators.ts';
+import type { Operators } from './operators.ts';
+import { createRandom } from './random.ts';
+import type { Random } from './random.ts';
+import { linkNames } from './stand.ts';
+import type { LinkMode, Stand } from './stand.ts';
+import type { Victim } from './victim.ts';
+
+export interface KillerOptions {
+  readonly kills: number;
+  readonly seed: number;
+  /** From one to the next; they overlap. */
+  readonly everyMs: number;
+  /** The tasks that run now. */
+  readonly running: () => Promise<readonly string[]>;
+  readonly operators: Operators;
+  readonly report: (line: string) => void;
+}
+
+type Blow = (random: Random) => Promise<string>;
+
+const linkBlows: readonly LinkMode[] = ['cut', 'silent', 'slow', 'reset'];
+
+/** Strikes `kills` times, in an order that the seed decides; resolves when the last has passed. */
+export async function strike(stand: Stand, options: KillerOptions): Promise<void> {
+  const random = createRandom(options.seed, 'killer');
+  const blows = blowsOn(stand, options);
+  const under: Promise<void>[] = [];
+  const startedAt = Date.now();
+  for (let n = 0; n < options.kills; n += 1) {
+    await delay(options.everyMs);
+    const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+    const blow = random.pick(blows);
+    const own = createRandom(options.seed, `blow-${n}`);
+    under.push(
+      blow(own).then(
+        (what) => options.report(`  ${seconds} s: ${what}`),
+        (error: unknown) => options.report(`  ${seconds} s: failed: ${messageOf(error)}`),
+      ),
+    );
+  }
+  await Promise.all(under);
+}
+
+/** Some kinds are there several times: they are picked as often. */
+function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
+  const everybody = [...stand.gateway, ...stand.servers];
+  const kill: Blow = async (random) => {
+    const victim = await free(everybody, random);
+    const awayMs = random.between(100, 5_000);
+    await victim.kill(awayMs);
+    return `killed ${victim.name} for ${Math.round(awayMs)} ms`;
+  };
+  const suspend: Blow = async (random) => {
+    const victim = await free([...everybody, stand.outside], random);
+    const awayMs = random.between(1_000, 15_000);
+    await victim.suspend(awayMs);
+    return `stopped ${victim.name} for ${Math.round(awayMs)} ms`;
+  };
+  const link: Blow = async (random) => {
+    const [name, mode] = [random.pick(linkNames), random.pick(linkBlows)];
+    const forMs = random.between(1_000, 9_000);
+    await stand.setLink(name, mode);
+    await delay(forMs);
+    await stand.setLink(name, 'pass');
+    return `the link to ${name}: ${mode} for ${Math.round(forMs)} ms`;
+  };
+  const configuration: Blow = async (random) => {
+    const forMs = random.between(2_000, 10_000);
+    await stand.configure(false);
+    await delay(forMs);
+    await stand.configure(true);
+    return `a credential was removed for ${Math.round(forMs)} ms`;
+  };
+  const operator: Blow = async (random) => {
+    const task = random.pick(await options.running());
+    const action = random.pick(actionsInFlight);
+    const isDone = await options.operators.act(task, action);
+    return `an operator: ${action} ${task}${isDone ? '' : ', refused'}`;
+  };
+  const reset: Blow = async (random) => {
+    const task = random.pick(await options.running());
+    await options.operators.reset(task);
+    return `reset ${task}`;
+  };
+  return [kill, kill, kill, suspend, suspend, suspend, link, link, configuration, operator, reset];
+}
+
+/** One at a time is done to a process. */
+async function free(victims: readonly Victim[], random: Random): Promise<Victim> {
+  for (;;) {
+    const victim = random.pick(victims);
+    if (!victim.isBusy()) return victim;
+    await delay(100);
+  }
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { OperatorActionName } from '../../src/domain/task-input.ts';
+import { queuePrefix } from './stand.ts';
+import type { Stand } from './stand.ts';
+import { ask } from './http.ts';
+
+/** What operators do to tasks, and a record of it: an action whose answer was lost may have been done. */
+export interface Operators {
+  readonly done: readonly { readonly task: string; readonly action: OperatorActionName | 'reset' }[];
+  act(task: string, action: OperatorActionName): Promise<boolean>;
+  /** `temporal workflow reset` to the first workflow task. */
+  reset(task: string): Promise<void>;
+  /** Acts on every task that asks for a person: submits it again, or asks its upstream again. */
+  answerAttention(): Promise<number>;
+}
+
+const listed = z.object({
+  data: z.array(z.object({ id: z.string(), needs_attention: z.string().nullable() })),
+});
+
+export function createOperators(stand: Stand): Operators {
+  const done: { task: string; action: OperatorActionName | 'reset' }[] = [];
+  const { client } = stand.core;
+
+  async function act(task: string, action: OperatorActionName): Promise<boolean> {
+    done.push({ task, action });
+    const url = `${stand.url}/admin/v1/tasks/${task}/actions`;
+    const { status } = await ask(url, {
+      method: 'POST',
+      token: stand.adminToken,
+      body: { action, reason: 'the soak' },
+    });
+    return status === 200;
+  }
+
+  return {
+    done,
+    act,
+    async reset(task) {
+      const handle = client.workflow.getHandle(task);
+      const { events } = await handle.fetchHistory();
+      const first = (events ?? []).find((event) => Boolean(event.workflowTaskCompletedEventAttributes));
+      if (first?.eventId === undefined) return;
+      done.push({ task, action: 'reset' });
+      await client.workflowService.resetWorkflowExecution({
+        namespace: client.options.namespace,
+        workflowExecution: { workflowId: task },
+        reason: 'the soak',
+        requestId: `${queuePrefix}${task}-${done.length}`,
+        workflowTaskFinishEventId: first.eventId ?? null,
+      });
+    },
+    async answerAttention() {
+      const url = `${stand.url}/admin/v1/tasks?needs_attention=true&limit=100`;
+      const { status, body } = await ask(url, { token: stand.adminToken });
+      if (status !== 200) return 0;
+      const { data } = listed.parse(body);
+      for (const { id } of data) {
+        if (!(await act(id, 'resubmit'))) await act(id, 'poll');
+      }
+      return data.length;
+    },
+  };
+}
+
+/** What is done to a task in the middle of its life. */
+export const actionsInFlight = ['poll', 'cancel', 'fail', 'redeliver'] as const;

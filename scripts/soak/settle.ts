@@ -1,0 +1,91 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { messageOf } from '../../src/domain/caught.ts';
+import type { TaskDocument } from '../../src/store/tasks.ts';
+import { askFor } from './http.ts';
+import type { Create } from './load.ts';
+import type { Operators } from './operators.ts';
+import { queuePrefix } from './stand.ts';
+import type { Stand } from './stand.ts';
+
+export type Received = Readonly<Record<string, readonly string[]>>;
+
+const lookEveryMs = 1_000;
+const reconcileEveryMs = 20_000;
+/** A last attempt of a callback may wait for five minutes. */
+const settledWithinMs = 8 * 60_000;
+
+export function readReceived(stand: Stand): Promise<Received> {
+  return askFor(z.record(z.string(), z.array(z.string())), `${stand.receiverUrl}/received`);
+}
+
+/**
+ * With all faults gone, waits until nothing is left to happen; operators act on what asks for one, and the reconciler
+ * runs more often than its Schedule says. Resolves with what was still waiting at the end.
+ */
+export async function settle(
+  stand: Stand,
+  creates: readonly Create[],
+  { operators, report }: { readonly operators: Operators; readonly report: (line: string) => void },
+): Promise<readonly string[]> {
+  const endsAt = Date.now() + settledWithinMs;
+  let seen = '';
+  let reconciledAt = Date.now();
+  for (;;) {
+    const waiting = await whatWaits(stand, creates);
+    if (waiting.length === 0 || Date.now() > endsAt) return waiting;
+    const says = `  ${waiting.length} things wait: ${waiting.slice(0, 3).join('; ')}`;
+    if (says !== seen) report(says);
+    seen = says;
+    await operators.answerAttention().catch(() => undefined);
+    if (Date.now() - reconciledAt > reconcileEveryMs) {
+      reconciledAt = Date.now();
+      const schedule = stand.core.client.schedule.getHandle(`${queuePrefix}reconcile-tasks`);
+      await schedule.trigger().catch(() => undefined);
+    }
+    await delay(lookEveryMs);
+  }
+}
+
+/** A line for each thing that is not at its end, the collections that hold waiting things among them. */
+async function whatWaits(stand: Stand, creates: readonly Create[]): Promise<string[]> {
+  try {
+    const { db } = stand.core.mongo;
+    const unfinished = db
+      .collection<TaskDocument>('tasks')
+      .find({ $or: [{ status: { $nin: ['succeeded', 'failed'] } }, { unstarted: { $exists: true } }] });
+    const tasks = (await unfinished.toArray()).map(
+      ({ _id, status, attention }) => `${_id} is ${status}${attention === undefined ? '' : `: ${attention}`}`,
+    );
+    const count = async (name: string, filter: Record<string, unknown>): Promise<string[]> => {
+      const n = await db.collection(name).countDocuments(filter);
+      return n === 0 ? [] : [`${n} documents wait in ${name}`];
+    };
+    const received = await readReceived(stand);
+    const callbacks = creates
+      .filter(({ hook, ids }) => hook !== undefined && ids.size > 0 && received[hook] === undefined)
+      .map(({ label }) => `${label} has not had its callback`);
+    return [
+      ...tasks,
+      ...callbacks,
+      ...(await count('key_slots', { 'tasks.0': { $exists: true } })),
+      ...(await count('slots', { task: { $ne: '' }, until: { $gt: Date.now() } })),
+      ...(await count('slot_tickets', {})),
+      ...(await count('deliveries', { state: 'pending' })),
+      ...(await count('image_leases', {})),
+      ...(await count('image_charges_owed', {})),
+      ...(await runningWorkflows(stand)),
+    ];
+  } catch (error) {
+    return [`the check failed: ${messageOf(error)}`];
+  }
+}
+
+async function runningWorkflows(stand: Stand): Promise<string[]> {
+  const running: string[] = [];
+  const query = `ExecutionStatus = 'Running' AND TaskQueue = '${queuePrefix}tasks'`;
+  for await (const { workflowId } of stand.core.client.workflow.list({ query })) {
+    if (!workflowId.includes('reconcile')) running.push(`${workflowId} runs`);
+  }
+  return running;
+}
