@@ -47,7 +47,7 @@ export interface ChannelActivityDeps {
   readonly attempts: AttemptStore;
   readonly channels: Channels;
   readonly gate: SubmitGate;
-  /** Copies results into our own storage, if there is one. Never throws; in time, or as they came. */
+  /** Copies results into our own storage, if there is one. Never throws: items that miss the timeout are returned unchanged. */
   readonly copyResults: (
     task: string,
     items: readonly ResultItem[],

@@ -58,7 +58,7 @@ export async function startApi(core: Core): Promise<RunningApi> {
   const imageLeases = openImageLeases(core);
   const abandonments = createAbandonments({
     giveUp: createGiveUp({ ...core.stores, ledger: core.ledger }),
-    onError: (err) => core.log.warn({ err }, 'a creation could not be given up yet'),
+    onError: (err) => core.log.warn({ err }, 'a creation could not be abandoned yet'),
   });
   const deps = appDeps(core, switches, { ...guarded, workspaces, imageLeases, abandonments });
   const app = createApp(deps);
@@ -74,7 +74,7 @@ export async function startApi(core: Core): Promise<RunningApi> {
   });
   const onReload = (): void => {
     const result = reload(core);
-    if (result.ok) core.log.info({ version: result.version }, 'configuration loaded again');
+    if (result.ok) core.log.info({ version: result.version }, 'configuration reloaded');
     else
       core.log.error(
         { violations: result.violations },
@@ -183,7 +183,7 @@ function openImageLeases({ stores, ledger, log, now }: Core): ImageLeases {
     process: `${hostname()}/${process.pid}`,
     now,
     randomBytes,
-    onError: (err) => log.warn({ err }, 'what stands for the holds of images could not be written'),
+    onError: (err) => log.warn({ err }, 'could not write an image lease'),
   });
 }
 

@@ -112,7 +112,7 @@ async function reloadChannels(core: Core, runChannels: () => Promise<unknown>): 
   try {
     const { version } = core.reload();
     await runChannels();
-    core.log.info({ version }, 'configuration loaded again');
+    core.log.info({ version }, 'configuration reloaded');
   } catch (error) {
     core.log.error({ err: error }, 'the configuration was not loaded; the running one stays in force');
   }

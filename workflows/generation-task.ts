@@ -220,10 +220,7 @@ async function callBack(run: TaskRun): Promise<void> {
   try {
     await callbackActivities().deliverCallback(run.input.task);
   } catch {
-    describe(
-      run,
-      'The caller’s address never took the callback; the attempts are on record. `redeliver` sends it again.',
-    );
+    describe(run, 'The callback was never accepted; the attempts are recorded. `redeliver` sends it again.');
   }
 }
 
@@ -239,7 +236,7 @@ async function requestCancel(run: TaskRun): Promise<CancelAnswer> {
     if (isRefused && (run.phase === 'watching' || (run.phase === 'attention' && run.input.revision === 3))) {
       return {
         cancelled: false,
-        message: 'The upstream is already working on it and does not let it be cancelled.',
+        message: 'The upstream is already working on it, so it can no longer be cancelled.',
       };
     }
     run.stop ??= 'cancelled';
@@ -253,7 +250,7 @@ async function requestCancel(run: TaskRun): Promise<CancelAnswer> {
   if (run.phase === 'attention') {
     return {
       cancelled: false,
-      message: 'It is not known whether the upstream has the task; an operator is asked.',
+      message: 'It is not known whether the upstream has the task; an operator has been asked to decide.',
     };
   }
   await condition(() => run.phase === 'ended');
@@ -275,19 +272,19 @@ async function operate(run: TaskRun, action: OperatorAction): Promise<ActionAnsw
       run.stop ??= 'operator';
       await condition(() => run.phase === 'ended');
       return run.ending?.kind === 'succeeded'
-        ? impossible('The upstream had delivered: the task succeeded.')
+        ? impossible('The upstream had already finished: the task succeeded.')
         : { done: true };
     case 'resubmit':
     case 'adopt':
       if (run.phase !== 'attention' || run.job !== undefined)
-        return impossible('The task does not wait for that decision.');
+        return impossible('The task is not waiting for that decision.');
       if (action.action === 'adopt' && action.upstreamId === undefined)
         return impossible('adopt needs the upstream id.');
       run.decision = action;
       return { done: true };
     case 'poll':
       if (run.phase !== 'attention' || run.job === undefined || run.review !== undefined)
-        return impossible('The task does not wait for a poll.');
+        return impossible('The task is not waiting for a poll.');
       run.decision = action;
       return { done: true };
     case 'accept_charge':

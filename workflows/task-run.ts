@@ -79,10 +79,10 @@ export function remainingMs(run: TaskRun): number {
 
 const advice: Record<Exclude<AttentionReason, 'workflow_overdue'>, string> = {
   submit_ambiguous:
-    'The submission may have reached the upstream, and the job may be billed: it is not sent again by itself. ' +
+    'The submission may have reached the upstream, and the job may be billed: it is never resubmitted automatically. ' +
     'Look for it in the upstream’s console, then use `adopt` (with its upstream id), `resubmit` or `fail`.',
   poll_failed:
-    'Polling stopped with an error that repeating does not mend. Mend its cause, then use `poll`, or `fail`.',
+    'Polling stopped with an error that retrying will not fix. Fix the cause, then use `poll`, or `fail`.',
   charge_review:
     'The job succeeded, and its charge exceeds what the model’s `hold.review_above` allows. Check the usage that the ' +
     'upstream reported, then use `accept_charge`, or `fail`, which charges nothing.',

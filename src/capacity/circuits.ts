@@ -121,7 +121,7 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
       if (circuit === undefined) return undefined;
       const { channel, credential } = target;
       const seconds = Math.ceil((circuit.until - now()) / 1000);
-      const detail = `credential ${credential}: ${circuit.sign} (${circuit.code}), tried again in ${seconds} s`;
+      const detail = `credential ${credential}: ${circuit.sign} (${circuit.code}), retried in ${seconds} s`;
       return { channel, reason: 'circuit_open', detail };
     },
     describe: (channel) => describeCircuits(channel, known.all()),

@@ -11,6 +11,6 @@ export function addProjectionCommands(projection: Command, context: CliContext):
       const { present, rebuilt, withoutResult, refused } = await context.rebuildProjection();
       output.item({ present, rebuilt, without_result: withoutResult, refused });
       if (withoutResult > 0)
-        output.note('without_result: succeeded, but the upstream no longer tells the links.');
+        output.note('without_result: succeeded, but the upstream no longer reports the links.');
     });
 }

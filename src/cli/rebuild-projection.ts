@@ -21,7 +21,7 @@ export interface RebuildReport {
   /** Projections that were there and stay as they are. */
   readonly present: number;
   readonly rebuilt: number;
-  /** Of those: succeeded, but the upstream no longer tells the links. */
+  /** Of those: succeeded, but the upstream no longer reports the links. */
   readonly withoutResult: number;
   /** Workflows whose task was never admitted. */
   readonly refused: number;

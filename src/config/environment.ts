@@ -51,7 +51,7 @@ const environmentSchema = z
     LOG_FORMAT: z.enum(['json', 'pretty']).optional(),
     TASK_QUEUE_PREFIX: z
       .string()
-      .regex(/^[a-z0-9-]{0,40}$/, 'must be at most 40 small letters, digits, dashes')
+      .regex(/^[a-z0-9-]{0,40}$/, 'must be at most 40 lowercase letters, digits, dashes')
       .default(''),
     METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
     IMAGE_BODY_BYTES_MAX: z.coerce.number().int().min(1024).max(1_073_741_824).default(67_108_864),

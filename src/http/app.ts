@@ -210,11 +210,8 @@ function refuseUnknown(context: AppContext & { matched?: readonly MatchedLayer[]
   const literal = layers.filter(({ paramNames }) => paramNames.length === 0);
   const methods = new Set((literal.length > 0 ? literal : layers).flatMap((layer) => layer.methods));
   if (methods.size === 0) {
-    throw new GatewayError(
-      'route_not_found',
-      'There is nothing at this address. GET /openapi.json lists what there is.',
-    );
+    throw new GatewayError('route_not_found', 'No such route. GET /openapi.json lists them.');
   }
   const allow = [...methods].join(', ');
-  throw new GatewayError('method_not_allowed', `This address takes ${allow}.`, { headers: { allow } });
+  throw new GatewayError('method_not_allowed', `This route accepts ${allow}.`, { headers: { allow } });
 }

@@ -64,7 +64,7 @@ function fresh(parts: readonly BodyPart[]): ImageAnswer {
 }
 
 function replayed({ status, mayRetry, parts }: Answer): ImageAnswer {
-  if (parts === undefined) throw notKept('is too large to be kept');
+  if (parts === undefined) throw notKept('was too large to store and cannot be replayed');
   return { status, parts, headers: mayRetry ? {} : noRetry, replayed: true };
 }
 

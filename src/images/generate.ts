@@ -66,7 +66,7 @@ export function createGenerate(deps: GenerateDeps): (command: GenerateCommand) =
       if (!held.ok) {
         fate = 'closed';
         throw held.refused === 'voided'
-          ? serviceUnavailable('the hold was given up')
+          ? serviceUnavailable('the hold was abandoned')
           : insufficient(plan.hold, held.available);
       }
       const generation = { command, deps, hold: held.entry };
@@ -186,7 +186,7 @@ async function release(note: string, { command, deps, hold }: Generation): Promi
     await deps.ledger.release({ account, task, held: plan.hold, hold, note });
     return true;
   } catch (err) {
-    deps.log.error({ task, err }, 'a hold could not be released; it is tried again');
+    deps.log.error({ task, err }, 'a hold could not be released; it will be retried');
     return false;
   }
 }
@@ -252,14 +252,14 @@ async function settleOnce(
       hold,
       amount,
       basis: JSON.stringify(how),
-      ...(how.estimated ? { note: 'estimated: the upstream told no usage' } : {}),
+      ...(how.estimated ? { note: 'estimated: the upstream reported no usage' } : {}),
     });
     if (result.contradicts) {
       deps.log.error({ task, account }, 'delivered images were released before they could be charged');
     }
     return true;
   } catch (err) {
-    deps.log.error({ task, err }, 'a charge could not be written; it is tried again');
+    deps.log.error({ task, err }, 'a charge could not be written; it will be retried');
     return false;
   }
 }

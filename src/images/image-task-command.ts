@@ -34,7 +34,7 @@ function checkSize({ images, mask, model }: ImageRequest): void {
   if (characters <= charactersMax) return;
   throw new GatewayError(
     'request_too_large',
-    `Model ${model} takes images of together at most ${charactersMax} characters of base64. Send URLs.`,
+    `Model ${model} accepts at most ${charactersMax} base64 characters across all images. Send URLs.`,
     { param: 'image' },
   );
 }

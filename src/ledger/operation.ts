@@ -116,7 +116,7 @@ export function voidOperation(request: VoidRequest): VoidOperation {
 
 export function creditOperation(request: CreditRequest): CreditOperation {
   const { amount } = request;
-  if (amount === 0n) throw new RangeError('a credit of zero is none');
+  if (amount === 0n) throw new RangeError('a credit must not be zero');
   checkAmount(amount < 0n ? -amount : amount);
   return {
     kind: 'credit',

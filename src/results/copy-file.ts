@@ -43,7 +43,7 @@ export async function copyFile(deps: CopyFileDeps, copy: FileCopy): Promise<stri
   try {
     const head = await readHead(source);
     const extension = extensionOf(head);
-    if (extension === undefined) throw new CopyError('the file is none of the types that are kept', true);
+    if (extension === undefined) throw new CopyError('the file has a type that is not stored', true);
     const name = `${stem}.${extension}`;
     const whole = followedBy(head, source, media.bytes);
     await before(signal, deps.storage.write(`${task}/${name}`, whole, mediaTypeOf(name) ?? ''));

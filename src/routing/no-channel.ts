@@ -34,7 +34,7 @@ export function explainNoChannel(
   if (serving.length > 0 && serving.every(({ reason }) => reason === 'not_permitted')) {
     return new GatewayError(
       'channel_not_allowed',
-      `This API key may use no channel that serves ${model.id}.`,
+      `This API key has no access to a channel that serves ${model.id}.`,
       { param: 'model', detail },
     );
   }

@@ -151,7 +151,7 @@ async function holdAndStart(
   const unstarted = unstartedSince(deps.now(), randomBase62(8, deps.randomBytes));
   const isOurs = (await deps.tasks.takeOver(input.task, unstarted)) || (await isStarted(input.task, deps));
   if (isOurs) return { state: 'admitted' };
-  throw serviceUnavailable('the creation took too long and was given up');
+  throw serviceUnavailable('the creation took too long and was abandoned');
 }
 
 /** The workflow's input with what is held: of an earlier try of this creation, that one's amount and price. */

@@ -74,7 +74,7 @@ export function createTaskService(deps: CreateTaskDeps): CreateTask {
       if (created !== undefined) return created;
       if (ask !== undefined) await deps.repeats.forget(ask, claim.task);
     }
-    throw serviceUnavailable(`the creation was given up ${roundsMax} times in a row`);
+    throw serviceUnavailable(`the creation was abandoned ${roundsMax} times in a row`);
   };
 }
 

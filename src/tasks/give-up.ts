@@ -30,7 +30,7 @@ export function createGiveUp({ tasks, requests, ledger }: GiveUpDeps): GiveUp {
   return async ({ task, account, unstarted, neverHeld = false }) => {
     if (!(await tasks.giveUp(task, unstarted))) return false;
     await Promise.all([
-      neverHeld ? undefined : ledger.void({ account, task, note: 'the creation was given up' }),
+      neverHeld ? undefined : ledger.void({ account, task, note: 'the creation was abandoned' }),
       requests.remove(task, unstarted),
     ]);
     await tasks.removeGivenUp(task);

@@ -217,7 +217,7 @@ describe('config', () => {
 it('projection rebuild says what it did', async () => {
   const { text } = await gateway(['projection', 'rebuild']);
   expect(text).toMatch(/^rebuilt +2$/m);
-  expect(text).toContain('no longer tells the links');
+  expect(text).toContain('no longer reports the links');
 });
 
 describe('a gateway that does not answer', () => {

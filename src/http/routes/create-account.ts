@@ -13,7 +13,7 @@ type Deps = Pick<RouteDeps, 'accounts' | 'secrets' | 'randomBytes' | 'now'>;
 const idCharacters = 16;
 
 const body = z.object({
-  id: accountId.optional().meta({ description: 'Absent: one is made up.' }),
+  id: accountId.optional().meta({ description: 'Absent: one is generated.' }),
   name: z.string().max(nameCharactersMax).default(''),
   overdraft_limit: money
     .refine((micros) => micros >= 0n, 'must not be negative')
@@ -31,7 +31,7 @@ export function createAccount({ accounts, secrets, randomBytes, now }: Deps): Ro
     input: z.object({ body }),
     readBody: jsonBody(adminBodyBytesMax),
     success: {
-      description: 'The account; its webhook secret is shown only here.',
+      description: 'The account; its webhook secret will not be shown again.',
       schema: accountSchema.extend({ webhook_secret: z.string() }),
     },
     errors: ['account_exists'],

@@ -48,7 +48,7 @@ export function createKey({ accounts, catalogue, keys, auth, randomBytes, now }:
     }),
     readBody: jsonBody(adminBodyBytesMax),
     success: {
-      description: 'The key itself is shown only here.',
+      description: 'The key itself will not be shown again.',
       schema: keySchema.extend({ key: z.string() }),
     },
     errors: ['account_not_found'],

@@ -22,7 +22,7 @@ export function getModel({ catalogue }: Pick<RouteDeps, 'catalogue'>): Route {
       if (!catalogue.models(caller).includes(model)) {
         throw new GatewayError(
           'channel_not_allowed',
-          `This API key may use no channel that serves ${model.id}.`,
+          `This API key has no access to a channel that serves ${model.id}.`,
           {
             param: 'model',
           },

@@ -17,7 +17,7 @@ export function rotateWebhookSecret({ accounts, secrets, randomBytes }: Deps): R
     paths: ['/admin/v1/accounts/:account/webhook-secret/rotate'],
     input: z.object({ params: accountParams }),
     success: {
-      description: 'The new secret, shown only here.',
+      description: 'The new secret; it will not be shown again.',
       schema: z.object({
         object: z.literal('webhook_secret'),
         account: z.string(),

@@ -97,7 +97,7 @@ function checkMedia(
     const inline = dataUrl.exec(url)?.[1];
     if (inline !== undefined)
       return inline.toLowerCase() === mediaType ? undefined : `Its data must be of type ${mediaType}/….`;
-    if (!assetReference.test(url)) return 'Media are http or https URLs.';
+    if (!assetReference.test(url)) return 'Media must be given as http or https URLs.';
     return caller.assetUrls === true ? undefined : 'This API key may not name assets of an upstream account.';
   };
   for (const { urls, nameOf, mediaType } of [media.images, media.videos, media.audios]) {

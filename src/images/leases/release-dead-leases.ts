@@ -35,7 +35,7 @@ export function createReleaseDeadLeases(deps: DeadLeaseDeps): () => Promise<numb
         const closed = await closeHold(task);
         log.warn(
           { task, account, process, outcome: closed },
-          'an image request lost its process; its hold is closed now',
+          'closed the hold of an image request whose process died',
         );
       }
       count += open.length;

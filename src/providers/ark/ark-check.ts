@@ -67,7 +67,9 @@ function checkFrameCount({ extra }: VideoRequest, family: SeedanceFamily): Reque
 function checkDuration({ duration }: VideoRequest, { durations }: SeedanceFamily): RequestIssue | undefined {
   if (duration === undefined) return undefined;
   if (duration === 'auto') {
-    return durations.auto ? undefined : issue('duration', 'The model does not choose a duration by itself.');
+    return durations.auto
+      ? undefined
+      : issue('duration', 'The model does not choose a duration automatically.');
   }
   const { min, max } = durations;
   if (Number.isInteger(duration) && duration >= min && duration <= max) return undefined;
@@ -155,7 +157,7 @@ function checkAddresses({ images, videos }: VideoRequest): RequestIssue | undefi
 
 function checkSwitches(request: VideoRequest, family: SeedanceFamily): RequestIssue | undefined {
   if (request.generateAudio === true && !family.generatesAudio) {
-    return issue('metadata.generate_audio', 'The model makes no sound.');
+    return issue('metadata.generate_audio', 'The model does not generate audio.');
   }
   if (request.tools !== undefined && !family.tools)
     return issue('metadata.tools', 'The model takes no tools.');

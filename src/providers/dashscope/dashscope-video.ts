@@ -124,7 +124,7 @@ function checkOutput(request: VideoRequest, model: WanModel): RequestIssue | und
   if (draft === true) return { param: 'metadata.draft', message: 'The model has no draft mode.' };
   if (tools !== undefined) return { param: 'metadata.tools', message: 'The model takes no tools.' };
   if (generateAudio === true && !model.generatesAudio) {
-    return { param: 'metadata.generate_audio', message: 'The model makes no sound.' };
+    return { param: 'metadata.generate_audio', message: 'The model does not generate audio.' };
   }
   return seed !== undefined && (seed < 0 || seed > 2_147_483_647)
     ? { param: 'metadata.seed', message: 'seed must be from 0 to 2147483647.' }
