@@ -11,6 +11,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   tasks: async () => (await import('./tasks.ts')).benchTasks,
   memory: async () => (await import('./memory.ts')).benchMemory,
   images: async () => (await import('./images.ts')).benchImages,
+  fairness: async () => (await import('./fairness.ts')).benchFairness,
 };
 
 const options = readOptions(process.argv.slice(2));

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { MongoClient } from 'mongodb';
 import type { Db } from 'mongodb';
 import { request } from 'undici';
@@ -42,9 +43,11 @@ export interface GatewayOptions {
   /** More channels and models, as YAML list items. */
   readonly channels?: string;
   readonly models?: string;
+  /** Directory of another checkout, whose gateway is started; absent: this one's. */
+  readonly checkout?: string;
 }
 
-const gatewayProgram = new URL('../../src/cli.ts', import.meta.url);
+const ownProgram = new URL('../../src/cli.ts', import.meta.url);
 const prefix = 'bench-';
 export const simulatorKey = 'simulated';
 const loopback = '127.0.0.0/8';
@@ -93,10 +96,12 @@ export async function startBenchGateway(stand: Stand, options: GatewayOptions): 
     MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,
     UPSTREAM_ALLOW_PRIVATE_NETWORKS: loopback,
   };
+  const { checkout } = options;
+  const script = checkout === undefined ? ownProgram : pathToFileURL(resolve(checkout, 'src/cli.ts'));
   const flags = (name: string): readonly string[] => (options.profile ? profileFlags(name) : []);
   await stand.startProgram({
     name: 'worker',
-    script: gatewayProgram,
+    script,
     args: ['worker'],
     environment: { ...environment, GATEWAY_CONFIG: workerConfig },
     nodeFlags: flags('worker'),
@@ -109,7 +114,7 @@ export async function startBenchGateway(stand: Stand, options: GatewayOptions): 
   });
   await stand.startProgram({
     name: 'api',
-    script: gatewayProgram,
+    script,
     args: ['api'],
     environment: { ...environment, GATEWAY_CONFIG: apiConfig },
     nodeFlags: flags('api'),

@@ -16,10 +16,12 @@ export interface BenchOptions {
   readonly rounds: number | undefined;
   /** Parts of the bench to run, where it has several; absent: all. */
   readonly only: readonly string[] | undefined;
+  /** Another checkout of this repository, whose gateway is measured instead of this one's (`fairness`). */
+  readonly checkout: string | undefined;
   readonly command: string;
 }
 
-export const usage = `npm run bench -- <name> [--quick] [--profile] [--seconds n] [--count n] [--connections 1,16,64] [--rounds n] [--only part,…]`;
+export const usage = `npm run bench -- <name> [--quick] [--profile] [--seconds n] [--count n] [--connections 1,16,64] [--rounds n] [--only part,…] [--checkout dir]`;
 
 export function readOptions(argv: readonly string[]): BenchOptions {
   const { values, positionals } = parseArgs({
@@ -33,6 +35,7 @@ export function readOptions(argv: readonly string[]): BenchOptions {
       connections: { type: 'string' },
       rounds: { type: 'string' },
       only: { type: 'string' },
+      checkout: { type: 'string' },
     },
   });
   return {
@@ -44,6 +47,7 @@ export function readOptions(argv: readonly string[]): BenchOptions {
     connections: values.connections?.split(',').map((part) => positive(part, '--connections') ?? 1),
     rounds: positive(values.rounds, '--rounds'),
     only: values.only?.split(','),
+    checkout: values.checkout,
     command: ['npm run bench --', ...argv].join(' '),
   };
 }
