@@ -25,8 +25,8 @@ export const keySlotMutants: readonly Mutant[] = [
     name: 'key-slot-known',
     breaks: 'A task that counts already is let through at the limit.',
     file,
-    find: '      if (await has(key, task)) return true;\n',
-    replace: '',
+    find: 'return found !== null;',
+    replace: 'return found === undefined;',
     tests,
   },
   {
