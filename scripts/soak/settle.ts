@@ -12,6 +12,7 @@ export type Received = Readonly<Record<string, readonly string[]>>;
 
 const lookEveryMs = 1_000;
 const reconcileEveryMs = 20_000;
+const sayEveryMs = 10_000;
 /** A last attempt of a callback may wait for five minutes. */
 const settledWithinMs = 8 * 60_000;
 
@@ -29,14 +30,15 @@ export async function settle(
   { operators, report }: { readonly operators: Operators; readonly report: (line: string) => void },
 ): Promise<readonly string[]> {
   const endsAt = Date.now() + settledWithinMs;
-  let seen = '';
+  let saidAt = 0;
   let reconciledAt = Date.now();
   for (;;) {
     const waiting = await whatWaits(stand, creates);
     if (waiting.length === 0 || Date.now() > endsAt) return waiting;
-    const says = `  ${waiting.length} things wait: ${waiting.slice(0, 3).join('; ')}`;
-    if (says !== seen) report(says);
-    seen = says;
+    if (Date.now() - saidAt > sayEveryMs) {
+      saidAt = Date.now();
+      report(`  ${waiting.length} things wait: ${waiting.slice(0, 3).join('; ')}`);
+    }
     await operators.answerAttention().catch(() => undefined);
     if (Date.now() - reconciledAt > reconcileEveryMs) {
       reconciledAt = Date.now();
