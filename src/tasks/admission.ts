@@ -60,7 +60,12 @@ export function createAdmit(deps: AdmissionDeps): Admit {
     try {
       await takeKeySlot(request, deps);
       const documents = await writeDocuments(request, unstarted, deps);
-      if (documents !== 'ours') return { state: documents === 'started' ? 'admitted' : 'given_up' };
+      if (documents === 'started') return { state: 'admitted' };
+      if (documents === 'given_up') {
+        // Nobody runs this task any more, so nobody else gives back the slot that this try has taken for it.
+        await release(request, deps);
+        return { state: 'given_up' };
+      }
       return await holdAndStart(request, creation, deps);
     } catch (error) {
       const neverHeld = request.isFirst && isRefusal(error);

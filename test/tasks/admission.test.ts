@@ -127,6 +127,22 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '0.500000']);
   });
 
+  it('that finds its creation half given up makes a new task, and the old one keeps no place of the key', async () => {
+    const account = await world.newAccount({ key: { concurrent_tasks: 1 } });
+    const paused = pauseFirstAt('admission.held');
+    const lost = account.create({}, keyed('half'));
+    await paused.reached;
+    const [task] = await tasksOf(account);
+    const { _id = '', unstarted = '' } = (await world.stores.tasks.find(task?.id ?? '')) ?? {};
+    expect(await world.stores.tasks.giveUp(_id, unstarted)).toBe(true);
+    const again = await account.create({}, keyed('half'));
+    expect(again.status).toBe(200);
+    expect(again.body.id).not.toBe(_id);
+    failNextStart();
+    paused.release();
+    await lost;
+  });
+
   it('and the first one, which fails meanwhile, does not take the task away from it', async () => {
     const account = await world.newAccount();
     const paused = pauseFirstAt('admission.held');
