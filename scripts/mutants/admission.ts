@@ -42,8 +42,8 @@ export const admissionMutants: readonly Mutant[] = [
     name: 'give-up-voids',
     breaks: 'Giving a creation up makes its hold impossible.',
     file: 'src/tasks/give-up.ts',
-    find: "      ledger.void({ account, task, note: 'the creation was given up' }),\n",
-    replace: '      ledger === undefined ? account : undefined,\n',
+    find: 'neverHeld ? undefined : ledger.void(',
+    replace: "neverHeld || task !== '' ? undefined : ledger.void(",
     tests: admission,
   },
   {
