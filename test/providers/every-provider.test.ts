@@ -45,7 +45,9 @@ describe.each(jobVendors)('$name', (vendor) => {
   const { model, part } = vendor;
   const context = (): ProviderContext =>
     providerContext({ request, baseUrl: simulator.url + vendor.path, model });
-  const submit = (prompt: string, marker = 'mediary-t1-1') =>
+  let submissions = 0;
+  // Unique, as in service: a vendor may refuse a second job of one marker.
+  const submit = (prompt: string, marker = `mediary-t1-${(submissions += 1)}`) =>
     vendor.submit(prompt, submitContext({ ...context(), marker }));
   const jobsOf = (prompt: string) => simulator.control.tasks(prompt).length;
 

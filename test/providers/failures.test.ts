@@ -3,6 +3,7 @@ import { defined } from '../../src/domain/defined.ts';
 import { arkFailures } from '../../src/providers/ark/ark-failures.ts';
 import { dashscopeFailures } from '../../src/providers/dashscope/dashscope-failures.ts';
 import { gatewayFailures } from '../../src/providers/gateway/gateway-failures.ts';
+import { klingFailures } from '../../src/providers/kling/kling-failures.ts';
 import { openaiFailures } from '../../src/providers/openai/openai-failures.ts';
 import { jobFailure } from '../../src/providers/shared/failure-table.ts';
 import type { FailureTable } from '../../src/providers/shared/failure-table.ts';
@@ -14,6 +15,7 @@ const tables: Readonly<Record<string, FailureTable>> = {
   ark: arkFailures,
   dashscope: dashscopeFailures,
   gateway: gatewayFailures,
+  kling: klingFailures,
   openai: openaiFailures,
 };
 
@@ -112,6 +114,33 @@ const refusals: readonly Row[] = [
   ['gateway', 400, 'moderation_blocked', 'm', 'rejected', 'moderation_input'],
   ['gateway', 429, 'rate_limit_exceeded', 'm', 'throttled', 'capacity'],
   ['gateway', 500, 'fail_to_fetch_task', 'm', 'ambiguous', 'internal'],
+  ['kling', 401, '1000', 'm', 'unavailable', 'quota'],
+  ['kling', 401, '1001', 'm', 'unavailable', 'quota'],
+  ['kling', 401, '1002', 'm', 'unavailable', 'quota'],
+  ['kling', 401, '1003', 'm', 'unavailable', 'quota'],
+  ['kling', 401, '1004', 'm', 'unavailable', 'quota'],
+  ['kling', 429, '1100', 'm', 'unavailable', 'quota'],
+  ['kling', 429, '1101', 'm', 'unavailable', 'quota'],
+  ['kling', 429, '1102', 'm', 'unavailable', 'quota'],
+  ['kling', 403, '1103', 'm', 'unavailable', 'quota'],
+  ['kling', 400, '1200', 'm', 'rejected', 'invalid_input'],
+  ['kling', 400, '1201', 'm', 'rejected', 'invalid_input'],
+  ['kling', 404, '1202', 'm', 'unavailable', 'quota'],
+  ['kling', 404, '1203', 'm', 'unavailable', 'quota'],
+  ['kling', 400, '1300', 'm', 'rejected', 'moderation_input'],
+  ['kling', 400, '1301', 'm', 'rejected', 'moderation_input'],
+  ['kling', 429, '1302', 'm', 'throttled', 'capacity'],
+  ['kling', 429, '1303', 'm', 'throttled', 'capacity'],
+  ['kling', 429, '1304', 'm', 'unavailable', 'quota'],
+  ['kling', 500, '5000', 'm', 'ambiguous', 'internal'],
+  ['kling', 503, '5001', 'm', 'throttled', 'capacity'],
+  ['kling', 504, '5002', 'm', 'ambiguous', 'internal'],
+  // Some come with status 200.
+  ['kling', 200, '1301', 'm', 'rejected', 'moderation_input'],
+  ['kling', 200, '1102', 'm', 'unavailable', 'quota'],
+  ['kling', 200, '5000', 'm', 'ambiguous', 'internal'],
+  ['kling', 400, '9999', 'm', 'rejected', 'invalid_input'],
+  ['kling', 200, '9999', 'm', 'ambiguous', 'internal'],
   ['openai', 400, 'invalid_value', 'm', 'rejected', 'invalid_input'],
   ['openai', 400, 'moderation_blocked', 'rejected by the safety system', 'rejected', 'moderation_input'],
   ['openai', 400, 'moderation_blocked', 'the generated image was blocked', 'rejected', 'moderation_output'],
@@ -153,6 +182,9 @@ const endings: readonly (readonly [string, string, string, string, string?])[] =
   ['gateway', 'expired', 'm', 'expired'],
   ['gateway', 'cancelled', 'm', 'cancelled'],
   ['gateway', 'failure', 'm', 'internal'],
+  ['kling', 'failed', 'Failure to pass the risk control system', 'moderation_output'],
+  ['kling', 'failed', 'The result contains sensitive material', 'moderation_output'],
+  ['kling', 'failed', 'Internal server error.', 'internal'],
 ];
 
 for (const [vendor, code, message, kind, input] of endings) {

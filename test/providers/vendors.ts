@@ -111,6 +111,30 @@ export const jobVendors: readonly JobVendor[] = [
     model: 'wan2.5-t2i-preview',
     moderatedLater: 'moderation_output',
   }),
+  jobs(find('kling').video, video, {
+    name: 'kling',
+    path: '/kling',
+    model: 'kling-3.0',
+    moderatedLater: 'moderation_output',
+  }),
+  jobs(find('kling').video, video, {
+    name: 'kling omni',
+    path: '/kling',
+    model: 'kling-3.0-omni',
+    moderatedLater: 'moderation_output',
+  }),
+  jobs(find('kling').video, video, {
+    name: 'kling legacy',
+    path: '/kling',
+    model: 'kling-v2-6',
+    moderatedLater: 'moderation_output',
+  }),
+  jobs(find('kling').imageTask, picture, {
+    name: 'kling image',
+    path: '/kling',
+    model: 'kling-v3',
+    moderatedLater: 'moderation_output',
+  }),
   jobs(find('gateway').video, video, {
     name: 'gateway, task dialect',
     path: '/new-api/v1',

@@ -11,6 +11,7 @@ const deliveriesInFlightMax = 200;
 export interface Delivery {
   readonly url: string;
   readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
   /** Breaks the connection in the middle of the body, every time. */
   readonly failing: boolean;
 }
@@ -51,13 +52,13 @@ export class CallbackSender {
     await this.#agent.destroy();
   }
 
-  async #post({ url, body, failing }: Delivery): Promise<boolean> {
+  async #post({ url, body, headers, failing }: Delivery): Promise<boolean> {
     this.#statistics.countCallback('attempts');
     try {
       const response = await request(url, {
         method: 'POST',
         dispatcher: this.#agent,
-        headers: { 'content-type': 'application/json', 'user-agent': 'simulator' },
+        headers: { 'content-type': 'application/json', 'user-agent': 'simulator', ...headers },
         body: failing ? Readable.from(brokenBody(body)) : body,
         signal: AbortSignal.timeout(acknowledgeMsMax),
       });

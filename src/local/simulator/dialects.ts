@@ -1,5 +1,6 @@
 import { createArkDialect } from './dialects/ark.ts';
 import { createDashScopeDialect } from './dialects/dashscope.ts';
+import { createKlingDialect } from './dialects/kling.ts';
 import { createNewApiDialect } from './dialects/new-api.ts';
 import { createOpenAiDialect } from './dialects/openai.ts';
 import { createSeedreamDialect } from './dialects/seedream.ts';
@@ -12,4 +13,5 @@ export const dialects: readonly CreateDialect[] = [
   createOpenAiDialect,
   createNewApiDialect,
   createDashScopeDialect,
+  createKlingDialect,
 ];

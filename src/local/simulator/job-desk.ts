@@ -21,6 +21,8 @@ export interface JobFormat<Detail> {
   readonly knownForMs?: number;
   /** The body of a callback, sent at each change of status to the address that a task names. */
   readonly callbackBody?: (task: Task<Detail>) => unknown;
+  /** Headers over a callback's body, where the vendor signs. */
+  readonly callbackHeaders?: (body: string) => Readonly<Record<string, string>>;
 }
 
 export interface JobOrder<Detail> {
@@ -123,11 +125,16 @@ export class JobDesk<Detail> extends Desk {
   }
 
   async #announce(task: Task<Detail>): Promise<void> {
-    const { callbackBody } = this.#format;
+    const { callbackBody, callbackHeaders } = this.#format;
     const faults = FaultSet.of(task.faults);
     if (task.callbackUrl === undefined || callbackBody === undefined || faults.has('callback-never')) return;
     const body = JSON.stringify(callbackBody(task));
-    const delivery = { url: task.callbackUrl, body, failing: faults.has('callback-failing') };
+    const delivery = {
+      url: task.callbackUrl,
+      body,
+      headers: callbackHeaders?.(body) ?? {},
+      failing: faults.has('callback-failing'),
+    };
     const times = faults.has('callback-twice') ? 2 : 1;
     await Promise.all(Array.from({ length: times }, () => this.world.parts.callbacks.deliver(delivery)));
   }

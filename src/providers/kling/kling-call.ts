@@ -1,0 +1,119 @@
+import { createHmac } from 'node:crypto';
+import { z } from 'zod';
+import { klingFailures } from './kling-failures.ts';
+import type { Refusal } from '../shared/failure-table.ts';
+import { bearer, isSuccess, optionalText, refusalError } from '../shared/http-outcome.ts';
+import { UpstreamError } from '../provider.ts';
+import type { HttpResponse, ProviderContext } from '../provider.ts';
+import type { JsonObject } from '../../domain/request.ts';
+
+interface KlingRequest {
+  readonly method: 'GET' | 'POST';
+  /** Below the base address, with its query. */
+  readonly path: string;
+  readonly json?: JsonObject;
+}
+
+/** Resolves with the `data` of an answer that says it is one. Throws UpstreamError. */
+export type KlingCall = (
+  request: KlingRequest,
+  context: ProviderContext,
+) => Promise<{ readonly data: unknown; readonly requestId?: string; readonly answer: HttpResponse }>;
+
+const legacyPrefix = '/v1/';
+const listBodyMaxBytes = 4 * 1024 * 1024;
+
+/**
+ * One exchange with Kling. The credential is an API key, or `<access key>:<secret key>`, with which the legacy
+ * standard is signed. A signature that the vendor takes for too early or too late was not accepted: it is signed once
+ * more, by the vendor's own clock. `now` in Unix milliseconds.
+ */
+export function createKlingCall(now: () => number): KlingCall {
+  return async ({ method, path, json }, context) => {
+    const send = (headers: { readonly authorization: string }): Promise<HttpResponse> =>
+      context.request({
+        method,
+        url: context.baseUrl + path,
+        headers,
+        ...(json === undefined ? {} : { json }),
+        signal: context.signal,
+        bodyMaxBytes: listBodyMaxBytes,
+      });
+    const pair = readKeyPair(context.credential.apiKey);
+    if (pair === undefined) return accepted(await send(bearer(context)));
+    if (!path.startsWith(legacyPrefix)) throw needsApiKey();
+    const answer = await send(signed(pair, now()));
+    const vendorNow = Date.parse(answer.headers['date'] ?? '');
+    const retry = clockCodes.has(readRefusal(answer.json)?.code ?? '') && !Number.isNaN(vendorNow);
+    return accepted(retry ? await send(signed(pair, vendorNow)) : answer);
+  };
+}
+
+/** "Not yet valid" and "expired". */
+const clockCodes = new Set(['1003', '1004']);
+
+interface KeyPair {
+  readonly accessKey: string;
+  readonly secretKey: string;
+}
+
+function readKeyPair(apiKey: string): KeyPair | undefined {
+  const match = /^([^:]+):([^:]+)$/.exec(apiKey);
+  return match === null ? undefined : { accessKey: match[1] ?? '', secretKey: match[2] ?? '' };
+}
+
+const validSeconds = 1800;
+const clockSlackSeconds = 5;
+
+/** A JSON web token, HS256. Source: the vendor's page on authentication. */
+function signed({ accessKey, secretKey }: KeyPair, now: number): { authorization: string } {
+  const seconds = Math.floor(now / 1000);
+  const part = (value: JsonObject): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const claims = { iss: accessKey, exp: seconds + validSeconds, nbf: seconds - clockSlackSeconds };
+  const content = `${part({ alg: 'HS256', typ: 'JWT' })}.${part(claims)}`;
+  const signature = createHmac('sha256', secretKey).update(content).digest('base64url');
+  return { authorization: `Bearer ${content}.${signature}` };
+}
+
+function needsApiKey(): UpstreamError {
+  return new UpstreamError('unavailable', 'The model needs an API key: a key pair signs /v1 only.', {
+    code: 'api_key_needed',
+    failure: { class: 'quota' },
+  });
+}
+
+const envelopeSchema = z.object({ data: z.unknown(), request_id: optionalText });
+
+/** Some errors come with status 200 and a code of their own. */
+function accepted(answer: HttpResponse): Awaited<ReturnType<KlingCall>> {
+  const refusal = readRefusal(answer.json);
+  if (!isSuccess(answer) || refusal !== undefined) throw refusalError(answer, refusal, klingFailures);
+  const { data, request_id: requestId } = envelopeSchema.safeParse(answer.json).data ?? {};
+  return { data, answer, ...(requestId === undefined ? {} : { requestId }) };
+}
+
+const refusalSchema = z.object({
+  code: z.union([z.number().int(), z.string().regex(/^\d+$/)]).transform(String),
+  message: optionalText,
+});
+
+/** `{"code":1302,"message","request_id"}`; code 0 is none. */
+function readRefusal(json: unknown): Refusal | undefined {
+  const said = refusalSchema.safeParse(json).data;
+  return said === undefined || said.code === '0'
+    ? undefined
+    : { code: said.code, message: said.message ?? '' };
+}
+
+/** The legacy standard answers 404 about a job that it does not know. */
+export function isUnknownJob(error: unknown): error is UpstreamError {
+  return error instanceof UpstreamError && error.status === 404 && /^120[23]$/.test(error.code);
+}
+
+export function unknownJob(status: number): UpstreamError {
+  return new UpstreamError('rejected', 'The upstream does not know the job.', {
+    code: 'unknown_job',
+    status,
+    gone: true,
+  });
+}

@@ -1,0 +1,170 @@
+import { klingStatus, readKlingJob, readKlingJobs } from './kling-answer.ts';
+import type { KlingJob } from './kling-answer.ts';
+import { isUnknownJob, unknownJob } from './kling-call.ts';
+import type { KlingCall } from './kling-call.ts';
+import { parseKlingCallback, verifyKlingCallback } from './kling-callback.ts';
+import { checkKlingVideo } from './kling-check.ts';
+import { klingInputs, readRole } from './kling-inputs.ts';
+import { klingModel } from './kling-models.ts';
+import { buildKlingVideo, legacyVideoPath } from './kling-request.ts';
+import type { KlingSubmission } from './kling-request.ts';
+import { unreadableError } from '../shared/http-outcome.ts';
+import type {
+  LostSubmit,
+  Operation,
+  OperationStatus,
+  PossibleOutput,
+  ProviderContext,
+  SubmitContext,
+  Submitted,
+  VideoProvider,
+} from '../provider.ts';
+import { defined } from '../../domain/defined.ts';
+import type { VideoRequest } from '../../domain/request.ts';
+
+/** How many ids one question takes is not documented; a client of the vendor's asks for 50. */
+const listMax = 50;
+const findPageSize = 500;
+const findPagesMax = 5;
+
+/**
+ * Videos of Kling. The upstream's name of the model chooses the standard: the new one, or for names such as
+ * `kling-v2-6` the legacy one. The operation is `{id}`, with the `path` of the query in the legacy standard. Not
+ * covered: motion control, effects, extension, lip-sync, and frames in the middle.
+ */
+export function createKlingVideo(call: KlingCall): VideoProvider {
+  return {
+    listMax,
+    cancelUntil: 'never',
+    check: checkKlingVideo,
+    submit: (request, context) => submitKling(call, buildKlingVideo(request, context), context),
+    status: (operation, context) =>
+      operation['path'] === undefined
+        ? newStatus(call, operation, context)
+        : legacyStatus(call, operation, context),
+    list: (operations, context) => list(call, operations, context),
+    find: (lost, context) => find(call, lost, context),
+    findBy: 'marker',
+    parseCallback: parseKlingCallback,
+    verifyCallback: verifyKlingCallback,
+    renders,
+  };
+}
+
+const editSeconds = { min: 3, max: 15 };
+
+/** An edit is as long as its video, whatever was asked for. */
+function renders({ resolution, duration, videos, extra }: VideoRequest): PossibleOutput {
+  const isEdit = videos.length > 0 && readRole(extra) === 'base';
+  return defined({
+    resolutions: resolution === undefined ? ['720p'] : undefined,
+    seconds: isEdit ? editSeconds : duration === undefined ? { min: 5, max: 5 } : undefined,
+  });
+}
+
+export async function submitKling(
+  call: KlingCall,
+  { path, json }: KlingSubmission,
+  context: SubmitContext,
+): Promise<Submitted> {
+  const { data, answer, requestId } = await call({ method: 'POST', path, json }, context);
+  const job = readKlingJob(data);
+  if (job === undefined) throw unreadableError(answer, 'it has no id');
+  return { ...submitted(job, path), traceId: requestId ?? job.id };
+}
+
+function submitted({ id }: KlingJob, path: string): Submitted {
+  return { operation: path.startsWith('/v1') ? { id, path } : { id }, traceId: id };
+}
+
+/** An id that the upstream does not know is just missing in the answer. */
+async function newStatus(
+  call: KlingCall,
+  operation: Operation,
+  context: ProviderContext,
+): Promise<OperationStatus> {
+  const { data, answer } = await ask(call, { task_ids: operation.id }, context);
+  if (data === undefined) throw unreadableError(answer, 'it is no list');
+  const job = readKlingJobs(data).find(({ id }) => id === operation.id);
+  if (job === undefined) throw unknownJob(answer.status);
+  const status = klingStatus(job);
+  if (status === undefined) throw unreadableError(answer, 'the job succeeded and has no file');
+  return status;
+}
+
+function ask(call: KlingCall, query: Record<string, string>, context: ProviderContext) {
+  return call({ method: 'GET', path: `/tasks?${new URLSearchParams(query).toString()}` }, context);
+}
+
+/** Jobs of the legacy standard, and those that the answer cannot settle, are asked for one by one. */
+async function list(
+  call: KlingCall,
+  operations: readonly Operation[],
+  context: ProviderContext,
+): Promise<ReadonlyMap<string, OperationStatus>> {
+  const ids = operations.flatMap(({ id, path }) => (path === undefined ? [id] : []));
+  const found = new Map<string, OperationStatus>();
+  if (ids.length === 0) return found;
+  const { data } = await ask(call, { task_ids: ids.join(',') }, context);
+  for (const job of readKlingJobs(data)) {
+    const status = klingStatus(job);
+    if (status !== undefined) found.set(job.id, status);
+  }
+  return found;
+}
+
+/** The query stands at the path of the submission. */
+export async function legacyStatus(
+  call: KlingCall,
+  operation: Operation,
+  context: ProviderContext,
+): Promise<OperationStatus> {
+  const { job, answer } = await legacyJob(call, operation, context);
+  const status = klingStatus(job);
+  if (status === undefined) throw unreadableError(answer, 'the job succeeded and has no file');
+  return status;
+}
+
+async function legacyJob(call: KlingCall, { id, path = '' }: Operation, context: ProviderContext) {
+  try {
+    const { data, answer } = await call(
+      { method: 'GET', path: `${path}/${encodeURIComponent(id)}` },
+      context,
+    );
+    const job = readKlingJob(data);
+    if (job === undefined) throw unreadableError(answer, 'it is no job');
+    return { job, answer };
+  } catch (error) {
+    throw isUnknownJob(error) ? unknownJob(404) : error;
+  }
+}
+
+/** The new standard is asked for the marker itself; the legacy one lists, newest first, the jobs of one service. */
+async function find(
+  call: KlingCall,
+  { request, marker }: LostSubmit<VideoRequest>,
+  context: ProviderContext,
+): Promise<readonly Submitted[]> {
+  const model = klingModel(context.model);
+  if (model.isLegacy)
+    return findListed(call, { path: legacyVideoPath(klingInputs(request, model)), marker }, context);
+  const { data } = await ask(call, { external_task_ids: marker }, context);
+  return readKlingJobs(data).flatMap((job) => (job.externalId === marker ? [submitted(job, '')] : []));
+}
+
+export async function findListed(
+  call: KlingCall,
+  { path, marker }: { readonly path: string; readonly marker: string },
+  context: ProviderContext,
+): Promise<readonly Submitted[]> {
+  // By id: a page may repeat what moved there from the one before.
+  const found = new Map<string, Submitted>();
+  for (let page = 1; page <= findPagesMax; page += 1) {
+    const query = new URLSearchParams({ pageNum: String(page), pageSize: String(findPageSize) });
+    const { data } = await call({ method: 'GET', path: `${path}?${query.toString()}` }, context);
+    const jobs = readKlingJobs(data);
+    for (const job of jobs) if (job.externalId === marker) found.set(job.id, submitted(job, path));
+    if (jobs.length < findPageSize) break;
+  }
+  return [...found.values()];
+}
