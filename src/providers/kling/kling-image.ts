@@ -17,7 +17,7 @@ export function createKlingImage(call: KlingCall): TaskProvider<ImageRequest> {
     cancelUntil: 'never',
     check,
     submit: async (request, context) => {
-      const json = await buildImage(request, context);
+      const json = buildImage(request, context);
       return submitKling(call, { path: pathOf(context.model), json }, context);
     },
     status: (operation, context) => legacyStatus(call, operation, context),
@@ -96,8 +96,8 @@ const extraFields = [
   'aspect_ratio',
 ];
 
-async function buildImage(request: ImageRequest, context: SubmitContext): Promise<JsonObject> {
-  const images = (await Promise.all(request.images.map(imageAddress))).map(klingMedia);
+function buildImage(request: ImageRequest, context: SubmitContext): JsonObject {
+  const images = request.images.map(imageAddress).map(klingMedia);
   const [only] = images;
   const { watermark } = request.extra;
   const media = isOmni(context.model)
