@@ -13,7 +13,7 @@ import type { Verdict } from './mutants/run-tests.ts';
 
 /**
  * `npm run mutants [-- --only NAME]`: takes the promises out of the code one by one, each in a copy of the working
- * tree, and runs the tests that must notice. Not part of CI: it takes a quarter of an hour. `--only` names a mutant, or
+ * tree, and runs the tests that must notice. Not part of CI: it takes about half an hour. `--only` names a mutant, or
  * the beginning of several.
  */
 

@@ -1,4 +1,5 @@
 import { createGiveUp } from './tasks/give-up.ts';
+import type { GiveUp } from './tasks/give-up.ts';
 import { LRUCache } from 'lru-cache';
 import { defined } from './domain/defined.ts';
 import { randomBytes } from 'node:crypto';
@@ -56,11 +57,12 @@ export async function startApi(core: Core): Promise<RunningApi> {
   };
   const workspaces = await openImageWorkspaces(core.now);
   const imageLeases = openImageLeases(core);
+  const giveUp = createGiveUp({ ...core.stores, ledger: core.ledger });
   const abandonments = createAbandonments({
-    giveUp: createGiveUp({ ...core.stores, ledger: core.ledger }),
+    giveUp,
     onError: (err) => core.log.warn({ err }, 'a creation could not be abandoned yet'),
   });
-  const deps = appDeps(core, switches, { ...guarded, workspaces, imageLeases, abandonments });
+  const deps = appDeps(core, switches, { ...guarded, workspaces, imageLeases, abandonments, giveUp });
   const app = createApp(deps);
   const metrics =
     environment.METRICS_PORT === undefined
@@ -102,6 +104,7 @@ interface Outside {
   readonly workspaces: ImageWorkspaces;
   readonly imageLeases: ImageLeases;
   readonly abandonments: Abandonments;
+  readonly giveUp: GiveUp;
 }
 
 type Switches = ReturnType<typeof createChannelSwitches>;
@@ -138,7 +141,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
         ...stores,
         ledger: core.ledger,
         port,
-        giveUp: createGiveUp({ ...stores, ledger: core.ledger }),
+        giveUp: guarded.giveUp,
         abandonments: guarded.abandonments,
         overdraftLimit,
         now,

@@ -24,16 +24,16 @@ export function createAbandonments(deps: AbandonmentsDeps): Abandonments {
   async function retry(): Promise<void> {
     if (isBusy) return;
     isBusy = true;
-    try {
-      for (const [key, creation] of waiting) {
+    for (const [key, creation] of waiting) {
+      try {
         await deps.giveUp(creation);
         waiting.delete(key);
+      } catch (error) {
+        // Tried again; what stands behind it does not wait for it.
+        deps.onError(error);
       }
-    } catch (error) {
-      deps.onError(error);
-    } finally {
-      isBusy = false;
     }
+    isBusy = false;
     if (waiting.size === 0) stop();
   }
 
