@@ -123,13 +123,13 @@ export function layoutPaths(page: string): readonly string[] {
     .filter((path) => path !== '');
 }
 
-/** What there is to name: the files and folders of src, and the folders of the root that `isTracked`. */
-export function treePaths(root: string, isTracked: (folder: string) => boolean): readonly string[] {
-  const top = readdirSync(root, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && entry.name !== 'src' && isTracked(entry.name))
-    .map(({ name }) => `${name}/`);
-  const src = readdirSync(join(root, 'src'), { withFileTypes: true }).map((entry) =>
-    entry.isDirectory() ? `src/${entry.name}/` : `src/${entry.name}`,
-  );
-  return [...top, ...src].toSorted();
+/** What there is to name: the files and folders of src, and the other folders of the root. `files`: of the repository. */
+export function treePaths(files: readonly string[]): readonly string[] {
+  const paths = files.flatMap((file) => {
+    const [top = '', second, ...rest] = file.split('/');
+    if (second === undefined) return [];
+    if (top !== 'src') return [`${top}/`];
+    return [rest.length === 0 ? file : `src/${second}/`];
+  });
+  return [...new Set(paths)].toSorted();
 }
