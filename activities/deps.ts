@@ -37,7 +37,7 @@ export interface TaskActivityDeps {
 
 export interface UpkeepStep {
   readonly name: string;
-  /** How many things it mended. */
+  /** How many things it repaired. */
   readonly run: () => Promise<number>;
 }
 

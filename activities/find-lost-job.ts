@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { attemptId } from '../src/domain/ids.ts';
 import { accept, newAttempt, resume } from './attempt-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
-import { beating } from './heartbeat.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import { requireTarget } from './open-target.ts';
 import type { SubmitInput, SubmitResult } from './types.ts';
 
@@ -28,7 +28,7 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
     if (provider.find === undefined) return { kind: 'ambiguous', code };
     const stored = await deps.requests.find(input.task);
     if (stored === undefined) return { kind: 'ambiguous', code };
-    const found = await beating(
+    const found = await withHeartbeat(
       provider.find(
         {
           request: stored.request,

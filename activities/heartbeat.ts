@@ -8,12 +8,12 @@ const rememberAfterMs = 250;
  * Tells the server that this worker is alive while the work goes on; a dead one is noticed by the heartbeat timeout.
  * `details` reach the next attempt, if the work takes longer than a moment; absent, those of the last one stay.
  */
-export async function beating<Result>(work: Promise<Result>, details?: unknown): Promise<Result> {
+export async function withHeartbeat<Result>(work: Promise<Result>, details?: unknown): Promise<Result> {
   const context = Context.current();
   const remembered: unknown = details ?? context.info.heartbeatDetails;
-  const beat = (): void => context.heartbeat(remembered);
-  const first = details === undefined ? undefined : setTimeout(beat, rememberAfterMs);
-  const timer = setInterval(beat, heartbeatEveryMs);
+  const sendHeartbeat = (): void => context.heartbeat(remembered);
+  const first = details === undefined ? undefined : setTimeout(sendHeartbeat, rememberAfterMs);
+  const timer = setInterval(sendHeartbeat, heartbeatEveryMs);
   try {
     return await work;
   } finally {

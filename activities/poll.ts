@@ -7,7 +7,7 @@ import { ChannelGoneError, linkHeadersOf } from '../src/routing/channels.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { OperationStatus } from '../src/providers/provider.ts';
 import type { ChannelActivityDeps } from './deps.ts';
-import { beating } from './heartbeat.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import { channelGone } from './open-target.ts';
 import type { PollInput, PollResult } from './types.ts';
 
@@ -49,7 +49,7 @@ export function createPoll(deps: ChannelActivityDeps) {
     let waitMs = isFirstAttempt() && !input.last ? delayAfter(memory, input, deps) : 0;
     for (;;) {
       if (waitMs > inlineWaitMaxMs || deps.now() + waitMs > windowEndsAt) throw laterFailure(memory, waitMs);
-      if (waitMs > 0) await beating(context.sleep(waitMs), worthKeeping(memory));
+      if (waitMs > 0) await withHeartbeat(context.sleep(waitMs), worthKeeping(memory));
       const seen = await ask(input, memory, deps);
       if ('result' in seen) return seen.result;
       memory = seen.memory;
@@ -75,7 +75,7 @@ type Seen = { readonly result: PollResult } | { readonly memory: Memory };
 async function ask(input: PollInput, memory: Memory, deps: ChannelActivityDeps): Promise<Seen> {
   try {
     const poller = deps.poller(input.candidate, input.kind);
-    const status = await beating(poller.status(input.operation, Context.current().cancellationSignal));
+    const status = await withHeartbeat(poller.status(input.operation, Context.current().cancellationSignal));
     return await record(status, input, memory, deps);
   } catch (error) {
     if (error instanceof ChannelGoneError) throw channelGone(error);
@@ -94,7 +94,7 @@ async function record(
   switch (status.state) {
     case 'succeeded': {
       const { facts, cost, traceId } = status;
-      const items = await beating(
+      const items = await withHeartbeat(
         deps.copyResults(task, status.items, {
           timeoutMs: input.last ? lastCopyMaxMs : copyMaxMs,
           headersFor: linkHeadersOf(deps.channels, { ...input, ...input.candidate }),

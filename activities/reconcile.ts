@@ -3,7 +3,7 @@ import { taskFailures } from '../src/domain/task-failures.ts';
 import { isTerminal } from '../src/domain/task.ts';
 import type { TaskDocument } from '../src/store/tasks.ts';
 import type { TaskActivityDeps } from './deps.ts';
-import { beating } from './heartbeat.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import type { ReconcileReport } from './types.ts';
 
 /** Looks this far back for workflows that ended without finishing their task. */
@@ -22,7 +22,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
   const { repairClosed, giveUpCreation, repairOverdue } = createRepairs(deps);
 
   return async function reconcileTasks(): Promise<ReconcileReport> {
-    return beating(reconcile());
+    return withHeartbeat(reconcile());
   };
 
   async function reconcile(): Promise<ReconcileReport> {

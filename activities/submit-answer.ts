@@ -3,7 +3,7 @@ import type { UpstreamError } from '../src/providers/provider.ts';
 import type { AttemptDocument, RefusedState } from '../src/store/attempts.ts';
 import { newAttempt, resume } from './attempt-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
-import { beating } from './heartbeat.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import { persistently } from './persistently.ts';
 import type { SubmitInput, SubmitResult } from './types.ts';
 
@@ -33,25 +33,25 @@ export async function recordStall(claim: Claim): Promise<SubmitResult> {
 export async function recordRefusal(claim: Claim, error: UpstreamError): Promise<SubmitResult> {
   const { input, deps } = claim;
   const { code } = error;
-  const word = { code, message: deps.scrub(error.message) };
+  const failure = { code, message: deps.scrub(error.message) };
   switch (error.outcome) {
     case 'not_sent':
     case 'throttled':
     case 'unavailable': {
-      const record = await write(claim, 'not_accepted', word);
+      const record = await write(claim, 'not_accepted', failure);
       if (record !== undefined) return resume(record, input, deps);
-      return persistOrGiveUp(input, { ...word, retryAfterMs: error.retryAfterMs }, deps);
+      return persistOrGiveUp(input, { ...failure, retryAfterMs: error.retryAfterMs }, deps);
     }
     case 'rejected': {
-      const record = await write(claim, 'rejected', word);
+      const record = await write(claim, 'rejected', failure);
       if (record !== undefined) return resume(record, input, deps);
-      const message = `${code}: ${word.message}`;
+      const message = `${code}: ${failure.message}`;
       const failed = { kind: 'failed', code, message, failure: error.failure } as const;
-      await beating(persistently(() => deps.tasks.recordOutcome(input.task, failed), deps.now));
+      await withHeartbeat(persistently(() => deps.tasks.recordOutcome(input.task, failed), deps.now));
       return { kind: 'rejected', code };
     }
     case 'ambiguous': {
-      const record = await write(claim, 'ambiguous', word);
+      const record = await write(claim, 'ambiguous', failure);
       return record === undefined ? { kind: 'ambiguous', code } : resume(record, input, deps);
     }
     default:
@@ -63,11 +63,11 @@ export async function recordRefusal(claim: Claim, error: UpstreamError): Promise
 async function write(
   { id, owner, deps }: Claim,
   state: RefusedState,
-  word: { readonly code: string; readonly message: string },
+  failure: { readonly code: string; readonly message: string },
 ): Promise<AttemptDocument | undefined> {
   const writeOnce = async () =>
-    (await deps.attempts.refuse({ id, owner }, state, word)) ? undefined : deps.attempts.find(id);
-  return beating(persistently(writeOnce, deps.now));
+    (await deps.attempts.refuse({ id, owner }, state, failure)) ? undefined : deps.attempts.find(id);
+  return withHeartbeat(persistently(writeOnce, deps.now));
 }
 
 interface Refusal {
@@ -108,9 +108,11 @@ export async function persistOrGiveUp(
  */
 export async function closeAttempt(
   input: SubmitInput,
-  word: { readonly code: string; readonly message: string },
+  failure: { readonly code: string; readonly message: string },
   deps: ChannelActivityDeps,
 ): Promise<SubmitResult | undefined> {
-  const record = await beating(persistently(() => deps.attempts.withdraw(newAttempt(input), word), deps.now));
+  const record = await withHeartbeat(
+    persistently(() => deps.attempts.withdraw(newAttempt(input), failure), deps.now),
+  );
   return record.state === 'withdrawn' ? undefined : resume(record, input, deps);
 }

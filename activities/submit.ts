@@ -1,14 +1,14 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { attemptId } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
-import type { Barrier } from '../src/capacity/submit-gate.ts';
+import type { SubmitRefusal } from '../src/capacity/submit-gate.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { Submitted } from '../src/providers/provider.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { RequestRecord } from '../src/store/requests.ts';
 import { accept, adopt, markerOf, newAttempt, resume } from './attempt-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
-import { beating } from './heartbeat.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import { openTarget } from './open-target.ts';
 import type { UpstreamTarget } from './open-target.ts';
 import { persistently } from './persistently.ts';
@@ -23,7 +23,7 @@ import type { SubmitInput, SubmitResult } from './types.ts';
 const stalledMs = 8_000;
 
 /** Everything that a request needs, at hand before the record says `sending`. */
-interface Shipment {
+interface Submission {
   readonly input: SubmitInput;
   readonly stored: RequestRecord;
   readonly target: UpstreamTarget;
@@ -49,10 +49,10 @@ export function createSubmit(deps: ChannelActivityDeps) {
     if (target instanceof ChannelGoneError) {
       return persistOrGiveUp(input, { code: 'channel_gone', message: target.message }, deps);
     }
-    const barrier = await deps.gate.enter({ ...input, submitMs: target.config.timeouts.submit_ms });
-    if (barrier !== undefined) return notNow(barrier, input, deps);
-    const waitMs = await enterLine(input);
-    if (waitMs !== undefined) throw waitInLine(waitMs);
+    const refusal = await deps.gate.enter({ ...input, submitMs: target.config.timeouts.submit_ms });
+    if (refusal !== undefined) return refuseForNow(refusal, input, deps);
+    const waitMs = await joinQueue(input);
+    if (waitMs !== undefined) throw waitForTurn(waitMs);
     return post({ input, stored, target });
   };
 
@@ -65,23 +65,25 @@ export function createSubmit(deps: ChannelActivityDeps) {
   }
 
   async function refuseWithoutRequest(input: SubmitInput): Promise<SubmitResult> {
-    const word = { code: 'request_missing', message: 'The request document is gone.' };
-    const record = await attempts.withdraw(newAttempt(input), word);
+    const failure = { code: 'request_missing', message: 'The request document is gone.' };
+    const record = await attempts.withdraw(newAttempt(input), failure);
     if (record.state !== 'withdrawn') return resume(record, input, deps);
-    await deps.tasks.recordOutcome(input.task, { kind: 'failed', ...word });
-    return { kind: 'rejected', code: word.code };
+    await deps.tasks.recordOutcome(input.task, { kind: 'failed', ...failure });
+    return { kind: 'rejected', code: failure.code };
   }
 
-  function enterLine({ task, account, candidate }: SubmitInput): Promise<number | undefined> {
+  function joinQueue({ task, account, candidate }: SubmitInput): Promise<number | undefined> {
     const { info, cancellationSignal } = Context.current();
     const isBack = info.currentAttemptScheduledTimestampMs !== info.scheduledTimestampMs;
     return deps.submitLimiter(candidate).enter({ task, account, isBack }, cancellationSignal);
   }
 
-  async function post({ input, stored, target }: Shipment): Promise<SubmitResult> {
+  async function post({ input, stored, target }: Submission): Promise<SubmitResult> {
     const id = attemptId(input.task, input.n);
     const claim: Claim = { id, owner: ownerName(deps), input, deps };
-    const begun = await beating(persistently(() => attempts.begin(newAttempt(input), claim.owner), deps.now));
+    const begun = await withHeartbeat(
+      persistently(() => attempts.begin(newAttempt(input), claim.owner), deps.now),
+    );
     if (begun !== undefined) {
       deps.submitLimiter(input.candidate).giveBack();
       return resume(begun, input, deps);
@@ -90,19 +92,19 @@ export function createSubmit(deps: ChannelActivityDeps) {
     await racePoint('submit.begun', id);
     if (deps.now() - begunAt > stalledMs) return recordStall(claim);
     // From here on nothing interrupts: not a cancellation, not a shutdown. The answer must be read.
-    const answer = await beating(send({ input, stored, target }));
+    const answer = await withHeartbeat(send({ input, stored, target }));
     await racePoint('submit.answered', id);
-    const whom = { ...input.candidate, model: input.model };
-    void deps.gate.report(whom, answer instanceof UpstreamError ? answer : undefined);
+    const circuitTarget = { ...input.candidate, model: input.model };
+    void deps.gate.report(circuitTarget, answer instanceof UpstreamError ? answer : undefined);
     if (answer instanceof UpstreamError) return recordRefusal(claim, answer);
     // The id of a job that is billed is in no one's hands but ours: on record twice, and written until it is written.
-    return beating(
+    return withHeartbeat(
       persistently(() => accept(answer, input, deps), deps.now),
       { operation: answer.operation },
     );
   }
 
-  async function send({ input, stored, target }: Shipment): Promise<Submitted | UpstreamError> {
+  async function send({ input, stored, target }: Submission): Promise<Submitted | UpstreamError> {
     const { provider, config } = target;
     const mayCallBack =
       deps.publicUrl !== undefined && config.callbacks && provider.parseCallback !== undefined;
@@ -124,7 +126,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
 }
 
 /** Its turn comes later: the wait is a timer on the server, and holds nothing here. */
-function waitInLine(waitMs: number): ApplicationFailure {
+function waitForTurn(waitMs: number): ApplicationFailure {
   return ApplicationFailure.create({
     message: `the channel's submissions per second are used; next look in ${Math.ceil(waitMs / 1000)} s`,
     type: 'WaitsForItsTurn',
@@ -148,12 +150,12 @@ function targetOf(input: SubmitInput, deps: ChannelActivityDeps): UpstreamTarget
 }
 
 /** The channel is full, or its circuit is open. Nothing was sent: the record was read before. */
-async function notNow(
-  barrier: Barrier,
+async function refuseForNow(
+  refusal: SubmitRefusal,
   input: SubmitInput,
   deps: ChannelActivityDeps,
 ): Promise<SubmitResult> {
-  switch (barrier.kind) {
+  switch (refusal.kind) {
     case 'elsewhere': {
       const code = 'at_concurrency_limit';
       const record = await closeAttempt(input, { code, message: 'Another channel has room.' }, deps);
@@ -162,17 +164,17 @@ async function notNow(
     case 'circuit_open':
       return persistOrGiveUp(
         input,
-        { code: 'circuit_open', message: barrier.detail, retryAfterMs: barrier.retryAfterMs },
+        { code: 'circuit_open', message: refusal.detail, retryAfterMs: refusal.retryAfterMs },
         deps,
       );
     case 'full':
       throw ApplicationFailure.create({
         message: 'every channel of the plan is at its concurrency limit; the task waits for its turn',
         type: 'AtConcurrencyLimit',
-        nextRetryDelay: barrier.ms,
+        nextRetryDelay: refusal.ms,
         category: 'BENIGN',
       });
     default:
-      return barrier satisfies never;
+      return refusal satisfies never;
   }
 }

@@ -23,7 +23,7 @@ import { createCloseHold } from './images/leases/close-hold.ts';
 import { createImageGate } from './capacity/image-gate.ts';
 import { createImageLeases } from './images/leases/image-leases.ts';
 import type { ImageLeases } from './images/leases/image-leases.ts';
-import { createImageCreator } from './images/create-images.ts';
+import { createImageService } from './images/create-images.ts';
 import type { CreateImagesDeps } from './images/create-images.ts';
 import { createGenerate } from './images/generate.ts';
 import type { GenerateDeps } from './images/generate.ts';
@@ -214,7 +214,7 @@ function imageDeps(
     pixelsMax: environment.IMAGE_PIXELS_MAX,
   };
   const gate = createImageGate(health);
-  const create = createImageCreator({
+  const create = createImageService({
     catalogue,
     channels,
     generate: createGenerate({ channels, ledger, imageLeases, overdraftLimit, log, gate }),

@@ -236,7 +236,7 @@ function channelDeps(core: Core): ChannelActivityDeps {
     copyResults: async (task, items, options) =>
       (await core.results.kept?.copier.copy(task, items, options)) ?? items,
     submitLimiter: ({ channel, credential }) =>
-      remember(limiters, `${channel}/${credential}`, () =>
+      getOrCreate(limiters, `${channel}/${credential}`, () =>
         createSubmitLimiter({
           perSecond: () => core.channels(channel)?.config.limits.submits_per_second ?? 1,
           now: core.now,
@@ -245,7 +245,7 @@ function channelDeps(core: Core): ChannelActivityDeps {
         }),
       ),
     poller: (candidate, kind) =>
-      remember(pollers, `${candidate.channel}/${candidate.credential}/${kind}`, () =>
+      getOrCreate(pollers, `${candidate.channel}/${candidate.credential}/${kind}`, () =>
         openPoller(candidate, kind),
       ),
     scrub,
@@ -268,7 +268,7 @@ function channelDeps(core: Core): ChannelActivityDeps {
   }
 }
 
-function remember<Value>(known: Map<string, Value>, key: string, make: () => Value): Value {
+function getOrCreate<Value>(known: Map<string, Value>, key: string, make: () => Value): Value {
   const found = known.get(key);
   if (found !== undefined) return found;
   const made = make();

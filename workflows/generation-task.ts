@@ -54,7 +54,7 @@ async function live(run: TaskRun): Promise<TaskResult> {
   const begun = run.input.revision === 3 ? await claim(run) : await begin(run);
   if (begun !== undefined) return begun;
   const deadline = startDeadline(run);
-  const ending = run.phase === 'finishing' ? interruptedEnding : await bringToItsEnd(run);
+  const ending = run.phase === 'finishing' ? interruptedEnding : await runToEnd(run);
   if (run.phase !== 'finishing') enter(run, 'finishing');
   if (!mayBeReviewed(run, ending)) deadline.cancel();
   const result = await finish(run, ending);
@@ -65,7 +65,7 @@ async function live(run: TaskRun): Promise<TaskResult> {
   return result;
 }
 
-async function bringToItsEnd(run: TaskRun): Promise<FinishOutcome> {
+async function runToEnd(run: TaskRun): Promise<FinishOutcome> {
   return (run.job === undefined ? await submitJob(run) : undefined) ?? (await watch(run));
 }
 
@@ -261,39 +261,38 @@ async function requestCancel(run: TaskRun): Promise<CancelAnswer> {
 }
 
 async function operate(run: TaskRun, action: OperatorAction): Promise<ActionAnswer> {
-  const impossible = (message: string): ActionAnswer => ({ done: false, message });
-  if (run.phase === 'ended' || run.phase === 'finishing') return impossible('The task has ended.');
+  const refuse = (message: string): ActionAnswer => ({ done: false, message });
+  if (run.phase === 'ended' || run.phase === 'finishing') return refuse('The task has ended.');
   switch (action.action) {
     case 'cancel': {
       const answer = await requestCancel(run);
-      return answer.cancelled ? { done: true } : impossible(answer.message);
+      return answer.cancelled ? { done: true } : refuse(answer.message);
     }
     case 'fail':
       run.stop ??= 'operator';
       await condition(() => run.phase === 'ended');
       return run.ending?.kind === 'succeeded'
-        ? impossible('The upstream had already finished: the task succeeded.')
+        ? refuse('The upstream had already finished: the task succeeded.')
         : { done: true };
     case 'resubmit':
     case 'adopt':
       if (run.phase !== 'attention' || run.job !== undefined)
-        return impossible('The task is not waiting for that decision.');
+        return refuse('The task is not waiting for that decision.');
       if (action.action === 'adopt' && action.upstreamId === undefined)
-        return impossible('adopt needs the upstream id.');
+        return refuse('adopt needs the upstream id.');
       run.decision = action;
       return { done: true };
     case 'poll':
       if (run.phase !== 'attention' || run.job === undefined || run.review !== undefined)
-        return impossible('The task is not waiting for a poll.');
+        return refuse('The task is not waiting for a poll.');
       run.decision = action;
       return { done: true };
     case 'accept_charge':
-      if (run.review === undefined)
-        return impossible('The task is not waiting for a decision about its charge.');
+      if (run.review === undefined) return refuse('The task is not waiting for a decision about its charge.');
       run.decision = action;
       return { done: true };
     case 'redeliver':
-      return impossible('A callback is sent again once the task has ended.');
+      return refuse('A callback is sent again once the task has ended.');
     default:
       return action.action satisfies never;
   }

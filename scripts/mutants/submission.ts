@@ -72,8 +72,8 @@ export const submissionMutants: readonly Mutant[] = [
     name: 'refusal-repeated',
     breaks: 'A refusal is written until it is written.',
     file: 'activities/submit-answer.ts',
-    find: 'return beating(persistently(writeOnce, deps.now));',
-    replace: 'return beating(writeOnce());',
+    find: 'return withHeartbeat(persistently(writeOnce, deps.now));',
+    replace: 'return withHeartbeat(writeOnce());',
     tests: submit,
   },
   {

@@ -12,7 +12,7 @@ export interface CircuitTarget {
   readonly model: string;
 }
 
-export type Passage =
+export type CircuitDecision =
   | { readonly open: false }
   | { readonly open: true; readonly retryAfterMs: number; readonly detail: string };
 
@@ -28,7 +28,7 @@ export interface UpstreamFailure extends JudgedError {
  */
 export interface Circuits {
   /** Whether a request may be sent now. Of an open circuit whose cool-down is over one caller is let through. */
-  enter(target: CircuitTarget, probeMs: number): Promise<Passage>;
+  enter(target: CircuitTarget, probeMs: number): Promise<CircuitDecision>;
   /** What the upstream said. Never throws: health is a side effect of the answer. */
   report(target: CircuitTarget, failure: UpstreamFailure | undefined): Promise<void>;
   /** For the catalogue: from memory, as last read. */
@@ -88,8 +88,9 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
     const before = known.find(id);
     // Requests that were on their way when it opened say nothing new.
     if (before?.state === 'open' && before.until > now()) return;
-    const inARow = streaks.count(id, failure.sign);
-    if (before?.state !== 'open' && inARow < circuitRules[failure.sign].inARow) return;
+    const consecutiveFailures = streaks.count(id, failure.sign);
+    if (before?.state !== 'open' && consecutiveFailures < circuitRules[failure.sign].consecutiveFailures)
+      return;
     streaks.end(id);
     await change(id, openedBy(failure, before, now()));
   }
@@ -139,9 +140,9 @@ function createStreaks() {
   const counts = new Map<string, Partial<Record<HealthSign, number>>>();
   return {
     count(id: string, sign: HealthSign): number {
-      const inARow = (counts.get(id)?.[sign] ?? 0) + 1;
-      counts.set(id, { ...counts.get(id), [sign]: inARow });
-      return inARow;
+      const consecutiveFailures = (counts.get(id)?.[sign] ?? 0) + 1;
+      counts.set(id, { ...counts.get(id), [sign]: consecutiveFailures });
+      return consecutiveFailures;
     },
     end: (id: string): void => void counts.delete(id),
   };

@@ -29,11 +29,11 @@ export function createImageGate(deps: {
           code: 'at_concurrency_limit',
         });
       }
-      const passage = await circuits.enter(target, callMs);
-      if (!passage.open) return undefined;
-      return new UpstreamError('not_sent', passage.detail, {
+      const decision = await circuits.enter(target, callMs);
+      if (!decision.open) return undefined;
+      return new UpstreamError('not_sent', decision.detail, {
         code: 'circuit_open',
-        retryAfterMs: passage.retryAfterMs,
+        retryAfterMs: decision.retryAfterMs,
       });
     },
     report: (target, failure) => circuits.report(target, failure),

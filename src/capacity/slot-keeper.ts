@@ -50,7 +50,7 @@ const leaseGraceMs = 10 * 60_000;
 export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
   const { store, now } = deps;
   const isLimited = (candidate: RouteCandidate): boolean => deps.limitOf(candidate) !== undefined;
-  const line = createSlotQueue(deps);
+  const queues = createSlotQueue(deps);
 
   /** What the task holds already: granted while it waited, or taken by a run that died. */
   async function claim(held: readonly SlotDocument[], request: SlotRequest): Promise<boolean> {
@@ -62,7 +62,7 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
     const spare = held.filter((slot) => slot !== mine);
     await store.removeTickets(request.task);
     await Promise.all(spare.map(({ _id }) => store.free(_id, request.task)));
-    await Promise.all(spare.map((slot) => line.serve(slot.queue)));
+    await Promise.all(spare.map((slot) => queues.serve(slot.queue)));
     return true;
   }
 
@@ -99,12 +99,12 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       if (elsewhere) return { kind: 'elsewhere' };
       if (await takeFree(request, limit)) return { kind: 'taken' };
       if (await someRoom(request)) return { kind: 'elsewhere' };
-      const ms = await line.nextLookMs(queueOf(request.candidate));
+      const ms = await queues.nextLookMs(queueOf(request.candidate));
       await racePoint('slots.queue', request.task);
-      await line.enter(request, ms);
+      await queues.enter(request, ms);
       // Between our look and our ticket a slot may have become free, and nobody else might notice.
-      const letIn = await line.serve(queueOf(request.candidate), request.task);
-      if (letIn && (await claim(await store.heldBy(request.task), request))) return { kind: 'taken' };
+      const served = await queues.serve(queueOf(request.candidate), request.task);
+      if (served && (await claim(await store.heldBy(request.task), request))) return { kind: 'taken' };
       return { kind: 'wait', ms };
     },
     async tryTake(task, candidate, leaseMs) {
@@ -118,13 +118,13 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       if (deps.limited().length === 0) return;
       const [held] = await Promise.all([store.heldBy(task), store.removeTickets(task)]);
       await Promise.all(held.map(({ _id }) => store.free(_id, task)));
-      for (const { queue } of held) await line.serve(queue);
+      for (const { queue } of held) await queues.serve(queue);
     },
     async holders() {
       return [...new Set((await store.held()).map(({ task }) => task))];
     },
     async serveAll() {
-      for (const candidate of deps.limited()) await line.serve(queueOf(candidate));
+      for (const candidate of deps.limited()) await queues.serve(queueOf(candidate));
     },
   };
 }

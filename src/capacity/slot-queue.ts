@@ -65,20 +65,20 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
       const candidate = candidateOf(queue);
       const limit = limitOf(candidate);
       if (limit === undefined || !isUsable(candidate)) return false;
-      let letIn = false;
+      let served = false;
       for (;;) {
         const first = await store.firstTicket(queue);
-        if (first === undefined) return letIn;
+        if (first === undefined) return served;
         const lease = { task: first.task, until: now() + grantLeaseMs };
         const slot = await store.reserve(queue, limit, lease);
-        if (slot === undefined) return letIn;
+        if (slot === undefined) return served;
         if (!(await store.removeTicket(first.task, queue))) {
           // Somebody else let it in, or it left.
           await store.free(slot, first.task, lease.until);
           continue;
         }
         await store.noteServed(queue, first.round);
-        if (first.task === caller) letIn = true;
+        if (first.task === caller) served = true;
         else if (first.looks_at > now() + looksSoonMs) void deps.wake(first.task);
       }
     },

@@ -3,7 +3,7 @@ import type { Circuits, CircuitTarget, UpstreamFailure } from './circuits.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
 
 /** A task that wants to be submitted. */
-export interface Entrant {
+export interface SubmitRequest {
   readonly task: string;
   readonly account: string;
   readonly model: string;
@@ -19,7 +19,7 @@ export interface Entrant {
  * Why a task is not submitted now. `full`: it keeps its place here however long it takes. `elsewhere`: the next
  * candidate has room. `circuit_open`: as an upstream that refuses to be connected.
  */
-export type Barrier =
+export type SubmitRefusal =
   | { readonly kind: 'full'; readonly ms: number }
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'circuit_open'; readonly retryAfterMs: number; readonly detail: string };
@@ -27,7 +27,7 @@ export type Barrier =
 /** What a submission passes before it: the credential's concurrency limit, then its circuit. */
 export interface SubmitGate {
   /** Undefined: it may be sent. Reads nothing but memory where there is no limit and no open circuit. */
-  enter(entrant: Entrant): Promise<Barrier | undefined>;
+  enter(request: SubmitRequest): Promise<SubmitRefusal | undefined>;
   /** What the upstream said; undefined: it accepted. Never throws. */
   report(target: CircuitTarget, failure: UpstreamFailure | undefined): Promise<void>;
   /** The task leaves this candidate without a job. */
@@ -40,17 +40,17 @@ export function createSubmitGate(deps: {
 }): SubmitGate {
   const { circuits, slots } = deps;
   return {
-    async enter(entrant) {
-      const { candidate, candidates, submitMs, ...facts } = entrant;
+    async enter(request) {
+      const { candidate, candidates, submitMs, ...facts } = request;
       if (slots.isLimited(candidate)) {
         const others = candidates.filter((other) => !isSame(other, candidate));
         const slot = await slots.take({ ...facts, candidate, others });
         if (slot.kind === 'wait') return { kind: 'full', ms: slot.ms };
         if (slot.kind === 'elsewhere') return slot;
       }
-      const passage = await circuits.enter({ ...candidate, model: entrant.model }, submitMs);
-      return passage.open
-        ? { kind: 'circuit_open', retryAfterMs: passage.retryAfterMs, detail: passage.detail }
+      const decision = await circuits.enter({ ...candidate, model: request.model }, submitMs);
+      return decision.open
+        ? { kind: 'circuit_open', retryAfterMs: decision.retryAfterMs, detail: decision.detail }
         : undefined;
     },
     report: (target, failure) => circuits.report(target, failure),

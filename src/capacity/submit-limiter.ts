@@ -5,12 +5,12 @@
  */
 export interface SubmitLimiter {
   /** Undefined: a token was taken, at most a second later; send now. Otherwise: come again after this long. */
-  enter(entrant: SubmitEntrant, signal: AbortSignal): Promise<number | undefined>;
+  enter(request: SubmitTurn, signal: AbortSignal): Promise<number | undefined>;
   /** The token was not used after all. */
   giveBack(): void;
 }
 
-export interface SubmitEntrant {
+export interface SubmitTurn {
   readonly task: string;
   /** Accounts take turns. */
   readonly account: string;
@@ -60,7 +60,7 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
     }
   }
 
-  function mayTakeNow({ task, isBack }: SubmitEntrant): boolean {
+  function mayTakeNow({ task, isBack }: SubmitTurn): boolean {
     // A token that lies there is nobody's: whoever has an appointment now may have come to another process.
     if (isBack && untilFree() === 0) return true;
     const kept = appointments.get(task);
@@ -69,23 +69,23 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
   }
 
   return {
-    async enter(entrant, signal) {
+    async enter(request, signal) {
       dropLapsed();
       const waitMs = untilFree();
-      if (mayTakeNow(entrant) && waitMs <= inlineMaxMs) {
-        appointments.delete(entrant.task);
+      if (mayTakeNow(request) && waitMs <= inlineMaxMs) {
+        appointments.delete(request.task);
         await takeToken(waitMs, signal);
         return undefined;
       }
-      const kept = appointments.get(entrant.task);
+      const kept = appointments.get(request.task);
       const isMissed = kept !== undefined && kept.at <= now() + inlineMaxMs;
       if (isMissed) {
         // Its time has come and others were faster: it comes again among those of whom the same is true.
         const at = now() + waitMs + intervalMs() * countDue() * random();
-        appointments.set(entrant.task, { ...kept, at });
+        appointments.set(request.task, { ...kept, at });
         return Math.round(at - now());
       }
-      const at = kept?.at ?? appoint(entrant, now() + waitMs);
+      const at = kept?.at ?? appoint(request, now() + waitMs);
       return Math.round(Math.min(Math.max(at - now(), inlineMaxMs), returnMaxMs * (0.9 + 0.1 * random())));
     },
     giveBack() {
@@ -116,7 +116,7 @@ function createAppointments({
   }
 
   /** Behind everybody, or, of an account that has few, in between. */
-  function appoint({ task, account }: SubmitEntrant, from: number): number {
+  function appoint({ task, account }: SubmitTurn, from: number): number {
     const accounts = new Set([account]);
     let last = from;
     for (const entry of appointments.values()) {

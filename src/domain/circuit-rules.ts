@@ -34,7 +34,7 @@ type BadSign = Exclude<HealthSign, 'alive'>;
 
 interface CircuitRule {
   /** This many in a row open the circuit. */
-  readonly inARow: number;
+  readonly consecutiveFailures: number;
   readonly coolDownMs: number;
   /** The cool-down doubles up to this, as long as probes fail. */
   readonly coolDownMaxMs: number;
@@ -45,10 +45,10 @@ const minute = 60 * second;
 
 /** An account without balance stays without for long; an upstream at its capacity has room again soon. */
 export const circuitRules: Record<BadSign, CircuitRule> = {
-  failure: { inARow: 5, coolDownMs: 15 * second, coolDownMaxMs: 10 * minute },
-  throttled: { inARow: 10, coolDownMs: 10 * second, coolDownMaxMs: minute },
-  account: { inARow: 2, coolDownMs: 5 * minute, coolDownMaxMs: 60 * minute },
-  model: { inARow: 2, coolDownMs: 5 * minute, coolDownMaxMs: 60 * minute },
+  failure: { consecutiveFailures: 5, coolDownMs: 15 * second, coolDownMaxMs: 10 * minute },
+  throttled: { consecutiveFailures: 10, coolDownMs: 10 * second, coolDownMaxMs: minute },
+  account: { consecutiveFailures: 2, coolDownMs: 5 * minute, coolDownMaxMs: 60 * minute },
+  model: { consecutiveFailures: 2, coolDownMs: 5 * minute, coolDownMaxMs: 60 * minute },
 };
 
 /** A circuit that opens again this soon after it closed goes on where its cool-down ended. */

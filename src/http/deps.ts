@@ -43,7 +43,7 @@ export interface AppDeps extends AddressChecks {
   readonly catalogue: Catalogue;
   /** For upstream callbacks: says whether one is worth a wake-up. */
   readonly channels: Channels;
-  /** `createTaskCreator(…)` of src/tasks/create-task.ts. */
+  /** `createTaskService(…)` of src/tasks/create-task.ts. */
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
   readonly port: TaskPort;
   /** Links to our own copies of results. */

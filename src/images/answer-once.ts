@@ -1,5 +1,5 @@
 import { GatewayError } from '../domain/errors.ts';
-import type { Answer, Claim, RepeatAsk, Repeats } from '../tasks/repeats.ts';
+import type { Answer, Claim, RepeatRequest, Repeats } from '../tasks/repeats.ts';
 import { noRetry } from './explain-failure.ts';
 
 /** One part of an answer's body; base64 stays the bytes that the upstream sent. */
@@ -21,10 +21,10 @@ export interface AnswerOnceDeps {
   readonly newImage: () => string;
 }
 
-export interface ImageAsk {
+export interface ImageAnswerRequest {
   readonly scope: readonly string[];
   /** Absent: the request is never taken for a repeat. */
-  readonly repeat?: RepeatAsk['repeat'];
+  readonly repeat?: RepeatRequest['repeat'];
   /** Aborted when the caller hangs up. Made on first use. */
   readonly closed: () => AbortSignal;
   /** The body of an error's answer. */
@@ -39,7 +39,7 @@ export type MakeAnswer = (
 
 /** A repeated request for images is one upstream call: the second is given the first one's answer. */
 export async function answerOnce(
-  ask: ImageAsk,
+  ask: ImageAnswerRequest,
   make: MakeAnswer,
   { repeats, newImage }: AnswerOnceDeps,
 ): Promise<ImageAnswer> {
@@ -73,7 +73,7 @@ function succeeded(parts: readonly BodyPart[]): Answer {
 }
 
 /** The first with its key: the answer is kept before it is paid, and given to others after. */
-async function keepThenAnswer(claim: Claim, ask: ImageAsk, make: MakeAnswer): Promise<ImageAnswer> {
+async function keepThenAnswer(claim: Claim, ask: ImageAnswerRequest, make: MakeAnswer): Promise<ImageAnswer> {
   try {
     const parts = await make(claim.made, (made) => claim.keep(succeeded(made)));
     await claim.end();
@@ -88,7 +88,7 @@ async function keepThenAnswer(claim: Claim, ask: ImageAsk, make: MakeAnswer): Pr
  * A client that may repeat by itself: its answer does not wait for the record. That it was written to its end does not
  * say that it arrived: what a proxy in front of us or the network loses is lost without our seeing it.
  */
-async function answerThenKeep(claim: Claim, ask: ImageAsk, make: MakeAnswer): Promise<ImageAnswer> {
+async function answerThenKeep(claim: Claim, ask: ImageAnswerRequest, make: MakeAnswer): Promise<ImageAnswer> {
   try {
     const parts = await make(claim.made);
     return { ...fresh(parts), onEnd: () => void claim.end(succeeded(parts)) };
@@ -99,7 +99,7 @@ async function answerThenKeep(claim: Claim, ask: ImageAsk, make: MakeAnswer): Pr
 }
 
 /** What an upstream may have accepted, or has refused, is the answer to this request for good; the rest may be tried again. */
-function endFailed(claim: Claim, error: unknown, { presentError }: ImageAsk): Promise<void> {
+function endFailed(claim: Claim, error: unknown, { presentError }: ImageAnswerRequest): Promise<void> {
   const isFinal = error instanceof GatewayError && error.headers['x-should-retry'] === 'false';
   if (!isFinal) return claim.forget();
   return claim.end({ status: error.status, mayRetry: false, parts: [presentError(error)] });

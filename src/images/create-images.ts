@@ -60,7 +60,7 @@ export type CreatedImages =
 export type CreateImages = (command: CreateImagesCommand) => Promise<CreatedImages>;
 
 /** One request for images: rendered while the caller waits, or a task, as the first channel of its plan renders. */
-export function createImageCreator(deps: CreateImagesDeps): CreateImages {
+export function createImageService(deps: CreateImagesDeps): CreateImages {
   return async (command) => {
     const { request, caller } = command;
     const plan = deps.catalogue.plan(request, caller);

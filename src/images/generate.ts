@@ -162,8 +162,8 @@ async function passGate(prepared: Prepared, image: string, gate: ImageGate): Pro
   const { candidate, channel, request } = prepared;
   const target = { ...candidate, model: request.model };
   try {
-    const barrier = await gate.enter(image, target, channel.config.timeouts.image_ms);
-    if (barrier !== undefined) return { kind: 'failed', error: barrier };
+    const refusal = await gate.enter(image, target, channel.config.timeouts.image_ms);
+    if (refusal !== undefined) return { kind: 'failed', error: refusal };
     const answer = await callChannel(prepared);
     void gate.report(target, answer.kind === 'delivered' ? undefined : answer.error);
     return answer;

@@ -10,7 +10,7 @@ import type { Catalogue, RoutePlan } from '../routing/catalogue.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { Admit } from './admission.ts';
-import type { Repeat, RepeatAsk, Repeats, TaskClaim } from './repeats.ts';
+import type { Repeat, RepeatRequest, Repeats, TaskClaim } from './repeats.ts';
 
 export interface CreateTaskDeps {
   readonly catalogue: Pick<Catalogue, 'plan'>;
@@ -60,7 +60,7 @@ const roundsMax = 5;
  */
 export function createTaskService(deps: CreateTaskDeps): CreateTask {
   return async (command) => {
-    const ask = repeatAskOf(command);
+    const ask = repeatRequestOf(command);
     const plan = await planUnlessCreated(command, ask, deps);
     for (let round = 0; round < roundsMax; round += 1) {
       const claim = await claimTask(ask, deps);
@@ -119,7 +119,7 @@ type Planned =
 /** What cannot be planned (any more) may still be the repeat of a request that was. */
 async function planUnlessCreated(
   command: CreateTaskCommand,
-  ask: RepeatAsk | undefined,
+  ask: RepeatRequest | undefined,
   deps: CreateTaskDeps,
 ): Promise<Planned> {
   try {
@@ -139,13 +139,13 @@ async function findCreated(task: string, deps: CreateTaskDeps): Promise<CreatedT
   return { id: task, model: found.model, createdAt: found.created_at, warnings, replayed: true };
 }
 
-async function claimTask(ask: RepeatAsk | undefined, deps: CreateTaskDeps): Promise<TaskClaim> {
+async function claimTask(ask: RepeatRequest | undefined, deps: CreateTaskDeps): Promise<TaskClaim> {
   const task = newTaskId(deps.randomBytes);
   return ask === undefined ? { task, first: true } : deps.repeats.claimTask(ask, task);
 }
 
 /** Undefined: every such request makes a task of its own. */
-function repeatAskOf(command: CreateTaskCommand): RepeatAsk | undefined {
+function repeatRequestOf(command: CreateTaskCommand): RepeatRequest | undefined {
   const { caller, route, idempotencyKey: key, request, callbackUrl, expiresAfterSeconds } = command;
   const scope = [caller.account, route];
   if (command.repeat !== undefined) return { scope, repeat: command.repeat };

@@ -27,7 +27,7 @@ export type Repeat =
   | { readonly kind: 'key'; readonly key: string; readonly fingerprint: string }
   | { readonly kind: 'client_retry'; readonly retries: number; readonly fingerprint: string };
 
-export interface RepeatAsk {
+export interface RepeatRequest {
   /** Account and route: the same key elsewhere is another request. */
   readonly scope: readonly string[];
   readonly repeat: Repeat;
@@ -77,14 +77,14 @@ export interface TaskClaim {
 
 export interface Repeats {
   /** Names the task that the request makes. Nobody waits for it: whoever comes later continues with the same id. */
-  claimTask(ask: RepeatAsk, task: string): Promise<TaskClaim>;
+  claimTask(ask: RepeatRequest, task: string): Promise<TaskClaim>;
   /** Whether an earlier request is known. */
-  knows(ask: RepeatAsk): Promise<boolean>;
+  knows(ask: RepeatRequest): Promise<boolean>;
   /** What was to be made under this id was given up: the key is free again. */
-  forget(ask: RepeatAsk, made: string): Promise<void>;
+  forget(ask: RepeatRequest, made: string): Promise<void>;
 
   /** One of any number of simultaneous callers is first. Throws `idempotency_key_reused` for another request. */
-  claim(ask: RepeatAsk, made: string): Promise<Claimed>;
+  claim(ask: RepeatRequest, made: string): Promise<Claimed>;
   /** Waits, on whichever process the earlier request runs. Throws when `closed` is aborted. */
   wait(record: RepeatRecord, closed: AbortSignal): Promise<RepeatEnd>;
 }
@@ -133,7 +133,7 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
     },
   };
 
-  async function recordOnce(fresh: RepeatClaim, { repeat }: RepeatAsk): Promise<Recorded> {
+  async function recordOnce(fresh: RepeatClaim, { repeat }: RepeatRequest): Promise<Recorded> {
     if (repeat.kind === 'client_retry') return recordRetry(fresh, repeat.retries);
     const earlier = await store.claim(fresh);
     if (earlier !== undefined && earlier.fingerprint !== repeat.fingerprint) throw keyReused();
@@ -158,12 +158,12 @@ interface Recorded {
   readonly recorded: Promise<void>;
 }
 
-function freshClaim(ask: RepeatAsk, made: string, deps: RepeatsDeps): RepeatClaim {
+function freshClaim(ask: RepeatRequest, made: string, deps: RepeatsDeps): RepeatClaim {
   const { fingerprint, kind } = ask.repeat;
   return { id: recordId(ask, deps), made, fingerprint, keptMs: keptMs[kind] };
 }
 
-function recordId({ scope, repeat }: RepeatAsk, { secret }: RepeatsDeps): string {
+function recordId({ scope, repeat }: RepeatRequest, { secret }: RepeatsDeps): string {
   const name = repeat.kind === 'key' ? [repeat.key] : ['retry', repeat.fingerprint];
   return createHmac('sha256', secret)
     .update(JSON.stringify([...scope, ...name]))

@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, it } from 'vitest';
-import { beating } from '../../activities/heartbeat.ts';
+import { withHeartbeat } from '../../activities/heartbeat.ts';
 
 /** What the server hears while `work` is under way, in a run whose predecessor left `remembered`. */
 async function heard(remembered: unknown, details?: unknown): Promise<unknown[]> {
@@ -12,7 +12,7 @@ async function heard(remembered: unknown, details?: unknown): Promise<unknown[]>
       resolve();
     });
   });
-  await environment.run(() => beating(first, details));
+  await environment.run(() => withHeartbeat(first, details));
   return heartbeats;
 }
 

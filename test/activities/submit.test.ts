@@ -119,13 +119,13 @@ describe('submit', () => {
     it('that comes before its claim: the withdrawal wins, whenever the claim arrives, and nothing is sent', async () => {
       const prompt = label();
       const input = await world.newTask(prompt);
-      let letIn = (): void => undefined;
+      let admit = (): void => undefined;
       let arrived = (): void => undefined;
       const atGate = new Promise<void>((resolve) => (arrived = resolve));
       const gate = {
         enter: () => {
           arrived();
-          return new Promise<undefined>((resolve) => (letIn = () => resolve(undefined)));
+          return new Promise<undefined>((resolve) => (admit = () => resolve(undefined)));
         },
         report: async () => undefined,
         leave: async () => undefined,
@@ -134,7 +134,7 @@ describe('submit', () => {
       await atGate;
       const decided = await world.worker().findLostJob(input);
       expect(decided).toEqual({ kind: 'not_accepted', code: 'never_sent' });
-      letIn();
+      admit();
       expect((await late).kind).toBe('not_accepted');
       expect(posts(prompt)).toBe(0);
       expect((await record(input)).state).toBe('withdrawn');

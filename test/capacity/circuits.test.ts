@@ -65,11 +65,11 @@ describe('circuits that processes share', () => {
 
   it('open after failures in a row, which a sign of life interrupts', async () => {
     const circuits = open();
-    for (let failures = 1; failures < circuitRules.failure.inARow; failures += 1) {
+    for (let failures = 1; failures < circuitRules.failure.consecutiveFailures; failures += 1) {
       await circuits.report(target, refused('not_sent'));
     }
     await circuits.report(target, refused('rejected', 400));
-    for (let failures = 1; failures < circuitRules.failure.inARow; failures += 1) {
+    for (let failures = 1; failures < circuitRules.failure.consecutiveFailures; failures += 1) {
       await circuits.report(target, refused('ambiguous', 502));
     }
     expect(await circuits.enter(target, 1000)).toEqual({ open: false });
@@ -84,9 +84,9 @@ describe('circuits that processes share', () => {
     for (const circuits of processes) await circuits.refresh();
     clock += 15_000;
     expect(processes[0]?.outage(target)).toBeUndefined();
-    const passages = await Promise.all(processes.map((circuits) => circuits.enter(target, 1000)));
-    expect(passages.filter((passage) => !passage.open)).toHaveLength(1);
-    const prober = processes[passages.findIndex((passage) => !passage.open)];
+    const decisions = await Promise.all(processes.map((circuits) => circuits.enter(target, 1000)));
+    expect(decisions.filter((decision) => !decision.open)).toHaveLength(1);
+    const prober = processes[decisions.findIndex((decision) => !decision.open)];
     await prober?.report(target, undefined);
     for (const circuits of processes) {
       await circuits.refresh();
@@ -97,7 +97,7 @@ describe('circuits that processes share', () => {
   it('open longer on a relapse, and again at the first failure of a probe', async () => {
     const circuits = open();
     await circuits.refresh();
-    for (let failures = 0; failures < circuitRules.failure.inARow; failures += 1) {
+    for (let failures = 0; failures < circuitRules.failure.consecutiveFailures; failures += 1) {
       await circuits.report(target, refused('not_sent'));
     }
     expect(await circuits.enter(target, 1000)).toMatchObject({ retryAfterMs: 30_000 });
@@ -110,7 +110,7 @@ describe('circuits that processes share', () => {
   it('leave the other models of a credential alone when one is missing there', async () => {
     const circuits = open();
     const other = { ...target, credential: 'b' };
-    for (let failures = 0; failures < circuitRules.model.inARow; failures += 1) {
+    for (let failures = 0; failures < circuitRules.model.consecutiveFailures; failures += 1) {
       await circuits.report(other, refused('unavailable', 404));
     }
     expect(circuits.outage(other)?.reason).toBe('circuit_open');

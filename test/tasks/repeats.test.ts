@@ -4,7 +4,7 @@ import { connectMongo } from '../../src/store/mongo.ts';
 import type { Mongo } from '../../src/store/mongo.ts';
 import { createRepeatStore } from '../../src/store/repeats.ts';
 import { createRepeats } from '../../src/tasks/repeats.ts';
-import type { Claim, Claimed, Repeat, RepeatAsk, Repeats } from '../../src/tasks/repeats.ts';
+import type { Claim, Claimed, Repeat, RepeatRequest, Repeats } from '../../src/tasks/repeats.ts';
 import { databaseUri } from '../support/run-servers.ts';
 
 let mongo: Mongo;
@@ -145,7 +145,7 @@ describe('a key', () => {
   });
 
   it('is known to whom an earlier request is known, and to nobody before', async () => {
-    const knows = (asked: RepeatAsk) => open().knows(asked);
+    const knows = (asked: RepeatRequest) => open().knows(asked);
     expect(await knows(ask(keyed('k')))).toBe(false);
     await open().claimTask(ask(keyed('k')), taskId(1));
     await open().claimTask(ask(retried(0)), taskId(2));

@@ -81,7 +81,7 @@ async function getJob(
   const answer = await context.request({
     method: 'GET',
     url: jobUrl(operation, context),
-    ...asking(context),
+    ...authorizedGet(context),
   });
   if (!isSuccess(answer)) throw arkJobRefusal(answer);
   const job = readArkJob(answer.json);
@@ -113,7 +113,7 @@ async function listPage(
   const answer = await context.request({
     method: 'GET',
     url,
-    ...asking(context),
+    ...authorizedGet(context),
     bodyMaxBytes: listBodyMaxBytes,
   });
   if (!isSuccess(answer)) throw arkRefusal(answer);
@@ -133,7 +133,7 @@ async function cancel(operation: Operation, context: ProviderContext): Promise<'
   const answer = await context.request({
     method: 'DELETE',
     url: jobUrl(operation, context),
-    ...asking(context),
+    ...authorizedGet(context),
   });
   if (isSuccess(answer)) return 'cancelled';
   if (answer.status === 409) return 'refused';
@@ -170,6 +170,6 @@ function jobUrl({ id }: Operation, { baseUrl }: ProviderContext): string {
   return `${baseUrl}${tasksPath}/${encodeURIComponent(id)}`;
 }
 
-function asking(context: ProviderContext): { headers: Record<string, string>; signal: AbortSignal } {
+function authorizedGet(context: ProviderContext): { headers: Record<string, string>; signal: AbortSignal } {
   return { headers: bearer(context), signal: context.signal };
 }

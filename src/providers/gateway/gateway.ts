@@ -95,7 +95,7 @@ async function submit(request: VideoRequest, context: SubmitContext): Promise<Su
 async function status(operation: Operation, context: ProviderContext): Promise<OperationStatus> {
   const endpoints = gatewayEndpoints(context.baseUrl);
   const url = endpoints.job(operation.id);
-  const answer = await context.request({ method: 'GET', url, ...asking(context) });
+  const answer = await context.request({ method: 'GET', url, ...authorized(context) });
   if (!isSuccess(answer)) throw refusal(answer);
   const found = readGatewayStatus(answer.json, operation.id);
   if (found === undefined) {
@@ -114,7 +114,7 @@ async function contentLink(
   url: string,
   context: ProviderContext,
 ): Promise<{ url: string; expiresAt?: number } | undefined> {
-  const answer = await context.request({ method: 'GET', url, ...asking(context) });
+  const answer = await context.request({ method: 'GET', url, ...authorized(context) });
   const { location } = answer.headers;
   if (answer.status < 300 || answer.status >= 400 || location === undefined) return undefined;
   if (!URL.canParse(location, url)) return undefined;
@@ -126,7 +126,7 @@ async function contentLink(
 /** Gateways with our interface can; where the route is missing, the upstream has refused. */
 async function cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused'> {
   const url = `${gatewayEndpoints(context.baseUrl).job(operation.id)}/cancel`;
-  const answer = await context.request({ method: 'POST', url, ...asking(context) });
+  const answer = await context.request({ method: 'POST', url, ...authorized(context) });
   if (isSuccess(answer)) {
     const found = readGatewayStatus(answer.json, operation.id);
     return typeof found === 'object' && found.state === 'failed' ? 'cancelled' : 'refused';
@@ -135,7 +135,7 @@ async function cancel(operation: Operation, context: ProviderContext): Promise<'
   throw refusal(answer);
 }
 
-function asking(context: ProviderContext): { headers: Record<string, string>; signal: AbortSignal } {
+function authorized(context: ProviderContext): { headers: Record<string, string>; signal: AbortSignal } {
   return { headers: bearer(context), signal: context.signal };
 }
 
