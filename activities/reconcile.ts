@@ -92,10 +92,10 @@ function createRepairs(deps: TaskActivityDeps) {
     return closed === 'released';
   }
 
-  async function giveUpCreation({ _id, account, unstarted }: TaskDocument): Promise<boolean> {
+  async function giveUpCreation({ _id, account, key, unstarted }: TaskDocument): Promise<boolean> {
     // The workflow exists and waits for a worker: the task is its own as soon as there is one.
     if (unstarted === undefined || (await workflows.isRunning(_id))) return false;
-    const isGivenUp = await deps.giveUp({ task: _id, account, unstarted });
+    const isGivenUp = await deps.giveUp({ task: _id, account, key, unstarted });
     if (isGivenUp) log.warn({ task: _id }, 'gave up a creation whose process died');
     return isGivenUp;
   }

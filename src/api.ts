@@ -61,6 +61,7 @@ export async function startApi(core: Core): Promise<RunningApi> {
   const abandonments = createAbandonments({
     giveUp,
     onError: (err) => core.log.warn({ err }, 'a creation could not be abandoned yet'),
+    now: core.now,
   });
   const deps = appDeps(core, switches, { ...guarded, workspaces, imageLeases, abandonments, giveUp });
   const app = createApp(deps);

@@ -3,34 +3,38 @@ import type { Creation, GiveUp } from './give-up.ts';
 export interface AbandonmentsDeps {
   readonly giveUp: GiveUp;
   readonly onError: (error: unknown) => void;
-  readonly retryEveryMs?: number;
+  readonly now: () => number;
 }
 
-/** Creations that were given up while MongoDB did not answer: tried again until it does. */
+/**
+ * Creations that were to be given up while MongoDB did not answer: repeated until it does. After five minutes, and
+ * beyond a thousand of them, the reconciler cleans up: it finds every creation two minutes after its beginning.
+ */
 export interface Abandonments {
   add(creation: Creation): void;
   stop(): void;
 }
 
-const retryEveryMsDefault = 1_000;
-/** Beyond this many the reconciler cleans up: it finds every one of them two minutes after its creation. */
+const retryEveryMs = 1_000;
+const keptMs = 5 * 60_000;
 const waitingMax = 1_000;
 
 export function createAbandonments(deps: AbandonmentsDeps): Abandonments {
-  const waiting = new Map<string, Creation>();
+  const waiting = new Map<string, { readonly creation: Creation; readonly until: number }>();
   let timer: NodeJS.Timeout | undefined;
   let isBusy = false;
 
   async function retry(): Promise<void> {
     if (isBusy) return;
     isBusy = true;
-    for (const [key, creation] of waiting) {
+    for (const [key, { creation, until }] of waiting) {
       try {
         await deps.giveUp(creation);
         waiting.delete(key);
       } catch (error) {
-        // Tried again; what stands behind it does not wait for it.
+        // The others behind it do not wait for it.
         deps.onError(error);
+        if (deps.now() > until) waiting.delete(key);
       }
     }
     isBusy = false;
@@ -45,8 +49,8 @@ export function createAbandonments(deps: AbandonmentsDeps): Abandonments {
   return {
     add(creation) {
       if (waiting.size >= waitingMax) return;
-      waiting.set(creation.unstarted, creation);
-      timer ??= setInterval(() => void retry(), deps.retryEveryMs ?? retryEveryMsDefault).unref();
+      waiting.set(creation.unstarted, { creation, until: deps.now() + keptMs });
+      timer ??= setInterval(() => void retry(), retryEveryMs).unref();
     },
     stop,
   };

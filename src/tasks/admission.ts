@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../domain/defined.ts';
 import { GatewayError, serviceUnavailable } from '../domain/errors.ts';
 import { randomBase62 } from '../domain/ids.ts';
 import type { RandomBytes } from '../domain/ids.ts';
@@ -56,7 +57,8 @@ export function createAdmit(deps: AdmissionDeps): Admit {
   return async (request) => {
     const { task, account } = request.input;
     const unstarted = unstartedSince(deps.now(), randomBase62(8, deps.randomBytes));
-    const creation = { task, account, unstarted };
+    const key = request.concurrentTasks === undefined ? undefined : request.input.key;
+    const creation = { task, account, unstarted, ...defined({ key }) };
     try {
       await takeKeySlot(request, deps);
       const documents = await writeDocuments(request, unstarted, deps);
@@ -69,10 +71,8 @@ export function createAdmit(deps: AdmissionDeps): Admit {
       return await holdAndStart(request, creation, deps);
     } catch (error) {
       const neverHeld = request.isFirst && isRefusal(error);
-      const outcome = await giveUp({ ...creation, neverHeld }, deps);
-      if (outcome === 'started') return { state: 'admitted' };
-      // Of another try of this creation, the slot is its own by now.
-      if (outcome === 'given_up') await release(request, deps);
+      if (await isStartedAfterGivingUp({ ...creation, neverHeld }, request, deps))
+        return { state: 'admitted' };
       throw error;
     }
   };
@@ -145,7 +145,7 @@ async function holdAndStart(
   const since = deps.now();
   const input = await hold(request, deps);
   if (input === undefined) {
-    if ((await giveUp(creation, deps)) === 'given_up') await release(request, deps);
+    await isStartedAfterGivingUp(creation, request, deps);
     return { state: 'given_up' };
   }
   await racePoint('admission.held', input.task);
@@ -188,15 +188,20 @@ function basisOf(text: string | undefined): PriceBasis | undefined {
   return text === undefined ? undefined : storedBasis.parse(JSON.parse(text));
 }
 
-/** `started`: the workflow has the task. `not_ours`: another try does, or it will be known when MongoDB answers. */
-async function giveUp(creation: Creation, deps: AdmissionDeps): Promise<'given_up' | 'started' | 'not_ours'> {
+/** Gives up what this try has written. True: the workflow has the task already, by an earlier try. */
+async function isStartedAfterGivingUp(
+  creation: Creation,
+  request: AdmissionRequest,
+  deps: AdmissionDeps,
+): Promise<boolean> {
   try {
-    if (await deps.giveUp(creation)) return 'given_up';
+    if (await deps.giveUp(creation)) return false;
     const found = await deps.tasks.find(creation.task);
-    if (found === undefined) return 'given_up';
-    return found.unstarted === undefined ? 'started' : 'not_ours';
+    // Of a creation that is gone nobody else gives the slot back. Of another try of it, the slot is its own by now.
+    if (found === undefined) await release(request, deps);
+    return found !== undefined && found.unstarted === undefined;
   } catch {
     deps.abandonments.add(creation);
-    return 'not_ours';
+    return false;
   }
 }

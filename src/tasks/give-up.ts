@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger/ledger.ts';
+import type { KeySlotStore } from '../store/key-slots.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
 
@@ -6,12 +7,15 @@ export interface GiveUpDeps {
   readonly tasks: Pick<TaskStore, 'giveUp' | 'removeGivenUp'>;
   readonly requests: Pick<RequestStore, 'remove'>;
   readonly ledger: Pick<Ledger, 'void'>;
+  readonly keySlots: Pick<KeySlotStore, 'release'>;
 }
 
 /** The creation of a task, as far as one try of it came. */
 export interface Creation {
   readonly task: string;
   readonly account: string;
+  /** The id of the API key that counts it among its unfinished tasks. Absent: the key has no limit. */
+  readonly key?: string;
   /** `TaskDocument.unstarted` as this try wrote it. */
   readonly unstarted: string;
   /** Its hold was refused, and no earlier try can have taken one: there is nothing to void. */
@@ -26,12 +30,13 @@ export interface Creation {
  */
 export type GiveUp = (creation: Creation) => Promise<boolean>;
 
-export function createGiveUp({ tasks, requests, ledger }: GiveUpDeps): GiveUp {
-  return async ({ task, account, unstarted, neverHeld = false }) => {
+export function createGiveUp({ tasks, requests, ledger, keySlots }: GiveUpDeps): GiveUp {
+  return async ({ task, account, key, unstarted, neverHeld = false }) => {
     if (!(await tasks.giveUp(task, unstarted))) return false;
     await Promise.all([
       neverHeld ? undefined : ledger.void({ account, task, note: 'the creation was abandoned' }),
       requests.remove(task, unstarted),
+      key === undefined ? undefined : keySlots.release(key, task),
     ]);
     await tasks.removeGivenUp(task);
     return true;

@@ -204,7 +204,7 @@ async function openWorld(
           ledger,
           port,
           giveUp,
-          abandonments: createAbandonments({ giveUp, onError: () => undefined }),
+          abandonments: createAbandonments({ giveUp, onError: () => undefined, now }),
           overdraftLimit: async (account) => (await stores.accounts.find(account))?.overdraft_limit ?? 0n,
           now,
           randomBytes,

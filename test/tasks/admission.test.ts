@@ -202,8 +202,8 @@ it('a key’s limit of unfinished tasks is exact under simultaneous creates, and
   expect(await tasksOf(account)).toHaveLength(2);
 });
 
-it('while MongoDB refuses to give a creation up, it is tried again until it does', async () => {
-  const account = await world.newAccount();
+it('while MongoDB refuses to give a creation up, it is tried again until it does, and the key has its place back', async () => {
+  const account = await world.newAccount({ key: { concurrent_tasks: 1 } });
   const paused = pauseFirstAt('admission.held');
   const created = account.create();
   await paused.reached;
@@ -216,6 +216,7 @@ it('while MongoDB refuses to give a creation up, it is tried again until it does
   restore();
   while (!(await isGone())) await delay(100);
   expect(await heldBy(account)).toBe('0.000000');
+  expect((await account.create()).status).toBe(200);
 });
 
 /** One `giveUp` fails as on a database that is away. */
