@@ -1,4 +1,5 @@
 import { createArkDialect } from './dialects/ark.ts';
+import { createBflDialect } from './dialects/bfl.ts';
 import { createDashScopeDialect } from './dialects/dashscope.ts';
 import { createKlingDialect } from './dialects/kling.ts';
 import { createNewApiDialect } from './dialects/new-api.ts';
@@ -14,4 +15,5 @@ export const dialects: readonly CreateDialect[] = [
   createNewApiDialect,
   createDashScopeDialect,
   createKlingDialect,
+  createBflDialect,
 ];

@@ -19,10 +19,13 @@ export interface JobFormat<Detail> {
   readonly recordKeptMs: number;
   /** How long any record can be asked for, whatever became of it; without a limit, when absent. */
   readonly knownForMs?: number;
-  /** The body of a callback, sent at each change of status to the address that a task names. */
+  /**
+   * The body of a callback, sent at each change of status to the address that a task names; undefined: of this change
+   * the vendor says nothing.
+   */
   readonly callbackBody?: (task: Task<Detail>) => unknown;
-  /** Headers over a callback's body, where the vendor signs. */
-  readonly callbackHeaders?: (body: string) => Readonly<Record<string, string>>;
+  /** Headers over a callback's body, where the vendor signs: with a secret of the account, or of the task. */
+  readonly callbackHeaders?: (body: string, task: Task<Detail>) => Readonly<Record<string, string>>;
 }
 
 export interface JobOrder<Detail> {
@@ -128,11 +131,13 @@ export class JobDesk<Detail> extends Desk {
     const { callbackBody, callbackHeaders } = this.#format;
     const faults = FaultSet.of(task.faults);
     if (task.callbackUrl === undefined || callbackBody === undefined || faults.has('callback-never')) return;
-    const body = JSON.stringify(callbackBody(task));
+    const content = callbackBody(task);
+    if (content === undefined) return;
+    const body = JSON.stringify(content);
     const delivery = {
       url: task.callbackUrl,
       body,
-      headers: callbackHeaders?.(body) ?? {},
+      headers: callbackHeaders?.(body, task) ?? {},
       failing: faults.has('callback-failing'),
     };
     const times = faults.has('callback-twice') ? 2 : 1;

@@ -1,0 +1,371 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { readMp4 } from '../media/mp4-reader.ts';
+import { readPng } from '../media/png-reader.ts';
+import { startHarness, startReceiver, testKey } from '../support.ts';
+import type { Answer, Harness, Json } from '../support.ts';
+
+const harness: Harness = await startHarness({ renderSeconds: 8 });
+beforeEach(() => {
+  harness.control.reset();
+  harness.control.setRenderSeconds(8);
+});
+afterAll(() => harness.close());
+
+const key = { 'x-key': testKey };
+const post = (model: string, body: unknown, headers: Record<string, string> = key): Promise<Answer> =>
+  harness.call('POST', `/bfl/v1/${model}`, body, headers);
+const ask = (url: string): Promise<Answer> =>
+  harness.call('GET', url.replace(harness.url, ''), undefined, key);
+const home = (id: string): Promise<Answer> => ask(`/bfl/v1/get_result?id=${id}`);
+
+const url = 'https://i.example/a.png';
+const bare = Buffer.from('picture').toString('base64');
+const t2v = { mode: 't2v', prompt: 'a cat' };
+const i2v = { mode: 'i2v', prompt: 'a cat', keyframes: [url] };
+const v2v = { mode: 'v2v', prompt: 'a cat', start_video: 'https://i.example/a.mp4' };
+const enhance = { mode: 'draft_enhance', draft_cache: bare };
+
+async function accepted(model: string, body: unknown): Promise<Json> {
+  const answer = await post(model, body);
+  expect({ status: answer.status, text: answer.text }).toMatchObject({ status: 200 });
+  return answer.body;
+}
+async function ended(model: string, body: unknown): Promise<Json> {
+  const created = await accepted(model, body);
+  harness.control.advance(9);
+  return (await ask(created.polling_url)).body;
+}
+const bytesOf = async (link: string): Promise<Buffer> => Buffer.from(await (await fetch(link)).arrayBuffer());
+
+describe('a job', () => {
+  it('is created with an address to poll and a price', async () => {
+    const body = await accepted('flux-2-pro', { prompt: 'a cat', width: 1024, height: 1024 });
+    expect(body).toEqual({
+      id: expect.stringMatching(/^[\da-f-]{36}$/),
+      polling_url: `${harness.url}/bfl/us1/v1/get_result?id=${body.id}`,
+      cost: 3,
+      input_mp: 0,
+      output_mp: 1,
+    });
+  });
+
+  it('goes through its words to an image of the size that was asked for', async () => {
+    const { polling_url: address } = await accepted('flux-2-pro', {
+      prompt: 'a cat',
+      width: 1024,
+      height: 512,
+      seed: 7,
+      output_format: 'png',
+    });
+    const pending = { status: 'Pending', result: null, progress: null, details: null };
+    expect((await ask(address)).body).toMatchObject(pending);
+    harness.control.advance(4);
+    expect((await ask(address)).body).toMatchObject(pending);
+    harness.control.advance(5);
+    const { body } = await ask(address);
+    expect(body).toMatchObject({
+      status: 'Ready',
+      result: { prompt: 'a cat', seed: 7, duration: 7, start_time: expect.any(Number) },
+      cost: 3,
+    });
+    const { width, height } = readPng(await bytesOf(body.result.sample));
+    expect([width, height]).toEqual([1024, 512]);
+  });
+
+  it('is asked for in its region, and where it was submitted nobody knows it', async () => {
+    const { id } = await accepted('flux-2-pro', { prompt: 'a cat' });
+    expect(await home(id)).toMatchObject({ status: 200, body: { id, status: 'Task not found' } });
+    const unknown = await ask('/bfl/us1/v1/get_result?id=x');
+    expect(unknown).toMatchObject({ status: 200, body: { id: 'x', status: 'Task not found' } });
+    expect((await ask('/bfl/us1/v1/get_result')).status).toBe(422);
+  });
+
+  it('may be unknown for a moment after its create', async () => {
+    const { polling_url: address } = await accepted('flux-2-pro', {
+      prompt: 'a cat [sim:poll:sdk-shape*1]',
+    });
+    expect((await ask(address)).body.status).toBe('Task not found');
+    expect((await ask(address)).body.status).toBe('Pending');
+  });
+
+  it('of FLUX 3 reasons, and renders a video that plays', async () => {
+    const { polling_url: address, ...rest } = await accepted('flux-3-video', {
+      ...t2v,
+      duration: 6,
+      aspect_ratio: '9:16',
+    });
+    expect(rest).toEqual({ id: expect.any(String), cost: 102 });
+    harness.control.advance(4);
+    expect((await ask(address)).body.status).toBe('Reasoning');
+    harness.control.advance(5);
+    const { body } = await ask(address);
+    expect(body).toMatchObject({ status: 'Ready', cost: 102, result: { duration: 7 } });
+    expect(body.result.seed).toBeUndefined();
+    const { width, height } = readMp4(await bytesOf(body.result.sample));
+    expect(height / width).toBeCloseTo(16 / 9, 1);
+  });
+
+  it.each([
+    ['flux-2-pro', { prompt: 'a cat' }, 600],
+    ['flux-3-image', { prompt: 'a cat' }, 3600],
+  ])('of %s has a link that dies', async (model, body, seconds) => {
+    const { polling_url: address } = await accepted(model, body);
+    harness.control.advance(8 + seconds - 5);
+    const { sample } = (await ask(address)).body.result;
+    expect((await fetch(sample)).status).toBe(200);
+    harness.control.advance(10);
+    expect((await fetch(sample)).status).toBe(403);
+    expect((await fetch((await ask(address)).body.result.sample)).status).toBe(403);
+  });
+
+  it('of a draft has what it is finished from', async () => {
+    const { result, cost } = await ended('flux-3-video', { ...t2v, draft: true, duration: 5 });
+    expect(cost).toBe(30);
+    expect((await bytesOf(result.draft_cache)).length).toBeGreaterThan(50);
+    const finished = await ended('flux-3-video', { ...enhance, draft_cache: result.draft_cache });
+    expect(finished).toMatchObject({ status: 'Ready' });
+    expect(finished.result.draft_cache).toBeUndefined();
+  });
+});
+
+describe('the price', () => {
+  it.each([
+    ['flux-2-pro', { prompt: 'x', width: 2048, height: 1024 }, 4.5],
+    ['flux-2-pro', { prompt: 'x', width: 1024, height: 1024, input_image: url, input_image_2: bare }, 6],
+    ['flux-2-max', { prompt: 'x' }, 7],
+    ['flux-2-flex', { prompt: 'x', steps: 50, guidance: 10 }, 5],
+    ['flux-2-klein-4b', { prompt: 'x' }, 1.4],
+    ['flux-kontext-max', { prompt: 'x', input_image: url, aspect_ratio: '3:4' }, 8],
+    ['flux-pro-1.1', { prompt: 'x', width: 1440, height: 256 }, 4],
+    ['flux-pro-1.1-ultra', { prompt: 'x', raw: true, aspect_ratio: '21:9' }, 6],
+    ['flux-3-image', { prompt: 'x' }, 4.8],
+    ['flux-3-image', { prompt: 'x', images: [url], aspect_ratio: '1:1', resolution: '2k' }, 10],
+    ['flux-3-video', { ...t2v, duration: 5, resolution: 'fhd' }, 145],
+    ['flux-3-video', { ...i2v, duration: 10 }, 170],
+    ['flux-3-video', { ...v2v, duration: 5 }, 205],
+    ['flux-3-video', { ...v2v, duration: 5, draft: true }, 60],
+  ])('of %s %j is %d credits, told twice', async (model, body, cost) => {
+    const created = await accepted(model, body);
+    expect(created.cost).toBe(cost);
+    harness.control.advance(9);
+    expect((await ask(created.polling_url)).body.cost).toBe(cost);
+  });
+
+  it.each([
+    ['flux-2-pro', { prompt: 'x', input_image: url }, 4.5],
+    ['flux-3-image', { prompt: 'x', images: [url] }, 4.8],
+    ['flux-3-video', t2v, 136],
+    ['flux-3-video', { ...t2v, prompt: 'x [sim:duration=12]' }, 204],
+    ['flux-3-video', enhance, 232],
+  ])('of %s %j is not known at the create', async (model, body, cost) => {
+    const created = await accepted(model, body);
+    expect(created.cost).toBeNull();
+    harness.control.advance(9);
+    expect((await ask(created.polling_url)).body.cost).toBe(cost);
+  });
+
+  it('may be missing, or above what was said', async () => {
+    const silent = await accepted('flux-2-pro', { prompt: 'a cat [sim:missing-usage]' });
+    expect(silent.cost).toBeNull();
+    harness.control.advance(9);
+    expect((await ask(silent.polling_url)).body).not.toHaveProperty('cost');
+    expect((await ended('flux-2-pro', { prompt: 'a cat [sim:usage-above=2]' })).cost).toBe(6);
+  });
+});
+
+describe('the end', () => {
+  it.each([
+    ['failed', 'Error', { error: expect.any(String) }],
+    ['item-moderation', 'Request Moderated', { 'Moderation Reasons': ['Protected Content'] }],
+    ['moderation-in-task', 'Content Moderated', { 'Moderation Reasons': ['Protected Content'] }],
+  ])('of %s is %s', async (fault, status, details) => {
+    const body = await ended('flux-2-pro', { prompt: `a cat [sim:${fault}]` });
+    expect(body).toMatchObject({ status, details, result: null });
+    expect(body).not.toHaveProperty('cost');
+  });
+
+  it('of an input that does not pass comes before anything is rendered', async () => {
+    const { polling_url: address } = await accepted('flux-2-pro', { prompt: 'a cat [sim:item-moderation]' });
+    expect((await ask(address)).body.status).toBe('Pending');
+    harness.control.advance(2);
+    expect((await ask(address)).body.status).toBe('Request Moderated');
+  });
+
+  it('has its other shape: the word in `state`, details in text, the id left out of the address', async () => {
+    const created = await accepted('flux-2-pro', { prompt: 'a cat [sim:docs-shape]' });
+    expect(created.polling_url).toBe(`${harness.url}/bfl/us1/v1/get_result`);
+    harness.control.advance(9);
+    const { body } = await ask(`${created.polling_url}?id=${created.id}`);
+    expect(body).toMatchObject({ state: 'Ready', result: { sample: expect.any(String) } });
+    expect(body).not.toHaveProperty('status');
+    expect(body).not.toHaveProperty('cost');
+    const failed = await accepted('flux-2-pro', { prompt: 'a cat [sim:docs-shape] [sim:failed]' });
+    harness.control.advance(9);
+    expect((await ask(`${failed.polling_url}?id=${failed.id}`)).body).toMatchObject({
+      state: 'Failed',
+      details: 'An internal error occurred.',
+    });
+  });
+
+  it('may lack its file, and a word may be new', async () => {
+    const body = await ended('flux-2-pro', { prompt: 'a cat [sim:missing-url]' });
+    expect(body).toMatchObject({ status: 'Ready' });
+    expect(body.result).not.toHaveProperty('sample');
+    const { polling_url: address } = await accepted('flux-2-pro', { prompt: 'a cat [sim:unknown-status]' });
+    harness.control.advance(4);
+    expect((await ask(address)).body.status).toBe('Upscaling');
+  });
+});
+
+describe('what is accepted', () => {
+  it.each([
+    ['flux-2-pro', { prompt: 'x', width: 0, height: 0, input_image: url, input_image_8: url, unknown: 1 }],
+    ['flux-pro-1.0-fill', { prompt: 'x', image: bare, mask: bare }],
+    ['flux-dev', { prompt: 'x', width: 256, height: 1440, prompt_upsampling: true, safety_tolerance: 6 }],
+    ['flux-3-image', { prompt: 'x', aspect_ratio: '7:5', grounding: false, safety_tolerance: 4 }],
+    ['flux-3-video', { ...t2v, mode: 'text-to-video', generate_audio: false, user: 'u', version: 'latest' }],
+    ['flux-3-video', { ...i2v, mode: 'image-continuation', keyframes: bare }],
+    ['flux-3-video', { ...i2v, keyframes: [url, bare] }],
+    ['flux-3-video', { ...i2v, keyframes: [url, url, url], duration: 20 }],
+    ['flux-3-video', { ...i2v, keyframes: [[0, url], [2.5, bare], [5, url]] }],
+    ['flux-3-video', { ...v2v, mode: 'video-continuation', duration: 15 }],
+    ['flux-3-video', { ...enhance, mode: 'draft-enhance', resolution: 'uhd', user: 'u' }],
+  ])('%s %j', async (model, body) => {
+    expect(await accepted(model, body)).toMatchObject({ polling_url: expect.any(String) });
+    expect(harness.control.tasks()).toHaveLength(1);
+  }); // prettier-ignore
+});
+
+describe('what is refused', () => {
+  it.each([
+    ['an empty body', 'flux-2-pro', {}, 'prompt', 'missing'],
+    ['a small side', 'flux-2-pro', { prompt: 'x', width: 48 }, 'width', 'value_error'],
+    ['a side between steps', 'flux-2-pro', { prompt: 'x', height: 1000 }, 'height', 'value_error'],
+    ['over 4 MP', 'flux-2-pro', { prompt: 'x', width: 4096, height: 2048 }, 'width', 'value_error'],
+    ['a large side of 1.1', 'flux-pro-1.1', { prompt: 'x', width: 1472 }, 'width', 'value_error'],
+    ['a data URL', 'flux-2-pro', { prompt: 'x', input_image: 'data:image/png;base64,QUJD' }, 'input_image', 'value_error'],
+    ['too much tolerance', 'flux-2-pro', { prompt: 'x', safety_tolerance: 6 }, 'safety_tolerance', 'value_error'],
+    ['a steep ratio', 'flux-kontext-pro', { prompt: 'x', aspect_ratio: '9:22' }, 'aspect_ratio', 'value_error'],
+    ['WebP', 'flux-2-pro', { prompt: 'x', output_format: 'webp' }, 'output_format', 'value_error'],
+    ['a fill of nothing', 'flux-pro-1.0-fill', { prompt: 'x' }, 'image', 'missing'],
+    ['a long address', 'flux-2-pro', { prompt: 'x', webhook_url: `https://e.example/${'x'.repeat(2083)}` }, 'webhook_url', 'value_error'],
+    ['a seed of FLUX 3', 'flux-3-image', { prompt: 'x', seed: 1 }, 'seed', 'extra_forbidden'],
+    ['a format of FLUX 3', 'flux-3-image', { prompt: 'x', output_format: 'png' }, 'output_format', 'extra_forbidden'],
+    ['a webhook of FLUX 3', 'flux-3-image', { prompt: 'x', webhook_url: url }, 'webhook_url', 'extra_forbidden'],
+    ['eleven images', 'flux-3-image', { prompt: 'x', images: Array.from({ length: 11 }, () => url) }, 'images', 'value_error'],
+    ['an unknown resolution', 'flux-3-image', { prompt: 'x', resolution: '8k' }, 'resolution', 'value_error'],
+    ['no mode', 'flux-3-video', { prompt: 'x' }, 'mode', 'missing'],
+    ['an unknown mode', 'flux-3-video', { ...t2v, mode: 'r2v' }, 'mode', 'value_error'],
+    ['a seed of a video', 'flux-3-video', { ...t2v, seed: 1 }, 'seed', 'extra_forbidden'],
+    ['frames of text', 'flux-3-video', { ...t2v, keyframes: url }, 'keyframes', 'extra_forbidden'],
+    ['4 s', 'flux-3-video', { ...t2v, duration: 4 }, 'duration', 'value_error'],
+    ['5.5 s', 'flux-3-video', { ...t2v, duration: 5.5 }, 'duration', 'value_error'],
+    ['16 s that continue', 'flux-3-video', { ...v2v, duration: 16 }, 'duration', 'value_error'],
+    ['a ratio of images', 'flux-3-video', { ...t2v, aspect_ratio: '3:2' }, 'aspect_ratio', 'value_error'],
+    ['a draft in fhd', 'flux-3-video', { ...t2v, draft: true, resolution: 'fhd' }, 'resolution', 'value_error'],
+    ['three frames without a length', 'flux-3-video', { ...i2v, keyframes: [url, url, url] }, 'duration', 'value_error'],
+    ['frames out of order', 'flux-3-video', { ...i2v, keyframes: [[3, url], [1, url]] }, 'keyframes', 'value_error'],
+    ['a frame after the end', 'flux-3-video', { ...i2v, duration: 5, keyframes: [[0, url], [6, url]] }, 'keyframes', 'value_error'],
+    ['no frames', 'flux-3-video', { ...i2v, keyframes: undefined }, 'keyframes', 'missing'],
+    ['no start', 'flux-3-video', { ...v2v, start_video: undefined }, 'start_video', 'missing'],
+    ['a prompt over a draft', 'flux-3-video', { ...enhance, prompt: 'x' }, 'prompt', 'extra_forbidden'],
+  ])('%s', async (_, model, body, ...[field, type]) => {
+    const answer = await post(model, body);
+    expect(answer.status).toBe(422);
+    const [mistake] = answer.body.detail;
+    expect(mistake).toMatchObject({ type, msg: expect.any(String) });
+    expect(mistake.loc.slice(0, 2)).toEqual(['body', field]);
+    expect(harness.control.tasks()).toEqual([]);
+  }); // prettier-ignore
+
+  it.each([
+    ['[sim:401]', 401, { detail: 'Not authenticated' }],
+    ['[sim:403]', 403, { detail: expect.stringContaining('Not authenticated - ') }],
+    ['[sim:quota]', 402, { detail: expect.stringContaining('Insufficient credits') }],
+    ['[sim:429]', 429, { error: 'rate_limit_exceeded', retry_after: 5 }],
+    ['[sim:moderation]', 400, { error: 'request_moderated' }],
+    ['[sim:500]', 500, { detail: 'Internal Server Error' }],
+    ['[sim:503]', 503, { detail: expect.any(String) }],
+  ])('%s is %d', async (fault, status, body) => {
+    const answer = await post('flux-2-pro', { prompt: `a cat ${fault}` });
+    expect(answer).toMatchObject({ status, body });
+    expect(harness.control.tasks()).toEqual([]);
+  });
+
+  it('another key, no key, another header, another route', async () => {
+    const body = { prompt: 'a cat' };
+    for (const headers of [{ 'x-key': 'other' }, { 'x-key': '' }, { authorization: `Bearer ${testKey}` }])
+      expect((await post('flux-2-pro', body, headers)).status).toBe(401);
+    expect(await post('flux-9', body)).toMatchObject({ status: 404, body: { detail: 'Not Found' } });
+    expect((await harness.call('DELETE', '/bfl/v1/get_result', undefined, key)).status).toBe(404);
+  });
+
+  it('the twenty-fifth job in flight, until one ends', async () => {
+    for (let index = 0; index < 24; index += 1) await accepted('flux-2-pro', { prompt: 'a cat' });
+    expect(await post('flux-3-video', t2v)).toMatchObject({
+      status: 429,
+      body: { detail: expect.any(String) },
+    });
+    harness.control.advance(9);
+    expect((await post('flux-3-video', t2v)).status).toBe(200);
+  });
+});
+
+describe('a webhook', () => {
+  const secret = 'callback-secret';
+
+  it('takes the place of the address to poll, and says only how the job ended', async () => {
+    const receiver = await startReceiver();
+    try {
+      const asked = { prompt: 'a cat', webhook_url: receiver.url, webhook_secret: secret };
+      const created = await accepted('flux-2-pro', asked);
+      expect(created).toEqual({
+        id: expect.any(String),
+        status: 'Pending',
+        webhook_url: receiver.url,
+        cost: 3,
+      });
+      expect((await home(created.id)).body.status).toBe('Pending');
+      expect((await ask(`/bfl/us1/v1/get_result?id=${created.id}`)).body.status).toBe('Task not found');
+      harness.control.advance(4);
+      harness.control.advance(5);
+      await receiver.waitFor(1);
+      const failed = await accepted('flux-2-pro', { ...asked, prompt: 'a cat [sim:failed]' });
+      harness.control.advance(9);
+      await receiver.waitFor(2);
+      const [ready, error] = receiver.received;
+      expect(ready?.body).toMatchObject({
+        id: created.id,
+        status: 'Ready',
+        result: { sample: expect.any(String) },
+        timestamp: expect.any(String),
+      });
+      expect(error?.body).toMatchObject({ id: failed.id, status: 'Error', error: 'Error' });
+      const signature = createHmac('sha256', secret).update(JSON.stringify(ready?.body)).digest('hex');
+      expect(ready?.headers['x-bfl-signature']).toBe(`sha256=${signature}`);
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  it.each([
+    ['of another shape carries the secret itself', '[sim:docs-shape]', secret, secret],
+    ['without a secret carries no proof', '', undefined, undefined],
+  ])('%s', async (_, fault, given, ...[header]) => {
+    const receiver = await startReceiver();
+    try {
+      await accepted('flux-2-pro', {
+        prompt: `a cat ${fault}`,
+        webhook_url: receiver.url,
+        webhook_secret: given,
+      });
+      harness.control.advance(9);
+      await receiver.waitFor(1);
+      expect(receiver.received[0]?.headers['x-webhook-secret']).toBe(header);
+      expect(receiver.received[0]?.headers['x-bfl-signature']).toBeUndefined();
+    } finally {
+      await receiver.close();
+    }
+  });
+});
