@@ -47,7 +47,7 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     const { origin, hostname } = new URL(url);
     // Before the attempt is counted: waiting for others' requests to the same host is not an attempt.
     const place = await deps.places.take(hostname);
-    if (!place.isGranted) throw hostBusy(place.afterMs);
+    if (!place.isGranted) throw hostBusyFailure(place.afterMs);
     const attempted = await attempt({ taskId, round, url, body, secrets }).finally(() => place.leave());
     if (attempted === undefined) return;
     const { n, at, answer, durationMs } = attempted;
@@ -59,7 +59,9 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     );
     if (state === 'delivered') return;
     const heard = String(answer.status ?? answer.error ?? 'nothing');
-    throw state === 'gave_up' ? givenUp(heard) : later(heard, retryDelaysMs[n - 1] ?? hour);
+    throw state === 'gave_up'
+      ? abandonedCallback(heard)
+      : retriedCallback(heard, retryDelaysMs[n - 1] ?? hour);
   };
 
   /** One counted request. Undefined: this round has delivered the callback already. */
@@ -69,7 +71,7 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     if (n > retryDelaysMs.length + 1) {
       // The last attempt was begun and its process died.
       await deps.deliveries.abandon(taskId, round);
-      throw givenUp('no answer');
+      throw abandonedCallback('no answer');
     }
     const at = deps.now();
     const answer = await post(deps, { url, headers: signedHeaders({ id: taskId, at, body, secrets }), body });
@@ -100,7 +102,7 @@ function stateAfter({ status }: Answer, n: number): DeliveryState {
   return status === statusGone || n > retryDelaysMs.length ? 'gave_up' : 'pending';
 }
 
-function later(heard: string, delayMs: number): ApplicationFailure {
+function retriedCallback(heard: string, delayMs: number): ApplicationFailure {
   return ApplicationFailure.create({
     message: `the caller's address answered ${heard}`,
     type: 'CallbackFailed',
@@ -109,7 +111,7 @@ function later(heard: string, delayMs: number): ApplicationFailure {
   });
 }
 
-function hostBusy(afterMs: number): ApplicationFailure {
+function hostBusyFailure(afterMs: number): ApplicationFailure {
   return ApplicationFailure.create({
     message: 'other callbacks to the same host are in flight; this one has not been attempted yet',
     type: 'CallbackHostBusy',
@@ -118,7 +120,7 @@ function hostBusy(afterMs: number): ApplicationFailure {
   });
 }
 
-function givenUp(heard: string): ApplicationFailure {
+function abandonedCallback(heard: string): ApplicationFailure {
   return ApplicationFailure.create({
     message: `the caller's address answered ${heard}; the callback was abandoned`,
     type: 'CallbackFailed',

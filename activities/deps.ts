@@ -3,7 +3,7 @@ import type { Channels, LinkHeaders } from '../src/routing/channels.ts';
 import type { HostPlaces } from '../src/capacity/host-places.ts';
 import type { SlotKeeper } from '../src/capacity/slot-keeper.ts';
 import type { SubmitGate } from '../src/capacity/submit-gate.ts';
-import type { GiveUp } from '../src/tasks/give-up.ts';
+import type { AbandonCreation } from '../src/tasks/abandon-creation.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import type { AttemptStore } from '../src/store/attempts.ts';
 import type { DeliveryStore } from '../src/store/deliveries.ts';
@@ -26,7 +26,7 @@ export interface TaskActivityDeps {
   readonly slots: Pick<SlotKeeper, 'release'>;
   readonly keySlots: Pick<KeySlotStore, 'release'>;
   readonly workflows: WorkflowLookup;
-  readonly giveUp: GiveUp;
+  readonly abandonCreation: AbandonCreation;
   /** Starts the delivery of the callback of a task that has ended without its workflow. Repeatable. */
   readonly owedCallback: (task: string) => Promise<void>;
   /** What else the reconciler mends, in order. */

@@ -71,7 +71,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
       });
       return { charge: closed.charged.toString() };
     }
-    const failed = classified(error ?? (await upstreamWords(task)));
+    const failed = classified(error ?? (await upstreamError(task)));
     await show(task, {
       status: 'failed',
       version: BigInt(finish.version),
@@ -99,7 +99,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
     );
   }
 
-  async function upstreamWords(task: string): Promise<TaskError> {
+  async function upstreamError(task: string): Promise<TaskError> {
     const outcome = (await tasks.find(task))?.outcome;
     if (outcome?.kind !== 'failed') return taskFailures.upstream;
     return { code: 'provider_error', message: outcome.message, ...outcome.failure };

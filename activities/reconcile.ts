@@ -19,7 +19,7 @@ const creationMaxMs = 2 * 60 * 1000;
  */
 export function createReconcileTasks(deps: TaskActivityDeps) {
   const { tasks, workflows, log, now } = deps;
-  const { repairClosed, giveUpCreation, repairOverdue } = createRepairs(deps);
+  const { repairClosed, abandonUnstarted, repairOverdue } = createRepairs(deps);
 
   return async function reconcileTasks(): Promise<ReconcileReport> {
     return withHeartbeat(reconcile());
@@ -46,7 +46,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
     });
     await attempt('unstarted', '', async () => {
       for await (const task of tasks.unstarted(now() - creationMaxMs)) {
-        await attempt('unstarted', task._id, () => giveUpCreation(task));
+        await attempt('unstarted', task._id, () => abandonUnstarted(task));
       }
       return false;
     });
@@ -74,7 +74,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
 
 function createRepairs(deps: TaskActivityDeps) {
   const { tasks, ledger, workflows, log, now } = deps;
-  return { repairClosed, giveUpCreation, repairOverdue };
+  return { repairClosed, abandonUnstarted, repairOverdue };
 
   async function repairClosed(id: string): Promise<boolean> {
     const task = await tasks.find(id);
@@ -92,12 +92,12 @@ function createRepairs(deps: TaskActivityDeps) {
     return closed === 'released';
   }
 
-  async function giveUpCreation({ _id, account, key, unstarted }: TaskDocument): Promise<boolean> {
+  async function abandonUnstarted({ _id, account, key, unstarted }: TaskDocument): Promise<boolean> {
     // The workflow exists and waits for a worker: the task is its own as soon as there is one.
     if (unstarted === undefined || (await workflows.isRunning(_id))) return false;
-    const isGivenUp = await deps.giveUp({ task: _id, account, key, unstarted });
-    if (isGivenUp) log.warn({ task: _id }, 'gave up a creation whose process died');
-    return isGivenUp;
+    const isAbandoned = await deps.abandonCreation({ task: _id, account, key, unstarted });
+    if (isAbandoned) log.warn({ task: _id }, 'gave up a creation whose process died');
+    return isAbandoned;
   }
 
   async function repairOverdue(task: TaskDocument): Promise<boolean> {

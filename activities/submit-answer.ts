@@ -40,7 +40,7 @@ export async function recordRefusal(claim: Claim, error: UpstreamError): Promise
     case 'unavailable': {
       const record = await write(claim, 'not_accepted', failure);
       if (record !== undefined) return resume(record, input, deps);
-      return persistOrGiveUp(input, { ...failure, retryAfterMs: error.retryAfterMs }, deps);
+      return retryOrLeave(input, { ...failure, retryAfterMs: error.retryAfterMs }, deps);
     }
     case 'rejected': {
       const record = await write(claim, 'rejected', failure);
@@ -77,7 +77,7 @@ interface Refusal {
 }
 
 /** Tries the same channel again later, at no cost in history events, or lets the workflow turn to the next one. */
-export async function persistOrGiveUp(
+export async function retryOrLeave(
   input: SubmitInput,
   refusal: Refusal,
   deps: ChannelActivityDeps,

@@ -12,7 +12,7 @@ import { withHeartbeat } from './heartbeat.ts';
 import { openTarget } from './open-target.ts';
 import type { UpstreamTarget } from './open-target.ts';
 import { persistently } from './persistently.ts';
-import { closeAttempt, persistOrGiveUp, recordRefusal, recordStall } from './submit-answer.ts';
+import { closeAttempt, retryOrLeave, recordRefusal, recordStall } from './submit-answer.ts';
 import type { Claim } from './submit-answer.ts';
 import type { SubmitInput, SubmitResult } from './types.ts';
 
@@ -47,7 +47,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
     if (stored === undefined) return refuseWithoutRequest(input);
     const target = targetOf(input, deps);
     if (target instanceof ChannelGoneError) {
-      return persistOrGiveUp(input, { code: 'channel_gone', message: target.message }, deps);
+      return retryOrLeave(input, { code: 'channel_gone', message: target.message }, deps);
     }
     const refusal = await deps.gate.enter({ ...input, submitMs: target.config.timeouts.submit_ms });
     if (refusal !== undefined) return refuseForNow(refusal, input, deps);
@@ -162,7 +162,7 @@ async function refuseForNow(
       return record ?? { kind: 'not_accepted', code };
     }
     case 'circuit_open':
-      return persistOrGiveUp(
+      return retryOrLeave(
         input,
         { code: 'circuit_open', message: refusal.detail, retryAfterMs: refusal.retryAfterMs },
         deps,

@@ -1,5 +1,5 @@
-import { createGiveUp } from './tasks/give-up.ts';
-import type { GiveUp } from './tasks/give-up.ts';
+import { createAbandonCreation } from './tasks/abandon-creation.ts';
+import type { AbandonCreation } from './tasks/abandon-creation.ts';
 import { LRUCache } from 'lru-cache';
 import { defined } from './domain/defined.ts';
 import { randomBytes } from 'node:crypto';
@@ -57,13 +57,19 @@ export async function startApi(core: Core): Promise<RunningApi> {
   };
   const workspaces = await openImageWorkspaces(core.now);
   const imageLeases = openImageLeases(core);
-  const giveUp = createGiveUp({ ...core.stores, ledger: core.ledger });
+  const abandonCreation = createAbandonCreation({ ...core.stores, ledger: core.ledger });
   const abandonments = createAbandonments({
-    giveUp,
+    abandonCreation,
     onError: (err) => core.log.warn({ err }, 'a creation could not be abandoned yet'),
     now: core.now,
   });
-  const deps = appDeps(core, switches, { ...guarded, workspaces, imageLeases, abandonments, giveUp });
+  const deps = appDeps(core, switches, {
+    ...guarded,
+    workspaces,
+    imageLeases,
+    abandonments,
+    abandonCreation,
+  });
   const app = createApp(deps);
   const metrics =
     environment.METRICS_PORT === undefined
@@ -105,7 +111,7 @@ interface Outside {
   readonly workspaces: ImageWorkspaces;
   readonly imageLeases: ImageLeases;
   readonly abandonments: Abandonments;
-  readonly giveUp: GiveUp;
+  readonly abandonCreation: AbandonCreation;
 }
 
 type Switches = ReturnType<typeof createChannelSwitches>;
@@ -142,7 +148,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
         ...stores,
         ledger: core.ledger,
         port,
-        giveUp: guarded.giveUp,
+        abandonCreation: guarded.abandonCreation,
         abandonments: guarded.abandonments,
         overdraftLimit,
         now,

@@ -1,4 +1,4 @@
-import { createGiveUp } from './tasks/give-up.ts';
+import { createAbandonCreation } from './tasks/abandon-creation.ts';
 import { defined } from './domain/defined.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker } from '@temporalio/worker';
@@ -162,7 +162,7 @@ function tasksOptions(
     activities: {
       ...createTaskActivities({
         ...core.stores,
-        giveUp: createGiveUp({ ...core.stores, ledger: core.ledger }),
+        abandonCreation: createAbandonCreation({ ...core.stores, ledger: core.ledger }),
         owedCallback: async (task) => {
           if ((await requests.find(task))?.callbackUrl !== undefined) await redeliver(task);
         },

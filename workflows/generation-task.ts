@@ -47,10 +47,10 @@ export async function generationTask(input: TaskInput): Promise<TaskResult> {
   CancellationScope.current().cancelRequested.catch(() =>
     CancellationScope.nonCancellable(() => requestCancel(run)),
   );
-  return CancellationScope.nonCancellable(() => live(run));
+  return CancellationScope.nonCancellable(() => runTask(run));
 }
 
-async function live(run: TaskRun): Promise<TaskResult> {
+async function runTask(run: TaskRun): Promise<TaskResult> {
   const begun = run.input.revision === 3 ? await claim(run) : await begin(run);
   if (begun !== undefined) return begun;
   const deadline = startDeadline(run);
@@ -60,7 +60,7 @@ async function live(run: TaskRun): Promise<TaskResult> {
   const result = await finish(run, ending);
   deadline.cancel();
   enter(run, 'ended');
-  if (run.input.hasCallback) await callBack(run);
+  if (run.input.hasCallback) await sendCallback(run);
   await condition(allHandlersFinished);
   return result;
 }
@@ -94,7 +94,7 @@ async function claim(run: TaskRun): Promise<TaskResult | undefined> {
 
 async function end(run: TaskRun, result: TaskResult): Promise<TaskResult> {
   enter(run, 'ended', `There is nothing to do: the task is ${result.status}.`);
-  if (result.status !== 'refused' && run.input.hasCallback) await callBack(run);
+  if (result.status !== 'refused' && run.input.hasCallback) await sendCallback(run);
   await condition(allHandlersFinished);
   return result;
 }
@@ -216,7 +216,7 @@ function showEnding({ input, job }: TaskRun, { kind }: FinishOutcome): void {
   ]);
 }
 
-async function callBack(run: TaskRun): Promise<void> {
+async function sendCallback(run: TaskRun): Promise<void> {
   try {
     await callbackActivities().deliverCallback(run.input.task);
   } catch {

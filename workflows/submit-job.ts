@@ -63,7 +63,7 @@ async function submitTo(run: TaskRun, candidate: RouteCandidate, index: number):
   );
   const result = await sendOrWithdraw(run, input);
   if (result === 'withdrawn') return stoppedEnding(run);
-  const found = result.kind === 'ambiguous' ? await lookForLostJob(run, input) : result;
+  const found = result.kind === 'ambiguous' ? await findUnreportedJob(run, input) : result;
   switch (found.kind) {
     case 'accepted':
       run.job = acceptedJob(found, candidate);
@@ -115,7 +115,7 @@ async function sendOrWithdraw(run: TaskRun, input: SubmitInput): Promise<SubmitR
   }
 }
 
-async function lookForLostJob(run: TaskRun, input: SubmitInput): Promise<SubmitResult> {
+async function findUnreportedJob(run: TaskRun, input: SubmitInput): Promise<SubmitResult> {
   describe(run, `The answer of **${input.candidate.channel}** got lost; looking for the job there.`);
   try {
     return await findLostJobOn(input.candidate.channel).findLostJob(input);
@@ -149,7 +149,7 @@ async function decide(run: TaskRun, input: SubmitInput): Promise<Step | 'wait'> 
     version: nextVersion(run),
     ...defined({ adopt: upstreamId }),
   };
-  const found = await lookForLostJob(run, search);
+  const found = await findUnreportedJob(run, search);
   if (found.kind === 'accepted') {
     run.job = acceptedJob(found, input.candidate);
     return undefined;

@@ -72,13 +72,13 @@ async function pollUntilStopped(run: TaskRun, job: AcceptedJob): Promise<PollRes
 /** At the deadline the upstream is asked once more: a result that is there counts. */
 async function endEarly(run: TaskRun, job: AcceptedJob): Promise<FinishOutcome> {
   if (run.stop === 'cancelled') return cancelledEnding;
-  const seen = await lastLook(run, job);
+  const seen = await pollOnceMore(run, job);
   if (seen !== undefined) return seen;
   await cancelUpstream(run, job);
   return run.stop === 'operator' ? operatorEnding : expiredEnding;
 }
 
-async function lastLook(run: TaskRun, job: AcceptedJob): Promise<FinishOutcome | undefined> {
+async function pollOnceMore(run: TaskRun, job: AcceptedJob): Promise<FinishOutcome | undefined> {
   try {
     return endingOf(await lastPollOn(job.candidate.channel).poll(pollInput(run, job, true)), run, job);
   } catch {

@@ -41,7 +41,7 @@ export const admissionMutants: readonly Mutant[] = [
   {
     name: 'give-up-voids',
     breaks: 'Giving a creation up makes its hold impossible.',
-    file: 'src/tasks/give-up.ts',
+    file: 'src/tasks/abandon-creation.ts',
     find: 'neverHeld ? undefined : ledger.void(',
     replace: "neverHeld || task !== '' ? undefined : ledger.void(",
     tests: admission,
@@ -49,9 +49,9 @@ export const admissionMutants: readonly Mutant[] = [
   {
     name: 'give-up-first',
     breaks: 'A try that no longer has the task takes nothing back.',
-    file: 'src/tasks/give-up.ts',
-    find: 'if (!(await tasks.giveUp(task, unstarted))) return false;',
-    replace: 'await tasks.giveUp(task, unstarted);',
+    file: 'src/tasks/abandon-creation.ts',
+    find: 'if (!(await tasks.markAbandoned(task, unstarted))) return false;',
+    replace: 'await tasks.markAbandoned(task, unstarted);',
     tests: admission,
   },
   {
@@ -66,7 +66,7 @@ export const admissionMutants: readonly Mutant[] = [
     name: 'failed-create-gives-its-place-back',
     breaks: 'A create that failed does not count against its key.',
     file: 'src/tasks/admission.ts',
-    find: "if (outcome === 'given_up') await release(request, deps);\n      throw error;",
+    find: "if (outcome === 'abandoned') await release(request, deps);\n      throw error;",
     replace: 'throw error;',
     tests: admission,
   },

@@ -62,7 +62,7 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
     intervalMs: deps.intervalMs ?? intervalMsDefault,
     onError: deps.onError,
   });
-  const openOnes = (target: CircuitTarget): CircuitDocument[] =>
+  const openCircuits = (target: CircuitTarget): CircuitDocument[] =>
     idsOf(target).flatMap((id) => {
       const circuit = known.find(id);
       return circuit?.state === 'open' ? [circuit] : [];
@@ -76,7 +76,7 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
 
   async function succeeded(target: CircuitTarget): Promise<void> {
     for (const id of idsOf(target)) streaks.end(id);
-    for (const circuit of openOnes(target)) {
+    for (const circuit of openCircuits(target)) {
       const { _id, probe_until: _, ...record } = circuit;
       await change(_id, closedAfter(record, now()));
     }
@@ -100,7 +100,7 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
     start: known.start,
     stop: known.stop,
     async enter(target, probeMs) {
-      for (const circuit of openOnes(target)) {
+      for (const circuit of openCircuits(target)) {
         const { until, _id, sign, code } = circuit;
         if (until <= now() && (await store.takeProbe(_id, probeMs))) continue;
         const retryAfterMs = Math.max(until - now(), probeElsewhereMs);
@@ -118,7 +118,7 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
       }
     },
     outage(target) {
-      const circuit = openOnes(target).find(({ until }) => until > now());
+      const circuit = openCircuits(target).find(({ until }) => until > now());
       if (circuit === undefined) return undefined;
       const { channel, credential } = target;
       const seconds = Math.ceil((circuit.until - now()) / 1000);

@@ -83,7 +83,7 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
     return (await store.firstTicket(queue)) === undefined;
   }
 
-  async function someRoom({ others, model }: SlotRequest): Promise<boolean> {
+  async function anyHasRoom({ others, model }: SlotRequest): Promise<boolean> {
     for (const other of others) if (await hasRoom(other, model)) return true;
     return false;
   }
@@ -98,7 +98,7 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       const elsewhere = held.some((slot) => request.others.some((other) => queueOf(other) === slot.queue));
       if (elsewhere) return { kind: 'elsewhere' };
       if (await takeFree(request, limit)) return { kind: 'taken' };
-      if (await someRoom(request)) return { kind: 'elsewhere' };
+      if (await anyHasRoom(request)) return { kind: 'elsewhere' };
       const ms = await queues.nextLookMs(queueOf(request.candidate));
       await racePoint('slots.queue', request.task);
       await queues.enter(request, ms);

@@ -11,7 +11,7 @@ export interface Output {
 }
 
 const missing = '-';
-const cellMaxChars = 60;
+const cellCharactersMax = 60;
 
 export function createOutput(json: boolean, print: (text: string) => void): Output {
   if (json) {
@@ -81,5 +81,5 @@ function formatTime(value: number): string {
 }
 
 function shorten(cell: string): string {
-  return cell.length <= cellMaxChars ? cell : `${cell.slice(0, cellMaxChars - 1)}…`;
+  return cell.length <= cellCharactersMax ? cell : `${cell.slice(0, cellCharactersMax - 1)}…`;
 }

@@ -61,7 +61,7 @@ export async function readOperatingEnvironment(): Promise<NodeJS.ProcessEnv> {
 }
 
 /** Adds to the violations of an operator's own file how to do without it. */
-export function withWayBack(error: unknown, own: string | undefined): unknown {
+export function withLocalOrigin(error: unknown, own: string | undefined): unknown {
   if (!(error instanceof ConfigError) || own === undefined) return error;
   return new ConfigError(error.source, error.violations, [
     `npm start used ${own} because ${own === gatewayFileDefault ? 'it is in this directory' : 'GATEWAY_CONFIG names it'}.`,

@@ -62,7 +62,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-export async function loadOrMakeLocalSettings(dataDir: string): Promise<LocalSettings> {
+export async function loadOrCreateLocalSettings(dataDir: string): Promise<LocalSettings> {
   const found = await readLocalSettings(dataDir);
   if (found !== undefined) return found;
   const made: LocalSettings = {

@@ -16,7 +16,7 @@ export interface AddressRules {
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = readonly [Address, number];
 
-const urlMaxChars = 8192;
+const urlCharactersMax = 8192;
 
 /** Only 80 and 443 below 1024; above that everything but the ports on which unprotected internal services listen. */
 const webPorts = new Set([80, 443]);
@@ -69,7 +69,7 @@ interface UrlContext {
 }
 
 function checkUrl(text: string, context: UrlContext): string | undefined {
-  if (text.length > urlMaxChars) return `It is longer than ${urlMaxChars} characters.`;
+  if (text.length > urlCharactersMax) return `It is longer than ${urlCharactersMax} characters.`;
   // The parser strips these silently; a URL that needs it is a trick or a mistake.
   if (/[\s\p{Cc}\\]/u.test(text)) return 'It contains white space, control characters or a backslash.';
   if (!/^https?:\/\/[^/]/i.test(text)) return 'It must begin with https:// or http:// and a host.';

@@ -1,6 +1,6 @@
-const scrubbedMaxChars = 500;
+const scrubbedCharactersMax = 500;
 /** Longer texts are cut before the patterns run over them. */
-const inputMaxChars = 4_000;
+const inputCharactersMax = 4_000;
 
 const topLevelDomains =
   'com|net|org|io|ai|cn|dev|app|cloud|co|eu|us|uk|de|fr|jp|kr|sg|hk|tw|in|ru|info|biz|xyz|tech|site|online|run|sh|me|tv|' +
@@ -45,11 +45,13 @@ const patterns: readonly (readonly [RegExp, string])[] = [
  * line, at most 500 characters. Not a filter for logs, which hold no upstream words at all.
  */
 export function scrub(text: string): string {
-  const cut = text.slice(0, inputMaxChars);
+  const cut = text.slice(0, inputCharactersMax);
   const clean = patterns.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), cut);
   const line = clean
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .replace(/ {2,}/g, ' ')
     .trim();
-  return line.length > scrubbedMaxChars ? `${line.slice(0, scrubbedMaxChars - 1).trimEnd()}…` : line;
+  return line.length > scrubbedCharactersMax
+    ? `${line.slice(0, scrubbedCharactersMax - 1).trimEnd()}…`
+    : line;
 }

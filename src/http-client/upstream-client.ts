@@ -24,7 +24,7 @@ export interface UpstreamClientOptions {
 /** Outbound HTTP to addresses that the operator configured. */
 export type UpstreamClient = HttpRequest & { close(): Promise<void> };
 
-const bodyMaxBytesDefault = 1024 * 1024;
+const bodyBytesMaxDefault = 1024 * 1024;
 
 /**
  * Keeps connections per origin, never decodes, never redirects, never retries. Fails with UpstreamError only:
@@ -43,7 +43,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   const request: HttpRequest = async (asked) => {
     try {
       const answer = await exchange(agent, await encodeRequest(asked));
-      return await readAnswer(answer, asked.bodyMaxBytes ?? bodyMaxBytesDefault, asked.largeStrings ?? false);
+      return await readAnswer(answer, asked.bodyBytesMax ?? bodyBytesMaxDefault, asked.largeStrings ?? false);
     } catch (error) {
       throw asUpstreamError(error);
     }

@@ -165,7 +165,7 @@ function requestMeta(context: AppContext, body: unknown): RequestMeta {
 
 function writeReply(context: AppContext, reply: Reply): void {
   const { status, headers, mediaType, text, parts, stream, onEnd } = reply;
-  if (onEnd !== undefined) tellEnd(context.res, onEnd);
+  if (onEnd !== undefined) reportEnd(context.res, onEnd);
   context.status = status;
   for (const name in headers) context.set(name, headers[name] ?? '');
   if (status === 304) return;
@@ -191,7 +191,7 @@ function joined(parts: readonly BodyPart[]): Buffer {
 }
 
 /** A caller who hung up while the answer was made has closed the connection already. */
-function tellEnd(response: ServerResponse, onEnd: () => void): void {
+function reportEnd(response: ServerResponse, onEnd: () => void): void {
   if (response.closed || response.destroyed) onEnd();
   else response.once('close', onEnd);
 }

@@ -79,7 +79,7 @@ export function createTaskWatcher(deps: TaskWatcherDeps): TaskWatcher {
         const waiter: Waiter = {
           ...wait,
           until: deps.now() + wait.timeoutMs,
-          giveUp: hangUp,
+          evict: hangUp,
           answer: (task) => {
             places.remove(waiter);
             wait.signal.removeEventListener('abort', hangUp);

@@ -11,7 +11,7 @@ export interface WaitPlaces<Holder extends PlaceHolder> {
 export interface PlaceHolder {
   readonly account: string;
   /** Called when the holder has to go; it is removed by then, or removes itself. */
-  readonly giveUp: () => void;
+  readonly evict: () => void;
 }
 
 export function createWaitPlaces<Holder extends PlaceHolder>(placesMax: number): WaitPlaces<Holder> {
@@ -27,7 +27,7 @@ export function createWaitPlaces<Holder extends PlaceHolder>(placesMax: number):
       for (const own of perAccount.values()) if (own.size > largest.size) largest = own;
       if ((perAccount.get(account)?.size ?? 0) + 1 >= largest.size) return false;
       const [oldest] = largest;
-      oldest?.giveUp();
+      oldest?.evict();
       return true;
     },
 

@@ -45,7 +45,7 @@ export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
   const errors = results.flatMap((result) =>
     result.status === 'rejected' ? [asUpstreamError(result.reason, candidate)] : [],
   );
-  return { kind: 'failed', error: gravest(errors) };
+  return { kind: 'failed', error: mostSevere(errors) };
 }
 
 function contextOf({ channel, candidate, request }: ChannelCall, signal: AbortSignal) {
@@ -80,7 +80,7 @@ const gravity: Record<UpstreamOutcome, number> = {
   not_sent: 0,
 };
 
-function gravest(errors: readonly UpstreamError[]): UpstreamError {
+function mostSevere(errors: readonly UpstreamError[]): UpstreamError {
   const [first] = errors.toSorted((a, b) => gravity[b.outcome] - gravity[a.outcome]);
   return first ?? new UpstreamError('ambiguous', 'The channel said nothing.', { code: 'no_answer' });
 }

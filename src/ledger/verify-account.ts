@@ -43,32 +43,33 @@ export function createAccountCheck(account: string, report: Report): AccountChec
   let last: Head = emptyHead;
 
   function next(stored: LedgerEntry): void {
-    const complain: Complain = (invariant, message) =>
+    const onViolation: OnViolation = (invariant, message) =>
       report({
         invariant,
         account,
         ...defined({ task: stored.task }),
         message: `${stored._id}: ${message}`,
       });
-    const entry = readIntegers(stored, last, complain);
+    const entry = readIntegers(stored, last, onViolation);
     if (entry.seq !== last.seq + 1n || entry._id !== entryId(account, entry.seq)) {
-      complain('sequence_without_gap', `seq ${entry.seq} follows ${last.seq}`);
+      onViolation('sequence_without_gap', `seq ${entry.seq} follows ${last.seq}`);
     }
     if (entry.prev_hash !== last.hash) {
-      complain('hash_chain_intact', 'prev_hash is not the hash of the entry before');
+      onViolation('hash_chain_intact', 'prev_hash is not the hash of the entry before');
     }
-    if (entry.hash !== hashEntry(entry)) complain('hash_chain_intact', 'the content does not have this hash');
+    if (entry.hash !== hashEntry(entry))
+      onViolation('hash_chain_intact', 'the content does not have this hash');
     const shape = shapeFault(entry);
-    if (shape !== undefined) complain(shape.invariant, shape.message);
-    const change = replay(entry, open, complain);
-    if (change !== undefined) compareBalances(entry, last, change, complain);
+    if (shape !== undefined) onViolation(shape.invariant, shape.message);
+    const change = replay(entry, open, onViolation);
+    if (change !== undefined) compareBalances(entry, last, change, onViolation);
     last = entry;
   }
 
   return { next, ...open };
 }
 
-type Complain = (invariant: Invariant, message: string) => void;
+type OnViolation = (invariant: Invariant, message: string) => void;
 
 interface OpenTasks {
   readonly openHolds: Map<string, Micros>;
@@ -76,11 +77,11 @@ interface OpenTasks {
 }
 
 /** A hand that edits MongoDB may leave doubles and strings: told, and read as what the chain expects. */
-function readIntegers(entry: LedgerEntry, last: Head, complain: Complain): LedgerEntry {
+function readIntegers(entry: LedgerEntry, last: Head, onViolation: OnViolation): LedgerEntry {
   const read = (name: 'seq' | 'amount' | 'available' | 'held', otherwise: bigint): bigint => {
     const value: unknown = entry[name];
     if (typeof value === 'bigint') return value;
-    complain('balances_equal_chain', `${name} is not an int64`);
+    onViolation('balances_equal_chain', `${name} is not an int64`);
     return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : otherwise;
   };
   return {
@@ -93,7 +94,7 @@ function readIntegers(entry: LedgerEntry, last: Head, complain: Complain): Ledge
 }
 
 /** Follows the entry's task, and tells how the balances must change; undefined: that cannot be told. */
-function replay(entry: LedgerEntry, open: OpenTasks, complain: Complain): Change | undefined {
+function replay(entry: LedgerEntry, open: OpenTasks, onViolation: OnViolation): Change | undefined {
   const { kind, amount } = entry;
   const task = entry.task ?? '';
   switch (kind) {
@@ -101,44 +102,45 @@ function replay(entry: LedgerEntry, open: OpenTasks, complain: Complain): Change
     case 'adjust':
       return { available: amount, held: 0n };
     case 'hold':
-      if (open.openHolds.has(task)) complain('one_hold_and_one_close', 'a second hold');
+      if (open.openHolds.has(task)) onViolation('one_hold_and_one_close', 'a second hold');
       open.openHolds.set(task, amount);
       return { available: -amount, held: amount };
     case 'void':
-      if (open.openHolds.has(task)) complain('one_hold_and_one_close', 'a void beside a hold');
+      if (open.openHolds.has(task)) onViolation('one_hold_and_one_close', 'a void beside a hold');
       return { available: 0n, held: 0n };
     case 'settle':
     case 'release': {
       const hold = open.openHolds.get(task);
       if (hold === undefined) {
-        complain('one_hold_and_one_close', `a ${kind} without an open hold`);
+        onViolation('one_hold_and_one_close', `a ${kind} without an open hold`);
         return undefined;
       }
       open.openHolds.delete(task);
       if (kind === 'release' ? amount !== hold : amount > hold) {
-        complain('balances_equal_chain', `a ${kind} of ${amount} on a hold of ${hold}`);
+        onViolation('balances_equal_chain', `a ${kind} of ${amount} on a hold of ${hold}`);
       }
       if (entry.excess !== undefined) open.owedExtras.set(task, entry.excess);
       return { available: kind === 'settle' ? hold - amount : hold, held: -hold };
     }
     case 'charge_extra': {
       const owed = open.owedExtras.get(task) ?? 0n;
-      if (owed !== amount) complain('settled_in_full', `a charge_extra of ${amount}, where ${owed} is owed`);
+      if (owed !== amount)
+        onViolation('settled_in_full', `a charge_extra of ${amount}, where ${owed} is owed`);
       open.owedExtras.delete(task);
       return { available: -amount, held: 0n };
     }
     default:
       kind satisfies never;
-      complain('balances_equal_chain', `unknown kind ${String(kind)}`);
+      onViolation('balances_equal_chain', `unknown kind ${String(kind)}`);
       return undefined;
   }
 }
 
-function compareBalances(entry: LedgerEntry, last: Head, change: Change, complain: Complain): void {
+function compareBalances(entry: LedgerEntry, last: Head, change: Change, onViolation: OnViolation): void {
   const available = last.available + change.available;
   const held = last.held + change.held;
   if (entry.available === available && entry.held === held) return;
-  complain(
+  onViolation(
     'balances_equal_chain',
     `available ${entry.available}, held ${entry.held}; the chain gives ${available} and ${held}`,
   );

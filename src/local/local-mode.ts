@@ -9,9 +9,9 @@ import {
   ownGatewayFile,
   simulatorApiKey,
   simulatorPort,
-  withWayBack,
+  withLocalOrigin,
 } from '../config/local-mode.ts';
-import { loadOrMakeLocalSettings, saveLocalSettings } from '../config/local-settings.ts';
+import { loadOrCreateLocalSettings, saveLocalSettings } from '../config/local-settings.ts';
 import type { LocalSettings } from '../config/local-settings.ts';
 import { messageOf } from '../domain/caught.ts';
 import { adapters, providers } from '../providers/index.ts';
@@ -129,7 +129,7 @@ function readPlan(): Plan {
     const file = variables['GATEWAY_CONFIG'] ?? '';
     return { environment, dataDir, own, config: loadGatewayConfig(file, variables, adapters) };
   } catch (error) {
-    throw withWayBack(error, own);
+    throw withLocalOrigin(error, own);
   }
 }
 
@@ -168,7 +168,7 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
   const lock = await lockDataDir(dataDir);
   started.push({ stop: () => lock.release() });
   const options = { dataDir, report: display.report, environment: rawEnvironment() };
-  const settings = await loadOrMakeLocalSettings(dataDir);
+  const settings = await loadOrCreateLocalSettings(dataDir);
   const [servers, simulatorUrl] = await Promise.all([
     startServers(environment, options, started),
     own === undefined ? startLocalSimulator(dataDir, started) : undefined,

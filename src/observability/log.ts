@@ -46,7 +46,7 @@ const factNames = [
 ] as const; // prettier-ignore
 const listed: ReadonlySet<string> = new Set(factNames);
 
-const textMaxChars = 2_000;
+const textCharactersMax = 2_000;
 const listItemsMax = 50;
 const causesMax = 3;
 
@@ -148,7 +148,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
 
 /** For our own eyes only, and still without keys, signed queries and base64. Cut at 2,000 characters. */
 export function scrubForLog(text: string): string {
-  const cut = text.length > textMaxChars ? `${text.slice(0, textMaxChars)}…` : text;
+  const cut = text.length > textCharactersMax ? `${text.slice(0, textCharactersMax)}…` : text;
   return patterns.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), cut);
 }
 

@@ -249,7 +249,7 @@ export interface HttpRequestOptions {
   readonly form?: FormData;
   readonly signal: AbortSignal;
   /** Answers larger than this are errors. Default 1 MiB. */
-  readonly bodyMaxBytes?: number;
+  readonly bodyBytesMax?: number;
   /**
    * Long strings of the answer's `json` are LargeText (src/providers/shared/large-json.ts): the bytes that came, not copied; `text` is
    * empty.

@@ -33,12 +33,12 @@ export function taskCreation(tasks: Collection<TaskDocument>) {
     },
 
     /** False: the workflow or another try of the creation has the task by now. Repeatable. */
-    async giveUp(id: string, unstarted: string): Promise<boolean> {
+    async markAbandoned(id: string, unstarted: string): Promise<boolean> {
       const given = await tasks.updateOne({ _id: id, unstarted }, { $set: { given_up: true } });
       return given.matchedCount === 1;
     },
 
-    async removeGivenUp(id: string): Promise<void> {
+    async removeAbandoned(id: string): Promise<void> {
       await tasks.deleteOne({ _id: id, given_up: true });
     },
 

@@ -1,7 +1,7 @@
-import type { Creation, GiveUp } from './give-up.ts';
+import type { Creation, AbandonCreation } from './abandon-creation.ts';
 
 export interface AbandonmentsDeps {
-  readonly giveUp: GiveUp;
+  readonly abandonCreation: AbandonCreation;
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
 }
@@ -29,7 +29,7 @@ export function createAbandonments(deps: AbandonmentsDeps): Abandonments {
     isBusy = true;
     for (const [key, { creation, until }] of waiting) {
       try {
-        await deps.giveUp(creation);
+        await deps.abandonCreation(creation);
         waiting.delete(key);
       } catch (error) {
         // The others behind it do not wait for it.

@@ -13,7 +13,7 @@ import type { RequestRecord, RequestStore } from '../store/requests.ts';
 import { unstartedSince } from '../store/task-document.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { Abandonments } from './abandonments.ts';
-import type { Creation, GiveUp } from './give-up.ts';
+import type { Creation, AbandonCreation } from './abandon-creation.ts';
 import type { TaskPort } from './task-port.ts';
 
 export interface AdmissionDeps {
@@ -22,7 +22,7 @@ export interface AdmissionDeps {
   readonly ledger: Pick<Ledger, 'hold'>;
   readonly keySlots: Pick<KeySlotStore, 'take' | 'release'>;
   readonly port: Pick<TaskPort, 'start'>;
-  readonly giveUp: GiveUp;
+  readonly abandonCreation: AbandonCreation;
   readonly abandonments: Pick<Abandonments, 'add'>;
   /** Micro-units by which an account may go below zero. */
   readonly overdraftLimit: (account: string) => Promise<bigint>;
@@ -39,8 +39,8 @@ export interface AdmissionRequest {
   readonly concurrentTasks?: number;
 }
 
-/** `given_up`: this task id can no longer be used; nothing was created under it. */
-export type AdmissionResult = { readonly state: 'admitted' } | { readonly state: 'given_up' };
+/** `abandoned`: this task id can no longer be used; nothing was created under it. */
+export type AdmissionResult = { readonly state: 'admitted' } | { readonly state: 'abandoned' };
 
 export type Admit = (request: AdmissionRequest) => Promise<AdmissionResult>;
 
@@ -49,7 +49,7 @@ const slowAfterMs = 60_000;
 
 /**
  * Projection and request, then the hold, then the workflow. Every step may be repeated, by this try or by another one
- * with the same task id, and every failure gives up what is there (`createGiveUp`). The projection comes first, because
+ * with the same task id, and every failure gives up what is there (`createAbandonCreation`). The projection comes first, because
  * it is what a reconciler finds if this process dies: no hold is taken without it. Throws GatewayError; then nothing
  * is left.
  */
@@ -63,15 +63,15 @@ export function createAdmit(deps: AdmissionDeps): Admit {
       await takeKeySlot(request, deps);
       const documents = await writeDocuments(request, unstarted, deps);
       if (documents === 'started') return { state: 'admitted' };
-      if (documents === 'given_up') {
+      if (documents === 'abandoned') {
         // Nobody runs this task any more, so nobody else gives back the slot that this try has taken for it.
         await release(request, deps);
-        return { state: 'given_up' };
+        return { state: 'abandoned' };
       }
       return await holdAndStart(request, creation, deps);
     } catch (error) {
       const neverHeld = request.isFirst && isRefusal(error);
-      if (await isStartedAfterGivingUp({ ...creation, neverHeld }, request, deps))
+      if (await isStartedAfterAbandoning({ ...creation, neverHeld }, request, deps))
         return { state: 'admitted' };
       throw error;
     }
@@ -108,7 +108,7 @@ async function writeDocuments(
   { input, record }: AdmissionRequest,
   unstarted: string,
   deps: AdmissionDeps,
-): Promise<'ours' | 'started' | 'given_up'> {
+): Promise<'ours' | 'started' | 'abandoned'> {
   const { task: id, account, key, kind, model, createdAt, deadlineAt } = input;
   const hold = BigInt(input.hold);
   const [inserted] = await Promise.all([
@@ -117,7 +117,7 @@ async function writeDocuments(
   ]);
   await racePoint('admission.claimed', id);
   if (inserted || (await deps.tasks.takeOver(id, unstarted))) return 'ours';
-  return (await isStarted(id, deps)) ? 'started' : 'given_up';
+  return (await isStarted(id, deps)) ? 'started' : 'abandoned';
 }
 
 async function writeRequest(
@@ -145,8 +145,8 @@ async function holdAndStart(
   const since = deps.now();
   const input = await hold(request, deps);
   if (input === undefined) {
-    await isStartedAfterGivingUp(creation, request, deps);
-    return { state: 'given_up' };
+    await isStartedAfterAbandoning(creation, request, deps);
+    return { state: 'abandoned' };
   }
   await racePoint('admission.held', input.task);
   await deps.port.start(input);
@@ -189,13 +189,13 @@ function basisOf(text: string | undefined): PriceBasis | undefined {
 }
 
 /** Gives up what this try has written. True: the workflow has the task already, by an earlier try. */
-async function isStartedAfterGivingUp(
+async function isStartedAfterAbandoning(
   creation: Creation,
   request: AdmissionRequest,
   deps: AdmissionDeps,
 ): Promise<boolean> {
   try {
-    if (await deps.giveUp(creation)) return false;
+    if (await deps.abandonCreation(creation)) return false;
     const found = await deps.tasks.find(creation.task);
     // Of a creation that is gone nobody else gives the slot back. Of another try of it, the slot is its own by now.
     if (found === undefined) await release(request, deps);

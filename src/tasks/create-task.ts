@@ -106,7 +106,7 @@ async function admitClaimed(
     isFirst: claim.first,
     ...defined({ concurrentTasks: caller.concurrentTasks }),
   });
-  if (admitted.state === 'given_up') return undefined;
+  if (admitted.state === 'abandoned') return undefined;
   const created = { id: task, model: plan.model.id, createdAt, warnings, replayed: !claim.first };
   // An earlier try, or a simultaneous one, may have been the one that created it.
   return claim.first ? created : { ...created, ...(await findCreated(task, deps)) };

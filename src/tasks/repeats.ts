@@ -147,7 +147,7 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   async function recordRetry(fresh: RepeatClaim, retries: number): Promise<Recorded> {
     const earlier = retries > 0 ? await store.find(fresh.id) : undefined;
     if (earlier !== undefined) return { earlier, recorded: Promise.resolve() };
-    return { earlier, recorded: quietly(fresh, deps, () => store.replace(fresh)) };
+    return { earlier, recorded: logFailure(fresh, deps, () => store.replace(fresh)) };
   }
 }
 
@@ -179,7 +179,7 @@ function openClaim(name: RepeatName, recorded: Promise<void>, deps: RepeatsDeps)
   }, renewEveryMs).unref();
   const close = async (write: () => Promise<void>): Promise<void> => {
     await recorded;
-    await quietly(name, deps, write);
+    await logFailure(name, deps, write);
     clearInterval(timer);
   };
   return {
@@ -198,7 +198,7 @@ function openClaim(name: RepeatName, recorded: Promise<void>, deps: RepeatsDeps)
 }
 
 /** An answer never fails because its record does. */
-async function quietly(
+async function logFailure(
   { made }: RepeatName,
   { log }: RepeatsDeps,
   write: () => Promise<void>,

@@ -29,7 +29,7 @@ describe('claimTask', () => {
     const input = await world.newTask();
     const before = await world.stores.tasks.find(input.task);
     expect(await world.tasks().claimTask(input, version)).toEqual({ state: 'open' });
-    expect(await world.stores.tasks.giveUp(input.task, before?.unstarted ?? '')).toBe(false);
+    expect(await world.stores.tasks.markAbandoned(input.task, before?.unstarted ?? '')).toBe(false);
     // The local activity may be run again before anything else has happened.
     expect(await world.tasks().claimTask(input, version)).toEqual({ state: 'open' });
   });
@@ -37,11 +37,11 @@ describe('claimTask', () => {
   it('finds nothing where the creation was given up, at whatever step of that', async () => {
     const input = await world.newTask();
     const { unstarted } = (await world.stores.tasks.find(input.task)) ?? {};
-    await world.stores.tasks.giveUp(input.task, unstarted ?? '');
+    await world.stores.tasks.markAbandoned(input.task, unstarted ?? '');
     expect(await world.tasks().claimTask(input, version)).toEqual({ state: 'given_up' });
     await world.ledger.void({ account: input.account, task: input.task });
     expect(await world.tasks().claimTask(input, version)).toEqual({ state: 'given_up' });
-    await world.stores.tasks.removeGivenUp(input.task);
+    await world.stores.tasks.removeAbandoned(input.task);
     expect(await world.tasks().claimTask(input, version)).toEqual({ state: 'given_up' });
     expect(await world.stores.tasks.find(input.task)).toBeUndefined();
   });

@@ -46,7 +46,7 @@ describe('a creation whose process died', () => {
   it('that was half given up is given up entirely', async () => {
     const { task, account } = await world.newTask();
     const { unstarted } = (await world.stores.tasks.find(task)) ?? {};
-    await world.stores.tasks.giveUp(task, unstarted ?? '');
+    await world.stores.tasks.markAbandoned(task, unstarted ?? '');
     await reconcileAfter(3 * minute);
     expect([await heldBy(account), await world.stores.tasks.find(task)]).toEqual([0n, undefined]);
   });

@@ -10,7 +10,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { createStores, ensureStoreIndexes } from '../../src/store/stores.ts';
 import type { Stores } from '../../src/store/stores.ts';
-import { createGiveUp } from '../../src/tasks/give-up.ts';
+import { createAbandonCreation } from '../../src/tasks/abandon-creation.ts';
 import { openDatabase } from '../capacity/support.ts';
 
 /** The activities of the `tasks` and `callbacks` queues on a real MongoDB; what they ask Temporal is the test's. */
@@ -70,7 +70,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
               ? Promise.reject(new Error(`Temporal does not tell about ${id}`))
               : Promise.resolve(workflows.running.has(id)),
         },
-        giveUp: createGiveUp({ ...stores, ledger }),
+        abandonCreation: createAbandonCreation({ ...stores, ledger }),
         owedCallback: async (task) => void owed.push(task),
         upkeep: [],
         log,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { loadGatewayConfig } from '../../src/config/gateway-file.ts';
-import { localEnvironment, withWayBack } from '../../src/config/local-mode.ts';
+import { localEnvironment, withLocalOrigin } from '../../src/config/local-mode.ts';
 import { adapters } from '../../src/providers/index.ts';
 
 const settings = {
@@ -58,18 +58,18 @@ describe('a broken file of the operator', () => {
   const broken = new ConfigError('x', ['currency: required']);
 
   it('says how to return to the simulator', () => {
-    expect(withWayBack(broken, 'gateway.yaml')).toMatchObject({
+    expect(withLocalOrigin(broken, 'gateway.yaml')).toMatchObject({
       violations: broken.violations,
       message: expect.stringMatching(/1 problem\(s\)[\s\S]*return to the simulator, rename or remove it/),
     });
-    expect(withWayBack(broken, '/own/file.yaml')).toMatchObject({
+    expect(withLocalOrigin(broken, '/own/file.yaml')).toMatchObject({
       message: expect.stringContaining('unset GATEWAY_CONFIG'),
     });
   });
 
   it('leaves errors of anything else alone', () => {
-    expect(withWayBack(broken, undefined)).toBe(broken);
+    expect(withLocalOrigin(broken, undefined)).toBe(broken);
     const other = new Error('x');
-    expect(withWayBack(other, 'gateway.yaml')).toBe(other);
+    expect(withLocalOrigin(other, 'gateway.yaml')).toBe(other);
   });
 });

@@ -302,10 +302,10 @@ describe('ambiguous', () => {
       response.end('x'.repeat(1000));
     });
     for (const { origin } of [announced, chunked]) {
-      const asked = client()({ method: 'GET', url: origin, signal: soon(), bodyMaxBytes: 1999 });
+      const asked = client()({ method: 'GET', url: origin, signal: soon(), bodyBytesMax: 1999 });
       expect(await outcome(asked)).toEqual(['ambiguous', 'answer_too_large', 200]);
     }
-    const fits = await client()({ method: 'GET', url: chunked.origin, signal: soon(), bodyMaxBytes: 2000 });
+    const fits = await client()({ method: 'GET', url: chunked.origin, signal: soon(), bodyBytesMax: 2000 });
     expect(fits.text).toHaveLength(2000);
   });
 

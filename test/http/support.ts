@@ -11,7 +11,7 @@ import { createAbandonments } from '../../src/tasks/abandonments.ts';
 import { createAdmit } from '../../src/tasks/admission.ts';
 import { createRepeats } from '../../src/tasks/repeats.ts';
 import { createTaskService } from '../../src/tasks/create-task.ts';
-import { createGiveUp } from '../../src/tasks/give-up.ts';
+import { createAbandonCreation } from '../../src/tasks/abandon-creation.ts';
 import { noMediaUrl } from '../../src/domain/stored-media.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { AppDeps } from '../../src/http/app.ts';
@@ -165,7 +165,7 @@ async function openWorld(
   const secrets = createSecrets(randomBytes(32));
   const ledger = createLedger({ collection: ledgerCollection(mongo.db), now });
   const port = createTestPort({ tasks: stores.tasks, ledger, now });
-  const giveUp = createGiveUp({ ...stores, ledger });
+  const abandonCreation = createAbandonCreation({ ...stores, ledger });
   const config = parseGatewayConfig(yaml, 'test.yaml', { environment: {}, providerNames: ['test'] });
   const servers: RunningHttpServer[] = [];
 
@@ -203,8 +203,8 @@ async function openWorld(
           ...stores,
           ledger,
           port,
-          giveUp,
-          abandonments: createAbandonments({ giveUp, onError: () => undefined, now }),
+          abandonCreation,
+          abandonments: createAbandonments({ abandonCreation, onError: () => undefined, now }),
           overdraftLimit: async (account) => (await stores.accounts.find(account))?.overdraft_limit ?? 0n,
           now,
           randomBytes,

@@ -265,17 +265,17 @@ describe('a caller who hangs up', () => {
     const account = await gateway.account();
     let arrived: () => void = () => undefined;
     const sent = new Promise<void>((resolve) => (arrived = resolve));
-    let goOn: () => void = () => undefined;
+    let respond: () => void = () => undefined;
     first.answer = (call, response) => {
       arrived();
-      goOn = () => sendImages(call, response);
+      respond = () => sendImages(call, response);
     };
     const controller = new AbortController();
     const lost = hangingCall(account, controller.signal);
     await sent;
     controller.abort();
     await lost;
-    goOn();
+    respond();
     await expect.poll(() => account.balance()).toMatchObject({ available: '99.960000', held: '0.000000' });
   });
 
@@ -283,17 +283,17 @@ describe('a caller who hangs up', () => {
     const account = await gateway.account();
     let arrived: () => void = () => undefined;
     const sent = new Promise<void>((resolve) => (arrived = resolve));
-    let goOn: () => void = () => undefined;
+    let respond: () => void = () => undefined;
     first.answer = (call, response) => {
       arrived();
-      goOn = () => refuse(500, 'server_error', 'boom')(call, response);
+      respond = () => refuse(500, 'server_error', 'boom')(call, response);
     };
     const controller = new AbortController();
     const lost = hangingCall(account, controller.signal);
     await sent;
     controller.abort();
     await lost;
-    goOn();
+    respond();
     await expect.poll(() => account.balance()).toMatchObject(untouched);
   });
 });

@@ -41,31 +41,31 @@ describe('a creation', () => {
   it('is not given up by a try that another one has taken over from', async () => {
     const id = await newTask({ unstarted });
     expect(await tasks.takeOver(id, '00000000000002-second')).toBe(true);
-    expect(await tasks.giveUp(id, unstarted)).toBe(false);
+    expect(await tasks.markAbandoned(id, unstarted)).toBe(false);
     expect(await read(id)).not.toHaveProperty('given_up');
-    expect(await tasks.giveUp(id, '00000000000002-second')).toBe(true);
+    expect(await tasks.markAbandoned(id, '00000000000002-second')).toBe(true);
   });
 
   it('is neither given up nor taken over once the workflow has claimed the task', async () => {
     const id = await newTask({ unstarted });
     expect(await tasks.claim(id, 5n)).toMatchObject({ unstarted });
-    expect(await tasks.giveUp(id, unstarted)).toBe(false);
+    expect(await tasks.markAbandoned(id, unstarted)).toBe(false);
     expect(await tasks.takeOver(id, '00000000000002-second')).toBe(false);
     expect(await read(id)).toMatchObject({ hold: 5n });
   });
 
   it('that was given up is neither claimed nor taken over, and is removed', async () => {
     const id = await newTask({ unstarted });
-    expect(await tasks.giveUp(id, unstarted)).toBe(true);
+    expect(await tasks.markAbandoned(id, unstarted)).toBe(true);
     expect(await tasks.takeOver(id, '00000000000002-second')).toBe(false);
     expect(await tasks.claim(id, 5n)).toBeUndefined();
-    await tasks.removeGivenUp(id);
+    await tasks.removeAbandoned(id);
     expect(await tasks.find(id)).toBeUndefined();
   });
 
   it('that was not given up, or was sent, is not removed', async () => {
     const id = await newTask({ unstarted });
-    await tasks.removeGivenUp(id);
+    await tasks.removeAbandoned(id);
     await submit(id, 5n);
     await tasks.removeUnadmitted(id);
     expect(await read(id)).toMatchObject({ status: 'submitted' });

@@ -5,7 +5,7 @@ import { ledgerCollection } from '../../src/ledger/collection.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
 import type { Mongo } from '../../src/store/mongo.ts';
-import { createGiveUp } from '../../src/tasks/give-up.ts';
+import { createAbandonCreation } from '../../src/tasks/abandon-creation.ts';
 import { useHttpWorld } from '../http/support.ts';
 import type { TestAccount } from '../http/support.ts';
 import { databaseUri } from '../support/run-servers.ts';
@@ -35,11 +35,11 @@ async function tasksOf(account: TestAccount): Promise<readonly { id: string; sta
 /** What the reconciler, another process, does with a creation whose process died. */
 async function reconcile(account: TestAccount): Promise<boolean[]> {
   const ledger = createLedger({ collection: ledgerCollection(mongo.db), now: Date.now });
-  const giveUp = createGiveUp({ ...world.stores, ledger });
+  const abandonCreation = createAbandonCreation({ ...world.stores, ledger });
   const given: boolean[] = [];
   for await (const task of world.stores.tasks.unstarted(Date.now() + world.clock.aheadMs)) {
     if (task.account !== account.id || task.unstarted === undefined) continue;
-    given.push(await giveUp({ task: task._id, account: account.id, unstarted: task.unstarted }));
+    given.push(await abandonCreation({ task: task._id, account: account.id, unstarted: task.unstarted }));
   }
   return given;
 }
@@ -134,7 +134,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     await paused.reached;
     const [task] = await tasksOf(account);
     const { _id = '', unstarted = '' } = (await world.stores.tasks.find(task?.id ?? '')) ?? {};
-    expect(await world.stores.tasks.giveUp(_id, unstarted)).toBe(true);
+    expect(await world.stores.tasks.markAbandoned(_id, unstarted)).toBe(true);
     const again = await account.create({}, keyed('half'));
     expect(again.status).toBe(200);
     expect(again.body.id).not.toBe(_id);
@@ -219,16 +219,18 @@ it('while MongoDB refuses to give a creation up, it is tried again until it does
   expect((await account.create()).status).toBe(200);
 });
 
-/** One `giveUp` fails as on a database that is away. */
-function breakOnce(tasks: { giveUp: (id: string, unstarted: string) => Promise<boolean> }): () => void {
-  const { giveUp } = tasks;
+/** One `markAbandoned` fails as on a database that is away. */
+function breakOnce(tasks: {
+  markAbandoned: (id: string, unstarted: string) => Promise<boolean>;
+}): () => void {
+  const { markAbandoned } = tasks;
   let failures = 0;
-  tasks.giveUp = (...call) => {
+  tasks.markAbandoned = (...call) => {
     failures += 1;
-    return failures === 1 ? Promise.reject(new Error('away')) : giveUp(...call);
+    return failures === 1 ? Promise.reject(new Error('away')) : markAbandoned(...call);
   };
   return () => {
     expect(failures).toBeGreaterThanOrEqual(1);
-    tasks.giveUp = giveUp;
+    tasks.markAbandoned = markAbandoned;
   };
 }

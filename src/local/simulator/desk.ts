@@ -66,8 +66,8 @@ export class Desk {
     const { stage, request } = exchange;
     statistics.count(countedAs[stage]);
     const { model = '', prompt = '' } = tasks[0] ?? {};
-    const struck = faults.onLater({ ...this.#exchange(stage, request), model, prompt }, tasks);
-    return disturb(struck, this.problems, () => act(struck));
+    const applied = faults.onLater({ ...this.#exchange(stage, request), model, prompt }, tasks);
+    return disturb(applied, this.problems, () => act(applied));
   }
 
   #exchange(stage: Stage, { headers, method, path }: WireRequest) {

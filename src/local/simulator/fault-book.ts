@@ -29,12 +29,12 @@ export interface Exchange {
 
 const rulesMax = 1000;
 const countersMax = 20_000;
-const counterKeyChars = 400;
+const counterKeyCharacters = 400;
 
 /** Decides which faults strike an exchange, and counts those that strike a limited number of times. */
 export class FaultBook {
   readonly #rules: { rule: FaultRule; fault: Fault; left: number }[] = [];
-  readonly #struck = new Map<string, number>();
+  readonly #applied = new Map<string, number>();
 
   add(rule: FaultRule): void {
     if (this.#rules.length >= rulesMax) throw new Error(`At most ${rulesMax} fault rules.`);
@@ -47,14 +47,14 @@ export class FaultBook {
 
   clear(): void {
     this.#rules.length = 0;
-    this.#struck.clear();
+    this.#applied.clear();
   }
 
   /** Faults of a create: what strikes now, and what the task will carry. The model comes back without its suffixes. */
   onCreate(exchange: Exchange, texts: readonly string[]): { model: string; now: FaultSet; task: FaultSet } {
     const split = splitModel(exchange.model);
     const named = [...split.faults, ...inHeader(exchange.header), ...texts.flatMap(faultsInText)];
-    const counted = exchange.prompt.slice(0, counterKeyChars);
+    const counted = exchange.prompt.slice(0, counterKeyCharacters);
     const now = named.filter((fault) => fault.stage === 'create' && this.#take(fault, counted));
     const task = named.filter((fault) => fault.stage !== 'create');
     for (const fault of this.#byRule({ ...exchange, model: split.model }, ['create', 'task', 'callback'])) {
@@ -68,7 +68,7 @@ export class FaultBook {
     exchange: Exchange,
     tasks: readonly { id: string; faults?: readonly string[] | undefined }[],
   ): FaultSet {
-    const struck = [
+    const applied = [
       ...inHeader(exchange.header).filter(({ stage }) => stage === 'create' || stage === exchange.stage),
       ...this.#byRule(exchange, [exchange.stage]),
     ];
@@ -77,35 +77,35 @@ export class FaultBook {
       for (const fault of FaultSet.of(faults).all) {
         const concerned =
           fault.stage === exchange.stage || (fault.stage === 'poll' && exchange.stage === 'list');
-        if (concerned && this.#take(fault, id)) struck.push(fault);
+        if (concerned && this.#take(fault, id)) applied.push(fault);
       }
     }
-    return struck.length === 0 ? noFaults : new FaultSet(struck);
+    return applied.length === 0 ? noFaults : new FaultSet(applied);
   }
 
   #byRule(exchange: Exchange, stages: readonly Stage[]): Fault[] {
-    const struck: Fault[] = [];
+    const applied: Fault[] = [];
     for (const entry of this.#rules) {
       if (entry.left <= 0 || !stages.includes(entry.fault.stage) || !matches(entry.rule.match, exchange))
         continue;
       entry.left -= 1;
-      struck.push(entry.fault);
+      applied.push(entry.fault);
     }
-    return struck;
+    return applied;
   }
 
   #take(fault: Fault, subject: string): boolean {
     if (fault.times === undefined) return true;
     const key = `${fault.source}|${subject}`;
-    const struck = this.#struck.get(key) ?? 0;
-    if (struck >= fault.times) return false;
-    if (struck === 0 && this.#struck.size >= countersMax) {
-      for (const oldest of this.#struck.keys()) {
-        this.#struck.delete(oldest);
+    const applied = this.#applied.get(key) ?? 0;
+    if (applied >= fault.times) return false;
+    if (applied === 0 && this.#applied.size >= countersMax) {
+      for (const oldest of this.#applied.keys()) {
+        this.#applied.delete(oldest);
         break;
       }
     }
-    this.#struck.set(key, struck + 1);
+    this.#applied.set(key, applied + 1);
     return true;
   }
 }

@@ -16,7 +16,7 @@ export interface PromptCounts {
 }
 
 const promptsMax = 50_000;
-const promptChars = 500;
+const promptCharacters = 500;
 
 /** What was asked of the simulator, so that a test can count the upstream submissions of one gateway task. */
 export class Statistics {
@@ -33,7 +33,7 @@ export class Statistics {
 
   countPrompt(what: keyof PromptCounts, prompt: string): void {
     this.#counts[what] += 1;
-    const key = prompt.slice(0, promptChars);
+    const key = prompt.slice(0, promptCharacters);
     const known = this.#prompts.get(key);
     if (known !== undefined) {
       known[what] += 1;

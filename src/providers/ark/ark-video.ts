@@ -27,7 +27,7 @@ import type { VideoRequest } from '../../domain/request.ts';
 const tasksPath = '/contents/generations/tasks';
 /** Ids go into the query: 50 of them make an address of about 2.5 KB. */
 const listMax = 50;
-const listBodyMaxBytes = 4 * 1024 * 1024;
+const listBodyBytesMax = 4 * 1024 * 1024;
 const findPageSize = 100;
 const findPagesMax = 20;
 
@@ -114,7 +114,7 @@ async function listPage(
     method: 'GET',
     url,
     ...authorizedGet(context),
-    bodyMaxBytes: listBodyMaxBytes,
+    bodyBytesMax: listBodyBytesMax,
   });
   if (!isSuccess(answer)) throw arkRefusal(answer);
   const page = readArkJobs(answer.json);

@@ -30,7 +30,7 @@ export const dashscopeVideo: VideoProvider = {
 function renders({ resolution, duration }: VideoRequest): PossibleOutput {
   return defined({
     resolutions: resolution === undefined ? ['720p', '1080p'] : undefined,
-    seconds: duration === 'auto' ? secondsChosen : duration === undefined ? secondsUsual : undefined,
+    seconds: duration === 'auto' ? chosenSeconds : duration === undefined ? defaultSeconds : undefined,
   });
 }
 
@@ -112,7 +112,7 @@ function checkOutput(request: VideoRequest, model: WanModel): RequestIssue | und
     return { param: 'resolution', message: `resolution must be one of ${model.resolutions.join(', ')}.` };
   }
   const fits =
-    duration === 'auto' ? model.autoDuration : model.durations.includes(duration ?? secondsUsual.min);
+    duration === 'auto' ? model.autoDuration : model.durations.includes(duration ?? defaultSeconds.min);
   if (!fits) {
     return { param: 'duration', message: `duration must be one of ${model.durations.join(', ')}.` };
   }
@@ -144,11 +144,11 @@ const videoSizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 const anySize = videoSizes['1080p'] ?? {};
-const resolutionUnsaid = '720p';
-const ratioUnsaid = '16:9';
-const secondsUsual = { min: 5, max: 5 };
+const unspecifiedResolution = '720p';
+const unspecifiedRatio = '16:9';
+const defaultSeconds = { min: 5, max: 5 };
 /** Where the model chooses. */
-const secondsChosen = { min: 2, max: 30 };
+const chosenSeconds = { min: 2, max: 30 };
 
 /** What of `metadata` belongs beside the prompt; the rest goes to the parameters. */
 const inputFields = ['negative_prompt'];
@@ -248,11 +248,11 @@ function shapeFields({ resolution, ratio }: VideoRequest, model: WanModel): Json
     });
   }
   if (resolution === undefined && shape === undefined) return {};
-  return defined({ size: rowOf(resolution)[shape ?? ratioUnsaid] });
+  return defined({ size: rowOf(resolution)[shape ?? unspecifiedRatio] });
 }
 
 function rowOf(resolution: string | undefined): Readonly<Record<string, string>> {
-  return videoSizes[(resolution ?? resolutionUnsaid).toLowerCase()] ?? {};
+  return videoSizes[(resolution ?? unspecifiedResolution).toLowerCase()] ?? {};
 }
 
 function readVideo(job: DashscopeJob): OperationStatus | undefined {

@@ -21,7 +21,7 @@ export type KlingCall = (
 ) => Promise<{ readonly data: unknown; readonly requestId?: string; readonly answer: HttpResponse }>;
 
 const legacyPrefix = '/v1/';
-const listBodyMaxBytes = 4 * 1024 * 1024;
+const listBodyBytesMax = 4 * 1024 * 1024;
 
 /**
  * One exchange with Kling. The credential is an API key, or `<access key>:<secret key>`, with which the legacy
@@ -37,7 +37,7 @@ export function createKlingCall(now: () => number): KlingCall {
         headers,
         ...(json === undefined ? {} : { json }),
         signal: context.signal,
-        bodyMaxBytes: listBodyMaxBytes,
+        bodyBytesMax: listBodyBytesMax,
       });
     const pair = readKeyPair(context.credential.apiKey);
     if (pair === undefined) return accepted(await send(bearer(context)));

@@ -103,13 +103,13 @@ function contents(prompt: string, { frames, references, video, elements }: Kling
   ];
 }
 
-const ratioUnsaid = '16:9';
+const unspecifiedRatio = '16:9';
 
 /** Frames and a video to edit bring their shape; references alone need one to be named. */
 function ratioField({ ratio }: VideoRequest, { service, frames, video }: KlingInputs): string | undefined {
   if (frames.length > 0 || video?.role === 'base') return undefined;
   if (ratio !== undefined && ratio !== 'adaptive') return ratio;
-  return service === 'omni' && video === undefined ? ratioUnsaid : undefined;
+  return service === 'omni' && video === undefined ? unspecifiedRatio : undefined;
 }
 
 function audioField(

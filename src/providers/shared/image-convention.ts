@@ -14,7 +14,7 @@ import {
 } from './http-outcome.ts';
 import { jobFailure } from './failure-table.ts';
 import type { FailureTable, Refusal } from './failure-table.ts';
-import { imageAddress, imageAnswerMaxBytes, imageFile } from './image-input.ts';
+import { imageAddress, imageAnswerBytesMax, imageFile } from './image-input.ts';
 import { UpstreamError } from '../provider.ts';
 import type {
   GeneratedImage,
@@ -55,7 +55,7 @@ export async function callImageConvention(
     url: context.baseUrl + body.path,
     headers: bearer(context),
     signal: context.signal,
-    bodyMaxBytes: imageAnswerMaxBytes,
+    bodyBytesMax: imageAnswerBytesMax,
     largeStrings: true,
     ...(await encode(request, body)),
   });

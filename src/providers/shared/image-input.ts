@@ -42,7 +42,7 @@ function fileExtension(mediaType: string): string {
 }
 
 /** Answers with images as base64: several of 20 MB each. */
-export const imageAnswerMaxBytes = 96 * 1024 * 1024;
+export const imageAnswerBytesMax = 96 * 1024 * 1024;
 
 /** `<width>x<height>` as numbers; undefined: another kind of size (`2K`, `auto`) or none. */
 export function parseSize(size: string | undefined): { width: number; height: number } | undefined {

@@ -35,7 +35,7 @@ const tables: Readonly<Record<SeedanceFamily['pixels'], readonly Table[]>> = {
 };
 
 /** What is rendered when neither the request nor the model's entry names one, in the dearest family. */
-const resolutionUnsaid = '1080p';
+const unspecifiedResolution = '1080p';
 
 /**
  * `floor(width · height · frames / 1024)` with `24 · (output + input video seconds) + 1` frames: the documented
@@ -50,7 +50,7 @@ export function estimateSeedanceTokens(
   const family = seedanceFamily(model);
   const asked = isDraft(request, family)
     ? draftResolution
-    : output.resolution.toLowerCase() || resolutionUnsaid;
+    : output.resolution.toLowerCase() || unspecifiedResolution;
   const pixels = largestPixels(family, asked, output.ratio);
   if (pixels === undefined) return undefined;
   return (pixels * BigInt(frameCount(request, output, family))) / 1024n;

@@ -3,8 +3,8 @@ import type { KeySlotStore } from '../store/key-slots.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
 
-export interface GiveUpDeps {
-  readonly tasks: Pick<TaskStore, 'giveUp' | 'removeGivenUp'>;
+export interface AbandonCreationDeps {
+  readonly tasks: Pick<TaskStore, 'markAbandoned' | 'removeAbandoned'>;
   readonly requests: Pick<RequestStore, 'remove'>;
   readonly ledger: Pick<Ledger, 'void'>;
   readonly keySlots: Pick<KeySlotStore, 'release'>;
@@ -28,17 +28,17 @@ export interface Creation {
  * finds; in between the hold is voided, so that neither its own late write nor a late start of the workflow counts.
  * Repeatable.
  */
-export type GiveUp = (creation: Creation) => Promise<boolean>;
+export type AbandonCreation = (creation: Creation) => Promise<boolean>;
 
-export function createGiveUp({ tasks, requests, ledger, keySlots }: GiveUpDeps): GiveUp {
+export function createAbandonCreation({ tasks, requests, ledger, keySlots }: AbandonCreationDeps): AbandonCreation {
   return async ({ task, account, key, unstarted, neverHeld = false }) => {
-    if (!(await tasks.giveUp(task, unstarted))) return false;
+    if (!(await tasks.markAbandoned(task, unstarted))) return false;
     await Promise.all([
       neverHeld ? undefined : ledger.void({ account, task, note: 'the creation was abandoned' }),
       requests.remove(task, unstarted),
       key === undefined ? undefined : keySlots.release(key, task),
     ]);
-    await tasks.removeGivenUp(task);
+    await tasks.removeAbandoned(task);
     return true;
   };
 }
