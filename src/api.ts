@@ -63,13 +63,8 @@ export async function startApi(core: Core): Promise<RunningApi> {
     onError: (err) => core.log.warn({ err }, 'a creation could not be abandoned yet'),
     now: core.now,
   });
-  const deps = appDeps(core, switches, {
-    ...guarded,
-    workspaces,
-    imageLeases,
-    abandonments,
-    abandonCreation,
-  });
+  const owned = { workspaces, imageLeases, abandonments, abandonCreation };
+  const deps = appDeps(core, switches, { ...guarded, ...owned });
   const app = createApp(deps);
   const metrics =
     environment.METRICS_PORT === undefined
