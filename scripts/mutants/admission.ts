@@ -65,9 +65,9 @@ export const admissionMutants: readonly Mutant[] = [
   {
     name: 'failed-create-gives-its-place-back',
     breaks: 'A create that failed does not count against its key.',
-    file: 'src/tasks/admission.ts',
-    find: "if (outcome === 'abandoned') await release(request, deps);\n      throw error;",
-    replace: 'throw error;',
+    file: 'src/tasks/abandon-creation.ts',
+    find: 'key === undefined ? undefined : keySlots.release(key, task),',
+    replace: 'undefined,',
     tests: admission,
   },
 ];

@@ -30,7 +30,12 @@ export interface Creation {
  */
 export type AbandonCreation = (creation: Creation) => Promise<boolean>;
 
-export function createAbandonCreation({ tasks, requests, ledger, keySlots }: AbandonCreationDeps): AbandonCreation {
+export function createAbandonCreation({
+  tasks,
+  requests,
+  ledger,
+  keySlots,
+}: AbandonCreationDeps): AbandonCreation {
   return async ({ task, account, key, unstarted, neverHeld = false }) => {
     if (!(await tasks.markAbandoned(task, unstarted))) return false;
     await Promise.all([
