@@ -1,6 +1,7 @@
 import { createArkDialect } from './dialects/ark.ts';
 import { createBflDialect } from './dialects/bfl.ts';
 import { createDashScopeDialect } from './dialects/dashscope.ts';
+import { createGoogleDialect } from './dialects/google.ts';
 import { createKlingDialect } from './dialects/kling.ts';
 import { createNewApiDialect } from './dialects/new-api.ts';
 import { createOpenAiDialect } from './dialects/openai.ts';
@@ -16,4 +17,5 @@ export const dialects: readonly CreateDialect[] = [
   createDashScopeDialect,
   createKlingDialect,
   createBflDialect,
+  createGoogleDialect,
 ];

@@ -1,0 +1,647 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { readImage } from '../media/image-reader.ts';
+import { readMp4 } from '../media/mp4-reader.ts';
+import { startHarness, startReceiver } from '../support.ts';
+import type { Answer, Harness, Json } from '../support.ts';
+
+const harness: Harness = await startHarness({ renderSeconds: 8 });
+beforeEach(() => {
+  harness.control.reset();
+  harness.control.setRenderSeconds(8);
+});
+afterAll(() => harness.close());
+
+const key = { 'x-goog-api-key': 'test-key', authorization: '' };
+const gemini = '/google/v1beta';
+const project = 'projects/p1/locations/us-central1';
+const vertex = `/google/v1/${project}/publishers/google`;
+const vertexInteractions = `/google/v1beta1/${project}/interactions`;
+const call = (method: string, path: string, body?: unknown): Promise<Answer> =>
+  harness.call(method, path, body, path.startsWith(`${gemini}/`) ? key : {});
+const advance = (seconds: number) => harness.control.advance(seconds);
+
+const base64 = 'iVBORw0KGgo=';
+const words = { type: 'text', text: 'a cat' };
+const picture = { type: 'image', data: base64, mime_type: 'image/png' };
+const clip = { type: 'video', uri: 'https://ex.com/a.mp4', mime_type: 'video/mp4' };
+const video = (over: object = {}) => ({ type: 'video', delivery: 'uri', duration: '5s', ...over });
+const task = (name: string) => ({ generation_config: { video_config: { task: name } } });
+
+const interact = (over: object = {}, path = `${gemini}/interactions`) =>
+  call('POST', path, {
+    model: 'gemini-omni-1.1-flash',
+    input: 'a cat',
+    background: true,
+    response_format: video(),
+    ...over,
+  });
+
+async function idOf(answer: Promise<Answer>): Promise<string> {
+  const { status, body } = await answer;
+  expect({ status, body }).toMatchObject({ status: 200 });
+  return String(body.id);
+}
+const poll = async (id: string): Promise<Json> => (await call('GET', `${gemini}/interactions/${id}`)).body;
+const saying = (fault: string) => interact({ input: `a cat [sim:${fault}]` });
+
+describe('interactions', () => {
+  it('answers a create with an interaction in progress, which carries the labels', async () => {
+    const { status, body } = await interact({ labels: { task: 'gw-1' } });
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        id: expect.stringMatching(/^v1_/),
+        status: 'in_progress',
+        created: expect.stringMatching(/^\d{4}-.*Z$/),
+        updated: expect.any(String),
+        model: 'gemini-omni-1.1-flash',
+        labels: { task: 'gw-1' },
+      },
+    });
+  });
+
+  it('ends with a link that needs the key, and redirects once', async () => {
+    const id = await idOf(interact({ response_format: video({ aspect_ratio: '9:16' }) }));
+    advance(4);
+    expect(await poll(id)).toMatchObject({ status: 'in_progress' });
+    advance(5);
+    const { status, steps, usage } = await poll(id);
+    expect({ status, steps }).toEqual({
+      status: 'completed',
+      steps: [
+        {
+          type: 'model_output',
+          content: [
+            {
+              type: 'video',
+              uri: expect.stringMatching(/\/v1beta\/files\/[\w-]+:download\?alt=media$/),
+              mime_type: 'video/mp4',
+            },
+          ],
+        },
+      ],
+    });
+    expect(usage).toEqual({
+      total_input_tokens: 2,
+      total_output_tokens: 29_000,
+      output_tokens_by_modality: [{ modality: 'video', tokens: 29_000 }],
+      total_tokens: 29_002,
+    });
+    const { uri } = steps[0].content[0];
+    expect((await fetch(uri)).status).toBe(403);
+    const first = await fetch(uri, { headers: key, redirect: 'manual' });
+    expect(first.status).toBe(302);
+    const file = await fetch(first.headers.get('location') ?? '');
+    const { width, height } = readMp4(Buffer.from(await file.arrayBuffer()));
+    expect(height / width).toBeCloseTo(16 / 9, 1);
+    expect((await fetch(uri.replace('?alt=media', ''), { headers: key })).status).toBe(400);
+    advance(48 * 3600);
+    expect((await fetch(uri, { headers: key, redirect: 'manual' })).status).toBe(403);
+  });
+
+  it('delivers bytes in the answer when asked so', async () => {
+    const id = await idOf(interact({ response_format: video({ delivery: 'inline' }) }));
+    advance(9);
+    const [{ content }] = (await poll(id)).steps;
+    expect(readMp4(Buffer.from(content[0].data, 'base64')).width).toBeGreaterThan(0);
+  });
+
+  it('blocks for the whole rendering without background', async () => {
+    const answer = interact({ background: false });
+    while (harness.control.tasks().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    advance(9);
+    expect((await answer).body).toMatchObject({ status: 'completed' });
+  });
+
+  it('waits in line in the tiers that do', async () => {
+    const id = await idOf(interact({ service_tier: 'flex' }));
+    expect(await poll(id)).toMatchObject({ status: 'queued' });
+    advance(4);
+    expect(await poll(id)).toMatchObject({ status: 'in_progress' });
+  });
+
+  const many = (count: number) => [...Array.from({ length: count }, () => picture), words];
+  it.each([
+    ['a length in a number', { response_format: video({ duration: 5 }) }],
+    ['a length without its unit', { response_format: video({ duration: '5' }) }],
+    ['2 s', { response_format: video({ duration: '2s' }) }],
+    ['11 s of 1.1', { response_format: video({ duration: '11s' }) }],
+    ['16 s of 1.2', { model: 'gemini-omni-1.2-flash', response_format: video({ duration: '16s' }) }],
+    ['1:1', { response_format: video({ aspect_ratio: '1:1' }) }],
+    ['480p', { response_format: video({ resolution: '480p' }) }],
+    ['another type', { response_format: { type: 'text' } }],
+    ['a bucket', { response_format: video({ gcs_uri: 'gs://b/c' }) }],
+    ['a seed', { seed: 1 }],
+    ['what to leave out', { generation_config: { negative_prompt: 'x' } }],
+    ['labels that are numbers', { labels: { task: 1 } }],
+    ['a job that is not stored', { store: false }],
+    ['an empty input', { input: [] }],
+    ['no text', { input: [picture] }],
+    ['an image without bytes', { input: [{ type: 'image', mime_type: 'image/png' }, words] }],
+    ['an image in both ways', { input: [{ ...picture, uri: clip.uri }, words] }],
+    ['an image of no type', { input: [{ type: 'image', data: base64 }, words] }],
+    ['a data URL', { input: [{ ...picture, data: `data:image/png;base64,${base64}` }, words] }],
+    ['eight images', { input: many(8) }],
+    ['two videos', { input: [clip, clip, words] }],
+    ['media for text', { input: many(1), ...task('text_to_video') }],
+    ['no image', task('image_to_video')],
+    ['a video for an image', { input: [clip, words], ...task('image_to_video') }],
+    ['no reference', task('reference_to_video')],
+    ['no video to edit', { input: many(1), ...task('edit') }],
+    ['an unknown task', task('morph')],
+    ['an unknown clip to continue', { previous_interaction_id: 'v1_x' }],
+    ['an unknown tier', { service_tier: 'fast' }],
+  ])('refuses %s', async (_, over) => {
+    const { status, body } = await interact(over);
+    expect({ status, body }).toEqual({
+      status: 400,
+      body: { error: { code: 'invalid_request', message: expect.any(String) } },
+    });
+    expect(harness.control.stats().creates).toBe(0);
+  });
+
+  it.each([
+    ['15 s of 1.2', { model: 'gemini-omni-1.2-flash', response_format: video({ duration: '15s' }) }],
+    ['seven images', { input: many(7), ...task('reference_to_video') }],
+    ['a frame', { input: [picture, words], ...task('image_to_video') }],
+    ['a video to edit', { input: [clip, words], ...task('edit') }],
+    ['a link to an image', { input: [{ ...clip, type: 'image', mime_type: 'image/png' }, words] }],
+  ])('accepts %s', async (_, over) => {
+    expect((await interact(over)).status).toBe(200);
+  });
+
+  it('continues a clip that it knows', async () => {
+    const id = await idOf(interact());
+    expect((await interact({ previous_interaction_id: id, ...task('edit') })).status).toBe(200);
+  });
+
+  it('does not know other models', async () => {
+    const { status, body } = await interact({ model: 'gemini-omni-flash-preview' });
+    expect([status, body.error.status]).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it('takes an unknown id for a wrong name, and on Vertex for nothing', async () => {
+    const answer = await call('GET', `${gemini}/interactions/v1_x`);
+    expect([answer.status, answer.body.error.message]).toEqual([400, 'Invalid interaction name: v1_x']);
+    expect((await call('GET', `${vertexInteractions}/v1_x`)).status).toBe(404);
+  });
+
+  it('cancels until the end', async () => {
+    const id = await idOf(interact());
+    advance(4);
+    const cancelled = await call('POST', `${gemini}/interactions/${id}/cancel`);
+    expect([cancelled.status, cancelled.body.status]).toEqual([200, 'cancelled']);
+    advance(9);
+    expect(await poll(id)).toMatchObject({ status: 'cancelled' });
+    const other = await idOf(interact());
+    advance(9);
+    expect((await call('POST', `${gemini}/interactions/${other}/cancel`)).status).toBe(400);
+    expect((await call('POST', `${gemini}/interactions/v1_x/cancel`)).status).toBe(400);
+    expect(await poll(other)).toMatchObject({ status: 'completed' });
+    expect((await call('DELETE', `${gemini}/interactions/${other}`)).status).toBe(200);
+    expect((await call('GET', `${gemini}/interactions/${other}`)).status).toBe(400);
+  });
+
+  it.each([
+    ['failed', { status: 'failed', error: { code: 'internal', message: expect.any(String) } }],
+    ['failed=budget_exceeded', { status: 'budget_exceeded' }],
+    ['failed=requires_action', { status: 'requires_action' }],
+    [
+      'moderation-in-task',
+      {
+        status: 'completed',
+        steps: [{ type: 'model_output', content: [{ type: 'text', text: expect.any(String) }] }],
+        usage: { total_input_tokens: 8, total_output_tokens: 20, total_tokens: 28 },
+      },
+    ],
+    ['never-finishes', { status: 'incomplete' }],
+  ])('ends with %s as the vendor does', async (fault, expected) => {
+    const id = await idOf(saying(fault));
+    advance(90_000);
+    const { id: _, created, updated, model, ...rest } = await poll(id);
+    expect([created, updated, model]).toEqual([
+      expect.any(String),
+      expect.any(String),
+      'gemini-omni-1.1-flash',
+    ]);
+    expect(rest).toEqual(expected);
+  });
+
+  it('says a refusal for safety with a code, too', async () => {
+    const id = await idOf(interact({ input: 'x [sim:moderation-in-task] [sim:docs-shape]' }));
+    advance(9);
+    expect(await poll(id)).toMatchObject({ status: 'failed', error: { code: 'SAFETY' } });
+  });
+
+  it('leaves out usage, video and known words where a fault says so', async () => {
+    const one = await idOf(saying('missing-usage'));
+    const two = await idOf(saying('missing-url'));
+    const three = await idOf(saying('unknown-status'));
+    const four = await idOf(saying('usage-above=2'));
+    advance(4);
+    expect(await poll(three)).toMatchObject({ status: 'post_processing' });
+    advance(5);
+    expect(await poll(one)).not.toHaveProperty('usage');
+    expect(await poll(two)).toMatchObject({
+      status: 'completed',
+      steps: [{ content: [] }],
+      usage: { output_tokens_by_modality: [{ tokens: 29_000 }] },
+    });
+    expect(await poll(four)).toMatchObject({ usage: { total_output_tokens: 58_000 } });
+  });
+
+  it.each([
+    ['429', 429, 'RESOURCE_EXHAUSTED'],
+    ['quota', 429, 'RESOURCE_EXHAUSTED'],
+    ['401', 400, 'INVALID_ARGUMENT'],
+    ['403', 403, 'PERMISSION_DENIED'],
+    ['moderation', 400, 'INVALID_ARGUMENT'],
+    ['500', 500, 'INTERNAL'],
+    ['503', 503, 'UNAVAILABLE'],
+  ])('words the fault %s', async (fault, status, word) => {
+    const answer = await saying(fault);
+    expect([answer.status, answer.body.error.status, answer.body.error.code]).toEqual([status, word, status]);
+  });
+
+  it('says in the body when to come again, and which quota is used up', async () => {
+    const limited = await saying('429=7');
+    expect(limited.headers.get('retry-after')).toBeNull();
+    expect(limited.body.error.details).toEqual([
+      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '7s' },
+    ]);
+    const [quota] = (await saying('quota')).body.error.details;
+    expect(quota.violations[0].quotaId).toContain('PerDay');
+  });
+
+  it('calls back once it ended, with what the caller gave', async () => {
+    const receiver = await startReceiver();
+    try {
+      const webhook_config = { uris: [receiver.url], user_metadata: { task: 'gw-1' } };
+      const id = await idOf(interact({ webhook_config }));
+      advance(4);
+      advance(5);
+      await receiver.waitFor(1);
+      const failing = await idOf(interact({ webhook_config, input: 'x [sim:failed]' }));
+      advance(4);
+      advance(5);
+      await receiver.waitFor(2);
+      expect(receiver.received.map(({ body }) => body)).toEqual([
+        { type: 'interaction.completed', data: { id }, user_metadata: { task: 'gw-1' } },
+        { type: 'interaction.failed', data: { id: failing }, user_metadata: { task: 'gw-1' } },
+      ]);
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  it('of Vertex wants a bucket for links, and gives bytes without', async () => {
+    expect((await interact({}, vertexInteractions)).status).toBe(400);
+    const bucket = video({ gcs_uri: 'gs://b/c' });
+    const one = await idOf(interact({ response_format: bucket }, vertexInteractions));
+    const inline = video({ delivery: 'inline' });
+    const two = await idOf(interact({ response_format: inline, input: many(10) }, vertexInteractions));
+    advance(9);
+    const contentOf = async (id: string) =>
+      (await call('GET', `${vertexInteractions}/${id}`)).body.steps[0].content[0];
+    expect(await contentOf(one)).toMatchObject({ uri: `gs://b/c/${one}/sample_0.mp4` });
+    expect(await contentOf(two)).toMatchObject({ data: expect.any(String) });
+  });
+});
+
+const veo = (body: object, root = gemini) => {
+  const model = root === gemini ? 'veo-3.1-generate-preview' : 'veo-3.1-generate-001';
+  return call('POST', `${root}/models/${model}:predictLongRunning`, body);
+};
+const inBytes = { bytesBase64Encoded: base64, mimeType: 'image/png' };
+const inline = { inlineData: { mimeType: 'image/png', data: base64 } };
+const bucket = { gcsUri: 'gs://b/a.png', mimeType: 'image/png' };
+const reference = { image: inBytes, referenceType: 'asset' };
+const asked = (over: object = {}, parameters: object = {}) => ({
+  instances: [{ prompt: 'a cat', ...over }],
+  parameters,
+});
+async function nameOf(answer: Promise<Answer>): Promise<string> {
+  const { status, body } = await answer;
+  expect({ status, body }).toEqual({ status: 200, body: { name: expect.any(String) } });
+  return body.name;
+}
+const operation = async (name: string): Promise<Json> => (await call('GET', `${gemini}/${name}`)).body;
+
+describe('Veo of the Gemini API', () => {
+  it('is done, or says nothing of it', async () => {
+    const name = await nameOf(veo(asked({}, { durationSeconds: 8, resolution: '720p' })));
+    expect(name).toMatch(/^models\/veo-3\.1-generate-preview\/operations\/[\w-]+$/);
+    expect(await operation(name)).toEqual({ name });
+    advance(4);
+    expect(await operation(name)).toEqual({ name });
+    advance(5);
+    const done = await operation(name);
+    expect(done).toEqual({
+      name,
+      done: true,
+      response: {
+        '@type': 'type.googleapis.com/google.ai.generativelanguage.v1beta.PredictLongRunningResponse',
+        generateVideoResponse: {
+          generatedSamples: [{ video: { uri: expect.stringContaining('alt=media') } }],
+        },
+      },
+    });
+    const { uri } = done.response.generateVideoResponse.generatedSamples[0].video;
+    const file = await fetch(uri, { headers: key });
+    expect(readMp4(Buffer.from(await file.arrayBuffer())).width).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['failed', { error: { code: 13, message: expect.any(String) } }],
+    ['never-finishes', { error: { code: 4, message: expect.any(String) } }],
+    [
+      'moderation-in-task',
+      {
+        response: {
+          '@type': expect.any(String),
+          generateVideoResponse: {
+            raiMediaFilteredCount: 1,
+            raiMediaFilteredReasons: [expect.any(String)],
+          },
+        },
+      },
+    ],
+    [
+      'missing-url',
+      { response: { '@type': expect.any(String), generateVideoResponse: { generatedSamples: [] } } },
+    ],
+    [
+      'docs-shape',
+      {
+        response: {
+          '@type': expect.any(String),
+          generateVideoResponse: { generatedVideos: [expect.anything()] },
+        },
+      },
+    ],
+  ])('ends with %s as the vendor does', async (fault, expected) => {
+    const name = await nameOf(veo(asked({ prompt: `a cat [sim:${fault}]` })));
+    advance(90_000);
+    expect(await operation(name)).toEqual({ name, done: true, ...expected });
+  });
+
+  it('tells a state that nobody knows without being done', async () => {
+    const name = await nameOf(veo(asked({ prompt: 'a cat [sim:unknown-status]' })));
+    advance(4);
+    expect(await operation(name)).toEqual({ name, metadata: expect.any(Object) });
+  });
+
+  it.each([
+    ['nothing', { instances: [{}] }],
+    ['two instances', { instances: [{ prompt: 'x' }, { prompt: 'y' }] }],
+    ['5 s', asked({}, { durationSeconds: 5 })],
+    ['a length in a string', asked({}, { durationSeconds: '8' })],
+    ['1:1', asked({}, { aspectRatio: '1:1' })],
+    ['two samples', asked({}, { sampleCount: 2 })],
+    ['a seed', asked({}, { seed: 1 })],
+    ['a switch for sound', asked({}, { generateAudio: true })],
+    ['labels', { ...asked(), labels: { a: 'b' } }],
+    ['a bucket', asked({ image: bucket })],
+    ['a last frame alone', asked({ lastFrame: inBytes })],
+    ['four references', asked({ referenceImages: Array.from({ length: 4 }, () => reference) })],
+    ['a style', asked({ referenceImages: [{ ...reference, referenceType: 'style' }] })],
+    ['references with a frame', asked({ image: inBytes, referenceImages: [reference] })],
+    ['an unknown field', asked({ negative: 'x' })],
+  ])('refuses %s', async (_, body) => {
+    const answer = await veo(body);
+    expect([answer.status, answer.body.error.status]).toEqual([400, 'INVALID_ARGUMENT']);
+  });
+
+  it.each([
+    ['frames', asked({ image: inBytes, lastFrame: inline })],
+    ['references', asked({ referenceImages: [reference] })],
+    ['a video to extend', asked({ video: { uri: 'https://ex.com/a.mp4' } })],
+    ['a frame without words', { instances: [{ image: inBytes }] }],
+    ['all settings', asked({}, { negativePrompt: 'x', personGeneration: 'allow_all', enhancePrompt: true })],
+  ])('accepts %s', async (_, body) => {
+    expect((await veo(body)).status).toBe(200);
+  });
+
+  it('does not know models and operations of Vertex', async () => {
+    const other = await call('POST', `${gemini}/models/veo-3.1-generate-001:predictLongRunning`, asked());
+    expect(other.status).toBe(404);
+    const name = await nameOf(veo(asked()));
+    expect((await call('GET', `${gemini}/${name}x`)).body.error.status).toBe('NOT_FOUND');
+    expect((await call('GET', `${gemini}/interactions/${name.split('/').at(-1)}`)).status).toBe(400);
+    expect((await call('GET', `${gemini}/v1x`)).status).toBe(404);
+  });
+
+  it('calls back once the video is there', async () => {
+    const receiver = await startReceiver();
+    try {
+      const name = await nameOf(veo({ ...asked(), webhookConfig: { uris: [receiver.url] } }));
+      advance(4);
+      advance(5);
+      await receiver.waitFor(1);
+      expect(receiver.received.map(({ body }) => body)).toEqual([
+        { type: 'video.generated', data: { id: name } },
+      ]);
+    } finally {
+      await receiver.close();
+    }
+  });
+});
+
+describe('Veo of Vertex', () => {
+  const fetchOperation = (operationName: string) =>
+    call('POST', `${vertex}/models/veo-3.1-generate-001:fetchPredictOperation`, { operationName });
+
+  it('gives the bytes, or leaves them in a bucket', async () => {
+    const one = await nameOf(veo(asked({}, { sampleCount: 2, seed: 1, generateAudio: true }), vertex));
+    expect(one).toMatch(
+      /^projects\/p1\/locations\/us-central1\/publishers\/google\/models\/[\w.-]+\/operations\//,
+    );
+    const two = await nameOf(
+      veo({ ...asked({ image: bucket }, { storageUri: 'gs://b/o' }), labels: { a: 'b' } }, vertex),
+    );
+    expect((await fetchOperation(one)).body).toEqual({ name: one });
+    advance(9);
+    const { videos } = (await fetchOperation(one)).body.response;
+    expect(videos).toHaveLength(2);
+    expect(readMp4(Buffer.from(videos[0].bytesBase64Encoded, 'base64')).width).toBeGreaterThan(0);
+    const left = (await fetchOperation(two)).body.response.videos;
+    expect(left).toEqual([{ gcsUri: expect.stringMatching(/^gs:\/\/b\/o\//), mimeType: 'video/mp4' }]);
+  });
+
+  it('tells what was filtered one level higher', async () => {
+    const name = await nameOf(veo(asked({ prompt: 'x [sim:moderation-in-task]' }), vertex));
+    advance(9);
+    expect((await fetchOperation(name)).body.response).toEqual({
+      raiMediaFilteredCount: 1,
+      raiMediaFilteredReasons: [expect.any(String)],
+    });
+  });
+
+  it('refuses what only the other takes', async () => {
+    expect((await veo(asked({ image: inline }), vertex)).status).toBe(400);
+    expect((await veo({ ...asked(), webhookConfig: { uris: ['https://ex.com'] } }, vertex)).status).toBe(400);
+    expect((await veo(asked({}, { sampleCount: 5 }), vertex)).status).toBe(400);
+    expect((await fetchOperation('projects/p1/operations/x')).status).toBe(404);
+  });
+});
+
+const paint = (over: object = {}, model = 'gemini-nano-banana-2.1', root = gemini) => {
+  harness.control.setRenderSeconds(0);
+  return call('POST', `${root}/models/${model}:generateContent`, {
+    contents: [{ role: 'user', parts: [{ text: 'a cat' }] }],
+    generationConfig: { responseModalities: ['IMAGE'] },
+    ...over,
+  });
+};
+const config = (over: object, imageConfig: object = {}) => ({
+  generationConfig: { responseModalities: ['IMAGE'], imageConfig, ...over },
+});
+const painted = (fault: string) => paint({ contents: [{ parts: [{ text: `a cat [sim:${fault}]` }] }] });
+
+describe('images', () => {
+  it('come in the answer, in the shape that was asked for', async () => {
+    const { status, body } = await paint(config({ seed: 1 }, { aspectRatio: '16:9', imageSize: '1K' }));
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        candidates: [
+          {
+            content: {
+              role: 'model',
+              parts: [{ inlineData: { mimeType: 'image/png', data: expect.any(String) } }],
+            },
+            finishReason: 'STOP',
+          },
+        ],
+        usageMetadata: { promptTokenCount: 12, candidatesTokenCount: 1120, totalTokenCount: 1132 },
+        modelVersion: 'gemini-nano-banana-2.1',
+        responseId: expect.any(String),
+      },
+    });
+    const { data } = body.candidates[0].content.parts[0].inlineData;
+    const { width, height } = readImage(Buffer.from(data, 'base64'));
+    expect(width / height).toBeCloseTo(16 / 9, 1);
+    expect(width * height).toBeCloseTo(1024 * 1024, -5);
+  });
+
+  it('of Pro come after a draft, which is a thought', async () => {
+    const { parts } = (await paint({}, 'gemini-3-pro-image')).body.candidates[0].content;
+    expect(parts.map(({ thought, inlineData }: Json) => [thought, inlineData !== undefined])).toEqual([
+      [true, false],
+      [true, true],
+      [undefined, true],
+    ]);
+    expect(parts[1].inlineData.data).not.toBe(parts[2].inlineData.data);
+  });
+
+  it('come beside words when both were asked for, and on Vertex', async () => {
+    const { parts } = (await paint({ generationConfig: {} }, undefined, vertex)).body.candidates[0].content;
+    expect(parts).toEqual([{ text: expect.any(String) }, { inlineData: expect.any(Object) }]);
+  });
+
+  const images = (count: number) => ({
+    contents: [{ parts: [{ text: 'x' }, ...Array.from({ length: count }, () => inline)] }],
+  });
+  it.each([
+    ['no words', { contents: [{ parts: [inline] }] }, 400],
+    ['no contents', { contents: [] }, 400],
+    ['ten images', images(10), 200],
+    ['eleven images', images(11), 400],
+    ['2k', config({}, { imageSize: '2k' }), 400],
+    ['8K', config({}, { imageSize: '8K' }), 400],
+    ['5:3', config({}, { aspectRatio: '5:3' }), 400],
+    ['several', config({ candidateCount: 2 }), 400],
+    [
+      'an address',
+      { contents: [{ parts: [{ text: 'x' }, { fileData: { fileUri: 'https://ex.com/a.png' } }] }] },
+      400,
+    ],
+  ])('answer %s', async (_, over, status) => {
+    expect((await paint(over)).status).toBe(status);
+  });
+
+  it('are of the sizes and inputs of the model', async () => {
+    expect((await paint(config({}, { imageSize: '2K' }), 'gemini-3.1-flash-lite-image')).status).toBe(400);
+    expect((await paint(images(14), 'gemini-3-pro-image')).status).toBe(200);
+    expect((await paint(images(15), 'gemini-3-pro-image')).status).toBe(400);
+    expect((await paint({}, 'gemini-2.5-flash-image')).status).toBe(404);
+  });
+
+  it.each([
+    ['item-moderation', 'IMAGE_SAFETY'],
+    ['item-moderation=IMAGE_RECITATION', 'IMAGE_RECITATION'],
+    ['moderation-in-task', 'IMAGE_SAFETY'],
+    ['item-error', 'NO_IMAGE'],
+  ])('are missing after %s, with a reason', async (fault, reason) => {
+    const { status, body } = await painted(fault);
+    expect([status, body.candidates]).toEqual([200, [{ content: {}, finishReason: reason }]]);
+  });
+
+  it('are missing without candidates where the prompt was blocked', async () => {
+    const { status, body } = await painted('moderation');
+    expect([status, body.promptFeedback, body.candidates]).toEqual([
+      200,
+      { blockReason: 'PROHIBITED_CONTENT' },
+      undefined,
+    ]);
+    expect(harness.control.stats().creates).toBe(0);
+  });
+
+  it('leave out usage and file where a fault says so', async () => {
+    expect((await painted('missing-usage')).body).not.toHaveProperty('usageMetadata');
+    expect((await painted('missing-url')).body.candidates).toEqual([
+      { content: { role: 'model', parts: [{ text: expect.any(String) }] }, finishReason: 'STOP' },
+    ]);
+    expect((await painted('usage-above=2')).body.usageMetadata.candidatesTokenCount).toBe(2240);
+    expect((await painted('failed')).status).toBe(500);
+  });
+});
+
+describe('keys', () => {
+  const send = (path: string, headers: Record<string, string>) =>
+    harness.call('GET', path, undefined, { authorization: '', ...headers });
+  const one = `${gemini}/interactions/v1_x`;
+  const other = `${gemini}/models/veo-3.1-generate-preview/operations/x`;
+
+  it.each([
+    ['none', other, {}, 403, 'PERMISSION_DENIED'],
+    ['a bearer token', other, { authorization: 'Bearer test-key' }, 403, 'PERMISSION_DENIED'],
+    ['a wrong one', other, { 'x-goog-api-key': 'wrong' }, 400, 'INVALID_ARGUMENT'],
+    ['the right one', other, { 'x-goog-api-key': 'test-key' }, 404, 'NOT_FOUND'],
+    ['one in the query', `${other}?key=test-key`, {}, 404, 'NOT_FOUND'],
+    ['none on Vertex', `${vertexInteractions}/v1_x`, {}, 401, 'UNAUTHENTICATED'],
+    [
+      'a key on Vertex',
+      `${vertexInteractions}/v1_x`,
+      { 'x-goog-api-key': 'test-key' },
+      401,
+      'UNAUTHENTICATED',
+    ],
+    [
+      'a token on Vertex',
+      `${vertexInteractions}/v1_x`,
+      { authorization: 'Bearer test-key' },
+      404,
+      'NOT_FOUND',
+    ],
+  ])('%s', async (_, path, headers, ...[status, word]) => {
+    const answer = await send(path, headers);
+    expect([answer.status, answer.body.error.status]).toEqual([status, word]);
+  });
+
+  it('are refused in an array by the front end of interactions', async () => {
+    const { status, body } = await send(one, { 'x-goog-api-key': 'wrong' });
+    expect([status, body]).toEqual([
+      400,
+      [
+        {
+          error: {
+            code: 400,
+            message: expect.stringContaining('API key not valid'),
+            status: 'INVALID_ARGUMENT',
+          },
+        },
+      ],
+    ]);
+  });
+});
