@@ -47,6 +47,23 @@ export class CallbackSender {
     this.#report(`callback given up after ${attemptsMax} attempts`);
   }
 
+  /** One exchange without a second try; resolves with the JSON of a 200, else with undefined. */
+  async ask(url: string, body: string, timeoutMs: number): Promise<unknown> {
+    try {
+      const response = await request(url, {
+        method: 'POST',
+        dispatcher: this.#agent,
+        headers: { 'content-type': 'application/json', 'user-agent': 'simulator' },
+        body,
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      const text = await response.body.text();
+      return response.statusCode === 200 ? JSON.parse(text) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     await this.#agent.destroy();

@@ -3,6 +3,8 @@ import { createBflDialect } from './dialects/bfl.ts';
 import { createDashScopeDialect } from './dialects/dashscope.ts';
 import { createGoogleDialect } from './dialects/google.ts';
 import { createKlingDialect } from './dialects/kling.ts';
+import { createMiniMaxDialect } from './dialects/minimax.ts';
+import { createMiniMaxV1Dialect } from './dialects/minimax-v1.ts';
 import { createNewApiDialect } from './dialects/new-api.ts';
 import { createOpenAiDialect } from './dialects/openai.ts';
 import { createSeedreamDialect } from './dialects/seedream.ts';
@@ -18,4 +20,6 @@ export const dialects: readonly CreateDialect[] = [
   createKlingDialect,
   createBflDialect,
   createGoogleDialect,
+  createMiniMaxDialect,
+  createMiniMaxV1Dialect,
 ];
