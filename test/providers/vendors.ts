@@ -25,6 +25,10 @@ interface Row {
   readonly moderatedLater: FailureClass;
   /** Where the dialect lets less be cancelled than the adapter can. */
   readonly cancelUntil?: TaskProvider<never>['cancelUntil'];
+  /** No submit is refused for its content: the job says so. */
+  readonly inspectsInJob?: true;
+  /** A cancelled job cannot be asked for any more. */
+  readonly forgetsCancelled?: true;
 }
 
 /** A row with its request filled in. */

@@ -1,6 +1,7 @@
 import { disturb } from './disturb.ts';
 import type { Problem } from './disturb.ts';
-import type { FaultSet, Stage } from './fault.ts';
+import { FaultSet, parseFault } from './fault.ts';
+import type { Stage } from './fault.ts';
 import type { Task } from './task.ts';
 import type { Reply, WireError, WireRequest } from './wire.ts';
 import type { World } from './world.ts';
@@ -20,22 +21,31 @@ export interface Asked {
   readonly endUser?: string;
 }
 
+/**
+ * One of the dialect's errors for each problem. Without `moderated`, the vendor accepts every text and inspects it when
+ * the job runs: the fault `moderation` is then the end of the task (`moderation-in-task=input`).
+ */
+export type Problems = Readonly<Record<Exclude<Problem, 'moderated'>, WireError>> & {
+  readonly moderated?: WireError;
+};
+
 const countedAs = { poll: 'gets', list: 'lists', delete: 'deletes', media: 'media' } as const;
 
 /** Where one dialect's requests come in: each exchange is counted and runs under its faults. */
 export class Desk {
   readonly world: World;
   readonly name: string;
-  readonly #problems: Readonly<Record<Problem, WireError>>;
+  readonly #problems: Problems;
 
-  constructor(world: World, name: string, problems: Readonly<Record<Problem, WireError>>) {
+  constructor(world: World, name: string, problems: Problems) {
     this.world = world;
     this.name = name;
     this.#problems = problems;
   }
 
   /** A problem in the dialect's own words. */
-  readonly problems = (problem: Problem): Reply => this.#problems[problem].reply(this.world.now());
+  readonly problems = (problem: Problem): Reply =>
+    (this.#problems[problem] ?? this.#problems.internal).reply(this.world.now());
 
   /** Runs `act` unless a fault refuses the create; faults stand in the model, the prompt, the header or a rule. */
   create(
@@ -47,7 +57,7 @@ export class Desk {
     const { prompt, endUser = '' } = asked;
     statistics.countPrompt('submits', prompt);
     const exchange = { ...this.#exchange('create', request), model: asked.model, prompt };
-    const { model, now, task } = faults.onCreate(exchange, [prompt, endUser]);
+    const { model, now, task } = this.#inspectLater(faults.onCreate(exchange, [prompt, endUser]));
     return disturb(now, this.problems, () => act({ model, prompt, faults: task }));
   }
 
@@ -68,6 +78,15 @@ export class Desk {
     const { model = '', prompt = '' } = tasks[0] ?? {};
     const applied = faults.onLater({ ...this.#exchange(stage, request), model, prompt }, tasks);
     return disturb(applied, this.problems, () => act(applied));
+  }
+
+  #inspectLater(struck: { readonly model: string; readonly now: FaultSet; readonly task: FaultSet }) {
+    if (this.#problems.moderated !== undefined || !struck.now.has('moderation')) return struck;
+    return {
+      model: struck.model,
+      now: new FaultSet(struck.now.all.filter(({ name }) => name !== 'moderation')),
+      task: new FaultSet([...struck.task.all, parseFault('moderation-in-task=input')]),
+    };
   }
 
   #exchange(stage: Stage, { headers, method, path }: WireRequest) {

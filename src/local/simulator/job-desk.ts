@@ -1,18 +1,17 @@
 import type { z } from 'zod';
 import { Desk } from './desk.ts';
-import type { Submission } from './desk.ts';
+import type { Problems, Submission } from './desk.ts';
 import type { Call } from './dialect.ts';
-import type { Problem } from './disturb.ts';
 import { FaultSet } from './fault.ts';
 import { momentOf, nextChangeAt } from './task.ts';
 import type { Task } from './task.ts';
 import type { TaskStore } from './task-store.ts';
-import type { Reply, WireError } from './wire.ts';
+import type { Reply } from './wire.ts';
 import type { World } from './world.ts';
 
 export interface JobFormat<Detail> {
   readonly name: string;
-  readonly problems: Readonly<Record<Problem, WireError>>;
+  readonly problems: Problems;
   /** What a task has to remember of its request; it survives a restart through the state file. */
   readonly detail: z.ZodType<Detail>;
   /** How long a finished record can be asked for. */
