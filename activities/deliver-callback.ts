@@ -1,11 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { isTerminal } from '../src/domain/task.ts';
-import type { DeliveryDocument } from '../src/store/deliveries.ts';
+import type { DeliveryState } from '../src/store/deliveries.ts';
 import type { CallbackActivityDeps } from './deps.ts';
 import { persistently } from './persistently.ts';
-
-type DeliveryState = DeliveryDocument['state'];
 
 /** From the moment the request leaves; the wait for a connection before it has as long of its own. */
 const answerWithinMs = 10_000;
@@ -53,7 +51,7 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     const { n, at, answer, durationMs } = attempted;
     const state = stateAfter(answer, n);
     await persistently(
-      () => deps.deliveries.record(taskId, origin, { at, duration_ms: durationMs, ...answer }, state),
+      () => deps.deliveries.record(taskId, origin, { at, durationMs, ...answer }, state),
       deps.now,
       recordWithinMs,
     );

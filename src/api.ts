@@ -252,7 +252,7 @@ function createOverdraftLimits({ stores, now }: Core): (account: string) => Prom
   return async (account) => {
     const cached = known.get(account);
     if (cached !== undefined) return cached;
-    const limit = (await stores.accounts.find(account))?.overdraft_limit ?? 0n;
+    const limit = (await stores.accounts.find(account))?.overdraftLimit ?? 0n;
     known.set(account, limit);
     return limit;
   };

@@ -160,7 +160,7 @@ export function webhookSecretsOf(
 ): (account: string) => Promise<readonly string[]> {
   return async (account) => {
     const found = await core.stores.accounts.find(account);
-    return (found?.webhook_secrets ?? []).map((sealed) => core.secrets.open('webhook-secret', sealed));
+    return (found?.webhookSecrets ?? []).map((sealed) => core.secrets.open('webhook-secret', sealed));
   };
 }
 

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { Caller } from '../domain/caller.ts';
 import { randomBase62 } from '../domain/ids.ts';
 import type { RandomBytes } from '../domain/ids.ts';
-import type { KeyDocument, KeyStore } from '../store/keys.ts';
+import type { ApiKey, KeyStore } from '../store/keys.ts';
 
 export interface KeyAuth {
   /** A fresh API key: shown to its owner once, stored as `hmac` only. */
@@ -21,7 +21,7 @@ export interface KeyAuth {
 
 export interface NewKey {
   readonly key: string;
-  /** `_id` of the key's document. */
+  /** What the key is stored as, and found by. */
   readonly hmac: string;
   /** To recognise the key by. */
   readonly prefix: string;
@@ -47,7 +47,7 @@ const keyPattern = new RegExp(`^sk-[0-9A-Za-z]{${secretCharacters + checksumChar
 const bearerPattern = /^Bearer +([\x21-\x7e]+)$/i;
 
 interface CachedKey {
-  readonly key: KeyDocument;
+  readonly key: ApiKey;
   readonly caller: Caller;
 }
 
@@ -66,7 +66,7 @@ export function createKeyAuth(deps: KeyAuthDeps): KeyAuth {
   async function load(key: string, digest: string): Promise<CachedKey | undefined> {
     const hmac = hmacOf(key);
     const found = await deps.keys.findByHmac(hmac);
-    if (found === undefined || !sameText(found._id, hmac)) {
+    if (found === undefined || !sameText(found.hmac, hmac)) {
       cache.delete(digest);
       return undefined;
     }
@@ -120,18 +120,20 @@ function checksum(secret: string): string {
   return crc32(secret).toString(16).padStart(checksumCharacters, '0');
 }
 
-function isValid(key: KeyDocument, now: number): boolean {
-  return key.revoked_at === undefined && (key.expires_at === undefined || now < key.expires_at);
+function isValid(key: ApiKey, now: number): boolean {
+  return key.revokedAt === undefined && (key.expiresAt === undefined || now < key.expiresAt);
 }
 
-function toCaller(key: KeyDocument): Caller {
+function toCaller(key: ApiKey): Caller {
   return {
     account: key.account,
     key: key.id,
-    ...defined({ models: key.models }),
-    ...defined({ channels: key.channels }),
-    ...defined({ assetUrls: key.asset_urls }),
-    ...defined({ requestsPerMinute: key.requests_per_minute }),
-    ...defined({ concurrentTasks: key.concurrent_tasks }),
+    ...defined({
+      models: key.models,
+      channels: key.channels,
+      assetUrls: key.assetUrls,
+      requestsPerMinute: key.requestsPerMinute,
+      concurrentTasks: key.concurrentTasks,
+    }),
   };
 }

@@ -1,6 +1,6 @@
 import type { DroppedChannel } from '../domain/routing.ts';
 import type { JsonObject } from '../domain/request.ts';
-import type { CircuitDocument, ChannelHealthStore } from '../store/channel-health.ts';
+import type { Circuit, ChannelHealthStore } from '../store/channel-health.ts';
 import { createSnapshot } from '../store/snapshot.ts';
 import { circuitRules, closedAfter, openedBy, signOf } from '../domain/circuit-rules.ts';
 import type { CircuitRecord, Failure, HealthSign, JudgedError } from '../domain/circuit-rules.ts';
@@ -57,19 +57,19 @@ const probeElsewhereMs = 2_000;
 export function createCircuits(deps: CircuitsDeps): Circuits {
   const { store, now } = deps;
   const streaks = createStreaks();
-  const known = createSnapshot<CircuitDocument>({
+  const known = createSnapshot<Circuit>({
     list: () => store.list(),
     intervalMs: deps.intervalMs ?? intervalMsDefault,
     onError: deps.onError,
   });
-  const openCircuits = (target: CircuitTarget): CircuitDocument[] =>
+  const openCircuits = (target: CircuitTarget): Circuit[] =>
     idsOf(target).flatMap((id) => {
       const circuit = known.find(id);
       return circuit?.state === 'open' ? [circuit] : [];
     });
 
   async function change(id: string, record: CircuitRecord): Promise<void> {
-    known.put({ ...record, _id: id, probe_until: 0 });
+    known.put({ ...record, id });
     deps.onChange(id, record);
     await store.write(id, record);
   }
@@ -77,8 +77,8 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
   async function succeeded(target: CircuitTarget): Promise<void> {
     for (const id of idsOf(target)) streaks.end(id);
     for (const circuit of openCircuits(target)) {
-      const { _id, probe_until: _, ...record } = circuit;
-      await change(_id, closedAfter(record, now()));
+      const { id, ...record } = circuit;
+      await change(id, closedAfter(record, now()));
     }
   }
 
@@ -101,8 +101,8 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
     stop: known.stop,
     async enter(target, probeMs) {
       for (const circuit of openCircuits(target)) {
-        const { until, _id, sign, code } = circuit;
-        if (until <= now() && (await store.takeProbe(_id, probeMs))) continue;
+        const { until, id, sign, code } = circuit;
+        if (until <= now() && (await store.takeProbe(id, probeMs))) continue;
         const retryAfterMs = Math.max(until - now(), probeElsewhereMs);
         return { open: true, retryAfterMs, detail: `${sign}: ${code}` };
       }
@@ -148,11 +148,11 @@ function createStreaks() {
   };
 }
 
-function describeCircuits(channel: string, known: Iterable<CircuitDocument>): JsonObject {
-  const own = [...known].filter(({ _id }) => _id.startsWith(`${channel}/`));
+function describeCircuits(channel: string, known: Iterable<Circuit>): JsonObject {
+  const own = [...known].filter(({ id }) => id.startsWith(`${channel}/`));
   return Object.fromEntries(
-    own.map(({ _id, state, sign, code, until, at }) => [
-      _id.slice(channel.length + 1),
+    own.map(({ id, state, sign, code, until, at }) => [
+      id.slice(channel.length + 1),
       { circuit: state, sign, code, until, since: at },
     ]),
   );

@@ -1,6 +1,6 @@
 import { racePoint } from '../domain/race-point.ts';
 import type { RouteCandidate } from '../domain/routing.ts';
-import type { SlotDocument } from '../store/slots.ts';
+import type { HeldSlot } from '../store/slots.ts';
 import { createSlotQueue, queueOf } from './slot-queue.ts';
 import type { SlotQueueDeps } from './slot-queue.ts';
 
@@ -53,15 +53,15 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
   const queues = createSlotQueue(deps);
 
   /** What the task holds already: granted while it waited, or taken by a run that died. */
-  async function claim(held: readonly SlotDocument[], request: SlotRequest): Promise<boolean> {
+  async function claim(held: readonly HeldSlot[], request: SlotRequest): Promise<boolean> {
     const queue = queueOf(request.candidate);
     const mine = held.find((slot) => slot.queue === queue);
     if (mine === undefined) return false;
     const until = request.deadlineAt + leaseGraceMs;
-    if (!(await store.extend(mine._id, { task: request.task, until }))) return false;
+    if (!(await store.extend(mine.id, { task: request.task, until }))) return false;
     const spare = held.filter((slot) => slot !== mine);
     await store.removeTickets(request.task);
-    await Promise.all(spare.map(({ _id }) => store.free(_id, request.task)));
+    await Promise.all(spare.map(({ id }) => store.free(id, request.task)));
     await Promise.all(spare.map((slot) => queues.serve(slot.queue)));
     return true;
   }
@@ -117,7 +117,7 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
     async release(task) {
       if (deps.limited().length === 0) return;
       const [held] = await Promise.all([store.heldBy(task), store.removeTickets(task)]);
-      await Promise.all(held.map(({ _id }) => store.free(_id, task)));
+      await Promise.all(held.map(({ id }) => store.free(id, task)));
       for (const { queue } of held) await queues.serve(queue);
     },
     async holders() {

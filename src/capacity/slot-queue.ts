@@ -79,7 +79,7 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
         }
         await store.noteServed(queue, first.round);
         if (first.task === caller) served = true;
-        else if (first.looks_at > now() + looksSoonMs) void deps.wake(first.task);
+        else if (first.looksAt > now() + looksSoonMs) void deps.wake(first.task);
       }
     },
   };

@@ -3,7 +3,7 @@ import { GatewayError } from '../domain/errors.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import { parseMicros } from '../domain/money.ts';
 import { queryNumber } from './query-fields.ts';
-import type { AccountDocument, AccountStore } from '../store/accounts.ts';
+import type { Account, AccountStore } from '../store/accounts.ts';
 
 /** Input that several operators' routes share. */
 
@@ -38,7 +38,7 @@ export async function findAccount(
   accounts: Pick<AccountStore, 'find'>,
   id: string,
   param = 'account',
-): Promise<AccountDocument> {
+): Promise<Account> {
   const account = await accounts.find(id);
   if (account === undefined) {
     throw new GatewayError('account_not_found', `There is no account ${id.slice(0, accountCharactersMax)}.`, {

@@ -70,11 +70,11 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     if (error !== undefined)
       log.warn({ task, attempts: tries, again, err: error }, 'a result was not copied');
     await copies.write({
-      _id: task,
+      task,
       state: again ? 'retry' : error === undefined ? 'stored' : 'gave_up',
       names,
       tries,
-      due_at: now() + (again ? retryFirstMs * 2 ** (tries - 1) : deps.retentionSeconds * 1000),
+      dueAt: now() + (again ? retryFirstMs * 2 ** (tries - 1) : deps.retentionSeconds * 1000),
       ...(error === undefined ? {} : { error: error.message }),
     });
     return copied;
@@ -107,9 +107,9 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     async retryDue() {
       const endsAt = now() + stepMs;
       let stored = 0;
-      for (const { _id } of await copies.listDue('retry', now(), duePerStep)) {
+      for (const { task } of await copies.listDue('retry', now(), duePerStep)) {
         if (now() > endsAt) break;
-        if (await retry(_id)) stored += 1;
+        if (await retry(task)) stored += 1;
       }
       return stored;
     },
@@ -118,7 +118,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       let deleted = 0;
       for (const state of ['stored', 'gave_up'] as const) {
         for (const copy of await copies.listDue(state, now(), duePerStep)) {
-          for (const name of copy.names) await storage.remove(`${copy._id}/${name}`);
+          for (const name of copy.names) await storage.remove(`${copy.task}/${name}`);
           await copies.write({ ...copy, state: 'expired', names: [] });
           deleted += copy.names.length;
         }

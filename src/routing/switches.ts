@@ -1,7 +1,7 @@
 import type { ChannelConfig } from '../config/gateway-file.ts';
 import type { DroppedChannel } from '../domain/routing.ts';
 import { createSnapshot } from '../store/snapshot.ts';
-import type { ChannelStateDocument, ChannelStateStore } from '../store/channel-states.ts';
+import type { ChannelState, ChannelStateStore } from '../store/channel-states.ts';
 
 /** Operators' channel switches, as this process last read them: routing asks memory, never the database. */
 export interface ChannelSwitches {
@@ -10,7 +10,7 @@ export interface ChannelSwitches {
   /** Reads them every few seconds until `stop`. */
   start(): void;
   stop(): void;
-  find(channel: string): ChannelStateDocument | undefined;
+  find(channel: string): ChannelState | undefined;
   /** For the catalogue's `outage`: why the channel takes no new tasks; undefined: no operator switched it off. */
   outage(channel: ChannelConfig): DroppedChannel | undefined;
 }
@@ -25,7 +25,7 @@ export interface ChannelSwitchesDeps {
 const intervalMsDefault = 3_000;
 
 export function createChannelSwitches(deps: ChannelSwitchesDeps): ChannelSwitches {
-  const { refresh, start, stop, find } = createSnapshot<ChannelStateDocument>({
+  const { refresh, start, stop, find } = createSnapshot<ChannelState>({
     list: () => deps.states.list(),
     intervalMs: deps.intervalMs ?? intervalMsDefault,
     onError: deps.onError,

@@ -1,12 +1,21 @@
 import type { Collection, Db } from 'mongodb';
 import { isDuplicateKey } from './mongo.ts';
 
-export interface AccountDocument {
-  readonly _id: string;
+export interface Account {
+  readonly id: string;
   readonly name: string;
   /** Micro-units by which `available` may fall below zero through holds. */
-  readonly overdraft_limit: bigint;
+  readonly overdraftLimit: bigint;
   /** Sealed with SECRETS_KEY; newest first, two are valid during a rotation. */
+  readonly webhookSecrets: readonly string[];
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+}
+
+interface AccountDocument {
+  readonly _id: string;
+  readonly name: string;
+  readonly overdraft_limit: bigint;
   readonly webhook_secrets: readonly string[];
   readonly created_at: number;
 }
@@ -19,9 +28,9 @@ export function createAccountStore(db: Db) {
   const accounts: Collection<AccountDocument> = db.collection<AccountDocument>('accounts');
   return {
     /** False: the account exists. */
-    async insert(account: AccountDocument): Promise<boolean> {
+    async insert(account: Account): Promise<boolean> {
       try {
-        await accounts.insertOne(account);
+        await accounts.insertOne(toDocument(account));
         return true;
       } catch (error) {
         if (isDuplicateKey(error)) return false;
@@ -29,16 +38,18 @@ export function createAccountStore(db: Db) {
       }
     },
 
-    async find(id: string): Promise<AccountDocument | undefined> {
-      return (await accounts.findOne({ _id: id })) ?? undefined;
+    async find(id: string): Promise<Account | undefined> {
+      const found = await accounts.findOne({ _id: id });
+      return found === null ? undefined : toAccount(found);
     },
 
-    async list(page: { readonly limit: number; readonly after?: string }): Promise<AccountDocument[]> {
-      return accounts
+    async list(page: { readonly limit: number; readonly after?: string }): Promise<Account[]> {
+      const found = await accounts
         .find(page.after === undefined ? {} : { _id: { $gt: page.after } })
         .sort({ _id: 1 })
         .limit(page.limit)
         .toArray();
+      return found.map(toAccount);
     },
 
     /** The new secret signs from now on; the one before stays valid until the next rotation. */
@@ -49,5 +60,25 @@ export function createAccountStore(db: Db) {
       );
       return changed.matchedCount === 1;
     },
+  };
+}
+
+function toDocument(account: Account): AccountDocument {
+  return {
+    _id: account.id,
+    name: account.name,
+    overdraft_limit: account.overdraftLimit,
+    webhook_secrets: account.webhookSecrets,
+    created_at: account.createdAt,
+  };
+}
+
+function toAccount(document: AccountDocument): Account {
+  return {
+    id: document._id,
+    name: document.name,
+    overdraftLimit: document.overdraft_limit,
+    webhookSecrets: document.webhook_secrets,
+    createdAt: document.created_at,
   };
 }

@@ -3,8 +3,12 @@ import type { CircuitRecord } from '../domain/circuit-rules.ts';
 import { isDuplicateKey } from './mongo.ts';
 
 /** A circuit that was opened at least once. Written on changes of its state only. */
-export interface CircuitDocument extends CircuitRecord {
+export interface Circuit extends CircuitRecord {
   /** `<channel>/<credential>`, with `/<model>` where only one model is concerned. */
+  readonly id: string;
+}
+
+interface CircuitDocument extends CircuitRecord {
   readonly _id: string;
   /** Until then one probe is on its way. */
   readonly probe_until: number;
@@ -16,8 +20,8 @@ export function createChannelHealthStore(db: Db, now: () => number) {
   const circuits: Collection<CircuitDocument> = db.collection<CircuitDocument>('channel_health');
   return {
     /** As many as there are credentials in trouble, now or earlier. */
-    async list(): Promise<CircuitDocument[]> {
-      return circuits.find().toArray();
+    async list(): Promise<Circuit[]> {
+      return (await circuits.find().toArray()).map(toCircuit);
     },
 
     async write(id: string, record: CircuitRecord): Promise<void> {
@@ -40,4 +44,8 @@ export function createChannelHealthStore(db: Db, now: () => number) {
       return taken.modifiedCount === 1;
     },
   };
+}
+
+function toCircuit({ _id: id, probe_until: _, ...record }: CircuitDocument): Circuit {
+  return { id, ...record };
 }

@@ -2,14 +2,18 @@ import type { Collection, Db } from 'mongodb';
 import { isDuplicateKey } from './mongo.ts';
 
 /** An operator's switch. Off takes the channel out of service; on leaves the decision to the configuration file. */
-export interface ChannelStateDocument {
-  /** The channel's id. */
-  readonly _id: string;
+export interface ChannelState {
+  /** The channel's. */
+  readonly id: string;
   readonly enabled: boolean;
   readonly by: string;
   readonly reason: string;
   /** Unix milliseconds. */
   readonly at: number;
+}
+
+interface ChannelStateDocument extends Omit<ChannelState, 'id'> {
+  readonly _id: string;
 }
 
 export type ChannelStateStore = ReturnType<typeof createChannelStateStore>;
@@ -18,12 +22,11 @@ export function createChannelStateStore(db: Db) {
   const states: Collection<ChannelStateDocument> = db.collection<ChannelStateDocument>('channel_states');
   return {
     /** As many as there are channels. */
-    async list(): Promise<ChannelStateDocument[]> {
-      return states.find().toArray();
+    async list(): Promise<ChannelState[]> {
+      return (await states.find().toArray()).map(toState);
     },
 
-    async set(state: ChannelStateDocument): Promise<void> {
-      const { _id, ...fields } = state;
+    async set({ id: _id, ...fields }: ChannelState): Promise<void> {
       try {
         await states.updateOne({ _id }, { $set: fields }, { upsert: true });
       } catch (error) {
@@ -32,4 +35,8 @@ export function createChannelStateStore(db: Db) {
       }
     },
   };
+}
+
+function toState({ _id: id, enabled, by, reason, at }: ChannelStateDocument): ChannelState {
+  return { id, enabled, by, reason, at };
 }

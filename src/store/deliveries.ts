@@ -1,23 +1,41 @@
 import type { Collection, Db } from 'mongodb';
+import { defined } from '../domain/defined.ts';
 import { isDuplicateKey } from './mongo.ts';
 
-/** The record of a task's callback: every attempt, newest last. `_id` is the task. */
-export interface DeliveryDocument {
-  readonly _id: string;
-  readonly state: 'pending' | 'delivered' | 'gave_up';
+/** The record of a task's callback: every attempt, newest last. */
+export interface CallbackDelivery {
+  readonly task: string;
+  readonly state: DeliveryState;
   /** Only scheme and host: the rest of a caller's address may hold secrets. */
   readonly target: string;
   readonly attempts: readonly DeliveryAttempt[];
+}
+
+export type DeliveryState = 'pending' | 'delivered' | 'gave_up';
+
+export interface DeliveryAttempt {
+  readonly at: number;
+  readonly durationMs: number;
+  /** HTTP status of the answer; absent: there was none. */
+  readonly status?: number;
+  readonly error?: string;
+}
+
+interface DeliveryDocument {
+  /** The task. */
+  readonly _id: string;
+  readonly state: DeliveryState;
+  readonly target: string;
+  readonly attempts: readonly AttemptDocument[];
   /** The series of attempts that is in force: the task's own, or one on demand. */
   readonly round?: string;
   /** Attempts of this round that were begun; each is counted before its request leaves. */
   readonly begun?: number;
 }
 
-export interface DeliveryAttempt {
+interface AttemptDocument {
   readonly at: number;
   readonly duration_ms: number;
-  /** HTTP status of the answer; absent: there was none. */
   readonly status?: number;
   readonly error?: string;
 }
@@ -60,12 +78,13 @@ export function createDeliveryStore(db: Db) {
     async record(
       task: string,
       target: string,
-      attempt: DeliveryAttempt,
-      state: DeliveryDocument['state'],
+      { durationMs, ...attempt }: DeliveryAttempt,
+      state: DeliveryState,
     ): Promise<void> {
+      const entry = { ...attempt, duration_ms: durationMs };
       await deliveries.updateOne(
         { _id: task, 'attempts.at': { $ne: attempt.at } },
-        { $set: { state, target }, $push: { attempts: { $each: [attempt], $slice: -attemptsMax } } },
+        { $set: { state, target }, $push: { attempts: { $each: [entry], $slice: -attemptsMax } } },
       );
     },
 
@@ -74,10 +93,19 @@ export function createDeliveryStore(db: Db) {
       await deliveries.updateOne({ _id: task, round, state: 'pending' }, { $set: { state: 'gave_up' } });
     },
 
-    async find(task: string): Promise<DeliveryDocument | undefined> {
-      return (await deliveries.findOne({ _id: task })) ?? undefined;
+    async find(task: string): Promise<CallbackDelivery | undefined> {
+      const found = await deliveries.findOne({ _id: task });
+      return found === null ? undefined : toDelivery(found);
     },
   };
+}
+
+function toDelivery({ _id: task, state, target, attempts }: DeliveryDocument): CallbackDelivery {
+  return { task, state, target, attempts: attempts.map(toAttempt) };
+}
+
+function toAttempt({ at, duration_ms: durationMs, status, error }: AttemptDocument): DeliveryAttempt {
+  return { at, durationMs, ...defined({ status, error }) };
 }
 
 function ignoreDuplicate(error: unknown): void {

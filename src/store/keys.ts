@@ -1,9 +1,11 @@
 import type { Collection, Db } from 'mongodb';
+import { defined } from '../domain/defined.ts';
 import { ensureIndexes } from './mongo.ts';
 
-/** An API key. `_id` is the HMAC of the key; the key itself is shown once and stored nowhere. Times in Unix milliseconds. */
-export interface KeyDocument {
-  readonly _id: string;
+/** An API key, which itself is shown once and stored nowhere. Times in Unix milliseconds. */
+export interface ApiKey {
+  /** HMAC of the key: what a request finds it by. */
+  readonly hmac: string;
   /** Public id: `key_…` */
   readonly id: string;
   readonly account: string;
@@ -14,6 +16,23 @@ export interface KeyDocument {
   readonly models?: readonly string[];
   readonly channels?: readonly string[];
   /** May name assets in an upstream account, `asset://…`. Absent: not. */
+  readonly assetUrls?: boolean;
+  readonly requestsPerMinute?: number;
+  readonly concurrentTasks?: number;
+  readonly expiresAt?: number;
+  readonly revokedAt?: number;
+  readonly createdAt: number;
+}
+
+interface KeyDocument {
+  /** The HMAC. */
+  readonly _id: string;
+  readonly id: string;
+  readonly account: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly models?: readonly string[];
+  readonly channels?: readonly string[];
   readonly asset_urls?: boolean;
   readonly requests_per_minute?: number;
   readonly concurrent_tasks?: number;
@@ -34,28 +53,28 @@ export function createKeyStore(db: Db, now: () => number) {
       ]);
     },
 
-    async insert(key: KeyDocument): Promise<void> {
-      await keys.insertOne(key);
+    async insert(key: ApiKey): Promise<void> {
+      await keys.insertOne(toDocument(key));
     },
 
-    async findByHmac(hmac: string): Promise<KeyDocument | undefined> {
-      return (await keys.findOne({ _id: hmac })) ?? undefined;
+    async findByHmac(hmac: string): Promise<ApiKey | undefined> {
+      const found = await keys.findOne({ _id: hmac });
+      return found === null ? undefined : toKey(found);
     },
 
     /** By public id. */
-    async find(id: string): Promise<KeyDocument | undefined> {
-      return (await keys.findOne({ id })) ?? undefined;
+    async find(id: string): Promise<ApiKey | undefined> {
+      const found = await keys.findOne({ id });
+      return found === null ? undefined : toKey(found);
     },
 
-    async list(
-      filter: { readonly account?: string },
-      page: { readonly limit: number },
-    ): Promise<KeyDocument[]> {
-      return keys
+    async list(filter: { readonly account?: string }, page: { readonly limit: number }): Promise<ApiKey[]> {
+      const found = await keys
         .find(filter.account === undefined ? {} : { account: filter.account })
         .sort({ created_at: -1 })
         .limit(page.limit)
         .toArray();
+      return found.map(toKey);
     },
 
     /** False: no such key. Revoking twice keeps the first time. */
@@ -63,5 +82,45 @@ export function createKeyStore(db: Db, now: () => number) {
       await keys.updateOne({ id, revoked_at: { $exists: false } }, { $set: { revoked_at: now() } });
       return (await keys.countDocuments({ id }, { limit: 1 })) === 1;
     },
+  };
+}
+
+function toDocument(key: ApiKey): KeyDocument {
+  return {
+    _id: key.hmac,
+    id: key.id,
+    account: key.account,
+    name: key.name,
+    prefix: key.prefix,
+    created_at: key.createdAt,
+    ...defined({
+      models: key.models,
+      channels: key.channels,
+      asset_urls: key.assetUrls,
+      requests_per_minute: key.requestsPerMinute,
+      concurrent_tasks: key.concurrentTasks,
+      expires_at: key.expiresAt,
+      revoked_at: key.revokedAt,
+    }),
+  };
+}
+
+function toKey(document: KeyDocument): ApiKey {
+  return {
+    hmac: document._id,
+    id: document.id,
+    account: document.account,
+    name: document.name,
+    prefix: document.prefix,
+    createdAt: document.created_at,
+    ...defined({
+      models: document.models,
+      channels: document.channels,
+      assetUrls: document.asset_urls,
+      requestsPerMinute: document.requests_per_minute,
+      concurrentTasks: document.concurrent_tasks,
+      expiresAt: document.expires_at,
+      revokedAt: document.revoked_at,
+    }),
   };
 }

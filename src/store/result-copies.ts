@@ -1,15 +1,25 @@
 import type { Collection, Db } from 'mongodb';
+import { defined } from '../domain/defined.ts';
 import { ensureIndexes, isDuplicateKey } from './mongo.ts';
 
 /** What became of the copy of a task's results. Times in Unix milliseconds. */
-export interface ResultCopyDocument {
-  /** The task. */
-  readonly _id: string;
+export interface ResultCopy {
+  readonly task: string;
   readonly state: 'stored' | 'retry' | 'gave_up' | 'expired';
   /** Stored files. */
   readonly names: readonly string[];
   readonly tries: number;
   /** `retry`: when it is tried again; `stored` and `gave_up`: when the files that are there are deleted. */
+  readonly dueAt: number;
+  readonly error?: string;
+}
+
+interface ResultCopyDocument {
+  /** The task. */
+  readonly _id: string;
+  readonly state: ResultCopy['state'];
+  readonly names: readonly string[];
+  readonly tries: number;
   readonly due_at: number;
   readonly error?: string;
 }
@@ -23,12 +33,13 @@ export function createResultCopyStore(db: Db) {
       await ensureIndexes(copies, [{ name: 'state_due', key: { state: 1, due_at: 1 } }]);
     },
 
-    async find(task: string): Promise<ResultCopyDocument | undefined> {
-      return (await copies.findOne({ _id: task })) ?? undefined;
+    async find(task: string): Promise<ResultCopy | undefined> {
+      const found = await copies.findOne({ _id: task });
+      return found === null ? undefined : toCopy(found);
     },
 
-    async write(copy: ResultCopyDocument): Promise<void> {
-      const { _id, ...fields } = copy;
+    async write({ task: _id, dueAt: due_at, ...facts }: ResultCopy): Promise<void> {
+      const fields = { ...facts, due_at };
       try {
         await copies.updateOne({ _id }, { $set: fields }, { upsert: true });
       } catch (error) {
@@ -37,16 +48,18 @@ export function createResultCopyStore(db: Db) {
       }
     },
 
-    async listDue(
-      state: ResultCopyDocument['state'],
-      at: number,
-      limit: number,
-    ): Promise<ResultCopyDocument[]> {
-      return copies
+    async listDue(state: ResultCopy['state'], at: number, limit: number): Promise<ResultCopy[]> {
+      const found = await copies
         .find({ state, due_at: { $lte: at } })
         .sort({ due_at: 1 })
         .limit(limit)
         .toArray();
+      return found.map(toCopy);
     },
   };
+}
+
+function toCopy(document: ResultCopyDocument): ResultCopy {
+  const { _id: task, state, names, tries, due_at: dueAt, error } = document;
+  return { task, state, names, tries, dueAt, ...defined({ error }) };
 }

@@ -7,15 +7,21 @@ import { ensureIndexes, isDuplicateKey } from './mongo.ts';
  * `<channel>/<credential>`. Times in Unix milliseconds.
  */
 
-/** One of the tasks that a credential may have at a time. Free: `until` has passed. */
-export interface SlotDocument {
+/** A task's place among those that a credential may have at a time. */
+export interface HeldSlot {
+  readonly id: string;
+  readonly queue: string;
+  readonly task: string;
+}
+
+interface SlotDocument {
   /** `<queue>/<n>` */
   readonly _id: string;
   readonly queue: string;
   readonly n: number;
   /** Empty while nobody holds it. */
   readonly task: string;
-  /** Lease: whoever died without giving it back, it is free after this. */
+  /** Lease: after this the slot is free, even if its holder died without giving it back. */
   readonly until: number;
   readonly since: number;
 }
@@ -30,12 +36,17 @@ interface TicketDocument {
   /** Who is next: by round, then by arrival. */
   readonly order: string;
   readonly round: number;
-  /** The task looks again by itself at this time; before it, it must be woken. */
   readonly looks_at: number;
   readonly expires: Date;
 }
 
-export type Ticket = Pick<TicketDocument, 'task' | 'queue' | 'account' | 'round' | 'looks_at'>;
+/** A task's place in a queue. */
+export interface Ticket {
+  readonly task: string;
+  readonly round: number;
+  /** The task looks again by itself at this time; before it, it must be woken. */
+  readonly looksAt: number;
+}
 
 export interface NewTicket {
   readonly task: string;
@@ -128,8 +139,8 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
       await slots.updateOne({ _id: id, task, ...defined({ until }) }, { $set: { task: '', until: 0 } });
     },
 
-    async heldBy(task: string): Promise<SlotDocument[]> {
-      return slots.find({ task }).toArray();
+    async heldBy(task: string): Promise<HeldSlot[]> {
+      return (await slots.find({ task }).toArray()).map(toSlot);
     },
 
     /** Whether a slot is free now: a hint, since another may be faster. */
@@ -139,8 +150,8 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
     },
 
     /** All that are held: at most the sum of all limits. */
-    async held(): Promise<SlotDocument[]> {
-      return slots.find({ until: { $gt: now() } }).toArray();
+    async held(): Promise<HeldSlot[]> {
+      return (await slots.find({ until: { $gt: now() } }).toArray()).map(toSlot);
     },
   };
 }
@@ -148,6 +159,10 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
 export interface Lease {
   readonly task: string;
   readonly until: number;
+}
+
+function toSlot({ _id: id, queue, task }: SlotDocument): HeldSlot {
+  return { id, queue, task };
 }
 
 function ticketOperations(tickets: Collection<TicketDocument>, now: () => number) {
@@ -179,7 +194,8 @@ function ticketOperations(tickets: Collection<TicketDocument>, now: () => number
 
     /** Who is next. */
     async firstTicket(queue: string): Promise<Ticket | undefined> {
-      return (await tickets.find({ queue }).sort({ order: 1 }).limit(1).next()) ?? undefined;
+      const first = await tickets.find({ queue }).sort({ order: 1 }).limit(1).next();
+      return first === null ? undefined : toTicket(first);
     },
 
     /** True: it was there; of several that take it away, one is told so. */
@@ -196,6 +212,10 @@ function ticketOperations(tickets: Collection<TicketDocument>, now: () => number
       return tickets.countDocuments({ queue }, { limit: max });
     },
   };
+}
+
+function toTicket({ task, round, looks_at: looksAt }: TicketDocument): Ticket {
+  return { task, round, looksAt };
 }
 
 function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {

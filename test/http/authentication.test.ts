@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { createKeyAuth } from '../../src/access/api-keys.ts';
-import type { KeyDocument } from '../../src/store/keys.ts';
+import type { ApiKey } from '../../src/store/keys.ts';
 import { adminToken, useHttpWorld } from './support.ts';
 
 const world = useHttpWorld('http_authentication');
@@ -126,7 +126,7 @@ it('without ADMIN_TOKEN the operators’ API does not exist', async () => {
 it('typos cost no read, a known key one read in three seconds, simultaneous requests one together', async () => {
   let reads = 0;
   let now = 1_000;
-  const documents = new Map<string, KeyDocument>();
+  const documents = new Map<string, ApiKey>();
   const auth = createKeyAuth({
     keys: {
       async findByHmac(hmac) {
@@ -139,7 +139,7 @@ it('typos cost no read, a known key one read in three seconds, simultaneous requ
     randomBytes,
   });
   const { key, hmac, prefix } = auth.newKey();
-  documents.set(hmac, { _id: hmac, id: 'key_1', account: 'a', name: '', prefix, created_at: 0 });
+  documents.set(hmac, { hmac, id: 'key_1', account: 'a', name: '', prefix, createdAt: 0 });
   await auth.authenticate(`Bearer ${key.slice(0, -1)}x`);
   await auth.authenticate('Bearer sk-short');
   expect(reads).toBe(0);

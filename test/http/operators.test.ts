@@ -25,7 +25,7 @@ describe('accounts', () => {
     const shown = await world.admin('GET', '/accounts/studio');
     const { webhook_secret, ...rest } = made.body;
     expect(shown.body).toEqual(rest);
-    const stored = JSON.stringify((await world.stores.accounts.find('studio'))?.webhook_secrets);
+    const stored = JSON.stringify((await world.stores.accounts.find('studio'))?.webhookSecrets);
     expect(stored).not.toContain(webhook_secret.slice(6));
   });
 
@@ -85,7 +85,7 @@ describe('accounts', () => {
     const made = await world.admin('POST', '/accounts', { id: 'rotating' });
     const rotated = await world.admin('POST', '/accounts/rotating/webhook-secret/rotate');
     await world.admin('POST', '/accounts/rotating/webhook-secret/rotate');
-    const sealed = (await world.stores.accounts.find('rotating'))?.webhook_secrets ?? [];
+    const sealed = (await world.stores.accounts.find('rotating'))?.webhookSecrets ?? [];
     const open = sealed.map((secret) => world.deps.secrets.open('webhook-secret', secret));
     expect(open).toHaveLength(2);
     expect(open[1]).toBe(rotated.body.webhook_secret);
@@ -311,7 +311,7 @@ describe('tasks', () => {
       traceId: 't',
     });
     await deliveries.begin(id, 'task', 'https://me.example');
-    await deliveries.record(id, 'https://me.example', { at: 1, duration_ms: 2, status: 500 }, 'pending');
+    await deliveries.record(id, 'https://me.example', { at: 1, durationMs: 2, status: 500 }, 'pending');
     const { body, text } = await world.admin('GET', `/tasks/${id}`);
     expect(body).toMatchObject({
       id,

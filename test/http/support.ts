@@ -205,7 +205,7 @@ async function openWorld(
           port,
           abandonCreation,
           abandonments: createAbandonments({ abandonCreation, onError: () => undefined, now }),
-          overdraftLimit: async (account) => (await stores.accounts.find(account))?.overdraft_limit ?? 0n,
+          overdraftLimit: async (account) => (await stores.accounts.find(account))?.overdraftLimit ?? 0n,
           now,
           randomBytes,
         }),

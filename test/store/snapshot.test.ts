@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { createSnapshot } from '../../src/store/snapshot.ts';
 
 interface Switch {
-  readonly _id: string;
+  readonly id: string;
   readonly on: boolean;
 }
 
@@ -21,19 +21,19 @@ function open(reads: (readonly Switch[] | Error)[]) {
 }
 
 it('shows what was read last, and what this process decided since', async () => {
-  const { snapshot } = open([[{ _id: 'a', on: true }], [{ _id: 'b', on: true }]]);
+  const { snapshot } = open([[{ id: 'a', on: true }], [{ id: 'b', on: true }]]);
   expect(snapshot.find('a')).toBeUndefined();
   await snapshot.refresh();
-  snapshot.put({ _id: 'a', on: false });
-  expect(snapshot.find('a')).toEqual({ _id: 'a', on: false });
+  snapshot.put({ id: 'a', on: false });
+  expect(snapshot.find('a')).toEqual({ id: 'a', on: false });
   await snapshot.refresh();
-  expect([...snapshot.all()]).toEqual([{ _id: 'b', on: true }]);
+  expect([...snapshot.all()]).toEqual([{ id: 'b', on: true }]);
 });
 
 it('reads on a timer of one, and keeps what it had when a read fails', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const { snapshot, errors } = open([[{ _id: 'a', on: true }], new Error('away'), [{ _id: 'b', on: true }]]);
+  const { snapshot, errors } = open([[{ id: 'a', on: true }], new Error('away'), [{ id: 'b', on: true }]]);
   snapshot.start();
   snapshot.start();
   await vi.advanceTimersByTimeAsync(2_000);

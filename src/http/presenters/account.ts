@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatMicros } from '../../domain/money.ts';
 import type { Balance } from '../../ledger/ledger.ts';
-import type { AccountDocument } from '../../store/accounts.ts';
+import type { Account } from '../../store/accounts.ts';
 import { toSeconds } from './video-task.ts';
 
 export const accountSchema = z
@@ -17,16 +17,16 @@ export const accountSchema = z
   .meta({ id: 'Account' });
 
 export function presentAccount(
-  account: AccountDocument,
+  account: Account,
   { available, held }: Pick<Balance, 'available' | 'held'>,
 ): z.output<typeof accountSchema> {
   return {
     object: 'account',
-    id: account._id,
+    id: account.id,
     name: account.name,
-    overdraft_limit: formatMicros(account.overdraft_limit),
+    overdraft_limit: formatMicros(account.overdraftLimit),
     available: formatMicros(available),
     held: formatMicros(held),
-    created_at: toSeconds(account.created_at),
+    created_at: toSeconds(account.createdAt),
   };
 }

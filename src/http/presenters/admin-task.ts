@@ -3,7 +3,7 @@ import { formatMicros } from '../../domain/money.ts';
 import type { MediaUrl } from '../../domain/stored-media.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { AttemptDocument } from '../../store/attempts.ts';
-import type { DeliveryDocument } from '../../store/deliveries.ts';
+import type { CallbackDelivery } from '../../store/deliveries.ts';
 import type { TaskDocument } from '../../store/tasks.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from './ledger-entry.ts';
 import { presentTask, taskSchema, toSeconds } from './video-task.ts';
@@ -79,7 +79,7 @@ export const adminTaskDetailSchema = adminTaskSchema
 export interface TaskRecords {
   readonly attempts: readonly AttemptDocument[];
   readonly entries: readonly LedgerEntry[];
-  readonly delivery: DeliveryDocument | undefined;
+  readonly delivery: CallbackDelivery | undefined;
   readonly mediaUrl: MediaUrl;
 }
 
@@ -132,13 +132,13 @@ function presentAttempt(attempt: AttemptDocument): z.output<typeof attemptSchema
   };
 }
 
-function presentDelivery({ state, target, attempts }: DeliveryDocument): z.output<typeof deliverySchema> {
+function presentDelivery({ state, target, attempts }: CallbackDelivery): z.output<typeof deliverySchema> {
   return {
     state,
     target,
-    attempts: attempts.map(({ at, duration_ms, status, error }) => ({
+    attempts: attempts.map(({ at, durationMs, status, error }) => ({
       at,
-      duration_ms,
+      duration_ms: durationMs,
       status: status ?? null,
       error: error ?? null,
     })),

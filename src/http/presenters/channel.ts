@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ChannelConfig } from '../../config/gateway-file.ts';
 import type { JsonObject } from '../../domain/request.ts';
-import type { ChannelStateDocument } from '../../store/channel-states.ts';
+import type { ChannelState } from '../../store/channel-states.ts';
 
 export const channelSchema = z
   .object({
@@ -26,7 +26,7 @@ export const channelSchema = z
 /** A channel without its secrets: credentials by name only, and no address. */
 export function presentChannel(
   channel: ChannelConfig,
-  state: ChannelStateDocument | undefined,
+  state: ChannelState | undefined,
   health: JsonObject,
 ): z.output<typeof channelSchema> {
   return {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { KeyDocument } from '../../store/keys.ts';
+import type { ApiKey } from '../../store/keys.ts';
 import { toSeconds } from './video-task.ts';
 
 export const keySchema = z
@@ -20,7 +20,7 @@ export const keySchema = z
   })
   .meta({ id: 'Key' });
 
-export function presentKey(key: KeyDocument): z.output<typeof keySchema> {
+export function presentKey(key: ApiKey): z.output<typeof keySchema> {
   return {
     object: 'key',
     id: key.id,
@@ -29,11 +29,11 @@ export function presentKey(key: KeyDocument): z.output<typeof keySchema> {
     prefix: key.prefix,
     models: key.models === undefined ? null : [...key.models],
     channels: key.channels === undefined ? null : [...key.channels],
-    asset_urls: key.asset_urls ?? false,
-    requests_per_minute: key.requests_per_minute ?? null,
-    concurrent_tasks: key.concurrent_tasks ?? null,
-    expires_at: key.expires_at === undefined ? null : toSeconds(key.expires_at),
-    revoked_at: key.revoked_at === undefined ? null : toSeconds(key.revoked_at),
-    created_at: toSeconds(key.created_at),
+    asset_urls: key.assetUrls ?? false,
+    requests_per_minute: key.requestsPerMinute ?? null,
+    concurrent_tasks: key.concurrentTasks ?? null,
+    expires_at: key.expiresAt === undefined ? null : toSeconds(key.expiresAt),
+    revoked_at: key.revokedAt === undefined ? null : toSeconds(key.revokedAt),
+    created_at: toSeconds(key.createdAt),
   };
 }

@@ -38,14 +38,14 @@ export function createAccount({ accounts, secrets, randomBytes, now }: Deps): Ro
     async handle({ body: { id, name, overdraft_limit } }) {
       const secret = newWebhookSecret(randomBytes);
       const account = {
-        _id: id ?? `acct_${randomBase62(idCharacters, randomBytes)}`,
+        id: id ?? `acct_${randomBase62(idCharacters, randomBytes)}`,
         name,
-        overdraft_limit: overdraft_limit ?? 0n,
-        webhook_secrets: [secrets.seal('webhook-secret', secret)],
-        created_at: now(),
+        overdraftLimit: overdraft_limit ?? 0n,
+        webhookSecrets: [secrets.seal('webhook-secret', secret)],
+        createdAt: now(),
       };
       if (!(await accounts.insert(account))) {
-        throw new GatewayError('account_exists', `There is an account ${account._id} already.`, {
+        throw new GatewayError('account_exists', `There is an account ${account.id} already.`, {
           param: 'id',
         });
       }

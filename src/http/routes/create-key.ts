@@ -2,7 +2,7 @@ import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { randomBase62 } from '../../domain/ids.ts';
-import type { KeyDocument } from '../../store/keys.ts';
+import type { ApiKey } from '../../store/keys.ts';
 import { findAccount, nameCharactersMax } from '../admin-input.ts';
 import { adminBodyBytesMax, jsonBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
@@ -56,17 +56,17 @@ export function createKey({ accounts, catalogue, keys, auth, randomBytes, now }:
       checkPermitted(asked, catalogue);
       const account = await findAccount(accounts, asked.account);
       const { key, hmac, prefix } = auth.newKey();
-      const document: KeyDocument = {
-        _id: hmac,
+      const created: ApiKey = {
+        hmac,
         id: `key_${randomBase62(idCharacters, randomBytes)}`,
-        account: account._id,
+        account: account.id,
         name: asked.name,
         prefix,
-        created_at: now(),
+        createdAt: now(),
         ...restrictions(asked),
       };
-      await keys.insert(document);
-      return jsonReply({ ...presentKey(document), key });
+      await keys.insert(created);
+      return jsonReply({ ...presentKey(created), key });
     },
   });
 }
@@ -87,18 +87,20 @@ function checkPermitted(asked: z.output<typeof body>, catalogue: Deps['catalogue
 }
 
 type Restrictions = Pick<
-  KeyDocument,
-  'models' | 'channels' | 'asset_urls' | 'requests_per_minute' | 'concurrent_tasks' | 'expires_at'
+  ApiKey,
+  'models' | 'channels' | 'assetUrls' | 'requestsPerMinute' | 'concurrentTasks' | 'expiresAt'
 >;
 
 function restrictions(asked: z.output<typeof body>): Restrictions {
   const { models, channels, asset_urls, requests_per_minute, concurrent_tasks, expires_at } = asked;
   return {
-    ...defined({ models }),
-    ...defined({ channels }),
-    ...defined({ asset_urls }),
-    ...defined({ requests_per_minute }),
-    ...defined({ concurrent_tasks }),
-    ...(expires_at === undefined ? {} : { expires_at: expires_at * 1000 }),
+    ...defined({
+      models,
+      channels,
+      assetUrls: asset_urls,
+      requestsPerMinute: requests_per_minute,
+      concurrentTasks: concurrent_tasks,
+    }),
+    ...(expires_at === undefined ? {} : { expiresAt: expires_at * 1000 }),
   };
 }

@@ -37,7 +37,7 @@ export function creditAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' |
     async handle({ params, body: { amount, reference, note }, operator }) {
       const account = await findAccount(accounts, params.account);
       const { entry, replayed } = await ledger.credit({
-        account: account._id,
+        account: account.id,
         amount,
         reference,
         note: note === undefined ? `by ${operator}` : `by ${operator}: ${note}`,

@@ -57,7 +57,7 @@ async function callerOf(id: string | undefined, { keys }: Deps): Promise<Caller>
   const key = await keys.find(id);
   if (key === undefined)
     throw new GatewayError('key_not_found', 'There is no key with this id.', { param: 'key' });
-  const { account, models, channels, asset_urls: assetUrls } = key;
+  const { account, models, channels, assetUrls } = key;
   return {
     account,
     key: id,

@@ -17,7 +17,7 @@ export function getAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 'l
     errors: ['account_not_found'],
     async handle({ params }) {
       const account = await findAccount(accounts, params.account);
-      return jsonReply(presentAccount(account, await ledger.balance(account._id)));
+      return jsonReply(presentAccount(account, await ledger.balance(account.id)));
     },
   });
 }

@@ -22,7 +22,7 @@ export function listAccounts({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 
     async handle({ query: { limit, after } }) {
       const found = await accounts.list({ limit: limit + 1, ...defined({ after }) });
       const page = found.slice(0, limit);
-      const balances = await Promise.all(page.map((account) => ledger.balance(account._id)));
+      const balances = await Promise.all(page.map((account) => ledger.balance(account.id)));
       const data = page.map((account, index) =>
         presentAccount(account, balances[index] ?? { available: 0n, held: 0n }),
       );

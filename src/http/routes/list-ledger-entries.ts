@@ -29,7 +29,7 @@ export function listLedgerEntries({ accounts, ledger }: Pick<RouteDeps, 'account
     errors: ['account_not_found'],
     async handle({ params, query }) {
       const account = await findAccount(accounts, params.account);
-      const found = await ledger.entries(account._id, { after: BigInt(query.after), limit: query.limit + 1 });
+      const found = await ledger.entries(account.id, { after: BigInt(query.after), limit: query.limit + 1 });
       const data = found.slice(0, query.limit).map(presentLedgerEntry);
       return jsonReply({ object: 'list', data, has_more: found.length > query.limit });
     },

@@ -28,8 +28,8 @@ export function rotateWebhookSecret({ accounts, secrets, randomBytes }: Deps): R
     async handle({ params }) {
       const account = await findAccount(accounts, params.account);
       const secret = newWebhookSecret(randomBytes);
-      await accounts.addWebhookSecret(account._id, secrets.seal('webhook-secret', secret));
-      return jsonReply({ object: 'webhook_secret', account: account._id, webhook_secret: secret });
+      await accounts.addWebhookSecret(account.id, secrets.seal('webhook-secret', secret));
+      return jsonReply({ object: 'webhook_secret', account: account.id, webhook_secret: secret });
     },
   });
 }

@@ -41,7 +41,7 @@ export function setChannel(deps: Deps): Route {
         { channel: channel.id, action: enabled ? 'enable' : 'disable', actor: operator, reason },
         'a channel is switched',
       );
-      await channelStates.set({ _id: channel.id, enabled, reason, by: operator, at: now() });
+      await channelStates.set({ id: channel.id, enabled, reason, by: operator, at: now() });
       await channelSwitches.refresh();
       return jsonReply(
         presentChannel(channel, channelSwitches.find(channel.id), channelHealth?.(channel) ?? {}),
