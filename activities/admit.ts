@@ -9,7 +9,7 @@ import type { TaskActivityDeps } from './deps.ts';
 export function createAdmitTask({ tasks, ledger, now }: TaskActivityDeps) {
   return async function admitTask(input: TaskInput, version: string): Promise<Admission> {
     const known = await tasks.find(input.task);
-    if (known !== undefined) return { admitted: true, createdAt: known.created_at };
+    if (known !== undefined) return { admitted: true, createdAt: known.createdAt };
     if (now() > (input.admitBy ?? 0)) return tooLate;
     if (input.concurrentTasks !== undefined && !(await hasRoom(input.key, input.concurrentTasks))) {
       return {

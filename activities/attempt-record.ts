@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { attemptId } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import type { Submitted } from '../src/providers/provider.ts';
-import type { AttemptDocument, NewAttempt } from '../src/store/attempts.ts';
+import type { Attempt, NewAttempt } from '../src/store/attempts.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import type { SubmitInput, SubmitResult } from './types.ts';
 
@@ -24,11 +24,7 @@ export function markerOf({ task, n }: Pick<SubmitInput, 'task' | 'n'>): string {
 }
 
 /** What the record says that an earlier run of this attempt left behind. */
-export async function resume(
-  begun: AttemptDocument,
-  input: SubmitInput,
-  deps: RecordDeps,
-): Promise<SubmitResult> {
+export async function resume(begun: Attempt, input: SubmitInput, deps: RecordDeps): Promise<SubmitResult> {
   const code = begun.code ?? '';
   switch (begun.state) {
     case 'accepted':
@@ -87,7 +83,7 @@ export async function accept(
 
 /** Shows an accepted job in the projection; `where` is its channel and credential, which may be an earlier attempt's. */
 export async function adopt(
-  where: Pick<AttemptDocument, 'channel' | 'credential'>,
+  where: Pick<Attempt, 'channel' | 'credential'>,
   { operation, traceId = operation.id }: Submitted,
   { input, deps }: { readonly input: SubmitInput; readonly deps: Pick<RecordDeps, 'tasks'> },
 ): Promise<SubmitResult> {

@@ -1,6 +1,6 @@
 import { isTerminal } from '../src/domain/task.ts';
 import type { TaskInput, TaskResult } from '../src/domain/task-input.ts';
-import type { TaskDocument } from '../src/store/tasks.ts';
+import type { Task } from '../src/domain/task-record.ts';
 import type { TaskActivityDeps } from './deps.ts';
 import type { Claim } from './types.ts';
 
@@ -40,7 +40,7 @@ export function createClaimTask({ tasks, attempts, ledger }: TaskActivityDeps) {
     const begun = await attempts.ofTask(task);
     const accepted = begun.find(({ state }) => state === 'accepted');
     if (accepted?.operation === undefined) return { state: 'open' };
-    const { n, channel, credential, operation, started_at: startedAt, ended_at: endedAt } = accepted;
+    const { n, channel, credential, operation, startedAt, endedAt } = accepted;
     return {
       state: 'accepted',
       attempts: n,
@@ -49,7 +49,7 @@ export function createClaimTask({ tasks, attempts, ledger }: TaskActivityDeps) {
   }
 }
 
-function resultOf({ status, charge, error }: TaskDocument): TaskResult {
+function resultOf({ status, charge, error }: Task): TaskResult {
   return status === 'succeeded'
     ? { status, charge: (charge ?? 0n).toString() }
     : { status: 'failed', code: error?.code ?? 'internal_error' };

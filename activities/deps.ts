@@ -11,6 +11,7 @@ import type { KeySlotStore } from '../src/store/key-slots.ts';
 import type { RequestStore } from '../src/store/requests.ts';
 import type { TaskStore } from '../src/store/tasks.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
+import type { Task } from '../src/domain/task-record.ts';
 import type { ResultItem, TaskKind } from '../src/domain/task.ts';
 import type { SubmitLimiter } from '../src/capacity/submit-limiter.ts';
 import type { StatusPoller } from './status-poller.ts';
@@ -75,11 +76,9 @@ export interface CallbackActivityDeps {
   /** One POST to an address that a caller chose, under the Safety rules; throws when no answer came. */
   readonly post: PostCallback;
   /** The body of GET, as JSON text. */
-  readonly present: (task: TaskDocument) => string;
+  readonly present: (task: Task) => string;
   readonly now: () => number;
 }
-
-type TaskDocument = NonNullable<Awaited<ReturnType<TaskStore['find']>>>;
 
 export type PostCallback = (delivery: {
   readonly url: string;

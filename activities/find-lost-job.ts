@@ -33,8 +33,8 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
         {
           request: stored.request,
           marker: begun.marker,
-          sentAfter: begun.started_at - clockSkewMs,
-          sentBefore: (begun.ended_at ?? deps.now()) + clockSkewMs,
+          sentAfter: begun.startedAt - clockSkewMs,
+          sentBefore: (begun.endedAt ?? deps.now()) + clockSkewMs,
         },
         context(AbortSignal.timeout(config.timeouts.poll_ms)),
       ),

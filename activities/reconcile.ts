@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { taskFailures } from '../src/domain/task-failures.ts';
 import { isTerminal } from '../src/domain/task.ts';
-import type { TaskDocument } from '../src/store/tasks.ts';
+import type { Task } from '../src/domain/task-record.ts';
 import type { TaskActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import type { ReconcileReport } from './types.ts';
@@ -46,13 +46,13 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
     });
     await attempt('unstarted', '', async () => {
       for await (const task of tasks.unstarted(now() - creationMaxMs)) {
-        await attempt('unstarted', task._id, () => abandonUnstarted(task));
+        await attempt('unstarted', task.id, () => abandonUnstarted(task));
       }
       return false;
     });
     await attempt('overdue', '', async () => {
       for await (const task of tasks.overdue(now() - overdueGraceMs)) {
-        await attempt('overdue', task._id, () => repairOverdue(task));
+        await attempt('overdue', task.id, () => repairOverdue(task));
       }
       return false;
     });
@@ -92,28 +92,28 @@ function createRepairs(deps: TaskActivityDeps) {
     return closed === 'released';
   }
 
-  async function abandonUnstarted({ _id, account, key, unstarted }: TaskDocument): Promise<boolean> {
+  async function abandonUnstarted({ id, account, key, unstarted }: Task): Promise<boolean> {
     // The workflow exists and waits for a worker: the task is its own as soon as there is one.
-    if (unstarted === undefined || (await workflows.isRunning(_id))) return false;
-    const isAbandoned = await deps.abandonCreation({ task: _id, account, key, unstarted });
-    if (isAbandoned) log.warn({ task: _id }, 'gave up a creation whose process died');
+    if (unstarted === undefined || (await workflows.isRunning(id))) return false;
+    const isAbandoned = await deps.abandonCreation({ task: id, account, key, unstarted });
+    if (isAbandoned) log.warn({ task: id }, 'gave up a creation whose process died');
     return isAbandoned;
   }
 
-  async function repairOverdue(task: TaskDocument): Promise<boolean> {
+  async function repairOverdue(task: Task): Promise<boolean> {
     if (task.unstarted !== undefined) return false;
-    if (!(await workflows.isRunning(task._id))) {
+    if (!(await workflows.isRunning(task.id))) {
       await end(task);
       return true;
     }
     if (task.attention !== undefined) return false;
-    log.error({ task: task._id }, 'a task is overdue, and its workflow still runs');
-    await tasks.setAttention(task._id, 'workflow_overdue', task.version + 1n);
+    log.error({ task: task.id }, 'a task is overdue, and its workflow still runs');
+    await tasks.setAttention(task.id, 'workflow_overdue', task.version + 1n);
     return true;
   }
 
-  async function end(task: TaskDocument): Promise<void> {
-    const { _id: id, account, key } = task;
+  async function end(task: Task): Promise<void> {
+    const { id, account, key } = task;
     log.error({ task: id, status: task.status }, 'failed a task whose workflow is gone');
     const { closed } = await ledger.void({ account, task: id, note: 'reconciled: the workflow is gone' });
     const charged = closed === 'settled' ? await chargedFor(id) : 0n;

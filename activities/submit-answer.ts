@@ -1,6 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { UpstreamError } from '../src/providers/provider.ts';
-import type { AttemptDocument, RefusedState } from '../src/store/attempts.ts';
+import type { Attempt, RefusedState } from '../src/store/attempts.ts';
 import { newAttempt, resume } from './attempt-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -64,7 +64,7 @@ async function write(
   { id, owner, deps }: Claim,
   state: RefusedState,
   failure: { readonly code: string; readonly message: string },
-): Promise<AttemptDocument | undefined> {
+): Promise<Attempt | undefined> {
   const writeOnce = async () =>
     (await deps.attempts.refuse({ id, owner }, state, failure)) ? undefined : deps.attempts.find(id);
   return withHeartbeat(persistently(writeOnce, deps.now));

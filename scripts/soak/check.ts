@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { isTerminal } from '../../src/domain/task.ts';
 import { runLedgerVerification } from '../../src/cli/verify-ledger.ts';
-import type { TaskDocument } from '../../src/store/tasks.ts';
+import type { Task } from '../../src/domain/task-record.ts';
+import { toTask } from '../../src/store/task-document.ts';
+import type { TaskDocument } from '../../src/store/task-document.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
 import { videoCharge } from './configuration.ts';
 import { askFor } from './http.ts';
@@ -22,7 +24,7 @@ export interface Findings {
 interface Evidence {
   readonly stand: Stand;
   readonly operators: Operators;
-  readonly tasks: ReadonlyMap<string, TaskDocument>;
+  readonly tasks: ReadonlyMap<string, Task>;
   /** The prompts' labels of the tasks that are there. */
   readonly labels: ReadonlyMap<string, readonly string[]>;
 }
@@ -60,8 +62,9 @@ export async function check(
 
 async function collect(stand: Stand, operators: Operators): Promise<Evidence> {
   const { db } = stand.core.mongo;
-  const tasks = new Map<string, TaskDocument>();
-  for await (const task of db.collection<TaskDocument>('tasks').find()) tasks.set(task._id, task);
+  const tasks = new Map<string, Task>();
+  for await (const document of db.collection<TaskDocument>('tasks').find())
+    tasks.set(document._id, toTask(document));
   const labels = new Map<string, string[]>();
   for (const id of tasks.keys()) {
     const request = await stand.core.stores.requests.find(id);
@@ -113,8 +116,8 @@ async function checkTask(id: string, jobs: number, evidence: Evidence): Promise<
   return problems.map((problem) => `${id} ${problem} (operators: ${done.join() || 'nothing'})`);
 }
 
-async function checkMoney({ _id, charge, status }: TaskDocument, { stand }: Evidence): Promise<string[]> {
-  const entries = await stand.core.ledger.entriesOfTask(_id);
+async function checkMoney({ id, charge, status }: Task, { stand }: Evidence): Promise<string[]> {
+  const entries = await stand.core.ledger.entriesOfTask(id);
   const paid = entries
     .filter(({ kind }) => kind === 'settle' || kind === 'charge_extra')
     .reduce((sum, { amount }) => sum + amount, 0n);
@@ -127,8 +130,8 @@ async function checkMoney({ _id, charge, status }: TaskDocument, { stand }: Evid
   ];
 }
 
-async function checkHistory({ _id, charge, status }: TaskDocument, { stand }: Evidence): Promise<string[]> {
-  const handle = stand.core.client.workflow.getHandle(_id);
+async function checkHistory({ id, charge, status }: Task, { stand }: Evidence): Promise<string[]> {
+  const handle = stand.core.client.workflow.getHandle(id);
   const { status: run } = await handle.describe();
   if (run.name !== 'COMPLETED') return [`has a workflow that is ${run.name}`];
   const result = resultSchema.parse(await handle.result());

@@ -13,7 +13,7 @@ export async function tidySlots(
 ): Promise<number> {
   const holders = await tasks.findMany(await slots.holders());
   const ended = holders.filter(({ status }) => isTerminal(status));
-  for (const { _id } of ended) await slots.release(_id);
+  for (const { id } of ended) await slots.release(id);
   await slots.serveAll();
   return ended.length;
 }
@@ -33,7 +33,7 @@ export async function tidyKeySlots(
   let released = 0;
   for (const { key, tasks: counted } of await slots.list()) {
     const found = await tasks.findMany(counted.map(({ task }) => task));
-    const statuses = new Map(found.map(({ _id, status }) => [_id, status]));
+    const statuses = new Map(found.map(({ id, status }) => [id, status]));
     for (const { task, since } of counted) {
       const status = statuses.get(task);
       const ended = status === undefined ? since < now() - admissionMaxMs : isTerminal(status);

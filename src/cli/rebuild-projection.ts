@@ -4,8 +4,9 @@ import { failureOfCode } from '../domain/task-failures.ts';
 import { chargeOf } from '../ledger/entry.ts';
 import type { LedgerEntry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { AttemptDocument, AttemptStore } from '../store/attempts.ts';
-import type { TaskOutcomeDocument, TaskStore } from '../store/tasks.ts';
+import type { Attempt, AttemptStore } from '../store/attempts.ts';
+import type { TaskOutcome } from '../domain/task-record.ts';
+import type { TaskStore } from '../store/tasks.ts';
 import type { TaskWorkflow } from './task-workflows.ts';
 
 export interface RebuildDeps {
@@ -70,19 +71,19 @@ const firstVersion = 1n;
 const submittedVersion = 2n;
 const endedVersion = 3n;
 
-async function markSubmitted(attempt: AttemptDocument, { tasksAt }: RebuildDeps): Promise<void> {
-  const { task, channel, credential, upstream_id, started_at, ended_at } = attempt;
-  await tasksAt(ended_at ?? started_at).markSubmitted(task, {
+async function markSubmitted(attempt: Attempt, { tasksAt }: RebuildDeps): Promise<void> {
+  const { task, channel, credential, upstreamId, startedAt, endedAt } = attempt;
+  await tasksAt(endedAt ?? startedAt).markSubmitted(task, {
     version: submittedVersion,
     channel,
     credential,
-    upstreamId: upstream_id ?? '',
+    upstreamId: upstreamId ?? '',
     traceId: '',
   });
 }
 
 interface Ending {
-  readonly accepted: AttemptDocument | undefined;
+  readonly accepted: Attempt | undefined;
   readonly deps: RebuildDeps;
 }
 
@@ -117,10 +118,10 @@ async function end(
 
 /** Undefined: the upstream does not answer, or has forgotten the job. */
 async function askUpstream(
-  { channel: id, credential, operation }: AttemptDocument,
+  { channel: id, credential, operation }: Attempt,
   { kind, model }: TaskWorkflow['input'],
   { channels }: RebuildDeps,
-): Promise<TaskOutcomeDocument | undefined> {
+): Promise<TaskOutcome | undefined> {
   const channel = channels(id);
   const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
   if (channel === undefined || provider === undefined || operation === undefined) return undefined;

@@ -1,4 +1,4 @@
-import type { TaskDocument } from '../store/tasks.ts';
+import type { Task } from '../domain/task-record.ts';
 import { createWaitPlaces } from './wait-places.ts';
 import type { PlaceHolder } from './wait-places.ts';
 
@@ -9,7 +9,7 @@ export interface TaskWatcher {
    * caller hung up, its account waits too often while others want its places, or the server goes down: then the task
    * is what it was.
    */
-  waitForChange(wait: Wait): Promise<TaskDocument | undefined>;
+  waitForChange(wait: Wait): Promise<Task | undefined>;
   /** Answers everybody now, and from now on at once. */
   release(): void;
   waiting(): number;
@@ -19,13 +19,13 @@ export interface Wait {
   readonly task: string;
   /** Whose place it is. */
   readonly account: string;
-  readonly status: TaskDocument['status'];
+  readonly status: Task['status'];
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
 export interface TaskWatcherDeps {
-  readonly findMany: (ids: readonly string[]) => Promise<readonly TaskDocument[]>;
+  readonly findMany: (ids: readonly string[]) => Promise<readonly Task[]>;
   readonly now: () => number;
   readonly onError: (error: unknown) => void;
   readonly intervalMs?: number;
@@ -37,7 +37,7 @@ const waitersMaxDefault = 5_000;
 
 interface Waiter extends Wait, PlaceHolder {
   readonly until: number;
-  readonly answer: (task: TaskDocument | undefined) => void;
+  readonly answer: (task: Task | undefined) => void;
 }
 
 export function createTaskWatcher(deps: TaskWatcherDeps): TaskWatcher {
@@ -51,7 +51,7 @@ export function createTaskWatcher(deps: TaskWatcherDeps): TaskWatcher {
     const asked = [...waiters];
     try {
       const tasks = await deps.findMany([...new Set(asked.map(({ task }) => task))]);
-      const byId = new Map(tasks.map((task) => [task._id, task]));
+      const byId = new Map(tasks.map((task) => [task.id, task]));
       for (const waiter of asked) {
         const task = byId.get(waiter.task);
         if (task !== undefined && task.status !== waiter.status) waiter.answer(task);

@@ -1,5 +1,5 @@
 import type { Collection } from 'mongodb';
-import type { AttemptDocument } from './attempts.ts';
+import type { AttemptDocument } from './attempt-document.ts';
 import { dropIndex, ensureIndexes, listIndexNames } from './mongo.ts';
 import type { IndexShape } from './mongo.ts';
 

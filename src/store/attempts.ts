@@ -2,6 +2,8 @@ import type { Collection, Db } from 'mongodb';
 import { attemptId } from '../domain/ids.ts';
 import type { RouteCandidate } from '../domain/routing.ts';
 import type { Operation } from '../providers/provider.ts';
+import { toAttempt } from './attempt-document.ts';
+import type { AttemptDocument } from './attempt-document.ts';
 import { ensureAttemptIndexes, jobKey } from './attempt-indexes.ts';
 import { durable, isDuplicateKey } from './mongo.ts';
 
@@ -10,23 +12,14 @@ import { durable, isDuplicateKey } from './mongo.ts';
  * in between leaves `sending`, which means that the job may exist upstream and may be billed. Times in Unix
  * milliseconds.
  */
-export interface AttemptDocument {
-  /** `<task>:<n>` */
-  readonly _id: string;
-  readonly task: string;
-  readonly n: number;
+export interface Attempt extends NewAttempt {
   readonly state: AttemptState;
-  readonly channel: string;
-  readonly credential: string;
-  readonly marker: string;
   /** Which run of the activity has the right to send; only that run may write down a refusal. */
   readonly owner?: string;
-  readonly started_at: number;
-  readonly ended_at?: number;
+  readonly startedAt: number;
+  readonly endedAt?: number;
   readonly operation?: Operation;
-  readonly upstream_id?: string;
-  /** `<channel>/<upstream id>`. Unique: no upstream job belongs to two attempts. */
-  readonly job?: string;
+  readonly upstreamId?: string;
   /** An upstream job that was accepted after the attempt had been given up: an operator may have to cancel it there. */
   readonly stray?: Operation;
   readonly code?: string;
@@ -90,14 +83,14 @@ function attemptReads(attempts: Collection<AttemptDocument>) {
   return {
     find: (id: string) => findAttempt(attempts, id),
 
-    async ofTask(task: string): Promise<AttemptDocument[]> {
-      return attempts.find({ task }).sort({ n: 1 }).toArray();
+    async ofTask(task: string): Promise<Attempt[]> {
+      return (await attempts.find({ task }).sort({ n: 1 }).toArray()).map(toAttempt);
     },
 
     /** Several channels may use the same id; the newest attempt counts. */
-    async findByUpstreamId(upstreamId: string): Promise<AttemptDocument | undefined> {
+    async findByUpstreamId(upstreamId: string): Promise<Attempt | undefined> {
       const found = await attempts.find({ upstream_id: upstreamId }).toArray();
-      return found.sort((a, b) => b.started_at - a.started_at)[0];
+      return found.map(toAttempt).sort((a, b) => b.startedAt - a.startedAt)[0];
     },
   };
 }
@@ -132,7 +125,7 @@ function attemptClaims(attempts: Collection<AttemptDocument>, now: () => number)
      * Otherwise the document says how far an earlier run came. Repeatable with the same owner while the outcome of
      * the write is unknown. Rejects, and gives no right, when the document that it collides with cannot be read.
      */
-    async begin(attempt: NewAttempt, owner: string): Promise<AttemptDocument | undefined> {
+    async begin(attempt: NewAttempt, owner: string): Promise<Attempt | undefined> {
       const id = attemptId(attempt.task, attempt.n);
       for (let tries = 0; tries < collisionsMax; tries += 1) {
         if (tries > 0) await pause(collisionPauseMs);
@@ -150,7 +143,7 @@ function attemptClaims(attempts: Collection<AttemptDocument>, now: () => number)
      * or changed, if it certainly was not accepted. Returns what the record says afterwards: `withdrawn`, or the state
      * of a submission that has left.
      */
-    async withdraw(attempt: NewAttempt, word: Refusal): Promise<AttemptDocument> {
+    async withdraw(attempt: NewAttempt, word: Refusal): Promise<Attempt> {
       const id = attemptId(attempt.task, attempt.n);
       for (let tries = 0; tries < collisionsMax; tries += 1) {
         if (tries > 0) await pause(collisionPauseMs);
@@ -197,7 +190,7 @@ function attemptEndings(attempts: Collection<AttemptDocument>, now: () => number
         throw error;
       }
       const found = await findAttempt(attempts, id);
-      if (found?.state === 'accepted' && found.upstream_id === operation.id) return 'accepted';
+      if (found?.state === 'accepted' && found.upstreamId === operation.id) return 'accepted';
       await attempts.updateOne({ _id: id }, { $set: { stray: operation } });
       return 'closed';
     },
@@ -220,7 +213,7 @@ function attemptEndings(attempts: Collection<AttemptDocument>, now: () => number
      * the task submitted again. It is never sent again, and a late answer to it does not become the task's job.
      * Returns what the record says afterwards; `accepted` means that there is a job, and no next attempt.
      */
-    async supersede(id: string): Promise<AttemptDocument | undefined> {
+    async supersede(id: string): Promise<Attempt | undefined> {
       await attempts.updateOne(
         { _id: id, state: { $in: ['sending', 'ambiguous'] } },
         { $set: { state: 'abandoned', ended_at: now() } },
@@ -234,11 +227,9 @@ function attemptEndings(attempts: Collection<AttemptDocument>, now: () => number
   };
 }
 
-async function findAttempt(
-  attempts: Collection<AttemptDocument>,
-  id: string,
-): Promise<AttemptDocument | undefined> {
-  return (await attempts.findOne({ _id: id })) ?? undefined;
+async function findAttempt(attempts: Collection<AttemptDocument>, id: string): Promise<Attempt | undefined> {
+  const found = await attempts.findOne({ _id: id });
+  return found === null ? undefined : toAttempt(found);
 }
 
 /** Somebody's write is there, and not yet of the majority: it may still be rolled back. Nobody may send meanwhile. */

@@ -16,7 +16,7 @@ export interface RequestRecord {
   readonly createdAt: number;
   /** What the create answered beside the task. */
   readonly warnings?: readonly string[];
-  /** The try of the creation that wrote it: `TaskDocument.unstarted`. */
+  /** The try of the creation that wrote it: `Task.unstarted`. */
   readonly by?: string;
 }
 

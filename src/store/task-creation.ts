@@ -1,7 +1,8 @@
 import type { Collection } from 'mongodb';
 import { defined } from '../domain/defined.ts';
+import type { Task } from '../domain/task-record.ts';
 import { isDuplicateKey } from './mongo.ts';
-import { sortKey } from './task-document.ts';
+import { sortKey, toTask } from './task-document.ts';
 import type { NewTask, TaskDocument } from './task-document.ts';
 
 /** From the first projection to the workflow's claim. */
@@ -55,13 +56,13 @@ export function taskCreation(tasks: Collection<TaskDocument>) {
      * The workflow's own: from now on nobody gives the task up but the workflow. Resolves with the task as it was
      * before; undefined: it was given up, or has no projection.
      */
-    async claim(id: string, hold: bigint): Promise<TaskDocument | undefined> {
+    async claim(id: string, hold: bigint): Promise<Task | undefined> {
       const before = await tasks.findOneAndUpdate(
         { _id: id, given_up: { $exists: false } },
         { $set: { hold }, $unset: { unstarted: '' } },
         { returnDocument: 'before' },
       );
-      return before ?? undefined;
+      return before === null ? undefined : toTask(before);
     },
 
     /** Takes back the projection of a creation that an old workflow refused; a task that was sent stays. */

@@ -1,9 +1,9 @@
 import type { AttentionReason } from '../domain/attention.ts';
-import type { Cost } from '../domain/cost.ts';
-import type { Failure } from '../domain/failure.ts';
-import type { ResultItem, SettleFacts, TaskError, TaskKind, TaskStatus } from '../domain/task.ts';
+import { defined } from '../domain/defined.ts';
+import type { Task, TaskActionRecord, TaskOutcome } from '../domain/task-record.ts';
+import type { TaskError, TaskKind, TaskStatus } from '../domain/task.ts';
 
-/** The projection of a task: what GET shows, kept by the activities that change the facts. Times in Unix milliseconds. */
+/** A task as stored. Times in Unix milliseconds; what a field means says `Task`. */
 export interface TaskDocument {
   readonly _id: string;
   readonly account: string;
@@ -11,7 +11,6 @@ export interface TaskDocument {
   readonly kind: TaskKind;
   readonly model: string;
   readonly status: TaskStatus;
-  /** `workflowTime · 1000 + counter` of the last write that came from the workflow: an older write matches nothing. */
   readonly version: bigint;
   /** Sorts by creation, newest last; unique. */
   readonly sort: string;
@@ -23,24 +22,14 @@ export interface TaskDocument {
   readonly channel?: string;
   readonly credential?: string;
   readonly upstream_id?: string;
-  /** 0-100. */
   readonly progress?: number;
-  /** Jobs before this one in the upstream's queue, as it said last. */
   readonly queue_position?: number;
-  /** Written by the poll that saw the end; visible to callers only once the status says so. */
-  readonly outcome?: TaskOutcomeDocument;
+  readonly outcome?: TaskOutcome;
   readonly error?: TaskError;
   readonly hold: bigint;
   readonly charge?: bigint;
-  /** The upstream told no usage: the charge comes from the formula or the hold. */
   readonly charge_estimated?: boolean;
-  /** Why an operator is needed; absent: none is. */
   readonly attention?: AttentionReason;
-  /**
-   * Until the workflow has claimed the task: which try of its creation stands behind it, and since when
-   * (`<padded time>-<random>`). Who gives the creation up is guarded by this value; who continues it puts a value of
-   * its own here; the workflow takes it away. Each is one write, so that only one of them succeeds.
-   */
   readonly unstarted?: string;
   /** The creation was given up: its hold is voided, then this document is removed. No workflow claims it any more. */
   readonly given_up?: true;
@@ -49,29 +38,39 @@ export interface TaskDocument {
   readonly actions?: readonly TaskActionRecord[];
 }
 
-export type TaskOutcomeDocument =
-  | {
-      readonly kind: 'succeeded';
-      readonly items: readonly ResultItem[];
-      readonly facts: SettleFacts;
-      readonly cost?: Cost;
-    }
-  | {
-      readonly kind: 'failed';
-      readonly code: string;
-      readonly message: string;
-      /** Absent in tasks of older versions. */
-      readonly failure?: Failure;
-      /** Links that the upstream delivered and nobody may follow: for operators only. */
-      readonly withheld?: readonly string[];
-      readonly cost?: Cost;
-    };
-
-export interface TaskActionRecord {
-  readonly at: number;
-  readonly by: string;
-  readonly action: string;
-  readonly reason: string;
+/** What is large (the outcome, the actions) is passed on, not copied. */
+export function toTask(document: TaskDocument): Task {
+  const { _id: id, account, key, kind, model, status, version, hold } = document;
+  const { channel, credential, progress, outcome, error, charge, attention, unstarted, actions } = document;
+  return {
+    id,
+    account,
+    key,
+    kind,
+    model,
+    status,
+    version,
+    hold,
+    createdAt: document.created_at,
+    updatedAt: document.updated_at,
+    deadlineAt: document.deadline_at,
+    traceId: document.trace_id,
+    ...defined({
+      completedAt: document.completed_at,
+      channel,
+      credential,
+      upstreamId: document.upstream_id,
+      progress,
+      queuePosition: document.queue_position,
+      outcome,
+      error,
+      charge,
+      chargeEstimated: document.charge_estimated,
+      attention,
+      unstarted,
+      actions,
+    }),
+  };
 }
 
 export interface NewTask {
@@ -83,7 +82,7 @@ export interface NewTask {
   readonly createdAt: number;
   readonly deadlineAt: number;
   readonly hold: bigint;
-  /** See `TaskDocument.unstarted`; absent: the workflow itself writes the projection. */
+  /** See `Task.unstarted`; absent: the workflow itself writes the projection. */
   readonly unstarted?: string;
 }
 
@@ -96,7 +95,7 @@ export function paddedTime(milliseconds: number): string {
   return milliseconds.toString().padStart(14, '0');
 }
 
-/** A value for `TaskDocument.unstarted`: no two tries share one. */
+/** A value for `Task.unstarted`: no two tries share one. */
 export function unstartedSince(milliseconds: number, random: string): string {
   return `${paddedTime(milliseconds)}-${random}`;
 }

@@ -1,12 +1,13 @@
 import { attentionReasons } from '../domain/attention.ts';
 import type { AttentionReason } from '../domain/attention.ts';
-export type { NewTask, TaskActionRecord, TaskDocument, TaskOutcomeDocument } from './task-document.ts';
+export type { NewTask } from './task-document.ts';
 import { taskCreation } from './task-creation.ts';
-import { paddedTime, sortKey } from './task-document.ts';
-import type { TaskActionRecord, TaskDocument, TaskOutcomeDocument } from './task-document.ts';
+import { paddedTime, sortKey, toTask } from './task-document.ts';
+import type { TaskDocument } from './task-document.ts';
 import { defined } from '../domain/defined.ts';
 import type { Collection, Db, Filter } from 'mongodb';
 import { ensureIndexes } from './mongo.ts';
+import type { Task, TaskActionRecord, TaskOutcome } from '../domain/task-record.ts';
 import { classified, statusesBefore } from '../domain/task.ts';
 import type { FailureClass } from '../domain/failure.ts';
 import type { ResultItem, TaskError, TaskKind, TaskStatus } from '../domain/task.ts';
@@ -26,7 +27,7 @@ export interface TaskFilter {
 }
 
 export interface TaskPage {
-  readonly tasks: readonly TaskDocument[];
+  readonly tasks: readonly Task[];
   readonly hasMore: boolean;
 }
 
@@ -68,13 +69,14 @@ export function createTaskStore(db: Db, now: () => number) {
 function taskReads(tasks: Collection<TaskDocument>) {
   return {
     /** One document by `_id`. */
-    async find(id: string): Promise<TaskDocument | undefined> {
-      return (await tasks.findOne({ _id: id })) ?? undefined;
+    async find(id: string): Promise<Task | undefined> {
+      const found = await tasks.findOne({ _id: id });
+      return found === null ? undefined : toTask(found);
     },
 
     /** Many by `_id`, in no order: what waiting requests are answered from. */
-    async findMany(ids: readonly string[]): Promise<TaskDocument[]> {
-      return tasks.find({ _id: { $in: [...ids] } }).toArray();
+    async findMany(ids: readonly string[]): Promise<Task[]> {
+      return (await tasks.find({ _id: { $in: [...ids] } }).toArray()).map(toTask);
     },
 
     /** Unfinished tasks of a key, counted no further than `limit`. */
@@ -99,21 +101,25 @@ function taskReads(tasks: Collection<TaskDocument>) {
         .sort({ sort: -1 })
         .limit(page.limit + 1)
         .toArray();
-      return { tasks: found.slice(0, page.limit), hasMore: found.length > page.limit };
+      return { tasks: found.slice(0, page.limit).map(toTask), hasMore: found.length > page.limit };
     },
 
     /** Unfinished tasks whose deadline passed before `before`, all of them, a batch in memory at a time. */
-    async *overdue(before: number): AsyncIterable<TaskDocument> {
+    async *overdue(before: number): AsyncIterable<Task> {
       for (const status of statusesBefore('failed')) {
-        yield* tasks.find({ status, deadline_at: { $lt: before } }).sort({ deadline_at: 1 });
+        yield* eachTask(tasks.find({ status, deadline_at: { $lt: before } }).sort({ deadline_at: 1 }));
       }
     },
 
     /** Tasks that no workflow has claimed since `before` (Unix milliseconds). */
-    async *unstarted(before: number): AsyncIterable<TaskDocument> {
-      yield* tasks.find({ unstarted: { $lt: paddedTime(before) } }).sort({ unstarted: 1 });
+    async *unstarted(before: number): AsyncIterable<Task> {
+      yield* eachTask(tasks.find({ unstarted: { $lt: paddedTime(before) } }).sort({ unstarted: 1 }));
     },
   };
+}
+
+async function* eachTask(documents: AsyncIterable<TaskDocument>): AsyncIterable<Task> {
+  for await (const document of documents) yield toTask(document);
 }
 
 function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
@@ -152,7 +158,7 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
     },
 
     /** What the upstream delivered, before it is paid and visible. The first outcome counts, but a success replaces a failure. */
-    async recordOutcome(id: string, outcome: TaskOutcomeDocument, traceId?: string): Promise<void> {
+    async recordOutcome(id: string, outcome: TaskOutcome, traceId?: string): Promise<void> {
       const replaceable: Filter<TaskDocument> =
         outcome.kind === 'succeeded'
           ? { 'outcome.kind': { $ne: 'succeeded' } }

@@ -16,7 +16,7 @@ export interface Creation {
   readonly account: string;
   /** The id of the API key that counts it among its unfinished tasks. Absent: the key has no limit. */
   readonly key?: string;
-  /** `TaskDocument.unstarted` as this try wrote it. */
+  /** `Task.unstarted` as this try wrote it. */
   readonly unstarted: string;
   /** Its hold was refused, and no earlier try can have taken one: there is nothing to void. */
   readonly neverHeld?: boolean;

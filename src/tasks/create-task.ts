@@ -136,7 +136,7 @@ async function findCreated(task: string, deps: CreateTaskDeps): Promise<CreatedT
   const found = await deps.tasks.find(task);
   if (found === undefined || found.unstarted !== undefined) return undefined;
   const warnings = (await deps.requests.find(task))?.warnings ?? [];
-  return { id: task, model: found.model, createdAt: found.created_at, warnings, replayed: true };
+  return { id: task, model: found.model, createdAt: found.createdAt, warnings, replayed: true };
 }
 
 async function claimTask(ask: RepeatRequest | undefined, deps: CreateTaskDeps): Promise<TaskClaim> {

@@ -99,7 +99,7 @@ it('2,000 due callbacks to a host that never answers leave room for another host
   });
   hungUp.catch(() => undefined);
   const deps = {
-    tasks: { ...world.stores.tasks, find: async (task: string) => ({ ...template, _id: task }) },
+    tasks: { ...world.stores.tasks, find: async (task: string) => ({ ...template, id: task }) },
     requests: {
       ...world.stores.requests,
       find: async (task: string) => ({ ...stored, callbackUrl: `https://${hostOf(task)}/hook` }),

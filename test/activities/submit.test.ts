@@ -194,7 +194,7 @@ describe('submit', () => {
       expect(first.stray?.id).toMatch(/./);
       expect(second).not.toMatchObject({ operation: first.stray });
       expect(await world.tasks.find(input.task)).toMatchObject({
-        upstream_id: second.kind === 'accepted' ? second.operation.id : 'none',
+        upstreamId: second.kind === 'accepted' ? second.operation.id : 'none',
       });
     });
   });

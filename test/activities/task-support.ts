@@ -89,7 +89,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
           random: Math.random,
         }),
         post: async () => ({ status: 200 }),
-        present: ({ _id }) => JSON.stringify({ id: _id }),
+        present: ({ id }) => JSON.stringify({ id }),
         now,
         ...change,
       });

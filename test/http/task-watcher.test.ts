@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createTaskWatcher } from '../../src/http/task-watcher.ts';
-import type { TaskDocument } from '../../src/store/tasks.ts';
+import type { Task } from '../../src/domain/task-record.ts';
 
 describe('the watcher', () => {
   const wait = {
@@ -58,7 +58,7 @@ describe('the watcher', () => {
       findMany: () =>
         (calls += 1) === 1
           ? Promise.reject(new Error('away'))
-          : Promise.resolve([{ ...({} as TaskDocument), _id: 't', status: 'running' }]),
+          : Promise.resolve([{ ...({} as Task), id: 't', status: 'running' }]),
     });
     expect(await watcher.waitForChange(wait)).toMatchObject({ status: 'running' });
     expect(errors).toHaveLength(1);

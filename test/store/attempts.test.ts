@@ -1,7 +1,8 @@
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attemptStates, createAttemptStore } from '../../src/store/attempts.ts';
-import type { AttemptDocument, AttemptState } from '../../src/store/attempts.ts';
+import type { AttemptDocument } from '../../src/store/attempt-document.ts';
+import type { AttemptState } from '../../src/store/attempts.ts';
 import { databaseUri } from '../support/run-servers.ts';
 import { openDatabase } from '../capacity/support.ts';
 

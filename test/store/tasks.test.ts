@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTaskStore } from '../../src/store/tasks.ts';
-import type { TaskDocument, TaskOutcomeDocument, TaskStore } from '../../src/store/tasks.ts';
+import type { Task, TaskOutcome } from '../../src/domain/task-record.ts';
+import type { TaskStore } from '../../src/store/tasks.ts';
 import { openDatabase } from '../capacity/support.ts';
 
 /** Every write of the projection is guarded: an older or a late one matches nothing. */
@@ -23,7 +24,7 @@ async function newTask(change: { unstarted?: string } = {}): Promise<string> {
   return id;
 }
 
-async function read(id: string): Promise<TaskDocument> {
+async function read(id: string): Promise<Task> {
   const found = await tasks.find(id);
   if (found === undefined) throw new Error(`${id} is gone`);
   return found;
@@ -34,15 +35,17 @@ const submit = (id: string, version: bigint, upstreamId = 'up') =>
 const end = (id: string, status: 'succeeded' | 'failed', version = 50n) =>
   tasks.finish(id, { status, version, charge: status === 'succeeded' ? 7n : 0n, chargeEstimated: false });
 
-const failure: TaskOutcomeDocument = { kind: 'failed', code: 'gone', message: 'The upstream failed.' };
-const success = (url: string): TaskOutcomeDocument => ({ kind: 'succeeded', items: [{ url }], facts: {} });
+const failure: TaskOutcome = { kind: 'failed', code: 'gone', message: 'The upstream failed.' };
+const success = (url: string): TaskOutcome => ({ kind: 'succeeded', items: [{ url }], facts: {} });
 
 describe('a creation', () => {
   it('is not given up by a try that another one has taken over from', async () => {
     const id = await newTask({ unstarted });
     expect(await tasks.takeOver(id, '00000000000002-second')).toBe(true);
     expect(await tasks.markAbandoned(id, unstarted)).toBe(false);
-    expect(await read(id)).not.toHaveProperty('given_up');
+    const document = await database.db.collection<{ _id: string }>('tasks').findOne({ _id: id });
+    expect(document).toMatchObject({ status: 'pending' });
+    expect(document).not.toHaveProperty('given_up');
     expect(await tasks.markAbandoned(id, '00000000000002-second')).toBe(true);
   });
 
@@ -79,7 +82,7 @@ describe('an older write', () => {
     await submit(id, 9n);
     expect(await read(id)).toMatchObject({ status: 'pending', attention: 'poll_failed', version: 10n });
     await submit(id, 11n);
-    expect(await read(id)).toMatchObject({ status: 'submitted', upstream_id: 'up', version: 11n });
+    expect(await read(id)).toMatchObject({ status: 'submitted', upstreamId: 'up', version: 11n });
   });
 
   it('shows no task as running', async () => {
@@ -106,11 +109,11 @@ describe('a late write', () => {
     await submit(id, 10n);
     await tasks.markRunning(id, 11n);
     await submit(id, 12n, 'another');
-    expect(await read(id)).toMatchObject({ status: 'running', upstream_id: 'up' });
+    expect(await read(id)).toMatchObject({ status: 'running', upstreamId: 'up' });
     await end(id, 'failed', 13n);
     await tasks.markRunning(id, 14n);
     await submit(id, 15n, 'another');
-    expect(await read(id)).toMatchObject({ status: 'failed', upstream_id: 'up', version: 13n });
+    expect(await read(id)).toMatchObject({ status: 'failed', upstreamId: 'up', version: 13n });
   });
 
   it('changes neither progress nor outcome of a task that has ended', async () => {

@@ -39,7 +39,7 @@ async function reconcile(account: TestAccount): Promise<boolean[]> {
   const given: boolean[] = [];
   for await (const task of world.stores.tasks.unstarted(Date.now() + world.clock.aheadMs)) {
     if (task.account !== account.id || task.unstarted === undefined) continue;
-    given.push(await abandonCreation({ task: task._id, account: account.id, unstarted: task.unstarted }));
+    given.push(await abandonCreation({ task: task.id, account: account.id, unstarted: task.unstarted }));
   }
   return given;
 }
@@ -133,11 +133,11 @@ describe('a repeat with the same Idempotency-Key', () => {
     const lost = account.create({}, keyed('half'));
     await paused.reached;
     const [task] = await tasksOf(account);
-    const { _id = '', unstarted = '' } = (await world.stores.tasks.find(task?.id ?? '')) ?? {};
-    expect(await world.stores.tasks.markAbandoned(_id, unstarted)).toBe(true);
+    const { id = '', unstarted = '' } = (await world.stores.tasks.find(task?.id ?? '')) ?? {};
+    expect(await world.stores.tasks.markAbandoned(id, unstarted)).toBe(true);
     const again = await account.create({}, keyed('half'));
     expect(again.status).toBe(200);
-    expect(again.body.id).not.toBe(_id);
+    expect(again.body.id).not.toBe(id);
     failNextStart();
     paused.release();
     await lost;

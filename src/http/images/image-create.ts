@@ -7,7 +7,7 @@ import { isTerminal } from '../../domain/task.ts';
 import type { ImageAnswer } from '../../images/answer-once.ts';
 import type { CreatedImages } from '../../images/create-images.ts';
 import { noRetry } from '../../images/explain-failure.ts';
-import type { TaskDocument } from '../../store/tasks.ts';
+import type { Task } from '../../domain/task-record.ts';
 import type { CreatedTask } from '../../tasks/create-task.ts';
 import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
 import { presentError } from '../error-response.ts';
@@ -134,7 +134,7 @@ async function waitForEnd(
   waitMs: number,
   meta: RequestMeta,
   { tasks, watcher, now }: ImageCreateDeps,
-): Promise<TaskDocument | undefined> {
+): Promise<Task | undefined> {
   const until = now() + waitMs;
   const signal = meta.closed();
   let task = await tasks.find(id);
@@ -148,7 +148,7 @@ async function waitForEnd(
 }
 
 function answerSynchronously(
-  task: TaskDocument,
+  task: Task,
   headers: Record<string, string> | undefined,
   { mediaUrl }: ImageCreateDeps,
 ): Reply {

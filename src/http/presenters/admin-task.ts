@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { formatMicros } from '../../domain/money.ts';
 import type { MediaUrl } from '../../domain/stored-media.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
-import type { AttemptDocument } from '../../store/attempts.ts';
+import type { Attempt } from '../../store/attempts.ts';
 import type { CallbackDelivery } from '../../store/deliveries.ts';
-import type { TaskDocument } from '../../store/tasks.ts';
+import type { Task } from '../../domain/task-record.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from './ledger-entry.ts';
 import { presentTask, taskSchema, toSeconds } from './video-task.ts';
 
@@ -77,14 +77,14 @@ export const adminTaskDetailSchema = adminTaskSchema
   .meta({ id: 'AdminTaskDetail' });
 
 export interface TaskRecords {
-  readonly attempts: readonly AttemptDocument[];
+  readonly attempts: readonly Attempt[];
   readonly entries: readonly LedgerEntry[];
   readonly delivery: CallbackDelivery | undefined;
   readonly mediaUrl: MediaUrl;
 }
 
 /** What operators see of a task: everything but what was asked for. */
-export function presentAdminTask(task: TaskDocument, mediaUrl: MediaUrl): z.output<typeof adminTaskSchema> {
+export function presentAdminTask(task: Task, mediaUrl: MediaUrl): z.output<typeof adminTaskSchema> {
   return {
     ...presentTask(task, mediaUrl),
     kind: task.kind,
@@ -92,21 +92,21 @@ export function presentAdminTask(task: TaskDocument, mediaUrl: MediaUrl): z.outp
     key: task.key,
     channel: task.channel ?? null,
     credential: task.credential ?? null,
-    upstream_id: task.upstream_id ?? null,
+    upstream_id: task.upstreamId ?? null,
     hold: formatMicros(task.hold),
     charge: task.charge === undefined ? null : formatMicros(task.charge),
-    charge_estimated: task.charge_estimated ?? false,
+    charge_estimated: task.chargeEstimated ?? false,
     upstream_cost: task.outcome?.cost ?? null,
     withheld_links: task.outcome?.kind === 'failed' ? [...(task.outcome.withheld ?? [])] : [],
-    queue_position: task.queue_position ?? null,
-    deadline_at: toSeconds(task.deadline_at),
+    queue_position: task.queuePosition ?? null,
+    deadline_at: toSeconds(task.deadlineAt),
     needs_attention: task.attention ?? null,
     actions: [...(task.actions ?? [])],
   };
 }
 
 export function presentAdminTaskDetail(
-  task: TaskDocument,
+  task: Task,
   { attempts, entries, delivery, mediaUrl }: TaskRecords,
 ): z.output<typeof adminTaskDetailSchema> {
   return {
@@ -117,18 +117,18 @@ export function presentAdminTaskDetail(
   };
 }
 
-function presentAttempt(attempt: AttemptDocument): z.output<typeof attemptSchema> {
+function presentAttempt(attempt: Attempt): z.output<typeof attemptSchema> {
   return {
     n: attempt.n,
     state: attempt.state,
     channel: attempt.channel,
     credential: attempt.credential,
-    upstream_id: attempt.upstream_id ?? null,
+    upstream_id: attempt.upstreamId ?? null,
     stray_upstream_id: attempt.stray?.id ?? null,
     code: attempt.code ?? null,
     message: attempt.message ?? null,
-    started_at: attempt.started_at,
-    ended_at: attempt.ended_at ?? null,
+    started_at: attempt.startedAt,
+    ended_at: attempt.endedAt ?? null,
   };
 }
 

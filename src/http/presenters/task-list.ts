@@ -20,8 +20,8 @@ export function presentTaskList(
   return {
     object: 'list',
     data: tasks.map((task) => presentTask(task, mediaUrl)),
-    first_id: tasks.at(0)?._id ?? null,
-    last_id: tasks.at(-1)?._id ?? null,
+    first_id: tasks.at(0)?.id ?? null,
+    last_id: tasks.at(-1)?.id ?? null,
     has_more: hasMore,
   };
 }

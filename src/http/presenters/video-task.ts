@@ -5,7 +5,7 @@ import type { MediaLink, MediaUrl } from '../../domain/stored-media.ts';
 import { taskErrorCodes } from '../../domain/errors.ts';
 import { failureClasses, moderatedInputs } from '../../domain/failure.ts';
 import type { ResultItem, SettleFacts, TaskError } from '../../domain/task.ts';
-import type { TaskDocument } from '../../store/tasks.ts';
+import type { Task } from '../../domain/task-record.ts';
 
 const unixSeconds = z.int();
 
@@ -60,18 +60,18 @@ export const taskSchema = z
 export type PresentedTask = z.output<typeof taskSchema>;
 
 /** A task's wire form, made of its projection and the links to our copies: the body of GET and of the callback. */
-export function presentTask(task: TaskDocument, mediaUrl: MediaUrl): PresentedTask {
+export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
   return {
-    id: task._id,
-    task_id: task._id,
+    id: task.id,
+    task_id: task.id,
     object: `${task.kind}.generation.task`,
     status: task.status,
     message: statusMessages[task.status],
-    trace_id: task.trace_id,
+    trace_id: task.traceId,
     model: task.model,
-    created_at: toSeconds(task.created_at),
-    updated_at: toSeconds(task.updated_at),
-    ...(task.completed_at === undefined ? {} : { completed_at: toSeconds(task.completed_at) }),
+    created_at: toSeconds(task.createdAt),
+    updated_at: toSeconds(task.updatedAt),
+    ...(task.completedAt === undefined ? {} : { completed_at: toSeconds(task.completedAt) }),
     ...defined({ progress: task.progress }),
     ...presentResult(task, mediaUrl),
   };
@@ -80,11 +80,11 @@ export function presentTask(task: TaskDocument, mediaUrl: MediaUrl): PresentedTa
 type ResultFields = Pick<PresentedTask, 'data' | 'video_url' | 'duration' | 'usage' | 'error'>;
 
 /** The poll writes the outcome before it is paid for: it shows only once the status says so. */
-function presentResult(task: TaskDocument, mediaUrl: MediaUrl): ResultFields {
+function presentResult(task: Task, mediaUrl: MediaUrl): ResultFields {
   const { status, kind, outcome, error } = task;
   if (status === 'failed') return { data: [], error: presentFailure(error) };
   if (status !== 'succeeded' || outcome?.kind !== 'succeeded') return { data: [] };
-  const data = outcome.items.map((item) => presentItem(item, (name, at) => mediaUrl(task._id, name, at)));
+  const data = outcome.items.map((item) => presentItem(item, (name, at) => mediaUrl(task.id, name, at)));
   const usage = presentUsage(outcome.facts);
   const url = data[0]?.url;
   if (kind === 'image') return { data, usage };

@@ -30,8 +30,8 @@ export function cancelVideo({
           param: 'task_id',
         });
       }
-      await port.cancel(task._id);
-      return jsonReply(presentTask((await tasks.find(task._id)) ?? task, mediaUrl));
+      await port.cancel(task.id);
+      return jsonReply(presentTask((await tasks.find(task.id)) ?? task, mediaUrl));
     },
   });
 }

@@ -3,7 +3,8 @@ import type { Caller } from '../../domain/caller.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { taskIdPattern } from '../../domain/ids.ts';
 import type { TaskKind } from '../../domain/task.ts';
-import type { TaskDocument, TaskStore } from '../../store/tasks.ts';
+import type { Task } from '../../domain/task-record.ts';
+import type { TaskStore } from '../../store/tasks.ts';
 
 /** An empty id in the path is a missing parameter; anything that is no id of ours is an unknown task. */
 export const taskParams = z.object({ task_id: z.string().min(1) });
@@ -12,7 +13,7 @@ export const taskParams = z.object({ task_id: z.string().min(1) });
 export async function findOwnTask(
   tasks: Pick<TaskStore, 'find'>,
   { id, caller, kind }: { readonly id: string; readonly caller: Caller; readonly kind: TaskKind },
-): Promise<TaskDocument> {
+): Promise<Task> {
   const task = taskIdPattern.test(id) ? await tasks.find(id) : undefined;
   if (task === undefined || task.account !== caller.account || task.kind !== kind) throw taskNotFound();
   return task;

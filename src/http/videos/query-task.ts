@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isTerminal } from '../../domain/task.ts';
 import type { TaskKind } from '../../domain/task.ts';
-import type { TaskDocument } from '../../store/tasks.ts';
+import type { Task } from '../../domain/task-record.ts';
 import type { RouteDeps } from '../deps.ts';
 import { etagOf, matchesEtag } from '../etag.ts';
 import { findOwnTask, taskParams } from './own-task.ts';
@@ -48,7 +48,7 @@ export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): R
       const { status } = task;
       const signal = meta.closed();
       const changed = await deps.watcher.waitForChange({
-        task: task._id,
+        task: task.id,
         account: caller.account,
         status,
         timeoutMs: wait * 1000,
@@ -59,11 +59,7 @@ export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): R
   });
 }
 
-function replyWith(
-  task: TaskDocument,
-  meta: RequestMeta,
-  { catalogue, mediaUrl, now }: QueryTaskDeps,
-): Reply {
+function replyWith(task: Task, meta: RequestMeta, { catalogue, mediaUrl, now }: QueryTaskDeps): Reply {
   const reply = jsonReply(presentTask(task, mediaUrl));
   const etag = etagOf(reply.text);
   const headers = isTerminal(task.status)
@@ -72,7 +68,7 @@ function replyWith(
   return matchesEtag(meta.header('if-none-match'), etag) ? notModified(headers) : { ...reply, headers };
 }
 
-function retryAfter(task: TaskDocument, catalogue: QueryTaskDeps['catalogue'], now: number): number {
+function retryAfter(task: Task, catalogue: QueryTaskDeps['catalogue'], now: number): number {
   const model = catalogue.current().models.find(({ id }) => id === task.model);
-  return retryAfterSeconds((now - task.created_at) / 1000, model?.expected_seconds ?? expectedSecondsDefault);
+  return retryAfterSeconds((now - task.createdAt) / 1000, model?.expected_seconds ?? expectedSecondsDefault);
 }

@@ -1,23 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { noMediaUrl } from '../../../src/domain/stored-media.ts';
 import { presentTask } from '../../../src/http/presenters/video-task.ts';
-import type { TaskDocument } from '../../../src/store/tasks.ts';
+import type { Task } from '../../../src/domain/task-record.ts';
 
 describe('presentTask', () => {
-  const task: TaskDocument = {
-    _id: 'task_1',
+  const task: Task = {
+    id: 'task_1',
     account: 'a',
     key: 'k',
     kind: 'image',
     model: 'm',
     status: 'succeeded',
     version: 1n,
-    sort: 's',
-    created_at: 1_999,
-    updated_at: 2_000,
-    completed_at: 2_001,
-    deadline_at: 3_000,
-    trace_id: '',
+    createdAt: 1_999,
+    updatedAt: 2_000,
+    completedAt: 2_001,
+    deadlineAt: 3_000,
+    traceId: '',
     hold: 1n,
   };
 

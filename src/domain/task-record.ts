@@ -1,0 +1,69 @@
+import type { AttentionReason } from './attention.ts';
+import type { Cost } from './cost.ts';
+import type { Failure } from './failure.ts';
+import type { ResultItem, SettleFacts, TaskError, TaskKind, TaskStatus } from './task.ts';
+
+/** The projection of a task: what GET shows, kept by the activities that change the facts. Times in Unix milliseconds. */
+export interface Task {
+  readonly id: string;
+  readonly account: string;
+  readonly key: string;
+  readonly kind: TaskKind;
+  readonly model: string;
+  readonly status: TaskStatus;
+  /** `workflowTime · 1000 + counter` of the last write that came from the workflow: an older write matches nothing. */
+  readonly version: bigint;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly completedAt?: number;
+  readonly deadlineAt: number;
+  readonly traceId: string;
+  readonly channel?: string;
+  readonly credential?: string;
+  readonly upstreamId?: string;
+  /** 0-100. */
+  readonly progress?: number;
+  /** Jobs before this one in the upstream's queue, as it said last. */
+  readonly queuePosition?: number;
+  /** Written by the poll that saw the end; visible to callers only once the status says so. */
+  readonly outcome?: TaskOutcome;
+  readonly error?: TaskError;
+  readonly hold: bigint;
+  readonly charge?: bigint;
+  /** The upstream told no usage: the charge comes from the formula or the hold. */
+  readonly chargeEstimated?: boolean;
+  /** Why an operator is needed; absent: none is. */
+  readonly attention?: AttentionReason;
+  /**
+   * Until the workflow has claimed the task: which try of its creation stands behind it, and since when
+   * (`<padded time>-<random>`). Who gives the creation up is guarded by this value; who continues it puts a value of
+   * its own here; the workflow takes it away. Each is one write, so that only one of them succeeds.
+   */
+  readonly unstarted?: string;
+  readonly actions?: readonly TaskActionRecord[];
+}
+
+export type TaskOutcome =
+  | {
+      readonly kind: 'succeeded';
+      readonly items: readonly ResultItem[];
+      readonly facts: SettleFacts;
+      readonly cost?: Cost;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly code: string;
+      readonly message: string;
+      /** Absent in tasks of older versions. */
+      readonly failure?: Failure;
+      /** Links that the upstream delivered and nobody may follow: for operators only. */
+      readonly withheld?: readonly string[];
+      readonly cost?: Cost;
+    };
+
+export interface TaskActionRecord {
+  readonly at: number;
+  readonly by: string;
+  readonly action: string;
+  readonly reason: string;
+}
