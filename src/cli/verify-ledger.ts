@@ -1,11 +1,10 @@
-import type { Db } from 'mongodb';
 import { verifyLedger } from '../ledger/verify.ts';
-import type { Holder, VerifyResult } from '../ledger/verify.ts';
+import type { Holder, VerifyOptions, VerifyResult } from '../ledger/verify.ts';
 import type { ImageLeaseStore } from '../store/image-leases.ts';
 import type { WorkflowDirectory } from '../temporal/workflow-lookup.ts';
 
 export interface LedgerVerification {
-  readonly db: Db;
+  readonly db: VerifyOptions['db'];
   readonly workflows: Pick<WorkflowDirectory, 'isRunning'>;
   readonly leases: Pick<ImageLeaseStore, 'existing'>;
   readonly onProgress: (line: string) => void;

@@ -3,17 +3,17 @@ import type { Collection, Db } from 'mongodb';
 import { ensureIndexes, isDuplicateKey } from '../store/mongo.ts';
 import type { IndexShape } from '../store/mongo.ts';
 import { entryId } from './entry.ts';
-import type { LedgerEntry } from './entry.ts';
+import type { EntryDocument } from './entry.ts';
 
 /** The part of the driver's collection that the ledger uses. */
-export type LedgerCollection = Pick<Collection<LedgerEntry>, 'insertMany' | 'find' | 'findOne'>;
+export type LedgerCollection = Pick<Collection<EntryDocument>, 'insertMany' | 'find' | 'findOne'>;
 
 const readTimeoutMs = 10_000;
 const majorityTimeoutMs = 10_000;
 
 /** Money is read from the primary with majority concern: what a decision rests on must not be rolled back. */
-export function ledgerCollection(db: Db): Collection<LedgerEntry> {
-  return db.collection<LedgerEntry>('ledger', {
+export function ledgerCollection(db: Db): Collection<EntryDocument> {
+  return db.collection<EntryDocument>('ledger', {
     readConcern: { level: 'majority' },
     readPreference: 'primary',
     writeConcern: { w: 'majority', wtimeoutMS: majorityTimeoutMs },
@@ -36,7 +36,7 @@ export async function ensureLedgerIndexes(db: Db): Promise<void> {
 export async function findByKeys(
   collection: LedgerCollection,
   keys: readonly string[],
-): Promise<Map<string, LedgerEntry>> {
+): Promise<Map<string, EntryDocument>> {
   if (keys.length === 0) return new Map();
   const found = await collection
     .find({ key: { $in: [...keys] } })
@@ -50,7 +50,7 @@ export async function findSuccessors(
   collection: LedgerCollection,
   account: string,
   range: { readonly after: bigint; readonly limit: number },
-): Promise<LedgerEntry[]> {
+): Promise<EntryDocument[]> {
   const ids = Array.from({ length: range.limit }, (_, n) => entryId(account, range.after + BigInt(n) + 1n));
   const found = await collection
     .find({ _id: { $in: ids } })
@@ -66,7 +66,7 @@ export async function findSuccessors(
 export async function findLast(
   collection: LedgerCollection,
   account: string,
-): Promise<LedgerEntry | undefined> {
+): Promise<EntryDocument | undefined> {
   const last = await collection.findOne({ account }, { sort: { seq: -1 }, maxTimeMS: readTimeoutMs });
   return last ?? undefined;
 }
@@ -77,7 +77,7 @@ export async function findLast(
  */
 export async function insertInOrder(
   collection: LedgerCollection,
-  entries: readonly LedgerEntry[],
+  entries: readonly EntryDocument[],
 ): Promise<number> {
   if (entries.length === 0) return 0;
   try {

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
+import { defined } from '../domain/defined.ts';
 import type { Micros } from '../domain/money.ts';
 
 type EntryKind = 'credit' | 'hold' | 'void' | 'settle' | 'release' | 'charge_extra' | 'adjust';
 
 /**
- * One line of an account, as stored; never changed, never removed. Every integer but `at` is an int64 in MongoDB.
+ * One line of an account; never changed, never removed.
  *
  * | kind         | amount                        | available        | held      |
  * |--------------|-------------------------------|------------------|-----------|
@@ -17,8 +18,8 @@ type EntryKind = 'credit' | 'hold' | 'void' | 'settle' | 'release' | 'charge_ext
  * | charge_extra | charged beyond the hold       | − amount         |           |
  */
 export interface LedgerEntry {
-  /** `<account>/<seq>`: two writers cannot both have the next place. */
-  readonly _id: string;
+  /** `<account>/<seq>` */
+  readonly id: string;
   readonly account: string;
   /** 1, 2, 3 … in each account. */
   readonly seq: bigint;
@@ -37,9 +38,23 @@ export interface LedgerEntry {
   readonly note?: string;
   /** Unix milliseconds by the writer's clock; for people, nothing is ordered by it. */
   readonly at: number;
+  /** Of all that is stored of this entry, the hash of the one before it included. */
+  readonly hash: string;
+}
+
+/** An entry as stored. Every integer but `at` is an int64 in MongoDB. */
+export interface EntryDocument extends Omit<LedgerEntry, 'id'> {
+  /** `<account>/<seq>`: two writers cannot both have the next place. */
+  readonly _id: string;
   /** Of the entry before; of the first one: 64 zeros. */
   readonly prev_hash: string;
-  readonly hash: string;
+}
+
+export function toEntry(document: EntryDocument): LedgerEntry {
+  const { _id: id, account, seq, key, kind, task, amount, available, held } = document;
+  const { excess, basis, note, at, hash: ownHash } = document;
+  const optional = defined({ task, excess, basis, note });
+  return { id, account, seq, key, kind, amount, available, held, at, hash: ownHash, ...optional };
 }
 
 /**
@@ -82,7 +97,7 @@ export interface Draft {
 const int64Max = 2n ** 63n - 1n;
 
 /** The entry that follows `head`. Throws RangeError when a balance leaves int64. */
-export function chainEntry(head: Head, draft: Draft, at: number): LedgerEntry {
+export function chainEntry(head: Head, draft: Draft, at: number): EntryDocument {
   const seq = head.seq + 1n;
   const available = head.available + draft.available;
   const held = head.held + draft.held;
@@ -106,7 +121,7 @@ export function entryId(account: string, seq: bigint): string {
 }
 
 /** What a settled task costs its account; nothing when it was released. */
-export function chargeOf(close: LedgerEntry): Micros {
+export function chargeOf(close: Pick<LedgerEntry, 'kind' | 'amount' | 'excess'>): Micros {
   return close.kind === 'settle' ? close.amount + (close.excess ?? 0n) : 0n;
 }
 
@@ -114,7 +129,7 @@ export function chargeOf(close: LedgerEntry): Micros {
  * SHA-256 over the fields in a fixed order as one JSON array, integers as strings. A field that is added to entries
  * later goes to the end of the list and only when present, so that old hashes stay valid.
  */
-export function hashEntry(entry: Omit<LedgerEntry, 'hash'>): string {
+export function hashEntry(entry: Omit<EntryDocument, 'hash'>): string {
   const canonical = JSON.stringify([
     entry._id,
     entry.account,

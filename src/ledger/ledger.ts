@@ -2,7 +2,7 @@ import type { Micros } from '../domain/money.ts';
 import { createAppender } from './appender.ts';
 import { findByKeys, findSuccessors } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
-import { chargeOf, keys } from './entry.ts';
+import { chargeOf, keys, toEntry } from './entry.ts';
 import type { LedgerEntry } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import { createHeads } from './heads.ts';
@@ -146,13 +146,17 @@ export function createLedger(deps: LedgerDeps): Ledger {
 
     async entries(account, page) {
       const limit = Math.min(Math.max(page.limit, 1), pageEntriesMax);
-      return findSuccessors(collection, checkAccount(account), { after: page.after ?? 0n, limit });
+      const range = { after: page.after ?? 0n, limit };
+      return (await findSuccessors(collection, checkAccount(account), range)).map(toEntry);
     },
 
     async entriesOfTask(task) {
       const wanted = [keys.hold(task), keys.close(task), keys.chargeExtra(task)];
       const found = await findByKeys(collection, wanted);
-      return wanted.map((key) => found.get(key)).filter((entry) => entry !== undefined);
+      return wanted
+        .map((key) => found.get(key))
+        .filter((entry) => entry !== undefined)
+        .map(toEntry);
     },
 
     async openHolds(account, options = {}) {
@@ -166,7 +170,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
 function expectDone(outcome: Outcome, what: string, account: string): AppendResult {
   switch (outcome.state) {
     case 'done':
-      return { entry: outcome.entry, replayed: outcome.replayed };
+      return { entry: toEntry(outcome.entry), replayed: outcome.replayed };
     case 'failed':
       throw outcome.error;
     case 'refused':

@@ -25,7 +25,7 @@ export interface SettleRequest {
   readonly basis?: string;
   readonly note?: string;
   /** What `hold` gave: spares reading it again. */
-  readonly hold?: LedgerEntry;
+  readonly hold?: Pick<LedgerEntry, 'key' | 'kind' | 'account' | 'amount'>;
 }
 
 export interface ReleaseRequest {
@@ -35,7 +35,7 @@ export interface ReleaseRequest {
   readonly held: Micros;
   readonly note?: string;
   /** What `hold` gave: spares reading it again. */
-  readonly hold?: LedgerEntry;
+  readonly hold?: Pick<LedgerEntry, 'key' | 'kind' | 'account' | 'amount'>;
 }
 
 export interface VoidRequest {

@@ -1,7 +1,7 @@
 import { defined } from '../domain/defined.ts';
 import type { Micros } from '../domain/money.ts';
 import { chainEntry, keys } from './entry.ts';
-import type { Draft, Head, LedgerEntry } from './entry.ts';
+import type { Draft, Head, EntryDocument } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import type {
   CreditOperation,
@@ -13,7 +13,7 @@ import type {
 } from './operation.ts';
 
 export type Outcome =
-  | { readonly state: 'done'; readonly entry: LedgerEntry; readonly replayed: boolean }
+  | { readonly state: 'done'; readonly entry: EntryDocument; readonly replayed: boolean }
   | { readonly state: 'refused'; readonly available: Micros }
   | { readonly state: 'no_hold' }
   /** The hold was given up, before it was taken or after: there is none, and never will be. */
@@ -21,7 +21,7 @@ export type Outcome =
   | { readonly state: 'failed'; readonly error: unknown };
 
 /** Entries found by key, and those that this plan adds. */
-export type KnownEntries = ReadonlyMap<string, LedgerEntry>;
+export type KnownEntries = ReadonlyMap<string, EntryDocument>;
 
 interface PlannedOperation {
   readonly outcome: Outcome;
@@ -30,7 +30,7 @@ interface PlannedOperation {
 }
 
 export interface Plan {
-  readonly entries: readonly LedgerEntry[];
+  readonly entries: readonly EntryDocument[];
   /** One for each operation, in order. */
   readonly operations: readonly PlannedOperation[];
 }
@@ -73,12 +73,12 @@ export function planBatch(
   start: { readonly head: Head; readonly known: KnownEntries; readonly at: number },
 ): Plan {
   const known = new Map(start.known);
-  const entries: LedgerEntry[] = [];
+  const entries: EntryDocument[] = [];
   let head = start.head;
   const planned = operations.map((operation) => {
     try {
       const step = planOperation(operation, head, known);
-      const added: LedgerEntry[] = [];
+      const added: EntryDocument[] = [];
       for (const draft of step.drafts) {
         added.push(chainEntry(added.at(-1) ?? head, draft, start.at));
       }
@@ -94,7 +94,7 @@ export function planBatch(
   return { entries, operations: planned };
 }
 
-function doneBy(added: readonly LedgerEntry[]): Outcome {
+function doneBy(added: readonly EntryDocument[]): Outcome {
   const [entry] = added;
   if (entry === undefined) throw new LedgerIntegrityError('an operation without outcome must add an entry');
   return { state: 'done', entry, replayed: false };
@@ -204,7 +204,7 @@ function planRelease({ account, task, held, note }: Omit<ReleaseOperation, 'kind
 }
 
 /** A settle was written and the server died before its second entry: whoever comes next completes it. */
-function missingExtra(close: LedgerEntry, known: KnownEntries): Draft[] {
+function missingExtra(close: EntryDocument, known: KnownEntries): Draft[] {
   const { account, task, excess } = close;
   if (task === undefined || excess === undefined || known.has(keys.chargeExtra(task))) return [];
   return [extraDraft(account, task, excess)];
@@ -239,7 +239,7 @@ function planCredit(operation: CreditOperation, known: KnownEntries): Step {
   return { drafts: [draft] };
 }
 
-function replay(operation: Operation, existing: LedgerEntry): Step {
+function replay(operation: Operation, existing: EntryDocument): Step {
   if (existing.account !== operation.account) {
     throw new LedgerIntegrityError(
       `${existing.key} belongs to account ${existing.account}, not ${operation.account}`,

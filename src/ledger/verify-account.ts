@@ -1,6 +1,6 @@
 import { defined } from '../domain/defined.ts';
 import { chargeOf, emptyHead, entryId, hashEntry, keys } from './entry.ts';
-import type { Head, LedgerEntry } from './entry.ts';
+import type { Head, EntryDocument } from './entry.ts';
 import type { Micros } from '../domain/money.ts';
 
 export const invariants = [
@@ -26,7 +26,7 @@ export type Report = (violation: Violation) => void;
 
 export interface AccountCheck {
   /** The account's entries, in order of `seq`. */
-  next(entry: LedgerEntry): void;
+  next(entry: EntryDocument): void;
   /** Task → amount of the holds that nothing has closed so far. */
   readonly openHolds: ReadonlyMap<string, Micros>;
   /** Task → amount that a settle charged beyond its hold and no `charge_extra` has followed so far. */
@@ -42,7 +42,7 @@ export function createAccountCheck(account: string, report: Report): AccountChec
   const open: OpenTasks = { openHolds: new Map(), owedExtras: new Map() };
   let last: Head = emptyHead;
 
-  function next(stored: LedgerEntry): void {
+  function next(stored: EntryDocument): void {
     const onViolation: OnViolation = (invariant, message) =>
       report({
         invariant,
@@ -77,7 +77,7 @@ interface OpenTasks {
 }
 
 /** A hand that edits MongoDB may leave doubles and strings: told, and read as what the chain expects. */
-function readIntegers(entry: LedgerEntry, last: Head, onViolation: OnViolation): LedgerEntry {
+function readIntegers(entry: EntryDocument, last: Head, onViolation: OnViolation): EntryDocument {
   const read = (name: 'seq' | 'amount' | 'available' | 'held', otherwise: bigint): bigint => {
     const value: unknown = entry[name];
     if (typeof value === 'bigint') return value;
@@ -94,7 +94,7 @@ function readIntegers(entry: LedgerEntry, last: Head, onViolation: OnViolation):
 }
 
 /** Follows the entry's task, and tells how the balances must change; undefined: that cannot be told. */
-function replay(entry: LedgerEntry, open: OpenTasks, onViolation: OnViolation): Change | undefined {
+function replay(entry: EntryDocument, open: OpenTasks, onViolation: OnViolation): Change | undefined {
   const { kind, amount } = entry;
   const task = entry.task ?? '';
   switch (kind) {
@@ -136,7 +136,7 @@ function replay(entry: LedgerEntry, open: OpenTasks, onViolation: OnViolation): 
   }
 }
 
-function compareBalances(entry: LedgerEntry, last: Head, change: Change, onViolation: OnViolation): void {
+function compareBalances(entry: EntryDocument, last: Head, change: Change, onViolation: OnViolation): void {
   const available = last.available + change.available;
   const held = last.held + change.held;
   if (entry.available === available && entry.held === held) return;
@@ -152,7 +152,7 @@ interface Change {
 }
 
 /** What every entry of its kind has in common; the unique index on `key` turns the last check into "at most one". */
-function shapeFault(entry: LedgerEntry): Pick<Violation, 'invariant' | 'message'> | undefined {
+function shapeFault(entry: EntryDocument): Pick<Violation, 'invariant' | 'message'> | undefined {
   const { kind, amount, key, account, task } = entry;
   if (kind === 'adjust' ? amount >= 0n : kind === 'void' ? amount !== 0n : amount < 0n) {
     return { invariant: 'balances_equal_chain', message: `a ${kind} of ${amount}` };
@@ -191,7 +191,7 @@ export interface ClosedTask {
   readonly charged: Micros;
 }
 
-export function closedTask(entry: LedgerEntry): ClosedTask | undefined {
+export function closedTask(entry: EntryDocument): ClosedTask | undefined {
   const { account, task, kind } = entry;
   if (task === undefined || (kind !== 'settle' && kind !== 'release')) return undefined;
   return { account, task, kind, charged: chargeOf(entry) };

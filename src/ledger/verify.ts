@@ -4,7 +4,7 @@ import type { TaskStatus } from '../domain/task.ts';
 import { hasIndex } from '../store/mongo.ts';
 import { findByKeys, keyIndex, ledgerCollection } from './collection.ts';
 import { keys } from './entry.ts';
-import type { LedgerEntry } from './entry.ts';
+import type { EntryDocument } from './entry.ts';
 import { closedTask, createAccountCheck } from './verify-account.ts';
 import type { AccountCheck, ClosedTask, Invariant, Report, Violation } from './verify-account.ts';
 
@@ -223,7 +223,7 @@ async function checkEndedTasks(context: Context): Promise<void> {
   }
 }
 
-function checkSucceeded(report: Report, task: TaskFacts, close: LedgerEntry | undefined): void {
+function checkSucceeded(report: Report, task: TaskFacts, close: EntryDocument | undefined): void {
   if (close?.kind === 'settle') return;
   const message = close === undefined ? 'succeeded and is not settled' : 'succeeded and was released';
   const shown = task.charge === undefined ? '' : `, and shows a charge of ${task.charge}`;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
+import { toEntry } from '../../src/ledger/entry.ts';
 import type { LedgerEntry } from '../../src/ledger/entry.ts';
 import type { CloseResult, HoldResult, Ledger } from '../../src/ledger/ledger.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
@@ -141,7 +142,7 @@ it(
           } else {
             for (const request of wishes) answers.push(await fulfil(account, request));
           }
-          const entries = await world.entries.find({ account }).sort({ seq: 1 }).toArray();
+          const entries = (await world.entries.find({ account }).sort({ seq: 1 }).toArray()).map(toEntry);
           expect(await world.chainFaults(account)).toEqual([]);
           expectOneTruth(answers, entries);
           expectMoneyAddsUp(entries);

@@ -289,7 +289,7 @@ describe('entries', () => {
       for (const field of ['seq', 'amount', 'available', 'held'])
         expect(document[field]).toBeInstanceOf(Long);
     }
-    for (const entry of await ledger.entries(account, { limit: 10 }))
+    for (const entry of await world.entries.find({ account }).toArray())
       expect(entry.hash).toBe(hashEntry(entry));
   });
 
@@ -441,5 +441,5 @@ it('many accounts and a hot one at once, with heads remembered for few of them',
 });
 
 function entryIdOf(result: HoldResult): string {
-  return result.ok ? result.entry._id : 'refused';
+  return result.ok ? result.entry.id : 'refused';
 }

@@ -54,9 +54,9 @@ it(
         const held = await persist(() =>
           ledger.hold({ account, task, amount: 10n, basis: '{}', overdraftLimit: 0n }),
         );
-        if (held.ok) acknowledged.set(held.entry._id, held.entry.hash);
+        if (held.ok) acknowledged.set(held.entry.id, held.entry.hash);
         const { entry } = await persist(() => ledger.settle({ account, task, held: 10n, amount: 12n }));
-        acknowledged.set(entry._id, entry.hash);
+        acknowledged.set(entry.id, entry.hash);
         settled += 1;
       }
     });

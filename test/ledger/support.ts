@@ -2,7 +2,7 @@ import { MongoNetworkError } from 'mongodb';
 import type { Collection, Db } from 'mongodb';
 import { afterAll, beforeAll } from 'vitest';
 import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
-import type { LedgerEntry } from '../../src/ledger/entry.ts';
+import type { EntryDocument } from '../../src/ledger/entry.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { createAccountCheck } from '../../src/ledger/verify-account.ts';
@@ -13,7 +13,7 @@ import { databaseUri } from '../support/run-servers.ts';
 
 export interface LedgerWorld {
   readonly db: Db;
-  readonly entries: Collection<LedgerEntry>;
+  readonly entries: Collection<EntryDocument>;
   /** A ledger with a connection and a memory of its own, as another process would have. */
   openLedger(options?: LedgerOptions): Promise<Ledger>;
   /** An account that no other test has. */
@@ -24,7 +24,7 @@ export interface LedgerWorld {
 
 interface LedgerOptions {
   readonly uri?: string;
-  readonly wrap?: (collection: Collection<LedgerEntry>) => Collection<LedgerEntry>;
+  readonly wrap?: (collection: Collection<EntryDocument>) => Collection<EntryDocument>;
   readonly headsMax?: number;
 }
 
@@ -88,11 +88,11 @@ export type WriteFault = 'refused' | 'lost' | 'cut' | undefined;
 
 /** A collection whose inserts go wrong as `nextFault` says, or fail with `nextError`; everything else is the real thing. */
 export function faulty(
-  collection: Collection<LedgerEntry>,
+  collection: Collection<EntryDocument>,
   nextFault: () => WriteFault,
   nextError: () => unknown = () => undefined,
-): Collection<LedgerEntry> {
-  const insertMany: Collection<LedgerEntry>['insertMany'] = async (entries, options) => {
+): Collection<EntryDocument> {
+  const insertMany: Collection<EntryDocument>['insertMany'] = async (entries, options) => {
     const error = nextError();
     if (error !== undefined) throw error;
     const fault = nextFault();

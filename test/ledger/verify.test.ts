@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Collection, Document } from 'mongodb';
 import { ensureLedgerIndexes } from '../../src/ledger/collection.ts';
 import { chainEntry, emptyHead, hashEntry, keys } from '../../src/ledger/entry.ts';
-import type { Head, LedgerEntry } from '../../src/ledger/entry.ts';
+import type { Head, EntryDocument } from '../../src/ledger/entry.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { invariants } from '../../src/ledger/verify-account.ts';
@@ -60,7 +60,7 @@ afterEach(async () => {
 const change = (id: string, fields: Document) => raw().updateOne({ _id: id }, { $set: fields });
 
 /** Replaces an entry by one that is sealed rightly: only the invariant at fault shows. */
-async function reseal(id: string, fields: Partial<LedgerEntry>): Promise<void> {
+async function reseal(id: string, fields: Partial<EntryDocument>): Promise<void> {
   const entry = await world.entries.findOne({ _id: id });
   if (entry === null) throw new Error(`no entry ${id}`);
   const changed = { ...entry, ...fields };
@@ -195,7 +195,7 @@ describe('hash_chain_intact', () => {
 
 describe('one_hold_and_one_close', () => {
   /** Appends to account `a` by hand, with hashes and balances that are right. */
-  async function append(fields: Pick<LedgerEntry, 'kind' | 'key' | 'amount'> & Partial<LedgerEntry>) {
+  async function append(fields: Pick<EntryDocument, 'kind' | 'key' | 'amount'> & Partial<EntryDocument>) {
     const last = await world.entries.findOne({ account: 'a' }, { sort: { seq: -1 } });
     const change = { available: fields.available ?? 0n, held: fields.held ?? 0n };
     await world.entries.insertOne(chainEntry(last ?? emptyHead, { ...fields, account: 'a', ...change }, 1));
@@ -355,7 +355,7 @@ describe('charged_is_succeeded', () => {
 
 it('twelve thousand entries, and more violations than are listed', { timeout: 180_000 }, async () => {
   const account = 'bulk';
-  const batch: LedgerEntry[] = [];
+  const batch: EntryDocument[] = [];
   let head: Head = emptyHead;
   const add = (draft: Omit<Parameters<typeof chainEntry>[1], 'account'>) => {
     const entry = chainEntry(head, { account, ...draft }, 1);

@@ -21,7 +21,7 @@ export const ledgerEntrySchema = z
 export function presentLedgerEntry(entry: LedgerEntry): z.output<typeof ledgerEntrySchema> {
   return {
     object: 'ledger.entry',
-    id: entry._id,
+    id: entry.id,
     account: entry.account,
     seq: Number(entry.seq),
     kind: entry.kind,
