@@ -71,6 +71,36 @@ describe('the environment', () => {
   );
 });
 
+describe('documents of MongoDB', () => {
+  const words = /\b_id\b|\bfrom '(?:mongodb|bson)'|\bimport\('(?:mongodb|bson)/;
+  const stored = /import[^;]*\b\w+Document\b[^;]*from '[^']*\/(?:store|ledger)\//;
+  // It starts a server of its own, and makes it a replica set.
+  const allowed = ['src/store/', 'src/ledger/', 'src/local/servers/mongodb-server.ts'];
+
+  it('and what the driver knows of them stay in the stores and the ledger, which return domain types', () => {
+    expect(linesWith(sources, words, allowed)).toEqual([]);
+    const importers = Object.entries(sources).filter(([file, text]) => {
+      return !allowed.some((path) => file.startsWith(path)) && stored.test(text);
+    });
+    expect(importers.map(([file]) => file)).toEqual([]);
+  });
+
+  it.each([
+    'tasks.map(({ _id }) => _id)',
+    "import type { Filter } from 'mongodb';",
+    "import { ObjectId } from 'bson';",
+  ])('would be found by %s', (line) => {
+    expect(linesWith({ 'src/http/a.ts': line }, words, allowed)).toEqual([`src/http/a.ts:1 ${line}`]);
+    expect(linesWith({ 'src/store/a.ts': line }, words, allowed)).toEqual([]);
+  });
+
+  it('would be found in an import over several lines', () => {
+    const text = "import type {\n  TaskDocument,\n} from '../store/task-document.ts';";
+    expect(stored.test(text)).toBe(true);
+    expect(stored.test("import type { Task } from '../store/tasks.ts';")).toBe(false);
+  });
+});
+
 describe('adapters', () => {
   it.each(adapters)('%s has recorded answers, and a test that reads them', (name) => {
     const fixtures = readdirSync(join(root, 'test/fixtures', name));
