@@ -64,7 +64,9 @@ describe('a channel that dies in the middle of traffic', () => {
   it('fails no task that another channel can serve, submits none twice, and comes back', async () => {
     const early = await create(10, '[sim:render=4] early');
     await expect
-      .poll(async () => (await gateway.core.stores.tasks.findMany(early)).map(({ status }) => status))
+      .poll(async () => (await gateway.core.stores.tasks.findMany(early)).map(({ status }) => status), {
+        timeout: 20_000,
+      })
       .not.toContain('pending');
     expect(dying.control.submissions('early').creates).toBe(10);
     expect((await explain()).candidates[0].channel).toBe('preferred');

@@ -45,7 +45,7 @@ describe('a worker that is killed while its tasks hold all slots', () => {
       const busy = gateway.simulator.tasks().filter(({ phase }) => phase === 'queued' || phase === 'running');
       most = Math.max(most, busy.length);
     }, 10);
-    await expect.poll(() => gateway.simulator.tasks().length, { timeout: 30_000 }).toBe(limit);
+    await expect.poll(() => gateway.simulator.tasks().length, { timeout: 120_000 }).toBe(limit);
     await expect
       .poll(() => gateway.core.mongo.db.collection('slot_tickets').countDocuments(), { timeout: 20_000 })
       .toBe(ids.length - limit);
@@ -58,5 +58,5 @@ describe('a worker that is killed while its tasks hold all slots', () => {
       expect(gateway.simulator.submissions(`killed-${n}-end`)).toEqual({ submits: 1, creates: 1 });
     }
     await expect.poll(() => gateway.core.stores.slots.held()).toEqual([]);
-  }, 240_000);
+  }, 400_000);
 });
