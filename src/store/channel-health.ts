@@ -46,6 +46,6 @@ export function createChannelHealthStore(db: Db, now: () => number) {
   };
 }
 
-function toCircuit({ _id: id, probe_until: _, ...record }: CircuitDocument): Circuit {
-  return { id, ...record };
+function toCircuit({ _id: id, state, sign, code, coolDownMs, until, at }: CircuitDocument): Circuit {
+  return { id, state, sign, code, coolDownMs, until, at };
 }
