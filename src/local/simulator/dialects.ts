@@ -7,6 +7,7 @@ import { createMiniMaxDialect } from './dialects/minimax.ts';
 import { createMiniMaxV1Dialect } from './dialects/minimax-v1.ts';
 import { createNewApiDialect } from './dialects/new-api.ts';
 import { createOpenAiDialect } from './dialects/openai.ts';
+import { createReplicateDialect } from './dialects/replicate.ts';
 import { createRunwayDialect } from './dialects/runway.ts';
 import { createSeedreamDialect } from './dialects/seedream.ts';
 import type { CreateDialect } from './dialect.ts';
@@ -23,5 +24,6 @@ export const dialects: readonly CreateDialect[] = [
   createGoogleDialect,
   createMiniMaxDialect,
   createMiniMaxV1Dialect,
+  createReplicateDialect,
   createRunwayDialect,
 ];

@@ -37,11 +37,3 @@ export function klingKey(request: WireRequest, world: World): string | undefined
 
 /** What the console of the simulator hands out: `callback_secret` of a channel on it. */
 export const klingCallbackSecret = `whsec_${Buffer.from('simulated-kling-callbacks').toString('base64')}`;
-
-/** Standard Webhooks. In real time, as who receives it will compare it with. */
-export function signKlingCallback(id: string, body: string): Record<string, string> {
-  const timestamp = String(Math.floor(Date.now() / 1000));
-  const key = Buffer.from(klingCallbackSecret.slice('whsec_'.length), 'base64');
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
-  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
-}

@@ -1,13 +1,14 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { createDialect } from '../dialect.ts';
 import type { Call, Dialect } from '../dialect.ts';
 import type { Asked, Submission } from '../desk.ts';
 import { JobDesk } from '../job-desk.ts';
+import { signStandardWebhook } from '../standard-webhooks.ts';
 import { isFinal, momentOf } from '../task.ts';
 import type { Reply } from '../wire.ts';
 import type { World } from '../world.ts';
 import { badParameter, KlingError, klingProblems, noFreeSlot } from './kling-error.ts';
-import { klingKey, signKlingCallback } from './kling-key.ts';
+import { klingCallbackSecret, klingKey } from './kling-key.ts';
 import { legacyImageServices, legacyVideoServices, readLegacyBody } from './kling-legacy-request.ts';
 import { klingDetail } from './kling-models.ts';
 import type { KlingDetail } from './kling-models.ts';
@@ -30,7 +31,7 @@ export function createKlingDialect(world: World): Dialect {
     recordKeptMs,
     // The bare task, not the envelope.
     callbackBody: (task) => presentKling(task, world),
-    callbackHeaders: (body) => signKlingCallback(randomUUID(), body),
+    callbackHeaders: (body) => signStandardWebhook(klingCallbackSecret, body),
   });
   const legacy = [
     ...legacyVideoServices.map((service) => ['video', service] as const),
