@@ -73,7 +73,11 @@ async function soak(stand: Stand, { tasks, kills, seed, every }: Options): Promi
       `${faulty} of ${calls} upstream calls disturbed; ${found.callbacks} callbacks; ${count('resubmit')} resubmits; ` +
       `${seconds(startedAt, loadedAt)} of load, settled after ${seconds(loadedAt, settledAt)}`,
   );
-  const all = [...waiting.map((line) => `still waiting: ${line}`), ...violations];
+  const all = [
+    ...stand.exits.map((sentence) => `by itself, ${sentence}`),
+    ...waiting.map((line) => `still waiting: ${line}`),
+    ...violations,
+  ];
   for (const violation of all) report(`VIOLATION ${violation}`);
   report(`seed ${seed}: ${all.length === 0 ? 'every promise held' : `${all.length} violations`}`);
   return all.length === 0 ? 0 : 1;

@@ -40,6 +40,8 @@ export interface Stand {
   readonly gateway: readonly Victim[];
   readonly servers: readonly Victim[];
   readonly outside: Victim;
+  /** A sentence for each process that ended without having been killed. */
+  readonly exits: readonly string[];
   /** The check's own, around the links. */
   readonly core: Core;
   setLink(name: (typeof linkNames)[number], mode: LinkMode): Promise<void>;
@@ -65,13 +67,12 @@ interface Ports {
 export async function openStand(seed: number, keepsLogs: boolean): Promise<Stand> {
   const directory = await mkdtemp(join(tmpdir(), `mediary-soak-${seed}-`));
   const ports = await choosePorts();
-  const victims: Victim[] = [];
+  const exits: string[] = [];
   const closers: (() => Promise<unknown>)[] = keepsLogs
     ? []
     : [() => rm(directory, { recursive: true, force: true })];
   const keep = async (name: string, start: () => Promise<ChildServer>): Promise<Victim> => {
-    const victim = await createVictim(name, start);
-    victims.push(victim);
+    const victim = await createVictim(name, start, (sentence) => exits.push(sentence));
     closers.push(() => victim.end());
     return victim;
   };
@@ -101,6 +102,7 @@ export async function openStand(seed: number, keepsLogs: boolean): Promise<Stand
       gateway,
       servers,
       outside,
+      exits,
       core,
       setLink: async (name, mode) =>
         void (await ask(`http://127.0.0.1:${ports.linkControl}/${name}/${mode}`, { method: 'POST' })),

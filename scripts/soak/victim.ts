@@ -15,9 +15,26 @@ export interface Victim {
   end(): Promise<void>;
 }
 
-export async function createVictim(name: string, start: () => Promise<ChildServer>): Promise<Victim> {
-  let child = await start();
+export async function createVictim(
+  name: string,
+  start: () => Promise<ChildServer>,
+  onExit: (sentence: string) => void,
+): Promise<Victim> {
   let busy = false;
+  let hasEnded = false;
+  let child = await restart();
+
+  /** Started again whenever it ends without having been killed, as whoever runs it would. */
+  async function restart(): Promise<ChildServer> {
+    const started = await start();
+    void started.exited.then(async (how) => {
+      if (busy || hasEnded) return;
+      onExit(`${name} ${how}`);
+      child = await restart();
+    });
+    return started;
+  }
+
   const during = async (act: () => Promise<void>): Promise<void> => {
     busy = true;
     try {
@@ -33,7 +50,7 @@ export async function createVictim(name: string, start: () => Promise<ChildServe
       during(async () => {
         await child.kill();
         await delay(awayMs);
-        child = await start();
+        child = await restart();
       }),
     suspend: (awayMs) =>
       during(async () => {
@@ -44,6 +61,9 @@ export async function createVictim(name: string, start: () => Promise<ChildServe
     reload() {
       if (!busy && !child.hasExited()) process.kill(child.pid, 'SIGHUP');
     },
-    end: () => (child.hasExited() ? Promise.resolve() : child.kill()),
+    async end() {
+      hasEnded = true;
+      if (!child.hasExited()) await child.kill();
+    },
   };
 }

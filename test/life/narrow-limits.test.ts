@@ -1,0 +1,84 @@
+import { afterEach, expect, it } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { waitUntil } from '../support/processes.ts';
+
+const submitsPerSecond = 3;
+/** Ark's names of the model, one for each channel, so that a fault can concern one of them. */
+const fullModel = 'dreamina-seedance-2-0-260128';
+const narrowModel = 'dreamina-seedance-2-0-fast-260128';
+
+/** gateway.yaml with one model on the given channels: id → upstream's model and limits. */
+function yamlOf(channels: Readonly<Record<string, { readonly upstream: string; readonly limits: string }>>) {
+  const texts = Object.entries(channels).map(
+    ([id, { upstream, limits }]) => `
+  - id: ${id}
+    provider: ark
+    base_url: \${SIMULATOR_URL}/ark/api/v3
+    credentials: [{ id: a, api_key: simulated }]
+    limits: { ${limits} }
+    models: { seedance: { upstream: ${upstream} } }`,
+  );
+  return `
+currency: USD
+channels:${texts.join('')}
+models:
+  - id: seedance
+    kind: video
+    resolutions: [720p]
+    ratios: ["16:9"]
+    durations: { min: 4, max: 15, default: 5 }
+    expected_seconds: 1
+    price: { unit: million_tokens, rules: [{ price: "7.00" }] }
+`;
+}
+
+let gateway: TestGateway;
+afterEach(() => gateway.stop());
+
+it('submissions that wait for their turn keep no poll waiting, and none is sent ahead of its turn', async () => {
+  const count = 60;
+  gateway = await startGateway({
+    yaml: yamlOf({ ark: { upstream: fullModel, limits: `submits_per_second: ${submitsPerSecond}` } }),
+  });
+  const account = await gateway.account({ credit: '1000' });
+  const created = await Promise.all(
+    Array.from({ length: count }, (_, n) => account.create({ prompt: `turn-${n}.` })),
+  );
+  expect(created.map(({ status }) => status)).toEqual(Array.from({ length: count }, () => 200));
+  const ended = async () =>
+    (await account.call('GET', '/v1/videos/generations?status=succeeded&limit=100')).body.data.length;
+  await waitUntil('the first has ended', async () => (await ended()) > 0);
+  // The window: a result is known while others have not been sent.
+  expect(gateway.simulator.submissions('turn-').submits).toBeLessThan(count);
+  await waitUntil('all have ended', async () => (await ended()) === count, 180_000);
+  expect(gateway.simulator.submissions('turn-')).toEqual({ submits: count, creates: count });
+  const times = gateway.simulator.tasks('turn-').map(({ created_at }) => created_at);
+  // Whole seconds, and a burst of one second at the start.
+  expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(count / submitsPerSecond - 2);
+  expect(await account.balance()).toMatchObject({ held: '0.000000' });
+}, 300_000);
+
+it('where one channel is full upstream and the other one here, a task waits for room without spinning', async () => {
+  gateway = await startGateway({
+    yaml: yamlOf({
+      full: { upstream: fullModel, limits: 'submits_per_second: 100' },
+      narrow: { upstream: narrowModel, limits: 'submits_per_second: 100, concurrent_tasks: 1' },
+    }),
+  });
+  gateway.simulator.addFault({ match: { model: fullModel, method: 'POST' }, fault: '429=1' });
+  const account = await gateway.account();
+  const occupant = await account.create({ prompt: 'occupant [sim:render=25]' });
+  await waitUntil('the one place is taken', async () => gateway.simulator.tasks('occupant').length === 1);
+  const waiting = await account.create({ prompt: 'waits.' });
+  expect(await account.finished(occupant.body.id, 120_000)).toMatchObject({ status: 'succeeded' });
+  // The window: the other task was waiting for all that time.
+  expect(gateway.simulator.submissions('waits.').creates).toBe(0);
+  expect(await account.finished(waiting.body.id, 120_000)).toMatchObject({ status: 'succeeded' });
+  const { submits, creates } = gateway.simulator.submissions('waits.');
+  expect(creates).toBe(1);
+  // With 56 posts and 669 events in 30 s it spun.
+  expect(submits).toBeLessThanOrEqual(15);
+  const { events } = await gateway.core.client.workflow.getHandle(waiting.body.id).fetchHistory();
+  expect(events?.length).toBeLessThanOrEqual(120);
+}, 300_000);
