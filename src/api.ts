@@ -1,3 +1,4 @@
+import { onReloadSignal } from './config/reload-signal.ts';
 import { createAbandonCreation } from './tasks/abandon-creation.ts';
 import type { AbandonCreation } from './tasks/abandon-creation.ts';
 import { LRUCache } from 'lru-cache';
@@ -85,11 +86,11 @@ export async function startApi(core: Core): Promise<RunningApi> {
         'the configuration was not loaded; the running one stays in force',
       );
   };
-  process.on('SIGHUP', onReload);
+  const ignoreReload = onReloadSignal(onReload);
   return {
     url: server.url,
     async stop() {
-      process.off('SIGHUP', onReload);
+      ignoreReload();
       switches.stop();
       metrics?.close();
       await server.close(environment.SHUTDOWN_GRACE_SECONDS * 1000);

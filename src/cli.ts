@@ -4,6 +4,7 @@ import { addOperatorCommands } from './cli/commands.ts';
 import { CommandError } from './cli/command-error.ts';
 import type { CliContext } from './cli/context.ts';
 import { ConfigError, configExitStatus } from './config/config-error.ts';
+import { watchReloadSignal } from './config/reload-signal.ts';
 import type { Environment } from './config/environment.ts';
 import type { Core } from './core.ts';
 
@@ -49,11 +50,13 @@ async function serve(name: string, start: (core: Core) => Promise<Running>): Pro
 }
 
 async function serveApi(): Promise<void> {
+  watchReloadSignal();
   const { startApi } = await import('./api.ts');
   await serve('api', startApi);
 }
 
 async function serveWorker(): Promise<void> {
+  watchReloadSignal();
   const { installRuntime, startWorker } = await import('./worker.ts');
   const { readEnvironment } = await import('./config/environment.ts');
   const environment = readEnvironment();

@@ -1,3 +1,4 @@
+import { onReloadSignal } from './config/reload-signal.ts';
 import { createAbandonCreation } from './tasks/abandon-creation.ts';
 import { defined } from './domain/defined.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -91,7 +92,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   ]);
   // A reload may bring new channels; the queues of channels that went away are served until the process ends.
   const onReload = (): void => void reloadChannels(core, runChannels);
-  process.on('SIGHUP', onReload);
+  const ignoreReload = onReloadSignal(onReload);
   // A promise that somebody forgot must not end the work of all others; it is a bug, and logged as one.
   const onUnhandled = (err: unknown): void => core.log.error({ err }, 'a rejection was not handled');
   process.on('unhandledRejection', onUnhandled);
@@ -99,7 +100,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   return {
     ended,
     async stop() {
-      process.off('SIGHUP', onReload);
+      ignoreReload();
       process.off('unhandledRejection', onUnhandled);
       for (const worker of workers.values()) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.allSettled(runs);

@@ -27,6 +27,7 @@ describe('the command line', () => {
       'src/cli/command-error.ts',
       'src/cli/commands.ts',
       'src/config/config-error.ts',
+      'src/config/reload-signal.ts',
     ]);
   });
 
