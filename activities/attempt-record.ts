@@ -73,7 +73,7 @@ export async function accept(
       // It was given up before: the job that runs now is nobody's, and on record for an operator.
       deps.log.error(
         { task, channel: candidate.channel, upstream_id: submitted.operation.id },
-        'an upstream accepted a submission that had been given up; cancel its job there',
+        'an upstream accepted a submission that had been abandoned; cancel its job there',
       );
       return { kind: 'not_accepted', code: 'given_up' };
     default:

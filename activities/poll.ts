@@ -146,7 +146,7 @@ async function afterError(
   const gone = error.gone ? memory.gone + 1 : 0;
   if (input.last) {
     throw ApplicationFailure.create({
-      message: `the upstream did not tell (${error.code})`,
+      message: `the upstream did not report a state (${error.code})`,
       type: 'PollFailed',
       category: 'BENIGN',
     });

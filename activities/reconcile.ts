@@ -96,7 +96,7 @@ function createRepairs(deps: TaskActivityDeps) {
     // The workflow exists and waits for a worker: the task is its own as soon as there is one.
     if (unstarted === undefined || (await workflows.isRunning(id))) return false;
     const isAbandoned = await deps.abandonCreation({ task: id, account, key, unstarted });
-    if (isAbandoned) log.warn({ task: id }, 'gave up a creation whose process died');
+    if (isAbandoned) log.warn({ task: id }, 'abandoned a creation whose process died');
     return isAbandoned;
   }
 

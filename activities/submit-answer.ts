@@ -95,7 +95,7 @@ export async function retryOrLeave(
     return { kind: 'not_accepted', code };
   }
   throw ApplicationFailure.create({
-    message: `the channel does not accept now (${code}: ${message}); trying again`,
+    message: `the channel does not accept the job at the moment (${code}: ${message}); retrying`,
     type: 'NotAccepted',
     nextRetryDelay: Math.max(Math.round(delay), retryDelayMinMs),
     category: 'BENIGN',

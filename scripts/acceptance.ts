@@ -54,6 +54,6 @@ process.exitCode = tally.failed === 0 && tally.passed > 0 ? 0 : 1;
 
 function splitField(text: string): [string, string] {
   const at = text.indexOf('=');
-  if (at <= 0) command.error(`--field takes name=value, not ${text}`);
+  if (at <= 0) command.error(`--field must be name=value, not ${text}`);
   return [text.slice(0, at), text.slice(at + 1)];
 }

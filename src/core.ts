@@ -140,12 +140,12 @@ interface Addresses {
 
 function requireAddresses({ MONGODB_URI, TEMPORAL_ADDRESS, SECRETS_KEY }: Environment): Addresses {
   const missing = [
-    ...(MONGODB_URI === undefined ? ['MONGODB_URI: required (npm start brings its own MongoDB)'] : []),
+    ...(MONGODB_URI === undefined ? ['MONGODB_URI: required (npm start provides its own MongoDB)'] : []),
     ...(TEMPORAL_ADDRESS === undefined
-      ? ['TEMPORAL_ADDRESS: required (npm start brings its own Temporal)']
+      ? ['TEMPORAL_ADDRESS: required (npm start provides its own Temporal)']
       : []),
     ...(SECRETS_KEY === undefined
-      ? ['SECRETS_KEY: required: 32 bytes in base64, such as from openssl rand -base64 32']
+      ? ['SECRETS_KEY: required: 32 bytes in base64, for example from openssl rand -base64 32']
       : []),
   ];
   if (MONGODB_URI === undefined || TEMPORAL_ADDRESS === undefined || SECRETS_KEY === undefined) {

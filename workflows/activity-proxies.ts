@@ -110,7 +110,7 @@ export function pollOn(channel: string, timeoutMs: number): Pick<ChannelActiviti
 export function lastPollOn(channel: string): Pick<ChannelActivities, 'poll'> {
   return proxyActivities<ChannelActivities>({
     taskQueue: pollsQueueOf(channel),
-    summary: 'last look before the deadline',
+    summary: 'final poll before the deadline',
     startToCloseTimeout: '60s',
     scheduleToCloseTimeout: '2m',
     heartbeatTimeout,

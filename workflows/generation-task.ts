@@ -37,7 +37,7 @@ export async function generationTask(input: TaskInput): Promise<TaskResult> {
     description: 'Waits until the task is admitted or refused.',
   });
   setHandler(cancelUpdate, () => requestCancel(run), {
-    description: 'Cancels the task if its upstream lets us.',
+    description: 'Cancels the task if its upstream allows it.',
   });
   setHandler(operateUpdate, (action) => operate(run, action), {
     description:
@@ -257,7 +257,7 @@ async function requestCancel(run: TaskRun): Promise<CancelAnswer> {
   const cancelled = run.ending?.kind === 'failed' && run.ending.error?.code === 'task_cancelled';
   return cancelled
     ? { cancelled }
-    : { cancelled, message: `The task has ${run.ending?.kind ?? 'ended'} already.` };
+    : { cancelled, message: `The task has already ${run.ending?.kind ?? 'ended'}.` };
 }
 
 async function operate(run: TaskRun, action: OperatorAction): Promise<ActionAnswer> {
@@ -292,7 +292,7 @@ async function operate(run: TaskRun, action: OperatorAction): Promise<ActionAnsw
       run.decision = action;
       return { done: true };
     case 'redeliver':
-      return refuse('A callback is sent again once the task has ended.');
+      return refuse('A callback can be redelivered only after the task has ended.');
     default:
       return action.action satisfies never;
   }

@@ -32,7 +32,7 @@ export async function submitJob(run: TaskRun): Promise<FinishOutcome | undefined
 async function pauseAfterRound(run: TaskRun, round: number): Promise<void> {
   if (!decidesByWrites(run) || isInterrupted(run)) return;
   const pauseMs = Math.min(roundPauseMinMs * 2 ** Math.min(round, 10), roundPauseMaxMs);
-  describe(run, `No channel of the plan accepts now; asking again in ${pauseMs / 1000} s.`);
+  describe(run, `No channel of the plan accepts the task at the moment; retrying in ${pauseMs / 1000} s.`);
   await condition(() => isInterrupted(run), pauseMs);
 }
 
@@ -116,7 +116,7 @@ async function sendOrWithdraw(run: TaskRun, input: SubmitInput): Promise<SubmitR
 }
 
 async function findUnreportedJob(run: TaskRun, input: SubmitInput): Promise<SubmitResult> {
-  describe(run, `The answer of **${input.candidate.channel}** got lost; looking for the job there.`);
+  describe(run, `The response of **${input.candidate.channel}** was lost; looking for the job there.`);
   try {
     return await findLostJobOn(input.candidate.channel).findLostJob(input);
   } catch {

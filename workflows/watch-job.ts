@@ -19,7 +19,7 @@ export async function watchJob(run: TaskRun, job: AcceptedJob): Promise<FinishOu
   for (;;) {
     describe(
       run,
-      `Waiting for **${job.candidate.channel}**, job \`${job.operation.id}\`. Reset the activity \`poll\` to ask now.`,
+      `Waiting for **${job.candidate.channel}**, job \`${job.operation.id}\`. Reset the activity \`poll\` to poll immediately.`,
     );
     const polled = await pollUntilStopped(run, job);
     const ending = polled === 'stopped' ? await endEarly(run, job) : await endAfterPoll(run, job, polled);

@@ -63,7 +63,7 @@ export function addAccountCommands(accounts: Command, context: CliContext): void
 
   accounts
     .command('rotate-webhook-secret')
-    .description('Makes a new webhook secret; the one before stays valid until the next rotation.')
+    .description('Generates a new webhook secret; the previous one stays valid until the next rotation.')
     .argument('<id>')
     .action(
       adminCommand(context, async ({ client, output }, id: string) => {

@@ -13,7 +13,7 @@ export function addChannelCommands(channels: Command, context: CliContext): void
   );
 
   const switches = [
-    ['enable', 'Leaves the decision to the configuration file again.', true],
+    ['enable', 'Returns the decision to the configuration file.', true],
     ['disable', 'Takes the channel out of service for new tasks, on every node within seconds.', false],
   ] as const;
   for (const [name, description, enabled] of switches) {

@@ -46,7 +46,7 @@ const groups: readonly Group[] = [
   },
   {
     name: 'projection',
-    description: 'What GET answers from.',
+    description: 'The task documents that GET reads.',
     load: async () => (await import('./projection.ts')).addProjectionCommands,
   },
 ];

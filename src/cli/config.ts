@@ -6,7 +6,7 @@ export function addConfigCommands(config: Command, context: CliContext): void {
   config
     .command('check')
     .description(
-      'Checks the environment and the configuration file that a start here would use. Status 78: something is wrong.',
+      'Checks the environment and the configuration file that a start here would use. Exits with status 78 if something is wrong.',
     )
     .action(async (_options: object, command: Command) => {
       await context.environment();
@@ -23,7 +23,9 @@ export function addConfigCommands(config: Command, context: CliContext): void {
 
   config
     .command('reload')
-    .description('Makes a running node load its file again; a bad file leaves the running one in force.')
+    .description(
+      'Makes a running node reload its file; a bad file leaves the running configuration in force.',
+    )
     .action(
       adminCommand(context, async ({ client, output }) => {
         output.item(await client.call('POST', '/config/reload'));

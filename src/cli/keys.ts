@@ -30,11 +30,11 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
     .command('create')
     .argument('<account>')
     .option('--name <name>')
-    .option('--models <list>', 'comma-separated; absent: all', parseList)
-    .option('--channels <list>', 'comma-separated; absent: all', parseList)
-    .option('--asset-urls', 'media may be asset://… of an upstream account; absent: not')
-    .option('--requests-per-minute <n>', 'absent: no limit', parseCount)
-    .option('--concurrent-tasks <n>', 'absent: no limit', parseCount)
+    .option('--models <list>', 'comma-separated (default: all)', parseList)
+    .option('--channels <list>', 'comma-separated (default: all)', parseList)
+    .option('--asset-urls', 'allow media that are asset://… of an upstream account')
+    .option('--requests-per-minute <n>', 'default: no limit', parseCount)
+    .option('--concurrent-tasks <n>', 'default: no limit', parseCount)
     .option('--expires-at <time>', 'such as 2030-01-31 or 2030-01-31T12:00Z', parseTime)
     .action(
       adminCommand(context, async ({ client, output }, account: string, options: NewKey) => {

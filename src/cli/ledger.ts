@@ -9,7 +9,7 @@ export function addLedgerCommands(ledger: Command, context: CliContext): void {
     .command('show')
     .description('An account’s entries, oldest first.')
     .argument('<account>')
-    .option('--after <seq>', 'begin behind this entry')
+    .option('--after <seq>', 'begin after this entry')
     .option('--limit <n>')
     .action(
       adminCommand(
@@ -25,7 +25,9 @@ export function addLedgerCommands(ledger: Command, context: CliContext): void {
 
   ledger
     .command('verify')
-    .description('Checks every invariant, on MongoDB and Temporal directly. Status 1: something is wrong.')
+    .description(
+      'Checks every invariant, directly on MongoDB and Temporal. Exits with status 1 if one is violated.',
+    )
     .action(async (_options: object, command: Command) => {
       const output = outputOf(command, context);
       const { accounts, entries, openHolds, violationCount, violations } = await context.verifyLedger(

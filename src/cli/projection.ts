@@ -5,7 +5,7 @@ import type { CliContext } from './context.ts';
 export function addProjectionCommands(projection: Command, context: CliContext): void {
   projection
     .command('rebuild')
-    .description('Writes missing task documents again, from Temporal, the ledger and the upstreams.')
+    .description('Restores missing task documents from Temporal, the ledger and the upstreams.')
     .action(async (_options: object, command: Command) => {
       const output = outputOf(command, context);
       const { present, rebuilt, withoutResult, refused } = await context.rebuildProjection();

@@ -43,5 +43,5 @@ function parseFields(text: string): object {
   } catch {
     // Told below, with what was given.
   }
-  throw new CommandError(`--request takes a JSON object, not ${text}`);
+  throw new CommandError(`--request must be a JSON object, not ${text}`);
 }

@@ -59,7 +59,7 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
 
   tasks
     .command('show')
-    .description('With attempts, ledger entries, callbacks and actions.')
+    .description('Shows a task with its attempts, ledger entries, callbacks and actions.')
     .argument('<id>')
     .action(
       adminCommand(context, async ({ client, output }, id: string) => {
@@ -69,7 +69,7 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
 
   tasks
     .command('action')
-    .description('Acts on a task; who, when and why is kept in its record.')
+    .description('Acts on a task; its record keeps who acted, when and why.')
     .argument('<id>')
     .addArgument(new Argument('<action>').choices(operatorActions))
     .requiredOption('--reason <text>')

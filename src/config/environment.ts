@@ -77,7 +77,7 @@ const environmentSchema = z
       context.addIssue({
         code: 'custom',
         path: [name],
-        message: 'must be at least IMAGE_BODY_BYTES_MAX: no body of that size would ever be taken',
+        message: 'must be at least IMAGE_BODY_BYTES_MAX: no body of that size would ever be accepted',
       });
     }
   })

@@ -50,7 +50,7 @@ export async function readLocalSettings(dataDir: string): Promise<LocalSettings 
   const parsed = settingsSchema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;
   throw new ConfigError(path, [
-    'is damaged: it holds the keys of this data directory. Put it back, or start with another DATA_DIR.',
+    'is damaged: it holds the keys of this data directory. Restore it, or start with another DATA_DIR.',
   ]);
 }
 

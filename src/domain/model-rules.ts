@@ -48,7 +48,7 @@ export function fitVideoRequest(request: VideoRequest, rules: VideoModelRules): 
   if (!rules.input_types.includes(request.inputType)) {
     throw new GatewayError(
       'unsupported_parameter',
-      `Model ${rules.id} takes ${rules.input_types.join(', ')}, not ${request.inputType}.`,
+      `Model ${rules.id} accepts ${rules.input_types.join(', ')}, not ${request.inputType}.`,
       { param: 'input_type' },
     );
   }
@@ -129,6 +129,9 @@ interface MediaInput {
 
 function fitMedia({ field, urls, max }: MediaInput, refuse: Refuse): readonly string[] {
   if (urls.length <= max) return urls;
-  refuse(field, max === 0 ? `${field} is not taken.` : `${field} takes at most ${max}, not ${urls.length}.`);
+  refuse(
+    field,
+    max === 0 ? `${field} is not accepted.` : `${field} accepts at most ${max}, not ${urls.length}.`,
+  );
   return urls.slice(0, max);
 }

@@ -9,7 +9,7 @@ export interface PollFacts {
   readonly remainingMs: number;
   /** Poll errors in a row. */
   readonly errors: number;
-  /** 0-100, where the upstream tells. */
+  /** 0-100, if the upstream reports it. */
   readonly progress?: number;
   /** The upstream's own wish. */
   readonly retryAfterMs?: number;

@@ -239,12 +239,13 @@ class Conversation implements Dispatcher.DispatchHandler {
 
   /** Of an answer that has not ended the connection is closed. */
   #close(): void {
-    if (this.#end === undefined) this.#controller?.abort(new Error('The rest of the answer is not wanted.'));
+    if (this.#end === undefined)
+      this.#controller?.abort(new Error('The rest of the response is not needed.'));
   }
 }
 
 function answerTooLarge(maxBytes: number, status: number | undefined): ExchangeError {
-  return new ExchangeError('answer_too_large', `The answer is larger than ${maxBytes} bytes.`, {
+  return new ExchangeError('answer_too_large', `The response is larger than ${maxBytes} bytes.`, {
     sent: true,
     status,
   });
@@ -263,18 +264,18 @@ function explain(error: unknown, context: FailureContext): ExchangeError {
   const details = { sent: context.sent, status: context.status, cause: error };
   if (context.signal.aborted) {
     return isTimeout(context.signal.reason)
-      ? new ExchangeError('timeout', 'The answer took too long.', details)
+      ? new ExchangeError('timeout', 'The response took too long.', details)
       : new ExchangeError('aborted', 'The request was cancelled.', details);
   }
   if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError) {
-    return new ExchangeError('timeout', 'The answer took too long.', details);
+    return new ExchangeError('timeout', 'The response took too long.', details);
   }
   if (error instanceof errors.InvalidArgumentError || error instanceof TypeError) {
     return new ExchangeError('invalid_request', 'The request cannot be sent.', details);
   }
   return new ExchangeError(
     'connection_lost',
-    'The connection broke before the answer was complete.',
+    'The connection broke before the response was complete.',
     details,
   );
 }

@@ -63,14 +63,14 @@ async function readAnswer(answer: Answer, maxBytes: number, largeStrings: boolea
   const { status, headers } = answer;
   if (isEncoded(answer)) {
     answer.discard();
-    throw new ExchangeError('encoded_answer', 'The answer is encoded although identity was asked for.', {
+    throw new ExchangeError('encoded_answer', 'The response is encoded although identity was requested.', {
       sent: true,
       status,
     });
   }
   if (Number(headers['content-length'] ?? 0) > maxBytes) {
     answer.discard();
-    throw new ExchangeError('answer_too_large', `The answer is larger than ${maxBytes} bytes.`, {
+    throw new ExchangeError('answer_too_large', `The response is larger than ${maxBytes} bytes.`, {
       sent: true,
       status,
     });

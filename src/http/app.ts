@@ -38,7 +38,7 @@ export function createApp(deps: AppDeps): GatewayApp {
   const watcher = createTaskWatcher({
     findMany: (ids) => deps.tasks.findMany(ids),
     now: deps.now,
-    onError: (err) => deps.log.warn({ err }, 'waiting requests cannot see their tasks'),
+    onError: (err) => deps.log.warn({ err }, 'could not read the tasks of waiting requests'),
   });
   deps.metrics.setWaiting(() => watcher.waiting());
   const limits = { ...defaultRequestLimits, ...deps.limits };
@@ -51,7 +51,7 @@ export function createApp(deps: AppDeps): GatewayApp {
   const koa = new Koa<RequestState>();
   koa.silent = true;
   // Left over when an answer cannot be written: the caller is gone.
-  koa.on('error', (err: unknown) => deps.log.debug({ err }, 'an answer could not be written'));
+  koa.on('error', (err: unknown) => deps.log.debug({ err }, 'could not write a response'));
   koa.use(createRequestScope({ ...deps, isDraining: () => draining }));
   koa.use(createRouter(routes, routeDeps, limits).routes());
   koa.use(refuseUnknown);

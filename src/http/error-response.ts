@@ -13,10 +13,9 @@ export const errorSchema = z
         .string()
         .meta({ description: 'The field at fault, such as `metadata.seed`; empty if none is.' }),
       code: z.string().meta({ description: 'One of the codes of docs/errors.md.' }),
-      class: z
-        .enum(failureClasses)
-        .optional()
-        .meta({ description: 'Of a failure at an upstream: what it was. See docs/errors.md.' }),
+      class: z.enum(failureClasses).optional().meta({
+        description: 'Present if an upstream failed: the class of the failure. See docs/errors.md.',
+      }),
     }),
   })
   .meta({ id: 'Error' });

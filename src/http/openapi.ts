@@ -36,7 +36,7 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
       version: '1',
       description:
         'One address for video and image generation. Every code of an error body is explained in docs/errors.md.',
-      contact: { name: 'Whoever runs this gateway' },
+      contact: { name: 'The operator of this gateway' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'Where this document came from.' }],
@@ -51,10 +51,10 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
 const tagDescriptions: Readonly<Record<Route['tag'] | 'Callbacks', string>> = {
   Videos: 'Video generation tasks.',
   Images: 'Images, and image generation tasks.',
-  Models: 'What the key may use.',
+  Models: 'The models that the key may use.',
   Account: 'The account of the key.',
   Service: 'Health, metrics, this document, and the address that upstreams call.',
-  Operators: 'For whoever runs the gateway: accounts, keys, tasks, channels.',
+  Operators: 'For operators: accounts, keys, tasks and channels.',
   Callbacks: 'What the gateway sends to the `callback_url` of a task.',
 };
 
@@ -78,8 +78,8 @@ const taskEnded: Omit<RouteConfig, 'path'> = {
   },
   responses: {
     '2XX': { description: 'Delivered.' },
-    '410': { description: 'Not wanted: it is not sent again.' },
-    default: { description: 'Sent again later.' },
+    '410': { description: 'The caller does not want it: it is not retried.' },
+    default: { description: 'Retried later.' },
   },
 };
 

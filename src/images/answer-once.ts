@@ -55,7 +55,7 @@ export async function answerOnce(
     const end = await repeats.wait(claimed.record, ask.closed());
     if (end.kind === 'forgotten') continue;
     if (end.kind === 'answered') return replayed(end.answer);
-    throw end.kind === 'not_kept' ? notKept('could not be kept') : lost();
+    throw end.kind === 'not_kept' ? notKept('could not be stored') : lost();
   }
 }
 

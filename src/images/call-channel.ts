@@ -82,7 +82,7 @@ const gravity: Record<UpstreamOutcome, number> = {
 
 function mostSevere(errors: readonly UpstreamError[]): UpstreamError {
   const [first] = errors.toSorted((a, b) => gravity[b.outcome] - gravity[a.outcome]);
-  return first ?? new UpstreamError('ambiguous', 'The channel said nothing.', { code: 'no_answer' });
+  return first ?? new UpstreamError('ambiguous', 'The channel reported nothing.', { code: 'no_answer' });
 }
 
 function merge(answers: readonly GeneratedImages[]): Delivery {

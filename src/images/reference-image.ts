@@ -57,7 +57,7 @@ function judge(facts: ImageFacts | undefined, pixelsMax: number): string | undef
   if (facts === undefined) return notAnImage;
   const { width, height } = facts;
   return width * height > pixelsMax
-    ? `has ${width} x ${height} pixels, and at most ${pixelsMax} are taken`
+    ? `has ${width} x ${height} pixels; at most ${pixelsMax} are accepted`
     : undefined;
 }
 

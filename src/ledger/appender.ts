@@ -107,7 +107,10 @@ async function append(deps: AppenderDeps, account: string, batch: readonly Waiti
       await sleep(failureWaitMs * 2 ** (progress.failures - 1));
     }
     if (progress.conflicts > conflictsMax) {
-      throw new LedgerUnavailableError(`account ${account}: lost ${conflictsMax} races in a row`, undefined);
+      throw new LedgerUnavailableError(
+        `account ${account}: lost ${conflictsMax} consecutive races`,
+        undefined,
+      );
     }
     if (progress.conflicts > conflictsBeforeWaiting) {
       await sleep(Math.min(progress.conflicts, conflictWaitMsMax));

@@ -89,7 +89,7 @@ export interface Balance {
 }
 
 interface EntriesPage {
-  /** The page begins behind this `seq`. */
+  /** The page begins after this `seq`. */
   readonly after?: bigint;
   /** 1 to 1,000. */
   readonly limit: number;

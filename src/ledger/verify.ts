@@ -198,7 +198,7 @@ async function checkOpenHolds(context: Context, account: string, open: readonly 
       const message = `is ${facts?.status ?? 'ended'} and its hold is still open`;
       context.report(violation('terminal_task_is_closed', { account, task }, message));
     } else {
-      const message = 'has an open hold, and no workflow, lease or creation stands for it';
+      const message = 'has an open hold, and no workflow, lease or creation accounts for it';
       context.report(violation('open_hold_is_live', { account, task }, message));
     }
   }

@@ -73,13 +73,13 @@ function commands({ apiUrl, settings, examples }: BannerFacts): string[] {
     ...(image === undefined
       ? []
       : command(
-          'Make an image and save it:',
+          'Generate an image and save it:',
           `${post('/v1/images/generations', image)} | sed -n 's/.*"b64_json":"\\([^"]*\\)".*/\\1/p' | base64 -d > image.png; ls -l image.png`,
         )),
     ...(imageTask === undefined
       ? []
       : command(
-          "Make an image with a model that answers with a task (add `-H 'prefer: wait=60'` to wait for the image):",
+          "Generate an image with a model that answers with a task (add `-H 'prefer: wait=60'` to wait for the image):",
           post('/v1/images/generations', imageTask),
         )),
   ];

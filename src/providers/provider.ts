@@ -167,7 +167,7 @@ export type OperationStatus =
   | {
       readonly state: 'pending';
       readonly phase: 'submitted' | 'running';
-      /** 0-100, where the upstream tells. */
+      /** 0-100, if the upstream reports it. */
       readonly progress?: number;
       /** Jobs that the upstream will begin before this one, where it tells. */
       readonly queuePosition?: number;

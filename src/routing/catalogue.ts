@@ -137,7 +137,7 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
   if (asked.kind !== model.kind) {
     throw new GatewayError(
       'unsupported_parameter',
-      `Model ${model.id} makes ${model.kind}s, not ${asked.kind}s.`,
+      `Model ${model.id} generates ${model.kind}s, not ${asked.kind}s.`,
       { param: 'model' },
     );
   }

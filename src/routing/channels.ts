@@ -60,7 +60,7 @@ export class ChannelGoneError extends Error {
   constructor(channel: string, credential?: string) {
     super(
       `gateway.yaml no longer has ${credential === undefined ? '' : `credential ${credential} of `}channel ${channel}, ` +
-        'which unfinished tasks depend on: put it back (enabled: false keeps new tasks away)',
+        'which unfinished tasks depend on: restore it (enabled: false keeps new tasks away)',
     );
     this.name = 'ChannelGoneError';
   }

@@ -23,12 +23,12 @@ function imageFormIssue(
   const takesBytes = forms.includes('data') || forms.includes('file');
   if (takesBytes) return undefined;
   if (forms.length === 0 && images.length > 0)
-    return { param: 'image', message: 'The model takes no images.' };
+    return { param: 'image', message: 'The model does not accept images.' };
   if (images.some(({ form }) => form !== 'url')) {
-    return { param: 'image', message: 'The model takes images as URLs only.' };
+    return { param: 'image', message: 'The model accepts images as URLs only.' };
   }
   if (mask !== undefined && (forms.length === 0 || mask.form !== 'url')) {
-    return { param: 'mask', message: 'The model takes no mask in this form.' };
+    return { param: 'mask', message: 'The model does not accept a mask in this form.' };
   }
   return undefined;
 }

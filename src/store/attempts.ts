@@ -235,7 +235,7 @@ async function findAttempt(attempts: Collection<AttemptDocument>, id: string): P
 /** Somebody's write is there, and not yet of the majority: it may still be rolled back. Nobody may send meanwhile. */
 class CollisionError extends Error {
   constructor(id: string) {
-    super(`the record of attempt ${id} exists but cannot be read by the majority yet; trying again`);
+    super(`the record of attempt ${id} exists but cannot be read by the majority yet; retrying`);
     this.name = 'CollisionError';
   }
 }

@@ -125,7 +125,7 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
       for (let found: RepeatRecord | undefined = record; found !== undefined;) {
         if (found.state === 'done') return replay(found, deps);
         if (found.aliveUntil < now()) return recoverAbandoned(found, deps);
-        if (closed.aborted) throw new GatewayError('service_unavailable', 'The caller hung up.');
+        if (closed.aborted) throw new GatewayError('service_unavailable', 'The caller disconnected.');
         await sleep(lookEveryMs);
         found = await store.find(record.id);
       }
@@ -242,6 +242,6 @@ function keyReused(): GatewayError {
 function answeredOtherwise(): GatewayError {
   return new GatewayError(
     'idempotency_key_reused',
-    'The first request of these was carried out in another way than this one would be. Use a new Idempotency-Key for a new request.',
+    'The first request with this key was carried out differently, because the configuration has changed since. Use a new Idempotency-Key for a new request.',
   );
 }

@@ -163,13 +163,13 @@ function translate(error: unknown, ended: ErrorCode): unknown {
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)
     return unavailable('no worker answered in time');
   if (error instanceof WorkflowNotFoundError) {
-    return new GatewayError(ended, 'The task has ended already.', { cause: error });
+    return new GatewayError(ended, 'The task has already ended.', { cause: error });
   }
   if (error instanceof WorkflowUpdateFailedError)
     return unavailable(`the update failed: ${error.cause?.message ?? ''}`);
   if (isGrpcServiceError(error)) {
     return error.code === grpcNotFound
-      ? new GatewayError(ended, 'The task has ended already.', { cause: error })
+      ? new GatewayError(ended, 'The task has already ended.', { cause: error })
       : unavailable(`temporal: ${error.message}`);
   }
   const cause = error instanceof Error ? error.cause : undefined;

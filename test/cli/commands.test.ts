@@ -421,7 +421,7 @@ describe('route explain', () => {
       /duration/,
     );
     await expect(gateway(['route', 'explain', 'clip', '--request', '{'])).rejects.toThrow(
-      /takes a JSON object/,
+      /must be a JSON object/,
     );
   });
 });

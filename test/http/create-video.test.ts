@@ -281,7 +281,7 @@ describe('the field rules', () => {
     for (const metadata of [nulls(known), JSON.stringify(nulls(known))]) {
       expect(await understood(account, { metadata })).toEqual(plain);
     }
-    // What the gateway does not know goes upstream as it came.
+    // Parameters that the gateway does not know are passed upstream unchanged.
     expect((await understood(account, { metadata: { theirs: null } })).extra).toEqual({ theirs: null });
     const estimate = await account.call('POST', '/v1/videos/generations/estimate', {
       body: { model: 'clip', prompt: 'x', ...nulls(names) },

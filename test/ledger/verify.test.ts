@@ -259,7 +259,7 @@ describe('open_hold_is_live', () => {
         invariant: 'open_hold_is_live',
         account: 'a',
         task: 't3',
-        message: 't3 has an open hold, and no workflow, lease or creation stands for it',
+        message: 't3 has an open hold, and no workflow, lease or creation accounts for it',
       },
     ]);
   });

@@ -58,7 +58,7 @@ const shape = {
   image: references.optional(),
   mask: reference.optional(),
   n: z.int().min(1).optional(),
-  size: word.optional().meta({ description: '`<width>x<height>`, or a word that the model lists.' }),
+  size: word.optional().meta({ description: '`<width>x<height>`, or a name that the model lists.' }),
   quality: word.optional(),
   response_format: z.enum(['url', 'b64_json']).optional(),
   stream: z.boolean().optional(),

@@ -153,7 +153,7 @@ function answerSynchronously(
   { mediaUrl }: ImageCreateDeps,
 ): Reply {
   if (task.status === 'failed' || task.outcome?.kind !== 'succeeded') {
-    const message = task.error?.message ?? 'The upstream made no image.';
+    const message = task.error?.message ?? 'The upstream generated no image.';
     throw new GatewayError('provider_error', message, { headers: { ...headers, ...noRetry } });
   }
   const { created_at: created, data } = presentTask(task, mediaUrl);

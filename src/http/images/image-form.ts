@@ -44,7 +44,7 @@ function boundaryOf({ req }: Context): string {
   const match = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(type);
   const boundary = match?.[1] ?? match?.[2];
   if (boundary !== undefined) return boundary;
-  throw new GatewayError('invalid_parameter', 'The content-type of a form names its boundary.');
+  throw new GatewayError('invalid_parameter', 'The content-type of a form must name its boundary.');
 }
 
 type FieldValue = string | UploadedFile;

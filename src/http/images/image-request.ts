@@ -86,11 +86,12 @@ function listReferences({ image }: ImageBody, rules: ImageRules): readonly Refer
     throw new GatewayError('missing_parameter', 'The parameter image is required.', { param: 'image' });
   }
   if (list.length > filesMax) {
-    throw invalid('image', `The parameter image takes at most ${filesMax} images, not ${list.length}.`);
+    throw invalid('image', `The parameter image accepts at most ${filesMax} images, not ${list.length}.`);
   }
   const { max } = model.inputs.images;
   if (list.length > max) {
-    const message = max === 0 ? 'takes no images' : `takes at most ${max} images, not ${list.length}`;
+    const message =
+      max === 0 ? 'does not accept images' : `accepts at most ${max} images, not ${list.length}`;
     throw unsupported('image', `Model ${model.id} ${message}.`);
   }
   return list.map((value, index) => ({ value, param: Array.isArray(image) ? `image[${index}]` : 'image' }));

@@ -10,9 +10,9 @@ import { presentTask, taskSchema, toSeconds } from './video-task.ts';
 
 const milliseconds = z.int().meta({ description: 'Unix milliseconds.' });
 
-const costSchema = z
-  .object({ amount: z.string(), unit: z.string() })
-  .meta({ description: 'What the upstream says it charges for the job; null: it does not say.' });
+const costSchema = z.object({ amount: z.string(), unit: z.string() }).meta({
+  description: 'What the upstream reports that it charges for the job; null if it reports nothing.',
+});
 
 export const adminTaskSchema = taskSchema
   .extend({
@@ -26,15 +26,18 @@ export const adminTaskSchema = taskSchema
     charge: z.string().nullable(),
     charge_estimated: z.boolean(),
     upstream_cost: costSchema.nullable(),
-    withheld_links: z
-      .array(z.string())
-      .meta({ description: 'Links of a result that were not passed on, as the upstream delivered them.' }),
+    withheld_links: z.array(z.string()).meta({
+      description: 'Links of the result that were withheld from the caller, as the upstream delivered them.',
+    }),
     queue_position: z
       .int()
       .nullable()
-      .meta({ description: 'Jobs before this one at the upstream; null: it does not say.' }),
+      .meta({ description: 'Jobs ahead of this one at the upstream; null if it does not report it.' }),
     deadline_at: z.int(),
-    needs_attention: z.string().nullable().meta({ description: 'Why an operator is needed; null: none is.' }),
+    needs_attention: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why an operator is needed; null if none is.' }),
     actions: z.array(z.object({ at: milliseconds, by: z.string(), action: z.string(), reason: z.string() })),
   })
   .meta({ id: 'AdminTask' });
@@ -47,7 +50,7 @@ const attemptSchema = z.object({
   upstream_id: z.string().nullable(),
   stray_upstream_id: z.string().nullable().meta({
     description:
-      'A job that the upstream accepted after the attempt had been given up: it may be billed. Null: there is none.',
+      'A job that the upstream accepted after the attempt was abandoned, and which may be billed; null if there is none.',
   }),
   code: z.string().nullable(),
   message: z.string().nullable(),
@@ -72,7 +75,7 @@ export const adminTaskDetailSchema = adminTaskSchema
   .extend({
     attempts: z.array(attemptSchema),
     ledger: z.array(ledgerEntrySchema),
-    callback: deliverySchema.nullable().meta({ description: 'null: no callback was tried.' }),
+    callback: deliverySchema.nullable().meta({ description: 'Null if no callback was attempted.' }),
   })
   .meta({ id: 'AdminTaskDetail' });
 

@@ -8,12 +8,14 @@ export const channelSchema = z
     object: z.literal('channel'),
     id: z.string(),
     provider: z.string(),
-    enabled: z.boolean().meta({ description: 'Takes new tasks: by the configuration and by the switch.' }),
+    enabled: z
+      .boolean()
+      .meta({ description: 'Whether it accepts new tasks, by the configuration and by the switch.' }),
     configured: z.boolean().meta({ description: "The configuration file's `enabled`." }),
     switch: z
       .object({ enabled: z.boolean(), by: z.string(), reason: z.string(), at: z.int() })
       .nullable()
-      .meta({ description: "The operators' switch; null: never used." }),
+      .meta({ description: "The operators' switch; null if it was never used." }),
     priority: z.number(),
     weight: z.number(),
     models: z.array(z.string()),

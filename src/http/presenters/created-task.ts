@@ -13,7 +13,7 @@ export const createdTaskSchema = z
     message: z.string(),
     model: z.string(),
     created_at: z.int().meta({ description: 'Unix seconds.' }),
-    warnings: z.array(z.string()).optional().meta({ description: 'Fields that were ignored.' }),
+    warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
   })
   .meta({ id: 'CreatedTask' });
 

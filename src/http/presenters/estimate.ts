@@ -13,8 +13,8 @@ export const estimateSchema = z
     object: z.enum(['video.generation.estimate', 'image.generation.estimate']),
     model: z.string(),
     currency: z.string(),
-    hold: z.string().meta({ description: 'What a create would set aside: the worst case.' }),
-    expected: z.string().meta({ description: 'What the plain case costs.' }),
+    hold: z.string().meta({ description: 'What a create would hold: the worst case.' }),
+    expected: z.string().meta({ description: 'What the task is expected to cost.' }),
     price: z.object({
       unit: z.string(),
       rule: z.int().meta({ description: "Index into the model's price rules." }),

@@ -40,19 +40,19 @@ export const taskSchema = z
     object: z.enum(['video.generation.task', 'image.generation.task']),
     status: z.enum(taskStatuses),
     message: z.string(),
-    trace_id: z.string().meta({ description: "The upstream's trace id; empty until it gave one." }),
+    trace_id: z.string().meta({ description: "The upstream's trace id; empty until it has given one." }),
     model: z.string(),
     created_at: unixSeconds,
     updated_at: unixSeconds,
     completed_at: unixSeconds.optional(),
-    progress: z.number().optional().meta({ description: '0-100, where the upstream tells.' }),
+    progress: z.number().optional().meta({ description: '0-100, if the upstream reports it.' }),
     data: z.array(resultSchema),
     video_url: z.string().optional(),
     duration: z.number().optional().meta({ description: 'Seconds.' }),
     usage: z
       .object({ completion_tokens: z.number().optional(), total_tokens: z.number().optional() })
       .optional()
-      .meta({ description: 'On success; a count that the upstream does not tell is absent.' }),
+      .meta({ description: 'Present on success; a count that the upstream does not report is absent.' }),
     error: taskErrorSchema.optional(),
   })
   .meta({ id: 'Task' });

@@ -33,7 +33,7 @@ export function actOnTask({ tasks, port, log, mediaUrl, now }: Deps): Route {
   return adminRoute({
     operationId: 'actOnTask',
     summary: 'Act on a task',
-    description: `One of ${operatorActions.join(', ')}. Who, when and why is kept in the task's record.`,
+    description: `One of ${operatorActions.join(', ')}. The task's record keeps who acted, when and why.`,
     tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/tasks/:task_id/actions'],
@@ -44,7 +44,7 @@ export function actOnTask({ tasks, port, log, mediaUrl, now }: Deps): Route {
     async handle({ params: { task_id: id }, body: { action, reason, upstream_id }, operator }) {
       if ((await tasks.find(id)) === undefined) throw taskNotFound();
       // The log has it even if the process dies between the deed and its record.
-      log.info({ task: id, action, actor: operator, reason }, 'an operator acts on a task');
+      log.info({ task: id, action, actor: operator, reason }, 'an operator acted on a task');
       await port.act(id, {
         action,
         by: operator,

@@ -16,7 +16,7 @@ export function cancelVideo({
     operationId: 'cancelVideo',
     summary: 'Cancel a video generation task',
     description:
-      'Ends the task at once if nothing was sent upstream yet; else asks the upstream. An upstream that refuses or cannot leaves the task running: 409.',
+      'Ends the task immediately if nothing has been sent upstream; otherwise asks the upstream to cancel the job. If the upstream refuses or cannot cancel, the task keeps running and the response is 409.',
     tag: 'Videos',
     method: 'post',
     paths: ['/v1/videos/generations/:task_id/cancel', '/v1/video/generations/:task_id/cancel'],
@@ -26,7 +26,7 @@ export function cancelVideo({
     async handle({ params, caller }) {
       const task = await findOwnTask(tasks, { id: params.task_id, caller, kind: 'video' });
       if (isTerminal(task.status)) {
-        throw new GatewayError('task_not_cancellable', `The task is ${task.status} already.`, {
+        throw new GatewayError('task_not_cancellable', `The task has already ${task.status}.`, {
           param: 'task_id',
         });
       }

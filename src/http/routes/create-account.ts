@@ -13,7 +13,7 @@ type Deps = Pick<RouteDeps, 'accounts' | 'secrets' | 'randomBytes' | 'now'>;
 const idCharacters = 16;
 
 const body = z.object({
-  id: accountId.optional().meta({ description: 'Absent: one is generated.' }),
+  id: accountId.optional().meta({ description: 'Generated if absent.' }),
   name: z.string().max(nameCharactersMax).default(''),
   overdraft_limit: money
     .refine((micros) => micros >= 0n, 'must not be negative')
@@ -45,7 +45,7 @@ export function createAccount({ accounts, secrets, randomBytes, now }: Deps): Ro
         createdAt: now(),
       };
       if (!(await accounts.insert(account))) {
-        throw new GatewayError('account_exists', `There is an account ${account.id} already.`, {
+        throw new GatewayError('account_exists', `The account ${account.id} already exists.`, {
           param: 'id',
         });
       }

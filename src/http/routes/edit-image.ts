@@ -13,7 +13,7 @@ export function editImage(deps: ImageCreateDeps): Route {
     operationId: 'editImage',
     summary: 'Edit images',
     description:
-      'Like the generation of images, with at least one reference image: as URL, as data URL, or as file of a form (`image`, `image[]`, `mask`).',
+      'Like image generation, with at least one reference image, given as a URL, a data URL, or a file of a form (`image`, `image[]`, `mask`).',
     tag: 'Images',
     method: 'post',
     paths: ['/v1/images/edits'],

@@ -12,9 +12,9 @@ type Deps = Pick<RouteDeps, 'catalogue' | 'checkCallbackUrl' | 'checkMediaUrl'>;
 export function estimateVideo(deps: Deps): Route {
   return keyRoute({
     operationId: 'estimateVideo',
-    summary: 'Say what a video would cost',
+    summary: 'Estimate the cost of a video',
     description:
-      'Takes the body of a create and creates nothing. With `x-explain-route: 1` it also says which channels would be tried, and why others would not.',
+      'Accepts the body of a create and creates nothing. With `x-explain-route: 1` the response also lists the channels that would be tried, and why the others would not.',
     tag: 'Videos',
     method: 'post',
     paths: ['/v1/videos/generations/estimate', '/v1/video/generations/estimate'],

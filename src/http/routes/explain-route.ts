@@ -36,8 +36,9 @@ const routeSchema = z.object({
 export function explainRoute(deps: Deps): Route {
   return adminRoute({
     operationId: 'explainRoute',
-    summary: 'Say which channels a request would try',
-    description: 'In the order of one draw, and why the others would not be tried. Creates nothing.',
+    summary: 'Explain which channels a request would try',
+    description:
+      'Lists the channels in the order of one draw, and why the others would not be tried. Creates nothing.',
     tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/routes/explain'],
@@ -77,7 +78,7 @@ async function parse(
   if (model.kind === 'video')
     return parseVideo(parseInput(z.object({ body: videoBodySchema }), input).body, caller, deps).request;
   if (deps.images === undefined)
-    throw new GatewayError('unsupported_parameter', 'This process makes no images.', {
+    throw new GatewayError('unsupported_parameter', 'This process does not generate images.', {
       param: 'request.model',
     });
   const image = parseInput(z.object({ body: imageGenerationBodySchema }), input).body;

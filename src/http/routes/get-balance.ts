@@ -19,7 +19,7 @@ export function getBalance({ ledger, catalogue }: Pick<RouteDeps, 'ledger' | 'ca
           object: z.literal('balance'),
           currency: z.string(),
           available: z.string(),
-          held: z.string().meta({ description: 'Set aside for unfinished tasks.' }),
+          held: z.string().meta({ description: 'Held for unfinished tasks.' }),
         })
         .meta({ id: 'Balance' }),
     },

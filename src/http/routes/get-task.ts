@@ -15,7 +15,7 @@ export function getTask({ tasks, attempts, deliveries, ledger, mediaUrl }: Deps)
     method: 'get',
     paths: ['/admin/v1/tasks/:task_id'],
     input: z.object({ params: taskParams }),
-    success: { description: 'Everything but what was asked for.', schema: adminTaskDetailSchema },
+    success: { description: 'Everything except the request itself.', schema: adminTaskDetailSchema },
     errors: ['task_not_found'],
     async handle({ params: { task_id: id } }) {
       const task = await tasks.find(id);

@@ -5,7 +5,7 @@ import type { Route } from '../route.ts';
 export function healthz(): Route {
   return openRoute({
     operationId: 'healthz',
-    summary: 'The process answers',
+    summary: 'Check that the process responds',
     tag: 'Service',
     method: 'get',
     paths: ['/healthz'],

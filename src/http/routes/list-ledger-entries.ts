@@ -7,7 +7,7 @@ import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
 const after = queryNumber(z.int().min(0).default(0)).meta({
-  description: 'The page begins behind this `seq`.',
+  description: 'The page begins after this `seq`.',
 });
 
 export function listLedgerEntries({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 'ledger'>): Route {

@@ -17,12 +17,14 @@ const query = z.object({
   channel: z.string().optional(),
   model: z.string().optional(),
   kind: z.enum(['video', 'image']).optional(),
-  class: z.enum(failureClasses).optional().meta({ description: 'Of failed tasks: what the failure was.' }),
-  needs_attention: z.enum(['true', 'false']).optional(),
-  upstream_id: z
-    .string()
+  class: z
+    .enum(failureClasses)
     .optional()
-    .meta({ description: 'Of the upstream’s job: at most one task; the other filters do not count.' }),
+    .meta({ description: 'Selects failed tasks by the class of their failure.' }),
+  needs_attention: z.enum(['true', 'false']).optional(),
+  upstream_id: z.string().optional().meta({
+    description: 'The id of the upstream’s job. Matches at most one task; the other filters are ignored.',
+  }),
 });
 
 export function listTasks(deps: Pick<RouteDeps, 'tasks' | 'attempts' | 'mediaUrl'>): Route {

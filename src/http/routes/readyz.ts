@@ -15,7 +15,7 @@ export function readyz(deps: Deps): Route {
   const missingNow = createMissing(deps);
   return openRoute({
     operationId: 'readyz',
-    summary: 'The gateway can create tasks',
+    summary: 'Check that the gateway can create tasks',
     tag: 'Service',
     method: 'get',
     paths: ['/readyz'],

@@ -17,9 +17,9 @@ const verifyMs = 3_000;
 export function receiveUpstreamCallback(deps: Deps): Route {
   return openRoute({
     operationId: 'receiveUpstreamCallback',
-    summary: 'An upstream says that it has news of a task',
+    summary: 'Notify the gateway of news about a task',
     description:
-      'On an address that is secret and belongs to one task. Only wakes the poller: the state always comes from a request of our own.',
+      'The address is secret and belongs to one task. The notification only wakes the poller; the state always comes from a request of the gateway itself.',
     tag: 'Service',
     method: 'post',
     paths: ['/callbacks/upstream/:task_id/:token'],

@@ -8,7 +8,7 @@ import type { Route } from '../route.ts';
 export function reloadConfig(reload: NonNullable<RouteDeps['reloadConfig']>): Route {
   return adminRoute({
     operationId: 'reloadConfig',
-    summary: 'Load gateway.yaml again',
+    summary: 'Reload gateway.yaml',
     description: 'On this node. A bad file leaves the running configuration in force.',
     tag: 'Operators',
     method: 'post',

@@ -8,13 +8,14 @@ export function revokeKey({ keys, auth }: Pick<RouteDeps, 'keys' | 'auth'>): Rou
   return adminRoute({
     operationId: 'revokeKey',
     summary: 'Revoke an API key',
-    description: 'Effective at once on this node and within five seconds on every other. Its tasks go on.',
+    description:
+      'Effective at once on this node and within five seconds on every other. Its tasks keep running.',
     tag: 'Operators',
     method: 'delete',
     paths: ['/admin/v1/keys/:key'],
     input: z.object({ params: z.object({ key: z.string().min(1) }) }),
     success: {
-      description: 'It is revoked, now or since earlier.',
+      description: 'The key is revoked.',
       schema: z.object({ object: z.literal('key'), id: z.string(), revoked: z.literal(true) }),
     },
     errors: ['key_not_found'],

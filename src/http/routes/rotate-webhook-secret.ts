@@ -11,7 +11,7 @@ export function rotateWebhookSecret({ accounts, secrets, randomBytes }: Deps): R
     operationId: 'rotateWebhookSecret',
     summary: "Replace an account's webhook secret",
     description:
-      'The secret before stays valid until the next rotation: callbacks carry a signature of each.',
+      'The previous secret stays valid until the next rotation: callbacks carry a signature of each.',
     tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/webhook-secret/rotate'],

@@ -39,7 +39,7 @@ export function setChannel(deps: Deps): Route {
       }
       log.info(
         { channel: channel.id, action: enabled ? 'enable' : 'disable', actor: operator, reason },
-        'a channel is switched',
+        'a channel was switched',
       );
       await channelStates.set({ id: channel.id, enabled, reason, by: operator, at: now() });
       await channelSwitches.refresh();

@@ -68,7 +68,7 @@ const metadataFields = z
       .min(1)
       .max(safetyIdentifierCharactersMax)
       // A caller's job must not be found in place of a lost one of the gateway's.
-      .refine((text) => !markerPattern.test(text.trim()), 'has a form that the gateway keeps for itself')
+      .refine((text) => !markerPattern.test(text.trim()), 'has a form that is reserved for the gateway')
       .optional(),
     tools: jsonStructure.optional(),
     // Where the top level does not say it: the price must see what the upstream will.
@@ -103,7 +103,9 @@ export const videoBodySchema = z
     prompt,
     mode: word.optional(),
     input_type: z.enum(inputTypes).optional(),
-    image: mediaReference.optional().meta({ description: 'The same as images[0]; ignored beside images.' }),
+    image: mediaReference
+      .optional()
+      .meta({ description: 'Same as images[0]; ignored if images is present.' }),
     images: mediaList.optional(),
     videos: mediaList.optional(),
     audios: mediaList.optional(),
@@ -113,10 +115,12 @@ export const videoBodySchema = z
       description: '<width>x<height>: gives resolution and ratio where these are absent.',
     }),
     duration: duration.optional().meta({ description: 'Seconds: 5, "5" or "5s"; -1 lets the model decide.' }),
-    seconds: duration.optional().meta({ description: 'Legacy spelling of duration, which wins.' }),
+    seconds: duration
+      .optional()
+      .meta({ description: 'Legacy name of duration, which wins if both are present.' }),
     metadata: metadata.optional().meta({
       description:
-        'Upstream parameters: an object, or a string that holds it as JSON. What the gateway does not know goes upstream as it came.',
+        'Upstream parameters: an object, or a string that holds it as JSON. Parameters that the gateway does not know are passed upstream unchanged.',
     }),
   })
   .meta({

@@ -130,15 +130,16 @@ function resolveInputType(asked: InputType | undefined, { images, videos, audios
     case undefined:
       return hasMedia ? 'reference' : 'text_to_video';
     case 'text_to_video':
-      if (hasMedia) throw inputTypeError('input_type', 'text_to_video takes no images, videos or audios.');
+      if (hasMedia)
+        throw inputTypeError('input_type', 'text_to_video does not accept images, videos or audios.');
       return asked;
     case 'reference':
       if (!hasMedia)
-        throw inputTypeError('input_type', 'reference takes at least one image, video or audio.');
+        throw inputTypeError('input_type', 'reference needs at least one image, video or audio.');
       return asked;
     case 'first_last_frame':
       if (images.urls.length < framesOfFirstAndLast) {
-        throw inputTypeError('images', 'first_last_frame takes two images, the first frame and the last.');
+        throw inputTypeError('images', 'first_last_frame needs two images: the first frame and the last.');
       }
       return asked;
     default:

@@ -79,7 +79,7 @@ export async function waitUntilServing(
       if (!child.hasExited()) {
         return;
       }
-      throw new LocalServerError('another server answers on its port');
+      throw new LocalServerError('another server is listening on its port');
     } catch (error) {
       if (child.hasExited()) {
         throw await failure(child, `${child.name} ${await child.exited}`);

@@ -33,7 +33,7 @@ export function runCommand(
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
     const timer = setTimeout(() => {
-      output += `\nerror: given up after ${options.timeoutMs / 1000} s`;
+      output += `\nerror: timed out after ${options.timeoutMs / 1000} s`;
       child.kill('SIGKILL');
       // A grandchild may hold the streams open; nothing more is read from them.
       child.stdout.destroy();

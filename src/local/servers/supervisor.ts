@@ -25,7 +25,7 @@ export function supervise(first: ChildServer, start: () => Promise<ChildServer>,
       const end = await current?.exited;
       if (stopping) return;
       if (Date.now() - startedAt > stableAfterMs) waitMs = restartDelayMs;
-      report(`${first.name} ${end ?? 'did not start'}; starting it again (its log: ${first.logFile})`);
+      report(`${first.name} ${end ?? 'did not start'}; restarting it (its log: ${first.logFile})`);
       await delay(waitMs);
       waitMs = Math.min(waitMs * 2, restartDelayMaxMs);
       if (stopping) return;

@@ -51,7 +51,7 @@ export async function startTemporalServer(options: TemporalOptions): Promise<Tem
   const uiPort =
     options.uiPort === 'none'
       ? undefined
-      : await choosePort(options.uiPort ?? { preferred: uiPortDefault }, "Temporal's user interface");
+      : await choosePort(options.uiPort ?? { preferred: uiPortDefault }, 'the Temporal UI');
   const child = await startChild({
     ...options,
     name: 'temporal',

@@ -112,7 +112,7 @@ export function arkStatus(job: ArkJob): OperationStatus | undefined {
       return {
         state: 'failed',
         code: 'upstream_expired',
-        message: 'The upstream gave up the job.',
+        message: 'The upstream abandoned the job.',
         failure: { class: 'expired' },
         traceId,
       };

@@ -35,7 +35,7 @@ function checkPromptFlags({ prompt }: VideoRequest): RequestIssue | undefined {
   if (flag === undefined) return undefined;
   return issue(
     'prompt',
-    `The prompt holds the parameter --${flag}; use the fields resolution, ratio and duration.`,
+    `The prompt contains the parameter --${flag}; use the fields resolution, ratio and duration.`,
   );
 }
 
@@ -54,7 +54,7 @@ function checkMetadata(request: VideoRequest): RequestIssue | undefined {
 function checkFrameCount({ extra }: VideoRequest, family: SeedanceFamily): RequestIssue | undefined {
   const { frames } = extra;
   if (frames === undefined) return undefined;
-  if (!family.frameCount) return issue('metadata.frames', 'The model takes duration, not frames.');
+  if (!family.frameCount) return issue('metadata.frames', 'The model accepts duration, not frames.');
   const valid =
     typeof frames === 'number' &&
     Number.isInteger(frames) &&
@@ -104,12 +104,12 @@ function checkDraft(request: VideoRequest, family: SeedanceFamily): RequestIssue
 function checkFrames(request: VideoRequest, family: SeedanceFamily): RequestIssue | undefined {
   const { images, inputType } = request;
   if (inputType !== 'first_last_frame') return undefined;
-  if (request.videos.length > 0) return issue('videos', 'first_last_frame takes images only.');
-  if (request.audios.length > 0) return issue('audios', 'first_last_frame takes images only.');
+  if (request.videos.length > 0) return issue('videos', 'first_last_frame accepts images only.');
+  if (request.audios.length > 0) return issue('audios', 'first_last_frame accepts images only.');
   if (images.length >= 1 && images.length <= family.frames) return undefined;
   return family.frames === 0
-    ? issue('input_type', 'The model takes no images.')
-    : issue('images', `first_last_frame takes 1 to ${family.frames} images with this model.`);
+    ? issue('input_type', 'The model does not accept images.')
+    : issue('images', `first_last_frame accepts 1 to ${family.frames} images with this model.`);
 }
 
 function checkReferences(request: VideoRequest, family: SeedanceFamily): RequestIssue | undefined {
@@ -144,15 +144,17 @@ function checkShape(request: VideoRequest, family: SeedanceFamily): RequestIssue
 
 function tooMany(noun: string, max: number): string {
   return max === 0
-    ? `The model takes no reference ${noun}.`
-    : `The model takes at most ${max} reference ${noun}.`;
+    ? `The model does not accept reference ${noun}.`
+    : `The model accepts at most ${max} reference ${noun}.`;
 }
 
 function checkAddresses({ images, videos }: VideoRequest): RequestIssue | undefined {
   const video = videos.findIndex((url) => !/^(?:https?|asset):\/\//i.test(url));
-  if (video >= 0) return issue(`videos[${video}]`, 'A reference video must be a web address.');
+  if (video >= 0) return issue(`videos[${video}]`, 'A reference video must be an http or https URL.');
   const image = images.findIndex((url) => !/^(?:https?:\/\/|asset:\/\/|data:image\/)/i.test(url));
-  return image < 0 ? undefined : issue(`images[${image}]`, 'An image must be a web address or a data URL.');
+  return image < 0
+    ? undefined
+    : issue(`images[${image}]`, 'An image must be an http or https URL or a data URL.');
 }
 
 function checkSwitches(request: VideoRequest, family: SeedanceFamily): RequestIssue | undefined {
@@ -160,7 +162,7 @@ function checkSwitches(request: VideoRequest, family: SeedanceFamily): RequestIs
     return issue('metadata.generate_audio', 'The model does not generate audio.');
   }
   if (request.tools !== undefined && !family.tools)
-    return issue('metadata.tools', 'The model takes no tools.');
+    return issue('metadata.tools', 'The model does not accept tools.');
   return request.extra['service_tier'] === 'flex' && !family.flex
     ? issue('metadata.service_tier', 'The model has no flex tier.')
     : undefined;

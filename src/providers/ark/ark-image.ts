@@ -98,12 +98,14 @@ function check(request: ImageRequest, model: string): RequestIssue | undefined {
   if (count < images.min) return { param: 'image', message: 'The model edits an image; send one.' };
   if (count > images.max) {
     const message =
-      images.max === 0 ? 'The model takes no images.' : `The model takes at most ${images.max} images.`;
+      images.max === 0
+        ? 'The model does not accept images.'
+        : `The model accepts at most ${images.max} images.`;
     return { param: 'image', message };
   }
-  if (request.mask !== undefined) return { param: 'mask', message: 'The model takes no mask.' };
+  if (request.mask !== undefined) return { param: 'mask', message: 'The model does not accept a mask.' };
   if ((request.extra['sequential_image_generation'] ?? 'disabled') !== 'disabled') {
-    return { param: 'sequential_image_generation', message: 'Ask for several images with n.' };
+    return { param: 'sequential_image_generation', message: 'Use n to request several images.' };
   }
   return checkSize(request.size, familyOf(model)) ?? checkBackground(request);
 }

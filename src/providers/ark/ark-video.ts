@@ -85,7 +85,7 @@ async function getJob(
   });
   if (!isSuccess(answer)) throw arkJobRefusal(answer);
   const job = readArkJob(answer.json);
-  if (job === undefined) throw unreadableError(answer, 'it is no job');
+  if (job === undefined) throw unreadableError(answer, 'it is not a job');
   return { job, answer };
 }
 
@@ -118,7 +118,7 @@ async function listPage(
   });
   if (!isSuccess(answer)) throw arkRefusal(answer);
   const page = readArkJobs(answer.json);
-  if (page === undefined) throw unreadableError(answer, 'it is no list');
+  if (page === undefined) throw unreadableError(answer, 'it is not a list');
   return page;
 }
 

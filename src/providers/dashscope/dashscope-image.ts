@@ -65,14 +65,16 @@ const editImagesMax = 3;
 const taskImagesMax = 4;
 
 function checkSynchronous(request: ImageRequest, model: string): RequestIssue | undefined {
-  if (request.mask !== undefined) return { param: 'mask', message: 'The model takes no mask.' };
+  if (request.mask !== undefined) return { param: 'mask', message: 'The model does not accept a mask.' };
   const takesImages = /edit|^wan|^qwen-image-[23]/.test(model);
   const imagesMax = model.startsWith('wan2.7') ? 9 : editImagesMax;
   const count = request.images.length;
   if (count > (takesImages ? imagesMax : 0)) {
     return {
       param: 'image',
-      message: takesImages ? `At most ${imagesMax} images.` : 'The model takes no images.',
+      message: takesImages
+        ? `The model accepts at most ${imagesMax} images.`
+        : 'The model does not accept images.',
     };
   }
   if (count === 0 && model.includes('edit')) {
@@ -84,14 +86,14 @@ function checkSynchronous(request: ImageRequest, model: string): RequestIssue | 
 function checkTask(request: ImageRequest, model: string): RequestIssue | undefined {
   const edits = isEditModel(model);
   if (edits !== request.images.length > 0) {
-    const message = edits ? 'The model edits an image; send one.' : 'The model takes no images.';
+    const message = edits ? 'The model edits an image; send one.' : 'The model does not accept images.';
     return { param: 'image', message };
   }
   if (edits && request.images.length > (model.includes('i2i') ? editImagesMax : 1)) {
-    return { param: 'image', message: 'These are too many images for the model.' };
+    return { param: 'image', message: 'The model does not accept this many images.' };
   }
   if (request.mask !== undefined && !model.includes('imageedit')) {
-    return { param: 'mask', message: 'The model takes no mask.' };
+    return { param: 'mask', message: 'The model does not accept a mask.' };
   }
   if (request.n > taskImagesMax) return { param: 'n', message: `n must be at most ${taskImagesMax}.` };
   return checkForm(request);

@@ -43,7 +43,7 @@ export async function dashscopeStatus(
   });
   if (!isSuccess(answer)) throw dashscopeRefusal(answer);
   const job = readDashscopeJob(answer.json);
-  if (job === undefined) throw unreadableError(answer, 'it is no task');
+  if (job === undefined) throw unreadableError(answer, 'it is not a task');
   const { task_status: word, code, message } = job.output;
   switch (word ?? '') {
     case 'PENDING':

@@ -48,7 +48,7 @@ function checkInputs(
     return issue(
       'audios',
       model.audiosMax === 0
-        ? 'The model accepts no audio.'
+        ? 'The model does not accept audio.'
         : `The model accepts at most ${model.audiosMax} audio.`,
     );
   }
@@ -56,22 +56,25 @@ function checkInputs(
     case 't2v':
       return images.length + videos.length === 0
         ? undefined
-        : issue('input_type', 'The model takes text only.');
+        : issue('input_type', 'The model accepts text only.');
     case 'i2v': {
-      if (videos.length > 0) return issue('videos', 'The model takes no video.');
+      if (videos.length > 0) return issue('videos', 'The model does not accept video.');
       const max = model.lastFrame && inputType === 'first_last_frame' ? 2 : 1;
       if (images.length >= 1 && images.length <= max) return undefined;
-      return issue('images', max === 1 ? 'The model takes one image.' : 'The model takes one or two images.');
+      return issue(
+        'images',
+        max === 1 ? 'The model accepts one image.' : 'The model accepts one or two images.',
+      );
     }
     case 'kf2v':
-      if (videos.length > 0) return issue('videos', 'The model takes no video.');
+      if (videos.length > 0) return issue('videos', 'The model does not accept video.');
       return inputType === 'first_last_frame' && images.length === 2
         ? undefined
-        : issue('images', 'The model takes a first and a last frame.');
+        : issue('images', 'The model accepts a first and a last frame.');
     case 'r2v':
       return inputType === 'reference' && images.length + videos.length > 0
         ? checkReferences(images, videos, model)
-        : issue('input_type', 'The model takes reference images or videos.');
+        : issue('input_type', 'The model accepts reference images or videos.');
     case 'any':
       return inputType === 'first_last_frame'
         ? checkFrames(images, [...videos, ...audios])
@@ -98,7 +101,7 @@ function checkReferences(
 ): RequestIssue | undefined {
   const tooMany = (param: string, max: number): RequestIssue => ({
     param,
-    message: max === 0 ? `The model accepts no ${param}.` : `The model accepts at most ${max} ${param}.`,
+    message: max === 0 ? `The model does not accept ${param}.` : `The model accepts at most ${max} ${param}.`,
   });
   if (videos.length > references.videos) return tooMany('videos', references.videos);
   // The references of this kind are counted together.
@@ -122,7 +125,7 @@ function checkOutput(request: VideoRequest, model: WanModel): RequestIssue | und
     return { param: 'ratio', message: `ratio must be one of ${Object.keys(row).join(', ')}.` };
   }
   if (draft === true) return { param: 'metadata.draft', message: 'The model has no draft mode.' };
-  if (tools !== undefined) return { param: 'metadata.tools', message: 'The model takes no tools.' };
+  if (tools !== undefined) return { param: 'metadata.tools', message: 'The model does not accept tools.' };
   if (generateAudio === true && !model.generatesAudio) {
     return { param: 'metadata.generate_audio', message: 'The model does not generate audio.' };
   }

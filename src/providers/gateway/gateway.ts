@@ -70,7 +70,7 @@ function check({ prompt }: VideoRequest): { param: string; message: string } | u
   const flag = pricedPromptFlag(prompt);
   return flag === undefined
     ? undefined
-    : { param: 'prompt', message: `The prompt holds the parameter --${flag}; use the field for it.` };
+    : { param: 'prompt', message: `The prompt contains the parameter --${flag}; use the field for it.` };
 }
 
 async function submit(request: VideoRequest, context: SubmitContext): Promise<Submitted> {

@@ -30,8 +30,8 @@ function checkText(
   const max = model.promptCharactersMax;
   if (prompt.length > max) return issue('prompt', `The prompt must not exceed ${max} characters.`);
   if (draft === true) return issue('metadata.draft', 'The model has no draft mode.');
-  if (tools !== undefined) return issue('metadata.tools', 'The model accepts no tools.');
-  return seed === undefined ? undefined : issue('metadata.seed', 'The model accepts no seed.');
+  if (tools !== undefined) return issue('metadata.tools', 'The model does not accept tools.');
+  return seed === undefined ? undefined : issue('metadata.seed', 'The model does not accept a seed.');
 }
 
 const framesMax = 2;
@@ -45,13 +45,16 @@ function checkMedia(
   { omni, isLegacy }: KlingModel,
   { service, frames, references, elements }: KlingInputs,
 ): RequestIssue | undefined {
-  if (audios.length > 0) return issue('audios', 'The model accepts no audio.');
+  if (audios.length > 0) return issue('audios', 'The model does not accept audio.');
   const asset = [...images, ...videos].find((address) => /^asset:/i.test(address));
-  if (asset !== undefined) return issue('images', 'The upstream knows no assets: send an address.');
+  if (asset !== undefined) return issue('images', 'The upstream does not support assets; send a URL.');
   if (videos.some((address) => /^data:/i.test(address)))
-    return issue('videos', 'A video must be given as an address.');
+    return issue('videos', 'A video must be given as a URL.');
   if (videos.length > (omni === 'never' ? 0 : 1)) {
-    return issue('videos', omni === 'never' ? 'The model accepts no video.' : 'The model accepts one video.');
+    return issue(
+      'videos',
+      omni === 'never' ? 'The model does not accept video.' : 'The model accepts one video.',
+    );
   }
   if (readElements(extra) === undefined)
     return issue('metadata.element_list', 'element_list must be a list of {"element_id"}.');
@@ -130,7 +133,8 @@ function checkSound(
 ): RequestIssue | undefined {
   const param = 'metadata.generate_audio';
   if (generateAudio === undefined || video?.role === 'base') return undefined;
-  if (!generateAudio) return sound === 'always' ? issue(param, 'The model always makes sound.') : undefined;
+  if (!generateAudio)
+    return sound === 'always' ? issue(param, 'The model always generates audio.') : undefined;
   if (sound === 'never') return issue(param, 'The model does not generate audio.');
   if (video !== undefined) return issue(param, 'Beside a reference video the model does not generate audio.');
   return soundNeeds1080p && resolution?.toLowerCase() !== '1080p'

@@ -84,7 +84,7 @@ async function newStatus(
   context: ProviderContext,
 ): Promise<OperationStatus> {
   const { data, answer } = await ask(call, { task_ids: operation.id }, context);
-  if (data === undefined) throw unreadableError(answer, 'it is no list');
+  if (data === undefined) throw unreadableError(answer, 'it is not a list');
   const job = readKlingJobs(data).find(({ id }) => id === operation.id);
   if (job === undefined) throw unknownJob(answer.status);
   const status = klingStatus(job);
@@ -132,7 +132,7 @@ async function legacyJob(call: KlingCall, { id, path = '' }: Operation, context:
       context,
     );
     const job = readKlingJob(data);
-    if (job === undefined) throw unreadableError(answer, 'it is no job');
+    if (job === undefined) throw unreadableError(answer, 'it is not a job');
     return { job, answer };
   } catch (error) {
     throw isUnknownJob(error) ? unknownJob(404) : error;

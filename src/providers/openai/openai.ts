@@ -95,7 +95,7 @@ function check(request: ImageRequest, model: string): RequestIssue | undefined {
     const max = family.editImagesMax;
     return {
       param: 'image',
-      message: max === 0 ? 'The model takes no images.' : `The model takes at most ${max} images.`,
+      message: max === 0 ? 'The model does not accept images.' : `The model accepts at most ${max} images.`,
     };
   }
   if (request.mask !== undefined && !isEdit(request)) {

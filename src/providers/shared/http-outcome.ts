@@ -48,7 +48,7 @@ function outcomeOfStatus(status: number, explained: boolean): UpstreamOutcome {
 
 /** A success that says nothing we can use: the job may exist. */
 export function unreadableError(answer: HttpResponse, missing: string): UpstreamError {
-  return new UpstreamError('ambiguous', `The upstream's answer could not be read: ${missing}.`, {
+  return new UpstreamError('ambiguous', `The upstream's response could not be read: ${missing}.`, {
     code: 'unreadable_answer',
     status: answer.status,
   });

@@ -187,7 +187,7 @@ function noImagesError(
 ): UpstreamError {
   const said = reasons.find((reason) => reason !== undefined);
   if (said === undefined) return unreadableError(answer, 'it holds no image');
-  const { code = 'no_image', message = 'The upstream made no image.' } = said;
+  const { code = 'no_image', message = 'The upstream generated no image.' } = said;
   const failure = jobFailure(failures, { code, message });
   return new UpstreamError('rejected', message, { code, status: answer.status, failure });
 }

@@ -82,5 +82,5 @@ it('a command that hangs is given up, even if its own child holds the streams', 
     environment: process.env,
     timeoutMs: 200,
   });
-  expect(result).toEqual({ ok: false, output: 'started\n\nerror: given up after 0.2 s' });
+  expect(result).toEqual({ ok: false, output: 'started\n\nerror: timed out after 0.2 s' });
 });
