@@ -3,11 +3,19 @@ import { dashscope } from './dashscope/index.ts';
 import { gateway } from './gateway/gateway.ts';
 import { kling } from './kling/index.ts';
 import { openai } from './openai/openai.ts';
+import { runway } from './runway/index.ts';
 import { needsStorage } from './links.ts';
 import type { Provider } from './provider.ts';
 
 /** Every adapter, by the name that `provider` of a channel in gateway.yaml uses. */
-export const providers: Readonly<Record<string, Provider>> = { ark, dashscope, gateway, kling, openai };
+export const providers: Readonly<Record<string, Provider>> = {
+  ark,
+  dashscope,
+  gateway,
+  kling,
+  openai,
+  runway,
+};
 
 /** What the configuration is checked against. */
 export const adapters = {
