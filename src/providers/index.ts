@@ -2,8 +2,8 @@ import { ark } from './ark/index.ts';
 import { dashscope } from './dashscope/index.ts';
 import { gateway } from './gateway/gateway.ts';
 import { kling } from './kling/index.ts';
+import { minimax } from './minimax/index.ts';
 import { openai } from './openai/openai.ts';
-import { runway } from './runway/index.ts';
 import { needsStorage } from './links.ts';
 import type { Provider } from './provider.ts';
 
@@ -13,8 +13,8 @@ export const providers: Readonly<Record<string, Provider>> = {
   dashscope,
   gateway,
   kling,
+  minimax,
   openai,
-  runway,
 };
 
 /** What the configuration is checked against. */

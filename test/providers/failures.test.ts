@@ -4,8 +4,8 @@ import { arkFailures } from '../../src/providers/ark/ark-failures.ts';
 import { dashscopeFailures } from '../../src/providers/dashscope/dashscope-failures.ts';
 import { gatewayFailures } from '../../src/providers/gateway/gateway-failures.ts';
 import { klingFailures } from '../../src/providers/kling/kling-failures.ts';
+import { minimaxFailures } from '../../src/providers/minimax/minimax-failures.ts';
 import { openaiFailures } from '../../src/providers/openai/openai-failures.ts';
-import { runwayFailures } from '../../src/providers/runway/runway-failures.ts';
 import { jobFailure } from '../../src/providers/shared/failure-table.ts';
 import type { FailureTable } from '../../src/providers/shared/failure-table.ts';
 import { refusalError } from '../../src/providers/shared/http-outcome.ts';
@@ -17,8 +17,8 @@ const tables: Readonly<Record<string, FailureTable>> = {
   dashscope: dashscopeFailures,
   gateway: gatewayFailures,
   kling: klingFailures,
+  minimax: minimaxFailures,
   openai: openaiFailures,
-  runway: runwayFailures,
 };
 
 /** Vendor, status, code, words, outcome, class and what was moderated. */
@@ -143,6 +143,29 @@ const refusals: readonly Row[] = [
   ['kling', 200, '5000', 'm', 'ambiguous', 'internal'],
   ['kling', 400, '9999', 'm', 'rejected', 'invalid_input'],
   ['kling', 200, '9999', 'm', 'ambiguous', 'internal'],
+  ['minimax', 400, '2013', 'm', 'rejected', 'invalid_input'],
+  ['minimax', 400, 'bad_request_error', 'm', 'rejected', 'invalid_input'],
+  ['minimax', 400, 'invalid_request_error', 'm', 'rejected', 'invalid_input'],
+  ['minimax', 401, '1004', 'm', 'unavailable', 'quota'],
+  ['minimax', 401, '2049', 'm', 'unavailable', 'quota'],
+  ['minimax', 401, 'authorized_error', 'm', 'unavailable', 'quota'],
+  ['minimax', 402, '1008', 'm', 'unavailable', 'quota'],
+  ['minimax', 429, '2056', 'm', 'unavailable', 'quota'],
+  ['minimax', 200, '2056', 'm', 'unavailable', 'quota'],
+  ['minimax', 422, '1026', 'm', 'rejected', 'moderation_input'],
+  ['minimax', 200, '1026', 'm', 'rejected', 'moderation_input'],
+  ['minimax', 200, '1027', 'm', 'rejected', 'moderation_output'],
+  ['minimax', 429, '1002', 'm', 'throttled', 'capacity'],
+  ['minimax', 429, '1039', 'm', 'throttled', 'capacity'],
+  ['minimax', 429, '1041', 'm', 'throttled', 'capacity'],
+  ['minimax', 200, '2045', 'm', 'throttled', 'capacity'],
+  ['minimax', 500, '1000', 'm', 'ambiguous', 'internal'],
+  ['minimax', 500, '1001', 'm', 'ambiguous', 'internal'],
+  ['minimax', 200, '1013', 'm', 'ambiguous', 'internal'],
+  ['minimax', 500, '1024', 'm', 'ambiguous', 'internal'],
+  ['minimax', 500, '1033', 'm', 'ambiguous', 'internal'],
+  ['minimax', 500, 'server_error', 'm', 'ambiguous', 'internal'],
+  ['minimax', 529, 'overloaded_error', 'm', 'throttled', 'capacity'],
   ['openai', 400, 'invalid_value', 'm', 'rejected', 'invalid_input'],
   ['openai', 400, 'moderation_blocked', 'rejected by the safety system', 'rejected', 'moderation_input'],
   ['openai', 400, 'moderation_blocked', 'the generated image was blocked', 'rejected', 'moderation_output'],
@@ -152,23 +175,6 @@ const refusals: readonly Row[] = [
   ['openai', 400, 'billing_hard_limit_reached', 'm', 'unavailable', 'quota'],
   ['openai', 429, 'rate_limit_exceeded', 'm', 'throttled', 'capacity'],
   ['openai', 500, 'server_error', 'm', 'ambiguous', 'internal'],
-  // Runway has no codes: only the text decides.
-  ['runway', 400, '', 'You do not have enough credits to run this task.', 'unavailable', 'quota'],
-  ['runway', 400, '', 'Model gen4_aleph is not available.', 'unavailable', 'quota'],
-  ['runway', 400, '', '`promptImage`: Only HTTPS URLs are allowed.', 'rejected', 'invalid_input'],
-  ['runway', 400, '', 'Failed to fetch asset. Received HTTP response code 404', 'rejected', 'invalid_input'],
-  ['runway', 400, '', 'Invalid data URI.', 'rejected', 'invalid_input'],
-  ['runway', 400, '', 'Unsupported asset type', 'rejected', 'invalid_input'],
-  ['runway', 400, '', 'Timeout while fetching asset.', 'rejected', 'invalid_input'],
-  ['runway', 400, '', 'Validation of body failed', 'rejected', 'invalid_input'],
-  ['runway', 400, '', 'Refused by content moderation.', 'rejected', 'moderation_input'],
-  ['runway', 401, '', 'm', 'unavailable', 'quota'],
-  ['runway', 403, '', 'm', 'unavailable', 'quota'],
-  ['runway', 405, '', 'm', 'rejected', 'invalid_input'],
-  ['runway', 413, '', 'm', 'rejected', 'invalid_input'],
-  ['runway', 429, '', 'You have reached your daily limit.', 'throttled', 'capacity'],
-  ['runway', 500, '', 'm', 'ambiguous', 'internal'],
-  ['runway', 502, '', 'm', 'ambiguous', 'internal'],
 ];
 
 for (const [vendor, status, code, message, outcome, kind, input] of refusals) {
@@ -204,21 +210,10 @@ const endings: readonly (readonly [string, string, string, string, string?])[] =
   ['kling', 'failed', 'Failure to pass the risk control system', 'moderation_output'],
   ['kling', 'failed', 'The result contains sensitive material', 'moderation_output'],
   ['kling', 'failed', 'Internal server error.', 'internal'],
-  ['runway', 'SAFETY.INPUT.TEXT', 'm', 'moderation_input', 'prompt'],
-  ['runway', 'SAFETY.INPUT.IMAGE', 'm', 'moderation_input', 'image'],
-  ['runway', 'SAFETY.INPUT.VIDEO', 'm', 'moderation_input', 'video'],
-  ['runway', 'SAFETY.INPUT.MULTIMODAL', 'm', 'moderation_input'],
-  ['runway', 'INPUT_PREPROCESSING.SAFETY.TEXT', 'm', 'moderation_input', 'prompt'],
-  ['runway', 'INPUT_PREPROCESSING.SAFETY.THIRD_PARTY', 'm', 'moderation_input'],
-  ['runway', 'INPUT_PREPROCESSING.SAFETY.THIRD_PARTY.X', 'm', 'moderation_input'],
-  ['runway', 'SAFETY.OUTPUT.VIDEO', 'm', 'moderation_output'],
-  ['runway', 'SAFETY.OUTPUT.TEXT', 'm', 'moderation_output'],
-  ['runway', 'ASSET.INVALID', 'm', 'invalid_input'],
-  ['runway', 'INPUT_PREPROCESSING.INTERNAL', 'm', 'internal'],
-  ['runway', 'INTERNAL', 'm', 'internal'],
-  ['runway', 'INTERNAL.BAD_OUTPUT.CODE01', 'm', 'internal'],
-  ['runway', 'SOMETHING.NEW', 'm', 'internal'],
-  ['runway', 'failed', 'm', 'internal'],
+  ['minimax', '1026', 'm', 'moderation_input'],
+  ['minimax', '1027', 'm', 'moderation_output'],
+  ['minimax', '1033', 'm', 'internal'],
+  ['minimax', 'failed', 'm', 'internal'],
 ];
 
 for (const [vendor, code, message, kind, input] of endings) {

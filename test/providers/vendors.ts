@@ -82,6 +82,7 @@ function find(name: string): Provider {
 }
 
 const video = (prompt: string) => videoRequest({ prompt, resolution: '720p', ratio: '16:9', duration: 5 });
+const video768 = (prompt: string) => ({ ...video(prompt), resolution: '768p' });
 const picture = (prompt: string) => imageRequest({ prompt, size: '1024x1024' });
 
 export const jobVendors: readonly JobVendor[] = [
@@ -139,21 +140,18 @@ export const jobVendors: readonly JobVendor[] = [
     model: 'kling-v3',
     moderatedLater: 'moderation_output',
   }),
-  jobs(find('runway').video, video, {
-    name: 'runway',
-    path: '/runway',
-    model: 'gen4.5',
+  jobs(find('minimax').video, video768, {
+    name: 'minimax v2',
+    path: '/minimax',
+    model: 'MiniMax-H3',
     moderatedLater: 'moderation_output',
-    inspectsInJob: true,
-    forgetsCancelled: true,
   }),
-  jobs(find('runway').imageTask, picture, {
-    name: 'runway image',
-    path: '/runway',
-    model: 'gen4_image',
+  jobs(find('minimax').video, (prompt) => ({ ...video768(prompt), duration: 6 }), {
+    name: 'minimax v1',
+    path: '/minimax',
+    model: 'MiniMax-Hailuo-2.3',
     moderatedLater: 'moderation_output',
-    inspectsInJob: true,
-    forgetsCancelled: true,
+    cancelUntil: 'never',
   }),
   jobs(find('gateway').video, video, {
     name: 'gateway, task dialect',
@@ -180,4 +178,5 @@ export const imageVendors: readonly ImageVendor[] = [
   { ...image('dashscope', { path: '/dashscope/api/v1', model: 'wan2.7-image' }), request: picture },
   { ...image('dashscope', { path: '/dashscope/api/v1', model: 'qwen-image-2.0' }), request: picture },
   { ...image('dashscope', { path: '/dashscope/api/v1', model: 'wan2.6-image' }), request: picture },
+  { ...image('minimax', { path: '/minimax', model: 'image-01' }), request: picture },
 ];

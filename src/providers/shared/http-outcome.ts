@@ -38,7 +38,8 @@ function failureOf(outcome: UpstreamOutcome, refusal: Refusal, row: FailureRow |
 
 function outcomeOfStatus(status: number, explained: boolean): UpstreamOutcome {
   if (status === 429) return 'throttled';
-  if (status === 503) return explained ? 'throttled' : 'ambiguous';
+  // 529: the word of some vendors for "overloaded".
+  if (status === 503 || status === 529) return explained ? 'throttled' : 'ambiguous';
   if (status === 401 || status === 402 || status === 403) return 'unavailable';
   if (status === 408 || status === 499 || status >= 500 || status < 300) return 'ambiguous';
   // Redirects and unexplained 4xx: the address is wrong or something in between refuses; our request is not to blame.

@@ -1,0 +1,19 @@
+import { minimaxImage } from './minimax-image.ts';
+import { minimaxVideo } from './minimax-video.ts';
+import type { Provider } from '../provider.ts';
+
+export const minimax: Provider = {
+  about: {
+    vendor: 'MiniMax',
+    inputs:
+      'text; first and last frame (H3, Hailuo 02); a first frame (Hailuo, I2V); H3: reference images, videos and audio; a subject (S2V-01); one character reference for images. `MiniMax-H3…` goes to v2, other names to v1. A key written `<group id>:<key>` sends the group when files are retrieved',
+    unverified: [
+      'whether older accounts need their group to retrieve files of v1',
+      'the status of 2056 (plan limit), the envelope of callbacks of v2, the life of its links (a few hours)',
+      'a lost job could be found by model and time only (H3), which is not safe: an operator decides',
+      'a reference video is billed by its seconds too; answers report them, prices cannot count them: give `video_input` a rule of its own',
+    ],
+  },
+  video: minimaxVideo,
+  image: minimaxImage,
+};

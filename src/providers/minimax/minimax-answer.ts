@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { minimaxFailures } from './minimax-failures.ts';
+import { defined } from '../../domain/defined.ts';
+import { jobFailure } from '../shared/failure-table.ts';
+import { optionalNumber, optionalNumeric, optionalText, signedUrlExpiry } from '../shared/http-outcome.ts';
+import type { CallbackNews, OperationStatus, UpstreamCallback } from '../provider.ts';
+
+/** Reading of jobs in both interfaces: lenient, only what is used. */
+
+export const minimaxId = z
+  .union([z.string().min(1).max(200), z.number().int().nonnegative()])
+  .transform(String);
+const code = z
+  .union([z.string().min(1), z.number()])
+  .transform(String)
+  .optional()
+  .catch(undefined);
+
+const jobSchema = z.object({
+  id: minimaxId,
+  status: optionalText,
+  content: z.object({ url: optionalText }).optional().catch(undefined),
+  error: z.object({ code, message: optionalText }).optional().catch(undefined),
+  resolution: optionalText,
+  ratio: optionalText,
+  duration: optionalNumber,
+  usage: z
+    .object({
+      output_seconds: optionalNumeric,
+      total_tokens: optionalNumeric,
+      completion_tokens: optionalNumeric,
+    })
+    .optional()
+    .catch(undefined),
+});
+/** A job of v2. */
+export type MinimaxJob = z.infer<typeof jobSchema>;
+
+const wrappedSchema = z.object({ task: z.unknown() });
+
+export function readMinimaxJob(value: unknown): MinimaxJob | undefined {
+  return jobSchema.safeParse(wrappedSchema.safeParse(value).data?.task ?? value).data;
+}
+
+const listSchema = z.object({ items: z.array(z.unknown()) });
+
+export function readMinimaxJobs(value: unknown): MinimaxJob[] {
+  return (listSchema.safeParse(value).data?.items ?? []).flatMap((item) => readMinimaxJob(item) ?? []);
+}
+
+/** Undefined: the job says that it succeeded, and holds no file. */
+export function minimaxStatus(job: MinimaxJob): OperationStatus | undefined {
+  switch ((job.status ?? '').toLowerCase()) {
+    case 'queued':
+      return { state: 'pending', phase: 'submitted' };
+    case 'succeeded':
+      return succeeded(job);
+    case 'failed':
+      return failed(job.error?.code ?? 'failed', job.error?.message);
+    case 'expired':
+      return { ...ended, code: 'upstream_expired', failure: { class: 'expired' } };
+    case 'cancelled':
+      return { ...ended, code: 'upstream_cancelled', failure: { class: 'cancelled' } };
+    default:
+      // `running`, and every word that is not known yet.
+      return { state: 'pending', phase: 'running' };
+  }
+}
+
+const noReason = 'The upstream gave no reason.';
+const ended = { state: 'failed', message: noReason } as const;
+
+export function failed(reason: string, message = noReason): OperationStatus {
+  const failure = jobFailure(minimaxFailures, { code: reason, message });
+  return { state: 'failed', code: reason, message, failure };
+}
+
+function succeeded({ content, usage, resolution, ratio, duration }: MinimaxJob): OperationStatus | undefined {
+  const url = content?.url;
+  if (url === undefined) return undefined;
+  const { total_tokens: totalTokens, completion_tokens: completionTokens } = usage ?? {};
+  const told = totalTokens !== undefined || completionTokens !== undefined;
+  return {
+    state: 'succeeded',
+    items: [defined({ url, expiresAt: signedUrlExpiry(url) })],
+    facts: defined({
+      durationSeconds: usage?.output_seconds ?? duration,
+      resolution: resolution?.toLowerCase(),
+      ratio,
+      usage: told ? defined({ totalTokens, completionTokens }) : undefined,
+    }),
+  };
+}
+
+const plainSchema = z.object({
+  task_id: minimaxId,
+  status: optionalText,
+  file_id: minimaxId.optional().catch(undefined),
+  video_width: optionalNumber,
+  video_height: optionalNumber,
+});
+/** A job of v1, whose file is asked for by its id. */
+export type MinimaxPlainJob = z.infer<typeof plainSchema>;
+
+export function readPlainJob(value: unknown): MinimaxPlainJob | undefined {
+  return plainSchema.safeParse(value).data;
+}
+
+const challengeSchema = z.object({ challenge: z.string().min(1).max(1000) });
+const ends = new Set(['succeeded', 'success', 'failed', 'fail', 'cancelled', 'expired']);
+
+/** Either interface first challenges the address; it wants the challenge back within 3 seconds. */
+export function parseMinimaxCallback({ body }: UpstreamCallback): CallbackNews {
+  const challenge = challengeSchema.safeParse(body).data;
+  if (challenge !== undefined) return { ended: false, reply: challenge };
+  const job = readPlainJob(body) ?? readMinimaxJob(body);
+  return { ended: ends.has(job?.status?.toLowerCase() ?? '') };
+}

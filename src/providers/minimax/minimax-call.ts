@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { minimaxFailures } from './minimax-failures.ts';
+import type { OutgoingObject } from '../shared/file-data-url.ts';
+import type { Refusal } from '../shared/failure-table.ts';
+import { isSuccess, optionalText, refusalError } from '../shared/http-outcome.ts';
+import { UpstreamError } from '../provider.ts';
+import type { HttpRequestOptions, HttpResponse, ProviderContext } from '../provider.ts';
+
+interface MinimaxRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Below the host, with its query. */
+  readonly path: string;
+  readonly json?: OutgoingObject;
+  readonly limits?: Pick<HttpRequestOptions, 'bodyBytesMax' | 'largeStrings'>;
+}
+
+/** One exchange. Resolves with an answer that says it is a success. Throws UpstreamError. */
+export async function callMinimax(request: MinimaxRequest, context: ProviderContext): Promise<HttpResponse> {
+  const { answer, refusal } = await exchange(request, context);
+  if (isSuccess(answer) && refusal === undefined) return answer;
+  throw refusalError(answer, refusal, minimaxFailures);
+}
+
+interface Exchanged {
+  readonly answer: HttpResponse;
+  readonly refusal: Refusal | undefined;
+}
+
+/** One exchange, whatever it said. */
+export async function exchange(
+  { method, path, json, limits }: MinimaxRequest,
+  context: ProviderContext,
+): Promise<Exchanged> {
+  const answer = await context.request({
+    method,
+    url: context.baseUrl + path,
+    headers: { authorization: `Bearer ${readKey(context).key}` },
+    ...(json === undefined ? {} : { json }),
+    ...limits,
+    signal: context.signal,
+  });
+  return { answer, refusal: readRefusal(answer.json) };
+}
+
+/** The credential is a key, or `<group id>:<key>` for accounts whose files are retrieved with a group. */
+export function readKey({ credential }: Pick<ProviderContext, 'credential'>): {
+  readonly key: string;
+  readonly group?: string;
+} {
+  const [, group, key] = /^(\d+):(.+)$/.exec(credential.apiKey) ?? [];
+  return group === undefined || key === undefined ? { key: credential.apiKey } : { key, group };
+}
+
+const code = z.union([z.number().int(), z.string().regex(/^\d+$/)]).transform(String);
+const errorSchema = z.object({ error: z.object({ type: optionalText, message: optionalText }) });
+const statusSchema = z.object({
+  base_resp: z.object({ status_code: code, status_msg: optionalText }),
+});
+
+/**
+ * v2 has `{"error":{"type","message":"… (2013)"}}`, with the code in brackets at the end; v1 has
+ * `{"base_resp":{"status_code","status_msg"}}`, with status 200.
+ */
+function readRefusal(json: unknown): Refusal | undefined {
+  const error = errorSchema.safeParse(json).data?.error;
+  if (error !== undefined) {
+    const { type = '', message = '' } = error;
+    return { code: /\((\d+)\)\s*$/.exec(message)?.[1] ?? type, message };
+  }
+  const said = statusSchema.safeParse(json).data?.base_resp;
+  return said === undefined || said.status_code === '0'
+    ? undefined
+    : { code: said.status_code, message: said.status_msg ?? '' };
+}
+
+/** The error of a refused question about a job, which may say that the upstream no longer knows it. */
+export function jobError({ answer, refusal }: Exchanged): UpstreamError {
+  const { code: said, message } = refusal ?? { code: '', message: '' };
+  const isUnknown = said === '2013' && /task[_ ]?id|not (?:exist|found)/i.test(message);
+  if (!isUnknown) return refusalError(answer, refusal, minimaxFailures);
+  return new UpstreamError('rejected', message, { code: said, status: answer.status, gone: true });
+}

@@ -1,0 +1,16 @@
+import type { FailureTable } from '../shared/failure-table.ts';
+
+/**
+ * Codes of refusals in both interfaces, and of failed jobs. Source: the vendor's tables of error codes, 2026-09. The
+ * words are the types of errors without a code.
+ */
+export const minimaxFailures: FailureTable = [
+  { code: /^(?:1004|2049|authorized_error)$/, outcome: 'unavailable', class: 'quota' },
+  { code: /^(?:1008|2056|insufficient_balance_error)$/, outcome: 'unavailable', class: 'quota' },
+  { code: /^(?:1002|1039|1041|2045|rate_limit_error)$/, outcome: 'throttled', class: 'capacity' },
+  { code: /^overloaded_error$/, outcome: 'throttled', class: 'capacity' },
+  { code: /^(?:1026|unprocessable_entity_error)$/, outcome: 'rejected', class: 'moderation_input' },
+  { code: /^1027$/, outcome: 'rejected', class: 'moderation_output' },
+  { code: /^(?:2013|(?:bad|invalid)_request_error)$/, outcome: 'rejected', class: 'invalid_input' },
+  { code: /^(?:1000|1001|1013|1024|1033|server_error)$/, class: 'internal' },
+];

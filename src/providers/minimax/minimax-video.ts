@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import {
+  failed,
+  minimaxId,
+  minimaxStatus,
+  parseMinimaxCallback,
+  readMinimaxJob,
+  readMinimaxJobs,
+  readPlainJob,
+} from './minimax-answer.ts';
+import type { MinimaxPlainJob } from './minimax-answer.ts';
+import { callMinimax, exchange, jobError, readKey } from './minimax-call.ts';
+import { checkMinimaxVideo } from './minimax-check.ts';
+import { minimaxModel } from './minimax-models.ts';
+import { buildMinimaxVideo } from './minimax-request.ts';
+import { isSuccess, optionalText, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
+import { UpstreamError } from '../provider.ts';
+import type {
+  Operation,
+  OperationStatus,
+  PossibleOutput,
+  ProviderContext,
+  SubmitContext,
+  Submitted,
+  VideoProvider,
+} from '../provider.ts';
+import { defined } from '../../domain/defined.ts';
+import type { VideoRequest } from '../../domain/request.ts';
+
+/** The vendor's usual page. */
+const listMax = 20;
+const fileLifeSeconds = 3600;
+
+/**
+ * Videos of MiniMax. The upstream's name of the model chooses the interface: v2 (H3) or v1 (Hailuo and older). The
+ * operation is `{id}`, with `version: '1'` in v1. Not covered: regeneration at 2K, prompt expansion as a job of its
+ * own. Nothing of ours comes back with a job, so that a lost one is left to a person.
+ */
+export const minimaxVideo: VideoProvider = {
+  linkLifeSeconds: fileLifeSeconds,
+  listMax,
+  cancelUntil: 'queued',
+  check: checkMinimaxVideo,
+  submit,
+  status: (operation, context) =>
+    operation['version'] === '1' ? plainStatus(operation, context) : status(operation, context),
+  cancel,
+  list,
+  parseCallback: parseMinimaxCallback,
+  renders,
+};
+
+function renders({ resolution, duration }: VideoRequest, name: string): PossibleOutput {
+  const { version, resolutions, seconds } = minimaxModel(name);
+  const [usual = ''] = resolutions;
+  // v2 is always told; what v1 renders unasked is the vendor's choice.
+  const open = version === 2 ? [usual] : resolutions;
+  const lengths = version === 2 ? [5] : seconds;
+  return defined({
+    resolutions: resolution === undefined ? open.map((each) => each.toLowerCase()) : undefined,
+    seconds: duration === undefined ? { min: Math.min(...lengths), max: Math.max(...lengths) } : undefined,
+  });
+}
+
+const createdSchema = z.object({ task_id: minimaxId });
+
+async function submit(request: VideoRequest, context: SubmitContext): Promise<Submitted> {
+  const { path, json } = buildMinimaxVideo(request, context);
+  const answer = await callMinimax({ method: 'POST', path, json }, context);
+  const id = createdSchema.safeParse(answer.json).data?.task_id;
+  if (id === undefined) throw unreadableError(answer, 'it has no id');
+  const operation = path.startsWith('/v1') ? { id, version: '1' } : { id };
+  return { operation, traceId: id };
+}
+
+async function status({ id }: Operation, context: ProviderContext): Promise<OperationStatus> {
+  const path = `/v2/query/video_generation/${encodeURIComponent(id)}`;
+  const asked = await exchange({ method: 'GET', path }, context);
+  const { answer, refusal } = asked;
+  if (!isSuccess(answer) || refusal !== undefined) throw jobError(asked);
+  const job = readMinimaxJob(answer.json);
+  if (job === undefined) throw unreadableError(answer, 'it is no job');
+  const read = minimaxStatus(job);
+  if (read === undefined) throw unreadableError(answer, 'the job succeeded and has no file');
+  return read;
+}
+
+async function list(
+  operations: readonly Operation[],
+  context: ProviderContext,
+): Promise<ReadonlyMap<string, OperationStatus>> {
+  const ids = operations.flatMap(({ id, version }) => (version === undefined ? [id] : []));
+  const found = new Map<string, OperationStatus>();
+  if (ids.length === 0) return found;
+  const query = new URLSearchParams({ page_num: '1', page_size: String(listMax) });
+  for (const id of ids) query.append('filter.task_ids', id);
+  const answer = await callMinimax(
+    { method: 'GET', path: `/v2/query/video_generation?${query.toString()}` },
+    context,
+  );
+  for (const job of readMinimaxJobs(answer.json)) {
+    const read = minimaxStatus(job);
+    if (read !== undefined) found.set(job.id, read);
+  }
+  return found;
+}
+
+const actionSchema = z.object({ action: optionalText });
+
+/**
+ * A job that is not queued is left alone: DELETE on a finished one would delete its record, on a running one it is
+ * refused. v1 cancels nothing.
+ */
+async function cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused'> {
+  if (operation['version'] === '1') return 'refused';
+  const now = await status(operation, context);
+  if (now.state === 'failed' && now.failure.class === 'cancelled') return 'cancelled';
+  if (now.state !== 'pending' || now.phase !== 'submitted') return 'refused';
+  const path = `/v2/video_generation/${encodeURIComponent(operation.id)}`;
+  try {
+    const answer = await callMinimax({ method: 'DELETE', path }, context);
+    const action = actionSchema.safeParse(answer.json).data?.action;
+    return action?.startsWith('delete') === true ? 'refused' : 'cancelled';
+  } catch (error) {
+    // It began to run between the two requests.
+    if (error instanceof UpstreamError && error.outcome === 'rejected') return 'refused';
+    throw error;
+  }
+}
+
+/** The status, and for a success the link of its file. A job that failed says why where a refusal does. */
+async function plainStatus({ id }: Operation, context: ProviderContext): Promise<OperationStatus> {
+  const query = new URLSearchParams({ task_id: id });
+  const path = `/v1/query/video_generation?${query.toString()}`;
+  const asked = await exchange({ method: 'GET', path }, context);
+  const { answer, refusal } = asked;
+  const job = readPlainJob(answer.json);
+  const word = job?.status?.toLowerCase();
+  if (word === 'fail' || word === 'failed') return failed(refusal?.code ?? 'failed', refusal?.message);
+  if (!isSuccess(answer) || refusal !== undefined) throw jobError(asked);
+  if (job === undefined) throw unreadableError(answer, 'it is no job');
+  if (word === 'preparing' || word === 'queueing') return { state: 'pending', phase: 'submitted' };
+  if (word !== 'success') return { state: 'pending', phase: 'running' };
+  if (job.file_id === undefined) throw unreadableError(answer, 'the job succeeded and has no file');
+  return delivered(job, job.file_id, context);
+}
+
+const fileSchema = z.object({ file: z.object({ download_url: z.string().min(1) }) });
+
+async function delivered(
+  { video_width: width, video_height: height }: MinimaxPlainJob,
+  fileId: string,
+  context: ProviderContext,
+): Promise<OperationStatus> {
+  const { group } = readKey(context);
+  const query = new URLSearchParams({ file_id: fileId, ...(group === undefined ? {} : { GroupId: group }) });
+  const path = `/v1/files/retrieve?${query.toString()}`;
+  const answer = await callMinimax({ method: 'GET', path }, context);
+  const url = fileSchema.safeParse(answer.json).data?.file.download_url;
+  if (url === undefined) throw unreadableError(answer, 'the file has no link');
+  const size = width === undefined || height === undefined ? undefined : `${width}x${height}`;
+  return {
+    state: 'succeeded',
+    items: [defined({ url, expiresAt: signedUrlExpiry(url) ?? hourAfter(answer.headers['date']) })],
+    facts: defined({ size }),
+  };
+}
+
+function hourAfter(date: string | undefined): number | undefined {
+  const at = Date.parse(date ?? '');
+  return Number.isNaN(at) ? undefined : at / 1000 + fileLifeSeconds;
+}

@@ -1,0 +1,308 @@
+import { describe, expect, it } from 'vitest';
+import { minimax } from '../../../src/providers/minimax/index.ts';
+import type { Operation } from '../../../src/providers/provider.ts';
+import {
+  callback,
+  canned,
+  fixture,
+  imageRequest,
+  providerContext,
+  submitContext,
+  upstreamError,
+  videoRequest,
+} from '../support.ts';
+import type { CannedAnswer } from '../support.ts';
+
+const { video, image } = minimax;
+if (video === undefined || image === undefined) throw new Error('a capability is missing');
+
+const id = '424010985738629';
+const plain: Operation = { id: '106916112212032', version: '1' };
+const statusOf = (operation: Operation, ...answers: CannedAnswer[]) =>
+  video.status(operation, providerContext({ request: canned(...answers).request }));
+const root = 'https://upstream.example/api/v3';
+const fine = { status_code: 0, status_msg: 'success' };
+
+describe('a job of v2', () => {
+  it('that succeeded has a link, what it rendered, and its tokens', async () => {
+    const upstream = canned({ json: fixture('minimax/succeeded') });
+    expect(await video.status({ id }, providerContext({ request: upstream.request }))).toEqual({
+      state: 'succeeded',
+      items: [{ url: 'https://cdn.example.com/out.mp4' }],
+      facts: {
+        durationSeconds: 5,
+        resolution: '2k',
+        ratio: '16:9',
+        usage: { totalTokens: 273_890, completionTokens: 260_390 },
+      },
+    });
+    expect(upstream.sent[0]).toMatchObject({ method: 'GET', url: `${root}/v2/query/video_generation/${id}` });
+  });
+
+  it('that failed says why, by a code that is a text or a number', async () => {
+    expect(await statusOf({ id }, { json: fixture('minimax/failed') })).toEqual({
+      state: 'failed',
+      code: '1026',
+      message: 'video description contains sensitive content',
+      failure: { class: 'moderation_input' },
+    });
+    const task = { id, status: 'failed', error: { code: 1027, message: 'm' } };
+    expect(await statusOf({ id }, { json: { task } })).toMatchObject({
+      failure: { class: 'moderation_output' },
+    });
+  });
+
+  it.each<[string, object]>([
+    ['queued', { state: 'pending', phase: 'submitted' }],
+    ['running', { state: 'pending', phase: 'running' }],
+    ['something_new', { state: 'pending', phase: 'running' }],
+    ['failed', { state: 'failed', code: 'failed', failure: { class: 'internal' } }],
+    ['cancelled', { state: 'failed', code: 'upstream_cancelled', failure: { class: 'cancelled' } }],
+    ['expired', { state: 'failed', code: 'upstream_expired', failure: { class: 'expired' } }],
+  ])('in status %s', async (status, expected) => {
+    expect(await statusOf({ id }, { json: { task: { id, status } } })).toMatchObject(expected);
+  });
+
+  it('leaves out what was not told', async () => {
+    const task = { id, status: 'succeeded', content: { url: 'https://x.example/a.mp4' }, usage: 'none' };
+    expect(await statusOf({ id }, { json: { task } })).toEqual({
+      state: 'succeeded',
+      items: [{ url: 'https://x.example/a.mp4' }],
+      facts: {},
+    });
+  });
+});
+
+describe('a job of v1', () => {
+  it('that succeeded is asked for its file, whose link lives an hour', async () => {
+    const date = 'Sun, 22 Nov 2026 00:00:00 GMT';
+    const upstream = canned(
+      { json: fixture('minimax/v1-success') },
+      { json: fixture('minimax/v1-file'), headers: { date } },
+    );
+    expect(await video.status(plain, providerContext({ request: upstream.request }))).toEqual({
+      state: 'succeeded',
+      items: [{ url: 'https://files.example.com/a.mp4', expiresAt: Date.UTC(2026, 10, 22, 1) / 1000 }],
+      facts: { size: '1366x768' },
+    });
+    expect(upstream.sent.map(({ url }) => url)).toEqual([
+      `${root}/v1/query/video_generation?task_id=106916112212032`,
+      `${root}/v1/files/retrieve?file_id=205258526306433`,
+    ]);
+  });
+
+  it('of an account with a group names it where files are retrieved, and only there', async () => {
+    const upstream = canned({ json: fixture('minimax/v1-success') }, { json: fixture('minimax/v1-file') });
+    const credential = { id: 'a', apiKey: '17:sk-api-x' };
+    await video.status(plain, providerContext({ request: upstream.request, credential }));
+    expect(upstream.sent.map(({ url, headers }) => [url.split('?')[1], headers])).toEqual([
+      ['task_id=106916112212032', { authorization: 'Bearer sk-api-x' }],
+      ['file_id=205258526306433&GroupId=17', { authorization: 'Bearer sk-api-x' }],
+    ]);
+  });
+
+  it('that failed says why where a refusal does', async () => {
+    expect(await statusOf(plain, { json: fixture('minimax/v1-fail') })).toEqual({
+      state: 'failed',
+      code: '1027',
+      message: 'output content contains sensitive information',
+      failure: { class: 'moderation_output' },
+    });
+  });
+
+  it.each<[string, object]>([
+    ['Preparing', { state: 'pending', phase: 'submitted' }],
+    ['Queueing', { state: 'pending', phase: 'submitted' }],
+    ['Processing', { state: 'pending', phase: 'running' }],
+    ['Something', { state: 'pending', phase: 'running' }],
+    ['Fail', { state: 'failed', code: 'failed', failure: { class: 'internal' } }],
+  ])('in status %s', async (status, expected) => {
+    const json = { task_id: plain.id, status, base_resp: fine };
+    expect(await statusOf(plain, { json })).toMatchObject(expected);
+  });
+});
+
+const refused = (status: number, type: string, message: string): CannedAnswer => ({
+  status,
+  json: { type: 'error', error: { type, message, http_code: String(status) } },
+});
+const said = (status_code: number | string, status_msg = 'm'): CannedAnswer => ({
+  json: { base_resp: { status_code, status_msg } },
+});
+
+it.each<[string, Operation, CannedAnswer[], boolean, string]>([
+  ['unknown', { id }, [refused(400, 'bad_request_error', 'invalid task_id (2013)')], true, '2013'],
+  ['unknown to v1', plain, [said(2013, 'invalid params, task_id')], true, '2013'],
+  ['another mistake', { id }, [refused(400, 'bad_request_error', 'invalid params (2013)')], false, '2013'],
+  ['a page', { id }, [{ text: '<html>' }], false, 'unreadable_answer'],
+  ['a page of v1', plain, [{ text: '<html>' }], false, 'unreadable_answer'],
+  ['a page of a proxy', { id }, [{ status: 404, text: '<html>' }], false, 'http_404'],
+  ['no file', { id }, [{ json: { task: { id, status: 'succeeded' } } }], false, 'unreadable_answer'],
+  [
+    'no file of v1',
+    plain,
+    [{ json: { task_id: plain.id, status: 'Success', base_resp: fine } }],
+    false,
+    'unreadable_answer',
+  ],
+  [
+    'no link',
+    plain,
+    [{ json: fixture('minimax/v1-success') }, { json: { file: {}, base_resp: fine } }],
+    false,
+    'unreadable_answer',
+  ],
+  ['no file yet', plain, [{ json: fixture('minimax/v1-success') }, said(1033)], false, '1033'],
+  ['too fast', plain, [said(1002)], false, '1002'],
+  ['trouble', { id }, [refused(500, 'server_error', 'x (1000)')], false, '1000'],
+])('a job did not tell: %s', async (_, operation, answers, ...[gone, code]) => {
+  const error = await upstreamError(statusOf(operation, ...answers));
+  expect([error.gone, error.code]).toEqual([gone, code]);
+});
+
+describe('a refused create', () => {
+  const submit = (answer: CannedAnswer, model = 'MiniMax-H3') =>
+    upstreamError(video.submit(videoRequest(), submitContext({ model, request: canned(answer).request })));
+
+  it.each<[string, CannedAnswer, string, string, string]>([
+    ['400', { status: 400, json: fixture('minimax/refused') }, 'rejected', '2013', 'invalid_input'],
+    ['401', refused(401, 'authorized_error', 'login fail (1004)'), 'unavailable', '1004', 'quota'],
+    ['402', refused(402, 'insufficient_balance_error', 'no balance (1008)'), 'unavailable', '1008', 'quota'],
+    ['422', refused(422, 'unprocessable_entity_error', 'x (1026)'), 'rejected', '1026', 'moderation_input'],
+    ['429', refused(429, 'rate_limit_error', 'x (2045)'), 'throttled', '2045', 'capacity'],
+    ['429, the plan', refused(429, 'rate_limit_error', 'x (2056)'), 'unavailable', '2056', 'quota'],
+    ['500', refused(500, 'server_error', 'x (1024)'), 'ambiguous', '1024', 'internal'],
+    ['529', refused(529, 'overloaded_error', 'busy'), 'throttled', 'overloaded_error', 'capacity'],
+    ['a code that is not known', refused(400, 'x_error', 'x (9999)'), 'rejected', '9999', 'invalid_input'],
+    ['a page of 529', { status: 529, text: '<html>' }, 'ambiguous', 'http_529', 'internal'],
+    ['a page of 400', { status: 400, text: '<html>' }, 'unavailable', 'http_400', 'quota'],
+    ['a page of 502', { status: 502, text: '<html>' }, 'ambiguous', 'http_502', 'internal'],
+    ['no id', { json: {} }, 'ambiguous', 'unreadable_answer', 'internal'],
+  ])('of v2: %s', async (_, answer, ...expected) => {
+    const { outcome, code, failure } = await submit(answer);
+    expect([outcome, code, failure.class]).toEqual(expected);
+  });
+
+  it.each<[number | string, string, string]>([
+    [1002, 'throttled', 'capacity'],
+    [1039, 'throttled', 'capacity'],
+    [1041, 'throttled', 'capacity'],
+    ['2045', 'throttled', 'capacity'],
+    [1004, 'unavailable', 'quota'],
+    [2049, 'unavailable', 'quota'],
+    [1008, 'unavailable', 'quota'],
+    [2056, 'unavailable', 'quota'],
+    [1026, 'rejected', 'moderation_input'],
+    [1027, 'rejected', 'moderation_output'],
+    [2013, 'rejected', 'invalid_input'],
+    [1000, 'ambiguous', 'internal'],
+    [1013, 'ambiguous', 'internal'],
+    [9999, 'ambiguous', 'internal'],
+  ])('of v1: %s, with status 200', async (code, outcome, kind) => {
+    const error = await submit(said(code), 'MiniMax-Hailuo-2.3');
+    expect([error.outcome, error.code, error.failure.class]).toEqual([outcome, String(code), kind]);
+  });
+});
+
+it('many jobs of v2 are told in one answer', async () => {
+  const upstream = canned({ json: fixture('minimax/list') });
+  const operations = [{ id: '1' }, { id: '2' }, { id: '3' }, plain];
+  const found = await video.list?.(operations, providerContext({ request: upstream.request }));
+  expect([...(found ?? [])].map(([key, { state }]) => [key, state])).toEqual([
+    ['1', 'pending'],
+    ['3', 'failed'],
+  ]);
+  expect(upstream.sent[0]?.url).toBe(
+    `${root}/v2/query/video_generation?page_num=1&page_size=20&filter.task_ids=1&filter.task_ids=2&filter.task_ids=3`,
+  );
+  expect((await video.list?.([plain], providerContext()))?.size).toBe(0);
+});
+
+describe('a cancel', () => {
+  const cancel = (operation: Operation, ...answers: CannedAnswer[]) =>
+    video.cancel?.(operation, providerContext({ request: canned(...answers).request }));
+  const at = (status: string): CannedAnswer => ({ json: { task: { id, status } } });
+  const queued = { json: fixture('minimax/queued') };
+
+  it.each<[string, CannedAnswer[], string]>([
+    ['of a queued job', [queued, { json: { task_id: id, action: 'cancelled' } }], 'cancelled'],
+    [
+      'of a queued job, in the other words',
+      [queued, { json: { task_id: id, action: 'cancel' } }],
+      'cancelled',
+    ],
+    ['that only deleted a record', [queued, { json: { task_id: id, action: 'deleted' } }], 'refused'],
+    ['that came too late', [queued, refused(400, 'bad_request_error', 'running (2013)')], 'refused'],
+    ['of a running job sends nothing', [at('running')], 'refused'],
+    ['of a finished job sends nothing', [{ json: fixture('minimax/succeeded') }], 'refused'],
+    ['of a cancelled job', [at('cancelled')], 'cancelled'],
+  ])('%s', async (_, answers, expected) => {
+    expect(await cancel({ id }, ...answers)).toBe(expected);
+  });
+
+  it('of v1 sends nothing, and an error of the vendor is not an answer', async () => {
+    expect(await cancel(plain)).toBe('refused');
+    const error = await upstreamError(
+      Promise.resolve(cancel({ id }, queued, refused(500, 'server_error', 'x (1000)'))),
+    );
+    expect(error.outcome).toBe('ambiguous');
+  });
+});
+
+describe('a callback', () => {
+  it('that challenges gets its challenge back, and nothing more', () => {
+    expect(video.parseCallback?.(callback({ challenge: 'abc', other: 1 }))).toEqual({
+      ended: false,
+      reply: { challenge: 'abc' },
+    });
+  });
+
+  it.each<[unknown, boolean]>([
+    [fixture('minimax/succeeded'), true],
+    [{ id, status: 'failed' }, true],
+    [{ task: { id, status: 'expired' } }, true],
+    [fixture('minimax/queued'), false],
+    [{ task_id: '1', status: 'Success', file_id: '2', base_resp: fine }, true],
+    [{ task_id: '1', status: 'failed' }, true],
+    [{ task_id: '1', status: 'processing' }, false],
+    [{ challenge: '' }, false],
+    ['x', false],
+  ])('%j: ended is %s', (body, ended) => {
+    expect(video.parseCallback?.(callback(body))).toEqual({ ended });
+  });
+});
+
+describe('images', () => {
+  const generate = (answer: CannedAnswer) =>
+    image.generate(imageRequest({ n: 3 }), providerContext({ request: canned(answer).request }));
+
+  it('are as many as came, with links of a day', async () => {
+    const headers = { date: 'Sun, 22 Nov 2026 00:00:00 GMT' };
+    const { images, facts } = await generate({ json: fixture('minimax/images'), headers });
+    expect(facts).toEqual({ images: 2 });
+    expect(images[1]).toEqual({
+      url: 'https://files.example.com/2.jpeg',
+      expiresAt: Date.UTC(2026, 10, 23) / 1000,
+    });
+  });
+
+  it('may come as base64', async () => {
+    const { images } = await generate({ json: { data: { image_base64: ['QUJD'] }, base_resp: fine } });
+    expect(images).toEqual([{ base64: 'QUJD' }]);
+  });
+
+  it.each<[string, CannedAnswer, string, string]>([
+    [
+      'all of them failed',
+      { json: { data: {}, metadata: { failed_count: '3' }, base_resp: fine } },
+      'rejected',
+      'no_image',
+    ],
+    ['nothing came', { json: { base_resp: fine } }, 'ambiguous', 'unreadable_answer'],
+    ['no balance', { json: fixture('minimax/v1-refused') }, 'unavailable', '1008'],
+    ['what was drawn is refused', said(1027), 'rejected', '1027'],
+  ])('are missing: %s', async (_, answer, ...expected) => {
+    const error = await upstreamError(generate(answer));
+    expect([error.outcome, error.code]).toEqual(expected);
+  });
+});
