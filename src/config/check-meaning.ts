@@ -30,6 +30,8 @@ export interface Adapters {
   readonly providerNames: readonly string[];
   /** Those whose links callers cannot use: their results must be copied. */
   readonly needingStorage?: readonly string[];
+  /** Those that know a model by its mapping only; absent: nothing is known of mappings. */
+  readonly mapped?: readonly string[];
 }
 
 interface Issue {
@@ -70,6 +72,12 @@ function checkChannels({ channels, models, results }: Outline, adapters: Adapter
           path: ['channels', index, 'models', name],
           message: 'is not in the list of models',
         })),
+      ...Object.entries(served).flatMap(([name, model]) => {
+        const wrong = provider === undefined ? undefined : mappingIssue(provider, model, adapters);
+        return wrong === undefined
+          ? []
+          : [{ path: ['channels', index, 'models', name, 'mapping'], message: wrong }];
+      }),
     ];
   });
 }
@@ -83,6 +91,17 @@ function providerIssue(
   return storage === 'none' && needingStorage.includes(provider)
     ? `"${provider}" needs results.storage: its links expire within minutes or need its key, so results must be copied`
     : undefined;
+}
+
+const mappedSchema = z.object({ mapping: z.unknown() });
+
+function mappingIssue(provider: string, model: unknown, { mapped }: Adapters): string | undefined {
+  if (mapped === undefined) return undefined;
+  const isGiven = mappedSchema.safeParse(model).data?.mapping !== undefined;
+  if (mapped.includes(provider) === isGiven) return undefined;
+  return isGiven
+    ? `"${provider}" knows its models' fields and takes no mapping`
+    : `required: "${provider}" serves any model, by a mapping`;
 }
 
 function checkModel(model: ModelConfig, { channels }: Outline): Issue[] {

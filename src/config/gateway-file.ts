@@ -5,11 +5,11 @@ import { checkMeaning } from './check-meaning.ts';
 import type { Adapters } from './check-meaning.ts';
 import { ConfigError, describeIssue, formatPath } from './config-error.ts';
 import { fileSchema } from './gateway-schema.ts';
-import type { ChannelConfig, ModelConfig, ResultsConfig } from './gateway-schema.ts';
+import type { ChannelConfig, ModelConfig, ResultsConfig, ServedModel } from './gateway-schema.ts';
 
 /** gateway.yaml: its only reader. */
 
-export type { ChannelConfig, ModelConfig };
+export type { ChannelConfig, ModelConfig, ServedModel };
 
 export interface GatewayConfig {
   readonly currency: string;

@@ -3,6 +3,7 @@ import { microsPerUnit, parseMicros } from '../domain/money.ts';
 import { priceUnits } from '../domain/price.ts';
 import type { PriceCondition } from '../domain/price.ts';
 import { inputTypes } from '../domain/request.ts';
+import { fieldMappingSchema } from '../providers/shared/field-mapping.ts';
 
 /** The shape of gateway.yaml. docs/configuration.md describes every key (tested both ways). */
 
@@ -53,7 +54,10 @@ const channelSchema = z.strictObject({
     .prefault({}),
   /** Whether the upstream may be asked to call us back at PUBLIC_URL. */
   callbacks: z.boolean().default(true),
-  models: z.record(z.string(), z.strictObject({ upstream: z.string().min(1) })),
+  models: z.record(
+    z.string(),
+    z.strictObject({ upstream: z.string().min(1), mapping: fieldMappingSchema.optional() }),
+  ),
 });
 
 const texts = z.array(z.string()).optional();
@@ -163,6 +167,8 @@ function unique<Key extends string>(key: Key) {
     new Set(items.map((item) => item[key])).size === items.length;
 }
 
+/** A model as one channel serves it. */
+export type ServedModel = ChannelConfig['models'][string];
 export type ChannelConfig = z.infer<typeof channelSchema>;
 export type ModelConfig = z.infer<typeof modelSchema>;
 export type ResultsConfig = z.infer<typeof resultsSchema>;

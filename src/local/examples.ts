@@ -1,4 +1,4 @@
-import type { ChannelConfig, GatewayConfig, ModelConfig } from '../config/gateway-file.ts';
+import type { ChannelConfig, GatewayConfig, ModelConfig, ServedModel } from '../config/gateway-file.ts';
 import type { ImageRequest, JsonObject } from '../domain/request.ts';
 import type { Provider } from '../providers/provider.ts';
 
@@ -17,9 +17,9 @@ export function findExamples(config: GatewayConfig, providers: Readonly<Record<s
   const serving = ({ id }: ModelConfig): Served[] =>
     config.channels.flatMap((channel) => {
       const provider = providers[channel.provider];
-      const upstream = channel.models[id]?.upstream;
-      if (!channel.enabled || provider === undefined || upstream === undefined) return [];
-      return [{ channel, provider, upstream }];
+      const served = channel.models[id];
+      if (!channel.enabled || provider === undefined || served === undefined) return [];
+      return [{ channel, provider, ...served }];
     });
   const video = config.models.find(
     (model) =>
@@ -40,10 +40,9 @@ export function findExamples(config: GatewayConfig, providers: Readonly<Record<s
   };
 }
 
-interface Served {
+interface Served extends ServedModel {
   readonly channel: ChannelConfig;
   readonly provider: Provider;
-  readonly upstream: string;
 }
 
 interface VideoModel {
@@ -81,11 +80,13 @@ function answersAtOnce(model: ModelConfig, { provider: { image }, upstream }: Se
   return image !== undefined && image.check?.(imageRequest(model, 'b64_json'), upstream) === undefined;
 }
 
-function answersWithTask(model: ModelConfig, { provider: { image, imageTask }, upstream }: Served): boolean {
+function answersWithTask(model: ModelConfig, served: Served): boolean {
+  const { upstream, mapping } = served;
+  const { image, imageTask } = served.provider;
   if (imageTask === undefined) return false;
   const request = imageRequest(model);
   const atOnce = image !== undefined && image.check?.(request, upstream) === undefined;
-  return !atOnce && imageTask.check?.(request, upstream) === undefined;
+  return !atOnce && imageTask.check?.(request, upstream, mapping) === undefined;
 }
 
 function imageRequest(model: ModelConfig, responseFormat?: 'b64_json'): ImageRequest {

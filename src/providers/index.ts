@@ -23,4 +23,5 @@ export const adapters = {
   needingStorage: Object.entries(providers).flatMap(([name, provider]) =>
     needsStorage(provider) ? [name] : [],
   ),
+  mapped: Object.entries(providers).flatMap(([name, { mapped }]) => (mapped === true ? [name] : [])),
 };

@@ -2,6 +2,7 @@ import type { Cost } from '../domain/cost.ts';
 import { failureOfOutcome } from '../domain/failure.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { JsonObject, ImageRequest, VideoRequest } from '../domain/request.ts';
+import type { FieldMapping } from './shared/field-mapping.ts';
 import type { OutgoingObject } from './shared/file-data-url.ts';
 import type { UpstreamOutcome } from '../domain/upstream-outcome.ts';
 import type { ResultItem, SettleFacts } from '../domain/task.ts';
@@ -12,6 +13,8 @@ import type { ResultItem, SettleFacts } from '../domain/task.ts';
  */
 export interface Provider {
   readonly about: ProviderFacts;
+  /** Serves any model, each by the mapping of its fields in gateway.yaml. */
+  readonly mapped?: true;
   readonly video?: VideoProvider;
   /** Images that the upstream renders while we wait. */
   readonly image?: SynchronousImageProvider;
@@ -43,7 +46,7 @@ export interface ResultLinks {
 
 export interface TaskProvider<Request> extends ResultLinks {
   /** Says why this adapter cannot express the request for this upstream model; undefined: it can. */
-  readonly check?: (request: Request, model: string) => RequestIssue | undefined;
+  readonly check?: (request: Request, model: string, mapping?: FieldMapping) => RequestIssue | undefined;
   /** Exactly one upstream call that may create a job. Throws UpstreamError. */
   readonly submit: (request: Request, context: SubmitContext) => Promise<Submitted>;
   /** Throws UpstreamError when the upstream did not tell; that never fails a task by itself. */
@@ -227,6 +230,8 @@ export interface ProviderContext {
   readonly baseUrl: string;
   /** The upstream's name of the model. */
   readonly model: string;
+  /** Of a provider that is `mapped`. */
+  readonly mapping?: FieldMapping;
   readonly signal: AbortSignal;
 }
 

@@ -1,4 +1,5 @@
 import { defined } from '../domain/defined.ts';
+import type { ServedModel } from '../config/gateway-file.ts';
 import type { GenerationRequest } from '../domain/request.ts';
 import type { PossibleOutput, Provider, RequestIssue, TaskProvider } from '../providers/provider.ts';
 import { synchronousIssue } from './image-forms.ts';
@@ -18,11 +19,12 @@ type EstimateTokens = QuoteContext['estimateTokens'];
 export function capabilityFor(
   provider: Provider,
   request: GenerationRequest,
-  upstream: string,
+  served: ServedModel,
 ): Capability | undefined {
   if (request.kind === 'video') {
-    return provider.video === undefined ? undefined : taskCapability(provider.video, request, upstream);
+    return provider.video === undefined ? undefined : taskCapability(provider.video, request, served);
   }
+  const { upstream } = served;
   const synchronous = provider.image;
   const issue = synchronous === undefined ? undefined : synchronousIssue(synchronous, request, upstream);
   if (synchronous !== undefined && issue === undefined) {
@@ -30,7 +32,7 @@ export function capabilityFor(
     return { issue: undefined, estimateTokens, canWait: false };
   }
   if (provider.imageTask !== undefined) {
-    const capability = taskCapability(provider.imageTask, request, upstream);
+    const capability = taskCapability(provider.imageTask, request, served);
     // A model that is served the other way says so of `model`: what the right way has against the request is told.
     const isRightWay = issue === undefined || issue.param === 'model' || capability.issue === undefined;
     return isRightWay ? capability : { ...capability, issue };
@@ -41,12 +43,12 @@ export function capabilityFor(
 function taskCapability<Request>(
   provider: TaskProvider<Request>,
   request: Request,
-  upstream: string,
+  { upstream, mapping }: ServedModel,
 ): Capability {
   const { estimateTokens } = provider;
   const possible = provider.renders?.(request, upstream);
   return {
-    issue: provider.check?.(request, upstream),
+    issue: provider.check?.(request, upstream, mapping),
     estimateTokens:
       estimateTokens === undefined ? undefined : (output) => estimateTokens(request, output, upstream),
     canWait: true,

@@ -117,10 +117,10 @@ function withResolution(request: VideoRequest, context: PlanContext): VideoReque
   if (request.resolution !== undefined || request.draft === true || first === undefined) return request;
   const isRendered = (resolution: string): boolean =>
     context.current().channels.some(({ provider, models }) => {
-      const upstream = models[request.model]?.upstream;
+      const served = models[request.model];
       const video = providers[provider]?.video;
-      if (upstream === undefined || video === undefined) return false;
-      return video.check?.({ ...request, resolution }, upstream) === undefined;
+      if (served === undefined || video === undefined) return false;
+      return video.check?.({ ...request, resolution }, served.upstream, served.mapping) === undefined;
     });
   return { ...request, resolution: model.resolutions.find(isRendered) ?? first };
 }
@@ -213,12 +213,12 @@ function considerChannel(
     dropped: [{ channel: channel.id, reason, detail }],
     ...defined({ issue }),
   });
-  const upstream = channel.models[request.model]?.upstream;
-  if (upstream === undefined) return drop('model_not_served', `does not list ${request.model}`);
+  const served = channel.models[request.model];
+  if (served === undefined) return drop('model_not_served', `does not list ${request.model}`);
   if (!channel.enabled) return drop('disabled', 'is switched off');
   if (!isPermitted(channel, caller)) return drop('not_permitted', 'the key may not use it');
   const provider = context.providers[channel.provider];
-  const capability = provider === undefined ? undefined : capabilityFor(provider, request, upstream);
+  const capability = provider === undefined ? undefined : capabilityFor(provider, request, served);
   if (capability === undefined)
     return drop('kind_not_served', `${channel.provider} makes no ${request.kind}s`);
   if (capability.issue !== undefined) return drop('unsupported', capability.issue.message, capability.issue);

@@ -48,6 +48,7 @@ export function createChannels(options: ChannelsOptions): Channels {
           },
           baseUrl: config.base_url,
           model: config.models[model]?.upstream ?? model,
+          ...defined({ mapping: config.models[model]?.mapping }),
           signal,
         };
       },
@@ -122,7 +123,9 @@ function narrow<Request extends GenerationRequest>(
     ...(find === undefined
       ? {}
       : { find: ({ request, ...lost }, context) => find({ ...lost, request: own(request) }, context) }),
-    ...(check === undefined ? {} : { check: (request, model) => check(own(request), model) }),
+    ...(check === undefined
+      ? {}
+      : { check: (request, model, mapping) => check(own(request), model, mapping) }),
     ...(estimateTokens === undefined
       ? {}
       : { estimateTokens: (request, output, model) => estimateTokens(own(request), output, model) }),

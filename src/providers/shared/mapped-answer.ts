@@ -1,0 +1,104 @@
+import { defined } from '../../domain/defined.ts';
+import type { Cost } from '../../domain/cost.ts';
+import type { SettleFacts } from '../../domain/task.ts';
+import type { FieldMapping } from './field-mapping.ts';
+import { optionalNumeric, optionalText } from './http-outcome.ts';
+
+/** Answers by a mapping, leniently: what is not where the mapping says is absent. */
+
+const linksMax = 100;
+const depthMax = 5;
+
+/** Every address at `result` and below it, in order. */
+export function mappedLinks(answer: unknown, { result }: Pick<FieldMapping, 'result'>): string[] {
+  return valuesAt(answer, result)
+    .flatMap((value) => addressesIn(value, depthMax))
+    .slice(0, linksMax);
+}
+
+/** What the answer says of the price; the unit of a duration is seconds. */
+export function mappedFacts(answer: unknown, { facts }: Pick<FieldMapping, 'facts'>): SettleFacts {
+  const text = (path: string | undefined) => textOf(firstAt(answer, path));
+  const positive = (path: string | undefined) => positiveOf(firstAt(answer, path));
+  const completionTokens = positive(facts.completion_tokens);
+  const totalTokens = positive(facts.total_tokens);
+  const told = completionTokens !== undefined || totalTokens !== undefined;
+  return defined({
+    durationSeconds: positive(facts.duration),
+    resolution: text(facts.resolution),
+    ratio: text(facts.ratio),
+    size: text(facts.size),
+    quality: text(facts.quality),
+    usage: told ? defined({ completionTokens, totalTokens }) : undefined,
+  });
+}
+
+/** What the vendor counted, times the price of one; `usual` where the mapping names no place for the count. */
+export function mappedCost(
+  answer: unknown,
+  { cost }: Pick<FieldMapping, 'cost'>,
+  usual?: string,
+): Cost | undefined {
+  if (cost === undefined) return undefined;
+  const told = cost.units === undefined ? usual : firstAt(answer, cost.units);
+  const units = typeof told === 'number' || typeof told === 'string' ? String(told) : '';
+  if (!decimalPattern.test(units) || !/[1-9]/.test(units)) return undefined;
+  return { amount: multiplyDecimals(units, cost.price), unit: cost.unit };
+}
+
+const decimalPattern = /^\d{1,15}(?:\.\d{1,15})?$/;
+
+/** Exact: no float touches what is paid. */
+function multiplyDecimals(one: string, other: string): string {
+  const [a, b] = [one, other].map((text) => {
+    const [whole = '0', fraction = ''] = text.split('.');
+    return { digits: BigInt(whole + fraction), places: fraction.length };
+  });
+  const places = (a?.places ?? 0) + (b?.places ?? 0);
+  const digits = ((a?.digits ?? 0n) * (b?.digits ?? 0n)).toString().padStart(places + 1, '0');
+  const fraction = places === 0 ? '' : digits.slice(-places).replace(/0+$/, '');
+  const whole = places === 0 ? digits : digits.slice(0, -places);
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}
+
+/** `images[].url`: a list on the way is walked through, whether or not the path says so; a number takes one item. */
+export function valuesAt(value: unknown, path: string): unknown[] {
+  return path.split('.').reduce<unknown[]>(
+    (values, part) => {
+      const key = part.replace(/\[\]$/, '');
+      return values.flatMap((each) => {
+        const isIndex = Array.isArray(each) && /^\d+$/.test(key);
+        const holders: readonly unknown[] = Array.isArray(each) && !isIndex ? each : [each];
+        return holders.flatMap((holder) => {
+          const found: unknown =
+            isObject(holder) && Object.hasOwn(holder, key) ? Reflect.get(holder, key) : undefined;
+          return found === undefined || found === null ? [] : [found];
+        });
+      });
+    },
+    [value],
+  );
+}
+
+function firstAt(value: unknown, path: string | undefined): unknown {
+  return path === undefined ? undefined : valuesAt(value, path).flat()[0];
+}
+
+function addressesIn(value: unknown, depth: number): string[] {
+  if (typeof value === 'string') return /^https?:\/\//.test(value) && URL.canParse(value) ? [value] : [];
+  if (!isObject(value) || depth === 0) return [];
+  return Object.values(value).flatMap((each: unknown) => addressesIn(each, depth - 1));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function textOf(value: unknown): string | undefined {
+  return optionalText.parse(typeof value === 'number' ? String(value) : value);
+}
+
+function positiveOf(value: unknown): number | undefined {
+  const number = optionalNumeric.parse(value);
+  return number === 0 ? undefined : number;
+}
