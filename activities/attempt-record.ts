@@ -11,7 +11,10 @@ import type { SubmitInput, SubmitResult } from './types.ts';
 
 type RecordDeps = Pick<ChannelActivityDeps, 'attempts' | 'tasks' | 'log'>;
 
-/** What a heartbeat carries once the upstream has accepted: enough to go on if this worker dies before it is written. */
+/**
+ * What a heartbeat carries once the upstream has accepted: enough for another attempt to continue if this worker dies
+ * before it is written.
+ */
 const acceptedSchema = z.object({ operation: z.object({ id: z.string() }).catchall(z.string()) });
 
 export function newAttempt(input: SubmitInput): NewAttempt {
@@ -23,7 +26,7 @@ export function markerOf({ task, n }: Pick<SubmitInput, 'task' | 'n'>): string {
   return `${task.replace(/^task_/, 'mediary-')}-${n}`;
 }
 
-/** What the record says that an earlier run of this attempt left behind. */
+/** What an earlier run of this attempt left behind, according to the record. */
 export async function resume(begun: Attempt, input: SubmitInput, deps: RecordDeps): Promise<SubmitResult> {
   const code = begun.code ?? '';
   switch (begun.state) {
@@ -81,7 +84,9 @@ export async function accept(
   }
 }
 
-/** Shows an accepted job in the projection; `where` is its channel and credential, which may be an earlier attempt's. */
+/**
+ * Shows an accepted job in the projection; `where` is its channel and credential, which may be an earlier attempt's.
+ */
 export async function adopt(
   where: Pick<Attempt, 'channel' | 'credential'>,
   { operation, traceId = operation.id }: Submitted,

@@ -27,7 +27,7 @@ export function createClaimTask({ tasks, attempts, ledger }: TaskActivityDeps) {
     return found.unstarted === undefined ? resume(task) : { state: 'open' };
   };
 
-  /** The projection was lost, and not the creation given up: that would have voided the hold first. */
+  /** The projection was lost, but the creation was not abandoned: that would have voided the hold first. */
   async function restoreProjection(input: TaskInput, version: string): Promise<void> {
     const { task: id, account, key, kind, model, createdAt, deadlineAt, hold } = input;
     await tasks.insert(

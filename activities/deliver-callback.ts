@@ -12,7 +12,7 @@ const recordWithinMs = 10_000;
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
-/** Delay after each failed attempt; then it is given up. */
+/** Delay after each failed attempt; after the last one the callback is abandoned. */
 const retryDelaysMs = [
   5 * second,
   5 * minute,

@@ -30,7 +30,7 @@ export interface TaskActivityDeps {
   readonly abandonCreation: AbandonCreation;
   /** Starts the delivery of the callback of a task that has ended without its workflow. Repeatable. */
   readonly owedCallback: (task: string) => Promise<void>;
-  /** What else the reconciler mends, in order. */
+  /** What else the reconciler repairs, in order. */
   readonly upkeep: readonly UpkeepStep[];
   readonly log: Logger;
   readonly now: () => number;
@@ -48,7 +48,10 @@ export interface ChannelActivityDeps {
   readonly attempts: AttemptStore;
   readonly channels: Channels;
   readonly gate: SubmitGate;
-  /** Copies results into our own storage, if there is one. Never throws: items that miss the timeout are returned unchanged. */
+  /**
+   * Copies results into our own storage, if there is one. Never throws: items that miss the timeout are returned
+   * unchanged.
+   */
   readonly copyResults: (
     task: string,
     items: readonly ResultItem[],

@@ -11,8 +11,8 @@ const clockSkewMs = 120_000;
 
 /**
  * Decides what became of a submission that was interrupted. One that was never sent is withdrawn, by a write with
- * which any later try of it collides. For one whose answer got lost its job is looked for, by the marker that it
- * carried; or the job is adopted that an operator names. Throws (and is tried again) while an upstream that can list
+ * which any later try of it collides. If its response was lost, its job is looked up by the marker that it
+ * carried; or the job is adopted that an operator names. Throws (and is retried) while an upstream that can list
  * does not show it yet.
  */
 export function createFindLostJob(deps: ChannelActivityDeps) {

@@ -85,7 +85,9 @@ export function createFinishTask(deps: TaskActivityDeps) {
     return { charge: '0' };
   }
 
-  /** What the ledger has decided. A projection that says otherwise is a fault of ours: told, and left as it is. */
+  /**
+   * What the ledger has decided. A projection that contradicts it is our own fault: it is reported and left as it is.
+   */
   async function show(task: string, write: TerminalWrite): Promise<void> {
     await racePoint('finish.closed', task);
     const status = await tasks.finish(task, write);

@@ -5,7 +5,7 @@ const heartbeatEveryMs = 4_000;
 const rememberAfterMs = 250;
 
 /**
- * Tells the server that this worker is alive while the work goes on; a dead one is noticed by the heartbeat timeout.
+ * Shows the server that this worker is alive while the work continues; the heartbeat timeout detects a dead one.
  * `details` reach the next attempt, if the work takes longer than a moment; absent, those of the last one stay.
  */
 export async function withHeartbeat<Result>(work: Promise<Result>, details?: unknown): Promise<Result> {

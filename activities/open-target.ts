@@ -6,7 +6,7 @@ import { ChannelGoneError, taskProviderFor } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import type { SubmitInput } from './types.ts';
 
-/** A candidate with everything at hand that a call of its upstream needs. */
+/** A candidate with everything that a call to its upstream needs. */
 export interface UpstreamTarget {
   readonly config: ChannelConfig;
   readonly provider: TaskProvider<GenerationRequest>;
@@ -25,7 +25,7 @@ export function openTarget({ channels }: TargetDeps, { candidate, kind, model }:
   return { config: channel.config, provider, context: (signal) => ({ ...facts, signal }) };
 }
 
-/** The same, for activities that are tried again until the configuration has the channel again. */
+/** The same, for activities that are retried until the configuration has the channel again. */
 export function requireTarget(deps: TargetDeps, target: Target): UpstreamTarget {
   try {
     return openTarget(deps, target);

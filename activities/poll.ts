@@ -11,15 +11,17 @@ import { withHeartbeat } from './heartbeat.ts';
 import { channelGone } from './open-target.ts';
 import type { PollInput, PollResult } from './types.ts';
 
-/** An attempt stays with short waits this long; a longer wait becomes a retry, which is a durable timer on the server. */
+/**
+ * An attempt stays with short waits this long; a longer wait becomes a retry, which is a durable timer on the server.
+ */
 const watchWindowMs = 15_000;
 const inlineWaitMaxMs = 3_000;
 const delayMinMs = 500;
-/** What the copy of a result may take of an attempt's two minutes, and of the last look's one. */
+/** How much of an attempt's two minutes, and of the final poll's one, the copy of a result may use. */
 const copyMaxMs = 75_000;
 const lastCopyMaxMs = 25_000;
 
-/** What an attempt leaves to the next one, and what operators see in the UI. */
+/** What an attempt leaves to the next one, and what operators see in the Temporal UI. */
 const memorySchema = z.object({
   polls: z.number(),
   errors: z.number(),

@@ -14,7 +14,7 @@ const overdueGraceMs = 10 * 60 * 1000;
 const creationMaxMs = 2 * 60 * 1000;
 
 /**
- * Repairs what lost its process or its workflow: creations are given up, tasks end, and what the ledger says is paid
+ * Repairs what lost its process or its workflow: creations are abandoned, tasks end, and what the ledger says is paid
  * is shown as succeeded. One task that cannot be repaired stops neither the others nor the upkeep.
  */
 export function createReconcileTasks(deps: TaskActivityDeps) {

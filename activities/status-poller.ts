@@ -7,7 +7,7 @@ import type { RateLimiter } from '../src/capacity/rate-limiter.ts';
  * in one request. One per credential and process; holds only the questions that are open.
  */
 export interface StatusPoller {
-  /** Rejects with UpstreamError when the upstream did not tell. */
+  /** Rejects with UpstreamError if the upstream did not report a state. */
   status(operation: Operation, signal: AbortSignal): Promise<OperationStatus>;
 }
 
@@ -24,7 +24,7 @@ interface Question {
   readonly signal: AbortSignal;
   readonly answer: (status: OperationStatus) => void;
   readonly fail: (error: unknown) => void;
-  /** A list did not name it: it is asked about by itself, under the same limit as every other request. */
+  /** A list did not contain it: it is polled individually, under the same limit as every other request. */
   alone: boolean;
 }
 
@@ -44,7 +44,7 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
       await limiter.take(new AbortController().signal);
       const batch = nextBatch(waiting, batchMax);
       waiting = waiting.filter((question) => !batch.includes(question));
-      // Several requests may be on their way at once: the limiter, not the slowest answer, sets the pace.
+      // Several requests may be in flight at once: the limiter, not the slowest response, sets the pace.
       void ask(batch, options).then(enqueue);
     }
     draining = false;

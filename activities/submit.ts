@@ -22,7 +22,7 @@ import type { SubmitInput, SubmitResult } from './types.ts';
  */
 const stalledMs = 8_000;
 
-/** Everything that a request needs, at hand before the record says `sending`. */
+/** Everything that a request needs, ready before the record says `sending`. */
 interface Submission {
   readonly input: SubmitInput;
   readonly stored: RequestRecord;

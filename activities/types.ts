@@ -5,7 +5,10 @@ import type { PriceBasis } from '../src/domain/price.ts';
 import type { Admission, TaskInput, TaskResult } from '../src/domain/task-input.ts';
 import type { SettleFacts, TaskError, TaskKind } from '../src/domain/task.ts';
 
-/** What passes between the workflow and its activities: ids and small facts, JSON-safe. Versions and amounts are decimal strings. */
+/**
+ * What passes between the workflow and its activities: ids and small facts, JSON-safe. Versions and amounts are decimal
+ * strings.
+ */
 
 export interface TaskActivities {
   admitTask(input: TaskInput, version: string): Promise<Admission>;
@@ -28,7 +31,7 @@ export type Claim =
   | { readonly state: 'ended'; readonly result: TaskResult }
   /** Nothing is held for the task any more. */
   | { readonly state: 'not_held' }
-  /** There is no such task: its creator was told so. */
+  /** The task does not exist, and its creator knows it. */
   | { readonly state: 'given_up' };
 
 export interface AcceptedJob {
@@ -40,7 +43,7 @@ export interface AcceptedJob {
 
 export interface ChannelActivities {
   submit(input: SubmitInput): Promise<SubmitResult>;
-  /** Looks for the job of a submission whose answer got lost, and adopts it. */
+  /** Looks up the job of a submission whose response was lost, and adopts it. */
   findLostJob(input: SubmitInput): Promise<SubmitResult>;
   poll(input: PollInput): Promise<PollResult>;
   cancelUpstream(input: OperationInput): Promise<'cancelled' | 'refused'>;
@@ -69,7 +72,7 @@ export interface SubmitInput {
   readonly version: string;
   /** Wait this long for the channel to accept before saying that it does not; 0 where another channel comes next. */
   readonly persistMs: number;
-  /** `adopt`: the operator says which upstream job is ours. */
+  /** `adopt`: the upstream job that the operator says is ours. */
   readonly adopt?: string;
 }
 

@@ -38,7 +38,7 @@ import { createTaskClient } from './temporal/task-client.ts';
 
 export interface RunningApi {
   readonly url: string;
-  /** Takes no new connections, answers those that are open, then resolves. */
+  /** Accepts no new connections, answers those that are open, then resolves. */
   stop(): Promise<void>;
 }
 

@@ -52,7 +52,7 @@ export interface Core {
 }
 
 /**
- * Opens what the environment names. `variables` stand for `${NAME}` in gateway.yaml. Throws ConfigError with every
+ * Opens what the environment names. `variables` replace `${NAME}` in gateway.yaml. Throws ConfigError with every
  * problem found.
  */
 export async function openCore(

@@ -37,7 +37,7 @@ import { createRedelivery } from './temporal/redelivery.ts';
 import { createWorkflowLookup } from './temporal/workflow-lookup.ts';
 
 export interface RunningWorker {
-  /** Takes no new work, waits for submissions on their way, then resolves. */
+  /** Accepts no new work, waits for submissions in flight, then resolves. */
   stop(): Promise<void>;
   /** Settles when the worker has ended, rejects if it failed. */
   readonly ended: Promise<void>;
@@ -47,10 +47,12 @@ export interface RunningWorker {
 const cachedWorkflowsMax = 500;
 /** Of each of a channel's two queues. Activities wait for others most of their time. */
 const channelActivitiesMax = 1000;
-/** Of callbacks. A dead host occupies its places and its waiters of them, so that some fifteen leave room for others. */
+/**
+ * Of callbacks. A dead host occupies its places and its waiters of them, so that some fifteen leave room for others.
+ */
 const callbackActivitiesMax = 500;
 const callbacksPerHostMax = 16;
-/** Beyond the longest submission: a submission on its way is never cut off. */
+/** Beyond the longest submission: a submission in flight is never cut off. */
 const shutdownMarginMs = 15_000;
 
 /** Runs every queue: `tasks`, two per channel (submissions; what follows them), `callbacks`. */
@@ -119,7 +121,10 @@ async function reloadChannels(core: Core, runChannels: () => Promise<unknown>): 
   }
 }
 
-/** Once per process, before anything else of Temporal's runs. Our own signal handling ends the workers: the runtime's would swallow SIGTERM until drained. */
+/**
+ * Once per process, before anything else of Temporal's runs. Our own signal handling ends the workers: the runtime's
+ * would swallow SIGTERM until drained.
+ */
 export function installRuntime(log: Logger, { METRICS_PORT, HOST }: Environment): void {
   Runtime.install({
     shutdownSignals: [],

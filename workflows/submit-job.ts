@@ -95,7 +95,7 @@ function persistMs(run: TaskRun, index: number): number {
 
 /**
  * A submission that has not been sent is withdrawn at once; one that is in flight is waited for. A cancelled activity
- * says nothing about an earlier try of it that was sent: the record decides, as after any other failure.
+ * reveals nothing about an earlier try of it that was sent: the record decides, as after any other failure.
  */
 async function sendOrWithdraw(run: TaskRun, input: SubmitInput): Promise<SubmitResult | 'withdrawn'> {
   const scope = new CancellationScope();
@@ -109,7 +109,7 @@ async function sendOrWithdraw(run: TaskRun, input: SubmitInput): Promise<SubmitR
   try {
     return await sending;
   } catch (error) {
-    // An activity that died on the way tells nothing about what the upstream received.
+    // An activity that died midway reveals nothing about what the upstream received.
     const isWithdrawn = isCancellation(error) && !decidesByWrites(run);
     return isWithdrawn ? 'withdrawn' : { kind: 'ambiguous', code: 'submission_lost' };
   }
@@ -126,7 +126,7 @@ async function findUnreportedJob(run: TaskRun, input: SubmitInput): Promise<Subm
 
 async function waitForOperator(run: TaskRun, input: SubmitInput, code: string): Promise<Step> {
   enter(run, 'attention');
-  // Whoever asked to cancel is told that it is not known; their wish must not end what an operator decides later.
+  // Whoever asked to cancel learns that it is not known; the request must not end what an operator decides later.
   if (decidesByWrites(run)) run.withdraw = false;
   await raiseAttention(run, 'submit_ambiguous', code);
   for (;;) {

@@ -12,7 +12,7 @@ export interface KeyAuth {
   newKey(): NewKey;
   /**
    * The caller behind an Authorization header. Undefined for everything that is not a valid key, whatever the reason:
-   * callers of ours cannot tell an unknown key from an expired one.
+   * callers of ours cannot distinguish an unknown key from an expired one.
    */
   authenticate(authorization: string | undefined): Promise<Caller | undefined>;
   /** Makes a revocation effective on this node at once; the others follow within `cacheTtlMs`. */
@@ -52,7 +52,7 @@ interface CachedKey {
 }
 
 export function createKeyAuth(deps: KeyAuthDeps): KeyAuth {
-  // By SHA-256 of the key: the key itself does not stay in memory, and a look-up tells nothing by its duration. Only
+  // By SHA-256 of the key: the key itself does not stay in memory, and the duration of a look-up reveals nothing. Only
   // keys that exist are remembered, so nobody can fill the cache with guesses.
   const cache = new LRUCache<string, CachedKey>({
     max: cachedKeysMax,
@@ -105,7 +105,7 @@ export function createKeyAuth(deps: KeyAuthDeps): KeyAuth {
   };
 }
 
-/** Compares without telling by its duration where the texts differ. */
+/** Compares in constant time: the duration does not reveal where the texts differ. */
 export function sameText(a: string, b: string): boolean {
   return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
 }

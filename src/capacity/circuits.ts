@@ -5,7 +5,7 @@ import { createSnapshot } from '../store/snapshot.ts';
 import { circuitRules, closedAfter, openedBy, signOf } from '../domain/circuit-rules.ts';
 import type { CircuitRecord, Failure, HealthSign, JudgedError } from '../domain/circuit-rules.ts';
 
-/** Whom a circuit protects: one credential of a channel, and within it one model. */
+/** What a circuit protects: one credential of a channel, and within it one model. */
 export interface CircuitTarget {
   readonly channel: string;
   readonly credential: string;
@@ -86,7 +86,7 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
     const [credentialId, modelId] = idsOf(target);
     const id = failure.sign === 'model' ? modelId : credentialId;
     const before = known.find(id);
-    // Requests that were on their way when it opened say nothing new.
+    // Requests that were in flight when it opened add no information.
     if (before?.state === 'open' && before.until > now()) return;
     const consecutiveFailures = streaks.count(id, failure.sign);
     if (before?.state !== 'open' && consecutiveFailures < circuitRules[failure.sign].consecutiveFailures)
@@ -135,7 +135,7 @@ function idsOf({ channel, credential, model }: CircuitTarget): readonly [string,
   return [id, `${id}/${model}`];
 }
 
-/** How often in a row a circuit's target failed, by kind of failure. */
+/** Consecutive failures of a circuit's target, by kind of failure. */
 function createStreaks() {
   const counts = new Map<string, Partial<Record<HealthSign, number>>>();
   return {

@@ -3,9 +3,12 @@ import type { Circuits, CircuitTarget } from './circuits.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
 import { UpstreamError } from '../providers/provider.ts';
 
-/** What a synchronous call passes before it, and tells after it: a credential's concurrency limit and its circuit. */
+/**
+ * What a synchronous call passes before it is sent and reports to afterwards: a credential's concurrency limit and
+ * circuit.
+ */
 export interface ImageGate {
-  /** Undefined: it may be sent. A caller who holds the line does not queue. */
+  /** Undefined: it may be sent. A waiting caller does not queue. */
   enter(image: string, target: CircuitTarget, callMs: number): Promise<UpstreamError | undefined>;
   /** What the upstream said; undefined: it delivered. Never throws. */
   report(target: CircuitTarget, failure: UpstreamError | undefined): Promise<void>;

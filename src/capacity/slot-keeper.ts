@@ -19,7 +19,7 @@ export interface SlotRequest {
 
 /**
  * `elsewhere`: another candidate has room, or a slot for this task. `wait`: none has; the task has a place in each
- * queue, is woken when it is its turn, and looks again by itself after `ms`.
+ * queue, is woken when it is its turn, and checks again automatically after `ms`.
  */
 export type SlotAnswer =
   | { readonly kind: 'taken' }

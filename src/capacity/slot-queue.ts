@@ -3,7 +3,7 @@ import type { SlotStore } from '../store/slots.ts';
 
 /** The tasks that wait before a credential's slots; accounts take turns. */
 export interface SlotQueue {
-  /** Gives the task a place before every credential that would do, and says when it looks again by itself. */
+  /** Queues the task at every credential that would do; it checks again automatically after the given time. */
   enter(waiting: Waiting, looksInMs: number): Promise<void>;
   /** Lets tasks in while there is room. True: this very call let the caller in, so nobody wakes it. */
   serve(queue: string, caller?: string): Promise<boolean>;
@@ -24,7 +24,7 @@ export interface SlotQueueDeps {
   readonly store: SlotStore;
   /** `limits.concurrent_tasks`; undefined: no limit. */
   readonly limitOf: (candidate: RouteCandidate) => number | undefined;
-  /** Whether a candidate would take a request at all: its circuit is not open, as far as this process knows. */
+  /** Whether a candidate would accept a request at all: its circuit is not open, as far as this process knows. */
   readonly isUsable: (candidate: RouteCandidate, model?: string) => boolean;
   /** Ends the back-off of the task's submission. Never throws. */
   readonly wake: (task: string) => Promise<void>;
@@ -34,7 +34,7 @@ export interface SlotQueueDeps {
 
 /** For the way from the grant to the task. One that is not woken after all queues up again when it looks. */
 const grantLeaseMs = 120_000;
-/** A task that looks by itself this soon is not woken: a wake-up in the middle of its look would tear it in two. */
+/** A task that checks again this soon is not woken: a wake-up would interrupt that check. */
 const looksSoonMs = 4_000;
 const looksMinMs = 30_000;
 const looksMaxMs = 90_000;

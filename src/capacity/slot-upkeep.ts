@@ -5,7 +5,7 @@ import type { SlotKeeper } from './slot-keeper.ts';
 
 /**
  * Gives back the slots of tasks that have ended without giving them back themselves (their workflow was terminated),
- * and fills what is free. Says how many it gave back. Leases without a task document run out by themselves.
+ * and fills what is free. Returns how many it gave back. Leases without a task document expire.
  */
 export async function tidySlots(
   slots: Pick<SlotKeeper, 'holders' | 'release' | 'serveAll'>,
@@ -22,7 +22,7 @@ export async function tidySlots(
 const admissionMaxMs = 5 * 60_000;
 
 /**
- * Takes off the keys' counts what no longer is an unfinished task: one that ended without its process releasing it,
+ * Removes from the keys' counts what is no longer an unfinished task: one that ended without its process releasing it,
  * and one whose admission died before it wrote anything. Reports how many it took off.
  */
 export async function tidyKeySlots(

@@ -1,5 +1,5 @@
 /**
- * Paces the submissions of one credential in this process without holding anybody: whoever is early is told when to
+ * Paces the submissions of one credential in this process without blocking any of them: an early one learns when to
  * come again, and the wait is a timer on the server. A place in the line is an appointment, not a reserved token: one
  * that is not kept costs nobody's turn.
  */
@@ -19,7 +19,7 @@ export interface SubmitTurn {
 }
 
 export interface SubmitLimiterOptions {
-  /** Read each time: the configuration may have been loaded again. */
+  /** Read each time: the configuration may have been reloaded. */
   readonly perSecond: () => number;
   readonly now: () => number;
   readonly random: () => number;
@@ -80,7 +80,7 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
       const kept = appointments.get(request.task);
       const isMissed = kept !== undefined && kept.at <= now() + inlineMaxMs;
       if (isMissed) {
-        // Its time has come and others were faster: it comes again among those of whom the same is true.
+        // Its time has come and others were faster: it returns among those that missed their turn, too.
         const at = now() + waitMs + intervalMs() * countDue() * random();
         appointments.set(request.task, { ...kept, at });
         return Math.round(at - now());

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CommandError } from './command-error.ts';
 import type { Target } from './target.ts';
 
-/** An object of the operators' API, as it came. */
+/** An object of the operators' API, unchanged. */
 export type Row = Readonly<Record<string, unknown>>;
 
 export interface AdminClient {
@@ -29,10 +29,10 @@ export function createAdminClient({ url, token }: Target, operator: string): Adm
     const { status, text, requestId } = await send(method, path, body);
     const answer = row.safeParse(parseJson(text));
     if (status < 300 && answer.success) return answer.data;
-    const told = errorSchema.safeParse(answer.data);
-    if (!told.success)
+    const parsed = errorSchema.safeParse(answer.data);
+    if (!parsed.success)
       throw new CommandError(`${url} answered ${status}, which is not a gateway response. Check --url.`);
-    const { message, code } = told.data.error;
+    const { message, code } = parsed.data.error;
     throw new CommandError(explain(code, `${message} (${code}, request ${requestId})`));
   }
 

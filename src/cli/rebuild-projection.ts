@@ -49,7 +49,7 @@ async function rebuildTask(workflow: TaskWorkflow, deps: RebuildDeps): Promise<k
   const { input } = workflow;
   const tasks = deps.tasksAt(input.createdAt);
   if ((await tasks.find(input.task)) !== undefined) return 'present';
-  // A creation that was given up has no task, whatever was held for a moment.
+  // A creation that was abandoned has no task, whatever was held for a moment.
   if (workflow.result?.status === 'refused') return 'refused';
   const admitted = await deps.ledger.entriesOfTask(input.task);
   if (!admitted.some(({ kind }) => kind === 'hold')) return 'refused';

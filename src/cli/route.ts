@@ -41,7 +41,7 @@ function parseFields(text: string): object {
     const fields: unknown = JSON.parse(text);
     if (typeof fields === 'object' && fields !== null) return fields;
   } catch {
-    // Told below, with what was given.
+    // Reported below, with the given text.
   }
   throw new CommandError(`--request must be a JSON object, not ${text}`);
 }

@@ -14,14 +14,14 @@ export interface LedgerVerification {
 const questionsAtOnce = 20;
 const progressEntries = 50_000;
 
-/** Runs the verification with what knows which tasks somebody looks after: workflows, and leases of images. */
+/** Runs the verification with what knows which tasks are still handled: workflows, and leases of images. */
 export function runLedgerVerification({
   db,
   workflows,
   leases,
   onProgress,
 }: LedgerVerification): Promise<VerifyResult> {
-  let told = 0;
+  let reported = 0;
   return verifyLedger({
     db,
     holders: async (tasks) => {
@@ -37,8 +37,8 @@ export function runLedgerVerification({
       return live;
     },
     onProgress: ({ accounts, entries }) => {
-      if (entries - told < progressEntries) return;
-      told = entries;
+      if (entries - reported < progressEntries) return;
+      reported = entries;
       onProgress(`${accounts} accounts, ${entries} entries…`);
     },
   });

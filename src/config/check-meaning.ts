@@ -40,7 +40,7 @@ interface Issue {
 }
 
 /**
- * What a file says that a schema cannot refuse: names of nothing, ranges that are empty, prices that do not fit the
+ * Mistakes in a file that a schema cannot detect: names of nothing, ranges that are empty, prices that do not fit the
  * model. Looks at every part that can be read, so that all violations come at once. One line each, with its path.
  */
 export function checkMeaning(value: unknown, adapters: Adapters): string[] {

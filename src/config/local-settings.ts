@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { systemCodeOf } from '../domain/caught.ts';
 import { ConfigError } from './config-error.ts';
 
-/** What local mode makes up at its first start and keeps in DATA_DIR/local.json, readable by its owner only. */
+/** What local mode generates at its first start and keeps in DATA_DIR/local.json, readable by its owner only. */
 export interface LocalSettings {
   /** 32 bytes, base64: SECRETS_KEY of this data directory. */
   readonly secretsKey: string;

@@ -1,6 +1,6 @@
 /** Why a task waits for a person: the values of `NeedsAttention` and of a task's `attention`. */
 export const attentionReasons = [
-  /** The submission may have reached the upstream, and nothing of ours can tell. */
+  /** The submission may have reached the upstream, and the gateway cannot find out. */
   'submit_ambiguous',
   /** Polling stopped with an error that retrying will not fix. */
   'poll_failed',

@@ -33,7 +33,7 @@ export function signOf({ outcome, status }: JudgedError): HealthSign {
 type BadSign = Exclude<HealthSign, 'alive'>;
 
 interface CircuitRule {
-  /** This many in a row open the circuit. */
+  /** This many consecutive failures open the circuit. */
   readonly consecutiveFailures: number;
   readonly coolDownMs: number;
   /** The cool-down doubles up to this, as long as probes fail. */
@@ -51,7 +51,7 @@ export const circuitRules: Record<BadSign, CircuitRule> = {
   model: { consecutiveFailures: 2, coolDownMs: 5 * minute, coolDownMaxMs: 60 * minute },
 };
 
-/** A circuit that opens again this soon after it closed goes on where its cool-down ended. */
+/** A circuit that opens again this soon after it closed continues with the cool-down that it had reached. */
 const relapseMs = 5 * minute;
 
 /** One circuit, as all processes share it. Times in Unix milliseconds. */

@@ -1,4 +1,7 @@
-/** What a vendor says that a job cost the operator. A fact for the record: callers are charged by our own prices. */
+/**
+ * What a job cost the operator, as reported by the vendor. A fact for the record: callers are charged by our own
+ * prices.
+ */
 export interface Cost {
   /** An exact decimal number, never a float: `0.035`, `12`. */
   readonly amount: string;

@@ -27,9 +27,11 @@ export type ModeratedInput = (typeof moderatedInputs)[number];
 
 export interface Failure {
   readonly class: FailureClass;
-  /** `invalid_input`: the field that the vendor named, in the vendor's spelling unless the adapter knows the caller's. */
+  /**
+   * `invalid_input`: the field that the vendor named, in the vendor's spelling unless the adapter knows the caller's.
+   */
   readonly field?: string;
-  /** `moderation_input`: which part of the request was refused, where the vendor says so. */
+  /** `moderation_input`: which part of the request was refused, if the vendor reports it. */
   readonly input?: ModeratedInput;
 }
 

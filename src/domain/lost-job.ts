@@ -1,7 +1,7 @@
 /** What an upstream that does not know a job says about it. Pure. */
 
 export interface MissingJob {
-  /** Answers in a row that say so. */
+  /** Consecutive responses that say so. */
   readonly misses: number;
   /** Since the upstream accepted the job. */
   readonly elapsedMs: number;

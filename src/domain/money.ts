@@ -25,6 +25,6 @@ export function formatMicros(amount: Micros): string {
 
 /** numerator / denominator, half up. Both are non-negative, the denominator is positive. */
 export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
-  if (numerator < 0n || denominator <= 0n) throw new RangeError('divideHalfUp takes n >= 0 and d > 0');
+  if (numerator < 0n || denominator <= 0n) throw new RangeError('divideHalfUp requires n >= 0 and d > 0');
   return (numerator * 2n + denominator) / (denominator * 2n);
 }

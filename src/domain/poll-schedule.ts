@@ -7,7 +7,7 @@ export interface PollFacts {
   readonly elapsedMs: number;
   /** Until the task's deadline. */
   readonly remainingMs: number;
-  /** Poll errors in a row. */
+  /** Consecutive poll errors. */
   readonly errors: number;
   /** 0-100, if the upstream reports it. */
   readonly progress?: number;

@@ -56,7 +56,7 @@ export interface Price {
   readonly minimum: string;
   /** The first rule whose `when` holds counts. */
   readonly rules: readonly PriceRule[];
-  /** Decimal string: a person decides about a charge above this multiple of the hold. Absent: none is asked. */
+  /** Decimal string: a person decides about a charge above this multiple of the hold. Absent: nobody is asked. */
   readonly reviewAbove?: string;
 }
 

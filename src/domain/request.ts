@@ -37,7 +37,7 @@ export interface VideoRequest {
   readonly seed?: number;
   readonly safetyIdentifier?: string;
   readonly tools?: JsonValue;
-  /** metadata that the gateway does not consume: passed to the upstream as it came. */
+  /** metadata that the gateway does not consume: passed to the upstream unchanged. */
   readonly extra: JsonObject;
 }
 

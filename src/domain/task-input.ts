@@ -21,7 +21,7 @@ export interface TaskInput {
   readonly overdraftLimit?: string;
   readonly basis: PriceBasis;
   readonly createdAt: number;
-  /** Until revision 2: a worker that comes later than this takes no hold. */
+  /** Until revision 2: a worker that comes later than this does not take the hold. */
   readonly admitBy?: number;
   readonly deadlineAt: number;
   readonly expectedSeconds: number;
@@ -47,7 +47,7 @@ export type Admission =
 export type TaskResult =
   | { readonly status: 'succeeded'; readonly charge: string }
   | { readonly status: 'failed'; readonly code: TaskErrorCode }
-  /** `refused`: there is no such task; its creator was told so. */
+  /** `refused`: the task does not exist, and its creator knows it. */
   | { readonly status: 'refused'; readonly refusal: Refusal };
 
 /** What an operator may do to a task; `upstreamId` only for `adopt`. */

@@ -3,7 +3,9 @@ import type { Cost } from './cost.ts';
 import type { Failure } from './failure.ts';
 import type { ResultItem, SettleFacts, TaskError, TaskKind, TaskStatus } from './task.ts';
 
-/** The projection of a task: what GET shows, kept by the activities that change the facts. Times in Unix milliseconds. */
+/**
+ * The projection of a task: what GET shows, kept by the activities that change the facts. Times in Unix milliseconds.
+ */
 export interface Task {
   readonly id: string;
   readonly account: string;
@@ -25,19 +27,19 @@ export interface Task {
   readonly progress?: number;
   /** Jobs before this one in the upstream's queue, as it said last. */
   readonly queuePosition?: number;
-  /** Written by the poll that saw the end; visible to callers only once the status says so. */
+  /** Written by the poll that saw the end; visible to callers only once the status is final. */
   readonly outcome?: TaskOutcome;
   readonly error?: TaskError;
   readonly hold: bigint;
   readonly charge?: bigint;
-  /** The upstream told no usage: the charge comes from the formula or the hold. */
+  /** The upstream reported no usage: the charge comes from the formula or the hold. */
   readonly chargeEstimated?: boolean;
-  /** Why an operator is needed; absent: none is. */
+  /** Why an operator is needed; absent if none is. */
   readonly attention?: AttentionReason;
   /**
    * Until the workflow has claimed the task: which try of its creation stands behind it, and since when
    * (`<padded time>-<random>`). Who gives the creation up is guarded by this value; who continues it puts a value of
-   * its own here; the workflow takes it away. Each is one write, so that only one of them succeeds.
+   * its own here; the workflow removes it. Each is one write, so that only one of them succeeds.
    */
   readonly unstarted?: string;
   readonly actions?: readonly TaskActionRecord[];

@@ -43,7 +43,7 @@ export interface TaskError extends Partial<Failure> {
   readonly message: string;
 }
 
-/** Every failed task has a class: the one that its upstream's words stand for, else that of its code. */
+/** Every failed task has a class: the one that matches its upstream's words, otherwise that of its code. */
 export function classified(error: TaskError): TaskError & Failure {
   return { ...failureOfTaskCode(error.code), ...error };
 }
@@ -58,7 +58,7 @@ export interface ResultItem {
   readonly stored?: StoredMedia;
 }
 
-/** What the upstream said it consumed; absent fields were not told. */
+/** What the upstream reported as consumed; absent fields were not reported. */
 export interface Usage {
   readonly completionTokens?: number;
   readonly totalTokens?: number;

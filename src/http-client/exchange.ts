@@ -106,8 +106,8 @@ const waitingBytesMax = 64 * 1024;
 const drainedBytesMax = 64 * 1024;
 
 /**
- * One request and its answer, as undici tells it. Refuses to be handed to a socket a second time: undici puts a request
- * back into its queue when it believes that it was not processed, and that belief may cost money.
+ * One request and its response, as undici reports them. Refuses to be handed to a socket a second time: undici puts a
+ * request back into its queue when it believes that it was not processed, and that belief may cost money.
  */
 class Conversation implements Dispatcher.DispatchHandler {
   readonly answer: Promise<Answer>;

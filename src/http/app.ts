@@ -32,7 +32,7 @@ export interface GatewayApp {
 type AppContext = Koa.ParameterizedContext<RequestState>;
 type RouterContext = AppContext & { readonly params: unknown };
 
-/** The HTTP face of the gateway. Listens to nothing by itself: see `startHttpServer`. */
+/** The HTTP face of the gateway. It does not listen itself: see `startHttpServer`. */
 export function createApp(deps: AppDeps): GatewayApp {
   let draining = false;
   const watcher = createTaskWatcher({
@@ -190,7 +190,7 @@ function joined(parts: readonly BodyPart[]): Buffer {
   return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
 }
 
-/** A caller who hung up while the answer was made has closed the connection already. */
+/** A caller who disconnected while the response was prepared has closed the connection already. */
 function reportEnd(response: ServerResponse, onEnd: () => void): void {
   if (response.closed || response.destroyed) onEnd();
   else response.once('close', onEnd);

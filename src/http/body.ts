@@ -30,7 +30,7 @@ export function jsonBody(bytesMax: number): BodyReader {
   };
 }
 
-/** The bytes as they came: what an upstream signs. */
+/** The bytes as they arrived: what an upstream signs. */
 export function rawBody(bytesMax: number): BodyReader {
   return {
     mediaTypes: ['application/json'],

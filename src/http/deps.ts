@@ -28,7 +28,7 @@ import type { RequestLimits } from './request-limits.ts';
 import type { TaskWatcher } from './task-watcher.ts';
 import type { AddressChecks } from './videos/video-request.ts';
 
-/** Everything that the HTTP face stands on, built by src/api.ts. Each route takes the part that it uses. */
+/** Everything that the HTTP face stands on, built by src/api.ts. Each route receives the part that it uses. */
 export interface AppDeps extends AddressChecks {
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -102,6 +102,6 @@ export interface RouteDeps extends AppDeps {
   readonly watcher: TaskWatcher;
   /** Shares the carrying out of creates between accounts. */
   readonly admissions: FairGate;
-  /** The server is going down: /readyz says so first. */
+  /** The server is shutting down: /readyz reports it first. */
   readonly isDraining: () => boolean;
 }

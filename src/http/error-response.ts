@@ -26,7 +26,7 @@ export function presentError(error: GatewayError): z.infer<typeof errorSchema> {
   return { error: { message, type, param, code, ...defined({ class: failure?.class }) } };
 }
 
-/** Names of errors which say that MongoDB does not answer; the same request may succeed later. */
+/** Names of errors that mean that MongoDB does not answer; the same request may succeed later. */
 const outageNames = new Set([
   'LedgerUnavailableError',
   'MongoNetworkError',
@@ -41,7 +41,7 @@ const outageNames = new Set([
 ]);
 const outageRetrySeconds = 5;
 
-/** Whatever was thrown, as what the caller is told: an error of ours as it is, an outage as 503, the rest opaque. */
+/** What the caller sees of a thrown value: our own errors unchanged, an outage as 503, everything else opaque. */
 export function translateError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof Error && outageNames.has(error.name)) {

@@ -1,4 +1,4 @@
-/** What `size` stands for in the terms that prices and upstreams know. */
+/** What `size` means in the terms that prices and upstreams know. */
 export interface OutputShape {
   readonly resolution: string;
   readonly ratio: string;

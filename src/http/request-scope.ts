@@ -6,7 +6,7 @@ import { GatewayError } from '../domain/errors.ts';
 import type { AppDeps } from './deps.ts';
 import { errorHeaders, presentError, translateError } from './error-response.ts';
 
-/** What the steps of one request tell each other. */
+/** What the steps of one request pass to each other. */
 export interface RequestState {
   requestId: string;
   /** operationId of the route; empty until one matched. */
@@ -21,7 +21,10 @@ export interface RequestScopeDeps extends Pick<AppDeps, 'log' | 'metrics'> {
 
 const requestIdPattern = /^[\x20-\x7e]{1,128}$/;
 
-/** The outermost step: names the request, refuses encoded bodies, turns errors into answers, and takes the measure. */
+/**
+ * The outermost step: names the request, refuses encoded bodies, turns errors into responses, and measures the
+ * duration.
+ */
 export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestState> {
   return async (context, next) => {
     const startedAt = performance.now();
@@ -58,7 +61,7 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
   const error = translateError(thrown);
   const { requestId, operation } = context.state;
   if (error.code === 'service_unavailable' && thrown instanceof GatewayError) {
-    // Said on purpose: somebody we need is away. Its stack is ours and tells nothing.
+    // An intentional error: a service that we need is away. Its stack is our own and explains nothing.
     const { cause } = thrown;
     log.warn(
       {
@@ -78,7 +81,7 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
       'a request was refused',
     );
   }
-  // What is left of an unread body is thrown away; else the connection could carry no further request.
+  // What is left of an unread body is discarded; otherwise the connection could carry no further request.
   context.req.resume();
   context.status = context.state.errorStatus ?? error.status;
   context.set(errorHeaders(error));

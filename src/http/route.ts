@@ -8,7 +8,7 @@ import { parseInput } from './validation.ts';
 
 /**
  * One operation of the service: its declaration. Validation, types and the OpenAPI document derive from it. Made by
- * `keyRoute`, `adminRoute` and `openRoute`, which differ in what the handler is told about who is calling.
+ * `keyRoute`, `adminRoute` and `openRoute`, which differ in what the handler learns about the caller.
  */
 export interface Route extends Operation {
   readonly authentication: 'key' | 'admin' | 'none';
@@ -25,14 +25,14 @@ interface Operation {
   readonly method: 'get' | 'post' | 'delete';
   /** The first is the preferred spelling; the others are the same route. Parameters as `:name`. */
   readonly paths: readonly [string, ...string[]];
-  /** Absent: the route takes no body, and one that is sent is not read. */
+  /** Absent: the route does not accept a body, and one that is sent is not read. */
   readonly readBody?: BodyReader;
   /** Where the document says another body than `input`: what clients should send, of what the service bears with. */
   readonly documentedBody?: z.ZodType;
   /** For the document; the handler reads them from `meta`. */
   readonly headers?: z.ZodObject;
   readonly success: Success;
-  /** Answers of other statuses that are no errors with the common body. */
+  /** Responses with other statuses that are not errors with the common body. */
   readonly otherAnswers?: Readonly<Record<number, Success>>;
   /** Beside those that its authentication, its body and every route imply. */
   readonly errors: readonly ErrorCode[];
@@ -77,7 +77,7 @@ export interface RequestMeta {
   header(name: string): string | undefined;
   /** Names at the top level of the body that are not among `known`; at most 20, cut to 64 characters. */
   unknownFields(known: ReadonlySet<string>): readonly string[];
-  /** Aborted when the caller hangs up. Made on first use. */
+  /** Aborted when the caller disconnects. Created on first use. */
   closed(): AbortSignal;
 }
 
@@ -96,7 +96,7 @@ export interface Reply {
   readonly parts?: readonly BodyPart[];
   /** Instead of `text`: `content-length` is among the headers. */
   readonly stream?: Readable;
-  /** Told when the answer is written to its end, or the caller hung up before. */
+  /** Called when the response is completely written, or the caller has disconnected before. */
   readonly onEnd?: () => void;
 }
 

@@ -6,8 +6,8 @@ import type { PlaceHolder } from './wait-places.ts';
 export interface TaskWatcher {
   /**
    * Resolves with the task as soon as its status differs from `status`; with undefined when the time is over, the
-   * caller hung up, its account waits too often while others want its places, or the server goes down: then the task
-   * is what it was.
+   * caller disconnected, its account waits too often while others want its places, or the server shuts down: then the
+   * task is what it was.
    */
   waitForChange(wait: Wait): Promise<Task | undefined>;
   /** Answers everybody now, and from now on at once. */

@@ -20,7 +20,7 @@ export function createWaitPlaces<Holder extends PlaceHolder>(placesMax: number):
   return {
     holders,
 
-    /** When all are taken, the account that has most of them gives up its oldest to one that has fewer. */
+    /** When all are taken, the account that has most of them loses its oldest to one that has fewer. */
     makeRoom(account) {
       if (holders.size < placesMax) return true;
       let largest: ReadonlySet<Holder> = new Set();

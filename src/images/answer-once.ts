@@ -11,7 +11,7 @@ export interface ImageAnswer {
   readonly headers: Readonly<Record<string, string>>;
   /** The answer to an earlier request. */
   readonly replayed: boolean;
-  /** To be called when the answer was written to its end, or the caller hung up before. */
+  /** To be called when the response was completely written, or the caller has disconnected before. */
   readonly onEnd?: () => void;
 }
 
@@ -25,7 +25,7 @@ export interface ImageAnswerRequest {
   readonly scope: readonly string[];
   /** Absent: the request is never taken for a repeat. */
   readonly repeat?: RepeatRequest['repeat'];
-  /** Aborted when the caller hangs up. Made on first use. */
+  /** Aborted when the caller disconnects. Created on first use. */
   readonly closed: () => AbortSignal;
   /** The body of an error's answer. */
   readonly presentError: (error: GatewayError) => string;
@@ -85,8 +85,8 @@ async function keepThenAnswer(claim: Claim, ask: ImageAnswerRequest, make: MakeA
 }
 
 /**
- * A client that may repeat by itself: its answer does not wait for the record. That it was written to its end does not
- * say that it arrived: what a proxy in front of us or the network loses is lost without our seeing it.
+ * A client that may retry automatically: its response does not wait for the record. That it was written completely does
+ * not mean that it arrived: what a proxy in front of us or the network loses is lost without our noticing.
  */
 async function answerThenKeep(claim: Claim, ask: ImageAnswerRequest, make: MakeAnswer): Promise<ImageAnswer> {
   try {
@@ -98,7 +98,7 @@ async function answerThenKeep(claim: Claim, ask: ImageAnswerRequest, make: MakeA
   }
 }
 
-/** What an upstream may have accepted, or has refused, is the answer to this request for good; the rest may be tried again. */
+/** What an upstream may have accepted, or has refused, is the final answer to this request; the rest may be retried. */
 function endFailed(claim: Claim, error: unknown, { presentError }: ImageAnswerRequest): Promise<void> {
   const isFinal = error instanceof GatewayError && error.headers['x-should-retry'] === 'false';
   if (!isFinal) return claim.forget();

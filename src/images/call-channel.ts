@@ -99,7 +99,7 @@ function merge(answers: readonly GeneratedImages[]): Delivery {
 
 type Usage = NonNullable<SettleFacts['usage']>;
 
-/** Undefined unless every answer told it: a sum of a part would be charged as the whole. */
+/** Undefined unless every response reported it: a partial sum would be charged as the whole. */
 function sumUsage(usages: readonly (Usage | undefined)[]): Usage | undefined {
   const sum = (name: keyof Usage): number | undefined => {
     const counts = usages.map((usage) => usage?.[name]);

@@ -21,10 +21,10 @@ export interface ImageChargeInput {
  * is what the upstream says it rendered. Where no rule knows that, the share of the hold that arrived is charged.
  */
 export function chargeImages({ basis, channel, facts, quality, held, asked }: ImageChargeInput): Settlement {
-  const { size, ...told } = facts;
+  const { size, ...answered } = facts;
   // Nobody pays for more images than were asked for, whatever the upstream adds.
   const arrived = Math.min(facts.images, asked);
-  const measured = { ...told, images: arrived };
+  const measured = { ...answered, images: arrived };
   const open = { ...openFact('size', size, basis.facts), ...openFact('quality', quality, basis.facts) };
   const rendered = { ...basis, facts: { ...basis.facts, ...open } };
   for (const candidate of [rendered, basis]) {
@@ -35,7 +35,7 @@ export function chargeImages({ basis, channel, facts, quality, held, asked }: Im
 }
 
 /** An upstream says `2048x2048` where `2K` was asked for: the caller's word is the one that prices know. */
-function openFact(name: 'size' | 'quality', told: string | undefined, asked: PriceFacts): PriceFacts {
+function openFact(name: 'size' | 'quality', answered: string | undefined, asked: PriceFacts): PriceFacts {
   const open = asked[name] === undefined || asked[name] === 'auto' || asked[name] === 'adaptive';
-  return told === undefined || !open ? {} : { [name]: told };
+  return answered === undefined || !open ? {} : { [name]: answered };
 }

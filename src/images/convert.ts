@@ -49,7 +49,7 @@ export function createImageConverter(deps: ConverterDeps): ImageConverter {
       case 'url':
         return fetchOnce(input.url, param);
       case 'file':
-        // The channel takes data: the adapter encodes the file while it is sent.
+        // The channel accepts data: the adapter encodes the file while it is sent.
         return input;
       case 'data':
         return toFile(input, deps.workspace);
@@ -125,7 +125,7 @@ async function fetchImage(url: string, param: string, deps: ConverterDeps): Prom
   }
 }
 
-/** What a private server said stays unsaid: only the kind of failure is told. */
+/** What a private server answered is not revealed: only the kind of failure is reported. */
 function explainFetch(error: unknown, param: string): unknown {
   if (!(error instanceof GuardedRequestError)) return error;
   if (error.code === 'address_refused') {

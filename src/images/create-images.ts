@@ -39,9 +39,9 @@ export interface CreateImagesCommand {
   readonly callbackUrl?: string;
   readonly expiresAfterSeconds?: number;
   readonly idempotencyKey?: string;
-  /** How often the client has repeated this request by itself; absent: it does not say. */
+  /** How often the client has retried this request automatically; absent: it does not say. */
   readonly clientRetries?: number;
-  /** Aborted when the caller hangs up. Made on first use. */
+  /** Aborted when the caller disconnects. Created on first use. */
   readonly closed: () => AbortSignal;
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
   readonly present: AnswerPresenter;

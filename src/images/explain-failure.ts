@@ -2,7 +2,7 @@ import { GatewayError } from '../domain/errors.ts';
 import { scrub } from '../http-client/index.ts';
 import type { UpstreamError } from '../providers/provider.ts';
 
-/** Official clients repeat a failed POST by themselves; this keeps them from buying twice. */
+/** Official clients retry a failed POST automatically; this keeps them from buying twice. */
 export const noRetry = { 'x-should-retry': 'false' } as const;
 
 const retryAfterSecondsDefault = 5;
@@ -11,7 +11,7 @@ export function mayBeAccepted({ outcome }: UpstreamError): boolean {
   return outcome === 'ambiguous';
 }
 
-/** What the caller of a synchronous image is told when no channel delivered. Nothing was charged in any case. */
+/** The error for the caller of a synchronous image when no channel delivered. Nothing was charged in any case. */
 export function explainFailure(failure: UpstreamError): GatewayError {
   const detail = `${failure.outcome}: ${failure.code}`;
   const because = { detail, failure: failure.failure };

@@ -42,8 +42,8 @@ export interface GenerateCommand {
 
 /**
  * Renders images while the caller waits: hold, upstream, settle, under the lease of this process. Resolves with what
- * arrived, paid for; throws GatewayError with nothing charged. A caller who hangs up changes nothing: what the upstream
- * delivers is charged.
+ * arrived, paid for; throws GatewayError with nothing charged. A caller who disconnects changes nothing: what the
+ * upstream delivers is charged.
  */
 export function createGenerate(deps: GenerateDeps): (command: GenerateCommand) => Promise<Delivery> {
   const { ledger, log } = deps;
@@ -157,7 +157,7 @@ async function tryCandidates(first: Prepared | undefined, { command, deps }: Gen
   return { kind: 'failed', error: explainFailure(failure), note: `${failure.outcome}: ${failure.code}` };
 }
 
-/** Inside the credential's limit, and with its circuit told what became of it. */
+/** Stays within the credential's limit, and reports the outcome to its circuit. */
 async function passGate(prepared: Prepared, image: string, gate: ImageGate): Promise<ChannelAnswer> {
   const { candidate, channel, request } = prepared;
   const target = { ...candidate, model: request.model };
@@ -179,7 +179,7 @@ function insufficient(hold: bigint, available: bigint): GatewayError {
   );
 }
 
-/** What the caller is told is what the upstream did: a hold that cannot be released now is closed in the background. */
+/** The caller's error is about the upstream: a hold that cannot be released now is closed in the background. */
 async function release(note: string, { command, deps, hold }: Generation): Promise<boolean> {
   const { image: task, account, plan } = command;
   try {
@@ -209,7 +209,7 @@ type Delivered = Extract<Outcome, { kind: 'delivered' }>;
 
 /**
  * Charges what arrived. While the ledger is away the caller is not kept waiting for long: paid images are delivered,
- * and the charge is tried again in the background.
+ * and the charge is retried in the background.
  */
 async function settleOrPromise(
   delivered: Delivered,

@@ -11,7 +11,7 @@ export interface PinnedPlan {
 export interface PinContext {
   readonly channels: Channels;
   readonly request: ImageRequest;
-  /** The request may come again and must then take the same way: the draw by weight does not decide. */
+  /** The request may be repeated and must then take the same route: the draw by weight does not decide. */
   readonly keyed: boolean;
 }
 

@@ -57,7 +57,7 @@ function openWorkspace(directory: string): ImageWorkspace {
   };
 }
 
-/** A file that is just being opened may appear while its directory is removed: tried again. */
+/** A file that is just being opened may appear while its directory is removed: the removal is retried. */
 function remove(directory: string): Promise<void> {
   return rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
 }

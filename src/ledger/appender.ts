@@ -12,7 +12,7 @@ import type { Operation } from './operation.ts';
 /** Entries of up to 64 KiB: a batch stays far below a message's 48 MB. */
 const batchOperationsMax = 100;
 const waitingOperationsMax = 10_000;
-/** Lost races in a row; each one means that somebody else got a turn. */
+/** Consecutive lost races; each one means that another process got a turn. */
 const conflictsMax = 500;
 const conflictsBeforeWaiting = 3;
 const conflictWaitMsMax = 50;
@@ -39,7 +39,7 @@ interface Waiting {
 }
 
 /**
- * One queue for each account: while a batch is on its way, what arrives for the account gathers and becomes the next
+ * One queue for each account: while a batch is in flight, what arrives for the account gathers and becomes the next
  * one, so that a busy account costs one round trip for many operations.
  */
 export function createAppender(deps: AppenderDeps): Appender {

@@ -72,7 +72,7 @@ export async function findLast(
 }
 
 /**
- * Writes entries in order and tells how many are there now, with majority: all of them, or those before the first
+ * Writes entries in order and returns how many are there now, with majority: all of them, or those before the first
  * whose `_id` or `key` exists. Any other failure is thrown, and then nothing is known about any of them.
  */
 export async function insertInOrder(

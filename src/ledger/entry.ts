@@ -59,7 +59,7 @@ export function toEntry(document: EntryDocument): LedgerEntry {
 
 /**
  * Settle and release share one key, so that the unique index lets a task be closed once, whichever comes first. Hold
- * and void share one, so that a hold that was given up can never be taken, however late its write arrives.
+ * and void share one, so that a hold that was abandoned can never be taken, however late its write arrives.
  * Accounts and tasks contain no colon: no two operations write the same key.
  */
 export const keys = {

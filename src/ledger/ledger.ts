@@ -36,7 +36,7 @@ export interface Ledger {
   /** Gives a task's hold back. `no_hold`: nothing was ever held for it, and nothing is written. */
   release(request: ReleaseRequest): Promise<ReleaseResult>;
   /**
-   * Gives up a hold that may or may not have been taken: releases it, or takes its place, so that a try that is still
+   * Abandons a hold that may or may not have been taken: releases it, or takes its place, so that a try that is still
    * in flight is refused. Whatever it answers, nothing is held for the task from then on.
    */
   void(request: VoidRequest): Promise<VoidResult>;

@@ -11,7 +11,7 @@ export interface OpenHold {
 }
 
 export interface OpenHoldsOptions {
-  /** Only holds taken before this (Unix milliseconds): the younger ones are on their way. */
+  /** Only holds taken before this (Unix milliseconds): the younger ones are in flight. */
   readonly takenBefore?: number;
   /** Entries read at most, newest first. */
   readonly entriesMax?: number;
@@ -62,7 +62,9 @@ export interface HoldRange {
   readonly limit: number;
 }
 
-/** The first open holds of tasks whose names lie in a range, in the order of their names: by the unique index on `key`. */
+/**
+ * The first open holds of tasks whose names lie in a range, in the order of their names: by the unique index on `key`.
+ */
 export async function findOpenHoldsBetween(
   collection: LedgerCollection,
   { from, before, limit }: HoldRange,

@@ -16,7 +16,7 @@ export type Outcome =
   | { readonly state: 'done'; readonly entry: EntryDocument; readonly replayed: boolean }
   | { readonly state: 'refused'; readonly available: Micros }
   | { readonly state: 'no_hold' }
-  /** The hold was given up, before it was taken or after: there is none, and never will be. */
+  /** The hold was abandoned, before it was taken or after: there is none, and never will be. */
   | { readonly state: 'voided' }
   | { readonly state: 'failed'; readonly error: unknown };
 
@@ -35,7 +35,9 @@ export interface Plan {
   readonly operations: readonly PlannedOperation[];
 }
 
-/** What must be known before an operation is planned for the first time; the unique index refuses what is done already. */
+/**
+ * What must be known before an operation is planned for the first time; the unique index refuses what is done already.
+ */
 export function keysBeforeFirstTry(operation: Operation): string[] {
   switch (operation.kind) {
     case 'settle':
@@ -174,7 +176,7 @@ function planSettle(operation: SettleOperation): Step {
   return { drafts: excess === 0n ? [settle] : [settle, extraDraft(account, task, excess)] };
 }
 
-/** Releases the hold if there is one; else takes its place, so that a hold that is still in flight is refused. */
+/** Releases the hold if there is one; otherwise takes its place, so that a hold that is still in flight is refused. */
 function planVoid(operation: VoidOperation, known: KnownEntries): Step {
   const { account, task } = operation;
   const existing = known.get(keys.close(task)) ?? known.get(keys.hold(task));

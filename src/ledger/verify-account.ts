@@ -35,7 +35,7 @@ export interface AccountCheck {
 
 /**
  * Replays one account's chain. Remembers only what is open, so memory is bounded by the tasks that run at one time.
- * After a violation it goes on from what the entry says, so that one fault is told once. Of the chain's end it
+ * After a violation it continues from what the entry says, so that one fault is reported once. Of the chain's end it
  * cannot know: entries cut off there show only against the tasks.
  */
 export function createAccountCheck(account: string, report: Report): AccountCheck {
@@ -76,7 +76,7 @@ interface OpenTasks {
   readonly owedExtras: Map<string, Micros>;
 }
 
-/** A hand that edits MongoDB may leave doubles and strings: told, and read as what the chain expects. */
+/** Manual edits of MongoDB may leave doubles and strings: reported, and read as what the chain expects. */
 function readIntegers(entry: EntryDocument, last: Head, onViolation: OnViolation): EntryDocument {
   const read = (name: 'seq' | 'amount' | 'available' | 'held', otherwise: bigint): bigint => {
     const value: unknown = entry[name];
@@ -93,7 +93,7 @@ function readIntegers(entry: EntryDocument, last: Head, onViolation: OnViolation
   };
 }
 
-/** Follows the entry's task, and tells how the balances must change; undefined: that cannot be told. */
+/** Follows the entry's task and returns how the balances must change; undefined: that is not known. */
 function replay(entry: EntryDocument, open: OpenTasks, onViolation: OnViolation): Change | undefined {
   const { kind, amount } = entry;
   const task = entry.task ?? '';

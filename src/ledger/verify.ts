@@ -10,7 +10,7 @@ import type { AccountCheck, ClosedTask, Invariant, Report, Violation } from './v
 
 export interface VerifyOptions {
   readonly db: Db;
-  /** What stands for each of these tasks; a task that nothing stands for is left out. Asked for at most 500 at a time. */
+  /** What accounts for each of these tasks; a task that nothing accounts for is absent. At most 500 at a time. */
   readonly holders: (tasks: readonly string[]) => Promise<ReadonlyMap<string, Holder>>;
   /** Unix milliseconds. */
   readonly now?: () => number;
@@ -21,7 +21,7 @@ export interface VerifyOptions {
 export type Holder = 'workflow' | 'lease' | 'creation';
 
 export interface VerifyResult {
-  /** Open holds, by what stands for them. */
+  /** Open holds, by what accounts for them. */
   readonly openHolds: Readonly<Record<Holder, number>>;
   readonly accounts: number;
   readonly entries: number;
@@ -46,7 +46,7 @@ const violationsMax = 1_000;
 
 /**
  * Reads the whole ledger and all ended tasks once, streaming, and names everything that breaks an invariant. May run
- * while money moves: what looks wrong between two collections is read again before it is told.
+ * while money moves: what looks wrong between two collections is read again before it is reported.
  */
 export async function verifyLedger(options: VerifyOptions): Promise<VerifyResult> {
   const violations: Violation[] = [];
@@ -130,7 +130,9 @@ function createChunks<Item>(flush: (chunk: Item[]) => Promise<void>) {
   };
 }
 
-/** Settled tasks must have succeeded, and be shown at what they cost; a task without projection is a synchronous image. */
+/**
+ * Settled tasks must have succeeded, and be shown at what they cost; a task without projection is a synchronous image.
+ */
 async function checkClosedTasks(context: Context, closed: readonly ClosedTask[]): Promise<void> {
   const settled = closed.filter(({ kind }) => kind === 'settle');
   const tasks = await context.findTasks(settled.map(({ task }) => task));
@@ -148,7 +150,7 @@ async function checkClosedTasks(context: Context, closed: readonly ClosedTask[])
     const status = again.get(close.task)?.status;
     if (live.has(close.task) || status === undefined || isTerminal(status)) continue;
     context.report(
-      violation('charged_is_succeeded', close, `is settled, is ${status}, and nothing looks after it`),
+      violation('charged_is_succeeded', close, `is settled, is ${status}, and nothing is working on it`),
     );
   }
 }
@@ -166,7 +168,9 @@ function compareCharge(report: Report, task: TaskFacts, close: ClosedTask): void
   }
 }
 
-/** Holds without a close, and settles whose excess was not charged. Both may have been completed since they were read. */
+/**
+ * Holds without a close, and settles whose excess was not charged. Both may have been completed since they were read.
+ */
 async function checkWhatIsOpen(context: Context, account: string, check: AccountCheck): Promise<void> {
   const holds = createChunks((chunk: string[]) => checkOpenHolds(context, account, chunk));
   // A hold of zero locks nothing: there is nothing to give back.

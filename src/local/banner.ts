@@ -48,7 +48,7 @@ function withoutPassword(uri: string): string {
   return uri.replace(/\/\/[^/@]+@/, '//[credentials]@');
 }
 
-/** Each has a line of its own, so that it can be pasted by itself. */
+/** Each has a line of its own, so that it can be pasted alone. */
 function commands({ apiUrl, settings, examples }: BannerFacts): string[] {
   const auth = `-H 'authorization: Bearer ${settings.apiKey ?? ''}'`;
   const post = (path: string, body: JsonObject): string =>

@@ -25,11 +25,11 @@ const attemptsMax = 10;
 const backoffMs = 50;
 
 /**
- * Takes a data directory for this process alone, making it if needed. Throws a DataDirInUseError if another live
+ * Locks a data directory for this process alone, creating it if needed. Throws a DataDirInUseError if another live
  * process has it; what a dead one has left is taken over.
  *
  * Every process first shows a claim of its own and then looks for those of others: of two that start at the same
- * moment at least one sees the other, so never do both go on. Those who only see each other step back and try again.
+ * moment at least one sees the other, so both never continue. Those who only see each other step back and retry.
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });
@@ -53,7 +53,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
     await release();
     await sleep(Math.random() * backoffMs * attempt);
   }
-  throw new LocalServerError(`${dataDir} cannot be locked: other processes keep trying to take it.`);
+  throw new LocalServerError(`${dataDir} cannot be locked: other processes keep trying to lock it.`);
 }
 
 /** A claim appears with its content or not at all. */

@@ -15,8 +15,8 @@ const probeTimeoutMs = 5_000;
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Starts the worker and the API, and waits until the API says that it is ready. Their log files are returned. A worker
- * that ends before that is an error: the gateway would accept tasks that nobody works on.
+ * Starts the worker and the API, and waits until the API reports that it is ready. Their log files are returned. A
+ * worker that ends before that is an error: the gateway would accept tasks that nobody works on.
  */
 export async function startGateway(
   apiUrl: string,
@@ -49,7 +49,7 @@ export async function startGateway(
   return [api.logFile, worker.logFile];
 }
 
-/** Resolves if the gateway at this address says that it is ready; else throws with its words. */
+/** Resolves if the gateway at this address reports that it is ready; otherwise throws with its words. */
 export async function probe(apiUrl: string): Promise<void> {
   const { statusCode, body } = await request(`${apiUrl}/readyz`, {
     headersTimeout: probeTimeoutMs,

@@ -62,7 +62,7 @@ export function createLogger({ level, format, destination }: LogOptions): Logger
         level: (label) => ({ level: label }),
         log: listedFacts,
       },
-      // Described by listedFacts already; pino's own serializer would take the description for an error.
+      // Described by listedFacts already; pino's own serializer would mistake the description for an error.
       serializers: { err: (description: unknown) => description },
       hooks: {
         // Only for records that are written: a level that is switched off costs no scrubbing.

@@ -9,7 +9,8 @@ import type { ResultItem, SettleFacts } from '../domain/task.ts';
 
 /**
  * What an adapter is: it turns one parsed request into one upstream call and one upstream answer into one of our
- * types. No Koa, no database, no money, no sleeping and no retry happens inside. A capability exists if its method does.
+ * types. No Koa, no database, no money, no sleeping and no retry happens inside. A capability exists if its method
+ * does.
  */
 export interface Provider {
   readonly about: ProviderFacts;
@@ -49,7 +50,7 @@ export interface TaskProvider<Request> extends ResultLinks {
   readonly check?: (request: Request, model: string, mapping?: FieldMapping) => RequestIssue | undefined;
   /** Exactly one upstream call that may create a job. Throws UpstreamError. */
   readonly submit: (request: Request, context: SubmitContext) => Promise<Submitted>;
-  /** Throws UpstreamError when the upstream did not tell; that never fails a task by itself. */
+  /** Throws UpstreamError if the upstream did not report a state; that alone never fails a task. */
   readonly status: (operation: Operation, context: ProviderContext) => Promise<OperationStatus>;
   /** Up to which state the upstream lets a job be cancelled; `never`: there is no `cancel`. */
   readonly cancelUntil: 'queued' | 'running' | 'never';
@@ -101,8 +102,8 @@ export type VideoProvider = TaskProvider<VideoRequest>;
 
 export interface SynchronousImageProvider {
   /**
-   * How the channel takes reference images; in the order that it prefers. Empty: it takes none. Where it takes data, a
-   * file may come too, and is encoded while it is sent.
+   * How the channel accepts reference images, in the order that it prefers. Empty: it accepts none. Where it accepts
+   * data, a file may come too, and is encoded while it is sent.
    */
   readonly imageForms: readonly ('url' | 'data' | 'file')[];
   /** At most this many images come from one call. */
@@ -114,7 +115,7 @@ export interface SynchronousImageProvider {
   generate(request: ImageRequest, context: ProviderContext): Promise<GeneratedImages>;
 }
 
-/** An image as it came: its base64 may be kept as the bytes of the answer. */
+/** An image as delivered: its base64 may be kept as the bytes of the answer. */
 export type GeneratedImage = Omit<ResultItem, 'base64'> & { readonly base64?: string | Base64Blob };
 
 /** Base64 text of an answer, never made a string: pieces of it in order. */
@@ -172,7 +173,7 @@ export type OperationStatus =
       readonly phase: 'submitted' | 'running';
       /** 0-100, if the upstream reports it. */
       readonly progress?: number;
-      /** Jobs that the upstream will begin before this one, where it tells. */
+      /** Jobs that the upstream will begin before this one, if it reports them. */
       readonly queuePosition?: number;
       readonly traceId?: string;
     }
@@ -190,7 +191,7 @@ export type OperationStatus =
       readonly code: string;
       readonly message: string;
       readonly failure: Failure;
-      /** Links of a result that must not reach a caller. Adapters deliver links as they came; see usable-links.ts. */
+      /** Links of a result that must not reach a caller. Adapters deliver links unchanged; see usable-links.ts. */
       readonly withheld?: readonly string[];
       readonly cost?: Cost;
       readonly traceId?: string;
@@ -256,8 +257,8 @@ export interface HttpRequestOptions {
   /** Answers larger than this are errors. Default 1 MiB. */
   readonly bodyBytesMax?: number;
   /**
-   * Long strings of the answer's `json` are LargeText (src/providers/shared/large-json.ts): the bytes that came, not copied; `text` is
-   * empty.
+   * Long strings of the answer's `json` are LargeText (src/providers/shared/large-json.ts): the bytes that came, not
+   * copied; `text` is empty.
    */
   readonly largeStrings?: boolean;
 }
@@ -270,7 +271,9 @@ export interface HttpResponse {
   readonly json: unknown;
 }
 
-/** Resolves with whatever status came. Throws UpstreamError: `not_sent` before the first byte left, else `ambiguous`. */
+/**
+ * Resolves with whatever status came. Throws UpstreamError: `not_sent` before the first byte left, else `ambiguous`.
+ */
 export type HttpRequest = (options: HttpRequestOptions) => Promise<HttpResponse>;
 
 export type { UpstreamOutcome };

@@ -4,7 +4,7 @@ import type { GuardedClient } from '../http-client/index.ts';
 import { extensionOf, mediaTypeOf, signatureBytes } from './media-types.ts';
 import type { ResultStorage } from './storage.ts';
 
-/** Why a file is not copied, and whether trying again may help. */
+/** Why a file is not copied, and whether a retry may help. */
 export class CopyError extends Error {
   readonly final: boolean;
 
@@ -53,7 +53,7 @@ export async function copyFile(deps: CopyFileDeps, copy: FileCopy): Promise<stri
   }
 }
 
-/** A storage that hangs must not hold up the task: the write goes on by itself, and may be repeated. */
+/** A storage that hangs must not hold up the task: the write continues in the background, and may be repeated. */
 function before<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(new CopyError('the copy took too long', false)), {

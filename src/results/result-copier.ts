@@ -13,10 +13,10 @@ import type { ResultStorage } from './storage.ts';
 export interface ResultCopier {
   /**
    * Copies what the items link to and returns them with a reference to the copy. Never throws: an item that cannot be
-   * copied in time comes back as it was, and is tried again.
+   * copied in time is returned unchanged, and is retried.
    */
   copy(task: string, items: readonly ResultItem[], options: CopyOptions): Promise<readonly ResultItem[]>;
-  /** Tries again what failed; says how many tasks have their copy now. */
+  /** Retries what failed; returns how many tasks have their copy now. */
   retryDue(): Promise<number>;
   /** Deletes what was kept for as long as it had to be. */
   deleteExpired(): Promise<number>;
@@ -42,7 +42,7 @@ const minuteMs = 60_000;
 /** 5, 10, 20, … minutes apart; the links of upstreams live a day as a rule. */
 const retryFirstMs = 5 * minuteMs;
 const triesMax = 9;
-/** Of one task, when it is tried again, and of a whole step of the reconciler. */
+/** Of one task, when it is retried, and of a whole step of the reconciler. */
 const retryTimeoutMs = 5 * minuteMs;
 const stepMs = 8 * minuteMs;
 const duePerStep = 200;

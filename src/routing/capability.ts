@@ -33,7 +33,7 @@ export function capabilityFor(
   }
   if (provider.imageTask !== undefined) {
     const capability = taskCapability(provider.imageTask, request, served);
-    // A model that is served the other way says so of `model`: what the right way has against the request is told.
+    // A model that is served the other way is refused for `model`: what the right way has against the request is reported.
     const isRightWay = issue === undefined || issue.param === 'model' || capability.issue === undefined;
     return isRightWay ? capability : { ...capability, issue };
   }

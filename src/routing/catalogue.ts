@@ -15,7 +15,7 @@ import { explainNoChannel, NoChannelError } from './no-channel.ts';
 import { quoteRequest, requestFacts } from './quote.ts';
 
 /**
- * Models, channels and prices of the running configuration: says which channels can serve a request, in which order,
+ * Models, channels and prices of the running configuration: answers which channels can serve a request, in which order,
  * and what it costs at most. Reads nothing but memory.
  */
 export interface Catalogue {
@@ -24,7 +24,7 @@ export interface Catalogue {
   models(caller: Caller): readonly ModelConfig[];
   /** Throws `model_not_found` (400) or `model_not_allowed` (403). */
   model(id: string, caller: Caller): ModelConfig;
-  /** Throws what the caller is to be told when no channel can serve the request. */
+  /** Throws the caller's error when no channel can serve the request. */
   plan(request: GenerationRequest, caller: Caller): RoutePlan;
   channel(id: string): ChannelConfig | undefined;
 }
@@ -156,7 +156,7 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
     dropped.push(...verdict.dropped);
     if (verdict.issue !== undefined) issues.push(verdict.issue);
   }
-  // A task can wait for an open circuit to close, if nobody else would take it; a caller who holds the line cannot.
+  // A task can wait for an open circuit to close if no other channel would accept it; a waiting caller cannot.
   const usable = inService.length > 0 ? inService : waitedFor;
   if (usable.length === 0) throw new NoChannelError(explainNoChannel(model, dropped, issues), dropped);
   const byId = new Map(usable.map((entry) => [entry.channel.id, entry]));
@@ -241,9 +241,9 @@ function considerChannel(
   return { priced: { channel, credentials, ...quote }, broken, dropped, canWait };
 }
 
-/** A switch concerns all credentials alike: it is told once. */
+/** A switch concerns all credentials alike: it is reported once. */
 function dropsOf(outages: readonly { readonly outage: DroppedChannel | undefined }[]): DroppedChannel[] {
-  const told = new Map<string, DroppedChannel>();
-  for (const { outage } of outages) if (outage !== undefined) told.set(outage.detail, outage);
-  return [...told.values()];
+  const byDetail = new Map<string, DroppedChannel>();
+  for (const { outage } of outages) if (outage !== undefined) byDetail.set(outage.detail, outage);
+  return [...byDetail.values()];
 }

@@ -106,7 +106,9 @@ function isImage(request: GenerationRequest): request is ImageRequest {
   return request.kind === 'image';
 }
 
-/** A task's stored request has the kind of its task; the types of two documents cannot say so, a check does. */
+/**
+ * A task's stored request has the kind of its task; the types of two documents cannot express this, so it is checked.
+ */
 function narrow<Request extends GenerationRequest>(
   provider: TaskProvider<Request>,
   isOurs: (request: GenerationRequest) => request is Request,

@@ -8,7 +8,7 @@ export interface RouteExplanation {
   /** In the order of one draw: the next request may draw another order inside a priority. */
   readonly candidates: readonly RouteCandidate[];
   readonly dropped: readonly DroppedChannel[];
-  /** What a caller would be told; absent: the request would be taken. */
+  /** The error that a caller would get; absent: the request would be accepted. */
   readonly refusal?: { readonly code: string; readonly message: string };
 }
 

@@ -13,7 +13,7 @@ export function synchronousIssue(
 }
 
 /**
- * Why a channel that takes these forms cannot take the request's images, whatever is converted; undefined: it can.
+ * Why a channel that accepts these forms cannot accept the request's images, whatever is converted; undefined: it can.
  * Bytes become any form but an address, and an address becomes bytes by fetching it.
  */
 function imageFormIssue(

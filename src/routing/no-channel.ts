@@ -4,12 +4,12 @@ import { GatewayError } from '../domain/errors.ts';
 import type { DroppedChannel } from '../domain/routing.ts';
 import type { RequestIssue } from '../providers/provider.ts';
 
-/** No channel can serve the request: what the caller is told, and for operators why each was dropped. */
+/** No channel can serve the request: the caller's error, and for operators why each channel was dropped. */
 export class NoChannelError extends GatewayError {
   readonly dropped: readonly DroppedChannel[];
 
-  constructor(told: GatewayError, dropped: readonly DroppedChannel[]) {
-    const { code, message, param, detail, retryAfterSeconds } = told;
+  constructor(error: GatewayError, dropped: readonly DroppedChannel[]) {
+    const { code, message, param, detail, retryAfterSeconds } = error;
     super(code, message, {
       param,
       ...defined({ detail }),

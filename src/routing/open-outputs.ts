@@ -90,7 +90,7 @@ function sizesOf({ size }: VideoRequest, model: ModelConfig): readonly (string |
   return [size, ...namedBy(model, 'size')];
 }
 
-/** Some upstreams add sound unless told not to; it matters only where a rule asks. */
+/** Some upstreams add sound unless the request forbids it; it matters only where a rule asks. */
 function soundsOf(request: VideoRequest, { price }: ModelConfig): readonly (boolean | undefined)[] {
   if (request.generateAudio !== undefined) return [request.generateAudio];
   return price.rules.some(({ when }) => when?.generate_audio !== undefined) ? [undefined, true] : [undefined];
@@ -104,16 +104,16 @@ function lengthsOf(request: VideoRequest, model: ModelConfig, possible: Possible
   const { durations, price } = model;
   const asked = typeof request.duration === 'number' ? request.duration : undefined;
   const range = possible.seconds ?? (asked === undefined ? durations : { min: asked, max: asked });
-  const untold = defined({ duration: asked });
-  if (range === undefined) return [{ facts: untold }];
+  const unreported = defined({ duration: asked });
+  if (range === undefined) return [{ facts: unreported }];
   const { min, max } = range;
   const bounds = price.rules.flatMap(({ when }) => {
     const { min: from, max: to } = when?.duration ?? {};
     return [...(from === undefined ? [] : [from, from - shortestStep]), ...(to === undefined ? [] : [to])];
   });
   const usual = asked ?? durations?.default ?? max;
-  const told = [usual, max, min, ...bounds].filter((seconds) => seconds >= min && seconds <= max);
-  const lengths = [...new Set(told)].map((seconds) => ({ facts: { duration: seconds }, seconds }));
+  const chosen = [usual, max, min, ...bounds].filter((seconds) => seconds >= min && seconds <= max);
+  const lengths = [...new Set(chosen)].map((seconds) => ({ facts: { duration: seconds }, seconds }));
   // By the second, a length that is not reported is charged as the hold.
-  return price.unit === 'second' ? lengths : [...lengths, { facts: untold, seconds: max }];
+  return price.unit === 'second' ? lengths : [...lengths, { facts: unreported, seconds: max }];
 }

@@ -19,7 +19,7 @@ export interface QuoteContext {
   readonly channel: string;
   /** The adapter's formula; absent: it has none. */
   readonly estimateTokens?: ((output: EstimateOutput) => bigint | undefined) | undefined;
-  /** What the adapter says that its upstream may render. */
+  /** What the upstream may render, according to its adapter. */
   readonly possible?: PossibleOutput | undefined;
 }
 
@@ -28,13 +28,13 @@ export function quoteRequest(request: GenerationRequest, context: QuoteContext):
   const { model, channel, estimateTokens } = context;
   const fixed = requestFacts(request);
   const charges = openOutputs(request, model, context.possible ?? {}).flatMap(({ facts, seconds }) => {
-    const told = { ...fixed, ...facts, channel };
+    const allFacts = { ...fixed, ...facts, channel };
     const { resolution = '', ratio = '' } = facts;
     const quantity = expectedQuantity(model.price.unit, {
       ...defined({ seconds, images: request.kind === 'image' ? request.n : undefined }),
       tokens: () => estimateTokens?.({ resolution, ratio, durationSeconds: seconds ?? 0 }),
     });
-    const charge = quantity === undefined ? undefined : priceOf(model.price, told, quantity);
+    const charge = quantity === undefined ? undefined : priceOf(model.price, allFacts, quantity);
     return charge === undefined ? [] : [charge];
   });
   const [expected] = charges;

@@ -11,7 +11,7 @@ export interface ChannelSwitches {
   start(): void;
   stop(): void;
   find(channel: string): ChannelState | undefined;
-  /** For the catalogue's `outage`: why the channel takes no new tasks; undefined: no operator switched it off. */
+  /** For the catalogue's `outage`: why the channel accepts no new tasks; undefined: no operator switched it off. */
   outage(channel: ChannelConfig): DroppedChannel | undefined;
 }
 

@@ -20,7 +20,7 @@ export interface Attempt extends NewAttempt {
   readonly endedAt?: number;
   readonly operation?: Operation;
   readonly upstreamId?: string;
-  /** An upstream job that was accepted after the attempt had been given up: an operator may have to cancel it there. */
+  /** An upstream job that was accepted after the attempt was abandoned: an operator may have to cancel it there. */
   readonly stray?: Operation;
   readonly code?: string;
   readonly message?: string;
@@ -29,7 +29,7 @@ export interface Attempt extends NewAttempt {
 /**
  * - `sending`: claimed; the request may have left.
  * - `accepted`: the upstream has the job. Final.
- * - `not_accepted`: certainly not, so the same attempt may be sent again.
+ * - `not_accepted`: certainly not, so the same attempt may be resubmitted.
  * - `rejected`: the upstream refused the request itself. Final.
  * - `ambiguous`: the answer does not say.
  * - `withdrawn`: certainly not accepted, and never to be sent (again). Final.
@@ -56,7 +56,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** `taken`: another attempt has this upstream job. `closed`: this attempt was given up, or has another job. */
+/** `taken`: another attempt has this upstream job. `closed`: this attempt was abandoned, or has another job. */
 export type Acceptance = 'accepted' | 'taken' | 'closed';
 
 export type AttemptStore = ReturnType<typeof createAttemptStore>;
@@ -165,7 +165,7 @@ function attemptClaims(attempts: Collection<AttemptDocument>, now: () => number)
 
 function attemptEndings(attempts: Collection<AttemptDocument>, now: () => number) {
   return {
-    /** The upstream has the job. Repeatable; what was given up or has another job stays as it is. */
+    /** The upstream has the job. Repeatable; what was abandoned or has another job stays as it is. */
     async accept(
       id: string,
       { channel }: Pick<RouteCandidate, 'channel'>,
@@ -210,7 +210,7 @@ function attemptEndings(attempts: Collection<AttemptDocument>, now: () => number
 
     /**
      * The next attempt is about to be made: because this one was certainly not accepted, or because an operator has
-     * the task submitted again. It is never sent again, and a late answer to it does not become the task's job.
+     * the task submitted again. It is never resubmitted, and a late response to it does not become the task's job.
      * Returns what the record says afterwards; `accepted` means that there is a job, and no next attempt.
      */
     async supersede(id: string): Promise<Attempt | undefined> {

@@ -10,7 +10,7 @@ export interface Circuit extends CircuitRecord {
 
 interface CircuitDocument extends CircuitRecord {
   readonly _id: string;
-  /** Until then one probe is on its way. */
+  /** Until then one probe is in flight. */
   readonly probe_until: number;
 }
 

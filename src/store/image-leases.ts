@@ -2,8 +2,8 @@ import type { Collection, Db } from 'mongodb';
 import { ensureIndexes } from './mongo.ts';
 
 /**
- * Who looks after the holds of synchronous images: one document for each API process, written before its first hold
- * and renewed while it lives. One that ran out belongs to a process that died.
+ * Who is responsible for the holds of synchronous images: one document for each API process, written before its first
+ * hold and renewed while it lives. One that ran out belongs to a process that died.
  */
 export interface ImageLease {
   /** What the ids of the process's images begin with. */
@@ -81,7 +81,7 @@ export function createImageLeaseStore(db: Db) {
       return declared.matchedCount === 1;
     },
 
-    /** Which of these images a lease looks after, expired or not: what `ledger verify` asks. */
+    /** Which of these images a lease covers, expired or not: what `ledger verify` asks. */
     async existing(images: readonly string[]): Promise<Set<string>> {
       const leaseOf = (image: string): string => image.slice(0, imageLeaseIdLength);
       const ids = [...new Set(images.map(leaseOf))];

@@ -11,7 +11,7 @@ export interface RequestRecord {
   readonly request: GenerationRequest;
   /** Secret part of the address at which an upstream may call us back for this task. */
   readonly callbackToken: string;
-  /** Where the caller wants to be told; kept here because it may hold secrets. */
+  /** The caller's callback address; kept here because it may hold secrets. */
   readonly callbackUrl?: string;
   readonly createdAt: number;
   /** What the create answered beside the task. */
@@ -79,7 +79,7 @@ export function createRequestStore(db: Db) {
       };
     },
 
-    /** A creation that was given up leaves nothing behind: of this try, or whoever wrote it. */
+    /** A creation that was abandoned leaves nothing behind: of this try, or whoever wrote it. */
     async remove(task: string, by?: string): Promise<void> {
       await requests.deleteOne({ _id: task, ...defined({ by }) });
     },

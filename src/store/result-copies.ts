@@ -9,7 +9,7 @@ export interface ResultCopy {
   /** Stored files. */
   readonly names: readonly string[];
   readonly tries: number;
-  /** `retry`: when it is tried again; `stored` and `gave_up`: when the files that are there are deleted. */
+  /** `retry`: when it is retried; `stored` and `gave_up`: when the files that are there are deleted. */
   readonly dueAt: number;
   readonly error?: string;
 }

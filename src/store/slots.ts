@@ -44,7 +44,7 @@ interface TicketDocument {
 export interface Ticket {
   readonly task: string;
   readonly round: number;
-  /** The task looks again by itself at this time; before it, it must be woken. */
+  /** The task checks again automatically at this time; before that it must be woken. */
   readonly looksAt: number;
 }
 
@@ -198,7 +198,7 @@ function ticketOperations(tickets: Collection<TicketDocument>, now: () => number
       return first === null ? undefined : toTicket(first);
     },
 
-    /** True: it was there; of several that take it away, one is told so. */
+    /** True: it was there; of several that remove it, only one gets true. */
     async removeTicket(task: string, queue: string): Promise<boolean> {
       return (await tickets.deleteOne({ _id: `${task}@${queue}` })).deletedCount === 1;
     },

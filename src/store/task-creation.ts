@@ -43,7 +43,7 @@ export function taskCreation(tasks: Collection<TaskDocument>) {
       await tasks.deleteOne({ _id: id, given_up: true });
     },
 
-    /** Continues the creation of a task that an earlier try left behind. False: it has started, or was given up. */
+    /** Continues the creation of a task that an earlier try left behind. False: it has started, or was abandoned. */
     async takeOver(id: string, unstarted: string): Promise<boolean> {
       const taken = await tasks.updateOne(
         { _id: id, unstarted: { $exists: true }, given_up: { $exists: false } },
@@ -54,7 +54,7 @@ export function taskCreation(tasks: Collection<TaskDocument>) {
 
     /**
      * The workflow's own: from now on nobody gives the task up but the workflow. Resolves with the task as it was
-     * before; undefined: it was given up, or has no projection.
+     * before; undefined: it was abandoned, or has no projection.
      */
     async claim(id: string, hold: bigint): Promise<Task | undefined> {
       const before = await tasks.findOneAndUpdate(
@@ -65,7 +65,7 @@ export function taskCreation(tasks: Collection<TaskDocument>) {
       return before === null ? undefined : toTask(before);
     },
 
-    /** Takes back the projection of a creation that an old workflow refused; a task that was sent stays. */
+    /** Removes the projection of a creation that an old workflow refused; a task that was sent stays. */
     async removeUnadmitted(id: string): Promise<void> {
       await tasks.deleteOne({ _id: id, status: 'pending' });
     },

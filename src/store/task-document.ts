@@ -31,7 +31,7 @@ export interface TaskDocument {
   readonly charge_estimated?: boolean;
   readonly attention?: AttentionReason;
   readonly unstarted?: string;
-  /** The creation was given up: its hold is voided, then this document is removed. No workflow claims it any more. */
+  /** The creation was abandoned: its hold is voided, then this document is removed. No workflow claims it any more. */
   readonly given_up?: true;
   /** The key, while the task is unfinished: counts against the key's `concurrent_tasks`. */
   readonly open_key?: string;

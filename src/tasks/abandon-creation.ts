@@ -23,7 +23,7 @@ export interface Creation {
 }
 
 /**
- * Takes back everything that the creation of a task has written. False: the task is no longer this try's, and nothing
+ * Undoes everything that the creation of a task has written. False: the task is no longer this try's, and nothing
  * was done. The projection is marked first and removed last, so that a crash in between leaves what the reconciler
  * finds; in between the hold is voided, so that neither its own late write nor a late start of the workflow counts.
  * Repeatable.

@@ -7,7 +7,7 @@ export interface AbandonmentsDeps {
 }
 
 /**
- * Creations that were to be given up while MongoDB did not answer: repeated until it does. After five minutes, and
+ * Creations that were to be abandoned while MongoDB did not answer: repeated until it does. After five minutes, and
  * beyond a thousand of them, the reconciler cleans up: it finds every creation two minutes after its beginning.
  */
 export interface Abandonments {

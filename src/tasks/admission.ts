@@ -49,9 +49,9 @@ const slowAfterMs = 60_000;
 
 /**
  * Projection and request, then the hold, then the workflow. Every step may be repeated, by this try or by another one
- * with the same task id, and every failure gives up what is there (`createAbandonCreation`). The projection comes first, because
- * it is what a reconciler finds if this process dies: no hold is taken without it. Throws GatewayError; then nothing
- * is left.
+ * with the same task id, and every failure abandons what is there (`createAbandonCreation`). The projection comes
+ * first, because it is what a reconciler finds if this process dies: no hold is taken without it. Throws GatewayError;
+ * then nothing is left.
  */
 export function createAdmit(deps: AdmissionDeps): Admit {
   return async (request) => {
@@ -188,7 +188,7 @@ function basisOf(text: string | undefined): PriceBasis | undefined {
   return text === undefined ? undefined : storedBasis.parse(JSON.parse(text));
 }
 
-/** Gives up what this try has written. True: the workflow has the task already, by an earlier try. */
+/** Abandons what this try has written. True: the workflow has the task already, by an earlier try. */
 async function isStartedAfterAbandoning(
   creation: Creation,
   request: AdmissionRequest,

@@ -50,7 +50,7 @@ export interface CreatedTask {
 
 export type CreateTask = (command: CreateTaskCommand) => Promise<CreatedTask>;
 
-/** Each round but the last found a task id that was given up in between. */
+/** Each round but the last found a task id that was abandoned in between. */
 const roundsMax = 5;
 
 /**
@@ -74,7 +74,7 @@ export function createTaskService(deps: CreateTaskDeps): CreateTask {
       if (created !== undefined) return created;
       if (ask !== undefined) await deps.repeats.forget(ask, claim.task);
     }
-    throw serviceUnavailable(`the creation was abandoned ${roundsMax} times in a row`);
+    throw serviceUnavailable(`the creation was abandoned ${roundsMax} times`);
   };
 }
 
@@ -84,7 +84,7 @@ interface Creation {
   readonly deps: CreateTaskDeps;
 }
 
-/** Undefined: the task id was given up. */
+/** Undefined: the task id was abandoned. */
 async function admitClaimed(
   claim: TaskClaim,
   { command, plan, deps }: Creation,

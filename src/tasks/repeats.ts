@@ -7,7 +7,7 @@ import type { RepeatClaim, RepeatName, RepeatRecord, RepeatStore } from '../stor
 
 export interface RepeatsDeps {
   readonly store: RepeatStore;
-  /** Whether the ledger says that what was made under this id was paid. */
+  /** Whether what was made under this id was paid, according to the ledger. */
   readonly isPaid: (made: string) => Promise<boolean>;
   /** Answers larger than this are not kept. */
   readonly keptBytesMax: number;
@@ -80,7 +80,7 @@ export interface Repeats {
   claimTask(ask: RepeatRequest, task: string): Promise<TaskClaim>;
   /** Whether an earlier request is known. */
   knows(ask: RepeatRequest): Promise<boolean>;
-  /** What was to be made under this id was given up: the key is free again. */
+  /** What was to be made under this id was abandoned: the key is free again. */
   forget(ask: RepeatRequest, made: string): Promise<void>;
 
   /** One of any number of simultaneous callers is first. Throws `idempotency_key_reused` for another request. */
@@ -95,7 +95,7 @@ const aliveMs = 60_000;
 const renewEveryMs = 15_000;
 const lookEveryMs = 200;
 
-/** Sees to it that a repeated request is one task, or one upstream call with one answer. */
+/** Ensures that a repeated request is one task, or one upstream call with one answer. */
 export function createRepeats(deps: RepeatsDeps): Repeats {
   const { store, now } = deps;
 
@@ -141,7 +141,7 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   }
 
   /**
-   * Only what says that it is a repeat looks for an earlier request: the same body twice, on purpose, is two. The
+   * Only a request that declares itself a repeat looks for an earlier one: the same body twice, on purpose, is two. The
    * first try does not wait for its record: a repeat comes seconds later, if at all.
    */
   async function recordRetry(fresh: RepeatClaim, retries: number): Promise<Recorded> {

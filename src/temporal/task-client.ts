@@ -17,10 +17,10 @@ import { wakeActivity } from './wake-activity.ts';
 import { cancelUpdate, operateUpdate } from '../../workflows/messages.ts';
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 
-/** All tries of a start together; whoever waits for the answer is told 503 then, and the creation is given up. */
+/** All tries of a start together; then whoever waits for the response gets a 503, and the creation is abandoned. */
 const startDeadlineMs = 8_000;
 const startRetryMs = 250;
-/** A cancellation asks the upstream, which may take its own time. */
+/** A cancellation asks the upstream, which may be slow. */
 const cancelDeadlineMs = 45_000;
 const callDeadlineMs = 5_000;
 
@@ -70,7 +70,7 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
     } as const satisfies WorkflowStartOptions;
   }
 
-  /** Runs a call under a deadline and turns what Temporal says into what a caller is told. */
+  /** Runs a call under a deadline and translates Temporal's errors into those for callers. */
   async function within<Result>(
     ms: number,
     call: () => Promise<Result>,

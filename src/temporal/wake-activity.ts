@@ -9,7 +9,7 @@ const wakeRetryMs = 1_500;
 
 /**
  * Ends the back-off of a task's activity: costs no history event. One that is with a worker is left alone, since a
- * reset would throw its answer away: it acts by itself soon, or goes into a back-off that the next try ends.
+ * reset would discard its result: it acts soon anyway, or goes into a back-off that the next try ends.
  */
 export async function wakeActivity(client: Client, task: string, activity: string): Promise<void> {
   const { namespace } = client.options;

@@ -325,7 +325,7 @@ describe('charged_is_succeeded', () => {
       'a settled task that never ended',
       't1',
       { status: 'running' },
-      't1 is settled, is running, and nothing looks after it',
+      't1 is settled, is running, and nothing is working on it',
     ],
   ])('%s', async (_name, task, fields, message) => {
     await tasks().updateOne({ _id: task }, { $set: fields });

@@ -72,7 +72,7 @@ const fields = z.object(shape).catchall(anyJson);
 export const imageGenerationBodySchema = fields;
 export const imageEditBodySchema = fields.extend({ image: references });
 
-/** What some upstream of ours knows beside these; each model takes its own part of them. */
+/** Further fields that some upstream knows; each model accepts its own part of them. */
 const passedOn = {
   style: word.optional(),
   background: word.optional(),
@@ -89,7 +89,7 @@ const passedOn = {
 
 const example = { model: 'image-model', prompt: 'A red cube', size: '1024x1024' };
 
-/** For the document: other fields go to upstreams too, but a client that misspells one is told so by its types. */
+/** For the document: other fields go to upstreams too, but a client's types reveal a misspelt one. */
 export const documentedGenerationBody = z
   .object({ ...shape, ...passedOn })
   .meta({ id: 'ImageGenerationRequest', examples: [example] });

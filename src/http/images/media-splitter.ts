@@ -42,7 +42,7 @@ export class MediaSplitter {
     this.options = options;
   }
 
-  /** Takes the next piece of the text. Throws GatewayError for a data URL that is not base64, or one too many. */
+  /** Reads the next piece of the text. Throws GatewayError for a data URL that is not base64, or one too many. */
   push(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length) {
@@ -50,7 +50,7 @@ export class MediaSplitter {
     }
   }
 
-  /** The file that a placeholder stands for. */
+  /** The file that a placeholder represents. */
   fileOf(value: unknown): UploadedFile | undefined {
     if (typeof value !== 'string' || !value.startsWith(this.token)) return undefined;
     return this.files[Number(value.slice(this.token.length))]?.file.uploaded('image');
@@ -163,7 +163,7 @@ export class MediaSplitter {
     this.files.at(-1)?.push(this.unescape(text, ended), ended);
   }
 
-  /** Many clients escape `/`, `+` or `=` in JSON. What is broken stays as it is, and is no base64. */
+  /** Many clients escape `/`, `+` or `=` in JSON. What is broken stays unchanged, and is not base64. */
   private unescape(text: Buffer, ended: boolean): string {
     const raw = this.escape + text.toString('latin1');
     this.escape = ended ? '' : (unfinishedEscape.exec(raw)?.[0] ?? '');

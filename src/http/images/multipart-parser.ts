@@ -19,7 +19,7 @@ const headEnd = Buffer.from('\r\n\r\n');
 
 /**
  * Parses multipart/form-data piece by piece (RFC 7578, RFC 2046): each part is announced to `onPart`, whose sink gets
- * its bytes as they come. Preamble and epilogue are skipped. Throws GatewayError for what is malformed.
+ * its bytes as they arrive. Preamble and epilogue are skipped. Throws GatewayError for what is malformed.
  */
 export class MultipartParser {
   private readonly delimiter: Buffer;

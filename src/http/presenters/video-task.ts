@@ -79,7 +79,7 @@ export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
 
 type ResultFields = Pick<PresentedTask, 'data' | 'video_url' | 'duration' | 'usage' | 'error'>;
 
-/** The poll writes the outcome before it is paid for: it shows only once the status says so. */
+/** The poll writes the outcome before it is paid for: it is visible only once the status is final. */
 function presentResult(task: Task, mediaUrl: MediaUrl): ResultFields {
   const { status, kind, outcome, error } = task;
   if (status === 'failed') return { data: [], error: presentFailure(error) };
@@ -114,7 +114,7 @@ function presentItem(item: ResultItem, linkOf: LinkOf): PresentedTask['data'][nu
   };
 }
 
-/** An upstream that tells one of the two counts means both: prompts of videos cost no tokens. */
+/** An upstream that reports one of the two counts means both: prompts of videos cost no tokens. */
 function presentUsage({ usage }: SettleFacts): NonNullable<PresentedTask['usage']> {
   const completion = usage?.completionTokens ?? usage?.totalTokens;
   const total = usage?.totalTokens ?? usage?.completionTokens;

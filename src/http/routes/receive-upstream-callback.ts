@@ -53,7 +53,7 @@ function toCallback(body: unknown, meta: RequestMeta): UpstreamCallback {
   return { raw, header: (name) => meta.header(name), body: parseJson(Buffer.from(raw).toString('utf8')) };
 }
 
-/** Undefined: it is no JSON. */
+/** Undefined: it is not JSON. */
 function parseJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);

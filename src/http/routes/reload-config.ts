@@ -4,7 +4,7 @@ import type { RouteDeps } from '../deps.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/** Absent where the configuration cannot be loaded again. */
+/** Absent where the configuration cannot be reloaded. */
 export function reloadConfig(reload: NonNullable<RouteDeps['reloadConfig']>): Route {
   return adminRoute({
     operationId: 'reloadConfig',

@@ -6,7 +6,7 @@ import type { TaskKind } from '../../domain/task.ts';
 import type { Task } from '../../domain/task-record.ts';
 import type { TaskStore } from '../../store/tasks.ts';
 
-/** An empty id in the path is a missing parameter; anything that is no id of ours is an unknown task. */
+/** An empty id in the path is a missing parameter; anything that is not one of our ids is an unknown task. */
 export const taskParams = z.object({ task_id: z.string().min(1) });
 
 /** The caller's own task; another account's is as unknown as one that never was. */

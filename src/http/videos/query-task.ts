@@ -22,7 +22,7 @@ const query = z.object({
   }),
 });
 
-/** What tells one kind's route from the other's. */
+/** What distinguishes one kind's route from the other's. */
 export interface TaskRoute extends Pick<Route, 'operationId' | 'summary' | 'tag' | 'paths'> {
   readonly kind: TaskKind;
 }

@@ -81,7 +81,7 @@ const metadataFields = z
   })
   .catchall(anyJson);
 
-/** The rest goes to the upstream as it came. */
+/** The rest goes to the upstream unchanged. */
 export const consumedMetadataNames: ReadonlySet<string> = new Set(Object.keys(metadataFields.shape));
 
 const metadata = z.preprocess((value, context) => {

@@ -123,7 +123,10 @@ function checkCallback(url: string, { checkCallbackUrl }: AddressChecks): void {
 
 const framesOfFirstAndLast = 2;
 
-/** Absent: `text_to_video` without media, else `reference`; two images are only start and end if the caller says so. */
+/**
+ * Absent: `text_to_video` without media, otherwise `reference`; two images are start and end only if the caller says
+ * so.
+ */
 function resolveInputType(asked: InputType | undefined, { images, videos, audios }: Media): InputType {
   const hasMedia = images.urls.length + videos.urls.length + audios.urls.length > 0;
   switch (asked) {

@@ -10,18 +10,18 @@ export interface ImageLeasesDeps extends ProcessLeaseDeps {
   readonly closeHold: CloseHold;
 }
 
-/** Sees to it that no hold of a synchronous image stays open: not when this process dies, nor when the ledger is away. */
+/** Ensures that no hold of a synchronous image stays open: not when this process dies, nor when the ledger is away. */
 export interface ImageLeases {
   /** An id for an image; costs nothing. */
   newImage(): string;
   /** To be awaited before the hold of an image; the caller then ends it in one of the two ways. */
   watch(image: string): Promise<WatchedImage>;
-  /** Removes the process's lease if nothing is open; else it runs out, and a reconciler closes what it stands for. */
+  /** Removes the process's lease if nothing is open; otherwise it expires, and a reconciler closes what it covers. */
   stop(): Promise<void>;
 }
 
 export interface WatchedImage {
-  /** To be asked once the hold is taken: false says that this took so long that a reconciler may have been here. */
+  /** To be asked once the hold is taken: false if that took so long that a reconciler may have intervened. */
   confirm(): Promise<boolean>;
   /** The images came and the ledger is away: whoever closes the hold charges this (micro-units). */
   owe(charge: bigint): Promise<void>;
@@ -72,7 +72,7 @@ export function createImageLeases(deps: ImageLeasesDeps): ImageLeases {
         abandoned.delete(image);
         end();
       } catch (error) {
-        // Tried again; what stands behind it does not wait for it.
+        // Retried; what is behind it does not wait for it.
         onError(error);
       }
     }

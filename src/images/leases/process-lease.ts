@@ -22,7 +22,7 @@ export interface ProcessLeaseDeps {
 }
 
 /**
- * The lease under which one process takes holds for images. However many images it renders, one document says that it
+ * The lease under which one process takes holds for images. However many images it renders, one document shows that it
  * lives; their ids begin with the lease's, and grow, so that a reconciler finds the holds of a dead process in the
  * ledger's index of keys.
  */
@@ -33,7 +33,7 @@ export interface ProcessLease {
   isValid(): boolean;
   /** To be awaited before the hold of an image: from now on, if the process dies, a reconciler closes that. */
   watch(image: string): Promise<void>;
-  /** To be asked once the hold is taken: false says that this took so long that a reconciler may have been here. */
+  /** To be asked once the hold is taken: false if that took so long that a reconciler may have intervened. */
   confirm(): Promise<boolean>;
   /** The image's hold is closed. */
   forget(image: string): void;

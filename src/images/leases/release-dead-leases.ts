@@ -53,7 +53,7 @@ export function createReleaseDeadLeases(deps: DeadLeaseDeps): () => Promise<numb
         count += await closeHolds(lease);
         await leases.remove(lease.id);
       } catch (err) {
-        // The others do not wait for it; the next run tries again.
+        // The others do not wait for it; the next run retries it.
         log.error({ err, process: lease.process }, 'the holds of a dead process could not be closed');
       }
     }

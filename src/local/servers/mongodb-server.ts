@@ -27,7 +27,7 @@ export type MongoOptions = LocalOptions & {
 export type MongoServer = ChildServer & { uri: string; kind: MongoProgram['kind'] };
 
 /**
- * Starts MongoDB on DATA_DIR/mongodb and waits until it takes writes. A mongod is a replica set of one, so that
+ * Starts MongoDB on DATA_DIR/mongodb and waits until it accepts writes. A mongod is a replica set of one, so that
  * majority concerns and retried writes are real; the stand-in is stand-alone.
  */
 export async function startMongoServer(options: MongoOptions): Promise<MongoServer> {
@@ -108,7 +108,7 @@ const notYetInitialized = 94;
 const invalidReplicaSetConfig = 93;
 const configSchema = z.object({ config: z.looseObject({ version: z.number() }) });
 
-/** Makes the set on the first start, and tells it its new address when the port has changed since. */
+/** Initiates the set on the first start, and gives it its new address when the port has changed since. */
 async function initiate(client: MongoClient, host: string): Promise<void> {
   const admin = client.db('admin');
   const members = [{ _id: 0, host }];

@@ -58,7 +58,7 @@ export async function resolveMongo(options: MongoResolveOptions): Promise<MongoP
   );
 }
 
-/** The sources that would work on this machine, as far as can be told without fetching anything. */
+/** The sources that would work on this machine, as far as is known without fetching anything. */
 export async function availableMongoSources(options: LocalOptions): Promise<MongoSource[]> {
   const [path, dataDir, download, java, maven, jars] = await Promise.all([
     findOnPath(['mongod'], options.environment),
@@ -132,7 +132,7 @@ async function checkedMongod(
     : { failure: `${path} does not run: ${reasonIn(result.output)}` };
 }
 
-/** In a child process, so that a download that hangs can be given up. */
+/** In a child process, so that a download that hangs can be abandoned. */
 const downloadScript = `
 const [, library, downloadDir] = process.argv;
 const { MongoBinary } = require(library);

@@ -8,7 +8,7 @@ import { z } from 'zod';
 export const processIdentitySchema = z.object({ pid: z.number().int().positive(), startedAt: z.string() });
 export type ProcessIdentity = z.infer<typeof processIdentitySchema>;
 
-/** Undefined if there is no such process. `startedAt` is empty where the system does not tell (Windows). */
+/** Undefined if there is no such process. `startedAt` is empty where the system does not report it (Windows). */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | undefined> {
   if (!isAlive(pid)) {
     return undefined;

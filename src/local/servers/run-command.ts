@@ -56,9 +56,9 @@ export function reasonIn(output: string): string {
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
-  const telling = lines.findLastIndex((line) => /error|fail|unable|cannot|could not/iu.test(line));
-  const reason = lines[telling] ?? lines.at(-1) ?? 'no output';
-  const announced = reason.endsWith(':') ? ` ${lines[telling + 1] ?? ''}` : '';
+  const at = lines.findLastIndex((line) => /error|fail|unable|cannot|could not/iu.test(line));
+  const reason = lines[at] ?? lines.at(-1) ?? 'no output';
+  const announced = reason.endsWith(':') ? ` ${lines[at + 1] ?? ''}` : '';
   return (reason + announced).slice(0, reasonCharactersMax);
 }
 

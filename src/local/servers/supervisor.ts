@@ -13,7 +13,7 @@ export interface Supervised {
   readonly pid: () => number | undefined;
 }
 
-/** Keeps a child running: one that dies is started again, on the same port and data, and the terminal says so. */
+/** Keeps a child running: one that dies is restarted on the same port and data, and the terminal reports it. */
 export function supervise(first: ChildServer, start: () => Promise<ChildServer>, report: Report): Supervised {
   let current: ChildServer | undefined = first;
   let stopping = false;

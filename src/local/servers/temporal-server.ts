@@ -70,7 +70,7 @@ export async function startTemporalServer(options: TemporalOptions): Promise<Tem
 }
 
 /**
- * The switches that take terminate, reset and start away from the user interface (TEMPORAL_WORKFLOW_TERMINATE_…)
+ * The switches that remove terminate, reset and start from the Temporal UI (TEMPORAL_WORKFLOW_TERMINATE_…)
  * are read by the stand-alone UI server only: the one inside the dev server ignores them (tried on 1.9.1), so the
  * local mode's interface has all buttons.
  */

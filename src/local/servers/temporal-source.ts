@@ -53,7 +53,7 @@ export async function resolveTemporal(
   );
 }
 
-/** The sources that would work on this machine, as far as can be told without fetching anything. */
+/** The sources that would work on this machine, as far as is known without fetching anything. */
 export async function availableTemporalSources(options: LocalOptions): Promise<TemporalSource[]> {
   const [path, dataDir, download, pip] = await Promise.all([
     findOnPath(['temporal'], options.environment),
@@ -105,7 +105,7 @@ async function checked(path: string, options: LocalOptions): Promise<Attempt> {
   return result.ok ? { path } : { failure: `${path} does not run: ${reasonIn(result.output)}` };
 }
 
-/** Downloads in a child process: it can be given up, and it leaves the SDK's runtime in ours untouched. */
+/** Downloads in a child process: it can be abandoned, and it leaves the SDK's runtime in ours untouched. */
 const downloadScript = `
 const [, testing, downloadDir] = process.argv;
 const { TestWorkflowEnvironment } = require(testing);

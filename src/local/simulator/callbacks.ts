@@ -16,7 +16,7 @@ export interface Delivery {
   readonly failing: boolean;
 }
 
-/** Posts callbacks: acknowledged with 2xx within 5 s or sent again, three times. */
+/** Posts callbacks: acknowledged with 2xx within 5 s, otherwise retried three times. */
 export class CallbackSender {
   readonly #statistics: Statistics;
   readonly #report: (message: string) => void;
@@ -34,7 +34,7 @@ export class CallbackSender {
     this.#report = report;
   }
 
-  /** Resolves when the callback was acknowledged or given up. */
+  /** Resolves when the callback was acknowledged or abandoned. */
   async deliver(delivery: Delivery): Promise<void> {
     for (let attempt = 1; attempt <= attemptsMax && !this.#closed; attempt += 1) {
       if (await this.#limited(() => this.#post(delivery))) {
@@ -44,7 +44,7 @@ export class CallbackSender {
       if (attempt < attemptsMax) await sleep(firstRetryMs * 2 ** (attempt - 1), undefined, { ref: false });
     }
     this.#statistics.countCallback('failed');
-    this.#report(`callback given up after ${attemptsMax} attempts`);
+    this.#report(`callback abandoned after ${attemptsMax} attempts`);
   }
 
   /** One exchange without a second try; resolves with the JSON of a 200, else with undefined. */

@@ -6,7 +6,7 @@ interface Entry {
   readonly run: () => void;
 }
 
-/** Longest sleep between looks at the clock: an injected clock may jump without telling. */
+/** Longest sleep between looks at the clock: an injected clock may jump without notice. */
 const lookEveryMsMax = 1000;
 
 /** The simulator's time: it can be put forward, and runs what became due. One timer, whatever the number of entries. */

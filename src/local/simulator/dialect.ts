@@ -12,7 +12,7 @@ export interface Dialect {
 
 export type CreateDialect = (world: World) => Dialect;
 
-/** One request that a route accepted; `id` is what stands for `:id` in the route, '' where it has none. */
+/** One request that a route accepted; `id` is the value of `:id` in the route, '' where it has none. */
 export interface Call {
   readonly request: WireRequest;
   readonly id: string;

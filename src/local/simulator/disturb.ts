@@ -106,7 +106,7 @@ function withRetryAfter(reply: Reply, value: string | undefined): Reply {
   return { ...reply, headers: { ...reply.headers, 'retry-after': value } };
 }
 
-/** What an edge proxy in front of the provider says; it knows nothing of the provider's error body. */
+/** What an edge proxy in front of the provider says; it does not know the provider's error body. */
 function htmlError(status: 502 | 504): Reply {
   return bytes(status, htmlBody(status), { 'content-type': 'text/html', server: 'nginx' });
 }

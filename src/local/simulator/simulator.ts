@@ -50,7 +50,7 @@ const tasksMaxDefault = 100_000;
 const bodyBytesMax = 96 * 1024 * 1024;
 const keepAliveTimeoutMs = 60_000;
 
-/** An HTTP server that answers as the providers do (providers.md), and as badly as it is told to. */
+/** An HTTP server that answers as the providers do (providers.md), with the faults that are requested. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const report = options.report ?? (() => undefined);
   const statistics = new Statistics();
@@ -172,7 +172,7 @@ async function route(
     return await dialect.handle(below(dialect.prefix));
   } catch (error) {
     if (!(error instanceof UnknownFault)) throw error;
-    // A misspelt fault is told to whoever wrote it.
+    // A misspelt fault is reported to whoever wrote it.
     return json(400, {
       error: { code: 'SimulatorUnknownFault', message: error.message, param: '', type: 'BadRequest' },
     });

@@ -73,7 +73,7 @@ export class StateFile {
   }
 }
 
-/** A line that was cut short by a crash is no line. */
+/** A line that was cut short by a crash does not count. */
 function parseLine(text: string): StateLine[] {
   if (text === '') return [];
   try {

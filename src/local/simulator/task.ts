@@ -63,7 +63,7 @@ function disturbedMoment(task: Task<unknown>, faults: FaultSet, now: number): Mo
   return { phase: 'queued', since: task.createdAt };
 }
 
-/** When the phase changes next, as a caller with a callback is told; undefined once it is final. */
+/** When the phase changes next, as a caller with a callback learns it; undefined once it is final. */
 export function nextChangeAt(task: Task<unknown>, now: number): number | undefined {
   const moment = momentOf(task, now);
   if (isFinal(moment.phase)) return undefined;

@@ -55,7 +55,7 @@ export function readArkJob(json: unknown): ArkJob | undefined {
 
 const listSchema = z.object({ total: optionalNumber, items: z.array(z.unknown()) });
 
-/** The jobs of a list page that can be read; undefined: it is no list. */
+/** The jobs of a list page that can be read; undefined: it is not a list. */
 export function readArkJobs(json: unknown): { jobs: ArkJob[]; items: number } | undefined {
   const page = listSchema.safeParse(json).data;
   if (page === undefined) return undefined;
@@ -148,12 +148,12 @@ function resultItem(job: ArkJob): ResultItem | undefined {
 
 function facts(job: ArkJob): SettleFacts {
   const { completion_tokens: completionTokens, total_tokens: totalTokens } = job.usage ?? {};
-  const told = completionTokens !== undefined || totalTokens !== undefined;
+  const reported = completionTokens !== undefined || totalTokens !== undefined;
   const seconds =
     job.duration ??
     (job.frames === undefined ? undefined : job.frames / (job.framespersecond ?? seedanceFramesPerSecond));
   return defined({
-    usage: told ? defined({ completionTokens, totalTokens }) : undefined,
+    usage: reported ? defined({ completionTokens, totalTokens }) : undefined,
     durationSeconds: seconds,
     resolution: job.resolution,
     ratio: job.ratio,

@@ -57,7 +57,7 @@ export function imageLinks({ output }: DashscopeJob): string[] {
 
 const linkLifetimeSeconds = 24 * 3600;
 
-/** Links live a day from the job's end, which is told in China's time without a zone. */
+/** Links live a day from the job's end, which is reported in China's time without a zone. */
 export function linkExpiry(endTime: string | undefined): number | undefined {
   const match = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})/.exec(endTime ?? '');
   if (match === null) return undefined;

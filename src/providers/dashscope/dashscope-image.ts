@@ -126,7 +126,7 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
       parameters: {
         ...pick(request.extra, [...parameterFields, 'negative_prompt']),
         ...sizeField(request.size),
-        // Always: some models make four images unless told otherwise.
+        // Always: some models generate four images by default.
         n: request.n,
       },
     },
@@ -157,7 +157,7 @@ function buildTask(request: ImageRequest, model: string): OutgoingObject {
   };
 }
 
-/** Links live a day; an answer at once tells no end, but when it was sent. */
+/** Links live a day; a synchronous answer reports no end, but when it was sent. */
 function dayAfter(date: string | undefined): number | undefined {
   const at = Date.parse(date ?? '');
   return Number.isNaN(at) ? undefined : at / 1000 + 24 * 3600;

@@ -9,9 +9,9 @@ import { signedUrlExpiry } from '../shared/http-outcome.ts';
 import type { OperationStatus, PossibleOutput, RequestIssue, VideoProvider } from '../provider.ts';
 
 /**
- * Wan and HappyHorse videos. Not covered: the editing models, continuation, templates, voices, documents and web pages as
- * references. The upstream knows no draft mode, no
- * last frame, no callback, and no list that a lost job could be found in.
+ * Wan and HappyHorse videos. Not covered: the editing models, continuation, templates, voices, documents and web pages
+ * as references. The upstream knows no draft mode, no last frame, no callback, and no list that a lost job could be
+ * found in.
  */
 export const dashscopeVideo: VideoProvider = {
   cancelUntil: 'queued',
@@ -26,7 +26,7 @@ export const dashscopeVideo: VideoProvider = {
   renders,
 };
 
-/** Source: the vendor's parameter tables; the older models render 720p unless told otherwise, the newer ones 1080p. */
+/** Source: the vendor's parameter tables; the older models render 720p by default, the newer ones 1080p. */
 function renders({ resolution, duration }: VideoRequest): PossibleOutput {
   return defined({
     resolutions: resolution === undefined ? ['720p', '1080p'] : undefined,

@@ -105,10 +105,10 @@ export function readGatewayStatus(json: unknown, traceId: string): OperationStat
 
 /** A gateway with our interface says the class itself. */
 function readFailure(json: unknown, refusal: Refusal): Failure {
-  const told = failureClasses.find((name) => name === textAt(json, ['error.class']));
-  if (told === undefined) return jobFailure(gatewayFailures, refusal);
+  const reported = failureClasses.find((name) => name === textAt(json, ['error.class']));
+  if (reported === undefined) return jobFailure(gatewayFailures, refusal);
   return defined({
-    class: told,
+    class: reported,
     field: textAt(json, ['error.field']),
     input: moderatedInputs.find((name) => name === textAt(json, ['error.input'])),
   });
@@ -144,10 +144,10 @@ export function readGatewayFacts(json: unknown): SettleFacts {
   const completionTokens = numberAt(usage, ['completion_tokens']);
   const totalTokens = numberAt(usage, ['total_tokens']);
   // Zero where nobody counted.
-  const told = (completionTokens ?? 0) > 0 || (totalTokens ?? 0) > 0;
+  const reported = (completionTokens ?? 0) > 0 || (totalTokens ?? 0) > 0;
   const duration = numberAt(json, durationPlaces);
   return defined({
-    usage: told ? defined({ completionTokens, totalTokens }) : undefined,
+    usage: reported ? defined({ completionTokens, totalTokens }) : undefined,
     durationSeconds: duration !== undefined && duration > 0 ? duration : undefined,
     resolution: textAt(json, resolutionPlaces),
     ratio: textAt(json, ratioPlaces),

@@ -92,13 +92,13 @@ function readLegacyJob(value: unknown): KlingJob | undefined {
   });
 }
 
-/** An array, or one job where an array is expected; what is no job is left out. */
+/** An array, or one job where an array is expected; what is not a job is left out. */
 export function readKlingJobs(data: unknown): KlingJob[] {
   const entries: readonly unknown[] = Array.isArray(data) ? data : [data];
   return entries.map(readKlingJob).filter((job) => job !== undefined);
 }
 
-/** A charge in one unit; one that is paid partly in units and partly in cash is no single amount. */
+/** A charge in one unit; one that is paid partly in units and partly in cash is not a single amount. */
 function costOf(billing: readonly z.infer<typeof billingSchema>[]): Cost | undefined {
   const charges = billing.flatMap(({ charge_type, package_type, amount: charged, currency }) => {
     if (charged === undefined) return [];
@@ -128,7 +128,7 @@ function addDecimals(one: string, other: string): string {
 
 const recordLifeSeconds = 30 * 24 * 3600;
 
-/** Undefined: the job says that it succeeded, and holds no file. */
+/** Undefined: the job reports success, but holds no file. */
 export function klingStatus(job: KlingJob): OperationStatus | undefined {
   switch (job.status ?? '') {
     case 'submitted':

@@ -2,7 +2,7 @@ import type { FailureTable } from '../shared/failure-table.ts';
 
 /**
  * Codes of refusals, and the words of failed jobs, which carry no code. Source: the vendor's table of error codes,
- * 2026-09. One status stands for several things: 429 is the pace, the parallel jobs, and the balance.
+ * 2026-09. One status covers several things: 429 is the pace, the parallel jobs, and the balance.
  */
 export const klingFailures: FailureTable = [
   // The key, the balance, the pack, the rights, the list of addresses, the model: another channel may do better.
@@ -13,7 +13,7 @@ export const klingFailures: FailureTable = [
   { code: /^130[23]$/, outcome: 'throttled', class: 'capacity' },
   { code: /^5001$/, outcome: 'throttled', class: 'capacity' },
   { code: /^500[02]$/, class: 'internal' },
-  // What was rendered did not pass: the job says so in words only, which are not documented.
+  // What was rendered did not pass: the job reports it in words only, which are not documented.
   {
     code: /^failed$/,
     words: /risk control|sensitive|moderat|violat|content (?:security|policy)/i,

@@ -10,7 +10,7 @@ export interface KlingModel {
   readonly sound: 'never' | 'choice' | 'always';
   /** Sound is sold at 1080p only. */
   readonly soundNeeds1080p: boolean;
-  /** The model cuts between shots unless it is told not to. */
+  /** The model cuts between shots unless the request forbids it. */
   readonly multiShot: boolean;
   readonly promptCharactersMax: number;
 }

@@ -48,7 +48,7 @@ export function readMinimaxJobs(value: unknown): MinimaxJob[] {
   return (listSchema.safeParse(value).data?.items ?? []).flatMap((item) => readMinimaxJob(item) ?? []);
 }
 
-/** Undefined: the job says that it succeeded, and holds no file. */
+/** Undefined: the job reports success, but holds no file. */
 export function minimaxStatus(job: MinimaxJob): OperationStatus | undefined {
   switch ((job.status ?? '').toLowerCase()) {
     case 'queued':
@@ -79,7 +79,7 @@ function succeeded({ content, usage, resolution, ratio, duration }: MinimaxJob):
   const url = content?.url;
   if (url === undefined) return undefined;
   const { total_tokens: totalTokens, completion_tokens: completionTokens } = usage ?? {};
-  const told = totalTokens !== undefined || completionTokens !== undefined;
+  const reported = totalTokens !== undefined || completionTokens !== undefined;
   return {
     state: 'succeeded',
     items: [defined({ url, expiresAt: signedUrlExpiry(url) })],
@@ -87,7 +87,7 @@ function succeeded({ content, usage, resolution, ratio, duration }: MinimaxJob):
       durationSeconds: usage?.output_seconds ?? duration,
       resolution: resolution?.toLowerCase(),
       ratio,
-      usage: told ? defined({ totalTokens, completionTokens }) : undefined,
+      usage: reported ? defined({ totalTokens, completionTokens }) : undefined,
     }),
   };
 }

@@ -58,7 +58,7 @@ function checkReferences(request: VideoRequest): RequestIssue | undefined {
     : undefined;
 }
 
-/** Images that each kind of model needs, and takes at most. */
+/** How many images each kind of model needs, and accepts at most. */
 const imageCounts = {
   all: [0, 2],
   text: [0, 0],
@@ -78,7 +78,7 @@ function checkFrames(
   const most = inputs === 'frames' && inputType !== 'first_last_frame' ? 1 : max;
   if (images.length < min) return issue('images', 'The model needs an image.');
   if (images.length > most) {
-    const message = most === 0 ? 'The model takes text only.' : 'The model accepts one image.';
+    const message = most === 0 ? 'The model accepts text only.' : 'The model accepts one image.';
     return issue('images', inputs === 'frames' ? 'Two images must be a first and a last frame.' : message);
   }
   return images.length === 0 && prompt.trim() === ''

@@ -53,7 +53,7 @@ export const minimaxVideo: VideoProvider = {
 function renders({ resolution, duration }: VideoRequest, name: string): PossibleOutput {
   const { version, resolutions, seconds } = minimaxModel(name);
   const [usual = ''] = resolutions;
-  // v2 is always told; what v1 renders unasked is the vendor's choice.
+  // v2 always gets it; what v1 renders by default is the vendor's choice.
   const open = version === 2 ? [usual] : resolutions;
   const lengths = version === 2 ? [5] : seconds;
   return defined({
@@ -79,7 +79,7 @@ async function status({ id }: Operation, context: ProviderContext): Promise<Oper
   const { answer, refusal } = asked;
   if (!isSuccess(answer) || refusal !== undefined) throw jobError(asked);
   const job = readMinimaxJob(answer.json);
-  if (job === undefined) throw unreadableError(answer, 'it is no job');
+  if (job === undefined) throw unreadableError(answer, 'it is not a job');
   const read = minimaxStatus(job);
   if (read === undefined) throw unreadableError(answer, 'the job succeeded and has no file');
   return read;
@@ -138,7 +138,7 @@ async function plainStatus({ id }: Operation, context: ProviderContext): Promise
   const word = job?.status?.toLowerCase();
   if (word === 'fail' || word === 'failed') return failed(refusal?.code ?? 'failed', refusal?.message);
   if (!isSuccess(answer) || refusal !== undefined) throw jobError(asked);
-  if (job === undefined) throw unreadableError(answer, 'it is no job');
+  if (job === undefined) throw unreadableError(answer, 'it is not a job');
   if (word === 'preparing' || word === 'queueing') return { state: 'pending', phase: 'submitted' };
   if (word !== 'success') return { state: 'pending', phase: 'running' };
   if (job.file_id === undefined) throw unreadableError(answer, 'the job succeeded and has no file');

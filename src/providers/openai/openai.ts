@@ -84,7 +84,7 @@ function familyOf(model: string): ImageFamily {
   return families.find(([pattern]) => pattern.test(model))?.[1] ?? current;
 }
 
-/** An image makes it an edit, whichever route the caller took: generation takes none. */
+/** An image makes it an edit, whichever route the caller took: generation accepts none. */
 function isEdit(request: ImageRequest): boolean {
   return request.images.length > 0;
 }

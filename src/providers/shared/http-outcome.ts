@@ -10,9 +10,9 @@ import type { HttpResponse, ProviderContext, UpstreamOutcome } from '../provider
 /** What every adapter needs to turn an HTTP answer into our words. Knows no vendor. */
 
 /**
- * The error for an answer that is no success. An upstream that explains itself in its own format has read the request
- * and not accepted it; a page of an edge proxy says nothing about what happened behind it. A 5xx stays what its status
- * says, whatever code it carries: the job may exist.
+ * The error for a response that is not a success. An upstream that explains itself in its own format has read the
+ * request and not accepted it; a page of an edge proxy says nothing about what happened behind it. A 5xx stays what its
+ * status says, whatever code it carries: the job may exist.
  */
 export function refusalError(
   answer: HttpResponse,

@@ -96,7 +96,7 @@ async function encodeForm(request: ImageRequest, fields: JsonObject): Promise<Fo
   return form;
 }
 
-/** An address stays text: adapters whose upstream takes none leave `url` out of `imageForms`. */
+/** An address stays text: adapters whose upstream accepts none leave `url` out of `imageForms`. */
 async function appendImage(
   form: FormData,
   name: string,
@@ -142,7 +142,7 @@ function readImages(
     throw noImagesError(answer, rules.failures, [...entries.map((entry) => entry?.error), refusal]);
   const { usage } = usageSchema.safeParse(answer.json).data ?? {};
   const { output_tokens: completionTokens, total_tokens: totalTokens } = usage ?? {};
-  const told = completionTokens !== undefined || totalTokens !== undefined;
+  const reported = completionTokens !== undefined || totalTokens !== undefined;
   const extra = readExtra(answer.json);
   const size = entries.find((entry) => entry?.size !== undefined)?.size ?? textOf(extra['size']);
   return {
@@ -150,7 +150,7 @@ function readImages(
     facts: defined({
       images: images.length,
       size,
-      usage: told ? defined({ completionTokens, totalTokens }) : undefined,
+      usage: reported ? defined({ completionTokens, totalTokens }) : undefined,
     }),
     extra,
   };

@@ -45,7 +45,7 @@ export class LargeText {
 export interface LargeJsonReader {
   /** Keeps references into the chunk: it must not be written to any more. */
   push(chunk: Uint8Array): void;
-  /** The value, with LargeText in the place of long strings; undefined: it is no JSON. */
+  /** The value, with LargeText in the place of long strings; undefined: it is not JSON. */
   finish(): unknown;
 }
 

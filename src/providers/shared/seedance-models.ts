@@ -11,7 +11,9 @@ export interface SeedanceFamily {
   readonly referenceSeconds: number;
   /** Audio is taken without an image or a video beside it. */
   readonly audioAlone: boolean;
-  /** With frames, and where a video is edited or extended, the picture keeps the shape of its input: `adaptive` only. */
+  /**
+   * With frames, and where a video is edited or extended, the picture keeps the shape of its input: `adaptive` only.
+   */
   readonly keepsShape: boolean;
   /** Reference images are not taken at these resolutions. */
   readonly referencesExclude: readonly string[];
@@ -19,7 +21,7 @@ export interface SeedanceFamily {
   readonly draft: boolean;
   readonly tools: boolean;
   readonly flex: boolean;
-  /** Takes `frames` in place of `duration`. */
+  /** Accepts `frames` in place of `duration`. */
   readonly frameCount: boolean;
 }
 

@@ -112,7 +112,7 @@ function checkFeatures(fields: Fields, model: ArkModel, media: Media): void {
   if (model.guessesTask) checkGuess(fields, media);
 }
 
-/** 2.5 takes a reference video for one to edit or to extend, unless it is told otherwise (providers.md 1.3). */
+/** 2.5 takes a reference video for one to edit or to extend, unless the request says otherwise (providers.md 1.3). */
 function checkGuess({ ratio, duration, omni_reference_task_type: task }: Fields, media: Media): void {
   const hasVideo = media.videos.length > 0 && task !== 'reference';
   if (ratio !== undefined && ratio !== 'adaptive' && (hasVideo || media.mode === 'frames')) {

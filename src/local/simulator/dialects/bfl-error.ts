@@ -39,7 +39,7 @@ export const bflProblems: Readonly<Record<Problem, BflError>> = {
   'not-found': noSuchBflRoute,
   'rate-limited': new BflError(429, { error: 'rate_limit_exceeded', retry_after: 5 }),
   'quota-exhausted': new BflError(402, { detail: 'Insufficient credits. Please add credits to continue.' }),
-  // Moderation is told by the job; that a create may be refused for it, too, is a guess.
+  // The job reports moderation; that a create may be refused for it, too, is a guess.
   moderated: new BflError(400, {
     error: 'request_moderated',
     message: 'Request Moderated',

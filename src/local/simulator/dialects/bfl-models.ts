@@ -22,7 +22,7 @@ export type BflDetail = z.infer<typeof bflDetail>;
 
 /** FLUX.2 and older (providers.md 13.1). */
 export interface BflImageModel {
-  /** Pixels of a free size; undefined: the model is told a ratio. */
+  /** Pixels of a free size; undefined: the model accepts a ratio. */
   readonly side: { readonly min: number; readonly max: number; readonly step: number } | undefined;
   readonly pixelsMax: number;
   /** Input images, `input_image` and `input_image_2` and so on. */
@@ -66,7 +66,7 @@ export const bflImageModels: ReadonlyMap<string, BflImageModel> = new Map([
   ['flux-kontext-max', { ...kontext, price: [800, 0] }],
   ['flux-pro-1.1', flux1],
   ['flux-pro-1.1-ultra', { ...kontext, inputsMax: 0, price: [600, 0] }],
-  // Prices of these two are not told.
+  // Prices of these two are not documented.
   ['flux-pro-1.0-fill', { ...flux1, side: undefined, needsImage: true, price: [500, 0] }],
   ['flux-dev', { ...flux1, price: [250, 0] }],
 ]);

@@ -69,7 +69,7 @@ export function presentBfl(task: BflTask, world: World): Record<string, unknown>
     result: moment.phase === 'succeeded' ? resultOf(task, world, moment, faults) : null,
     progress: null,
     details: failure(task, moment.phase, isOther),
-    // Of a job whose price was told by the create it may be absent here.
+    // For a job whose price the create reported it may be absent here.
     ...(moment.phase !== 'succeeded' || faults.has('missing-usage') || (isOther && !task.detail.pricedLater)
       ? {}
       : { cost }),

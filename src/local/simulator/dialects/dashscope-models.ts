@@ -13,7 +13,7 @@ export interface DashScopeModel {
   readonly durations: readonly number[];
   readonly imagesMax: number;
   readonly defaultSize: string;
-  /** Newer models tell more in `usage`. */
+  /** Newer models report more in `usage`. */
   readonly fullUsage: boolean;
 }
 

@@ -6,7 +6,7 @@ import { DashScopeError, dashScopeProblems, invalidParameter } from './dashscope
 import { findDashScopeModel, services, videoRatios, videoSize } from './dashscope-models.ts';
 import type { DashScopeModel } from './dashscope-models.ts';
 
-/** What a task renders; `refusal` is a parameter mistake, told only when the task is polled. */
+/** What a task renders; `refusal` is a parameter mistake, reported only when the task is polled. */
 export const dashScopeDetail = z.object({
   kind: z.enum(['video', 'image']),
   /** Results in chat form. */

@@ -95,7 +95,7 @@ function submit(desk: DashScopeDesk, { request }: Call, service: string): Promis
   });
 }
 
-/** Without a task there is nothing to poll: a mistake is told in the answer itself. */
+/** Without a task there is nothing to poll: the response itself reports a mistake. */
 async function answerAtOnce(desk: DashScopeDesk, task: DashScopeTask, faults: FaultSet): Promise<Reply> {
   const { world } = desk;
   if (task.detail.refusal !== undefined) throw invalidParameter(task.detail.refusal);

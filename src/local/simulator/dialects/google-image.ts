@@ -48,7 +48,7 @@ const bodySchema = z.strictObject({
 });
 type Body = z.infer<typeof bodySchema>;
 
-/** Words in which a blocked prompt is told: with status 200, and without candidates. */
+/** Words in which a blocked prompt is reported: with status 200, and without candidates. */
 export class BlockedPrompt extends WireError {
   reply(): Reply {
     return answer({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: usage(0) }, '');
@@ -92,7 +92,7 @@ function candidates(
   const { imageSize: size = '1K', aspectRatio = '1:1' } = imageConfig;
   const reason = withoutImage(faults);
   if (reason !== undefined)
-    return { candidates: [{ content: {}, finishReason: reason }], ...told(0, faults) };
+    return { candidates: [{ content: {}, finishReason: reason }], ...reportedUsage(0, faults) };
   const words = { text: 'Here is your image.' };
   const picture = (tint: number) => ({
     inlineData: {
@@ -116,7 +116,7 @@ function candidates(
   const tokens = isDrawn ? (size === '4K' ? 2000 : 1120) : 0;
   return {
     candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }],
-    ...told(tokens, faults),
+    ...reportedUsage(tokens, faults),
   };
 }
 
@@ -127,7 +127,7 @@ function withoutImage(faults: FaultSet): string | undefined {
   return faults.has('item-error') ? 'NO_IMAGE' : undefined;
 }
 
-function told(tokens: number, faults: FaultSet): object {
+function reportedUsage(tokens: number, faults: FaultSet): object {
   return faults.has('missing-usage')
     ? {}
     : { usageMetadata: usage(Math.round(tokens * faults.usageFactor())) };

@@ -9,7 +9,7 @@ export const googleDetail = z.object({
   height: z.number(),
   seconds: z.number(),
   samples: z.number(),
-  /** Tokens of input and of output; Veo tells none. */
+  /** Tokens of input and of output; Veo reports none. */
   tokens: z.tuple([z.number(), z.number()]).optional(),
   /** A link, the bytes, or a bucket of the caller. */
   delivery: z.enum(['uri', 'inline', 'bucket']),

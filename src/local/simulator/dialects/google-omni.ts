@@ -125,8 +125,8 @@ function failureOf(
 }
 
 function usageOf({ detail }: GoogleTask, faults: FaultSet): object {
-  const [input, told] = detail.tokens ?? [0, 0];
-  const output = Math.round(told * faults.usageFactor());
+  const [input, reported] = detail.tokens ?? [0, 0];
+  const output = Math.round(reported * faults.usageFactor());
   return {
     total_input_tokens: input,
     total_output_tokens: output,

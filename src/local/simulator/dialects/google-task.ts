@@ -46,7 +46,7 @@ export function fileUri({ id }: GoogleTask, world: World): string {
   return `${world.parts.origin}${filesPath}/${id}:download?alt=media`;
 }
 
-/** The file itself stands elsewhere: one redirect leads to it. Who may not read a file is told no more than that. */
+/** The file itself stands elsewhere: one redirect leads to it. Who may not read a file learns no more than that. */
 export function download(desk: GoogleDesk, call: Call): Promise<Reply> {
   const { world } = desk;
   const id = call.id.replace(/:download$/, '');

@@ -85,7 +85,7 @@ function keyOf(request: WireRequest, world: World): string | undefined {
   return key;
 }
 
-/** Only an end is told. What stands in an event beside its type is not verified. */
+/** Only an end is reported. What stands in an event beside its type is not verified. */
 function event(task: GoogleTask, now: number): unknown {
   const { phase } = momentOf(task, now);
   if (!isFinal(phase)) return undefined;

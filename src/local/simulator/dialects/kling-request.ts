@@ -141,7 +141,7 @@ function findSettingMistake(
   const isShort = name.startsWith('kling-2.') && !faults.has('docs-shape');
   const sold = isShort ? duration === 5 || duration === 10 : duration >= min && duration <= max;
   if (!sold) return `duration is not supported: ${duration}`;
-  if (audio !== undefined && model.sound === 'always') return 'the model takes no audio field';
+  if (audio !== undefined && model.sound === 'always') return 'the model does not accept an audio field';
   if (audio === 'native' && (model.sound === 'never' || (name === 'kling-2.6' && resolution !== '1080p')))
     return 'native audio is not supported';
   if (ratio !== undefined && path === 'image-to-video') return 'aspect_ratio is not supported';

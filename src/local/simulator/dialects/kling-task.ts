@@ -60,19 +60,19 @@ function presentNew(task: KlingTask, world: World): Record<string, unknown> {
   if (phase === 'failed') return { ...base, outputs: [] };
   if (phase !== 'succeeded') return base;
   const faults = FaultSet.of(task.faults);
-  const told = !faults.has('missing-usage');
+  const reported = !faults.has('missing-usage');
   const outputs = files(task, world, since).map((url) => ({
     type: 'video',
     id: randomUUID(),
     url,
     watermark_url: '',
-    ...(told ? { duration: fileSeconds(task) } : {}),
+    ...(reported ? { duration: fileSeconds(task) } : {}),
   }));
   const amount = ((task.detail.charge * faults.usageFactor()) / 100).toFixed(2);
   return {
     ...base,
     outputs,
-    ...(told ? { billing: [{ charge_type: 'unit', package_type: 'video', amount }] } : {}),
+    ...(reported ? { billing: [{ charge_type: 'unit', package_type: 'video', amount }] } : {}),
   };
 }
 
@@ -87,7 +87,7 @@ function presentLegacy(task: KlingTask, world: World): Record<string, unknown> {
   };
   if (phase !== 'succeeded') return base;
   const faults = FaultSet.of(task.faults);
-  const told = !faults.has('missing-usage');
+  const reported = !faults.has('missing-usage');
   const units = (task.detail.charge * faults.usageFactor()) / 100;
   const urls = files(task, world, since);
   const images = urls.map((url, index) => ({ index, url, watermark_url: '' }));
@@ -95,12 +95,12 @@ function presentLegacy(task: KlingTask, world: World): Record<string, unknown> {
     id: randomUUID(),
     url,
     watermark_url: '',
-    ...(told ? { duration: fileSeconds(task) } : {}),
+    ...(reported ? { duration: fileSeconds(task) } : {}),
   }));
   return {
     ...base,
     task_result: task.detail.kind === 'video' ? { videos } : { images },
-    ...(told
+    ...(reported
       ? {
           final_unit_deduction: String(units),
           final_balance_deduction: { quota: '0', list_price: '0' },

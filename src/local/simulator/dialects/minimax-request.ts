@@ -91,8 +91,8 @@ export function settleMiniMax(body: MiniMaxBody, name: string, faults: FaultSet)
   if (mistake !== undefined) throw invalidParams(mistake);
   const { resolution, duration } = body;
   const isOpen = uses.frames > 0 || body.ratio === undefined || body.ratio === 'adaptive';
-  const told = ratios.find((known) => known === faults.text('ratio'));
-  const ratio = isOpen ? (told ?? chosenRatio) : (body.ratio ?? chosenRatio);
+  const reported = ratios.find((known) => known === faults.text('ratio'));
+  const ratio = isOpen ? (reported ?? chosenRatio) : (body.ratio ?? chosenRatio);
   const [width, height] = miniMaxSize(resolution, ratio);
   return {
     resolution,

@@ -89,7 +89,7 @@ function query(desk: HailuoDesk, { request }: Call): Promise<Reply> {
       found(task) {
         const { phase } = momentOf(task, desk.world.now());
         const { fileId, width, height } = task.detail;
-        // Before the queue, a task is prepared: told of every task as long as it waits, with docs-shape.
+        // Before the queue, a task is prepared: reported of every task as long as it waits, with docs-shape.
         const isPreparing = phase === 'queued' && FaultSet.of(task.faults).has('docs-shape');
         return json(200, {
           task_id: id,

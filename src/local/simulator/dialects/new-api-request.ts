@@ -13,7 +13,7 @@ export const newApiDetail = z.object({
   width: z.number(),
   height: z.number(),
   seconds: z.number(),
-  /** Of the models whose upstream tells tokens. */
+  /** Of the models whose upstream reports tokens. */
   tokens: z.number().optional(),
   remixedFrom: z.string().optional(),
 });

@@ -15,7 +15,7 @@ interface Upload {
   readonly bytes: Buffer;
 }
 
-/** A body as it came, before its model is known. */
+/** A body as it arrived, before its model is known. */
 export interface RawImageRequest {
   readonly model: string;
   readonly prompt: string;

@@ -13,7 +13,7 @@ export const replicateDetail = z.object({
   format: z.enum(['mp4', 'webp', 'jpeg', 'png']),
   input: z.record(z.string(), z.unknown()),
   version: z.string(),
-  /** The caller's own deadline; else the one of every run. */
+  /** The caller's own deadline, otherwise the one of every run. */
   ownDeadline: z.boolean(),
   events: z.array(z.string()).optional(),
 });

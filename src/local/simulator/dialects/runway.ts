@@ -21,7 +21,7 @@ const version = '2024-11-06';
 const recordKeptMs = 30 * 86_400_000;
 const expiresAfterMs = 2 * recordKeptMs;
 const linkSeconds = 86_400;
-/** Jobs of one model that run at a time; what is above waits as THROTTLED, and is no error. */
+/** Jobs of one model that run at a time; what is above waits as THROTTLED, and is not an error. */
 const slots = 20;
 
 const paths: readonly RunwayPath[] = ['text_to_video', 'image_to_video', 'video_to_video', 'text_to_image'];
@@ -82,10 +82,10 @@ function submit(desk: JobDesk<RunwayDetail>, { request }: Call, path: RunwayPath
     const detail = settleRunway(raw, { path, model: submission.model }, submission.faults);
     const task = desk.draft(submission, { id: randomUUID(), expiresAfterMs, detail });
     await desk.keep(task);
-    const told = submission.faults.has('missing-usage')
+    const reported = submission.faults.has('missing-usage')
       ? {}
       : { estimatedCost: { credits: detail.charge / 100 } };
-    return json(200, { id: task.id, ...told });
+    return json(200, { id: task.id, ...reported });
   });
 }
 

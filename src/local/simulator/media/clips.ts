@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The sample clips that stand for every video: five seconds of H.264 at 24 frames a second, a few kilobytes each,
+ * The sample clips that represent every video: five seconds of H.264 at 24 frames a second, a few kilobytes each,
  * rendered once by this project and free to use like the rest of it. They show a tinted gradient and a white bar
  * that grows, so that a viewer sees that the file plays and how far it is. A clip has the shape that was asked for,
  * not its pixels or its duration: what is charged for comes from the fields of an answer, never from the file.
