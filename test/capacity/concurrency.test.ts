@@ -6,7 +6,8 @@ import { createLogger } from '../../src/observability/log.ts';
 import { startWorker } from '../../src/worker.ts';
 import type { RunningWorker } from '../../src/worker.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
-import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import type { TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 
 async function reconcile(gateway: TestGateway): Promise<Record<string, unknown>> {
   const { core, environment } = gateway;

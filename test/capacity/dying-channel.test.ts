@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSimulator } from '../../src/local/simulator/simulator.ts';
 import type { Simulator } from '../../src/local/simulator/simulator.ts';
 import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
-import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import type { TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 
 /** The preferred channel is a simulator of its own, which can be taken away. */
 function yamlWith(url: string): string {
@@ -58,8 +59,12 @@ describe('a channel that dies in the middle of traffic', () => {
   }
 
   const explain = async () =>
-    (await account.call('POST', '/v1/videos/generations/estimate', videoBody, { 'x-explain-route': '1' }))
-      .body.route;
+    (
+      await account.call('POST', '/v1/videos/generations/estimate', {
+        body: videoBody,
+        headers: { 'x-explain-route': '1' },
+      })
+    ).body.route;
 
   it('fails no task that another channel can serve, submits none twice, and comes back', async () => {
     const early = await create(10, '[sim:render=4] early');

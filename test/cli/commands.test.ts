@@ -13,7 +13,7 @@ import { resolveTarget } from '../../src/cli/target.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import type { VerifyResult } from '../../src/ledger/verify.ts';
-import { adminToken, useHttpWorld } from '../http/support.ts';
+import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { databaseUri, temporalAddress } from '../support/run-servers.ts';
 
 const world = useHttpWorld('cli_commands');

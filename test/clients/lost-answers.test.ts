@@ -7,7 +7,8 @@ import type { LossyProxy } from '../../scripts/acceptance/lossy-proxy.ts';
 import { contractYaml } from '../contract/same-interface.ts';
 import { png } from '../images/support.ts';
 import { startGateway } from '../support/gateway.ts';
-import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import type { TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 
 /** Clients repeat a POST by themselves. An answer that was lost never becomes a second image that somebody pays. */
 
@@ -62,7 +63,7 @@ describe('openai for Node', () => {
         .images.generate({ model: 'gpt-image', prompt })
         .catch((error) => error);
       expect(failed).toBeInstanceOf(OpenAI.InternalServerError);
-      expect(failed.headers.get('x-should-retry')).toBe('false');
+      expect(failed.headers['x-should-retry']).toBe('false');
       expect(gateway.simulator.submissions(prompt)).toEqual(once);
       expect((await account.balance()).held).toBe('0.000000');
     },

@@ -34,7 +34,7 @@ const endpoints: [method: string, path: string, body?: Record<string, unknown>][
 
 it.each(endpoints)('%s %s takes a key in the header authorization', async (method, path, body) => {
   const account = await gateway.account();
-  const { status } = await account.call(method, path, body);
+  const { status } = await account.call(method, path, { body });
   expect(status).toBe(method === 'GET' ? 404 : 200);
 });
 
@@ -42,7 +42,7 @@ it.each(endpoints)('%s %s gives 401 without a key, and with one that is not vali
   const [method, path, body] = endpoint;
   for (const authorization of [undefined, 'Bearer sk-wrong', 'Basic c2s6']) {
     const headers = authorization === undefined ? {} : { authorization };
-    const answer = await gateway.call(method, path, body, headers);
+    const answer = await gateway.call(method, path, { body, headers });
     expect(answer.status).toBe(401);
     expect(answer.body.error).toMatchObject({ type: 'authentication_error', code: 'invalid_api_key' });
   }
@@ -51,7 +51,7 @@ it.each(endpoints)('%s %s gives 401 without a key, and with one that is not vali
 describe('a key with permissions', () => {
   it.each(creates)('POST %s gives 403 for a model that the key may not use', async (path, body) => {
     const account = await gateway.account({ key: { models: ['seedance'] } });
-    const answer = await account.call('POST', path, body);
+    const answer = await account.call('POST', path, { body });
     expect(answer.status).toBe(403);
     expect(answer.body.error).toMatchObject({ type: 'permission_error', code: 'model_not_allowed' });
     expect(await account.balance()).toMatchObject({ held: '0.000000' });
@@ -59,13 +59,13 @@ describe('a key with permissions', () => {
 
   it.each(creates)('POST %s gives 403 where the key may use no channel of the model', async (path, body) => {
     const account = await gateway.account({ key: { channels: ['ark'] } });
-    const answer = await account.call('POST', path, body);
+    const answer = await account.call('POST', path, { body });
     expect(answer.status).toBe(403);
     expect(answer.body.error).toMatchObject({ type: 'permission_error', code: 'channel_not_allowed' });
   });
 
   it.each(creates)('POST %s works with the model and the channel on the lists', async (path, body) => {
     const account = await gateway.account({ key: { models: ['clip', 'picture'], channels: ['same'] } });
-    expect((await account.call('POST', path, body)).status).toBe(200);
+    expect((await account.call('POST', path, { body })).status).toBe(200);
   });
 });

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorTable, taskErrorCodes } from '../../src/domain/errors.ts';
 import { sendJson } from '../images/support.ts';
 import { startGateway } from '../support/gateway.ts';
-import type { Answer, TestAccount, TestGateway } from '../support/gateway.ts';
+import type { Answer, TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
@@ -44,19 +45,19 @@ it.each<[number, string, () => Promise<Answer>, { type: string; param: string }]
   [
     400,
     'a missing parameter',
-    () => account.call('POST', videos, { model: 'clip' }),
+    () => account.call('POST', videos, { body: { model: 'clip' } }),
     { type: 'invalid_request_error', param: 'prompt' },
   ],
   [
     400,
     'an invalid parameter',
-    () => account.call('POST', videos, { ...clip, duration: 'long' }),
+    () => account.call('POST', videos, { body: { ...clip, duration: 'long' } }),
     { type: 'invalid_request_error', param: 'duration' },
   ],
   [
     400,
     'an unsupported combination of model and parameter',
-    () => account.call('POST', videos, { ...clip, model: 'plain', resolution: '1080p' }),
+    () => account.call('POST', videos, { body: { ...clip, model: 'plain', resolution: '1080p' } }),
     { type: 'invalid_request_error', param: 'resolution' },
   ],
   [
@@ -65,11 +66,16 @@ it.each<[number, string, () => Promise<Answer>, { type: string; param: string }]
     () => account.call('GET', `${videos}/`),
     { type: 'invalid_request_error', param: 'task_id' },
   ],
-  [401, 'no key', () => gateway.call('POST', videos, clip), { type: 'authentication_error', param: '' }],
+  [
+    401,
+    'no key',
+    () => gateway.call('POST', videos, { body: clip }),
+    { type: 'authentication_error', param: '' },
+  ],
   [
     403,
     'a model that is not allowed',
-    () => limited.call('POST', videos, clip),
+    () => limited.call('POST', videos, { body: clip }),
     { type: 'permission_error', param: 'model' },
   ],
   [
@@ -83,7 +89,7 @@ it.each<[number, string, () => Promise<Answer>, { type: string; param: string }]
     'an upstream error',
     () => {
       upstream.answer = (_call, response) => sendJson(response, 500, { error: { message: 'boom' } });
-      return account.call('POST', '/v1/images/generations', { model: 'picture', prompt: 'x' });
+      return account.call('POST', '/v1/images/generations', { body: { model: 'picture', prompt: 'x' } });
     },
     { type: 'api_error', param: '' },
   ],
@@ -104,7 +110,9 @@ describe('a task that fails during generation', () => {
     ['for its content', '[sim:moderation-in-task]'],
     ['because the upstream refused it', '[sim:moderation]'],
   ])('%s is reported by a query with 200, status failed and provider_error', async (_name, fault) => {
-    const created = await account.call('POST', videos, { ...clip, model: 'seedance', prompt: `x ${fault}` });
+    const created = await account.call('POST', videos, {
+      body: { ...clip, model: 'seedance', prompt: `x ${fault}` },
+    });
     expect(created.status).toBe(200);
     const task = await account.finished(created.body.id);
     expect(task).toMatchObject({

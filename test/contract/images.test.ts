@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pixel, png, sendJson } from '../images/support.ts';
 import { startGateway } from '../support/gateway.ts';
-import type { Answer, TestAccount, TestGateway } from '../support/gateway.ts';
+import { postForm } from '../support/client.ts';
+import type { Answer, TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { answerAsDocumented, contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
@@ -30,7 +32,7 @@ const data = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64'
 const base = { model: 'picture', prompt: 'a red cube' };
 
 const send = (path: string, body: Record<string, unknown> = {}): Promise<Answer> =>
-  account.call('POST', path, { ...base, ...body });
+  account.call('POST', path, { body: { ...base, ...body } });
 
 /** The one call that the upstream got. */
 function sent(): Record<string, any> {
@@ -42,12 +44,7 @@ async function sendForm(path: string, fields: Record<string, string>, files: Buf
   const form = new FormData();
   for (const [name, value] of Object.entries({ ...base, ...fields })) form.append(name, value);
   for (const file of files) form.append(files.length === 1 ? 'image' : 'image[]', new File([file], 'a.png'));
-  const response = await fetch(gateway.url + path, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${account.key}` },
-    body: form,
-  });
-  return { status: response.status, headers: response.headers, body: await response.json() };
+  return postForm(gateway.url, path, { form, key: account.key });
 }
 
 describe('the fields of a request', () => {
@@ -86,7 +83,7 @@ describe('the fields of a request', () => {
 
   it('n is honored: so many images come, and are paid', async () => {
     const payer = await gateway.account();
-    const answer = await payer.call('POST', generations, { ...base, n: 4 });
+    const answer = await payer.call('POST', generations, { body: { ...base, n: 4 } });
     expect(answer.body.data).toHaveLength(4);
     expect(await payer.balance()).toMatchObject({ available: '99.840000' });
   });
@@ -185,12 +182,10 @@ describe('a model that answers with a task', () => {
   });
 
   it('gives the synchronous form to a caller who prefers to wait', async () => {
-    const answer = await account.call(
-      'POST',
-      generations,
-      { ...base, model: 'wan-image' },
-      { prefer: 'wait=60' },
-    );
+    const answer = await account.call('POST', generations, {
+      body: { ...base, model: 'wan-image' },
+      headers: { prefer: 'wait=60' },
+    });
     expect(answer.body).toMatchObject({ created: expect.any(Number), data: [{ url: expect.any(String) }] });
   });
 });
@@ -222,7 +217,7 @@ describe('errors of the image endpoints', () => {
   it('of the upstream are a 500 provider_error that costs nothing', async () => {
     upstream.answer = (_call, response) => sendJson(response, 500, { error: { message: 'boom' } });
     const payer = await gateway.account();
-    const answer = await payer.call('POST', generations, base);
+    const answer = await payer.call('POST', generations, { body: base });
     expect(answer.status).toBe(500);
     expect(answer.body.error).toMatchObject({ type: 'api_error', code: 'provider_error', param: '' });
     expect(await payer.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });

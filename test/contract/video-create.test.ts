@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startGateway, videoBody } from '../support/gateway.ts';
-import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import type { TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 
 /** Sections 2.2 and 4.1: what a create answers. */
 
@@ -15,9 +16,12 @@ afterAll(() => gateway.stop());
 const paths = ['/v1/videos/generations', '/v1/video/generations'] as const;
 
 it.each(paths)('POST %s creates, with the headers of the document', async (path) => {
-  const answer = await account.call('POST', path, videoBody, { accept: 'application/json' });
+  const answer = await account.call('POST', path, {
+    body: videoBody,
+    headers: { accept: 'application/json' },
+  });
   expect(answer.status).toBe(200);
-  expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+  expect(answer.headers['content-type']).toMatch(/^application\/json/);
   expect(answer.body).toMatchObject({
     id: expect.stringMatching(/^task_[0-9A-Za-z]{22,}$/),
     task_id: answer.body.id,

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway, videoCharge, videoTokens } from '../support/gateway.ts';
-import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import type { TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
 /** Sections 2.3, 3 and 4.2: what a query answers while a task lives and when it has ended. */
@@ -27,13 +28,15 @@ it('the recommended flow of a client: create, poll while unfinished, stop at suc
   const seen = new Set<string>();
   let answer = created;
   for (;;) {
-    answer = await payer.call('GET', `/v1/videos/generations/${created.body.id}`, undefined, {
-      accept: 'application/json',
+    answer = await payer.call('GET', `/v1/videos/generations/${created.body.id}`, {
+      headers: {
+        accept: 'application/json',
+      },
     });
     seen.add(answer.body.status);
     if (['succeeded', 'failed'].includes(answer.body.status)) break;
     // The gateway itself says how long to wait; a test has less time.
-    const seconds = Number(answer.headers.get('retry-after'));
+    const seconds = Number(answer.headers['retry-after']);
     expect(seconds).toBeGreaterThanOrEqual(2);
     expect(seconds).toBeLessThanOrEqual(5);
     await sleep(300);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
-import type { Answer, TestAccount, TestGateway } from '../support/gateway.ts';
+import type { Answer, TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
@@ -24,7 +25,7 @@ const video = 'https://media.example/v.mp4';
 const audio = 'https://media.example/a.mp3';
 
 const create = (body: Record<string, unknown>): Promise<Answer> =>
-  account.call('POST', '/v1/videos/generations', { model: 'clip', prompt: 'a boat', ...body });
+  account.call('POST', '/v1/videos/generations', { body: { model: 'clip', prompt: 'a boat', ...body } });
 
 let requests = 0;
 
@@ -227,10 +228,12 @@ describe('input_type', () => {
     const estimate = async (body: object) =>
       (
         await account.call('POST', '/v1/videos/generations/estimate', {
-          model: 'seedance',
-          prompt: 'a boat',
-          duration: 5,
-          ...body,
+          body: {
+            model: 'seedance',
+            prompt: 'a boat',
+            duration: 5,
+            ...body,
+          },
         })
       ).body.price;
     expect(await estimate({})).toMatchObject({ price: '7.000000' });

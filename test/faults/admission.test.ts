@@ -12,8 +12,10 @@ import type { Holder } from '../../src/ledger/verify.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
 import { startWorker } from '../../src/worker.ts';
-import { caller, startGateway, videoBody } from '../support/gateway.ts';
-import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import { caller } from '../support/client.ts';
+import { startGateway, videoBody } from '../support/gateway.ts';
+import type { TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 
 /** Creates on real servers: with API processes that die on the way, without a worker, and on two processes at once. */
 let gateway: TestGateway;
@@ -63,12 +65,12 @@ describe.each(['admission.claimed', 'admission.held', 'admission.started'])(
       const api = await startStoppingApi(point);
       const headers = { 'idempotency-key': `dies-at-${point}` };
       const body = { ...videoBody, prompt: `dies at ${point}.` };
-      const lost = caller(api.url, account.key)('POST', '/v1/videos/generations', body, headers);
+      const lost = caller(api.url, account.key)('POST', '/v1/videos/generations', { body, headers });
       await expect(lost).rejects.toThrow('fetch failed');
       if (api.child.exitCode === null && api.child.signalCode === null) await once(api.child, 'exit');
       expect([api.lines.at(-1), api.child.signalCode]).toEqual([`reached ${point}`, 'SIGKILL']);
       const again = await account.create({ prompt: body.prompt }, headers);
-      expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+      expect([again.status, again.headers['idempotency-replayed']]).toEqual([200, 'true']);
       expect(await account.finished(again.body.id)).toMatchObject({ status: 'succeeded' });
       expect(gateway.simulator.submissions(body.prompt)).toEqual({ submits: 1, creates: 1 });
       expect(await account.balance()).toMatchObject({ held: '0.000000' });
@@ -105,7 +107,7 @@ it('402 is exact under 200 simultaneous creates on two processes', async () => {
   try {
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, n) =>
-        n % 2 === 0 ? poor.create() : other('POST', '/v1/videos/generations', videoBody),
+        n % 2 === 0 ? poor.create() : other('POST', '/v1/videos/generations', { body: videoBody }),
       ),
     );
     // 10.00 at 0.7623 for each.

@@ -11,8 +11,9 @@ import { choosePort } from '../../src/local/servers/ports.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startSimulator } from '../../src/local/simulator/simulator.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
-import { caller, makeAccount, testEnvironment, testYaml } from '../support/gateway.ts';
-import type { TestAccount } from '../support/gateway.ts';
+import { adminCaller, makeAccount } from '../support/client.ts';
+import { testEnvironment, testYaml, videoBody } from '../support/gateway.ts';
+import type { TestAccount } from '../support/client.ts';
 import { startGatewayProcess, waitUntil } from '../support/processes.ts';
 import type { GatewayProcess } from '../support/processes.ts';
 import { startMongo, startTemporal } from '../support/servers.ts';
@@ -72,7 +73,11 @@ describe('crashes', () => {
     worker = start('worker');
     api = start('api');
     await ready();
-    account = await makeAccount(url, caller(url, environment['ADMIN_TOKEN']));
+    account = await makeAccount({
+      url,
+      admin: adminCaller(url, environment['ADMIN_TOKEN'] ?? ''),
+      video: videoBody,
+    });
   }, 120_000);
 
   afterAll(async () => {
@@ -171,7 +176,7 @@ describe('crashes', () => {
     worker = start('worker');
     await ready();
     const again = await account.create({ prompt }, headers);
-    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(again.headers['idempotency-replayed']).toBe('true');
     expect(again.body.id).toBe(first.body.id);
     await expectOnceAndPaid([{ id: first.body.id, prompt }]);
   }, 150_000);
@@ -182,7 +187,7 @@ describe('crashes', () => {
     await temporal.kill();
     const refused = await account.create({ prompt: 'while-away.' });
     expect(refused.status).toBe(503);
-    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(refused.headers['retry-after']).toMatch(/^\d+$/);
     await temporal.restart();
     await expectOnceAndPaid(tasks);
     expect(simulator.control.submissions('while-away.').submits).toBe(0);

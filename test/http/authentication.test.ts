@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { createKeyAuth } from '../../src/access/api-keys.ts';
 import type { ApiKey } from '../../src/store/keys.ts';
-import { adminToken, useHttpWorld } from './support.ts';
+import { adminToken, useHttpWorld } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_authentication');
 

@@ -11,7 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { imageYaml, pixel } from '../images/support.ts';
-import { caller, makeAccount, testEnvironment } from '../support/gateway.ts';
+import { adminCaller, caller, makeAccount } from '../support/client.ts';
+import { testEnvironment } from '../support/gateway.ts';
 import type { Probe } from '../support/event-loop-probe.ts';
 import { hostileCorpus } from '../support/hostile-corpus.ts';
 import type { HostileRequest } from '../support/hostile-corpus.ts';
@@ -61,7 +62,7 @@ beforeAll(async () => {
   );
   const [line] = (await once(child.stdout ?? child, 'data')) as [Buffer];
   url = line.toString().trim();
-  ({ key } = await makeAccount(url, caller(url, adminToken)));
+  ({ key } = await makeAccount({ url, admin: adminCaller(url, adminToken), video: {} }));
 });
 afterAll(async () => {
   child.kill('SIGKILL');

@@ -11,7 +11,8 @@ import { connectionsMaxOf } from '../../src/http/connections.ts';
 import { createApp } from '../../src/http/app.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import { testEnvironment, testYaml } from '../support/gateway.ts';
-import { send, useHttpWorld, videoBody } from './support.ts';
+import { send } from '../support/client.ts';
+import { useHttpWorld, videoBody } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_hostile_callers');
 const sockets: Socket[] = [];
@@ -57,7 +58,7 @@ describe('bodies in memory', () => {
       socket.write(create(key, 'content-length: 1000000\r\n\r\n{"prompt": "'));
       stalled.push(socket);
     }
-    const post = (key: string) => node.call('POST', '/v1/videos/generations', { key, body: large });
+    const post = (key: string) => node.call('POST', '/v1/videos/generations', { body: { key, body: large } });
     await expect.poll(async () => (await post(a.key)).status).toBe(429);
     const ofKey = await post(a.key);
     expect(ofKey.body.error.code).toBe('rate_limit_exceeded');
@@ -81,7 +82,9 @@ describe('bodies in memory', () => {
       create(key, `transfer-encoding: chunked\r\n\r\n10000\r\n${piece}\r\n10000\r\n${piece}\r\n`),
     );
     expect(answer).toMatch(/^HTTP\/1\.1 429 /);
-    expect((await node.call('POST', '/v1/videos/generations', { key, body: videoBody })).status).toBe(200);
+    expect(
+      (await node.call('POST', '/v1/videos/generations', { body: { key, body: videoBody } })).status,
+    ).toBe(200);
   });
 });
 

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { imageYaml, startImageUpstream } from '../images/support.ts';
 import type { ImageUpstream } from '../images/support.ts';
 import { startGateway } from '../support/gateway.ts';
-import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import type { TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 
 /** Every hostile address, at every place where an image create takes one, on a gateway that trusts no network. */
 
@@ -40,9 +41,11 @@ it.each([
   expect(corpus.length).toBeGreaterThanOrEqual(60);
   for (const url of corpus) {
     const answer = await account.call('POST', '/v1/images/generations', {
-      model: 'gpt-image',
-      prompt: 'a red cube',
-      ...fields(url),
+      body: {
+        model: 'gpt-image',
+        prompt: 'a red cube',
+        ...fields(url),
+      },
     });
     expect({ url, status: answer.status, param: answer.body.error?.param }).toEqual({
       url,

@@ -13,7 +13,9 @@ import {
 } from '../images/support.ts';
 import type { ImageUpstream } from '../images/support.ts';
 import { startGateway } from '../support/gateway.ts';
-import type { Answer, TestAccount, TestGateway } from '../support/gateway.ts';
+import { postForm } from '../support/client.ts';
+import type { Answer, TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 
 let upstream: ImageUpstream;
 let media: Server;
@@ -69,12 +71,7 @@ async function sendForm(fill: (form: FormData) => void, path = edits): Promise<A
   const form = new FormData();
   for (const [name, value] of Object.entries(body)) form.append(name, value);
   fill(form);
-  const response = await fetch(gateway.url + path, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${account.key}` },
-    body: form,
-  });
-  return { status: response.status, headers: response.headers, body: await response.json() };
+  return postForm(gateway.url, path, { form, key: account.key });
 }
 
 /** The form that the upstream got. */
@@ -138,7 +135,7 @@ describe('each form of a reference image reaches an upstream that takes files', 
     ];
     for (const [image, expected] of cases) {
       upstream.calls.length = 0;
-      const answer = await account.call('POST', edits, { ...body, image });
+      const answer = await account.call('POST', edits, { body: { ...body, image } });
       expect(answer.status).toBe(200);
       const form = await received();
       const parts = [...form.getAll('image'), ...form.getAll('image[]')];
@@ -184,7 +181,7 @@ describe('an upstream that takes JSON', () => {
   const seedream = { model: 'seedream', prompt: 'make it blue' };
 
   it('gets a URL as it is, without anybody fetching it', async () => {
-    await account.call('POST', edits, { ...seedream, image: `${mediaUrl}/red.png` });
+    await account.call('POST', edits, { body: { ...seedream, image: `${mediaUrl}/red.png` } });
     expect(upstream.calls[0]?.json['image']).toBe(`${mediaUrl}/red.png`);
     expect(fetched).toEqual([]);
   });
@@ -206,9 +203,11 @@ describe('an upstream that takes JSON', () => {
 
   it('a mask that the model cannot take is refused', async () => {
     const answer = await account.call('POST', edits, {
-      ...seedream,
-      image: dataUrl(red),
-      mask: dataUrl(red),
+      body: {
+        ...seedream,
+        image: dataUrl(red),
+        mask: dataUrl(red),
+      },
     });
     expect(answer.status).toBe(400);
     expect(answer.body.error).toMatchObject({ code: 'unsupported_parameter', param: 'mask' });
@@ -223,7 +222,9 @@ describe('an address that cannot be converted is a 400, nothing held and nothing
     ['a redirect into a private network', '/away.png', 'media_url_not_allowed'],
   ])('%s', async (_name, path, code) => {
     const before = await account.balance();
-    const answer = await account.call('POST', edits, { ...body, image: [dataUrl(red), mediaUrl + path] });
+    const answer = await account.call('POST', edits, {
+      body: { ...body, image: [dataUrl(red), mediaUrl + path] },
+    });
     expect(answer.status).toBe(400);
     expect(answer.body.error).toMatchObject({ code, param: 'image[1]' });
     expect(answer.body.error.message).not.toContain('secret');

@@ -11,7 +11,9 @@ import {
 } from '../images/support.ts';
 import type { ImageUpstream } from '../images/support.ts';
 import { startGateway } from '../support/gateway.ts';
-import type { Answer, TestAccount, TestGateway } from '../support/gateway.ts';
+import { postForm } from '../support/client.ts';
+import type { Answer, TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;
@@ -50,12 +52,7 @@ async function sendForm(path: string, fill: (form: FormData) => void): Promise<A
   const form = new FormData();
   for (const [name, value] of Object.entries(body)) form.append(name, value);
   fill(form);
-  const response = await fetch(gateway.url + path, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${account.key}` },
-    body: form,
-  });
-  return { status: response.status, headers: response.headers, body: await response.json() };
+  return postForm(gateway.url, path, { form, key: account.key });
 }
 
 const file = (bytes: Buffer, name = 'a.png', type = 'image/png'): File => new File([bytes], name, { type });
@@ -106,7 +103,7 @@ describe('a JSON body that is wrong', () => {
     ],
     ['a prompt of another type', { prompt: ['a'] }, 'invalid_parameter', 'prompt'],
   ])('%s is a 4xx that names the field', async (_name, change, code, param) => {
-    const answer = await account.call('POST', generations, { ...body, ...change });
+    const answer = await account.call('POST', generations, { body: { ...body, ...change } });
     expect(answer.body.error).toMatchObject({ code, param });
     expect(answer.status).toBe(400);
     await nothingHappened();
@@ -114,7 +111,7 @@ describe('a JSON body that is wrong', () => {
 
   it('no image on edits', async () => {
     for (const change of [{}, { image: [] }]) {
-      const answer = await account.call('POST', edits, { ...body, ...change });
+      const answer = await account.call('POST', edits, { body: { ...body, ...change } });
       expect(answer.status).toBe(400);
       expect(answer.body.error).toMatchObject({ code: 'missing_parameter', param: 'image' });
     }
@@ -122,14 +119,16 @@ describe('a JSON body that is wrong', () => {
   });
 
   it('images on a model that takes none', async () => {
-    const answer = await account.call('POST', edits, { ...body, model: 'dall-e', image: dataUrl(pixel) });
+    const answer = await account.call('POST', edits, {
+      body: { ...body, model: 'dall-e', image: dataUrl(pixel) },
+    });
     expect(answer.body.error).toMatchObject({ code: 'unsupported_parameter', param: 'image' });
     await nothingHappened();
   });
 
   it('no JSON, an array, another media type', async () => {
     const call = (text: string, type = 'application/json') =>
-      account.call('POST', generations, text, { 'content-type': type });
+      account.call('POST', generations, { body: text, headers: { 'content-type': type } });
     expect((await call('{"model":')).body.error).toMatchObject({ code: 'invalid_json' });
     expect((await call('[]')).body.error).toMatchObject({ code: 'invalid_json' });
     expect((await call('a=b', 'text/plain')).status).toBe(415);
@@ -137,18 +136,16 @@ describe('a JSON body that is wrong', () => {
   });
 
   it('65 MiB', async () => {
-    const answer = await account.call(
-      'POST',
-      generations,
-      JSON.stringify({ ...body, image: 'x'.repeat(65 * 1024 * 1024) }),
-    );
+    const answer = await account.call('POST', generations, {
+      body: JSON.stringify({ ...body, image: 'x'.repeat(65 * 1024 * 1024) }),
+    });
     expect(answer.status).toBe(413);
     expect(answer.body.error).toMatchObject({ code: 'request_too_large' });
     await nothingHappened();
   });
 
   it('nothing of a body is read without a key', async () => {
-    const answer = await gateway.call('POST', edits, '{"broken');
+    const answer = await gateway.call('POST', edits, { body: '{"broken' });
     expect(answer.status).toBe(401);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { send, useHttpWorld } from './support.ts';
-import { adminToken } from './support.ts';
+import { send } from '../support/client.ts';
+import { useHttpWorld } from '../support/http-world.ts';
+import { adminToken } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_operators');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { useHttpWorld, videoBody } from './support.ts';
+import { useHttpWorld, videoBody } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_other_operations');
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { useHttpWorld, videoBody } from './support.ts';
+import { useHttpWorld, videoBody } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_protocol');
 

@@ -1,7 +1,8 @@
 import { Agent, request } from 'node:http';
 import { expect, it } from 'vitest';
 import { startHttpServer } from '../../src/http/server.ts';
-import { send, useHttpWorld, videoBody } from './support.ts';
+import { send } from '../support/client.ts';
+import { useHttpWorld, videoBody } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_server');
 

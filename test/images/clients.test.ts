@@ -1,7 +1,8 @@
 import OpenAI, { toFile } from 'openai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
-import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import type { TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { imageYaml, pixel, png, refuse, sendImages, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 

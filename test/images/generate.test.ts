@@ -2,7 +2,8 @@ import { request } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
-import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import type { TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { imageYaml, pixel, refuse, sendImages, sendJson, startImageUpstream } from './support.ts';
 import type { ImageUpstream, UpstreamCall } from './support.ts';
 
@@ -26,7 +27,7 @@ afterEach(async () => {
 const body = { model: 'gpt-image', prompt: 'a red cube' };
 const path = '/v1/images/generations';
 const generate = (account: TestAccount, more = {}, headers = {}) =>
-  account.call('POST', path, { ...body, ...more }, headers);
+  account.call('POST', path, { body: { ...body, ...more }, headers });
 
 async function leases(): Promise<number> {
   return gateway.core.mongo.db.collection('image_leases').countDocuments({});
@@ -50,7 +51,7 @@ it('a prompt becomes images, held before and charged after', async () => {
   };
   const answer = await generate(account, { n: 2, size: '1024x1024' });
   expect(answer.status).toBe(200);
-  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
   expect(answer.body).toMatchObject({
     created: expect.any(Number),
     data: [{ b64_json: pixel.toString('base64') }, { b64_json: pixel.toString('base64') }],
@@ -196,8 +197,8 @@ describe('what the upstream refuses', () => {
     const answer = await generate(account);
     expect(answer.status).toBe(503);
     expect(answer.body.error.code).toBe('service_unavailable');
-    expect(answer.headers.get('retry-after')).toBe('7');
-    expect(answer.headers.get('x-should-retry')).toBeNull();
+    expect(answer.headers['retry-after']).toBe('7');
+    expect(answer.headers['x-should-retry']).toBeUndefined();
     expect(await account.balance()).toMatchObject(untouched);
   });
 });
@@ -231,7 +232,7 @@ describe('what the upstream may have accepted', () => {
       const answer = await generate(account);
       expect(answer.status).toBe(500);
       expect(answer.body.error).toMatchObject({ code: 'provider_error', type: 'api_error' });
-      expect(answer.headers.get('x-should-retry')).toBe('false');
+      expect(answer.headers['x-should-retry']).toBe('false');
       expect([first.calls.length, second.calls.length]).toEqual([1, 0]);
       expect(await account.balance()).toMatchObject(untouched);
       expect((await entriesOf(account)).at(-1)).toMatchObject({

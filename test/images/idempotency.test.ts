@@ -1,8 +1,10 @@
 import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApi } from '../../src/api.ts';
-import { caller, startGateway } from '../support/gateway.ts';
-import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import { caller, postForm } from '../support/client.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { Answer, TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { imageYaml, pixel, png, refuse, sendImages, sendJson, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 
@@ -28,7 +30,7 @@ const path = '/v1/images/generations';
 const body = { model: 'gpt-image', prompt: 'a red cube' };
 const key = { 'idempotency-key': 'k1' };
 const generate = (more = {}, headers: Record<string, string> = key) =>
-  account.call('POST', path, { ...body, ...more }, headers);
+  account.call('POST', path, { body: { ...body, ...more }, headers });
 const balance = async (): Promise<string> => (await account.balance()).available;
 
 it('the same key is the same answer, one call and one charge', async () => {
@@ -36,7 +38,7 @@ it('the same key is the same answer, one call and one charge', async () => {
   const second = await generate({ n: 2 });
   expect(second.status).toBe(200);
   expect(second.body).toEqual(first.body);
-  expect([first, second].map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true']);
+  expect([first, second].map(({ headers }) => headers['idempotency-replayed'])).toEqual([undefined, 'true']);
   expect(upstream.calls).toHaveLength(1);
   expect(await balance()).toBe('99.920000');
 });
@@ -53,9 +55,9 @@ it('another account, another route, another key are other requests', async () =>
   await generate();
   await generate({}, { 'idempotency-key': 'k2' });
   const other = await gateway.account();
-  await other.call('POST', path, body, key);
+  await other.call('POST', path, { body, headers: key });
   const image = `data:image/png;base64,${pixel.toString('base64')}`;
-  await account.call('POST', '/v1/images/edits', { ...body, image }, key);
+  await account.call('POST', '/v1/images/edits', { body: { ...body, image }, headers: key });
   expect(upstream.calls).toHaveLength(4);
 });
 
@@ -66,31 +68,27 @@ it('at the same moment, on two processes, the second waits for the first', async
   const answers = await Promise.all([
     generate(),
     generate(),
-    elsewhere('POST', path, body, key),
-    elsewhere('POST', path, body, key),
+    elsewhere('POST', path, { body, headers: key }),
+    elsewhere('POST', path, { body, headers: key }),
   ]);
   await api.stop();
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   for (const answer of answers) expect(answer.body).toEqual(answers[0]?.body);
-  expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')).toHaveLength(3);
+  expect(answers.filter(({ headers }) => headers['idempotency-replayed'] === 'true')).toHaveLength(3);
   expect(upstream.calls).toHaveLength(1);
   expect(await balance()).toBe('99.960000');
 });
 
 it('files count by what is in them', async () => {
-  const send = async (bytes: Buffer): Promise<Response> => {
+  const send = async (bytes: Buffer): Promise<Answer> => {
     const form = new FormData();
     for (const [name, value] of Object.entries(body)) form.append(name, value);
     form.append('image', new File([new Uint8Array(bytes)], 'a.png'));
-    return fetch(`${gateway.url}/v1/images/edits`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${account.key}`, ...key },
-      body: form,
-    });
+    return postForm(gateway.url, '/v1/images/edits', { form, key: account.key, headers: key });
   };
   expect((await send(png(2, 2))).status).toBe(200);
   const again = await send(png(2, 2));
-  expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+  expect([again.status, again.headers['idempotency-replayed']]).toEqual([200, 'true']);
   expect((await send(png(3, 3))).status).toBe(409);
   expect(upstream.calls).toHaveLength(1);
 });
@@ -120,9 +118,9 @@ it('a caller who hung up fetches what it paid for', async () => {
 describe('failures', () => {
   it('what was refused before it was sent leaves the key free', async () => {
     const poor = await gateway.account({ credit: '0.01' });
-    expect((await poor.call('POST', path, body, key)).status).toBe(402);
+    expect((await poor.call('POST', path, { body, headers: key })).status).toBe(402);
     await gateway.admin('POST', `/admin/v1/accounts/${poor.id}/credits`, { amount: '1', reference: 'more' });
-    expect((await poor.call('POST', path, body, key)).status).toBe(200);
+    expect((await poor.call('POST', path, { body, headers: key })).status).toBe(200);
   });
 
   it('what was not accepted leaves it free too', async () => {
@@ -140,8 +138,8 @@ describe('failures', () => {
     const second = await generate();
     expect([first.status, second.status]).toEqual([500, 500]);
     expect(second.body).toEqual(first.body);
-    expect(second.headers.get('x-should-retry')).toBe('false');
-    expect(second.headers.get('idempotency-replayed')).toBe('true');
+    expect(second.headers['x-should-retry']).toBe('false');
+    expect(second.headers['idempotency-replayed']).toBe('true');
     expect(upstream.calls).toHaveLength(1);
     expect(await balance()).toBe('100.000000');
   });
@@ -165,7 +163,7 @@ describe('large answers', () => {
     upstream.answer = sendLarge(20);
     const first = await generate();
     const second = await generate();
-    expect(second.headers.get('idempotency-replayed')).toBe('true');
+    expect(second.headers['idempotency-replayed']).toBe('true');
     expect(second.body.data[0].b64_json.length).toBe(20 * 1024 * 1024);
     expect(second.body.data[0].b64_json === first.body.data[0].b64_json).toBe(true);
     const pieces = gateway.core.mongo.db.collection('image_result_bodies');
@@ -187,7 +185,7 @@ it('after 24 hours the key is free', async () => {
   const results = gateway.core.mongo.db.collection('idempotency');
   await results.updateMany({}, { $set: { expires: new Date(Date.now() - 1) } });
   const answer = await generate({ n: 2 });
-  expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([200, null]);
+  expect([answer.status, answer.headers['idempotency-replayed']]).toEqual([200, undefined]);
 });
 
 it('a malformed key is a 400', async () => {

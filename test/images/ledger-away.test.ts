@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createReleaseDeadLeases } from '../../src/images/leases/release-dead-leases.ts';
 import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
 import { startGateway } from '../support/gateway.ts';
-import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import type { TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { imageYaml, pixel, refuse, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 
@@ -35,7 +36,9 @@ function breakLedger(method: 'settle' | 'release', times: number): void {
 }
 
 const generate = () =>
-  account.call('POST', '/v1/images/generations', { model: 'gpt-image', prompt: 'a red cube', n: 2 });
+  account.call('POST', '/v1/images/generations', {
+    body: { model: 'gpt-image', prompt: 'a red cube', n: 2 },
+  });
 const owed = () => gateway.core.mongo.db.collection('image_charges_owed');
 
 function reconcile(aheadMs: number): Promise<number> {
@@ -89,7 +92,7 @@ it('a hold that cannot be released hides nothing, and is released later', async 
   upstream.answer = refuse(500, 'server_error', 'boom');
   breakLedger('release', 1);
   const answer = await generate();
-  expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([500, 'false']);
+  expect([answer.status, answer.headers['x-should-retry']]).toEqual([500, 'false']);
   expect(answer.body.error.code).toBe('provider_error');
   expect(await account.balance()).toMatchObject({ held: '0.500000' });
   expect(await reconcile(120_000)).toBe(1);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { inspectImage } from '../../src/images/inspect-image.ts';
 import { startGateway } from '../support/gateway.ts';
-import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import type { TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { png } from './support.ts';
 
 /** The vendors' dialects, as the simulator speaks them. */
@@ -19,7 +20,7 @@ const sharp = png(64, 64);
 
 it('OpenAI: generate and edit, base64 of a PNG of the size asked for', async () => {
   const body = { model: 'gpt-image', prompt: 'a red cube', size: '1024x1536' };
-  const made = await account.call('POST', '/v1/images/generations', { ...body, n: 2 });
+  const made = await account.call('POST', '/v1/images/generations', { body: { ...body, n: 2 } });
   expect(made.status).toBe(200);
   for (const { b64_json } of made.body.data) {
     expect(inspectImage(Buffer.from(b64_json, 'base64'))).toMatchObject({ width: 1024, height: 1536 });
@@ -39,7 +40,7 @@ it('OpenAI: generate and edit, base64 of a PNG of the size asked for', async () 
 
 it('Seedream: a link that works, and images of its own size', async () => {
   const body = { model: 'seedream', prompt: 'a red cube', size: '1024x1024', n: 2 };
-  const made = await account.call('POST', '/v1/images/generations', body);
+  const made = await account.call('POST', '/v1/images/generations', { body });
   expect(made.status).toBe(200);
   expect(made.body.data).toHaveLength(2);
   const picture = await fetch(made.body.data[0].url);
@@ -48,7 +49,9 @@ it('Seedream: a link that works, and images of its own size', async () => {
     height: 1024,
   });
   const image = `data:image/png;base64,${sharp.toString('base64')}`;
-  const edited = await account.call('POST', '/v1/images/edits', { ...body, n: 1, image: [image, image] });
+  const edited = await account.call('POST', '/v1/images/edits', {
+    body: { ...body, n: 1, image: [image, image] },
+  });
   expect(edited.body.data).toHaveLength(1);
 });
 

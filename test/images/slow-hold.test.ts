@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
-import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import type { TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { imageYaml, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 
@@ -31,7 +32,7 @@ it('an image whose hold took longer than its process’s lease is not sent, and 
     return held;
   });
   const body = { model: 'gpt-image', prompt: 'a red cube' };
-  expect((await account.call('POST', '/v1/images/generations', body)).status).toBe(503);
+  expect((await account.call('POST', '/v1/images/generations', { body })).status).toBe(503);
   expect(upstream.calls).toHaveLength(0);
   expect(await account.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });
 });

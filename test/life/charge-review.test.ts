@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway, testYaml, videoCharge } from '../support/gateway.ts';
-import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import type { TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
 const timesReported = 20;

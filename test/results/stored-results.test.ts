@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { choosePort } from '../../src/local/servers/ports.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
-import type { TestAccount, TestGateway } from '../support/gateway.ts';
+import type { TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { mp4Head, serve } from './support.ts';
 
 const yaml = testYaml.replace('currency: USD\n', 'currency: USD\nresults: { storage: directory }\n');

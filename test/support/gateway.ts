@@ -12,6 +12,8 @@ import { startApi } from '../../src/api.ts';
 import type { Control } from '../../src/local/simulator/control.ts';
 import { startSimulator } from '../../src/local/simulator/simulator.ts';
 import { installRuntime, startWorker } from '../../src/worker.ts';
+import { adminCaller, caller, makeAccount } from './client.ts';
+import type { AccountOptions, AdminCall, Call, TestAccount } from './client.ts';
 import { databaseUri, temporalAddress } from './run-servers.ts';
 
 /**
@@ -27,40 +29,11 @@ export interface TestGateway {
   readonly adminToken: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly call: Call;
-  readonly admin: Call;
+  readonly admin: AdminCall;
   /** An account with a credit and a key. */
   account(options?: AccountOptions): Promise<TestAccount>;
   stop(): Promise<void>;
 }
-
-export interface AccountOptions {
-  readonly credit?: string;
-  readonly key?: Readonly<Record<string, unknown>>;
-}
-
-export interface TestAccount {
-  readonly id: string;
-  readonly key: string;
-  readonly webhookSecret: string;
-  readonly call: Call;
-  balance(): Promise<{ available: string; held: string }>;
-  create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
-  /** Asks with `?wait=` until the task has ended. */
-  finished(id: string, deadlineMs?: number): Promise<Record<string, any>>;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: any;
-}
-
-export type Call = (
-  method: string,
-  path: string,
-  body?: unknown,
-  headers?: Record<string, string>,
-) => Promise<Answer>;
 
 export interface TestGatewayOptions {
   /** gateway.yaml; `${SIMULATOR_URL}` is the simulator. Default: test/support/gateway.test.yaml. */
@@ -115,7 +88,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   const core = await openCore(parsed, log);
   const worker = options.worker === false ? undefined : await startWorker(core);
   const api = await startApi(core);
-  const admin = caller(api.url, adminToken);
+  const admin = adminCaller(api.url, adminToken);
   return {
     url: api.url,
     simulator: simulator.control,
@@ -125,7 +98,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     environment,
     admin,
     call: caller(api.url),
-    account: (accountOptions) => makeAccount(api.url, admin, accountOptions),
+    account: (accountOptions) => makeAccount({ url: api.url, admin, video: videoBody }, accountOptions),
     async stop() {
       await api.stop();
       await worker?.stop();
@@ -157,68 +130,6 @@ export async function testEnvironment(
     UPSTREAM_ALLOW_PRIVATE_NETWORKS: loopback,
     ...more,
   };
-}
-
-export function caller(url: string, token?: string): Call {
-  return async (method, path, body, headers = {}) => {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: {
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: text === '' ? undefined : parse(text),
-    };
-  };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-export async function makeAccount(
-  url: string,
-  admin: Call,
-  options: AccountOptions = {},
-): Promise<TestAccount> {
-  const id = `acc-${randomBytes(5).toString('hex')}`;
-  const made = await admin('POST', '/admin/v1/accounts', { id, name: id });
-  if (made.status >= 300) throw new Error(JSON.stringify(made.body));
-  const credit = options.credit ?? '100';
-  if (credit !== '0')
-    await admin('POST', `/admin/v1/accounts/${id}/credits`, { amount: credit, reference: 'test' });
-  const key = await admin('POST', '/admin/v1/keys', { account: id, name: 'test', ...options.key });
-  const call = caller(url, key.body.key);
-  return {
-    id,
-    key: key.body.key,
-    webhookSecret: made.body.webhook_secret,
-    call,
-    balance: async () => (await call('GET', '/v1/balance')).body,
-    create: (body = {}, headers = {}) =>
-      call('POST', '/v1/videos/generations', { ...videoBody, ...body }, headers),
-    finished: (task, deadlineMs = 40_000) => untilFinished(call, task, deadlineMs),
-  };
-}
-
-async function untilFinished(call: Call, id: string, deadlineMs: number): Promise<Record<string, any>> {
-  const endsAt = Date.now() + deadlineMs;
-  for (;;) {
-    const { body } = await call('GET', `/v1/videos/generations/${id}?wait=5`);
-    if (body.status === 'succeeded' || body.status === 'failed') return body;
-    if (Date.now() > endsAt) throw new Error(`task ${id} is still ${JSON.stringify(body)}`);
-  }
 }
 
 export { testYaml };

@@ -6,8 +6,8 @@ import { createLedger } from '../../src/ledger/ledger.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
 import type { Mongo } from '../../src/store/mongo.ts';
 import { createAbandonCreation } from '../../src/tasks/abandon-creation.ts';
-import { useHttpWorld } from '../http/support.ts';
-import type { TestAccount } from '../http/support.ts';
+import { useHttpWorld } from '../support/http-world.ts';
+import type { TestAccount } from '../support/client.ts';
 import { databaseUri } from '../support/run-servers.ts';
 import { pauseFirstAt } from '../support/race.ts';
 

@@ -6,7 +6,7 @@ import { it } from 'vitest';
 import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startGateway } from '../support/gateway.ts';
-import type { TestAccount } from '../support/gateway.ts';
+import type { TestAccount } from '../support/client.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 import { cacheDir } from '../support/servers.ts';
 

@@ -6,7 +6,8 @@ import type { ImageLeases } from '../../../src/images/leases/image-leases.ts';
 import { createReleaseDeadLeases } from '../../../src/images/leases/release-dead-leases.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { pauseFirstAt } from '../../support/race.ts';
-import type { TestAccount, TestGateway } from '../../support/gateway.ts';
+import type { TestAccount } from '../../support/client.ts';
+import type { TestGateway } from '../../support/gateway.ts';
 
 /** The lease of a process over time; the clock is the test's, the database is real. */
 

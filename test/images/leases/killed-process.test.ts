@@ -3,8 +3,10 @@ import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createReleaseDeadLeases } from '../../../src/images/leases/release-dead-leases.ts';
-import { caller, startGateway } from '../../support/gateway.ts';
-import type { TestAccount, TestGateway } from '../../support/gateway.ts';
+import { caller } from '../../support/client.ts';
+import { startGateway } from '../../support/gateway.ts';
+import type { TestAccount } from '../../support/client.ts';
+import type { TestGateway } from '../../support/gateway.ts';
 import { imageYaml, sendImages, startImageUpstream } from '../support.ts';
 import type { ImageUpstream } from '../support.ts';
 
@@ -55,8 +57,11 @@ it('a process that dies between hold and settle costs its caller nothing', async
   let arrived: () => void = () => undefined;
   const sent = new Promise<void>((resolve) => (arrived = resolve));
   upstream.answer = () => arrived();
-  const lost = caller(url, account.key)('POST', '/v1/images/generations', body, {
-    'idempotency-key': 'k',
+  const lost = caller(url, account.key)('POST', '/v1/images/generations', {
+    body,
+    headers: {
+      'idempotency-key': 'k',
+    },
   }).catch((error: unknown) => error);
   await sent;
   expect(await account.balance()).toMatchObject({ available: '99.750000', held: '0.250000' });
@@ -73,18 +78,21 @@ it('a process that dies between hold and settle costs its caller nothing', async
     .collection('idempotency')
     .updateMany({}, { $set: { alive_until: Date.now() - 1 } });
   upstream.answer = sendImages;
-  const again = await account.call('POST', '/v1/images/generations', body, { 'idempotency-key': 'k' });
-  expect([again.status, again.headers.get('x-should-retry')]).toEqual([500, 'false']);
+  const again = await account.call('POST', '/v1/images/generations', {
+    body,
+    headers: { 'idempotency-key': 'k' },
+  });
+  expect([again.status, again.headers['x-should-retry']]).toEqual([500, 'false']);
   expect(upstream.calls).toHaveLength(1);
 });
 
 it('what a dead process had kept and charged is given to its caller', async () => {
   const key = { 'idempotency-key': 'k' };
-  const first = await account.call('POST', '/v1/images/generations', body, key);
+  const first = await account.call('POST', '/v1/images/generations', { body, headers: key });
   await gateway.core.mongo.db
     .collection('idempotency')
     .updateMany({}, { $set: { state: 'stored', alive_until: Date.now() - 1 } });
-  const again = await account.call('POST', '/v1/images/generations', body, key);
+  const again = await account.call('POST', '/v1/images/generations', { body, headers: key });
   expect(again.body).toEqual(first.body);
   expect(upstream.calls).toHaveLength(1);
 });
@@ -135,7 +143,7 @@ it('one process has one lease, and takes it away when it ends', async () => {
   const url = await startProcess();
   const call = caller(url, account.key);
   const answers = await Promise.all(
-    Array.from({ length: 5 }, () => call('POST', '/v1/images/generations', body)),
+    Array.from({ length: 5 }, () => call('POST', '/v1/images/generations', { body })),
   );
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   const [lease, ...more] = await leases().find().toArray();

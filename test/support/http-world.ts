@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { request as httpRequest } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
 import { afterAll, beforeAll } from 'vitest';
 import { createKeyAuth } from '../../src/access/api-keys.ts';
 import { createChannels } from '../../src/routing/channels.ts';
@@ -26,7 +24,9 @@ import { createSecrets } from '../../src/access/secrets.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
 import { createStores, ensureStoreIndexes } from '../../src/store/stores.ts';
 import type { Stores } from '../../src/store/stores.ts';
-import { databaseUri } from '../support/run-servers.ts';
+import { adminCaller, caller, makeAccount } from './client.ts';
+import type { AccountOptions, AdminCall, Call, TestAccount } from './client.ts';
+import { databaseUri } from './run-servers.ts';
 import { createTestPort } from './test-port.ts';
 import type { TestPort } from './test-port.ts';
 
@@ -41,41 +41,14 @@ export interface HttpWorld extends Server {
   readonly clock: { aheadMs: number };
   /** Another node of the same gateway: same database, own memory. */
   startNode(change?: Partial<AppDeps>): Promise<Server>;
-  newAccount(options?: NewAccount): Promise<TestAccount>;
+  newAccount(options?: AccountOptions): Promise<TestAccount>;
 }
 
 export interface Server {
   readonly url: string;
-  readonly call: (method: string, path: string, options?: CallOptions) => Promise<Answer>;
-  readonly admin: (method: string, path: string, body?: unknown) => Promise<Answer>;
+  readonly call: Call;
+  readonly admin: AdminCall;
   close(graceMs: number): Promise<void>;
-}
-
-export interface NewAccount {
-  readonly credit?: string;
-  readonly key?: Readonly<Record<string, unknown>>;
-}
-
-export interface TestAccount {
-  readonly id: string;
-  readonly key: string;
-  readonly keyId: string;
-  readonly call: (method: string, path: string, options?: CallOptions) => Promise<Answer>;
-  create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
-}
-
-export interface CallOptions {
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly key?: string;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-  /** Parsed if it is JSON. */
-  readonly body: ReturnType<typeof JSON.parse>;
 }
 
 export const adminToken = 'operators-of-this-test';
@@ -240,9 +213,8 @@ async function openWorld(
     return {
       deps,
       url,
-      call: (method, path, options) => send(url, method, path, options),
-      admin: (method, path, body) =>
-        send(url, method, path.startsWith('/admin') ? path : `/admin/v1${path}`, { body, key: adminToken }),
+      call: caller(url),
+      admin: adminCaller(url, adminToken),
       close: (graceMs) => server.close(graceMs),
     };
   }
@@ -255,7 +227,7 @@ async function openWorld(
     logLines,
     clock,
     startNode,
-    newAccount: (options) => newAccount(main, options),
+    newAccount: (options) => makeAccount({ ...main, video: videoBody }, options),
   };
   return [
     world,
@@ -272,77 +244,4 @@ function refuseForbidden(url: string): string | undefined {
   return URL.canParse(url) && new URL(url).hostname !== 'forbidden.example'
     ? undefined
     : 'The host is not public.';
-}
-
-let accounts = 0;
-
-async function newAccount(
-  server: Server,
-  { credit = '100', key = {} }: NewAccount = {},
-): Promise<TestAccount> {
-  const id = `acc-${(accounts += 1)}`;
-  await server.admin('POST', '/accounts', { id });
-  if (credit !== '0')
-    await server.admin('POST', `/accounts/${id}/credits`, { amount: credit, reference: 'first' });
-  const made = await server.admin('POST', '/keys', { account: id, ...key });
-  if (made.status !== 200) throw new Error(made.text);
-  const secret: string = made.body.key;
-  return {
-    id,
-    key: secret,
-    keyId: made.body.id,
-    call: (method, path, options) => server.call(method, path, { key: secret, ...options }),
-    create: (body = {}, headers = {}) =>
-      server.call('POST', '/v1/videos/generations', {
-        key: secret,
-        headers,
-        body: { ...videoBody, ...body },
-      }),
-  };
-}
-
-/** node:http, because fetch hides what a server really says about connections and encodings. */
-export function send(
-  url: string,
-  method: string,
-  path: string,
-  { body, headers = {}, key }: CallOptions = {},
-): Promise<Answer> {
-  const payload =
-    body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-  return new Promise((resolve, reject) => {
-    const request = httpRequest(
-      `${url}${path}`,
-      {
-        method,
-        // A connection of its own: none that the server is about to close.
-        agent: false,
-        headers: {
-          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-          ...(payload === undefined
-            ? {}
-            : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
-          ...headers,
-        },
-      },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('end', () => {
-          const text = Buffer.concat(chunks).toString('utf8');
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, body: parse(text) });
-        });
-      },
-    );
-    request.on('error', reject);
-    request.end(payload);
-  });
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

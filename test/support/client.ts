@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** How tests call a gateway: as a user, with a key or none, and as an operator. */
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** Parsed if it is JSON. */
+  readonly body: ReturnType<typeof JSON.parse>;
+}
+
+export interface CallOptions {
+  /** A string or bytes are sent as they are, everything else as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly key?: string;
+}
+
+export type Call = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
+
+/** `path` without `/admin/v1`, or whole. */
+export type AdminCall = (method: string, path: string, body?: unknown) => Promise<Answer>;
+
+export interface AccountOptions {
+  /** Default 100. */
+  readonly credit?: string;
+  /** Fields of the key. */
+  readonly key?: Readonly<Record<string, unknown>>;
+}
+
+export interface TestAccount {
+  readonly id: string;
+  readonly key: string;
+  readonly keyId: string;
+  readonly webhookSecret: string;
+  readonly call: Call;
+  balance(): Promise<{ available: string; held: string }>;
+  /** Creates a video: the world's usual one with these fields changed. */
+  create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
+  /** Asks with `?wait=` until the task has ended. */
+  finished(id: string, deadlineMs?: number): Promise<Record<string, any>>;
+}
+
+export function caller(url: string, key?: string): Call {
+  return (method, path, options = {}) =>
+    send(url, method, path, key === undefined ? options : { key, ...options });
+}
+
+export function adminCaller(url: string, token: string): AdminCall {
+  return (method, path, body) =>
+    send(url, method, path.startsWith('/admin') ? path : `/admin/v1${path}`, { body, key: token });
+}
+
+/** An account with a credit and a key. `video` is what its `create` asks for. */
+export async function makeAccount(
+  { url, admin, video }: { readonly url: string; readonly admin: AdminCall; readonly video: object },
+  { credit = '100', key = {} }: AccountOptions = {},
+): Promise<TestAccount> {
+  const id = `acc-${randomBytes(5).toString('hex')}`;
+  const account = await admin('POST', '/accounts', { id, name: id });
+  if (account.status >= 300) throw new Error(account.text);
+  if (credit !== '0') await admin('POST', `/accounts/${id}/credits`, { amount: credit, reference: 'first' });
+  const made = await admin('POST', '/keys', { account: id, name: 'test', ...key });
+  if (made.status >= 300) throw new Error(made.text);
+  const call = caller(url, made.body.key);
+  return {
+    id,
+    key: made.body.key,
+    keyId: made.body.id,
+    webhookSecret: account.body.webhook_secret,
+    call,
+    balance: async () => (await call('GET', '/v1/balance')).body,
+    create: (body = {}, headers = {}) =>
+      call('POST', '/v1/videos/generations', { headers, body: { ...video, ...body } }),
+    finished: (task, deadlineMs = 40_000) => untilFinished(call, task, deadlineMs),
+  };
+}
+
+async function untilFinished(call: Call, id: string, deadlineMs: number): Promise<Record<string, any>> {
+  const endsAt = Date.now() + deadlineMs;
+  for (;;) {
+    const { body } = await call('GET', `/v1/videos/generations/${id}?wait=5`);
+    if (body.status === 'succeeded' || body.status === 'failed') return body;
+    if (Date.now() > endsAt) throw new Error(`task ${id} is still ${JSON.stringify(body)}`);
+  }
+}
+
+export interface FormOptions {
+  readonly form: FormData;
+  readonly key: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** As browsers and SDKs send files. */
+export async function postForm(
+  url: string,
+  path: string,
+  { form, key, headers = {} }: FormOptions,
+): Promise<Answer> {
+  const response = await fetch(url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, ...headers },
+    body: form,
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    text,
+    body: parse(text),
+  };
+}
+
+/** node:http, because fetch hides what a server really says about connections and encodings. */
+export function send(
+  url: string,
+  method: string,
+  path: string,
+  { body, headers = {}, key }: CallOptions = {},
+): Promise<Answer> {
+  const payload =
+    body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      `${url}${path}`,
+      {
+        method,
+        // A connection of its own: none that the server is about to close.
+        agent: false,
+        headers: {
+          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+          ...(payload === undefined
+            ? {}
+            : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
+          ...headers,
+        },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8');
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, body: parse(text) });
+        });
+      },
+    );
+    request.on('error', reject);
+    request.end(payload);
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
