@@ -102,6 +102,19 @@ describe('documents of MongoDB', () => {
   });
 });
 
+describe('routes', () => {
+  const names = (folder: string, end: string) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith(end))
+      .map((name) => name.slice(0, -end.length))
+      .toSorted();
+
+  it('have each a test under their own name, and no test is left of one that is gone', () => {
+    const routes = names('src/http/routes', '.ts').filter((name) => name !== 'index');
+    expect(names('test/http/routes', '.test.ts')).toEqual(routes);
+  });
+});
+
 describe('adapters', () => {
   it.each(adapters)('%s has recorded answers, and a test that reads them', (name) => {
     const fixtures = readdirSync(join(root, 'test/fixtures', name));

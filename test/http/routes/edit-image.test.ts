@@ -10,12 +10,12 @@ import {
   sendImages,
   startImageUpstream,
   watchTemporaryFiles,
-} from '../images/support.ts';
-import type { ImageUpstream } from '../images/support.ts';
-import { startGateway } from '../support/gateway.ts';
-import { postForm } from '../support/client.ts';
-import type { Answer, TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
+} from '../../images/support.ts';
+import type { ImageUpstream } from '../../images/support.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { postForm } from '../../support/client.ts';
+import type { Answer, TestAccount } from '../../support/client.ts';
+import type { TestGateway } from '../../support/gateway.ts';
 
 let upstream: ImageUpstream;
 let media: Server;

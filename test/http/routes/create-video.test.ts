@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { VideoRequest } from '../../src/domain/request.ts';
-import { useHttpWorld, videoBody } from '../support/http-world.ts';
-import type { TestAccount } from '../support/client.ts';
+import type { VideoRequest } from '../../../src/domain/request.ts';
+import { useHttpWorld, videoBody } from '../../support/http-world.ts';
+import type { TestAccount } from '../../support/client.ts';
 
 const world = useHttpWorld('http_create_video');
 

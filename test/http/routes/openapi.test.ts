@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
 
 let gateway: TestGateway;
 
@@ -9,7 +9,21 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-it('the document describes the image routes', async () => {
+type Operations = Record<string, Record<string, { operationId: string }>>;
+
+it('describes every operation that this gateway answers, without a key', async () => {
+  const answer = await gateway.call('GET', '/openapi.json');
+  expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+  expect(answer.body.openapi).toMatch(/^3\.1\./);
+  const paths: Operations = answer.body.paths;
+  const described = Object.values(paths).flatMap((item) =>
+    Object.values(item).map(({ operationId }) => operationId),
+  );
+  expect(described).toEqual(expect.arrayContaining(['createVideo', 'getBalance', 'openapi', 'reloadConfig']));
+  expect(described).not.toContain('getMedia');
+});
+
+it('describes the image routes', async () => {
   const { body } = await gateway.call('GET', '/openapi.json');
   const { post, get } = body.paths['/v1/images/generations'];
   expect(post.operationId).toBe('createImage');

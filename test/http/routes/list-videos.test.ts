@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { useHttpWorld } from '../support/http-world.ts';
-import type { TestAccount } from '../support/client.ts';
+import { useHttpWorld } from '../../support/http-world.ts';
+import type { TestAccount } from '../../support/client.ts';
 
 const world = useHttpWorld('http_list_videos');
 

@@ -1,0 +1,71 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { imageYaml, pixel, sendImages, startImageUpstream } from '../../images/support.ts';
+import type { ImageUpstream } from '../../images/support.ts';
+import { startGateway } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+import type { TestAccount } from '../../support/client.ts';
+
+/** The route's own answers; what happens behind it is tested in test/images. */
+
+let upstream: ImageUpstream;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  upstream = await startImageUpstream();
+  gateway = await startGateway({ yaml: imageYaml({ first: upstream.url }), worker: false });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.close();
+});
+afterEach(() => {
+  upstream.answer = sendImages;
+  upstream.calls.length = 0;
+});
+
+const create = (account: TestAccount, fields: object) =>
+  account.call('POST', '/v1/images/generations', {
+    body: { model: 'gpt-image', prompt: 'a red cube', ...fields },
+  });
+
+it('200: the images, and what the upstream counted', async () => {
+  const account = await gateway.account({ credit: '1' });
+  const { status, body } = await create(account, { n: 2 });
+  const data = [{ b64_json: pixel.toString('base64') }, { b64_json: pixel.toString('base64') }];
+  expect([status, body]).toEqual([200, expect.objectContaining({ created: expect.any(Number), data })]);
+  expect(await account.balance()).toMatchObject({ available: '0.920000', held: '0.000000' });
+});
+
+it.each([
+  [{ model: undefined }, 400, 'missing_parameter', 'model'],
+  [{ prompt: undefined }, 400, 'missing_parameter', 'prompt'],
+  [{ n: 0 }, 400, 'invalid_parameter', 'n'],
+  [{ response_format: 'tiff' }, 400, 'invalid_parameter', 'response_format'],
+  [{ model: 'nothing' }, 404, 'model_not_found', 'model'],
+])('%j: %i, nothing held and nothing sent', async (fields, status, code, param) => {
+  const account = await gateway.account();
+  const answer = await create(account, fields);
+  expect([answer.status, answer.body.error]).toEqual([status, expect.objectContaining({ code, param })]);
+  expect(upstream.calls).toEqual([]);
+  expect(await account.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });
+});
+
+it('402: the hold does not fit', async () => {
+  const poor = await gateway.account({ credit: '0.03' });
+  const answer = await create(poor, {});
+  expect([answer.status, answer.body.error.code]).toEqual([402, 'insufficient_balance']);
+  expect(upstream.calls).toEqual([]);
+});
+
+it('403: a model that the key may not use', async () => {
+  const account = await gateway.account({ key: { models: ['dall-e'] } });
+  const answer = await create(account, {});
+  expect([answer.status, answer.body.error.code]).toEqual([403, 'model_not_allowed']);
+});
+
+it('401: no key', async () => {
+  const answer = await gateway.call('POST', '/v1/images/generations', {
+    body: { model: 'gpt-image', prompt: 'x' },
+  });
+  expect([answer.status, answer.body.error.code]).toEqual([401, 'invalid_api_key']);
+});

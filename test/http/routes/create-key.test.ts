@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { useHttpWorld } from '../../support/http-world.ts';
+
+const world = useHttpWorld('route_create_key');
+
+it('shows the key once, with what it may do', async () => {
+  const { id } = await world.newAccount();
+  const wishes = {
+    account: id,
+    name: 'build server',
+    models: ['clip'],
+    channels: ['one'],
+    requests_per_minute: 60,
+    concurrent_tasks: 3,
+    asset_urls: false,
+    expires_at: Math.floor(Date.now() / 1000) + 3_600,
+  };
+  const made = await world.admin('POST', '/keys', wishes);
+  const { key, ...rest } = made.body;
+  expect(key).toMatch(/^sk-[0-9A-Za-z]{51}$/);
+  expect(rest).toEqual({
+    object: 'key',
+    id: expect.stringMatching(/^key_/),
+    prefix: key.slice(0, 8),
+    revoked_at: null,
+    created_at: expect.any(Number),
+    ...wishes,
+  });
+});
+
+it('the key works at once, and may do what its fields say', async () => {
+  const { id } = await world.newAccount();
+  const { body } = await world.admin('POST', '/keys', { account: id, models: ['plain'] });
+  const models = await world.call('GET', '/v1/models', { key: body.key });
+  expect([models.status, models.body.data.map((model: { id: string }) => model.id)]).toEqual([
+    200,
+    ['plain'],
+  ]);
+});
+
+it('404: unknown account', async () => {
+  const answer = await world.admin('POST', '/keys', { account: 'none' });
+  expect([answer.status, answer.body.error.code]).toEqual([404, 'account_not_found']);
+});
+
+it.each([
+  [{}, 'missing_parameter', 'account'],
+  [{ models: [] }, 'invalid_parameter', 'models'],
+  [{ models: 'clip' }, 'invalid_parameter', 'models'],
+  [{ models: ['clip', 'clop'] }, 'invalid_parameter', 'models[1]'],
+  [{ channels: ['won'] }, 'invalid_parameter', 'channels[0]'],
+  [{ models: ['clip', 5] }, 'invalid_parameter', 'models[1]'],
+  [{ requests_per_minute: 0 }, 'invalid_parameter', 'requests_per_minute'],
+  [{ concurrent_tasks: 1.5 }, 'invalid_parameter', 'concurrent_tasks'],
+  [{ expires_at: 1 }, 'invalid_parameter', 'expires_at'],
+])('400: %j', async (body, code, param) => {
+  const { id } = await world.newAccount();
+  const answer = await world.admin(
+    'POST',
+    '/keys',
+    code === 'missing_parameter' ? body : { account: id, ...body },
+  );
+  expect([answer.status, answer.body.error]).toEqual([400, expect.objectContaining({ code, param })]);
+});

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { useHttpWorld, videoBody } from '../../support/http-world.ts';
+
+const world = useHttpWorld('route_estimate_video');
+
+const estimate = async (body: object, headers = {}) => {
+  const { call } = await world.newAccount();
+  return call('POST', '/v1/videos/generations/estimate', { body: { ...videoBody, ...body }, headers });
+};
+
+it('the hold, the expected charge and the rule', async () => {
+  const answer = await estimate({ duration: -1, seconds: '5' });
+  expect(answer.status).toBe(200);
+  expect(answer.body).toEqual({
+    object: 'video.generation.estimate',
+    model: 'clip',
+    currency: 'USD',
+    hold: '1.200000',
+    expected: '0.500000',
+    price: { unit: 'second', rule: 1, when: {}, price: '0.100000', quantity: 5 },
+    warnings: ['seconds'],
+  });
+});
+
+it('creates nothing and needs no balance', async () => {
+  const account = await world.newAccount({ credit: '0' });
+  const answer = await account.call('POST', '/v1/video/generations/estimate', { body: videoBody });
+  expect(answer.status).toBe(200);
+  expect((await account.call('GET', '/v1/videos/generations')).body.data).toEqual([]);
+});
+
+it('with x-explain-route it says which channels would be tried and why others would not', async () => {
+  const { body } = await estimate({}, { 'x-explain-route': '1' });
+  expect(body.route.candidates).toEqual([
+    { channel: 'one', credential: 'a' },
+    { channel: 'two', credential: 'b' },
+  ]);
+  expect(body.route.dropped).toEqual([
+    { channel: 'three', reason: 'model_not_served', detail: expect.any(String) },
+  ]);
+});
+
+it('refuses what a create refuses', async () => {
+  const answer = await estimate({ images: ['https://forbidden.example/'] });
+  expect([answer.status, answer.body.error.param]).toEqual([400, 'images[0]']);
+});

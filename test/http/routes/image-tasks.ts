@@ -1,0 +1,21 @@
+import { randomBytes } from 'node:crypto';
+import { newTaskId } from '../../../src/domain/ids.ts';
+import type { TaskKind } from '../../../src/domain/task.ts';
+import type { TestAccount } from '../../support/client.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+
+let count = 0;
+
+/** A task as its creation leaves it: an upstream of images that works by tasks is not needed to show one. */
+export async function insertTask(
+  gateway: TestGateway,
+  account: TestAccount,
+  kind: TaskKind = 'image',
+): Promise<string> {
+  const id = newTaskId(randomBytes);
+  const createdAt = Date.now() + (count += 1);
+  const owner = { account: account.id, key: account.keyId };
+  const times = { createdAt, deadlineAt: createdAt + 60_000 };
+  await gateway.core.stores.tasks.insert({ id, ...owner, kind, model: 'seedream', hold: 1n, ...times }, 1n);
+  return id;
+}

@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest';
+import { useHttpWorld } from '../../support/http-world.ts';
+
+const world = useHttpWorld('route_list_tasks');
+
+it('by account, status, channel, and who needs an operator', async () => {
+  const account = await world.newAccount();
+  const made = [await account.create(), await account.create(), await account.create()].map(
+    ({ body }) => body.id,
+  );
+  const version = BigInt(Date.now()) * 1000n;
+  await world.stores.tasks.markSubmitted(made[0], {
+    version,
+    channel: 'one',
+    credential: 'a',
+    upstreamId: 'u1',
+    traceId: '',
+  });
+  await world.stores.tasks.setAttention(made[1], 'submit_ambiguous', version);
+  const ids = async (query: string) =>
+    (await world.admin('GET', `/tasks?account=${account.id}&${query}`)).body.data.map(
+      ({ id }: { id: string }) => id,
+    );
+  expect(await ids('')).toHaveLength(3);
+  expect(await ids('status=submitted')).toEqual([made[0]]);
+  expect(await ids('channel=one')).toEqual([made[0]]);
+  expect(await ids('needs_attention=true')).toEqual([made[1]]);
+  expect(await ids('needs_attention=false')).toHaveLength(3);
+  expect(await ids('kind=image')).toEqual([]);
+  expect(await ids('class=capacity')).toEqual([]);
+  await world.stores.tasks.recordOutcome(made[2], {
+    kind: 'failed',
+    code: 'ServerOverloaded',
+    message: 'm',
+    failure: { class: 'capacity' },
+    cost: { amount: '0.035', unit: 'USD' },
+  });
+  await world.stores.tasks.recordProgress(made[2], { queuePosition: 7 });
+  await world.stores.tasks.finish(made[2], {
+    status: 'failed',
+    version: version + 1n,
+    charge: 0n,
+    chargeEstimated: false,
+    error: { code: 'provider_error', message: 'm', class: 'capacity' },
+  });
+  expect(await ids('class=capacity')).toEqual([made[2]]);
+  expect(await ids('class=internal')).toEqual([]);
+  expect((await world.admin('GET', '/tasks?class=odd')).status).toBe(400);
+  const { body: shown } = await world.admin('GET', `/tasks/${made[2]}`);
+  expect(shown).toMatchObject({
+    error: { class: 'capacity' },
+    upstream_cost: { amount: '0.035', unit: 'USD' },
+    queue_position: 7,
+  });
+  expect((await world.admin('GET', '/tasks?status=odd')).status).toBe(400);
+});
+
+it('by the id that an upstream gave a job', async () => {
+  const id: string = (await (await world.newAccount()).create()).body.id;
+  await world.stores.attempts.begin({ task: id, n: 1, channel: 'one', credential: 'a', marker: 'm' }, 'run');
+  await world.stores.attempts.accept(`${id}:1`, { channel: 'one' }, { id: `up-${id}` });
+  const found = async (upstreamId: string) =>
+    (await world.admin('GET', `/tasks?upstream_id=${upstreamId}`)).body.data;
+  expect(await found(`up-${id}`)).toMatchObject([{ id }]);
+  expect(await found('up-nobody')).toEqual([]);
+});
