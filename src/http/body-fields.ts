@@ -2,13 +2,19 @@ import { z } from 'zod';
 
 /** Fields and rules that the bodies of several creates share. */
 
-export const modelCharactersMax = 128;
+const modelCharactersMax = 128;
 const promptCharactersMax = 32_000;
 const wordCharactersMax = 64;
-export const callbackUrlCharactersMax = 2_048;
-export const expiresAfterSecondsMax = 259_200;
+const callbackUrlCharactersMax = 2_048;
+const expiresAfterSecondsMax = 259_200;
 
 export const word = z.string().min(1).max(wordCharactersMax);
+
+export const model = z.string().min(1).max(modelCharactersMax);
+
+/** In the metadata of every create that may become a task. */
+export const callbackUrl = z.string().min(1).max(callbackUrlCharactersMax).optional();
+export const expiresAfterSeconds = z.int().min(1).max(expiresAfterSecondsMax).optional();
 
 /** Its length is looked at before it is walked: a text of many megabytes is refused without being touched. */
 export const prompt = z

@@ -26,7 +26,7 @@ import type { MediaDeps } from './routes/get-media.ts';
 import type { FairGate } from './fair-gate.ts';
 import type { RequestLimits } from './request-limits.ts';
 import type { TaskWatcher } from './task-watcher.ts';
-import type { AddressChecks } from './videos/video-request.ts';
+import type { AddressChecks } from './address-checks.ts';
 
 /** Everything that the HTTP face stands on, built by src/api.ts. Each route receives the part that it uses. */
 export interface AppDeps extends AddressChecks {

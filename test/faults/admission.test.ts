@@ -66,7 +66,7 @@ describe.each(['admission.claimed', 'admission.held', 'admission.started'])(
       const headers = { 'idempotency-key': `dies-at-${point}` };
       const body = { ...videoBody, prompt: `dies at ${point}.` };
       const lost = caller(api.url, account.key)('POST', '/v1/videos/generations', { body, headers });
-      await expect(lost).rejects.toThrow('fetch failed');
+      await expect(lost).rejects.toMatchObject({ code: 'ECONNRESET' });
       if (api.child.exitCode === null && api.child.signalCode === null) await once(api.child, 'exit');
       expect([api.lines.at(-1), api.child.signalCode]).toEqual([`reached ${point}`, 'SIGKILL']);
       const again = await account.create({ prompt: body.prompt }, headers);

@@ -58,7 +58,7 @@ describe('bodies in memory', () => {
       socket.write(create(key, 'content-length: 1000000\r\n\r\n{"prompt": "'));
       stalled.push(socket);
     }
-    const post = (key: string) => node.call('POST', '/v1/videos/generations', { body: { key, body: large } });
+    const post = (key: string) => node.call('POST', '/v1/videos/generations', { key, body: large });
     await expect.poll(async () => (await post(a.key)).status).toBe(429);
     const ofKey = await post(a.key);
     expect(ofKey.body.error.code).toBe('rate_limit_exceeded');
@@ -82,9 +82,7 @@ describe('bodies in memory', () => {
       create(key, `transfer-encoding: chunked\r\n\r\n10000\r\n${piece}\r\n10000\r\n${piece}\r\n`),
     );
     expect(answer).toMatch(/^HTTP\/1\.1 429 /);
-    expect(
-      (await node.call('POST', '/v1/videos/generations', { body: { key, body: videoBody } })).status,
-    ).toBe(200);
+    expect((await node.call('POST', '/v1/videos/generations', { key, body: videoBody })).status).toBe(200);
   });
 });
 

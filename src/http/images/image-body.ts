@@ -3,11 +3,11 @@ import type { JsonValue } from '../../domain/request.ts';
 import { UploadedFile } from './uploaded-file.ts';
 import { parseJsonText } from '../bodies/json-scanner.ts';
 import {
-  callbackUrlCharactersMax,
-  expiresAfterSecondsMax,
+  callbackUrl,
+  expiresAfterSeconds,
   isDeeperThan,
   isRecord,
-  modelCharactersMax,
+  model,
   prompt,
   withoutNulls,
   word,
@@ -38,8 +38,8 @@ const anyJson = z
 
 const metadataFields = z
   .object({
-    callback_url: z.string().min(1).max(callbackUrlCharactersMax).optional(),
-    execution_expires_after: z.int().min(1).max(expiresAfterSecondsMax).optional(),
+    callback_url: callbackUrl,
+    execution_expires_after: expiresAfterSeconds,
   })
   .catchall(anyJson);
 
@@ -53,7 +53,7 @@ const metadata = z.preprocess((value, context) => {
 }, metadataFields);
 
 const shape = {
-  model: z.string().min(1).max(modelCharactersMax),
+  model,
   prompt,
   image: references.optional(),
   mask: reference.optional(),

@@ -6,7 +6,8 @@ import { readDataUrl, readImageFile } from '../../images/reference-image.ts';
 import { consumedImageFields } from './image-body.ts';
 import type { ImageBody } from './image-body.ts';
 import { UploadedFile } from './uploaded-file.ts';
-import type { AddressChecks } from '../videos/video-request.ts';
+import { checkCallback, mediaUrlNotAllowed } from '../address-checks.ts';
+import type { AddressChecks } from '../address-checks.ts';
 
 export interface ParsedImage {
   readonly request: ImageRequest;
@@ -33,7 +34,7 @@ export async function parseImage(body: ImageBody, rules: ImageRules): Promise<Pa
   for (const { value, param } of references) images.push(await readReference(value, param, rules));
   const mask = body.mask === undefined ? undefined : await readReference(body.mask, 'mask', rules);
   const { callback_url, execution_expires_after, ...metadata } = body.metadata ?? {};
-  if (callback_url !== undefined) checkCallback(callback_url, rules);
+  checkCallback(callback_url, rules);
   return {
     request: {
       kind: 'image',
@@ -107,9 +108,7 @@ async function readReference(
   if (typeof value === 'string' && webAddress.test(value)) {
     const reason = checkMediaUrl(value);
     if (reason === undefined) return { form: 'url', url: value };
-    throw new GatewayError('media_url_not_allowed', `The address in ${param} is not allowed. ${reason}`, {
-      param,
-    });
+    throw mediaUrlNotAllowed(param, reason);
   }
   if (typeof value === 'string' && !/^data:/i.test(value)) {
     throw invalid(param, `The parameter ${param} must be an image URL, a data URL, or a file.`);
@@ -118,14 +117,6 @@ async function readReference(
     typeof value === 'string' ? readDataUrl(value, pixelsMax) : await readImageFile(value, pixelsMax);
   if ('refused' in input) throw invalid(param, `The parameter ${param} ${input.refused}.`);
   return input;
-}
-
-function checkCallback(url: string, { checkCallbackUrl }: AddressChecks): void {
-  const reason = checkCallbackUrl(url);
-  if (reason === undefined) return;
-  throw new GatewayError('callback_url_not_allowed', `The callback address is not allowed. ${reason}`, {
-    param: 'metadata.callback_url',
-  });
 }
 
 /** The top level counts before metadata. */

