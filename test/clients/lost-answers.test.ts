@@ -63,7 +63,7 @@ describe('openai for Node', () => {
         .images.generate({ model: 'gpt-image', prompt })
         .catch((error) => error);
       expect(failed).toBeInstanceOf(OpenAI.InternalServerError);
-      expect(failed.headers['x-should-retry']).toBe('false');
+      expect(failed.headers.get('x-should-retry')).toBe('false');
       expect(gateway.simulator.submissions(prompt)).toEqual(once);
       expect((await account.balance()).held).toBe('0.000000');
     },

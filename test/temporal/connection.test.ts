@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readEnvironment } from '../../src/config/environment.ts';
+import { createTemporalClient, dataConverter, temporalSettings } from '../../src/temporal/connection.ts';
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'temporal-connection-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+async function file(name: string): Promise<string> {
+  const path = join(directory, name);
+  await writeFile(path, `the ${name}`);
+  return path;
+}
+
+const address = 'temporal.example:7233';
+const settings = (variables: Record<string, string>) =>
+  temporalSettings(readEnvironment(variables), address, undefined);
+
+describe('the settings', () => {
+  it('without any variable are an address in the clear', () => {
+    expect(settings({})).toEqual({ address, namespace: 'default' });
+  });
+
+  it('with a key of Temporal Cloud', () => {
+    expect(settings({ TEMPORAL_API_KEY: 'tmprl_1', TEMPORAL_NAMESPACE: 'studio.a1b2c' })).toEqual({
+      address,
+      namespace: 'studio.a1b2c',
+      apiKey: 'tmprl_1',
+    });
+  });
+
+  it('with certificates, which are read from their files', async () => {
+    const found = settings({
+      TEMPORAL_TLS_CERT: await file('cert'),
+      TEMPORAL_TLS_KEY: await file('key'),
+      TEMPORAL_TLS_CA: await file('ca'),
+    });
+    expect(found.tls).toEqual({
+      clientCertPair: { crt: Buffer.from('the cert'), key: Buffer.from('the key') },
+      serverRootCACertificate: Buffer.from('the ca'),
+    });
+  });
+
+  it('with an authority alone, for a server that asks for no certificate', async () => {
+    const { tls } = settings({ TEMPORAL_TLS_CA: await file('ca') });
+    expect(tls).toEqual({ serverRootCACertificate: Buffer.from('the ca') });
+  });
+});
+
+it('payloads are encrypted exactly if there is a key', () => {
+  expect(dataConverter(settings({}))).toEqual({});
+  const payloadKey = randomBytes(32);
+  expect(dataConverter({ ...settings({}), payloadKey }).payloadCodecs).toHaveLength(1);
+});
+
+it('a client of a server that is away is made, and fails when it is used', async () => {
+  const client = createTemporalClient({ ...settings({}), address: '127.0.0.1:1' });
+  await expect(
+    client.withDeadline(Date.now() + 2_000, () => client.workflow.getHandle('task_1').describe()),
+  ).rejects.toThrow();
+  await client.connection.close();
+});

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { defaultPayloadConverter } from '@temporalio/common';
+import type { Payload } from '@temporalio/common';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { createPayloadCodec } from '../../src/temporal/payload-codec.ts';
+
+const codec = createPayloadCodec(randomBytes(32));
+
+async function encode(value: unknown): Promise<Payload> {
+  const [payload] = await codec.encode([defaultPayloadConverter.toPayload(value)]);
+  if (payload === undefined) throw new Error('one payload was given');
+  return payload;
+}
+
+async function decode(payload: Payload, by = codec): Promise<unknown> {
+  const [plain] = await by.decode([payload]);
+  return defaultPayloadConverter.fromPayload(plain ?? {});
+}
+
+it('what is encrypted is read again, whatever it is', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.jsonValue(), async (value) => {
+      const text: unknown = JSON.parse(JSON.stringify(value));
+      expect(await decode(await encode(text))).toEqual(text);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+it('Temporal sees neither the text nor what kind of value it is, and never the same bytes twice', async () => {
+  const [one, two] = [await encode('a secret prompt'), await encode('a secret prompt')];
+  expect(Buffer.from(one.data ?? []).toString('latin1')).not.toContain('secret');
+  expect(Object.keys(one.metadata ?? {})).toEqual(['encoding']);
+  expect(Buffer.from(one.metadata?.['encoding'] ?? []).toString()).toBe('binary/deflate-aes256gcm');
+  expect(one.data).not.toEqual(two.data);
+});
+
+it('what was written before there was a key is passed through', async () => {
+  const plain = defaultPayloadConverter.toPayload({ task: 'task_1' });
+  expect(await codec.decode([plain])).toEqual([plain]);
+});
+
+it('another key, and damage, are errors', async () => {
+  const payload = await encode({ task: 'task_1' });
+  await expect(async () => decode(payload, createPayloadCodec(randomBytes(32)))).rejects.toThrow();
+  const damaged = Buffer.from(payload.data ?? []);
+  damaged.writeUInt8(damaged.readUInt8(damaged.length - 1) ^ 1, damaged.length - 1);
+  await expect(async () => decode({ ...payload, data: damaged })).rejects.toThrow();
+});
+
+it('what would unpack to more than Temporal takes is an error', async () => {
+  const bomb = await encode('x'.repeat(3 * 1024 * 1024));
+  expect(bomb.data?.length).toBeLessThan(100_000);
+  await expect(async () => decode(bomb)).rejects.toThrow();
+});

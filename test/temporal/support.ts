@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import { afterAll } from 'vitest';
+import { newTaskId } from '../../src/domain/ids.ts';
+import type { TaskInput } from '../../src/domain/task-input.ts';
+import { createTemporalClient } from '../../src/temporal/connection.ts';
+import { createTaskClient } from '../../src/temporal/task-client.ts';
+import type { TaskPort } from '../../src/tasks/task-port.ts';
+import { temporalAddress } from '../support/run-servers.ts';
+
+/** A gateway's side of Temporal, with queues of its own and no worker: a workflow that is started stays open. */
+export interface TemporalWorld {
+  readonly client: Client;
+  readonly queuePrefix: string;
+  readonly port: TaskPort;
+  /** Starts a task's workflow, which is terminated after the file's tests. */
+  start(change?: Partial<TaskInput>): Promise<TaskInput>;
+}
+
+export function openTemporal(): TemporalWorld {
+  const client = createTemporalClient({ address: temporalAddress(), namespace: 'default' });
+  const queuePrefix = `t${randomBytes(5).toString('hex')}-`;
+  const port = createTaskClient({ client, queuePrefix, now: Date.now });
+  const started: string[] = [];
+  afterAll(async () => {
+    for (const id of started)
+      await client.workflow
+        .getHandle(id)
+        .terminate()
+        .catch(() => undefined);
+    await client.connection.close();
+  });
+  return {
+    client,
+    queuePrefix,
+    port,
+    async start(change = {}) {
+      const input = { ...newInput(), ...change };
+      started.push(input.task);
+      await port.start(input);
+      return input;
+    },
+  };
+}
+
+export function newInput(): TaskInput {
+  const createdAt = Date.now();
+  return {
+    task: newTaskId(randomBytes),
+    account: 'acc-1',
+    key: 'key_1',
+    kind: 'video',
+    model: 'clip',
+    candidates: [
+      { channel: 'one', credential: 'a' },
+      { channel: 'two', credential: 'b' },
+    ],
+    hold: '1',
+    basis: { price: { unit: 'call', minimum: '0', rules: [{ price: '1' }] }, facts: {}, version: 'v' },
+    createdAt,
+    deadlineAt: createdAt + 60_000,
+    expectedSeconds: 1,
+    hasCallback: false,
+    revision: 3,
+  };
+}

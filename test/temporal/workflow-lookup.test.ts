@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
+import { openTemporal } from './support.ts';
+
+const world = openTemporal();
+const lookup = createWorkflowLookup(world.client, world.queuePrefix);
+
+async function all(ids: AsyncIterable<string>): Promise<string[]> {
+  const found: string[] = [];
+  for await (const id of ids) found.push(id);
+  return found.toSorted();
+}
+
+/** Visibility is a little behind. */
+const eventually = { timeout: 30_000 };
+
+it('tells running workflows from those that ended and those that never were', async () => {
+  const since = Date.now() - 60_000;
+  const running = await world.start();
+  const ended = await world.start();
+  await world.client.workflow.getHandle(ended.task).terminate();
+  expect(await lookup.isRunning(running.task)).toBe(true);
+  expect(await lookup.isRunning(ended.task)).toBe(false);
+  expect(await lookup.isRunning('task_none')).toBe(false);
+  await expect.poll(() => all(lookup.running()), eventually).toEqual([running.task]);
+  await expect.poll(() => all(lookup.closedAbnormally(since)), eventually).toEqual([ended.task]);
+  expect(await all(lookup.closedAbnormally(Date.now() + 60_000))).toEqual([]);
+});
+
+it('sees no workflow of another gateway on the same Temporal', async () => {
+  const other = createWorkflowLookup(world.client, `${world.queuePrefix}other-`);
+  await world.start();
+  await expect.poll(async () => (await all(lookup.running())).length, eventually).toBe(2);
+  expect(await all(other.running())).toEqual([]);
+});
