@@ -14,7 +14,10 @@ it('decimal strings of six places', async () => {
 });
 
 it('what unfinished tasks hold is not available', async () => {
-  const { call, create } = await world.newAccount({ credit: '2' });
-  await create();
-  expect((await call('GET', '/v1/balance')).body).toMatchObject({ available: '1.500000', held: '0.500000' });
+  const account = await world.newAccount({ credit: '2' });
+  await account.create();
+  expect((await account.call('GET', '/v1/balance')).body).toMatchObject({
+    available: '1.500000',
+    held: '0.500000',
+  });
 });
