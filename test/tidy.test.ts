@@ -28,7 +28,8 @@ const adapters = readdirSync(join(root, 'src/providers'), { withFileTypes: true 
 describe('vendor names', () => {
   /** `gateway` and `openai` name our own product and the convention that our own API follows. */
   const vendors = adapters.filter((name) => name !== 'gateway' && name !== 'openai');
-  const relatives = 'seedance|seedream|volc\\w*|byteplus|aliyun|alibaba|new-?api|gpt-image|qwen|hailuo';
+  const relatives =
+    'seedance|seedream|volc\\w*|byteplus|aliyun|alibaba|new-?api|gpt-image|qwen|hailuo|runwayml';
   const names = new RegExp(`\\b(?:${relatives}|${vendors.join('|')})\\b`, 'i');
 
   it('stay in the adapters and in local mode, whose files name models of its own configuration', () => {

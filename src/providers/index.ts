@@ -4,6 +4,7 @@ import { gateway } from './gateway/gateway.ts';
 import { kling } from './kling/index.ts';
 import { minimax } from './minimax/index.ts';
 import { openai } from './openai/openai.ts';
+import { runway } from './runway/index.ts';
 import { needsStorage } from './links.ts';
 import type { Provider } from './provider.ts';
 
@@ -15,6 +16,7 @@ export const providers: Readonly<Record<string, Provider>> = {
   kling,
   minimax,
   openai,
+  runway,
 };
 
 /** What the configuration is checked against. */

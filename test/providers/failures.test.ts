@@ -6,6 +6,7 @@ import { gatewayFailures } from '../../src/providers/gateway/gateway-failures.ts
 import { klingFailures } from '../../src/providers/kling/kling-failures.ts';
 import { minimaxFailures } from '../../src/providers/minimax/minimax-failures.ts';
 import { openaiFailures } from '../../src/providers/openai/openai-failures.ts';
+import { runwayFailures } from '../../src/providers/runway/runway-failures.ts';
 import { jobFailure } from '../../src/providers/shared/failure-table.ts';
 import type { FailureTable } from '../../src/providers/shared/failure-table.ts';
 import { refusalError } from '../../src/providers/shared/http-outcome.ts';
@@ -19,6 +20,7 @@ const tables: Readonly<Record<string, FailureTable>> = {
   kling: klingFailures,
   minimax: minimaxFailures,
   openai: openaiFailures,
+  runway: runwayFailures,
 };
 
 /** Vendor, status, code, words, outcome, class and what was moderated. */
@@ -175,6 +177,23 @@ const refusals: readonly Row[] = [
   ['openai', 400, 'billing_hard_limit_reached', 'm', 'unavailable', 'quota'],
   ['openai', 429, 'rate_limit_exceeded', 'm', 'throttled', 'capacity'],
   ['openai', 500, 'server_error', 'm', 'ambiguous', 'internal'],
+  // Runway has no codes: only the text decides.
+  ['runway', 400, '', 'You do not have enough credits to run this task.', 'unavailable', 'quota'],
+  ['runway', 400, '', 'Model gen4_aleph is not available.', 'unavailable', 'quota'],
+  ['runway', 400, '', '`promptImage`: Only HTTPS URLs are allowed.', 'rejected', 'invalid_input'],
+  ['runway', 400, '', 'Failed to fetch asset. Received HTTP response code 404', 'rejected', 'invalid_input'],
+  ['runway', 400, '', 'Invalid data URI.', 'rejected', 'invalid_input'],
+  ['runway', 400, '', 'Unsupported asset type', 'rejected', 'invalid_input'],
+  ['runway', 400, '', 'Timeout while fetching asset.', 'rejected', 'invalid_input'],
+  ['runway', 400, '', 'Validation of body failed', 'rejected', 'invalid_input'],
+  ['runway', 400, '', 'Refused by content moderation.', 'rejected', 'moderation_input'],
+  ['runway', 401, '', 'm', 'unavailable', 'quota'],
+  ['runway', 403, '', 'm', 'unavailable', 'quota'],
+  ['runway', 405, '', 'm', 'rejected', 'invalid_input'],
+  ['runway', 413, '', 'm', 'rejected', 'invalid_input'],
+  ['runway', 429, '', 'You have reached your daily limit.', 'throttled', 'capacity'],
+  ['runway', 500, '', 'm', 'ambiguous', 'internal'],
+  ['runway', 502, '', 'm', 'ambiguous', 'internal'],
 ];
 
 for (const [vendor, status, code, message, outcome, kind, input] of refusals) {
@@ -214,6 +233,21 @@ const endings: readonly (readonly [string, string, string, string, string?])[] =
   ['minimax', '1027', 'm', 'moderation_output'],
   ['minimax', '1033', 'm', 'internal'],
   ['minimax', 'failed', 'm', 'internal'],
+  ['runway', 'SAFETY.INPUT.TEXT', 'm', 'moderation_input', 'prompt'],
+  ['runway', 'SAFETY.INPUT.IMAGE', 'm', 'moderation_input', 'image'],
+  ['runway', 'SAFETY.INPUT.VIDEO', 'm', 'moderation_input', 'video'],
+  ['runway', 'SAFETY.INPUT.MULTIMODAL', 'm', 'moderation_input'],
+  ['runway', 'INPUT_PREPROCESSING.SAFETY.TEXT', 'm', 'moderation_input', 'prompt'],
+  ['runway', 'INPUT_PREPROCESSING.SAFETY.THIRD_PARTY', 'm', 'moderation_input'],
+  ['runway', 'INPUT_PREPROCESSING.SAFETY.THIRD_PARTY.X', 'm', 'moderation_input'],
+  ['runway', 'SAFETY.OUTPUT.VIDEO', 'm', 'moderation_output'],
+  ['runway', 'SAFETY.OUTPUT.TEXT', 'm', 'moderation_output'],
+  ['runway', 'ASSET.INVALID', 'm', 'invalid_input'],
+  ['runway', 'INPUT_PREPROCESSING.INTERNAL', 'm', 'internal'],
+  ['runway', 'INTERNAL', 'm', 'internal'],
+  ['runway', 'INTERNAL.BAD_OUTPUT.CODE01', 'm', 'internal'],
+  ['runway', 'SOMETHING.NEW', 'm', 'internal'],
+  ['runway', 'failed', 'm', 'internal'],
 ];
 
 for (const [vendor, code, message, kind, input] of endings) {

@@ -153,6 +153,22 @@ export const jobVendors: readonly JobVendor[] = [
     moderatedLater: 'moderation_output',
     cancelUntil: 'never',
   }),
+  jobs(find('runway').video, video, {
+    name: 'runway',
+    path: '/runway',
+    model: 'gen4.5',
+    moderatedLater: 'moderation_output',
+    inspectsInJob: true,
+    forgetsCancelled: true,
+  }),
+  jobs(find('runway').imageTask, picture, {
+    name: 'runway image',
+    path: '/runway',
+    model: 'gen4_image',
+    moderatedLater: 'moderation_output',
+    inspectsInJob: true,
+    forgetsCancelled: true,
+  }),
   jobs(find('gateway').video, video, {
     name: 'gateway, task dialect',
     path: '/new-api/v1',

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { runwayFailures } from './runway-failures.ts';
+import { defined } from '../../domain/defined.ts';
+import type { Refusal } from '../shared/failure-table.ts';
+import type { OutgoingObject } from '../shared/file-data-url.ts';
+import { bearer, isSuccess, optionalText, refusalError } from '../shared/http-outcome.ts';
+import { UpstreamError } from '../provider.ts';
+import type { HttpResponse, ProviderContext } from '../provider.ts';
+
+/** Without it every call is refused. */
+const version = '2024-11-06';
+
+interface RunwayRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Below the base address. */
+  readonly path: string;
+  readonly json?: OutgoingObject;
+}
+
+/** One exchange with Runway; resolves with a success only. Throws UpstreamError. */
+export async function callRunway(
+  { method, path, json }: RunwayRequest,
+  context: ProviderContext,
+): Promise<HttpResponse> {
+  const answer = await context.request({
+    method,
+    url: context.baseUrl + path,
+    headers: { ...bearer(context), 'x-runway-version': version },
+    ...(json === undefined ? {} : { json }),
+    signal: context.signal,
+  });
+  if (isSuccess(answer)) return answer;
+  throw runwayRefusal(answer);
+}
+
+const quotaWaitMs = 3600 * 1000;
+
+/**
+ * 429 means that the generations of the last 24 hours are used up: seconds would not help. A 503 explains nothing that
+ * a submission could rely on.
+ */
+function runwayRefusal(answer: HttpResponse): UpstreamError {
+  const error = refusalError(answer, readRefusal(answer.json), runwayFailures);
+  const { message, code, status, retryAfterMs, failure } = error;
+  const options = defined({ code, status, retryAfterMs, failure });
+  if (answer.status === 503)
+    return new UpstreamError('ambiguous', message, { ...options, code, failure: { class: 'capacity' } });
+  return error.outcome === 'throttled' && retryAfterMs === undefined
+    ? new UpstreamError('throttled', message, { ...options, code, retryAfterMs: quotaWaitMs })
+    : error;
+}
+
+const refusalSchema = z.object({
+  error: z.string(),
+  issues: z
+    .array(z.object({ message: optionalText, path: z.array(z.union([z.string(), z.number()])).catch([]) }))
+    .catch([]),
+});
+
+/** `{"error","docUrl"?,"issues"?}`; texts about an asset begin with its field: `promptImage: …`. */
+function readRefusal(json: unknown): Refusal | undefined {
+  const said = refusalSchema.safeParse(json).data;
+  if (said === undefined) return undefined;
+  const [issue] = said.issues;
+  const field = issue?.path.join('.') ?? /^`?(\w+(?:\[\d+\])?)`?: /.exec(said.error)?.[1];
+  return defined({
+    code: '',
+    message: issue?.message === undefined ? said.error : `${said.error} ${issue.message}`,
+    field: field === '' ? undefined : field,
+  });
+}

@@ -1,0 +1,126 @@
+import type { VideoRequest } from '../../domain/request.ts';
+import { runwayInputs, runwayModel, shapeFields } from './runway-models.ts';
+import type { RunwayInputs, RunwayModel } from './runway-models.ts';
+import { hasOwnLength } from './runway-request.ts';
+import type { RequestIssue } from '../provider.ts';
+
+/** Why Runway cannot render the request; what only the vendor knows is left to its answer. */
+export function checkRunwayVideo(request: VideoRequest, name: string): RequestIssue | undefined {
+  const model = runwayModel(name);
+  const inputs = runwayInputs(request, model);
+  return (
+    checkText(request, model) ??
+    checkAddresses(request) ??
+    checkMedia(request, model, inputs) ??
+    checkShape(request, model, inputs) ??
+    checkSeconds(request, model, inputs) ??
+    checkSound(request, model)
+  );
+}
+
+export function issue(param: string, message: string): RequestIssue {
+  return { param, message };
+}
+
+function checkText(
+  { prompt, draft, tools, seed, watermark, extra }: VideoRequest,
+  model: RunwayModel,
+): RequestIssue | undefined {
+  const max = model.promptMax;
+  if (prompt.length > max) return issue('prompt', `The prompt must not exceed ${max} characters.`);
+  if (draft === true) return issue('metadata.draft', 'The model has no draft mode.');
+  if (tools !== undefined) return issue('metadata.tools', 'The model accepts no tools.');
+  if (watermark === true) return issue('metadata.watermark', 'The model makes no watermark.');
+  const role = extra['refer_type'];
+  if (role !== undefined && role !== 'base' && role !== 'feature')
+    return issue('metadata.refer_type', 'refer_type must be feature or base.');
+  return seed === undefined || model.seed ? undefined : issue('metadata.seed', 'The model accepts no seed.');
+}
+
+const addressCharactersMax = 2048;
+
+/** A domain name, over HTTPS; data; or what was uploaded to the vendor. */
+export function isAcceptedAddress(address: string): boolean {
+  return (
+    /^(?:data:|runway:\/\/)/i.test(address) ||
+    (/^https:\/\//i.test(address) && address.length <= addressCharactersMax)
+  );
+}
+
+function checkAddresses({ images, videos, audios }: VideoRequest): RequestIssue | undefined {
+  for (const [param, addresses] of Object.entries({ images, videos, audios })) {
+    const index = addresses.findIndex((address) => !isAcceptedAddress(address));
+    if (index >= 0) {
+      const rule = `an https address of at most ${addressCharactersMax} characters, data, or runway://`;
+      return issue(`${param}[${index}]`, `The upstream accepts ${rule}.`);
+    }
+  }
+  return undefined;
+}
+
+function checkMedia(
+  { prompt, images, videos, audios }: VideoRequest,
+  { frames: framesMax, references, needs }: RunwayModel,
+  { operation, frames }: RunwayInputs,
+): RequestIssue | undefined {
+  if (needs === 'video' && operation !== 'edit') return issue('videos', 'The model edits a video.');
+  if (needs === 'image' && operation !== 'image') return issue('images', 'The model needs a first frame.');
+  if (operation === 'edit') {
+    if (videos.length > 1) return issue('videos', 'The model edits one video.');
+    if (audios.length > 0) return issue('audios', 'The model accepts no audio beside a video to edit.');
+    return images.length > 0 && !references
+      ? issue('images', 'The model accepts no images beside a video to edit.')
+      : undefined;
+  }
+  if (operation === 'references') {
+    return audios.length > 0 && prompt === ''
+      ? issue('prompt', 'Reference audio needs a prompt.')
+      : undefined;
+  }
+  if (videos.length > 0) return issue('videos', 'The model accepts no video here.');
+  if (audios.length > 0) return issue('audios', 'The model accepts no audio here.');
+  if (frames.length <= framesMax) return undefined;
+  const accepted = framesMax === 1 ? 'a first frame' : 'a first and a last frame';
+  return issue('images', `The model accepts ${accepted} only.`);
+}
+
+function checkShape(
+  request: VideoRequest,
+  model: RunwayModel,
+  { operation }: RunwayInputs,
+): RequestIssue | undefined {
+  if (shapeFields(request, model, operation) !== undefined) return undefined;
+  const sold = operation === 'image' ? (model.imageShapes ?? model.shapes) : model.shapes;
+  const { resolution } = request;
+  const isSold = resolution === undefined || sold[resolution.toLowerCase()] !== undefined;
+  return isSold
+    ? issue('ratio', 'The model does not render this ratio here.')
+    : issue('resolution', `resolution must be one of ${Object.keys(sold).join(', ')}.`);
+}
+
+function checkSeconds(
+  { duration }: VideoRequest,
+  model: RunwayModel,
+  inputs: RunwayInputs,
+): RequestIssue | undefined {
+  // The video to edit decides.
+  if (duration === undefined || hasOwnLength(model, inputs)) return undefined;
+  const { min, max, only } = model.seconds;
+  if (only !== undefined) {
+    return only.some((seconds) => seconds === duration)
+      ? undefined
+      : issue('duration', `duration must be one of ${only.join(', ')}.`);
+  }
+  return typeof duration === 'number' && duration >= min && duration <= max
+    ? undefined
+    : issue('duration', `duration must be between ${min} and ${max}.`);
+}
+
+function checkSound({ generateAudio }: VideoRequest, { sound }: RunwayModel): RequestIssue | undefined {
+  const param = 'metadata.generate_audio';
+  if (generateAudio === undefined || sound === 'choice') return undefined;
+  if (sound === 'unknown') return issue(param, 'Whether the model makes sound cannot be chosen.');
+  const isMade = sound === 'always';
+  if (generateAudio === isMade) return undefined;
+  return issue(param, isMade ? 'The model always makes sound.' : 'The model does not generate audio.');
+}

@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import { callRunway } from './runway-call.ts';
+import { runwayFailures } from './runway-failures.ts';
+import type { Cost } from '../../domain/cost.ts';
+import { defined } from '../../domain/defined.ts';
+import type { SettleFacts } from '../../domain/task.ts';
+import { jobFailure } from '../shared/failure-table.ts';
+import type { OutgoingObject } from '../shared/file-data-url.ts';
+import { optionalNumber, optionalText, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
+import { UpstreamError } from '../provider.ts';
+import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
+
+/**
+ * The task life cycle that videos and images share. The operation is `{id}`, with `sound` where the model has a choice:
+ * answers do not say what was rendered, and sound changes the price.
+ */
+
+export interface RunwaySubmission {
+  readonly path: string;
+  readonly json: OutgoingObject;
+  readonly sound?: boolean;
+}
+
+const createdSchema = z.object({ id: z.string().min(1).max(200) });
+
+export async function submitRunway(
+  { path, json, sound }: RunwaySubmission,
+  context: SubmitContext,
+): Promise<Submitted> {
+  const answer = await callRunway({ method: 'POST', path, json }, context);
+  const id = createdSchema.safeParse(answer.json).data?.id;
+  if (id === undefined) throw unreadableError(answer, 'it has no id');
+  return { operation: sound === undefined ? { id } : { id, sound: String(sound) }, traceId: id };
+}
+
+const taskSchema = z.object({
+  status: optionalText,
+  createdAt: optionalText,
+  progress: optionalNumber,
+  output: z.array(optionalText).optional().catch(undefined),
+  cost: z.object({ credits: z.number().nonnegative() }).optional().catch(undefined),
+  failure: optionalText,
+  failureCode: optionalText,
+});
+type RunwayTask = z.infer<typeof taskSchema>;
+
+export async function runwayStatus(
+  operation: Operation,
+  context: ProviderContext,
+  kind: 'video' | 'image',
+): Promise<OperationStatus> {
+  const { answer, task } = await ask(operation, context);
+  switch (task.status ?? '') {
+    // Throttled: accepted, and waiting for our own number of parallel jobs.
+    case 'PENDING':
+    case 'THROTTLED':
+      return { state: 'pending', phase: 'submitted' };
+    case 'SUCCEEDED': {
+      const { sound } = operation;
+      const facts = sound === undefined ? {} : { generateAudio: sound === 'true' };
+      const found = succeeded(task, kind, facts);
+      if (found === undefined) throw unreadableError(answer, 'the task succeeded and has no file');
+      return found;
+    }
+    case 'FAILED':
+      return failed(task);
+    case 'CANCELLED':
+      return defined({
+        state: 'failed' as const,
+        code: 'upstream_cancelled',
+        message: 'The task was cancelled.',
+        failure: { class: 'cancelled' as const },
+        cost: costOf(task),
+      });
+    default:
+      // `RUNNING`, and every word that is not known yet.
+      return defined({ state: 'pending' as const, phase: 'running' as const, progress: progressOf(task) });
+  }
+}
+
+async function ask({ id }: Operation, context: ProviderContext) {
+  const answer = await callRunway({ method: 'GET', path: pathOf(id) }, context).catch((error: unknown) => {
+    throw isUnknown(error) ? gone(error) : error;
+  });
+  const task = taskSchema.safeParse(answer.json).data;
+  if (task === undefined) throw unreadableError(answer, 'it is no task');
+  return { answer, task };
+}
+
+function pathOf(id: string): string {
+  return `/v1/tasks/${encodeURIComponent(id)}`;
+}
+
+/** A page of a proxy says nothing about the task. */
+function isUnknown(error: unknown): error is UpstreamError {
+  return error instanceof UpstreamError && error.status === 404 && error.outcome === 'rejected';
+}
+
+function gone({ message, status }: UpstreamError): UpstreamError {
+  return new UpstreamError('rejected', message, {
+    code: 'unknown_task',
+    gone: true,
+    ...defined({ status }),
+  });
+}
+
+const linkLifeMinSeconds = 24 * 3600;
+
+function succeeded(
+  task: RunwayTask,
+  kind: 'video' | 'image',
+  facts: SettleFacts,
+): OperationStatus | undefined {
+  const created = Date.parse(task.createdAt ?? '') / 1000;
+  const unsigned = Number.isNaN(created) ? undefined : Math.floor(created) + linkLifeMinSeconds;
+  const items = (task.output ?? []).flatMap((url) =>
+    url === undefined ? [] : [defined({ url, expiresAt: signedUrlExpiry(url) ?? unsigned })],
+  );
+  if (items.length === 0) return undefined;
+  return defined({
+    state: 'succeeded' as const,
+    items,
+    facts: kind === 'image' ? { ...facts, images: items.length } : facts,
+    cost: costOf(task),
+  });
+}
+
+function failed(task: RunwayTask): OperationStatus {
+  const said = {
+    code: task.failureCode ?? 'failed',
+    message: task.failure ?? 'The upstream gave no reason.',
+  };
+  return defined({
+    state: 'failed' as const,
+    ...said,
+    failure: jobFailure(runwayFailures, said),
+    cost: costOf(task),
+  });
+}
+
+/** Credits, in decimal digits; a number so large or small that it has an exponent is no price. */
+function costOf({ cost }: RunwayTask): Cost | undefined {
+  const amount = String(cost?.credits);
+  return /^\d+(?:\.\d+)?$/.test(amount) ? { amount, unit: 'credits' } : undefined;
+}
+
+/** The upstream tells a share of 1. */
+function progressOf({ progress }: RunwayTask): number | undefined {
+  return progress === undefined || progress > 1 ? undefined : Math.round(progress * 100);
+}
+
+const ended = new Set(['SUCCEEDED', 'FAILED', 'CANCELLED']);
+
+/**
+ * The same request cancels a job that has not ended and deletes one that has, with its files: so the job is looked at
+ * first. One that ends between the two is deleted and paid for.
+ */
+export async function cancelRunway(
+  operation: Operation,
+  context: ProviderContext,
+): Promise<'cancelled' | 'refused'> {
+  const { task } = await ask(operation, context);
+  if (ended.has(task.status ?? '')) return task.status === 'CANCELLED' ? 'cancelled' : 'refused';
+  try {
+    await callRunway({ method: 'DELETE', path: pathOf(operation.id) }, context);
+  } catch (error) {
+    if (!isUnknown(error)) throw error;
+  }
+  return 'cancelled';
+}

@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import { runway } from '../../../src/providers/runway/index.ts';
+import { canned, fixture, providerContext, submitContext, upstreamError, videoRequest } from '../support.ts';
+import type { CannedAnswer } from '../support.ts';
+
+const { video, imageTask } = runway;
+if (video?.cancel === undefined || imageTask === undefined) throw new Error('a capability is missing');
+const { cancel } = video;
+
+const id = '17f20503-6c24-4c16-946b-35dbbce2af2f';
+const statusOf = (answer: CannedAnswer, part = video) =>
+  part.status({ id }, providerContext({ request: canned(answer).request }));
+const unknown = { status: 404, json: { error: 'Task not found.' } };
+
+describe('a task', () => {
+  it('that succeeded has a link of at least a day, and what it cost', async () => {
+    const upstream = canned({ json: fixture('runway/succeeded') });
+    expect(await video.status({ id }, providerContext({ request: upstream.request }))).toEqual({
+      state: 'succeeded',
+      items: [
+        {
+          url: 'https://files.example.com/a.mp4?_jwt=x',
+          expiresAt: Date.UTC(2026, 10, 22, 10) / 1000,
+        },
+      ],
+      facts: {},
+      cost: { amount: '150', unit: 'credits' },
+    });
+    expect(upstream.sent[0]).toMatchObject({
+      method: 'GET',
+      url: `https://upstream.example/api/v3/v1/tasks/${id}`,
+      headers: { 'x-runway-version': '2024-11-06' },
+    });
+  });
+
+  it.each([
+    ['true', true],
+    ['false', false],
+  ])('says whether there is sound, which the submission decided: %s', async (sound, generateAudio) => {
+    const context = providerContext({ request: canned({ json: fixture('runway/succeeded') }).request });
+    expect(await video.status({ id, sound }, context)).toMatchObject({ facts: { generateAudio } });
+  });
+
+  it('with images counts them', async () => {
+    const context = providerContext({ request: canned({ json: fixture('runway/images') }).request });
+    expect(await imageTask.status({ id }, context)).toMatchObject({
+      items: [{ url: 'https://files.example.com/1.png' }, { url: 'https://files.example.com/2.png' }],
+      facts: { images: 2 },
+    });
+  });
+
+  it.each<[string, CannedAnswer, object]>([
+    ['waiting', { json: fixture('runway/pending') }, { state: 'pending', phase: 'submitted' }],
+    ['behind our own', { json: { id, status: 'THROTTLED' } }, { state: 'pending', phase: 'submitted' }],
+    ['running', { json: fixture('runway/running') }, { state: 'pending', phase: 'running', progress: 45 }],
+    ['of a new word', { json: { id, status: 'UPSCALING' } }, { state: 'pending', phase: 'running' }],
+    ['without a word', { json: { id } }, { state: 'pending', phase: 'running' }],
+    [
+      'cancelled',
+      { json: { id, status: 'CANCELLED' } },
+      { state: 'failed', code: 'upstream_cancelled', message: 'The task was cancelled.', failure: { class: 'cancelled' } },
+    ],
+    [
+      'failed',
+      { json: fixture('runway/failed') },
+      {
+        state: 'failed',
+        code: 'INTERNAL.BAD_OUTPUT.CODE01',
+        message: 'An unexpected error occurred.',
+        failure: { class: 'internal' },
+        cost: { amount: '0', unit: 'credits' },
+      },
+    ],
+    [
+      'failed without a reason',
+      { json: { id, status: 'FAILED' } },
+      { state: 'failed', code: 'failed', message: 'The upstream gave no reason.', failure: { class: 'internal' } },
+    ],
+  ])('%s', async (_, answer, expected) => {
+    expect(await statusOf(answer)).toEqual(expected);
+  }); // prettier-ignore
+
+  it.each<[unknown, string | undefined]>([
+    [150, '150'],
+    [37.5, '37.5'],
+    [0, '0'],
+    [-1, undefined],
+    [1e30, undefined],
+    ['150', undefined],
+    [null, undefined],
+  ])('that says it cost %j', async (credits, amount) => {
+    const json = { id, status: 'SUCCEEDED', output: ['https://files.example.com/a.mp4'], cost: { credits } };
+    const status = await statusOf({ json });
+    expect(status.state === 'succeeded' && status.cost?.amount).toBe(amount);
+  });
+
+  it.each<[string, CannedAnswer, boolean, string]>([
+    ['it is not known', unknown, true, 'unknown_task'],
+    ['a proxy knows nothing', { status: 404, text: '<html>' }, false, 'http_404'],
+    ['it has no file', { json: { id, status: 'SUCCEEDED', output: [] } }, false, 'unreadable_answer'],
+    ['it is a page', { text: '<html>' }, false, 'unreadable_answer'],
+    ['trouble', { status: 502, text: '<html>' }, false, 'http_502'],
+  ])('did not tell: %s', async (_, answer, ...[gone, code]) => {
+    const error = await upstreamError(statusOf(answer));
+    expect([error.gone, error.code]).toEqual([gone, code]);
+  });
+});
+
+describe('a cancellation', () => {
+  const cancelled = (...answers: CannedAnswer[]) => {
+    const upstream = canned(...answers);
+    const done = cancel({ id }, providerContext({ request: upstream.request }));
+    return { done, methods: () => upstream.sent.map(({ method }) => method) };
+  };
+
+  it.each(['PENDING', 'THROTTLED', 'RUNNING', 'NEW'])('of a job that is %s deletes it', async (status) => {
+    const { done, methods } = cancelled({ json: { id, status } }, { status: 204, text: '' });
+    expect(await done).toBe('cancelled');
+    expect(methods()).toEqual(['GET', 'DELETE']);
+  });
+
+  it.each([
+    ['SUCCEEDED', 'refused'],
+    ['FAILED', 'refused'],
+    ['CANCELLED', 'cancelled'],
+  ])('of a job that %s leaves it, and its files, as they are', async (status, expected) => {
+    const { done, methods } = cancelled({ json: { id, status } });
+    expect(await done).toBe(expected);
+    expect(methods()).toEqual(['GET']);
+  });
+
+  it('of a job that somebody deletes meanwhile is one, of a job that nobody knows is not', async () => {
+    expect(await cancelled({ json: { id, status: 'RUNNING' } }, unknown).done).toBe('cancelled');
+    expect((await upstreamError(cancelled(unknown).done)).gone).toBe(true);
+    const trouble = cancelled({ json: { id, status: 'RUNNING' } }, { status: 500, json: { error: 'm' } });
+    expect((await upstreamError(trouble.done)).status).toBe(500);
+  });
+});
+
+describe('a refusal', () => {
+  const refused = (answer: CannedAnswer) =>
+    upstreamError(
+      video.submit(videoRequest(), submitContext({ request: canned(answer).request, model: 'veo3.1' })),
+    );
+
+  it('names the field, by its path or in its text', async () => {
+    const issue = await refused({ status: 400, json: fixture('runway/refused') });
+    expect(issue).toMatchObject({
+      outcome: 'rejected',
+      code: 'http_400',
+      message: 'Validation of body failed `ratio` must be one of: 1280:720, 720:1280.',
+      failure: { class: 'invalid_input', field: 'ratio' },
+    });
+    const asset = await refused({
+      status: 400,
+      json: { error: '`promptImage`: Only HTTPS URLs are allowed.' },
+    });
+    expect(asset.failure).toEqual({ class: 'invalid_input', field: 'promptImage' });
+  });
+
+  it('for the quota of the day waits an hour, unless the answer says how long', async () => {
+    const json = { error: 'You have reached the daily limit of generations.' };
+    expect(await refused({ status: 429, json })).toMatchObject({
+      outcome: 'throttled',
+      retryAfterMs: 3_600_000,
+    });
+    const told = await refused({ status: 429, json, headers: { 'retry-after': '7' } });
+    expect(told).toMatchObject({ outcome: 'throttled', retryAfterMs: 7000 });
+  });
+
+  it.each([
+    [400, 'rejected'],
+    [401, 'unavailable'],
+    [403, 'unavailable'],
+    [404, 'rejected'],
+    [405, 'rejected'],
+    [408, 'ambiguous'],
+    [413, 'rejected'],
+    [500, 'ambiguous'],
+    [502, 'ambiguous'],
+    // Explained or not: a submission must not rely on it.
+    [503, 'ambiguous'],
+    [504, 'ambiguous'],
+  ])('with status %d is %s', async (status, outcome) => {
+    expect((await refused({ status, json: { error: 'm' } })).outcome).toBe(outcome);
+  });
+
+  it.each([
+    [400, 'unavailable'],
+    [404, 'unavailable'],
+    [413, 'rejected'],
+    [429, 'throttled'],
+    [500, 'ambiguous'],
+    [503, 'ambiguous'],
+    [200, 'ambiguous'],
+  ])('of a proxy with status %d is %s', async (status, outcome) => {
+    expect((await refused({ status, text: '<html>' })).outcome).toBe(outcome);
+  });
+});

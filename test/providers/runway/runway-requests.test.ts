@@ -1,0 +1,189 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ImageRequest, JsonObject, VideoRequest } from '../../../src/domain/request.ts';
+import { runway } from '../../../src/providers/runway/index.ts';
+import { runwayOwnFields } from '../../../src/providers/runway/runway-request.ts';
+import { canned, fixture, imageRequest, submitContext, videoRequest } from '../support.ts';
+
+const { video, imageTask } = runway;
+if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');
+
+const a = 'https://ex.com/a.png';
+const b = 'https://ex.com/b.png';
+const clip = 'https://ex.com/a.mp4';
+const song = 'https://ex.com/a.mp3';
+const promptText = 'a fox in the snow';
+const one: Partial<VideoRequest> = { inputType: 'reference', images: [a] };
+const two: Partial<VideoRequest> = { inputType: 'first_last_frame', images: [a, b] };
+const edit: Partial<VideoRequest> = { inputType: 'reference', videos: [clip], extra: { refer_type: 'base' } };
+const first = [{ uri: a, position: 'first' }];
+
+async function sentFor(request: Partial<VideoRequest>, model: string) {
+  const upstream = canned({ json: fixture('runway/created') });
+  const context = submitContext({ model, request: upstream.request, callbackUrl: 'https://gw.example/cb' });
+  const submitted = await video?.submit(videoRequest(request), context);
+  const [sent] = upstream.sent;
+  return { submitted, sent, path: sent?.url.split('/api/v3')[1], json: sent?.json };
+}
+
+describe('a video', () => {
+  it('is created with the version that every call must name', async () => {
+    const { submitted, sent } = await sentFor({ ratio: '16:9', duration: 5 }, 'gen4.5');
+    const id = '17f20503-6c24-4c16-946b-35dbbce2af2f';
+    expect(submitted).toEqual({ operation: { id }, traceId: id });
+    expect(sent).toMatchObject({
+      method: 'POST',
+      headers: { authorization: 'Bearer test-key', 'x-runway-version': '2024-11-06' },
+    });
+  });
+
+  it.each([
+    ['veo3.1', undefined, 'true'],
+    ['veo3.1', true, 'true'],
+    ['veo3.1', false, 'false'],
+    ['veo3', undefined, undefined],
+  ])('of %s with sound %s remembers %s', async (model, generateAudio, sound) => {
+    const { submitted } = await sentFor(generateAudio === undefined ? {} : { generateAudio }, model);
+    expect(submitted?.operation['sound']).toBe(sound);
+  });
+
+  it.each<[string, Partial<VideoRequest>, string, string, object]>([
+    ['text', { ratio: '9:16', duration: 7, seed: 3 }, 'gen4.5', 'text_to_video', { promptText, ratio: '720:1280', duration: 7, seed: 3 }],
+    ['text about which nothing is said', {}, 'gen4.5', 'text_to_video', { promptText, ratio: '1280:720', duration: 5 }],
+    ['the one length of a model', {}, 'veo3', 'text_to_video', { promptText, ratio: '1280:720', duration: 8 }],
+    ['a ratio that the model demands', {}, 'veo3.1', 'text_to_video', { promptText, ratio: '1280:720' }],
+    ['nothing that the model does not demand', {}, 'seedance2', 'text_to_video', { promptText }],
+    ['sound', { resolution: '1080P', ratio: '16:9', generateAudio: false }, 'veo3.1_fast', 'text_to_video', { promptText, ratio: '1920:1080', audio: false }],
+    ['a ratio alone', { ratio: '1:1' }, 'seedance2', 'text_to_video', { promptText, ratio: '960:960' }],
+    ['the largest', { resolution: '4k', ratio: '21:9' }, 'seedance2', 'text_to_video', { promptText, ratio: '3840:1646' }],
+    ['a first frame', { ...one, ratio: '3:4', duration: 2 }, 'gen4.5', 'image_to_video', { promptText, promptImage: first, ratio: '832:1104', duration: 2 }],
+    ['a first frame without a text', { ...one, prompt: '' }, 'gen4_turbo', 'image_to_video', { promptImage: first, ratio: '1280:720', duration: 5 }],
+    ['two frames', { ...two, ratio: '9:16' }, 'veo3.1', 'image_to_video', { promptText, promptImage: [...first, { uri: b, position: 'last' }], ratio: '720:1280' }],
+    ['a frame that gives the shape', { ...one, resolution: '1080p', ratio: '16:9' }, 'happyhorse_1_0', 'image_to_video', { promptText, promptImage: first, resolution: '1080P' }],
+    ['a resolution of another name', { resolution: '2K' }, 'hailuo3', 'text_to_video', { promptText, resolution: '2K' }],
+    ['frames of a model with references', { ...two, ratio: 'adaptive' }, 'seedance2', 'image_to_video', { promptText, promptImage: [...first, { uri: b, position: 'last' }] }],
+    ['references', { ...one, videos: [clip], audios: [song] }, 'seedance2_mini', 'text_to_video', { promptText, references: [{ uri: a }], referenceVideos: [{ type: 'video', uri: clip }], referenceAudio: [{ type: 'audio', uri: song }] }],
+    ['a video to edit, with a reference', { ...edit, images: [a], duration: 5 }, 'seedance2', 'video_to_video', { promptText, promptVideo: clip, references: [{ uri: a }], duration: 5 }],
+    ['a video to edit, which gives the length', { ...edit, duration: 5 }, 'gemini_omni_flash', 'video_to_video', { promptText, videoUri: clip }],
+    ['an edit in another shape', { ...edit, ratio: '21:9', extra: { keyframes: [{ uri: a, seconds: 1 }] } }, 'aleph2', 'video_to_video', { promptText, videoUri: clip, targetAspectRatio: '21:9', keyframes: [{ uri: a, seconds: 1 }] }],
+    ['a model that is not known', { ...two, duration: 12, ratio: '9:16' }, 'kling3.0_pro', 'image_to_video', { promptText, promptImage: [...first, { uri: b, position: 'last' }], ratio: '720:1280', duration: 12 }],
+  ])('%s', async (_, request, model, ...[path, body]) => {
+    expect(video.check?.(videoRequest(request), model)).toBeUndefined();
+    const sent = await sentFor(request, model);
+    expect(sent.path).toBe(`/v1/${path}`);
+    expect(sent.json).toEqual({ model, ...body });
+  }); // prettier-ignore
+
+  it.each<[string, Partial<VideoRequest>, string, string]>([
+    ['a long prompt', { prompt: 'x'.repeat(1001) }, 'gen4.5', 'prompt'],
+    ['a longer one', { prompt: 'x'.repeat(3501) }, 'seedance2', 'prompt'],
+    ['a draft', { draft: true }, 'gen4.5', 'metadata.draft'],
+    ['tools', { tools: [] }, 'gen4.5', 'metadata.tools'],
+    ['a watermark', { watermark: true }, 'gen4.5', 'metadata.watermark'],
+    ['a seed', { seed: 1 }, 'veo3.1', 'metadata.seed'],
+    ['an unknown part of a video', { ...edit, extra: { refer_type: 'style' } }, 'seedance2', 'metadata.refer_type'],
+    ['plain HTTP', { ...two, images: [a, 'http://ex.com/b.png'] }, 'veo3.1', 'images[1]'],
+    ['an asset', { ...one, images: ['asset://1'] }, 'veo3.1', 'images[0]'],
+    ['a long address', { ...edit, videos: [`${clip}?${'x'.repeat(2048)}`] }, 'aleph2', 'videos[0]'],
+    ['text for a model of images', {}, 'gen4_turbo', 'images'],
+    ['text for a model of edits', {}, 'aleph2', 'videos'],
+    ['a last frame', two, 'gen4.5', 'images'],
+    ['three frames', { ...two, images: [a, b, a] }, 'veo3.1', 'images'],
+    ['a video', { ...one, videos: [clip] }, 'veo3.1', 'videos'],
+    ['audio', { ...one, audios: [song] }, 'veo3.1', 'audios'],
+    ['audio without a text', { ...one, audios: [song], prompt: '' }, 'seedance2', 'prompt'],
+    ['two videos to edit', { ...edit, videos: [clip, clip] }, 'seedance2', 'videos'],
+    ['audio beside an edit', { ...edit, audios: [song] }, 'seedance2', 'audios'],
+    ['an image beside an edit', { ...edit, images: [a] }, 'aleph2', 'images'],
+    ['a resolution', { resolution: '1080p' }, 'gen4.5', 'resolution'],
+    ['a ratio', { ratio: '4:3' }, 'veo3.1', 'ratio'],
+    ['a ratio that only images have', { ratio: '4:3' }, 'gen4.5', 'ratio'],
+    ['the shape of no image', { ratio: 'adaptive' }, 'seedance2', 'ratio'],
+    ['a shape that must be named', { ...one, ratio: 'adaptive' }, 'gen4.5', 'ratio'],
+    ['a ratio where the model has one', { resolution: '768p', ratio: '9:16' }, 'hailuo3', 'ratio'],
+    ['1 s', { duration: 1 }, 'gen4.5', 'duration'],
+    ['11 s', { duration: 11 }, 'gen4.5', 'duration'],
+    ['5 s', { duration: 5 }, 'veo3.1', 'duration'],
+    ['any length', { duration: 'auto' }, 'seedance2', 'duration'],
+    ['sound', { generateAudio: true }, 'gen4.5', 'metadata.generate_audio'],
+    ['silence', { generateAudio: false }, 'veo3', 'metadata.generate_audio'],
+    ['a switch that is not known', { generateAudio: false }, 'wan3', 'metadata.generate_audio'],
+  ])('cannot have %s', (_, request, model, param) => {
+    expect(video.check?.(videoRequest(request), model)).toEqual({ param, message: expect.any(String) });
+  }); // prettier-ignore
+
+  it.each<[string, Partial<VideoRequest>, string, object]>([
+    ['what the model demands', {}, 'gen4.5', { resolutions: ['720p'], seconds: { min: 5, max: 5 } }],
+    ['the ratio that it demands', {}, 'veo3.1', { resolutions: ['720p'], seconds: { min: 4, max: 8 } }],
+    [
+      'anything, where it demands nothing',
+      {},
+      'seedance2_mini',
+      { resolutions: ['720p', '480p'], seconds: { min: 4, max: 15 } },
+    ],
+    ['the usual one for a ratio', { ratio: '1:1', duration: 4 }, 'seedance2', { resolutions: ['720p'] }],
+    ['what was asked for', { resolution: '480p', duration: 4 }, 'seedance2', {}],
+    ['an edit as long as its video', { ...edit, duration: 4 }, 'aleph2', { seconds: { min: 2, max: 10 } }],
+  ])('renders %s', (_, request, model, expected) => {
+    expect(video.renders?.(videoRequest(request), model)).toEqual(expected);
+  });
+
+  it('has nothing from metadata that the gateway decides', async () => {
+    const json = fc.jsonValue({ maxDepth: 1 }).filter((value) => value !== undefined) as fc.Arbitrary<
+      JsonObject[string]
+    >;
+    const key = fc.oneof(fc.constantFrom(...runwayOwnFields), fc.string({ minLength: 1 }));
+    const plain = (await sentFor({ ratio: '16:9', duration: 5 }, 'gen4.5')).json;
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(key, json), async (extra) => {
+        const sent = await sentFor({ ratio: '16:9', duration: 5, extra }, 'gen4.5');
+        for (const field of runwayOwnFields) expect(sent.json?.[field]).toEqual(plain?.[field]);
+        expect(JSON.stringify(sent.json)).not.toContain('gw.example');
+        for (const [name, value] of Object.entries(extra))
+          if (!runwayOwnFields.includes(name)) expect(sent.json?.[name]).toEqual(value);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('an image', () => {
+  async function imageFor(request: Partial<ImageRequest>, model: string) {
+    const upstream = canned({ json: fixture('runway/created') });
+    await imageTask?.submit(imageRequest(request), submitContext({ model, request: upstream.request }));
+    return upstream.sent[0];
+  }
+  const url = { form: 'url', url: a } as const;
+  const data = { form: 'data', mediaType: 'image/png', base64: 'QUJD' } as const;
+
+  it.each<[string, Partial<ImageRequest>, string, object]>([
+    ['in pixels', { size: '1920x1080', extra: { seed: 1, other: 2 } }, 'gen4_image', { ratio: '1920:1080', seed: 1 }],
+    ['of the usual size', {}, 'gemini_2.5_flash', { ratio: '1024:1024' }],
+    ['in a class', { size: '2K' }, 'seedream5_pro', { ratio: 'auto_2k' }],
+    ['of several', { n: 4, size: '1x2' }, 'gemini_image3.1_flash', { ratio: '1:2', outputCount: 4 }],
+    ['with a quality', { quality: 'high', extra: { background: 'opaque' } }, 'gpt_image_2', { ratio: '1024:1024', quality: 'high', background: 'opaque' }],
+    ['after references with names', { images: [url, data] }, 'gen4_image_turbo', { ratio: '1024:1024', referenceImages: [{ uri: a, tag: 'image_1' }, { uri: 'data:image/png;base64,QUJD', tag: 'image_2' }] }],
+    ['after references', { images: [url] }, 'seedream5_lite', { ratio: '1024:1024', referenceImages: [{ uri: a }] }],
+  ])('%s', async (_, request, model, body) => {
+    expect(imageTask.check?.(imageRequest(request), model)).toBeUndefined();
+    const sent = await imageFor(request, model);
+    expect(sent?.url).toBe('https://upstream.example/api/v3/v1/text_to_image');
+    expect(sent?.json).toEqual({ model, promptText: 'a red cube', ...body });
+  }); // prettier-ignore
+
+  it.each<[string, Partial<ImageRequest>, string, string]>([
+    ['a long prompt', { prompt: 'x'.repeat(1001) }, 'gen4_image', 'prompt'],
+    ['a mask', { mask: data }, 'gpt_image_2', 'mask'],
+    ['data in the answer', { responseFormat: 'b64_json' }, 'gen4_image', 'response_format'],
+    ['two', { n: 2 }, 'gen4_image', 'n'],
+    ['two of four', { n: 2 }, 'gemini_image3.1_flash', 'n'],
+    ['a quality', { quality: 'high' }, 'gen4_image', 'quality'],
+    ['a seed', { extra: { seed: 1 } }, 'gpt_image_2', 'seed'],
+    ['no reference', {}, 'gen4_image_turbo', 'image'],
+    ['plain HTTP', { images: [{ form: 'url', url: 'http://ex.com/a.png' }] }, 'gen4_image', 'image'],
+    ['another size', { size: '1000x1000' }, 'gen4_image', 'size'],
+    ['a class', { size: '1K' }, 'gen4_image', 'size'],
+  ])('cannot have %s', (_, request, model, param) => {
+    expect(imageTask.check?.(imageRequest(request), model)).toEqual({ param, message: expect.any(String) });
+  }); // prettier-ignore
+});

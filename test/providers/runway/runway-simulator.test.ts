@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createUpstreamClient } from '../../../src/http-client/index.ts';
+import type { UpstreamClient } from '../../../src/http-client/index.ts';
+import { startSimulator } from '../../../src/local/simulator/simulator.ts';
+import type { Simulator } from '../../../src/local/simulator/simulator.ts';
+import type { ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
+import { runway } from '../../../src/providers/runway/index.ts';
+import { imageRequest, submitContext, upstreamError, videoRequest } from '../support.ts';
+
+/** Runway's adapter against the dialect of the simulator, beyond what all adapters have in common. */
+
+let simulator: Simulator;
+let request: UpstreamClient;
+
+beforeAll(async () => {
+  simulator = await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['test-key'], renderSeconds: 8 });
+  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+});
+afterAll(async () => {
+  await request.close();
+  await simulator.close();
+});
+beforeEach(() => simulator.control.reset());
+
+const { video, imageTask } = runway;
+if (video?.cancel === undefined || imageTask === undefined) throw new Error('a capability is missing');
+const context = (model: string) => submitContext({ request, baseUrl: `${simulator.url}/runway`, model });
+
+const picture = 'https://ex.com/a.png';
+const clip = 'https://ex.com/a.mp4';
+const song = 'https://ex.com/a.mp3';
+const one: Partial<VideoRequest> = { inputType: 'reference', images: [picture] };
+const two: Partial<VideoRequest> = { inputType: 'first_last_frame', images: [picture, picture] };
+const edit: Partial<VideoRequest> = {
+  inputType: 'reference',
+  videos: [clip],
+  extra: { refer_type: 'base' },
+};
+
+describe('every kind of input is accepted, rendered and charged for', () => {
+  it.each<[string, string, Partial<VideoRequest>, string]>([
+    ['text', 'gen4.5', { ratio: '9:16', duration: 7, seed: 1 }, '84'],
+    ['text about which nothing is said', 'gen4.5', {}, '60'],
+    ['a first frame', 'gen4_turbo', { ...one, ratio: '21:9', duration: 10 }, '50'],
+    ['veo', 'veo3', {}, '320'],
+    ['two frames, silent', 'veo3.1', { ...two, resolution: '1080p', ratio: '9:16', duration: 4, generateAudio: false }, '80'],
+    ['fast, with sound', 'veo3.1_fast', { ...one, duration: 6, ratio: '16:9' }, '90'],
+    ['seedance', 'seedance2', { resolution: '480p', ratio: '4:3', duration: 4 }, '144'],
+    ['seedance in 4k', 'seedance2', { resolution: '4k', ratio: '21:9', duration: 4 }, '600'],
+    ['frames of seedance', 'seedance2', { ...two, resolution: '1080p', duration: 5 }, '200'],
+    ['references', 'seedance2', { ...one, videos: [clip], audios: [song], duration: 5, ratio: '1:1' }, '180'],
+    ['an edit', 'seedance2_fast', { ...edit, images: [picture], duration: 5, resolution: '720p' }, '145'],
+    ['the newest of seedance', 'seedance2_5', { ...two, duration: 30, resolution: '480p', ratio: '9:16', seed: 4 }, '900'],
+    ['grok with an image', 'grok_imagine_1_5', { ...one, resolution: '480p', duration: 1 }, '11'],
+    ['hailuo', 'hailuo3', { resolution: '768p', duration: 5 }, '50'],
+  ])('%s', async (_, model, asked, credits) => {
+    const full = videoRequest(asked);
+    expect(video.check?.(full, model)).toBeUndefined();
+    const { operation } = await video.submit(full, context(model));
+    simulator.control.advance(9);
+    expect(await video.status(operation, context(model))).toMatchObject({
+      state: 'succeeded',
+      items: [{ url: expect.stringContaining('.mp4') }],
+      cost: { amount: credits, unit: 'credits' },
+    });
+  }); // prettier-ignore
+
+  it.each<[string, string, Partial<VideoRequest>]>([
+    ['happyhorse with an image', 'happyhorse_1_0', { ...one, resolution: '1080p', duration: 3 }],
+    ['happyhorse', 'happyhorse_1_0', { resolution: '1080p', ratio: '4:3', duration: 3 }],
+    ['omni', 'gemini_omni_flash', { duration: 3, ratio: '16:9' }],
+    ['an edit of omni', 'gemini_omni_flash', edit],
+    ['an edit of aleph', 'aleph2', { ...edit, ratio: '1:1', seed: 3 }],
+    ['wan', 'wan3', { resolution: '480p', ratio: '16:9', duration: 2 }],
+  ])('%s, at a price that is not known', async (_, model, asked) => {
+    const full = videoRequest(asked);
+    expect(video.check?.(full, model)).toBeUndefined();
+    const { operation } = await video.submit(full, context(model));
+    simulator.control.advance(9);
+    expect(await video.status(operation, context(model))).toMatchObject({ state: 'succeeded' });
+  });
+
+  it.each<[string, string, Partial<ImageRequest>, number]>([
+    ['an image', 'gen4_image', { size: '1920x1080', extra: { seed: 1 } }, 1],
+    ['an image after a reference', 'gen4_image_turbo', { images: [{ form: 'url', url: picture }] }, 1],
+    ['four images', 'gemini_image3.1_flash', { n: 4 }, 4],
+  ])('%s', async (_, model, asked, count) => {
+    const { operation } = await imageTask.submit(imageRequest(asked), context(model));
+    simulator.control.advance(9);
+    const status = await imageTask.status(operation, context(model));
+    expect(status).toMatchObject({ state: 'succeeded', facts: { images: count } });
+    expect(status.state === 'succeeded' && status.items.length).toBe(count);
+  });
+});
+
+it('a job that waits for its account is queued, and one that is refused later says for what', async () => {
+  const { operation } = await video.submit(
+    videoRequest({ prompt: 'a boat [sim:moderation]' }),
+    context('veo3.1'),
+  );
+  expect(await video.status(operation, context('veo3.1'))).toEqual({ state: 'pending', phase: 'submitted' });
+  simulator.control.advance(9);
+  expect(await video.status(operation, context('veo3.1'))).toMatchObject({
+    state: 'failed',
+    code: expect.stringContaining('SAFETY'),
+    failure: { class: 'moderation_input' },
+  });
+});
+
+it('a cancelled job is gone, a finished one keeps its files', async () => {
+  const { operation } = await video.submit(videoRequest(), context('veo3.1'));
+  expect(await video.cancel?.(operation, context('veo3.1'))).toBe('cancelled');
+  expect((await upstreamError(video.status(operation, context('veo3.1')))).gone).toBe(true);
+  const other = await video.submit(videoRequest(), context('veo3.1'));
+  simulator.control.advance(9);
+  expect(await video.cancel?.(other.operation, context('veo3.1'))).toBe('refused');
+  expect(await video.status(other.operation, context('veo3.1'))).toMatchObject({ state: 'succeeded' });
+});
+
+it('an empty account is told from a wrong request, though both are 400', async () => {
+  const submit = (over: Partial<VideoRequest>) =>
+    upstreamError(video.submit(videoRequest(over), context('veo3.1')));
+  const empty = await submit({ prompt: 'a boat [sim:quota]' });
+  expect([empty.status, empty.outcome, empty.failure.class]).toEqual([400, 'unavailable', 'quota']);
+  const wrong = await submit({ duration: 5 });
+  const failure = { class: 'invalid_input', field: 'duration' };
+  expect([wrong.status, wrong.outcome, wrong.failure]).toEqual([400, 'rejected', failure]);
+  const plain = await submit({ ...one, images: ['http://ex.com/a.png'] });
+  expect([plain.status, plain.outcome, plain.failure.class]).toEqual([400, 'rejected', 'invalid_input']);
+  expect(simulator.control.tasks()).toHaveLength(0);
+});
