@@ -113,7 +113,7 @@ export async function openStand(seed: number, keepsLogs: boolean): Promise<Stand
         ),
       async configure(withSecond) {
         await writeFile(join(directory, 'gateway.yaml'), gatewayYaml(withSecond));
-        for (const victim of gateway) victim.reload();
+        await Promise.all(gateway.map((victim) => victim.reload()));
       },
       close,
     };

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChildServer } from '../../src/local/servers/process.ts';
 
@@ -10,8 +11,8 @@ export interface Victim {
   kill(awayMs: number): Promise<void>;
   /** SIGSTOP, and SIGCONT after a while. */
   suspend(awayMs: number): Promise<void>;
-  /** SIGHUP: read the configuration again. */
-  reload(): void;
+  /** SIGHUP: read the configuration again. A program that has not reached its first line yet will read it anyway. */
+  reload(): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -58,12 +59,20 @@ export async function createVictim(
         await delay(awayMs);
         process.kill(child.pid, 'SIGCONT');
       }),
-    reload() {
-      if (!busy && !child.hasExited()) process.kill(child.pid, 'SIGHUP');
+    async reload() {
+      if (busy || child.hasExited() || !(await listensToReload(child.pid))) return;
+      process.kill(child.pid, 'SIGHUP');
     },
     async end() {
       hasEnded = true;
       if (!child.hasExited()) await child.kill();
     },
   };
+}
+
+/** The mask of caught signals, as Linux shows it: SIGHUP is its lowest bit. Elsewhere every program is taken to listen. */
+async function listensToReload(pid: number): Promise<boolean> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const mask = /^SigCgt:\s*([0-9a-f]+)$/m.exec(status)?.[1];
+  return mask === undefined || BigInt(`0x${mask}`) % 2n === 1n;
 }
