@@ -84,4 +84,20 @@ export const submissionMutants: readonly Mutant[] = [
     replace: "return record.state === 'nothing' ? resume(record, input, deps) : undefined;",
     tests: submit,
   },
+  {
+    name: 'refused-cancel-stays',
+    breaks: 'A cancel that the upstream has refused stays refused while a person is asked.',
+    file: 'workflows/generation-task.ts',
+    find: "(run.phase === 'watching' || (run.phase === 'attention' && run.input.revision === 3))",
+    replace: "run.phase === 'watching'",
+    tests: ['test/workflows/refused-cancel.test.ts'],
+  },
+  {
+    name: 'slot-served-after-queueing',
+    breaks: 'A slot that became free between a look and the place in the queue is not missed.',
+    file: 'src/capacity/slot-keeper.ts',
+    find: 'const served = await queues.serve(queueOf(request.candidate), request.task);',
+    replace: 'const served = false;',
+    tests: ['test/capacity/slots.test.ts'],
+  },
 ];
