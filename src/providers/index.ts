@@ -1,4 +1,5 @@
 import { ark } from './ark/index.ts';
+import { bfl } from './bfl/index.ts';
 import { dashscope } from './dashscope/index.ts';
 import { gateway } from './gateway/gateway.ts';
 import { kling } from './kling/index.ts';
@@ -11,6 +12,7 @@ import type { Provider } from './provider.ts';
 /** Every adapter, by the name that `provider` of a channel in gateway.yaml uses. */
 export const providers: Readonly<Record<string, Provider>> = {
   ark,
+  bfl,
   dashscope,
   gateway,
   kling,

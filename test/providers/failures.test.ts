@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { defined } from '../../src/domain/defined.ts';
 import { arkFailures } from '../../src/providers/ark/ark-failures.ts';
+import { bflFailures } from '../../src/providers/bfl/bfl-failures.ts';
 import { dashscopeFailures } from '../../src/providers/dashscope/dashscope-failures.ts';
 import { gatewayFailures } from '../../src/providers/gateway/gateway-failures.ts';
 import { klingFailures } from '../../src/providers/kling/kling-failures.ts';
@@ -15,6 +16,7 @@ import { refusalError } from '../../src/providers/shared/http-outcome.ts';
 
 const tables: Readonly<Record<string, FailureTable>> = {
   ark: arkFailures,
+  bfl: bflFailures,
   dashscope: dashscopeFailures,
   gateway: gatewayFailures,
   kling: klingFailures,
@@ -118,6 +120,20 @@ const refusals: readonly Row[] = [
   ['gateway', 400, 'moderation_blocked', 'm', 'rejected', 'moderation_input'],
   ['gateway', 429, 'rate_limit_exceeded', 'm', 'throttled', 'capacity'],
   ['gateway', 500, 'fail_to_fetch_task', 'm', 'ambiguous', 'internal'],
+  ['bfl', 400, '', 'The field is wrong.', 'rejected', 'invalid_input'],
+  ['bfl', 401, '', 'Not authenticated', 'unavailable', 'quota'],
+  ['bfl', 400, '', 'Not authenticated', 'unavailable', 'quota'],
+  ['bfl', 403, '', 'Not authenticated - no access to this endpoint', 'unavailable', 'quota'],
+  ['bfl', 402, '', 'Insufficient credits. Please add credits.', 'unavailable', 'quota'],
+  ['bfl', 402, 'insufficient_credits', 'm', 'unavailable', 'quota'],
+  ['bfl', 400, 'insufficient_credits', 'm', 'unavailable', 'quota'],
+  ['bfl', 404, '', 'Not Found', 'unavailable', 'quota'],
+  ['bfl', 422, 'extra_forbidden', 'Extra inputs are not permitted', 'rejected', 'invalid_input'],
+  ['bfl', 429, 'rate_limit_exceeded', 'm', 'throttled', 'capacity'],
+  ['bfl', 429, '', 'Too many active tasks', 'throttled', 'capacity'],
+  ['bfl', 500, '', 'Internal Server Error', 'ambiguous', 'internal'],
+  ['bfl', 502, '', 'm', 'ambiguous', 'internal'],
+  ['bfl', 503, '', 'The service is under maintenance.', 'throttled', 'capacity'],
   ['kling', 401, '1000', 'm', 'unavailable', 'quota'],
   ['kling', 401, '1001', 'm', 'unavailable', 'quota'],
   ['kling', 401, '1002', 'm', 'unavailable', 'quota'],
@@ -226,6 +242,10 @@ const endings: readonly (readonly [string, string, string, string, string?])[] =
   ['gateway', 'expired', 'm', 'expired'],
   ['gateway', 'cancelled', 'm', 'cancelled'],
   ['gateway', 'failure', 'm', 'internal'],
+  ['bfl', 'Request Moderated', 'Moderation Reasons: Protected Content', 'moderation_input'],
+  ['bfl', 'Content Moderated', 'm', 'moderation_output'],
+  ['bfl', 'Error', 'm', 'internal'],
+  ['bfl', 'Failed', 'm', 'internal'],
   ['kling', 'failed', 'Failure to pass the risk control system', 'moderation_output'],
   ['kling', 'failed', 'The result contains sensitive material', 'moderation_output'],
   ['kling', 'failed', 'Internal server error.', 'internal'],

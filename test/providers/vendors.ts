@@ -169,6 +169,27 @@ export const jobVendors: readonly JobVendor[] = [
     inspectsInJob: true,
     forgetsCancelled: true,
   }),
+  jobs(find('bfl').video, video, {
+    name: 'bfl video',
+    path: '/bfl',
+    model: 'flux-3-video',
+    moderatedLater: 'moderation_output',
+    inspectsInJob: true,
+  }),
+  jobs(find('bfl').imageTask, picture, {
+    name: 'bfl image',
+    path: '/bfl',
+    model: 'flux-2-pro',
+    moderatedLater: 'moderation_output',
+    inspectsInJob: true,
+  }),
+  jobs(find('bfl').imageTask, picture, {
+    name: 'bfl FLUX 3 image',
+    path: '/bfl',
+    model: 'flux-3-image',
+    moderatedLater: 'moderation_output',
+    inspectsInJob: true,
+  }),
   jobs(find('gateway').video, video, {
     name: 'gateway, task dialect',
     path: '/new-api/v1',

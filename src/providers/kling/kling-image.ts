@@ -1,10 +1,10 @@
-import type { ImageInput, ImageRequest, JsonObject } from '../../domain/request.ts';
+import type { ImageRequest, JsonObject } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
 import type { KlingCall } from './kling-call.ts';
 import { parseKlingCallback, verifyKlingCallback } from './kling-callback.ts';
 import { findListed, legacyStatus, submitKling } from './kling-video.ts';
 import { pick } from '../shared/image-convention.ts';
-import { parseSize } from '../shared/image-input.ts';
+import { bareImage, parseSize } from '../shared/image-input.ts';
 import type { RequestIssue, SubmitContext, TaskProvider } from '../provider.ts';
 
 /**
@@ -95,22 +95,8 @@ const extraFields = [
   'aspect_ratio',
 ];
 
-/** An address, or the base64 alone. A task's files are stored as data (src/images/convert.ts). */
-function mediaOf(image: ImageInput): string {
-  switch (image.form) {
-    case 'url':
-      return image.url;
-    case 'data':
-      return image.base64;
-    case 'file':
-      throw new TypeError('the images of a task are addresses and data');
-    default:
-      return image satisfies never;
-  }
-}
-
 function buildImage(request: ImageRequest, context: SubmitContext): JsonObject {
-  const images = request.images.map(mediaOf);
+  const images = request.images.map(bareImage);
   const [only] = images;
   const { watermark } = request.extra;
   const media = isOmni(context.model)

@@ -56,8 +56,3 @@ export function readElements({ element_list: list }: JsonObject): readonly strin
 export function readRole({ refer_type: role }: JsonObject): VideoRole | undefined {
   return roleSchema.safeParse(role).data;
 }
-
-/** Media go as addresses, or as base64 without the head of a data URL. */
-export function klingMedia(address: string): string {
-  return address.replace(/^data:[^,]*,/i, '');
-}

@@ -1,9 +1,10 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
-import { klingInputs, klingMedia } from './kling-inputs.ts';
+import { klingInputs } from './kling-inputs.ts';
 import type { KlingInputs } from './kling-inputs.ts';
 import { klingModel } from './kling-models.ts';
 import type { KlingModel } from './kling-models.ts';
+import { withoutDataHead } from '../shared/image-input.ts';
 import type { SubmitContext } from '../provider.ts';
 
 export interface KlingSubmission {
@@ -93,7 +94,7 @@ function newBody(request: VideoRequest, { model, inputs, extra, context }: Parts
 
 /** Ids let a prompt name what it means: `@image_1`, `@video_1`, `@element_1`. */
 function contents(prompt: string, { frames, references, video, elements }: KlingInputs): JsonObject[] {
-  const image = (type: string, url: string) => ({ type, url: klingMedia(url) });
+  const image = (type: string, url: string) => ({ type, url: withoutDataHead(url) });
   return [
     ...(prompt === '' ? [] : [{ type: 'prompt', text: prompt }]),
     ...frames.map((url, index) => image(index === 0 ? 'first_frame' : 'last_frame', url)),
@@ -159,19 +160,19 @@ function legacyBody(request: VideoRequest, { model, inputs, extra, context }: Pa
 
 function legacyMedia({ generateAudio }: VideoRequest, inputs: KlingInputs): JsonObject {
   const { service, frames, references, video, elements } = inputs;
-  const [first, last] = frames.map(klingMedia);
+  const [first, last] = frames.map(withoutDataHead);
   const element_list = elements.map((element_id) => ({ element_id }));
   const listed = element_list.length === 0 ? {} : { element_list };
   if (service === 'image') return { ...defined({ image: first, image_tail: last }), ...listed };
   if (service === 'multi-image')
-    return { image_list: references.map((url) => ({ image: klingMedia(url) })), ...listed };
+    return { image_list: references.map((url) => ({ image: withoutDataHead(url) })), ...listed };
   if (service === 'text') return {};
   const image_list = [
     ...frames.map((url, index) => ({
-      image_url: klingMedia(url),
+      image_url: withoutDataHead(url),
       type: index === 0 ? 'first_frame' : 'end_frame',
     })),
-    ...references.map((url) => ({ image_url: klingMedia(url) })),
+    ...references.map((url) => ({ image_url: withoutDataHead(url) })),
   ];
   const keeps = video?.role === 'base' && generateAudio !== undefined;
   return {

@@ -16,6 +16,25 @@ export function imageAddress(image: ImageInput): string | FileDataUrl {
   }
 }
 
+/** For upstreams that want base64 alone: the address itself, or what follows the head of a data URL. */
+export function withoutDataHead(address: string): string {
+  return address.replace(/^data:[^,]*,/i, '');
+}
+
+/** The same of an image of a task, whose files are stored as data. */
+export function bareImage(image: ImageInput): string {
+  switch (image.form) {
+    case 'url':
+      return image.url;
+    case 'data':
+      return image.base64;
+    case 'file':
+      throw new TypeError('the images of a task are addresses and data');
+    default:
+      return image satisfies never;
+  }
+}
+
 export interface ImageFile {
   readonly blob: Blob;
   readonly name: string;

@@ -1,4 +1,4 @@
-import type { Problem } from '../disturb.ts';
+import type { Problems } from '../desk.ts';
 import { json, WireError } from '../wire.ts';
 import type { Mistake, Reply } from '../wire.ts';
 
@@ -33,18 +33,13 @@ export const noSuchBflRoute = new BflError(404, { detail: 'Not Found' });
 /** The account's jobs in flight are as many as it may have. */
 export const tooManyTasks = new BflError(429, { detail: 'Too many active tasks' });
 
-export const bflProblems: Readonly<Record<Problem, BflError>> = {
+/** No `moderated`: the content is inspected when the job runs. */
+export const bflProblems = {
   unauthorized: new BflError(401, { detail: 'Not authenticated' }),
   forbidden: new BflError(403, { detail: 'Not authenticated - no access to this endpoint' }),
   'not-found': noSuchBflRoute,
   'rate-limited': new BflError(429, { error: 'rate_limit_exceeded', retry_after: 5 }),
   'quota-exhausted': new BflError(402, { detail: 'Insufficient credits. Please add credits to continue.' }),
-  // The job reports moderation; that a create may be refused for it, too, is a guess.
-  moderated: new BflError(400, {
-    error: 'request_moderated',
-    message: 'Request Moderated',
-    details: { 'Moderation Reasons': ['Protected Content'] },
-  }),
   internal: new BflError(500, { detail: 'Internal Server Error' }),
   unavailable: new BflError(503, { detail: 'The service is under maintenance. Please try again later.' }),
-};
+} satisfies Problems;

@@ -19,9 +19,11 @@ const reasons = { 'Moderation Reasons': ['Protected Content'] };
 export function bflMoment(task: BflTask, now: number): Moment {
   const moment = momentOf(task, now);
   const isStarted = moment.phase === 'running' || moment.phase === 'succeeded';
-  return isStarted && FaultSet.of(task.faults).has('item-moderation')
-    ? { ...moment, phase: 'failed' }
-    : moment;
+  return isStarted && isInputRefused(FaultSet.of(task.faults)) ? { ...moment, phase: 'failed' } : moment;
+}
+
+function isInputRefused(faults: FaultSet): boolean {
+  return faults.has('item-moderation') || faults.text('moderation-in-task') === 'input';
 }
 
 function word({ detail }: BflTask, phase: Phase, faults: FaultSet): string {
@@ -29,7 +31,7 @@ function word({ detail }: BflTask, phase: Phase, faults: FaultSet): string {
   if (phase === 'unknown') return 'Upscaling';
   if (phase === 'running') return detail.third ? 'Reasoning' : 'Pending';
   if (phase === 'queued') return 'Pending';
-  if (faults.has('item-moderation')) return refusedBefore;
+  if (isInputRefused(faults)) return refusedBefore;
   if (faults.has('moderation-in-task')) return refusedAfter;
   return faults.has('docs-shape') ? 'Failed' : 'Error';
 }
@@ -83,7 +85,7 @@ export function presentBflUnknown(id: string): Record<string, unknown> {
 function failure(task: BflTask, phase: Phase, asText: boolean): unknown {
   if (phase !== 'failed' && phase !== 'expired' && phase !== 'cancelled') return null;
   const faults = FaultSet.of(task.faults);
-  const isModerated = faults.has('item-moderation') || faults.has('moderation-in-task');
+  const isModerated = isInputRefused(faults) || faults.has('moderation-in-task');
   if (isModerated) return asText ? 'Protected Content' : reasons;
   const error = phase === 'failed' ? 'An internal error occurred.' : 'The task took too long.';
   return asText ? error : { error };

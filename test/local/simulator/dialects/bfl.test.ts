@@ -177,6 +177,7 @@ describe('the price', () => {
 describe('the end', () => {
   it.each([
     ['failed', 'Error', { error: expect.any(String) }],
+    ['moderation', 'Request Moderated', { 'Moderation Reasons': ['Protected Content'] }],
     ['item-moderation', 'Request Moderated', { 'Moderation Reasons': ['Protected Content'] }],
     ['moderation-in-task', 'Content Moderated', { 'Moderation Reasons': ['Protected Content'] }],
   ])('of %s is %s', async (fault, status, details) => {
@@ -284,7 +285,6 @@ describe('what is refused', () => {
     ['[sim:403]', 403, { detail: expect.stringContaining('Not authenticated - ') }],
     ['[sim:quota]', 402, { detail: expect.stringContaining('Insufficient credits') }],
     ['[sim:429]', 429, { error: 'rate_limit_exceeded', retry_after: 5 }],
-    ['[sim:moderation]', 400, { error: 'request_moderated' }],
     ['[sim:500]', 500, { detail: 'Internal Server Error' }],
     ['[sim:503]', 503, { detail: expect.any(String) }],
   ])('%s is %d', async (fault, status, body) => {

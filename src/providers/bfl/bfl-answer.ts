@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { bflFailures } from './bfl-failures.ts';
+import type { Cost } from '../../domain/cost.ts';
+import { defined } from '../../domain/defined.ts';
+import type { SettleFacts } from '../../domain/task.ts';
+import { jobFailure } from '../shared/failure-table.ts';
+import type { Refusal } from '../shared/failure-table.ts';
+import { optionalNumber, optionalText, refusalError } from '../shared/http-outcome.ts';
+import type { HttpResponse, OperationStatus, UpstreamError } from '../provider.ts';
+
+/** Reading of the vendor's answers: lenient, only what is used. */
+
+const credits = z
+  .union([z.number().nonnegative().transform(String), z.string()])
+  .pipe(z.string().regex(/^\d+(?:\.\d+)?$/))
+  .optional()
+  .catch(undefined);
+
+const createdSchema = z.object({ id: z.string().min(1).max(200), polling_url: optionalText, cost: credits });
+
+export function readBflCreated(json: unknown) {
+  return createdSchema.safeParse(json).data;
+}
+
+const jobSchema = z.object({
+  id: optionalText,
+  status: optionalText,
+  /** Some answers have the word here. */
+  state: optionalText,
+  result: z.object({ sample: optionalText, end_time: optionalNumber }).optional().catch(undefined),
+  details: z.unknown().optional(),
+  error: optionalText,
+  message: optionalText,
+  cost: credits,
+});
+
+export interface BflJob {
+  readonly id?: string;
+  readonly word: string;
+  readonly sample?: string;
+  /** Unix seconds. */
+  readonly endedAt?: number;
+  readonly said: string;
+  readonly cost?: Cost;
+}
+
+/** Undefined: the answer has no status word, so that it is none about a job. */
+export function readBflJob(json: unknown): BflJob | undefined {
+  const job = jobSchema.safeParse(json).data;
+  const word = job?.status ?? job?.state;
+  if (job === undefined || word === undefined) return undefined;
+  return defined({
+    id: job.id,
+    word,
+    sample: job.result?.sample,
+    endedAt: job.result?.end_time,
+    said: job.message ?? job.error ?? textOf(job.details),
+    cost: creditCost(job.cost),
+  });
+}
+
+export function creditCost(amount: string | undefined): Cost | undefined {
+  return amount === undefined || !/[1-9]/.test(amount) ? undefined : { amount, unit: 'credits' };
+}
+
+const messageCharactersMax = 500;
+
+/** `details` is a text, or an object of reasons. */
+function textOf(details: unknown): string {
+  if (typeof details === 'string') return details;
+  if (typeof details !== 'object' || details === null) return 'The upstream gave no reason.';
+  const parts = Object.entries(details).map(
+    ([name, value]: [string, unknown]) =>
+      `${name}: ${Array.isArray(value) ? value.join(', ') : String(value)}`,
+  );
+  return parts.join('; ').slice(0, messageCharactersMax);
+}
+
+/** How links live, and what is told beside them. */
+export interface BflReading {
+  /** Unix seconds at which the link dies, where neither it nor the answer says so. */
+  readonly expiresAt: (endedAt: number | undefined) => number;
+  readonly facts: SettleFacts;
+  /** What the creation said. */
+  readonly cost: Cost | undefined;
+}
+
+/** Undefined: the job is ready and has no file. */
+export function bflStatus(job: BflJob, reading: BflReading): OperationStatus | undefined {
+  switch (job.word.toLowerCase()) {
+    case 'ready': {
+      if (job.sample === undefined) return undefined;
+      const expiresAt = signatureExpiry(job.sample) ?? reading.expiresAt(job.endedAt);
+      const { facts } = reading;
+      const items = [{ url: job.sample, expiresAt }];
+      return defined({ state: 'succeeded' as const, items, facts, cost: job.cost ?? reading.cost });
+    }
+    case 'error':
+    case 'failed':
+    case 'request moderated':
+    case 'content moderated': {
+      const said = { code: job.word, message: job.said };
+      const failure = jobFailure(bflFailures, said);
+      return defined({ state: 'failed' as const, ...said, failure, cost: job.cost });
+    }
+    default:
+      // `Pending`, `Reasoning`, and every word that is not known yet.
+      return { state: 'pending', phase: 'running' };
+  }
+}
+
+/** `se`, the end of a signature, as a date. */
+function signatureExpiry(url: string): number | undefined {
+  const end = URL.canParse(url) ? Date.parse(new URL(url).searchParams.get('se') ?? '') : Number.NaN;
+  return Number.isNaN(end) ? undefined : Math.floor(end / 1000);
+}
+
+const fieldsSchema = z.object({
+  detail: z.array(
+    z.object({
+      loc: z.array(z.union([z.string(), z.number()])).catch([]),
+      msg: optionalText,
+      type: optionalText,
+    }),
+  ),
+});
+const textsSchema = z.object({
+  detail: optionalText,
+  error: optionalText,
+  message: optionalText,
+  retry_after: optionalNumber,
+});
+
+/** `{"detail":"…"}`, `{"detail":[{"loc","msg","type"}]}`, `{"error":"insufficient_credits","message"?}` */
+export function bflRefusal(answer: HttpResponse): UpstreamError {
+  const { retry_after: seconds } = textsSchema.safeParse(answer.json).data ?? {};
+  const headers =
+    seconds === undefined ? answer.headers : { 'retry-after': String(seconds), ...answer.headers };
+  return refusalError({ ...answer, headers }, readRefusal(answer.json), bflFailures);
+}
+
+function readRefusal(json: unknown): Refusal | undefined {
+  const [first] = fieldsSchema.safeParse(json).data?.detail ?? [];
+  if (first !== undefined) {
+    const field = first.loc.filter((part) => part !== 'body').join('.');
+    return defined({
+      code: first.type ?? '',
+      message: first.msg ?? 'The request is not valid.',
+      field: field === '' ? undefined : field,
+    });
+  }
+  const { detail, error, message } = textsSchema.safeParse(json).data ?? {};
+  const said = message ?? detail ?? error;
+  if (said === undefined) return undefined;
+  return { code: /^[a-z][a-z_]*$/.test(error ?? '') ? (error ?? '') : '', message: said };
+}

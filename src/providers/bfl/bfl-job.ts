@@ -1,0 +1,89 @@
+import { bflRefusal, bflStatus, creditCost, readBflCreated, readBflJob } from './bfl-answer.ts';
+import { defined } from '../../domain/defined.ts';
+import type { SettleFacts } from '../../domain/task.ts';
+import { isSuccess, unreadableError } from '../shared/http-outcome.ts';
+import { UpstreamError } from '../provider.ts';
+import type { Operation, OperationStatus, ProviderContext, Submitted } from '../provider.ts';
+import type { JsonObject } from '../../domain/request.ts';
+
+/**
+ * The life of a job, the same for all models. The operation is `{id}`, with the address to poll where the answer named
+ * one that may be asked, and with the credits that the creation told.
+ */
+export async function submitBflJob(json: JsonObject, context: ProviderContext): Promise<Submitted> {
+  const answer = await context.request({
+    method: 'POST',
+    url: `${context.baseUrl}/v1/${encodeURIComponent(context.model)}`,
+    headers: keyHeader(context),
+    json,
+    signal: context.signal,
+  });
+  if (!isSuccess(answer)) throw bflRefusal(answer);
+  const created = readBflCreated(answer.json);
+  if (created === undefined) throw unreadableError(answer, 'it has no id');
+  const { id, polling_url: address, cost } = created;
+  const pollingUrl = address === undefined ? undefined : trustedAddress(address, id, context.baseUrl);
+  return { operation: defined({ id, pollingUrl, cost }), traceId: id };
+}
+
+export interface BflJobKind {
+  readonly linkLifeSeconds: number;
+  readonly facts: SettleFacts;
+}
+
+/** `now` in Unix milliseconds: links die by the clock. */
+export async function bflJobStatus(
+  operation: Operation,
+  context: ProviderContext,
+  { kind, now }: { readonly kind: BflJobKind; readonly now: number },
+): Promise<OperationStatus> {
+  const { id, pollingUrl, cost } = operation;
+  const named = pollingUrl === undefined ? undefined : trustedAddress(pollingUrl, id, context.baseUrl);
+  const answer = await context.request({
+    method: 'GET',
+    url: named ?? `${context.baseUrl}/v1/get_result?id=${encodeURIComponent(id)}`,
+    headers: keyHeader(context),
+    signal: context.signal,
+  });
+  const job = readBflJob(answer.json);
+  // Told with status 200 or 404; shortly after the creation, too.
+  if (job !== undefined && /^task not found$/i.test(job.word)) {
+    throw new UpstreamError('rejected', 'The upstream does not know the job.', {
+      code: 'unknown_job',
+      status: answer.status,
+      gone: true,
+    });
+  }
+  if (!isSuccess(answer)) throw bflRefusal(answer);
+  if (job === undefined || (job.id !== undefined && job.id !== id))
+    throw unreadableError(answer, 'it says nothing of the job');
+  const expiresAt = (endedAt = now / 1000) => Math.floor(endedAt) + kind.linkLifeSeconds;
+  const status = bflStatus(job, { expiresAt, facts: kind.facts, cost: creditCost(cost) });
+  if (status === undefined) throw unreadableError(answer, 'the job is ready and has no file');
+  return status;
+}
+
+function keyHeader({ credential }: ProviderContext): { readonly 'x-key': string } {
+  return { 'x-key': credential.apiKey };
+}
+
+const addressCharactersMax = 600;
+
+/**
+ * The address to poll, which the upstream chooses: a host of its region. The key goes with it, so that it must be the
+ * channel's own origin, or for a channel on a host of the vendor another one of these. Undefined: it is not asked, and
+ * the channel's own host is asked instead.
+ */
+function trustedAddress(text: string, id: string, baseUrl: string): string | undefined {
+  if (text.length > addressCharactersMax || !URL.canParse(text) || !URL.canParse(baseUrl)) return undefined;
+  const [url, own] = [new URL(text), new URL(baseUrl)];
+  if (url.username !== '' || url.password !== '' || !url.pathname.endsWith('/get_result')) return undefined;
+  if (url.origin !== own.origin && !(isVendorHost(url) && isVendorHost(own))) return undefined;
+  if (!url.searchParams.has('id')) url.searchParams.set('id', id);
+  url.hash = '';
+  return url.href;
+}
+
+function isVendorHost({ protocol, port, hostname }: URL): boolean {
+  return protocol === 'https:' && port === '' && hostname.endsWith('.bfl.ai');
+}
