@@ -43,8 +43,8 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     const body = deps.present(task);
     const secrets = await deps.webhookSecrets(task.account);
     const { origin, hostname } = new URL(url);
-    // Before the attempt is counted: waiting for others' requests to the same host is not an attempt.
-    const place = await deps.places.take(hostname);
+    // Before the attempt is counted: waiting for others' requests is not an attempt.
+    const place = await deps.places.take(hostname, task.account);
     if (!place.isGranted) throw hostBusyFailure(place.afterMs);
     const attempted = await attempt({ taskId, round, url, body, secrets }).finally(() => place.leave());
     if (attempted === undefined) return;
@@ -111,7 +111,8 @@ function retriedCallback(heard: string, delayMs: number): ApplicationFailure {
 
 function hostBusyFailure(afterMs: number): ApplicationFailure {
   return ApplicationFailure.create({
-    message: 'other callbacks to the same host are in flight; this one has not been attempted yet',
+    message:
+      'other callbacks to the same host, or of the same account, are in flight; this one has not been attempted yet',
     type: 'CallbackHostBusy',
     category: 'BENIGN',
     nextRetryDelay: afterMs,

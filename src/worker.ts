@@ -47,11 +47,10 @@ export interface RunningWorker {
 const cachedWorkflowsMax = 500;
 /** Of each of a channel's two queues. Activities wait for others most of their time. */
 const channelActivitiesMax = 1000;
-/**
- * Of callbacks. A dead host occupies its places and its waiters of them, so that some fifteen leave room for others.
- */
+/** Of callbacks. A dead host occupies its places and its waiters of them, and all hosts of one account its part. */
 const callbackActivitiesMax = 500;
 const callbacksPerHostMax = 16;
+const callbacksPerAccountMax = 100;
 /** Beyond the longest submission: a submission in flight is never cut off. */
 const shutdownMarginMs = 15_000;
 
@@ -215,6 +214,7 @@ function callbackDeps(core: Core, guarded: ReturnType<typeof createGuardedClient
     webhookSecrets: webhookSecretsOf(core),
     places: createHostPlaces({
       requestsPerHostMax: callbacksPerHostMax,
+      requestsPerAccountMax: callbacksPerAccountMax,
       waitingPerHostMax: callbacksPerHostMax,
       waitMs: 1_000,
       now: core.now,

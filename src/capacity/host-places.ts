@@ -1,7 +1,10 @@
-/** Places for requests to hosts that callers chose: one host that does not answer leaves room for all others. */
+/**
+ * Places for requests to hosts that callers chose: one host that does not answer leaves room for all others, and so
+ * does one account with any number of them.
+ */
 export interface HostPlaces {
   /** Waits for a place, but not for long: without one, the caller leaves and asks again later. */
-  take(host: string): Promise<HostPlace>;
+  take(host: string, account: string): Promise<HostPlace>;
 }
 
 export type HostPlace =
@@ -10,6 +13,8 @@ export type HostPlace =
 
 export interface HostPlacesOptions {
   readonly requestsPerHostMax: number;
+  /** Of one account to all hosts together, those that wait included. */
+  readonly requestsPerAccountMax: number;
   /** How many may wait for a place at one host at the same time. */
   readonly waitingPerHostMax: number;
   readonly waitMs: number;
@@ -18,13 +23,16 @@ export interface HostPlacesOptions {
   readonly random: () => number;
 }
 
-interface Host {
+interface Usage {
   inUse: number;
-  readonly waiting: Set<(isGranted: boolean) => void>;
   /** How long a place is used, the mean of the last few. */
   usedMs: number;
   /** For when the last of those who were sent away was asked to return. */
   lastReturnAt: number;
+}
+
+interface Host extends Usage {
+  readonly waiting: Set<(isGranted: boolean) => void>;
 }
 
 const usedMsAtFirst = 1_000;
@@ -34,25 +42,50 @@ const returnMinMs = 1_000;
 const returnMaxMs = 5 * 60_000;
 
 export function createHostPlaces(options: HostPlacesOptions): HostPlaces {
+  const { requestsPerHostMax, requestsPerAccountMax, waitingPerHostMax, waitMs, now } = options;
   const hosts = new Map<string, Host>();
+  const accounts = new Map<string, Usage>();
   return {
-    async take(name) {
-      const host = hosts.get(name) ?? newHost();
-      hosts.set(name, host);
-      if (host.inUse < options.requestsPerHostMax) {
-        host.inUse += 1;
-        return grant(name, host);
+    async take(name, accountName) {
+      const account = accounts.get(accountName) ?? newUsage();
+      if (account.inUse >= requestsPerAccountMax) return sendAway(account, requestsPerAccountMax, options);
+      accounts.set(accountName, account);
+      account.inUse += 1;
+      const leaveAccount = (): void => {
+        account.inUse -= 1;
+        if (account.inUse === 0) accounts.delete(accountName);
+      };
+      const place = await takeAtHost(name);
+      if (!place.isGranted) {
+        leaveAccount();
+        return place;
       }
-      const isFull = host.waiting.size >= options.waitingPerHostMax;
-      if (isFull || !(await turn(host))) return { isGranted: false, afterMs: returnInMs(host) };
-      return grant(name, host);
+      const since = now();
+      const leave = (): void => {
+        learn(account, now() - since);
+        leaveAccount();
+        place.leave();
+      };
+      return { isGranted: true, leave };
     },
   };
 
+  async function takeAtHost(name: string): Promise<HostPlace> {
+    const host = hosts.get(name) ?? { ...newUsage(), waiting: new Set() };
+    hosts.set(name, host);
+    if (host.inUse < requestsPerHostMax) {
+      host.inUse += 1;
+      return grant(name, host);
+    }
+    const isFull = host.waiting.size >= waitingPerHostMax;
+    if (isFull || !(await turn(host, waitMs))) return sendAway(host, requestsPerHostMax, options);
+    return grant(name, host);
+  }
+
   function grant(name: string, host: Host): HostPlace {
-    const since = options.now();
+    const since = now();
     const leave = (): void => {
-      host.usedMs += newest * (options.now() - since - host.usedMs);
+      learn(host, now() - since);
       const [next] = host.waiting;
       if (next !== undefined) next(true);
       else host.inUse -= 1;
@@ -60,32 +93,35 @@ export function createHostPlaces(options: HostPlacesOptions): HostPlaces {
     };
     return { isGranted: true, leave };
   }
-
-  /** Resolves with true when a place was handed over. */
-  function turn(host: Host): Promise<boolean> {
-    return new Promise((resolve) => {
-      const settle = (isGranted: boolean): void => {
-        clearTimeout(timer);
-        host.waiting.delete(settle);
-        resolve(isGranted);
-      };
-      const timer = setTimeout(() => settle(false), options.waitMs);
-      host.waiting.add(settle);
-    });
-  }
-
-  /** Those who are sent away return one after the other, about as fast as places become free. */
-  function returnInMs(host: Host): number {
-    const now = options.now();
-    const spacingMs = host.usedMs / options.requestsPerHostMax;
-    const wantedMs = Math.max(host.lastReturnAt - now, returnMinMs) + spacingMs;
-    const spread = 0.5 + 0.5 * options.random();
-    const afterMs = wantedMs < returnMaxMs ? wantedMs : returnMaxMs * spread;
-    if (wantedMs < returnMaxMs) host.lastReturnAt = now + afterMs;
-    return Math.ceil(afterMs);
-  }
 }
 
-function newHost(): Host {
-  return { inUse: 0, waiting: new Set(), usedMs: usedMsAtFirst, lastReturnAt: 0 };
+function learn(usage: Usage, usedMs: number): void {
+  usage.usedMs += newest * (usedMs - usage.usedMs);
+}
+
+/** Resolves with true when a place was handed over. */
+function turn(host: Host, waitMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (isGranted: boolean): void => {
+      clearTimeout(timer);
+      host.waiting.delete(settle);
+      resolve(isGranted);
+    };
+    const timer = setTimeout(() => settle(false), waitMs);
+    host.waiting.add(settle);
+  });
+}
+
+/** Those who are sent away return one after the other, about as fast as places become free. */
+function sendAway(usage: Usage, places: number, { now, random }: HostPlacesOptions): HostPlace {
+  const at = now();
+  const wantedMs = Math.max(usage.lastReturnAt - at, returnMinMs) + usage.usedMs / places;
+  const spread = 0.5 + 0.5 * random();
+  const afterMs = wantedMs < returnMaxMs ? wantedMs : returnMaxMs * spread;
+  if (wantedMs < returnMaxMs) usage.lastReturnAt = at + afterMs;
+  return { isGranted: false, afterMs: Math.ceil(afterMs) };
+}
+
+function newUsage(): Usage {
+  return { inUse: 0, usedMs: usedMsAtFirst, lastReturnAt: 0 };
 }

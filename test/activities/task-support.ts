@@ -83,6 +83,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
         webhookSecrets: async () => [`whsec_${Buffer.alloc(24).toString('base64')}`],
         places: createHostPlaces({
           requestsPerHostMax: 1,
+          requestsPerAccountMax: 100,
           waitingPerHostMax: 0,
           waitMs: 0,
           now,

@@ -2,9 +2,12 @@ import { expect, it } from 'vitest';
 import { createHostPlaces } from '../../src/capacity/host-places.ts';
 import type { HostPlace } from '../../src/capacity/host-places.ts';
 
-const placesOf = (change: { requestsPerHostMax?: number; waitMs?: number } = {}) =>
+const placesOf = (
+  change: { requestsPerHostMax?: number; requestsPerAccountMax?: number; waitMs?: number } = {},
+) =>
   createHostPlaces({
     requestsPerHostMax: 2,
+    requestsPerAccountMax: 100,
     waitingPerHostMax: 1,
     waitMs: 60_000,
     now: () => 0,
@@ -24,47 +27,69 @@ const returnsInMs = (place: HostPlace): number => {
 
 it('a full host sends away at once what finds its queue full, and other hosts are free', async () => {
   const places = placesOf();
-  const first = await places.take('a');
-  await places.take('a');
-  const waits = places.take('a');
-  expect(await places.take('a')).toMatchObject({ isGranted: false });
-  expect(await places.take('b')).toMatchObject({ isGranted: true });
+  const first = await places.take('a', 'one');
+  await places.take('a', 'one');
+  const waits = places.take('a', 'one');
+  expect(await places.take('a', 'one')).toMatchObject({ isGranted: false });
+  expect(await places.take('b', 'one')).toMatchObject({ isGranted: true });
   leave(first);
   expect(await waits).toMatchObject({ isGranted: true });
 });
 
 it('who has waited long enough is sent away, and its place in the queue is free again', async () => {
   const places = placesOf({ waitMs: 1 });
-  const first = await places.take('a');
-  await places.take('a');
-  expect(await places.take('a')).toMatchObject({ isGranted: false });
+  const first = await places.take('a', 'one');
+  await places.take('a', 'one');
+  expect(await places.take('a', 'one')).toMatchObject({ isGranted: false });
   leave(first);
-  expect(await places.take('a')).toMatchObject({ isGranted: true });
+  expect(await places.take('a', 'one')).toMatchObject({ isGranted: true });
 });
 
 it('a place that was handed over is counted once', async () => {
   const places = placesOf();
-  const [first, second] = [await places.take('a'), await places.take('a')];
-  const third = places.take('a');
+  const [first, second] = [await places.take('a', 'one'), await places.take('a', 'one')];
+  const third = places.take('a', 'one');
   leave(first);
   leave(await third);
   leave(second);
-  const again = [await places.take('a'), await places.take('a')];
+  const again = [await places.take('a', 'one'), await places.take('a', 'one')];
   expect(again).toMatchObject([{ isGranted: true }, { isGranted: true }]);
-  const waits = places.take('a');
-  expect(await places.take('a')).toMatchObject({ isGranted: false });
+  const waits = places.take('a', 'one');
+  expect(await places.take('a', 'one')).toMatchObject({ isGranted: false });
   for (const place of again) leave(place);
   leave(await waits);
 });
 
 it('those who are sent away return one after the other, and within five minutes', async () => {
   const places = placesOf({ requestsPerHostMax: 1, waitMs: 1 });
-  const holder = await places.take('a');
+  const holder = await places.take('a', 'one');
   expect(holder.isGranted).toBe(true);
   const sentAway = [];
-  for (let n = 0; n < 400; n += 1) sentAway.push(returnsInMs(await places.take('a')));
+  for (let n = 0; n < 400; n += 1) sentAway.push(returnsInMs(await places.take('a', 'one')));
   expect(sentAway.slice(0, 100)).toEqual(sentAway.slice(0, 100).toSorted((left, right) => left - right));
   expect(new Set(sentAway.slice(0, 100)).size).toBe(100);
   expect(Math.min(...sentAway)).toBeGreaterThanOrEqual(1_000);
   expect(Math.max(...sentAway)).toBeLessThanOrEqual(300_000);
+});
+
+it('one account with many hosts leaves room for other accounts', async () => {
+  const places = placesOf({ requestsPerAccountMax: 3 });
+  const taken = [];
+  for (let n = 0; n < 3; n += 1) taken.push(await places.take(`${n}.dead.example`, 'one'));
+  const returns = [];
+  for (let n = 3; n < 6; n += 1) returns.push(returnsInMs(await places.take(`${n}.dead.example`, 'one')));
+  expect(returns).toEqual([...new Set(returns)].toSorted((left, right) => left - right));
+  expect(await places.take('0.dead.example', 'other')).toMatchObject({ isGranted: true });
+  for (const place of taken.slice(0, 1)) leave(place);
+  expect(await places.take('6.dead.example', 'one')).toMatchObject({ isGranted: true });
+  expect(await places.take('7.dead.example', 'one')).toMatchObject({ isGranted: false });
+});
+
+it('who waits at a host counts for its account, until it is sent away', async () => {
+  const places = placesOf({ requestsPerHostMax: 1, requestsPerAccountMax: 2, waitMs: 20 });
+  await places.take('a', 'one');
+  const waits = places.take('a', 'one');
+  expect(await places.take('b', 'one')).toMatchObject({ isGranted: false });
+  expect(await waits).toMatchObject({ isGranted: false });
+  expect(await places.take('b', 'one')).toMatchObject({ isGranted: true });
 });
