@@ -52,6 +52,18 @@ it('images.edit with one file, several files, and a mask', async () => {
   expect(await charged()).toBe('0.12');
 });
 
+it('a misspelt field is named in the answer, and the client reads it all the same', async () => {
+  const misspelt = { qualty: 'low', style: 'vivid', metadata: { theirs: 1 }, user: null };
+  const images = await client.images.generate({ model: 'gpt-image', prompt: 'x', ...misspelt } as never);
+  expect(images).toMatchObject({ data: [{ b64_json: pixel.toString('base64') }], warnings: ['qualty'] });
+  const right = await client.images.generate({ model: 'gpt-image', prompt: 'x' });
+  expect(right).not.toHaveProperty('warnings');
+  const image = await toFile(png(2, 2), 'one.png', { type: 'image/png' });
+  const edit = { model: 'gpt-image', prompt: 'x', image, backgruond: 'opaque' };
+  const form = await client.images.edit(edit);
+  expect(form).toMatchObject({ data: [{}], warnings: ['backgruond'] });
+});
+
 describe('errors become the classes of the client', () => {
   it('400, 401, 402', async () => {
     const bad = await client.images

@@ -150,7 +150,8 @@ describe('the answer', () => {
       { url: 'https://a.example/?a="b"' },
       { base64: evil },
     ];
-    expect(text(presentImages({ images, extra: { created: 9, data: 1, size: '1x1' } }, 7))).toEqual({
+    const extra = { created: 9, data: 1, warnings: 'theirs', size: '1x1' };
+    expect(text(presentImages({ images, extra }, { createdSeconds: 7, warnings: [] }))).toEqual({
       created: 7,
       data: [
         { b64_json: 'QUJDREVG' },
@@ -159,6 +160,15 @@ describe('the answer', () => {
         { b64_json: evil },
       ],
       size: '1x1',
+    });
+  });
+
+  it('names fields of the request that nobody knows', () => {
+    const images = [{ url: 'https://a.example/1.png' }];
+    expect(text(presentImages({ images, extra: {} }, { createdSeconds: 7, warnings: ['qualty'] }))).toEqual({
+      created: 7,
+      data: [{ url: 'https://a.example/1.png' }],
+      warnings: ['qualty'],
     });
   });
 });

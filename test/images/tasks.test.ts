@@ -124,6 +124,14 @@ it('create answers with a task, which is queried, listed, called back and paid',
   expect((await account.call('GET', `${path}/`)).body.error).toMatchObject({ code: 'missing_parameter' });
 });
 
+it('a field that nobody knows is named, in the task and in the images', async () => {
+  state = 'SUCCEEDED';
+  answerAsTask();
+  expect((await generate({ sede: 7 })).body).toMatchObject({ status: 'submitted', warnings: ['sede'] });
+  const waited = await generate({ sede: 7, seed: 7 }, { prefer: 'wait=30' });
+  expect(waited.body).toMatchObject({ data: [{}], warnings: ['sede'] });
+});
+
 it('with prefer: wait the images come at once, if they come in time', async () => {
   state = 'SUCCEEDED';
   answerAsTask();

@@ -72,6 +72,8 @@ const fields = z.object(shape).catchall(anyJson);
 export const imageGenerationBodySchema = fields;
 export const imageEditBodySchema = fields.extend({ image: references });
 
+const anything = anyJson.optional();
+
 /** Further fields that some upstream knows; each model accepts its own part of them. */
 const passedOn = {
   style: word.optional(),
@@ -85,6 +87,19 @@ const passedOn = {
   seed: z.int().optional(),
   watermark: z.boolean().optional(),
   user: z.string().optional(),
+  aspect_ratio: z.string().optional(),
+  aigc_watermark: anything,
+  prompt_extend: anything,
+  prompt_optimizer: anything,
+  optimize_prompt: anything,
+  optimize_prompt_options: anything,
+  sequential_image_generation: anything,
+  tools: anything,
+  strength: anything,
+  image_reference: anything,
+  image_fidelity: anything,
+  human_fidelity: anything,
+  element_list: anything,
 };
 
 const example = { model: 'image-model', prompt: 'A red cube', size: '1024x1024' };
@@ -96,6 +111,12 @@ export const documentedGenerationBody = z
 export const documentedEditBody = z
   .object({ ...shape, ...passedOn, image: references })
   .meta({ id: 'ImageEditRequest', examples: [{ ...example, image: 'https://media.example/a.png' }] });
+
+/** Every other field of a body is named in the answer's `warnings`: it may be misspelt. */
+export const knownImageFields: ReadonlySet<string> = new Set([
+  ...Object.keys(shape),
+  ...Object.keys(passedOn),
+]);
 
 export type ImageBody = z.output<typeof fields>;
 

@@ -12,11 +12,13 @@ import type { CreatedTask } from '../../tasks/create-task.ts';
 import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
 import { presentError } from '../error-response.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
+import { knownImageFields } from './image-body.ts';
 import type { ImageBody } from './image-body.ts';
 import { parseImage } from './image-request.ts';
 import { presentCreatedTask } from '../presenters/created-task.ts';
-import { presentImages } from '../presenters/image.ts';
+import { presentImages, presentWarnings } from '../presenters/image.ts';
 import { presentTask, toSeconds } from '../presenters/video-task.ts';
+import type { PresentedTask } from '../presenters/video-task.ts';
 import { jsonReply, partsReply } from '../route.ts';
 import type { Reply, RequestMeta } from '../route.ts';
 
@@ -87,10 +89,15 @@ async function carryOut(create: ImageCreate, deps: ImageCreateDeps): Promise<Cre
     closed: () => meta.closed(),
     createTask: (command) => deps.admissions.run(caller.account, () => deps.createTask(command)),
     present: {
-      images: (delivery) => presentImages(delivery, createdSeconds),
+      images: (delivery) => presentImages(delivery, { createdSeconds, warnings: warningsOf(meta) }),
       error: (error) => JSON.stringify(presentError(error)),
     },
   });
+}
+
+/** A misspelt field costs money in silence otherwise. */
+function warningsOf(meta: RequestMeta): readonly string[] {
+  return meta.unknownFields(knownImageFields);
 }
 
 /** The header with which official clients count their own repeats. */
@@ -109,8 +116,10 @@ async function replyTo(created: CreatedImages, meta: RequestMeta, deps: ImageCre
   const headers = task.replayed ? replayedHeader : undefined;
   const waitMs = waitOf(meta);
   const finished = waitMs === 0 ? undefined : await waitForEnd(task, waitMs, meta, deps);
-  if (finished === undefined) return jsonReply(presentCreatedTask(task, 'image'), headers);
-  return answerSynchronously(finished, headers, deps);
+  const warnings = warningsOf(meta);
+  if (finished === undefined) return jsonReply(presentCreatedTask(task, 'image', warnings), headers);
+  const answer = synchronousAnswer(finished, headers, deps);
+  return jsonReply({ ...answer, ...presentWarnings([...warnings, ...task.warnings]) }, headers);
 }
 
 function replyAtOnce({ status, parts, headers, replayed, onEnd }: ImageAnswer): Reply {
@@ -147,15 +156,15 @@ async function waitForEnd(
   return task;
 }
 
-function answerSynchronously(
+function synchronousAnswer(
   task: Task,
   headers: Record<string, string> | undefined,
   { mediaUrl }: ImageCreateDeps,
-): Reply {
+): { readonly created: number; readonly data: PresentedTask['data'] } {
   if (task.status === 'failed' || task.outcome?.kind !== 'succeeded') {
     const message = task.error?.message ?? 'The upstream generated no image.';
     throw new GatewayError('provider_error', message, { headers: { ...headers, ...noRetry } });
   }
   const { created_at: created, data } = presentTask(task, mediaUrl);
-  return jsonReply({ created, data }, headers);
+  return { created, data };
 }

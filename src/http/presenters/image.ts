@@ -4,6 +4,9 @@ import type { Delivery } from '../../images/call-channel.ts';
 import type { Base64Blob, GeneratedImage } from '../../providers/provider.ts';
 import type { BodyPart } from '../route.ts';
 
+const unknownFieldsMeaning =
+  'Top-level fields of the request that no upstream is known to have: they may be misspelt.';
+
 export const imageAnswerSchema = z
   .object({
     created: z.int().meta({ description: 'Unix seconds.' }),
@@ -19,23 +22,38 @@ export const imageAnswerSchema = z
     output_format: z.string().optional(),
     quality: z.string().optional(),
     size: z.string().optional(),
+    warnings: z.array(z.string()).optional().meta({ description: unknownFieldsMeaning }),
   })
   .meta({ id: 'Images' });
 
 type Images = Pick<Delivery, 'images' | 'extra'>;
 
+export interface ImageAnswerFacts {
+  readonly createdSeconds: number;
+  /** Fields of the request; not written where there are none. */
+  readonly warnings: readonly string[];
+}
+
 /** The synchronous answer as JSON text in parts: base64 goes from the upstream's bytes to the caller's. */
-export function presentImages({ images, extra }: Images, createdSeconds: number): BodyPart[] {
+export function presentImages(
+  { images, extra }: Images,
+  { createdSeconds, warnings }: ImageAnswerFacts,
+): BodyPart[] {
   const parts: BodyPart[] = [`{"created":${createdSeconds},"data":[`];
   for (const [index, image] of images.entries()) {
     if (index > 0) parts.push(',');
     parts.push(...presentImage(image));
   }
   // Ours are not theirs to overwrite.
-  const { created: _created, data: _data, ...rest } = extra;
-  const tail = JSON.stringify(rest).slice(1);
+  const { created: _created, data: _data, warnings: _warnings, ...rest } = extra;
+  const tail = JSON.stringify({ ...rest, ...presentWarnings(warnings) }).slice(1);
   parts.push(tail === '}' ? ']}' : `],${tail}`);
   return mergeText(parts);
+}
+
+/** Absent where there are none. */
+export function presentWarnings(warnings: readonly string[]): { warnings?: string[] } {
+  return warnings.length === 0 ? {} : { warnings: [...warnings] };
 }
 
 function presentImage({ url, base64, expiresAt }: GeneratedImage): BodyPart[] {
