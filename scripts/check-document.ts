@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { documentText } from './document.ts';
 
 /**
- * `npm run check:document`: redocly and spectral find nothing in the OpenAPI document, and a client whose types
+ * `npm run check:document [-- client]`: redocly and spectral find nothing in the OpenAPI document, and a client whose types
  * openapi-typescript generates compiles, and refuses a misspelt field. The three are fetched for the run: they need an
- * older compiler than ours, and some hundred packages.
+ * older compiler than ours, and some hundred packages. `client`: only the generated client.
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -38,8 +38,7 @@ try {
   writeFileSync(join(directory, 'openapi.json'), documentText());
   writeFileSync(join(directory, '.spectral.yaml'), 'extends: ["spectral:oas"]\n');
   writeFileSync(join(directory, 'client.ts'), client);
-  npx(['@redocly/cli@2.77.0'], ['redocly', 'lint', 'openapi.json', '--max-problems=100']);
-  npx(['@stoplight/spectral-cli@6.16.3'], ['spectral', 'lint', 'openapi.json', '--fail-severity=hint']);
+  if (process.argv[2] !== 'client') lint();
   npx(
     ['typescript@5.9.3', 'openapi-typescript@7.13.0'],
     ['openapi-typescript', 'openapi.json', '-o', 'types.d.ts'],
@@ -58,9 +57,14 @@ try {
     '',
     'client.ts',
   ]);
-  process.stdout.write('The document has no findings, and the generated client compiles.\n');
+  process.stdout.write('The generated client compiles.\n');
 } finally {
   rmSync(directory, { recursive: true, force: true });
+}
+
+function lint(): void {
+  npx(['@redocly/cli@2.77.0'], ['redocly', 'lint', 'openapi.json', '--max-problems=100']);
+  npx(['@stoplight/spectral-cli@6.16.3'], ['spectral', 'lint', 'openapi.json', '--fail-severity=hint']);
 }
 
 function npx(packages: readonly string[], command: readonly string[]): void {

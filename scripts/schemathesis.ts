@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { cacheDir, openStand } from '../bench/support/stand.ts';
 import { spareChannel, startOwnGateway } from './schemathesis/own-gateway.ts';
@@ -41,13 +42,20 @@ async function runAll(): Promise<number> {
   }
 }
 
+/** Throws where there is no Python, or no way to PyPI: nothing would have been tried. */
 function install(): string {
   const venv = join(cacheDir, `schemathesis-${version}`);
   const program = join(venv, 'bin/schemathesis');
   if (existsSync(program)) return program;
-  execFileSync('python3', ['-m', 'venv', venv], { stdio: 'inherit' });
   const pip = ['install', '--quiet', `schemathesis==${version}`];
-  execFileSync(join(venv, 'bin/pip'), pip, { stdio: 'inherit' });
+  try {
+    execFileSync('python3', ['-m', 'venv', venv], { stdio: 'inherit' });
+    execFileSync(join(venv, 'bin/pip'), pip, { stdio: 'inherit' });
+  } catch (cause) {
+    throw new Error(`schemathesis ${version} could not be installed: it needs python3 with venv and pip`, {
+      cause,
+    });
+  }
   return program;
 }
 
@@ -102,12 +110,21 @@ async function generate(program: string, target: Target): Promise<number> {
   }
 }
 
-/** Resolves with its exit status. */
+/** Resolves with its exit status, or with 1 if it tried fewer cases than it should. */
 function run(program: string, directory: string, args: readonly string[]): Promise<number> {
-  const child = spawn(program, args, { cwd: directory, stdio: 'inherit' });
+  const child = spawn(program, args, { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
+  let generated = 0;
+  createInterface(child.stdout).on('line', (line) => {
+    process.stdout.write(`${line}\n`);
+    generated = Number(/^ *(\d+) generated/.exec(line)?.[1] ?? generated);
+  });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (status) => resolve(status ?? 1));
+    child.once('close', (status) => {
+      const isComplete = generated >= Number(values.cases);
+      if (!isComplete) process.stderr.write(`${generated} cases were tried, not ${values.cases}.\n`);
+      resolve(status === 0 && !isComplete ? 1 : (status ?? 1));
+    });
   });
 }
 
