@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 
-# One image for the API, the worker and the command line. There is no build step: tsx runs the sources as they are.
+# One image for the API, the worker and the command line. There is no build step: Node runs the sources as they are.
 # glibc is required (Temporal's core does not run on Alpine).
 #
 # Behind a proxy: docker build --build-arg HTTP_PROXY=… --build-arg HTTPS_PROXY=… --build-arg NO_PROXY=… . (these names
@@ -37,7 +37,7 @@ COPY workflows ./workflows
 COPY activities ./activities
 COPY LICENSE gateway.example.yaml ./
 # docker compose exec api gateway accounts list
-RUN printf '%s\n' '#!/bin/sh' 'cd /app && exec node --import tsx src/cli.ts "$@"' >/usr/local/bin/gateway \
+RUN printf '%s\n' '#!/bin/sh' 'cd /app && exec node src/gateway.js "$@"' >/usr/local/bin/gateway \
   && chmod 755 /usr/local/bin/gateway
 # A volume that is mounted there takes over its owner.
 RUN mkdir /data && chown 1000:1000 /data
@@ -47,5 +47,5 @@ EXPOSE 8080
 # Of the API. The worker's own check stands in docker-compose.yml.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=4 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["tini", "--", "node", "--import", "tsx", "src/cli.ts"]
+ENTRYPOINT ["tini", "--", "node", "src/gateway.js"]
 CMD ["api"]

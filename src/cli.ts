@@ -1,17 +1,20 @@
 import { userInfo } from 'node:os';
-import { Command } from 'commander';
 import { addOperatorCommands } from './cli/commands.ts';
 import { CommandError } from './cli/command-error.ts';
 import type { CliContext } from './cli/context.ts';
+import { createProgram } from './cli/program.js';
 import { ConfigError, configExitStatus } from './config/config-error.ts';
 import { watchReloadSignal } from './config/reload-signal.ts';
 import type { Environment } from './config/environment.ts';
 import type { Core } from './core.ts';
+import { parentEnded, readerLeft } from './observability/process-ends.ts';
 
 /**
  * `npm run gateway -- <verb>`: the processes of the gateway, and the operators' verbs. Each loads what it needs when it
- * runs: `--help` costs no more than the command line itself.
+ * runs. A line without a verb does not come as far as here (`src/gateway.js`).
  */
+
+const parent = process.ppid;
 
 interface Running {
   stop(): Promise<void>;
@@ -24,9 +27,12 @@ async function openLog({ LOG_LEVEL, LOG_FORMAT }: Environment) {
   return createLogger({ level: LOG_LEVEL, format: LOG_FORMAT ?? (process.stdout.isTTY ? 'pretty' : 'json') });
 }
 
-/** Runs until SIGINT or SIGTERM, then ends in order: no new work, what is in flight, connections. */
+/**
+ * Runs until SIGINT, SIGTERM or the end of the npm that started it, then ends in order: no new work, what is in flight,
+ * connections.
+ */
 async function serve(name: string, start: (core: Core) => Promise<Running>): Promise<void> {
-  const { readEnvironment } = await import('./config/environment.ts');
+  const { isStartedByNpm, readEnvironment } = await import('./config/environment.ts');
   const environment = readEnvironment();
   const log = await openLog(environment);
   const { openCore } = await import('./core.ts');
@@ -36,6 +42,7 @@ async function serve(name: string, start: (core: Core) => Promise<Running>): Pro
   const signalled = new Promise<void>((resolve) => {
     process.once('SIGINT', () => resolve());
     process.once('SIGTERM', () => resolve());
+    if (isStartedByNpm()) void parentEnded(parent).then(resolve);
   });
   let failed: unknown;
   await Promise.race([
@@ -164,9 +171,9 @@ const context: CliContext = {
 };
 
 async function main(): Promise<void> {
-  const program = new Command('gateway').description('Mediary: one address for video and image generation.');
-  program.command('api').description('Serve HTTP on HOST and PORT.').action(serveApi);
-  program.command('worker').description('Run the Temporal workers.').action(serveWorker);
+  // With `| head` a verb still does what it was asked to; the rest of its output is discarded.
+  void readerLeft([process.stdout, process.stderr]);
+  const program = createProgram({ api: serveApi, worker: serveWorker });
   await addOperatorCommands(program, context, process.argv.slice(2));
   try {
     await program.parseAsync();

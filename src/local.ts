@@ -1,7 +1,12 @@
 import { createStartDisplay } from './local/start-display.ts';
+import { parentEnded, readerLeft } from './observability/process-ends.ts';
 
 /** `npm start` and `npm run demo`. The rest takes a second to load: the first line is on the terminal before that. */
 
+const launch = {
+  parentEnded: parentEnded(process.ppid),
+  readerLeft: readerLeft([process.stdout, process.stderr]),
+};
 const demo = process.argv[2] === 'demo';
 const display = createStartDisplay({
   write: (text) => void process.stderr.write(text),
@@ -11,4 +16,4 @@ const display = createStartDisplay({
 });
 display.report(demo ? 'The demo is starting…' : 'Mediary is starting…');
 const { runDemoCommand, runStartCommand } = await import('./local/local-mode.ts');
-await (demo ? runDemoCommand(display) : runStartCommand(display));
+await (demo ? runDemoCommand(display, launch) : runStartCommand(display, launch));

@@ -100,6 +100,11 @@ export function readEnvironment(source: NodeJS.ProcessEnv = process.env): Enviro
   );
 }
 
+/** Whether this process is, or descends from, a script that npm runs. */
+export function isStartedByNpm(): boolean {
+  return process.env['npm_lifecycle_event'] !== undefined;
+}
+
 /** The environment as it is, for child processes and `${NAME}` in gateway.yaml. */
 export function rawEnvironment(): NodeJS.ProcessEnv {
   return process.env;

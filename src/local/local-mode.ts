@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { ConfigError, configExitStatus } from '../config/config-error.ts';
-import { rawEnvironment, readEnvironment } from '../config/environment.ts';
+import { isStartedByNpm, rawEnvironment, readEnvironment } from '../config/environment.ts';
 import type { Environment } from '../config/environment.ts';
 import { loadGatewayConfig } from '../config/gateway-file.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
@@ -41,9 +41,17 @@ const runningDeadlineMs = 60_000;
 const anyAddress: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 const keepAliveMs = 3_600_000;
 
-/** Runs until Ctrl-C. */
-export async function runStartCommand(display: StartDisplay): Promise<void> {
-  await inProcessTree(display, async (started) => {
+/** What is observed from the first moment of this process on. */
+export interface Launch {
+  /** The process that started this one is gone. */
+  readonly parentEnded: Promise<void>;
+  /** Nobody reads any more what is shown. */
+  readonly readerLeft: Promise<void>;
+}
+
+/** Runs until Ctrl-C, or until the npm that started it, or the reader of its output, is gone. */
+export async function runStartCommand(display: StartDisplay, launch: Launch): Promise<void> {
+  await inProcessTree({ display, launch }, async (started) => {
     const plan = readPlan();
     const { facts, listeningUrl, logFiles } = await startLocalMode(plan, display, started);
     display.close();
@@ -65,8 +73,8 @@ export async function runStartCommand(display: StartDisplay): Promise<void> {
 }
 
 /** Shows one task's life, on the gateway that runs in this data directory or on one of its own, and ends. */
-export async function runDemoCommand(display: StartDisplay): Promise<void> {
-  await inProcessTree(display, async (started, end) => {
+export async function runDemoCommand(display: StartDisplay, launch: Launch): Promise<void> {
+  await inProcessTree({ display, launch }, async (started, end) => {
     const { dataDir } = readDataDir();
     const running = (await findRunning(dataDir)) ?? (await startOrFind(dataDir, display, started));
     display.close();
@@ -77,8 +85,13 @@ export async function runDemoCommand(display: StartDisplay): Promise<void> {
 
 type Body = (started: Started, end: (status: number) => Promise<void>) => Promise<void>;
 
+interface Surroundings {
+  readonly display: StartDisplay;
+  readonly launch: Launch;
+}
+
 /** Ends what `body` has started, in the opposite order, on a signal, on an error, or when `body` asks for it. */
-async function inProcessTree(display: StartDisplay, body: Body): Promise<void> {
+async function inProcessTree({ display, launch }: Surroundings, body: Body): Promise<void> {
   const started: Started = [];
   let ending: Promise<void> | undefined;
   const end = (status: number): Promise<void> => {
@@ -90,15 +103,17 @@ async function inProcessTree(display: StartDisplay, body: Body): Promise<void> {
     })();
     return ending;
   };
-  const onSignal = (signal: NodeJS.Signals): void => {
+  const endFor = (reason: string): void => {
     // One Ctrl-C arrives several times: from the terminal, and relayed by npm.
     if (ending !== undefined) return;
     display.close();
-    display.report(`\n${signal}: ending what was started here…`);
+    display.report(`\n${reason}: ending what was started here…`);
     void end(0);
   };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', endFor);
+  process.on('SIGTERM', endFor);
+  void launch.readerLeft.then(() => end(0));
+  if (isStartedByNpm()) void launch.parentEnded.then(() => endFor('npm has ended'));
   try {
     await body(started, end);
   } catch (error) {

@@ -28,7 +28,7 @@ export async function startGateway(
       ...options,
       name: role,
       command: process.execPath,
-      args: ['--import', 'tsx/esm', resolve(projectDir, 'src/cli.ts'), role],
+      args: [resolve(projectDir, 'src/gateway.js'), role],
     });
   const [worker, api] = await Promise.all([start('worker')(), start('api')()]);
   const ready = shared(async () => {

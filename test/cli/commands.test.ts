@@ -5,10 +5,10 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Command } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { addOperatorCommands } from '../../src/cli/commands.ts';
 import { formatTable } from '../../src/cli/output.ts';
+import { createProgram } from '../../src/cli/program.js';
 import { resolveTarget } from '../../src/cli/target.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
@@ -25,9 +25,9 @@ const sound: VerifyResult = { openHolds, accounts: 2, entries: 7, violations: []
 async function gateway(line: readonly string[], change: { verify?: VerifyResult; url?: string } = {}) {
   const printed: string[] = [];
   let status = 0;
-  const program = new Command('gateway')
-    .exitOverride()
-    .configureOutput({ writeErr: () => {}, writeOut: () => {} });
+  const program = createProgram().exitOverride();
+  for (const one of [program, ...program.commands])
+    one.configureOutput({ writeErr: () => {}, writeOut: () => {} });
   const context = {
     print: (text: string) => printed.push(text),
     environment: () => readEnvironment({ PUBLIC_URL: change.url ?? world.url, ADMIN_TOKEN: adminToken }),
@@ -313,7 +313,7 @@ it('a table aligns text left, numbers right, and cuts what is too long', () => {
 
 describe('the program itself', () => {
   const run = (line: readonly string[], environment: Record<string, string>) =>
-    promisify(execFile)(process.execPath, ['--import', 'tsx', 'src/cli.ts', ...line], {
+    promisify(execFile)(process.execPath, ['src/gateway.js', ...line], {
       env: { PATH: process.env['PATH'], ...environment },
     });
 

@@ -1,11 +1,16 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { verbs } from '../../src/cli/program.js';
 
 /** Every program of the project that a person waits for: what it loads before it does anything. */
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
 const staticImport = /^(?:import|export)\s+(?!type\b)(?:[^'"]*?\sfrom\s+)?'([^']+)'/gm;
 
 /** Files of ours and packages that are loaded when `file` is, however deep; what `import()` fetches later is not. */
@@ -21,14 +26,49 @@ function loadedBy(file: string, known = new Set<string>()): Set<string> {
 
 describe('the command line', () => {
   it('loads nothing for --help but commander and its own table', () => {
+    const loaded = [...loadedBy('src/gateway.js')].filter((name) => !name.startsWith('node:'));
+    expect(loaded.toSorted()).toEqual(['commander', 'src/cli/program.js']);
+  });
+
+  it('loads no verb for the other lines but that which is on it', () => {
     const loaded = [...loadedBy('src/cli.ts')].filter((name) => !name.startsWith('node:'));
     expect(loaded.toSorted()).toEqual([
       'commander',
       'src/cli/command-error.ts',
       'src/cli/commands.ts',
+      'src/cli/program.js',
       'src/config/config-error.ts',
       'src/config/reload-signal.ts',
+      'src/observability/process-ends.ts',
     ]);
+  });
+
+  it('shows its help without anything that could read TypeScript', async () => {
+    const { stdout } = await run(process.execPath, ['src/gateway.js', '--help'], { cwd: project });
+    for (const verb of verbs) expect(stdout).toMatch(new RegExp(`^  ${verb} +\\S`, 'm'));
+    await expect(run(process.execPath, ['src/gateway.js', 'taks'], { cwd: project })).rejects.toMatchObject({
+      code: 1,
+      stderr: "error: unknown command 'taks'\n(Did you mean tasks?)\n",
+    });
+  });
+
+  it('shows the help of a verb', async () => {
+    const { stdout } = await run(process.execPath, ['src/gateway.js', 'config', '--help'], { cwd: project });
+    expect(stdout).toMatch(/^ {2}check +\S/m);
+  });
+
+  it('ends in silence when the reader of its output has left', async () => {
+    const example = readFileSync(join(project, 'gateway.example.yaml'), 'utf8');
+    const keys = [...example.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, 'x']);
+    const child = spawn(process.execPath, ['src/gateway.js', 'config', 'check'], {
+      cwd: project,
+      env: { GATEWAY_CONFIG: 'gateway.example.yaml', ...Object.fromEntries(keys) },
+    });
+    child.stdout.destroy();
+    let complaints = '';
+    child.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
+    expect(await once(child, 'close')).toEqual([0, null]);
+    expect(complaints).toBe('');
   });
 
   it('does not import local mode', () => {

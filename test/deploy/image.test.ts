@@ -48,14 +48,7 @@ describe('the image', () => {
   });
 
   it('runs the command line, as nobody special', () => {
-    expect(JSON.parse(instruction('ENTRYPOINT')[0] ?? '')).toEqual([
-      'tini',
-      '--',
-      'node',
-      '--import',
-      'tsx',
-      'src/cli.ts',
-    ]);
+    expect(JSON.parse(instruction('ENTRYPOINT')[0] ?? '')).toEqual(['tini', '--', 'node', 'src/gateway.js']);
     expect(JSON.parse(instruction('CMD')[0] ?? '')).toEqual(['api']);
     expect(Number(instruction('USER').at(-1))).toBeGreaterThan(0);
     const { dependencies } = JSON.parse(readRepositoryFile('package.json')) as {

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startLocalMode } from '../support/local-mode.ts';
+import { isAlive, pidsOf, startLocalMode } from '../support/local-mode.ts';
 import type { LocalMode } from '../support/local-mode.ts';
 import { waitUntil } from '../support/processes.ts';
 import { markServerUse } from '../support/server-use.ts';
@@ -66,7 +66,7 @@ describe('a clean clone', () => {
 
     const unfinished = JSON.parse(await bash(create, clone));
     const pids = await pidsOf(join(clone, '.mediary'));
-    expect(pids.length).toBeGreaterThanOrEqual(4);
+    expect(pids.length).toBeGreaterThanOrEqual(5);
     await mode.interrupt();
     await waitUntil(
       'every child has ended',
@@ -99,20 +99,4 @@ describe('a clean clone', () => {
 
 async function bash(command: string, cwd: string): Promise<string> {
   return (await run('bash', ['-c', command], { cwd, maxBuffer: 10_000_000 })).stdout;
-}
-
-/** Of the servers and processes that local mode started. */
-async function pidsOf(dataDir: string): Promise<number[]> {
-  const files = await readdir(join(dataDir, 'run'));
-  const texts = await Promise.all(files.map((name) => readFile(join(dataDir, 'run', name), 'utf8')));
-  return texts.map((text) => Number(JSON.parse(text).pid));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,15 +1,17 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { choosePort } from '../../src/local/servers/ports.ts';
 import { startSimulator } from '../../src/local/simulator/simulator.ts';
 import type { Simulator } from '../../src/local/simulator/simulator.ts';
 import { caller } from '../support/client.ts';
 import { testYaml } from '../support/gateway.ts';
-import { startLocalMode } from '../support/local-mode.ts';
+import { isAlive, pidsOf, startLocalMode } from '../support/local-mode.ts';
 import type { LocalMode } from '../support/local-mode.ts';
 import { waitUntil } from '../support/processes.ts';
 import { databaseUri, temporalAddress } from '../support/run-servers.ts';
@@ -96,6 +98,38 @@ describe('npm start with a configuration of its own', () => {
     const key = /API key +(\S+)/.exec(again.output())?.[1] ?? '';
     expect(key).not.toBe(firstKey);
     expect((await caller(url, key)('GET', '/v1/balance')).status).toBe(200);
+  }, 300_000);
+
+  it('ends with npm on SIGTERM, and a demo in silence with the reader of its output', async () => {
+    const port = await choosePort('any', 'a test');
+    const environment = {
+      DATA_DIR: join(directory, 'with-npm'),
+      PORT: String(port),
+      GATEWAY_CONFIG: file,
+      MONGODB_URI: databaseUri('local_start_npm'),
+      TEMPORAL_ADDRESS: temporalAddress(),
+      TASK_QUEUE_PREFIX: 'local-start-npm-',
+    };
+    const mode = startLocalMode({ npm: true, environment });
+    let pids: number[] = [];
+    try {
+      await mode.ready();
+      pids = await pidsOf(environment.DATA_DIR);
+      expect(pids).toHaveLength(3);
+      expect(pids.filter(isAlive)).toEqual(pids);
+
+      const demo = promisify(execFile)('sh', ['-c', 'npm run --silent demo | head -n 1'], {
+        env: { PATH: process.env['PATH'], ...environment },
+      });
+      expect(await demo).toEqual({
+        stdout: expect.stringMatching(/^.* s {2}balance .*\n$/),
+        stderr: 'The demo is starting…\n',
+      });
+    } finally {
+      await mode.terminate();
+    }
+    await waitUntil('all have ended', () => Promise.resolve(!pids.some(isAlive)), 30_000);
+    expect(mode.output()).toContain('ending what was started here');
   }, 300_000);
 
   it('runs on servers that it starts, and keeps running', async () => {

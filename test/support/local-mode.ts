@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { waitUntil } from './processes.ts';
 
@@ -17,6 +19,8 @@ export interface LocalMode {
   isRunning(): boolean;
   /** Ctrl-C; resolves when the process has ended. */
   interrupt(): Promise<void>;
+  /** SIGTERM to this process alone; resolves when it has ended. */
+  terminate(): Promise<void>;
   readonly ended: Promise<number | null>;
 }
 
@@ -25,23 +29,31 @@ export interface LocalModeOptions {
   /** Nothing else of the test run's own environment is passed on but what a newcomer's shell has. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** Through npm, as a person types it; otherwise the command of the script. */
+  readonly npm?: boolean;
 }
 
 export function startLocalMode({
   script = 'start',
   environment = {},
   cwd = projectDir,
+  npm = false,
 }: LocalModeOptions): LocalMode {
-  const child: ChildProcess = spawn(
-    process.execPath,
-    ['--import', 'tsx/esm', 'src/local.ts', ...(script === 'demo' ? ['demo'] : [])],
-    { cwd, env: { ...newcomersEnvironment(), ...environment }, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const line = ['--import', './src/typescript.js', 'src/local.ts', ...(script === 'demo' ? ['demo'] : [])];
+  const child: ChildProcess = spawn(npm ? 'npm' : process.execPath, npm ? ['run', script] : line, {
+    cwd,
+    env: { ...newcomersEnvironment(), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const ended = once(child, 'exit').then(([code]: unknown[]) => (typeof code === 'number' ? code : null));
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
+  const endWith = async (signal: NodeJS.Signals): Promise<void> => {
+    if (isRunning()) child.kill(signal);
+    await ended;
+  };
   return {
     output: () => output,
     commands: () => output.split('\n').filter((line) => /^ {2}(curl|id=)/.test(line)),
@@ -54,12 +66,26 @@ export function startLocalMode({
       if (!output.includes('Mediary is ready')) throw new Error(`it ended:\n${output}`);
     },
     isRunning,
-    async interrupt() {
-      if (isRunning()) child.kill('SIGINT');
-      await ended;
-    },
+    interrupt: () => endWith('SIGINT'),
+    terminate: () => endWith('SIGTERM'),
     ended,
   };
+}
+
+/** Of what a local mode has started in this data directory, and of itself. */
+export async function pidsOf(dataDir: string): Promise<number[]> {
+  const inRun = (await readdir(join(dataDir, 'run'))).map((name) => join('run', name));
+  const locks = (await readdir(dataDir)).filter((name) => name.startsWith('lock.'));
+  const texts = await Promise.all([...inRun, ...locks].map((name) => readFile(join(dataDir, name), 'utf8')));
+  return texts.map((text) => Number(JSON.parse(text).pid));
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 function newcomersEnvironment(): Record<string, string> {

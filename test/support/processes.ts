@@ -20,7 +20,7 @@ export function startGatewayProcess(
   environment: NodeJS.ProcessEnv,
   logFile: string,
 ): GatewayProcess {
-  const child: ChildProcess = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', role], {
+  const child: ChildProcess = spawn(process.execPath, ['src/gateway.js', role], {
     cwd: projectDir,
     env: { PATH: process.env['PATH'], ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

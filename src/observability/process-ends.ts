@@ -1,0 +1,33 @@
+/** What a process that talks to a terminal should end for, and no signal tells it. */
+
+const parentCheckMs = 250;
+
+/**
+ * Resolves when the process `parent` is no longer the one that started this one. It is how an end of npm reaches us:
+ * npm passes SIGTERM to the shell that it runs a script in, and the shell ends without passing it on.
+ */
+export function parentEnded(parent: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {
+      if (process.ppid === parent) return;
+      clearInterval(timer);
+      resolve();
+    }, parentCheckMs);
+    timer.unref();
+  });
+}
+
+/**
+ * Resolves when an output has lost its reader, as with `| head`; what is written from then on is discarded. Any other
+ * error of an output is thrown, as it would be without this.
+ */
+export function readerLeft(outputs: readonly NodeJS.WritableStream[]): Promise<void> {
+  return new Promise((resolve) => {
+    for (const output of outputs) {
+      output.on('error', (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EPIPE') throw error;
+        resolve();
+      });
+    }
+  });
+}
