@@ -1,6 +1,7 @@
 import { createArkDialect } from './dialects/ark.ts';
 import { createBflDialect } from './dialects/bfl.ts';
 import { createDashScopeDialect } from './dialects/dashscope.ts';
+import { createFalDialect } from './dialects/fal.ts';
 import { createGoogleDialect } from './dialects/google.ts';
 import { createKlingDialect } from './dialects/kling.ts';
 import { createMiniMaxDialect } from './dialects/minimax.ts';
@@ -22,6 +23,7 @@ export const dialects: readonly CreateDialect[] = [
   createKlingDialect,
   createBflDialect,
   createGoogleDialect,
+  createFalDialect,
   createMiniMaxDialect,
   createMiniMaxV1Dialect,
   createReplicateDialect,

@@ -130,16 +130,16 @@ export class JobDesk<Detail> extends Desk {
     const { callbackBody, callbackHeaders } = this.#format;
     const faults = FaultSet.of(task.faults);
     if (task.callbackUrl === undefined || callbackBody === undefined || faults.has('callback-never')) return;
-    const content = callbackBody(task);
-    if (content === undefined) return;
-    const body = JSON.stringify(content);
-    const delivery = {
-      url: task.callbackUrl,
-      body,
-      headers: callbackHeaders?.(body, task) ?? {},
-      failing: faults.has('callback-failing'),
+    const { callbackUrl: url } = task;
+    // A second delivery is written anew: some vendors give each an id of its own.
+    const deliver = async (): Promise<void> => {
+      const content = callbackBody(task);
+      if (content === undefined) return;
+      const body = JSON.stringify(content);
+      const headers = callbackHeaders?.(body, task) ?? {};
+      const failing = faults.has('callback-failing');
+      await this.world.parts.callbacks.deliver({ url, body, headers, failing });
     };
-    const times = faults.has('callback-twice') ? 2 : 1;
-    await Promise.all(Array.from({ length: times }, () => this.world.parts.callbacks.deliver(delivery)));
+    await Promise.all(Array.from({ length: faults.has('callback-twice') ? 2 : 1 }, deliver));
   }
 }

@@ -1,0 +1,57 @@
+import { createHash, createPrivateKey, randomUUID, sign } from 'node:crypto';
+import { FaultSet } from '../fault.ts';
+import type { World } from '../world.ts';
+import { outputOf, stateOf } from './fal-task.ts';
+import type { FalTask } from './fal-task.ts';
+
+/** Callbacks (providers.md 11.2): at the end only, signed with Ed25519. */
+
+// Not secrets: the key pair of the simulator, whose public half it publishes.
+const publicKey = 'ldtTgQ2kyewfzw4jYfaLOwXXHlQiMTJqHxSf-mTJsV8';
+const privateHalf = 'ZldplyCA6jfMLUmz1ZcLjpcCeVlmxP0OA1C_dyaRU_A';
+// Any key of the set may fit: this one never does.
+const retiredKey = 'u9xTgQ2kyewfzw4jYfaLOwXXHlQiMTJqHxSf-mTJsV8';
+
+export const keySet = {
+  keys: [retiredKey, publicKey].map((x) => ({ kty: 'OKP', crv: 'Ed25519', x, use: 'sig' })),
+};
+
+export function webhookBody(task: FalTask, world: World): unknown {
+  const state = stateOf(task, world.now());
+  if (!state.isEnded) return undefined;
+  const { error } = state;
+  const base = { request_id: task.id, gateway_request_id: randomUUID() };
+  if (error !== undefined)
+    return {
+      ...base,
+      status: 'ERROR',
+      error: `Unexpected status code: ${error.status}`,
+      payload: error.body,
+    };
+  // A payload that cannot be serialised: the result must be asked for.
+  if (FaultSet.of(task.faults).has('docs-shape'))
+    return {
+      ...base,
+      status: 'OK',
+      payload: null,
+      payload_error: 'Response payload is not JSON serializable.',
+    };
+  return { ...base, status: 'OK', payload: outputOf(task, world, state.since) };
+}
+
+/** In real time, as who receives it will compare it with. */
+export function signWebhook(body: string, { id }: FalTask): Record<string, string> {
+  const [user, timestamp] = ['simulated-user', String(Math.floor(Date.now() / 1000))];
+  const digest = createHash('sha256').update(body).digest('hex');
+  const key = createPrivateKey({
+    key: { kty: 'OKP', crv: 'Ed25519', d: privateHalf, x: publicKey },
+    format: 'jwk',
+  });
+  const signature = sign(null, Buffer.from([id, user, timestamp, digest].join('\n')), key);
+  return {
+    'x-fal-webhook-request-id': id,
+    'x-fal-webhook-user-id': user,
+    'x-fal-webhook-timestamp': timestamp,
+    'x-fal-webhook-signature': signature.toString('hex'),
+  };
+}
