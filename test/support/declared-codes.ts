@@ -1,0 +1,56 @@
+import type { ServerResponse } from 'node:http';
+import type { GatewayApp } from '../../src/http/app.ts';
+import { errorCodesOf } from '../../src/http/openapi.ts';
+
+export interface WatchedApp {
+  readonly app: GatewayApp;
+  /** `<operation>: <code>` of every answer so far whose code its route does not declare. */
+  readonly undeclared: ReadonlySet<string>;
+}
+
+/**
+ * A code that a route answers and does not declare is missing in the OpenAPI document: no caller expects it. The log,
+ * as lines of JSON, says which operation a response belongs to.
+ */
+export function watchErrorCodes(app: GatewayApp, logLines: readonly string[]): WatchedApp {
+  const declared = new Map(
+    app.routes.map((route) => [route.operationId, new Set<string>(errorCodesOf(route))]),
+  );
+  const undeclared = new Set<string>();
+  const look = (response: ServerResponse, body: unknown): void => {
+    const code = codeOf(body);
+    if (response.statusCode < 400 || code === undefined) return;
+    const operation = operationOf(String(response.getHeader('x-request-id')), logLines);
+    if (declared.get(operation)?.has(code) === false) undeclared.add(`${operation}: ${code}`);
+  };
+  return {
+    undeclared,
+    app: {
+      ...app,
+      callback() {
+        const handle = app.callback();
+        return (request, response) => {
+          const end = response.end.bind(response) as (...parts: unknown[]) => ServerResponse;
+          response.end = (...parts: unknown[]) => {
+            look(response, parts[0]);
+            return end(...parts);
+          };
+          handle(request, response);
+        };
+      },
+    },
+  };
+}
+
+function operationOf(requestId: string, logLines: readonly string[]): string {
+  const quoted = JSON.stringify(requestId);
+  const line = logLines.findLast((text) => text.includes(quoted) && text.includes('"status":'));
+  const { operation = '' }: { operation?: string } = line === undefined ? {} : JSON.parse(line);
+  return operation;
+}
+
+function codeOf(body: unknown): string | undefined {
+  if (typeof body !== 'string' || !body.startsWith('{"error":')) return undefined;
+  const { error }: { error: { code: string } } = JSON.parse(body);
+  return error.code;
+}
