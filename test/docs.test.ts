@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse, parseDocument } from 'yaml';
 import { z } from 'zod';
@@ -6,6 +6,7 @@ import { environmentNames } from '../src/config/environment.ts';
 import { parseGatewayConfig } from '../src/config/gateway-file.ts';
 import { fileSchema } from '../src/config/gateway-schema.ts';
 import { errorTable, taskErrorCodes } from '../src/domain/errors.ts';
+import { priceUnits } from '../src/domain/price.ts';
 import { failureClasses } from '../src/domain/failure.ts';
 import { createDocument, errorCodesOf, openApiPath } from '../src/http/openapi.ts';
 import { createRoutes } from '../src/http/routes/index.ts';
@@ -56,6 +57,27 @@ describe('docs/errors.md', () => {
     for (const code of Object.keys(errorTable)) {
       expect([...documented, ...elsewhere]).toContain(code);
     }
+  });
+});
+
+describe('price units', () => {
+  it.each([
+    ['docs/configuration.md', /^ +unit: \S+ +# (.*)$/m],
+    ['gateway.example.yaml', /^# +unit +(.*)$/m],
+  ])('%s describes every price unit, and no other', (path, line) => {
+    const [, described = ''] = line.exec(read(path)) ?? [];
+    const names = described.replaceAll(/\([^)]*\)/g, '').split(',');
+    expect(sorted(names.map((name) => name.trim()))).toEqual(sorted(priceUnits));
+  });
+});
+
+describe('docs/contributing.md', () => {
+  it('names files that exist', () => {
+    const names = [...read('docs/contributing.md').matchAll(/`((?:src|test|docs)\/[\w./<>-]+)`/g)];
+    const files = names.map(([, name = '']) => name).filter((name) => !name.includes('<'));
+    expect(files.length).toBeGreaterThan(5);
+    for (const file of files)
+      expect([file, existsSync(new URL(`../${file}`, import.meta.url))]).toEqual([file, true]);
   });
 });
 

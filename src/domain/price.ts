@@ -3,6 +3,7 @@ import { divideHalfUp, microsPerUnit, parseMicros } from './money.ts';
 import type { Micros } from './money.ts';
 import type { SettleFacts, TaskKind } from './task.ts';
 
+/** docs/contributing.md says what a new one touches. */
 export const priceUnits = ['million_tokens', 'second', 'image', 'call'] as const;
 export type PriceUnit = (typeof priceUnits)[number];
 
