@@ -3,7 +3,7 @@ import { microsPerUnit, parseMicros } from '../domain/money.ts';
 import { priceUnits } from '../domain/price.ts';
 import type { PriceCondition } from '../domain/price.ts';
 import { inputTypes } from '../domain/request.ts';
-import { fieldMappingSchema } from '../providers/shared/field-mapping.ts';
+import { fieldMappingSchema } from '../domain/field-mapping.ts';
 
 /** The shape of gateway.yaml. docs/configuration.md describes every key (tested both ways). */
 

@@ -2,7 +2,7 @@ import type { Cost } from '../domain/cost.ts';
 import { failureOfOutcome } from '../domain/failure.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { JsonObject, ImageRequest, VideoRequest } from '../domain/request.ts';
-import type { FieldMapping } from './shared/field-mapping.ts';
+import type { FieldMapping } from '../domain/field-mapping.ts';
 import type { OutgoingObject } from './shared/file-data-url.ts';
 import type { UpstreamOutcome } from '../domain/upstream-outcome.ts';
 import type { ResultItem, SettleFacts } from '../domain/task.ts';

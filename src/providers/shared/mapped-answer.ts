@@ -1,7 +1,7 @@
 import { defined } from '../../domain/defined.ts';
 import type { Cost } from '../../domain/cost.ts';
 import type { SettleFacts } from '../../domain/task.ts';
-import type { FieldMapping } from './field-mapping.ts';
+import type { FieldMapping } from '../../domain/field-mapping.ts';
 import { optionalNumeric, optionalText } from './http-outcome.ts';
 
 /** Answers by a mapping, leniently: what is not where the mapping says is absent. */

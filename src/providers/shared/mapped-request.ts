@@ -1,7 +1,7 @@
 import type { GenerationRequest, ImageRequest, JsonValue, VideoRequest } from '../../domain/request.ts';
 import type { RequestIssue } from '../provider.ts';
-import { formOf, inputsOf, ruleNames } from './field-mapping.ts';
-import type { FieldMapping, FieldRule, MappedField, MappedInput } from './field-mapping.ts';
+import { formOf, inputsOf, ruleNames } from '../../domain/field-mapping.ts';
+import type { FieldMapping, FieldRule, MappedField, MappedInput } from '../../domain/field-mapping.ts';
 import type { OutgoingJson, OutgoingObject } from './file-data-url.ts';
 import { imageAddress, parseSize } from './image-input.ts';
 

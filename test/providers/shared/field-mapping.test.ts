@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fieldMappingSchema } from '../../../src/providers/shared/field-mapping.ts';
-import type { FieldMapping } from '../../../src/providers/shared/field-mapping.ts';
+import { fieldMappingSchema } from '../../../src/domain/field-mapping.ts';
+import type { FieldMapping } from '../../../src/domain/field-mapping.ts';
 import {
   mappedCost,
   mappedFacts,

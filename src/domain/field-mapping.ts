@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { JsonValue } from '../../domain/request.ts';
+import type { JsonValue } from './request.ts';
 
 /**
  * How one model of a vendor without a format of its own is asked and read: `mapping` of a channel's model in
- * gateway.yaml. mapped-request.ts and mapped-answer.ts carry it out; docs/configuration.md describes it.
+ * gateway.yaml. src/providers/shared carries it out; docs/configuration.md describes it.
  */
 
 /** What a request may hold beside its texts; endpoints and fields may differ by it. */
