@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { request } from 'undici';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorker } from '../../src/worker.ts';
+import type { RunningWorker } from '../../src/worker.ts';
+import type { TestAccount } from '../support/client.ts';
+import { startGateway, testYaml } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { waitUntil } from '../support/processes.ts';
+
+const kindsOf = async ({ core }: TestGateway, task: string) =>
+  (await core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
+
+describe('an upstream that no longer knows a job it has accepted', () => {
+  const graceMs = 5 * 60_000;
+  let gateway: TestGateway;
+  let worker: RunningWorker;
+  let account: TestAccount;
+  /** Of the worker's clock. */
+  let aheadMs = 0;
+  beforeAll(async () => {
+    gateway = await startGateway({ worker: false });
+    worker = await startWorker({ ...gateway.core, now: () => gateway.core.now() + aheadMs });
+    account = await gateway.account();
+  });
+  afterAll(async () => {
+    await worker.stop();
+    await gateway.stop();
+  });
+
+  it('leads to an operator, not to a failure: it may be billed', async () => {
+    const { body } = await account.create({ prompt: 'forgotten [sim:vanishes]' });
+    const shown = async () => (await gateway.admin('GET', `/admin/v1/tasks/${body.id}`)).body;
+    await waitUntil('the upstream has accepted it', async () => (await shown()).upstream_id !== null);
+    aheadMs = graceMs;
+    await waitUntil('an operator is asked', async () => (await shown()).needs_attention !== null, 120_000);
+    expect(await shown()).toMatchObject({
+      status: 'submitted',
+      needs_attention: 'poll_failed',
+      charge: null,
+    });
+    expect(await kindsOf(gateway, body.id)).toEqual(['hold']);
+    expect(gateway.simulator.submissions('forgotten')).toEqual({ submits: 1, creates: 1 });
+
+    const action = { action: 'fail', reason: 'not in the console' };
+    expect((await gateway.admin('POST', `/admin/v1/tasks/${body.id}/actions`, action)).status).toBe(200);
+    expect(await account.finished(body.id)).toMatchObject({ status: 'failed' });
+    expect(await kindsOf(gateway, body.id)).toEqual(['hold', 'release']);
+  }, 180_000);
+});
+
+describe('a result whose link cannot be used', () => {
+  let upstream: Server;
+  let gateway: TestGateway;
+  let account: TestAccount;
+  let link = '';
+  beforeAll(async () => {
+    // The simulator, but for the links of its videos.
+    upstream = createServer((received, response) => {
+      void (async () => {
+        const body: Buffer[] = [];
+        for await (const part of received) body.push(part as Buffer);
+        const answer = await request(`${gateway.simulatorUrl}${received.url}`, {
+          method: received.method === 'POST' ? 'POST' : 'GET',
+          headers: {
+            authorization: received.headers.authorization ?? '',
+            'content-type': 'application/json',
+          },
+          ...(received.method === 'POST' ? { body: Buffer.concat(body) } : {}),
+        });
+        const text = await answer.body.text();
+        response.writeHead(answer.statusCode, { 'content-type': 'application/json' });
+        response.end(text.replaceAll(/"video_url":\s*"[^"]*"/g, () => `"video_url":${JSON.stringify(link)}`));
+      })();
+    });
+    upstream.listen(0, '127.0.0.1');
+    await once(upstream, 'listening');
+    const { port } = upstream.address() as AddressInfo;
+    gateway = await startGateway({
+      yaml: testYaml.replace('${SIMULATOR_URL}', `http://127.0.0.1:${port}`),
+    });
+    account = await gateway.account();
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    upstream.closeAllConnections();
+    upstream.close();
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    'https://10.1.2.3/video.mp4',
+    'https://user:secret@media.example/video.mp4',
+    'data:video/mp4;base64,AAAA',
+  ])('%s is a provider_error, uncharged, and the operator sees the original', async (bad) => {
+    link = bad;
+    const { body } = await account.create({ prompt: `linked badly: ${bad}` });
+    const task = await account.finished(body.id);
+    expect(task).toMatchObject({ status: 'failed', data: [], error: { code: 'provider_error' } });
+    expect(JSON.stringify(task)).not.toContain(bad);
+    expect(await kindsOf(gateway, body.id)).toEqual(['hold', 'release']);
+    const { body: shown } = await gateway.admin('GET', `/admin/v1/tasks/${body.id}`);
+    expect(shown).toMatchObject({ withheld_links: [bad], charge: '0.000000', needs_attention: null });
+  });
+
+  it('is delivered and charged where it can be used', async () => {
+    link = 'https://media.example/video.mp4';
+    const { body } = await account.create();
+    expect(await account.finished(body.id)).toMatchObject({ status: 'succeeded', video_url: link });
+    expect(await kindsOf(gateway, body.id)).toEqual(['hold', 'settle']);
+  });
+});
