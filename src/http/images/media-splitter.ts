@@ -8,6 +8,8 @@ const quote = 0x22;
 const backslash = 0x5c;
 const quoteBytes = Buffer.from('"');
 const keyBytesMax = 16;
+/** Most strings end sooner; only for a longer one does a search cost less than a look at every byte. */
+const walkedBytes = 64;
 const unfinishedEscape = /\\(?:u[0-9A-Fa-f]{0,3})?$/;
 
 export interface MediaSplitterOptions {
@@ -108,19 +110,33 @@ export class MediaSplitter {
 
   /** Returns where the string ends in this piece, or the piece does. */
   private takeString(chunk: Buffer, from: number): number {
-    let at = from;
-    let ended = false;
-    for (; at < chunk.length && !ended; at += 1) {
-      if (this.escaped) this.escaped = false;
-      else if (chunk[at] === backslash) this.escaped = true;
-      else if (chunk[at] === quote) ended = true;
-    }
+    const { at, ended } = this.findEnd(chunk, from);
     const text = chunk.subarray(from, ended ? at - 1 : at);
     if (this.mode === 'string') this.takePlain(text, ended);
     else if (this.mode === 'candidate') this.takeCandidate(text, ended);
     else this.takeLong(text, ended);
     if (ended) this.mode = 'structure';
     return at;
+  }
+
+  /** `at`: behind the quote that ends the string, else the end of the piece. */
+  private findEnd(chunk: Buffer, from: number): { readonly at: number; readonly ended: boolean } {
+    const walked = this.walk(chunk, from, Math.min(chunk.length, from + walkedBytes));
+    if (walked.ended || this.escaped)
+      return walked.ended ? walked : this.walk(chunk, walked.at, chunk.length);
+    const found = chunk.indexOf(quote, walked.at);
+    const end = found < 0 ? chunk.length : found;
+    if (chunk.subarray(walked.at, end).includes(backslash)) return this.walk(chunk, walked.at, chunk.length);
+    return { at: found < 0 ? end : end + 1, ended: found >= 0 };
+  }
+
+  private walk(chunk: Buffer, from: number, to: number): { readonly at: number; readonly ended: boolean } {
+    for (let at = from; at < to; at += 1) {
+      if (this.escaped) this.escaped = false;
+      else if (chunk[at] === backslash) this.escaped = true;
+      else if (chunk[at] === quote) return { at: at + 1, ended: true };
+    }
+    return { at: to, ended: false };
   }
 
   private takePlain(text: Buffer, ended: boolean): void {
