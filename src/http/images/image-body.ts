@@ -100,6 +100,14 @@ const passedOn = {
   image_fidelity: anything,
   human_fidelity: anything,
   element_list: anything,
+  image_prompt_strength: anything,
+  grounding: anything,
+  safety_tolerance: anything,
+  version: anything,
+  steps: anything,
+  guidance: anything,
+  raw: anything,
+  contentModeration: anything,
 };
 
 const example = { model: 'image-model', prompt: 'A red cube', size: '1024x1024' };

@@ -9,7 +9,10 @@ export const createdTaskSchema = z
     id: z.string(),
     task_id: z.string(),
     object: z.enum(['video.generation.task', 'image.generation.task']),
-    status: z.literal('submitted'),
+    status: z.literal('submitted').meta({
+      description:
+        'Always `submitted`: the gateway has accepted the task. GET and list answer `pending` until an upstream has accepted it, too.',
+    }),
     message: z.string(),
     model: z.string(),
     created_at: z.int().meta({ description: 'Unix seconds.' }),

@@ -67,6 +67,16 @@ it('newest first, the account’s videos only', async () => {
   expect(answer.body.data[0]).toMatchObject({ object: 'video.generation.task', status: 'pending', data: [] });
 });
 
+it('what GET says, also right after a create that answered submitted', async () => {
+  const fresh = await world.newAccount();
+  const { body: created } = await fresh.create();
+  expect(created.status).toBe('submitted');
+  const { body: task } = await fresh.call('GET', `/v1/videos/generations/${created.id}`);
+  const { body: listed } = await fresh.call('GET', '/v1/videos/generations');
+  expect(task).toMatchObject({ id: created.id, status: 'pending' });
+  expect(listed.data).toEqual([task]);
+});
+
 it('20 by default', async () => {
   const answer = await list('');
   expect(idsOf(answer)).toEqual(ids.slice(0, 20));
