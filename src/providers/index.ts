@@ -5,6 +5,7 @@ import { gateway } from './gateway/gateway.ts';
 import { kling } from './kling/index.ts';
 import { minimax } from './minimax/index.ts';
 import { openai } from './openai/openai.ts';
+import { replicate } from './replicate/index.ts';
 import { runway } from './runway/index.ts';
 import { needsStorage } from './links.ts';
 import type { Provider } from './provider.ts';
@@ -18,6 +19,7 @@ export const providers: Readonly<Record<string, Provider>> = {
   kling,
   minimax,
   openai,
+  replicate,
   runway,
 };
 

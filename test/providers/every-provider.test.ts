@@ -84,7 +84,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     if (vendor.inspectsInJob === true) {
       expect(await end('[sim:moderation]')).toMatchObject({
         state: 'failed',
-        failure: { class: 'moderation_input' },
+        failure: { class: vendor.moderatedBefore ?? 'moderation_input' },
       });
     } else {
       const before = await upstreamError(submit('a boat [sim:moderation]'));

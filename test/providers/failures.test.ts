@@ -7,6 +7,7 @@ import { gatewayFailures } from '../../src/providers/gateway/gateway-failures.ts
 import { klingFailures } from '../../src/providers/kling/kling-failures.ts';
 import { minimaxFailures } from '../../src/providers/minimax/minimax-failures.ts';
 import { openaiFailures } from '../../src/providers/openai/openai-failures.ts';
+import { replicateFailures } from '../../src/providers/replicate/replicate-failures.ts';
 import { runwayFailures } from '../../src/providers/runway/runway-failures.ts';
 import { jobFailure } from '../../src/providers/shared/failure-table.ts';
 import type { FailureTable } from '../../src/providers/shared/failure-table.ts';
@@ -22,6 +23,7 @@ const tables: Readonly<Record<string, FailureTable>> = {
   kling: klingFailures,
   minimax: minimaxFailures,
   openai: openaiFailures,
+  replicate: replicateFailures,
   runway: runwayFailures,
 };
 
@@ -193,6 +195,17 @@ const refusals: readonly Row[] = [
   ['openai', 400, 'billing_hard_limit_reached', 'm', 'unavailable', 'quota'],
   ['openai', 429, 'rate_limit_exceeded', 'm', 'throttled', 'capacity'],
   ['openai', 500, 'server_error', 'm', 'ambiguous', 'internal'],
+  ['replicate', 400, '', 'Input validation failed', 'rejected', 'invalid_input'],
+  ['replicate', 422, '', 'Invalid version or not permitted: m', 'unavailable', 'quota'],
+  ['replicate', 422, '', 'Input validation failed: Must be at most 15', 'rejected', 'invalid_input'],
+  ['replicate', 401, '', 'You did not pass a valid authentication token', 'unavailable', 'quota'],
+  ['replicate', 402, '', 'Insufficient credit', 'unavailable', 'quota'],
+  ['replicate', 402, '', 'Monthly spend limit reached', 'unavailable', 'quota'],
+  ['replicate', 403, '', 'm', 'unavailable', 'quota'],
+  ['replicate', 404, '', 'The requested resource could not be found.', 'unavailable', 'quota'],
+  ['replicate', 429, '', 'Request was throttled.', 'throttled', 'capacity'],
+  ['replicate', 500, '', 'm', 'ambiguous', 'internal'],
+  ['replicate', 504, '', 'm', 'ambiguous', 'internal'],
   // Runway has no codes: only the text decides.
   ['runway', 400, '', 'You do not have enough credits to run this task.', 'unavailable', 'quota'],
   ['runway', 400, '', 'Model gen4_aleph is not available.', 'unavailable', 'quota'],
@@ -253,6 +266,15 @@ const endings: readonly (readonly [string, string, string, string, string?])[] =
   ['minimax', '1027', 'm', 'moderation_output'],
   ['minimax', '1033', 'm', 'internal'],
   ['minimax', 'failed', 'm', 'internal'],
+  ['replicate', 'E005', 'The input or output was flagged as sensitive. (E005)', 'moderation_output'],
+  ['replicate', 'failed', 'NSFW content detected. Try running it again.', 'moderation_output'],
+  ['replicate', 'failed', 'Blocked by the safety checker', 'moderation_output'],
+  ['replicate', 'E006', 'The input was invalid. (E006)', 'invalid_input'],
+  ['replicate', 'failed', 'Invalid input: could not download the image', 'invalid_input'],
+  ['replicate', 'PA', 'Prediction interrupted; please retry (PA)', 'internal'],
+  ['replicate', 'failed', 'CUDA out of memory', 'internal'],
+  ['replicate', 'E8765', 'm (E8765)', 'internal'],
+  ['replicate', 'E9243', 'm (E9243)', 'internal'],
   ['runway', 'SAFETY.INPUT.TEXT', 'm', 'moderation_input', 'prompt'],
   ['runway', 'SAFETY.INPUT.IMAGE', 'm', 'moderation_input', 'image'],
   ['runway', 'SAFETY.INPUT.VIDEO', 'm', 'moderation_input', 'video'],

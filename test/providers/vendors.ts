@@ -1,5 +1,6 @@
 import type { FailureClass } from '../../src/domain/failure.ts';
 import type { ImageRequest } from '../../src/domain/request.ts';
+import { defined } from '../../src/domain/defined.ts';
 import { providers } from '../../src/providers/index.ts';
 import type {
   Operation,
@@ -11,6 +12,8 @@ import type {
   SynchronousImageProvider,
   TaskProvider,
 } from '../../src/providers/provider.ts';
+import { fieldMappingSchema } from '../../src/domain/field-mapping.ts';
+import type { FieldMapping } from '../../src/domain/field-mapping.ts';
 import { imageRequest, videoRequest } from './support.ts';
 
 /** Every adapter that runs jobs, beside its dialect of the simulator: one row each. */
@@ -27,8 +30,14 @@ interface Row {
   readonly cancelUntil?: TaskProvider<never>['cancelUntil'];
   /** No submit is refused for its content: the job says so. */
   readonly inspectsInJob?: true;
+  /** What the dialect's moderation of the input stands for, where the vendor does not say which it was. */
+  readonly moderatedBefore?: FailureClass;
   /** A cancelled job cannot be asked for any more. */
   readonly forgetsCancelled?: true;
+  /** Of a provider that knows its models by their mappings. */
+  readonly mapping?: FieldMapping;
+  /** Lost jobs are found by the address that they call back. */
+  readonly callbackUrl?: string;
 }
 
 /** A row with its request filled in. */
@@ -55,16 +64,22 @@ function jobs<Request>(
   row: Row,
 ): JobVendor {
   if (part === undefined) throw new Error(`${row.name} has no such adapter`);
+  const { mapping, callbackUrl } = row;
+  const mapped = <Context extends ProviderContext>(context: Context) => ({
+    ...context,
+    ...defined({ mapping }),
+  });
   return {
     ...row,
     part: { cancelUntil: part.cancelUntil, ...(part.findBy === undefined ? {} : { findBy: part.findBy }) },
-    submit: (prompt, context) => part.submit(request(prompt), context),
-    status: (operation, context) => part.status(operation, context),
-    cancel: async (operation, context) => part.cancel?.(operation, context),
+    submit: (prompt, context) =>
+      part.submit(request(prompt), { ...mapped(context), ...defined({ callbackUrl }) }),
+    status: (operation, context) => part.status(operation, mapped(context)),
+    cancel: async (operation, context) => part.cancel?.(operation, mapped(context)),
     find: async (prompt, marker, context) => {
       // The simulator's clock is put forward by the tests.
       const window = { sentAfter: Date.now() - 60_000, sentBefore: Date.now() + 86_400_000 };
-      return part.find?.({ request: request(prompt), marker, ...window }, context);
+      return part.find?.({ request: request(prompt), marker, ...window }, mapped(context));
     },
   };
 }
@@ -84,6 +99,19 @@ function find(name: string): Provider {
 const video = (prompt: string) => videoRequest({ prompt, resolution: '720p', ratio: '16:9', duration: 5 });
 const video768 = (prompt: string) => ({ ...video(prompt), resolution: '768p' });
 const picture = (prompt: string) => imageRequest({ prompt, size: '1024x1024' });
+
+/** Nobody listens there. */
+const callbackUrl = 'https://127.0.0.1:9/callbacks/upstream/t1/secret';
+const videoMapping = fieldMappingSchema.parse({
+  fields: { prompt: 'prompt', duration: 'duration', resolution: 'resolution', ratio: 'aspect_ratio' },
+  result: 'output',
+  facts: { duration: 'input.duration' },
+});
+const pictureMapping = fieldMappingSchema.parse({
+  fields: { prompt: 'prompt', size: { name: ['width', 'height'], form: 'sides' } },
+  constants: { aspect_ratio: 'custom', output_format: 'png' },
+  result: 'output',
+});
 
 export const jobVendors: readonly JobVendor[] = [
   jobs(find('ark').video, video, {
@@ -152,6 +180,26 @@ export const jobVendors: readonly JobVendor[] = [
     model: 'MiniMax-Hailuo-2.3',
     moderatedLater: 'moderation_output',
     cancelUntil: 'never',
+  }),
+  jobs(find('replicate').video, video, {
+    name: 'replicate',
+    path: '/replicate/v1',
+    model: 'bytedance/seedance-2.0',
+    mapping: videoMapping,
+    callbackUrl,
+    moderatedBefore: 'moderation_output',
+    moderatedLater: 'moderation_output',
+    inspectsInJob: true,
+  }),
+  jobs(find('replicate').imageTask, picture, {
+    name: 'replicate image',
+    path: '/replicate/v1',
+    model: 'black-forest-labs/flux-2-pro',
+    mapping: pictureMapping,
+    callbackUrl,
+    moderatedBefore: 'moderation_output',
+    moderatedLater: 'moderation_output',
+    inspectsInJob: true,
   }),
   jobs(find('runway').video, video, {
     name: 'runway',

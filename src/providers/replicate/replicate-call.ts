@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { replicateFailures } from './replicate-failures.ts';
+import { defined } from '../../domain/defined.ts';
+import type { Refusal } from '../shared/failure-table.ts';
+import type { OutgoingObject } from '../shared/file-data-url.ts';
+import { bearer, isSuccess, optionalText, refusalError, unreadableError } from '../shared/http-outcome.ts';
+import { UpstreamError } from '../provider.ts';
+import type { HttpResponse, ProviderContext } from '../provider.ts';
+
+interface ReplicateRequest {
+  readonly method: 'GET' | 'POST';
+  /** Below the base address, with its query. */
+  readonly path: string;
+  readonly json?: OutgoingObject;
+}
+
+/** Predictions hold their inputs and logs; a page of the list holds a hundred of them. */
+const bodyBytesMax = 16 * 1024 * 1024;
+
+/** One exchange with Replicate; resolves with a success only. Throws UpstreamError. */
+export async function callReplicate(
+  { method, path, json }: ReplicateRequest,
+  context: ProviderContext,
+): Promise<HttpResponse> {
+  const answer = await context.request({
+    method,
+    url: context.baseUrl + path,
+    headers: bearer(context),
+    ...(json === undefined ? {} : { json }),
+    signal: context.signal,
+    bodyBytesMax,
+  });
+  if (isSuccess(answer)) return answer;
+  throw refusalError(answer, readRefusal(answer.json), replicateFailures);
+}
+
+/** About a prediction that exists already: a 404 in the vendor's own words means that it does not. */
+export async function askReplicate(
+  request: ReplicateRequest,
+  context: ProviderContext,
+): Promise<{ readonly answer: HttpResponse; readonly prediction: Prediction }> {
+  const answer = await callReplicate(request, context).catch((error: unknown) => {
+    throw isUnknown(error) ? gone(error) : error;
+  });
+  const prediction = readPrediction(answer.json);
+  if (prediction === undefined) throw unreadableError(answer, 'it is no prediction');
+  return { answer, prediction };
+}
+
+/** A page of a proxy has no failure of the vendor's table. */
+function isUnknown(error: unknown): error is UpstreamError {
+  return error instanceof UpstreamError && error.status === 404 && error.message !== unexplained;
+}
+
+const unexplained = 'The upstream answered with status 404.';
+
+function gone({ message }: UpstreamError): UpstreamError {
+  return new UpstreamError('rejected', message, { code: 'unknown_prediction', status: 404, gone: true });
+}
+
+const refusalSchema = z.object({
+  title: optionalText,
+  detail: optionalText,
+  invalid_fields: z.array(z.object({ field: optionalText, description: optionalText })).catch([]),
+});
+
+/** `{"title","detail","status","invalid_fields"?}`, or `{"detail"}` alone. */
+function readRefusal(json: unknown): Refusal | undefined {
+  const said = refusalSchema.safeParse(json).data;
+  const words = [said?.title, said?.detail, said?.invalid_fields[0]?.description];
+  const message = [...new Set(words)].filter((text) => text !== undefined).join(': ');
+  if (message === '') return undefined;
+  const field = said?.invalid_fields[0]?.field?.replace(/^(?:body\.)?input\./, '');
+  return defined({ code: '', message, field });
+}
+
+const predictionSchema = z.object({
+  id: z.string().min(1).max(200),
+  status: optionalText,
+  output: z.unknown().optional(),
+  error: z.unknown().optional(),
+  completed_at: optionalText,
+  data_removed: z.boolean().optional().catch(undefined),
+  webhook: optionalText,
+  input: z.record(z.string(), z.unknown()).optional().catch(undefined),
+});
+export type Prediction = z.infer<typeof predictionSchema>;
+
+export function readPrediction(value: unknown): Prediction | undefined {
+  return predictionSchema.safeParse(value).data;
+}
+
+const pageSchema = z.object({ next: optionalText, results: z.array(z.unknown()).catch([]) });
+
+/** A page of the list; `next` is the path of the one after it, on our own base address whatever host it names. */
+export function readPage(value: unknown): {
+  readonly next?: string;
+  readonly predictions: readonly Prediction[];
+} {
+  const { next, results } = pageSchema.safeParse(value).data ?? { results: [] };
+  const query = next !== undefined && URL.canParse(next) ? new URL(next).search : '';
+  return defined({
+    next: query === '' ? undefined : `/predictions${query}`,
+    predictions: results.map(readPrediction).filter((prediction) => prediction !== undefined),
+  });
+}

@@ -1,0 +1,200 @@
+import { askReplicate, callReplicate, readPage, readPrediction } from './replicate-call.ts';
+import type { Prediction } from './replicate-call.ts';
+import { replicateFailures } from './replicate-failures.ts';
+import type { GenerationRequest } from '../../domain/request.ts';
+import { defined } from '../../domain/defined.ts';
+import { jobFailure } from '../shared/failure-table.ts';
+import type { FieldMapping } from '../../domain/field-mapping.ts';
+import { signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
+import { mappedCost, mappedFacts, mappedLinks } from '../shared/mapped-answer.ts';
+import { mappedBody, mappedEndpoint, mappedIssue } from '../shared/mapped-request.ts';
+import { UpstreamError } from '../provider.ts';
+import type {
+  LostSubmit,
+  Operation,
+  OperationStatus,
+  ProviderContext,
+  RequestIssue,
+  SubmitContext,
+  Submitted,
+} from '../provider.ts';
+
+/** The life of a prediction, by the mapping of its model. The operation is `{id}`. */
+
+interface Endpoint {
+  readonly path: string;
+  readonly version?: string;
+}
+
+const part = '[\\w.-]+';
+const model = new RegExp(`^${part}/${part}$`);
+const deployment = new RegExp(`^deployments/${part}/${part}$`);
+const versioned = new RegExp(`^(?:${part}/${part}:)?[0-9a-f]{64}$`);
+
+/** An official model is `owner/name`, any other `owner/name:<version>` or the version alone. */
+function endpointOf(name: string): Endpoint | undefined {
+  if (versioned.test(name)) return { path: '/predictions', version: name };
+  if (deployment.test(name)) return { path: `/${name}/predictions` };
+  return model.test(name) ? { path: `/models/${name}/predictions` } : undefined;
+}
+
+export function checkReplicate(
+  request: GenerationRequest,
+  name: string,
+  mapping: FieldMapping | undefined,
+): RequestIssue | undefined {
+  if (mapping === undefined) return { param: 'model', message: 'The model has no mapping on this channel.' };
+  const issue = mappedIssue(request, mapping);
+  if (issue !== undefined || endpointOf(mappedEndpoint(request, mapping, name)) !== undefined) return issue;
+  return { param: 'model', message: 'The upstream name is neither a model, a version nor a deployment.' };
+}
+
+export async function submitReplicate(
+  request: GenerationRequest,
+  context: SubmitContext,
+): Promise<Submitted> {
+  const { mapping, marker, callbackUrl } = context;
+  const endpoint =
+    mapping === undefined ? undefined : endpointOf(mappedEndpoint(request, mapping, context.model));
+  if (mapping === undefined || endpoint === undefined) throw unmapped();
+  const { path, version } = endpoint;
+  const json = {
+    ...defined({ version }),
+    input: mappedBody(request, mapping, marker),
+    ...(callbackUrl === undefined
+      ? {}
+      : { webhook: marked(callbackUrl, marker), webhook_events_filter: ['completed'] }),
+  };
+  const answer = await callReplicate({ method: 'POST', path, json }, context);
+  const id = readPrediction(answer.json)?.id;
+  if (id === undefined) throw unreadableError(answer, 'it has no id');
+  return { operation: { id }, traceId: id };
+}
+
+/** The channel's entry changed since the task was planned. */
+function unmapped(): UpstreamError {
+  return new UpstreamError('unavailable', 'The model has no mapping on this channel.', {
+    code: 'mapping_missing',
+    failure: { class: 'quota' },
+  });
+}
+
+const markerParameter = 'attempt';
+
+/** The vendor shows the address with the prediction: what tells one attempt from another stands in its query. */
+function marked(callbackUrl: string, marker: string): string {
+  const url = new URL(callbackUrl);
+  url.searchParams.set(markerParameter, marker);
+  return url.href;
+}
+
+/** For a task whose model has left the channel: where almost every model puts its files. */
+const unknownMapping: Pick<FieldMapping, 'result' | 'facts' | 'cost'> = { result: 'output', facts: {} };
+
+export async function replicateStatus(
+  operation: Operation,
+  context: ProviderContext,
+  kind: 'video' | 'image',
+): Promise<OperationStatus> {
+  const { answer, prediction } = await askReplicate({ method: 'GET', path: pathOf(operation) }, context);
+  switch (prediction.status ?? '') {
+    case 'starting':
+      return { state: 'pending', phase: 'submitted' };
+    case 'succeeded': {
+      const mapping = context.mapping ?? unknownMapping;
+      const lost = withoutOutput(prediction);
+      const urls = mappedLinks(answer.json, mapping);
+      if (lost !== undefined) return lost;
+      if (urls.length === 0) throw unreadableError(answer, 'it has no file where the mapping looks for one');
+      const facts = mappedFacts(answer.json, mapping);
+      return defined({
+        state: 'succeeded' as const,
+        items: urls.map((url) => defined({ url, expiresAt: signedUrlExpiry(url) ?? expiryOf(prediction) })),
+        facts: kind === 'image' ? { ...facts, images: urls.length } : facts,
+        cost: mappedCost(answer.json, mapping),
+      });
+    }
+    case 'failed':
+      return failed(prediction);
+    // Aborted: cancelled before it began. No deadline is sent, so that nothing else aborts a prediction.
+    case 'canceled':
+    case 'aborted':
+      return ended('upstream_cancelled', 'The prediction was cancelled.', 'cancelled');
+    default:
+      // `processing`, and every word that is not known yet.
+      return { state: 'pending', phase: 'running' };
+  }
+}
+
+function pathOf({ id }: Operation): string {
+  return `/predictions/${encodeURIComponent(id)}`;
+}
+
+/** Outputs are deleted an hour after the end; before that, a success without one did not pass moderation. */
+function withoutOutput({ output, data_removed: isRemoved }: Prediction): OperationStatus | undefined {
+  if (output !== null && output !== undefined) return undefined;
+  return isRemoved === true
+    ? ended('data_removed', 'The output was deleted before it was asked for.', 'expired')
+    : ended('no_output', 'The prediction succeeded without an output.', 'moderation_output');
+}
+
+function ended(
+  code: string,
+  message: string,
+  failure: 'cancelled' | 'expired' | 'moderation_output',
+): OperationStatus {
+  return { state: 'failed', code, message, failure: { class: failure } };
+}
+
+function failed({ error }: Prediction): OperationStatus {
+  const message = typeof error === 'string' && error !== '' ? error : 'The upstream gave no reason.';
+  const code = /\((E\d{3,5}|PA)\)/.exec(message)?.[1] ?? 'failed';
+  return { state: 'failed', code, message, failure: jobFailure(replicateFailures, { code, message }) };
+}
+
+export const linkLifeSeconds = 3600;
+
+function expiryOf({ completed_at: completed }: Prediction): number | undefined {
+  const at = Date.parse(completed ?? '') / 1000;
+  return Number.isNaN(at) ? undefined : Math.floor(at) + linkLifeSeconds;
+}
+
+/** A finished prediction is answered as it is. One that ran is charged for the time until now. */
+export async function cancelReplicate(
+  operation: Operation,
+  context: ProviderContext,
+): Promise<'cancelled' | 'refused'> {
+  const { prediction } = await askReplicate({ method: 'POST', path: `${pathOf(operation)}/cancel` }, context);
+  return prediction.status === 'succeeded' || prediction.status === 'failed' ? 'refused' : 'cancelled';
+}
+
+const findPagesMax = 20;
+
+/** By the address that it would call back, or by a field that the mapping keeps for a text of ours. */
+export async function findReplicate(
+  { marker, sentAfter, sentBefore }: LostSubmit<unknown>,
+  context: ProviderContext,
+): Promise<readonly Submitted[]> {
+  const field = context.mapping?.marker;
+  const found = new Map<string, Submitted>();
+  const query = new URLSearchParams({
+    created_after: new Date(sentAfter).toISOString(),
+    created_before: new Date(sentBefore).toISOString(),
+  });
+  let path: string | undefined = `/predictions?${query.toString()}`;
+  for (let page = 0; page < findPagesMax && path !== undefined; page += 1) {
+    const { next, predictions } = readPage((await callReplicate({ method: 'GET', path }, context)).json);
+    for (const { id, webhook, input } of predictions) {
+      const isOurs = markerOf(webhook) === marker || (field !== undefined && input?.[field] === marker);
+      if (isOurs) found.set(id, { operation: { id }, traceId: id });
+    }
+    path = next;
+  }
+  return [...found.values()];
+}
+
+function markerOf(webhook: string | undefined): string | null {
+  return webhook !== undefined && URL.canParse(webhook)
+    ? new URL(webhook).searchParams.get(markerParameter)
+    : null;
+}

@@ -1,0 +1,23 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { UpstreamCallback } from '../provider.ts';
+
+const ageMaxSeconds = 300;
+
+/**
+ * Standard Webhooks: HMAC-SHA256 over `<id>.<timestamp>.<body>`, one signature for each secret that is valid. The
+ * secret is base64 after `whsec_`, `now` in Unix milliseconds.
+ */
+export function isStandardWebhook({ header, raw }: UpstreamCallback, secret: string, now: number): boolean {
+  const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) =>
+    header(`webhook-${name}`),
+  );
+  if (id === undefined || timestamp === undefined || signatures === undefined) return false;
+  if (!/^\d{1,12}$/.test(timestamp) || Math.abs(now / 1000 - Number(timestamp)) > ageMaxSeconds) return false;
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(raw).digest();
+  return signatures.split(' ').some((signature) => {
+    const [version, text] = signature.split(',');
+    const given = Buffer.from(text ?? '', 'base64');
+    return version === 'v1' && given.length === expected.length && timingSafeEqual(given, expected);
+  });
+}

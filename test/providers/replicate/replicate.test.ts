@@ -1,0 +1,369 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject, VideoRequest } from '../../../src/domain/request.ts';
+import { replicate } from '../../../src/providers/replicate/index.ts';
+import { fieldMappingSchema } from '../../../src/domain/field-mapping.ts';
+import {
+  callback,
+  canned,
+  fixture,
+  imageRequest,
+  providerContext,
+  submitContext,
+  upstreamError,
+  videoRequest,
+} from '../support.ts';
+import type { CannedAnswer } from '../support.ts';
+
+const { video, imageTask } = replicate;
+if (video?.cancel === undefined || video.find === undefined || imageTask === undefined)
+  throw new Error('a capability is missing');
+const { cancel, find } = video;
+
+const mapping = fieldMappingSchema.parse({
+  fields: {
+    prompt: 'prompt',
+    first_frame: 'image',
+    last_frame: 'last_frame_image',
+    duration: { name: 'duration', auto: -1 },
+    resolution: 'resolution',
+  },
+  constants: { fast: false },
+  pass: ['camera_fixed'],
+  marker: 'label',
+  result: 'output',
+  facts: { duration: 'input.duration', resolution: 'input.resolution' },
+  cost: { unit: 'USD', price: '0.000225', units: 'metrics.predict_time' },
+});
+const model = 'bytedance/seedance-2.0';
+const id = 'gm3qorzdhgbfurvjtvhg6dckhu';
+const version = 'a'.repeat(64);
+const a = 'https://ex.com/a.png';
+
+async function sentFor(request: Partial<VideoRequest>, name = model, callbackUrl?: string) {
+  const upstream = canned({ status: 201, json: fixture('replicate/created') });
+  const context = submitContext({
+    model: name,
+    mapping,
+    request: upstream.request,
+    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+  });
+  const submitted = await video?.submit(videoRequest(request), context);
+  const [sent] = upstream.sent;
+  return { submitted, sent, path: sent?.url.split('/api/v3')[1] };
+}
+
+describe('a submission', () => {
+  const input = { prompt: 'a fox in the snow', fast: false, label: 'mediary-t1-1' };
+
+  it.each([
+    [model, `/models/${model}/predictions`, {}],
+    [version, '/predictions', { version }],
+    [`some-one/a_model:${version}`, '/predictions', { version: `some-one/a_model:${version}` }],
+    ['deployments/acme/fast', '/deployments/acme/fast/predictions', {}],
+  ])('to %s', async (name, path, body) => {
+    expect(video.check?.(videoRequest(), name, mapping)).toBeUndefined();
+    const { submitted, sent, path: found } = await sentFor({}, name);
+    expect(submitted).toEqual({ operation: { id }, traceId: id });
+    expect(found).toBe(path);
+    expect(sent).toMatchObject({ method: 'POST', headers: { authorization: 'Bearer test-key' } });
+    expect(sent?.json).toEqual({ ...body, input });
+  });
+
+  it('says its fields by the mapping, and is called back once, at our own address', async () => {
+    const asked: Partial<VideoRequest> = {
+      inputType: 'first_last_frame',
+      images: [a, `${a}?2`],
+      duration: 'auto',
+      resolution: '1080p',
+      extra: { camera_fixed: true, webhook: 'https://evil.example', input: {} },
+    };
+    expect(video.check?.(videoRequest(asked), model, mapping)).toBeUndefined();
+    const { sent } = await sentFor(asked, model, 'https://gw.example/callbacks/upstream/t1/secret');
+    expect(sent?.json).toEqual({
+      input: {
+        ...input,
+        image: a,
+        last_frame_image: `${a}?2`,
+        duration: -1,
+        resolution: '1080p',
+        camera_fixed: true,
+      },
+      webhook: 'https://gw.example/callbacks/upstream/t1/secret?attempt=mediary-t1-1',
+      webhook_events_filter: ['completed'],
+    });
+  });
+
+  it('has nothing of metadata but what the mapping passes on', async () => {
+    const json = fc.jsonValue({ maxDepth: 1 }) as fc.Arbitrary<JsonObject[string]>;
+    const key = fc.oneof(
+      fc.constantFrom('prompt', 'image', 'duration', 'label', 'fast', 'webhook', 'version', 'camera_fixed'),
+      fc.string({ minLength: 1 }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(key, json), async (extra) => {
+        const { sent } = await sentFor({ extra });
+        const passed = Object.hasOwn(extra, 'camera_fixed') ? { camera_fixed: extra['camera_fixed'] } : {};
+        expect(sent?.json).toEqual({ input: { ...input, ...passed } });
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it.each<[string, Partial<VideoRequest>, string, string]>([
+    ['a field without a name', { seed: 1 }, model, 'metadata.seed'],
+    ['references', { inputType: 'reference', images: [a] }, model, 'images'],
+    ['a name that is none', {}, 'seedance', 'model'],
+    ['a path', {}, '../../admin/x', 'model'],
+  ])('cannot have %s', (_, request, name, param) => {
+    expect(video.check?.(videoRequest(request), name, mapping)).toEqual({
+      param,
+      message: expect.any(String),
+    });
+  });
+
+  it('needs a mapping, and without one nothing is sent', async () => {
+    expect(video.check?.(videoRequest(), model)).toMatchObject({ param: 'model' });
+    const upstream = canned();
+    const error = await upstreamError(
+      video.submit(videoRequest(), submitContext({ model, request: upstream.request })),
+    );
+    expect([error.outcome, error.code, upstream.sent]).toEqual(['unavailable', 'mapping_missing', []]);
+  });
+
+  it('of an image has its fields, too', async () => {
+    const images = fieldMappingSchema.parse({
+      fields: {
+        prompt: 'prompt',
+        images: 'input_images',
+        size: { name: ['width', 'height'], form: 'sides' },
+      },
+      constants: { aspect_ratio: 'custom' },
+      result: 'output',
+    });
+    const upstream = canned({ status: 201, json: fixture('replicate/created') });
+    const request = imageRequest({ size: '1024x512', images: [{ form: 'url', url: a }] });
+    const name = 'black-forest-labs/flux-2-pro';
+    expect(imageTask.check?.(request, name, images)).toBeUndefined();
+    await imageTask.submit(
+      request,
+      submitContext({ model: name, mapping: images, request: upstream.request }),
+    );
+    expect(upstream.sent[0]?.json).toEqual({
+      input: { prompt: 'a red cube', input_images: [a], width: 1024, height: 512, aspect_ratio: 'custom' },
+    });
+  });
+});
+
+const statusOf = (
+  answer: CannedAnswer,
+  part: Pick<typeof video, 'status'> = video,
+  over: { mapping?: typeof mapping } = { mapping },
+) => part.status({ id }, providerContext({ request: canned(answer).request, ...over }));
+const succeeded = (output: unknown, over: object = {}) => ({
+  json: { id, status: 'succeeded', output, completed_at: '2026-11-21T10:00:45Z', ...over },
+});
+
+describe('a prediction', () => {
+  it('that succeeded has a link of an hour, facts and a cost by the mapping', async () => {
+    const upstream = canned({ json: fixture('replicate/succeeded') });
+    const context = providerContext({ request: upstream.request, mapping });
+    expect(await video.status({ id }, context)).toEqual({
+      state: 'succeeded',
+      items: [
+        { url: 'https://files.example.com/a.mp4', expiresAt: Date.UTC(2026, 10, 21, 11, 0, 45) / 1000 },
+      ],
+      facts: { durationSeconds: 5, resolution: '720p' },
+      cost: { amount: '0.00927', unit: 'USD' },
+    });
+    expect(upstream.sent[0]).toMatchObject({
+      method: 'GET',
+      url: `https://upstream.example/api/v3/predictions/${id}`,
+    });
+  });
+
+  it.each<[string, unknown, number]>([
+    ['a text', `${a}`, 1],
+    ['a list', [a, a], 2],
+    ['an object', { video: a, thumbnail: { url: a } }, 2],
+  ])('has its files as %s', async (_, output, count) => {
+    const status = await statusOf(succeeded(output), imageTask);
+    expect(status).toMatchObject({ state: 'succeeded', facts: { images: count } });
+    expect(status.state === 'succeeded' && status.items.map(({ url }) => url)).toEqual(
+      Array.from({ length: count }, () => a),
+    );
+  });
+
+  it('is read without a mapping, too: its model may have left the channel', async () => {
+    expect(await statusOf(succeeded([a]), video, {})).toMatchObject({ state: 'succeeded', facts: {} });
+  });
+
+  it.each<[string, CannedAnswer, object]>([
+    ['starting', { json: fixture('replicate/created') }, { state: 'pending', phase: 'submitted' }],
+    ['processing', { json: { id, status: 'processing' } }, { state: 'pending', phase: 'running' }],
+    ['of a new word', { json: { id, status: 'queued' } }, { state: 'pending', phase: 'running' }],
+    ['without a word', { json: { id } }, { state: 'pending', phase: 'running' }],
+    ['flagged', { json: fixture('replicate/failed') }, { state: 'failed', code: 'E005', failure: { class: 'moderation_output' } }],
+    ['failed', { json: { id, status: 'failed', error: 'CUDA out of memory' } }, { state: 'failed', code: 'failed', failure: { class: 'internal' } }],
+    ['failed without words', { json: { id, status: 'failed' } }, { state: 'failed', message: 'The upstream gave no reason.' }],
+    ['canceled', { json: { id, status: 'canceled' } }, { state: 'failed', code: 'upstream_cancelled', failure: { class: 'cancelled' } }],
+    ['aborted', { json: { id, status: 'aborted' } }, { state: 'failed', code: 'upstream_cancelled', failure: { class: 'cancelled' } }],
+    ['finished without an output', succeeded(null), { state: 'failed', code: 'no_output', failure: { class: 'moderation_output' } }],
+    ['finished long ago', succeeded(null, { data_removed: true }), { state: 'failed', code: 'data_removed', failure: { class: 'expired' } }],
+  ])('%s', async (_, answer, expected) => {
+    expect(await statusOf(answer)).toMatchObject(expected);
+  }); // prettier-ignore
+
+  it.each<[string, CannedAnswer, boolean, string]>([
+    ['it is not known', { status: 404, json: { detail: 'Prediction not found', status: 404 } }, true, 'unknown_prediction'],
+    ['a proxy knows nothing', { status: 404, text: '<html>' }, false, 'http_404'],
+    ['its output holds no address', succeeded({ text: 'done' }), false, 'unreadable_answer'],
+    ['it is a page', { text: '<html>' }, false, 'unreadable_answer'],
+    ['trouble', { status: 500, json: { detail: 'm' } }, false, 'http_500'],
+  ])('did not tell: %s', async (_, answer, ...[gone, code]) => {
+    const error = await upstreamError(statusOf(answer));
+    expect([error.gone, error.code]).toEqual([gone, code]);
+  }); // prettier-ignore
+});
+
+describe('a cancellation', () => {
+  it.each([
+    ['canceled', 'cancelled'],
+    ['aborted', 'cancelled'],
+    ['processing', 'cancelled'],
+    ['succeeded', 'refused'],
+    ['failed', 'refused'],
+  ])('answered with %s is %s', async (status, expected) => {
+    const upstream = canned({ json: { id, status } });
+    expect(await cancel({ id }, providerContext({ request: upstream.request }))).toBe(expected);
+    expect(upstream.sent[0]).toMatchObject({
+      method: 'POST',
+      url: `https://upstream.example/api/v3/predictions/${id}/cancel`,
+    });
+  });
+
+  it('of a prediction that nobody knows is none', async () => {
+    const { request } = canned({ status: 404, json: { detail: 'Not found' } });
+    expect((await upstreamError(cancel({ id }, providerContext({ request })))).gone).toBe(true);
+  });
+});
+
+describe('a lost prediction', () => {
+  const lost = { request: videoRequest(), marker: 'mediary-t1-1', sentAfter: 0, sentBefore: 60_000 };
+
+  it('is found by the address that it calls, or by its marker, on any page', async () => {
+    const last = {
+      json: {
+        next: null,
+        results: [
+          { id: 'three', input: { label: 'mediary-t1-1' } },
+          { id: 'two', webhook: 'https://gw.example/x?attempt=mediary-t1-1' },
+          7,
+        ],
+      },
+    };
+    const upstream = canned({ json: fixture('replicate/list') }, last);
+    const found = await find(lost, providerContext({ request: upstream.request, mapping }));
+    expect(found.map(({ operation }) => operation.id)).toEqual(['two', 'three']);
+    const [first, second] = upstream.sent.map(({ url }) => new URL(url));
+    expect(Object.fromEntries(first?.searchParams ?? [])).toEqual({
+      created_after: '1970-01-01T00:00:00.000Z',
+      created_before: '1970-01-01T00:01:00.000Z',
+    });
+    // Whatever host a page names, the key goes to ours.
+    expect(second?.href).toBe('https://upstream.example/api/v3/predictions?cursor=abc');
+  });
+
+  it('is not what another attempt sent', async () => {
+    const page = {
+      json: {
+        next: null,
+        results: [
+          { id: 'one', webhook: 'https://gw.example/x?attempt=mediary-t1-2' },
+          { id: 'two', input: { label: 'mediary-t1-11' } },
+          { id: 'three', webhook: 'no address' },
+        ],
+      },
+    };
+    expect(await find(lost, providerContext({ request: canned(page).request, mapping }))).toEqual([]);
+  });
+});
+
+describe('a refusal', () => {
+  const refused = (answer: CannedAnswer) =>
+    upstreamError(
+      video.submit(videoRequest(), submitContext({ model, mapping, request: canned(answer).request })),
+    );
+
+  it('names the field of the input', async () => {
+    expect(await refused({ status: 422, json: fixture('replicate/refused') })).toMatchObject({
+      outcome: 'rejected',
+      code: 'http_422',
+      failure: { class: 'invalid_input', field: 'duration' },
+    });
+  });
+
+  it('for the pace says how long', async () => {
+    const json = { detail: 'Request was throttled. Your rate limit resets in ~30s.' };
+    const error = await refused({ status: 429, json, headers: { 'retry-after': '30' } });
+    expect([error.outcome, error.retryAfterMs]).toEqual(['throttled', 30_000]);
+  });
+
+  it.each([
+    [400, 'unavailable'],
+    [404, 'unavailable'],
+    [422, 'unavailable'],
+    [429, 'throttled'],
+    [500, 'ambiguous'],
+    [502, 'ambiguous'],
+    [503, 'ambiguous'],
+    [504, 'ambiguous'],
+    [201, 'ambiguous'],
+  ])('of a proxy with status %d is %s', async (status, outcome) => {
+    expect((await refused({ status, text: '<html>' })).outcome).toBe(outcome);
+  });
+});
+
+describe('a callback', () => {
+  const now = Date.UTC(2026, 10, 22);
+  const secret = `whsec_${Buffer.from('secret').toString('base64')}`;
+  const body = { id, status: 'succeeded' };
+  const signed = (at: number, key = 'secret') => {
+    const timestamp = String(Math.floor(at / 1000));
+    const signature = createHmac('sha256', key)
+      .update(`w.${timestamp}.${JSON.stringify(body)}`)
+      .digest('base64');
+    return { 'webhook-id': 'w', 'webhook-timestamp': timestamp, 'webhook-signature': `v1,x v1,${signature}` };
+  };
+  const isGenuine = (headers: Record<string, string>, callbackSecret?: string) =>
+    video.verifyCallback?.(callback(body, headers), {
+      ...providerContext(),
+      credential: { id: 'a', apiKey: 'k', ...(callbackSecret === undefined ? {} : { callbackSecret }) },
+      now,
+    });
+
+  it('is verified where a secret is configured', async () => {
+    expect(await isGenuine(signed(now), secret)).toBe(true);
+    expect(await isGenuine(signed(now - 240_000), secret)).toBe(true);
+    expect(await isGenuine(signed(now - 310_000), secret)).toBe(false);
+    expect(await isGenuine(signed(now, 'other'), secret)).toBe(false);
+    expect(await isGenuine({}, secret)).toBe(false);
+    expect(await isGenuine({})).toBe(true);
+  });
+
+  it.each([
+    ['starting', false],
+    ['processing', false],
+    ['succeeded', true],
+    ['failed', true],
+    ['canceled', true],
+    ['aborted', true],
+  ])('that says %s: %s', (status, ended) => {
+    expect(video.parseCallback?.(callback({ id, status }))).toEqual({ ended });
+  });
+
+  it('that is no prediction says nothing', () => {
+    expect(video.parseCallback?.(callback('x'))).toEqual({ ended: false });
+  });
+});
