@@ -51,7 +51,7 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     const { n, at, answer, durationMs } = attempted;
     const state = stateAfter(answer, n);
     await persistently(
-      () => deps.deliveries.record(taskId, origin, { at, durationMs, ...answer }, state),
+      () => deps.deliveries.record(taskId, { at, durationMs, ...answer }, { target: origin, state }),
       deps.now,
       recordWithinMs,
     );

@@ -78,18 +78,23 @@ async function ask(input: PollInput, memory: Memory, deps: ChannelActivityDeps):
   try {
     const poller = deps.poller(input.candidate, input.kind);
     const status = await withHeartbeat(poller.status(input.operation, Context.current().cancellationSignal));
-    return await record(status, input, memory, deps);
+    return await record(status, { input, memory }, deps);
   } catch (error) {
     if (error instanceof ChannelGoneError) throw channelGone(error);
     if (!(error instanceof UpstreamError)) throw error;
-    return afterError(error, input, memory, deps);
+    return afterError(error, { input, memory }, deps);
   }
+}
+
+/** One poll: what is asked about, and what the polls before it have seen. */
+interface Poll {
+  readonly input: PollInput;
+  readonly memory: Memory;
 }
 
 async function record(
   status: OperationStatus,
-  input: PollInput,
-  memory: Memory,
+  { input, memory }: Poll,
   deps: ChannelActivityDeps,
 ): Promise<Seen> {
   const { task } = input;
@@ -141,8 +146,7 @@ async function record(
 /** Errors never fail a paid job. One that the upstream keeps saying it does not know waits for a person. */
 async function afterError(
   error: UpstreamError,
-  input: PollInput,
-  memory: Memory,
+  { input, memory }: Poll,
   deps: ChannelActivityDeps,
 ): Promise<Seen> {
   const gone = error.gone ? memory.gone + 1 : 0;

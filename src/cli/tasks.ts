@@ -79,9 +79,7 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
         context,
         async (
           { client, output },
-          id: string,
-          action: string,
-          options: { reason: string; upstreamId?: string },
+          ...[id, action, options]: [string, string, { reason: string; upstreamId?: string }]
         ) => {
           const { reason, upstreamId } = options;
           const path = `/tasks/${encodeURIComponent(id)}/actions`;

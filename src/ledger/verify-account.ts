@@ -62,7 +62,7 @@ export function createAccountCheck(account: string, report: Report): AccountChec
     const shape = shapeFault(entry);
     if (shape !== undefined) onViolation(shape.invariant, shape.message);
     const change = replay(entry, open, onViolation);
-    if (change !== undefined) compareBalances(entry, last, change, onViolation);
+    if (change !== undefined) compareBalances(entry, balancesAfter(last, change), onViolation);
     last = entry;
   }
 
@@ -94,7 +94,7 @@ function readIntegers(entry: EntryDocument, last: Head, onViolation: OnViolation
 }
 
 /** Follows the entry's task and returns how the balances must change; undefined: that is not known. */
-function replay(entry: EntryDocument, open: OpenTasks, onViolation: OnViolation): Change | undefined {
+function replay(entry: EntryDocument, open: OpenTasks, onViolation: OnViolation): Balances | undefined {
   const { kind, amount } = entry;
   const task = entry.task ?? '';
   switch (kind) {
@@ -136,9 +136,15 @@ function replay(entry: EntryDocument, open: OpenTasks, onViolation: OnViolation)
   }
 }
 
-function compareBalances(entry: EntryDocument, last: Head, change: Change, onViolation: OnViolation): void {
-  const available = last.available + change.available;
-  const held = last.held + change.held;
+function balancesAfter(last: Head, change: Balances): Balances {
+  return { available: last.available + change.available, held: last.held + change.held };
+}
+
+function compareBalances(
+  entry: EntryDocument,
+  { available, held }: Balances,
+  onViolation: OnViolation,
+): void {
   if (entry.available === available && entry.held === held) return;
   onViolation(
     'balances_equal_chain',
@@ -146,7 +152,8 @@ function compareBalances(entry: EntryDocument, last: Head, change: Change, onVio
   );
 }
 
-interface Change {
+/** The balances of an account, or how an entry changes them. */
+interface Balances {
   readonly available: Micros;
   readonly held: Micros;
 }

@@ -147,7 +147,7 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
   const inService: PricedChannel[] = [];
   const waitedFor: PricedChannel[] = [];
   for (const channel of context.current().channels) {
-    const verdict = considerChannel(channel, request, caller, context);
+    const verdict = considerChannel(channel, { request, caller }, context);
     if ('priced' in verdict) {
       if (verdict.priced.credentials.length > 0) inService.push(verdict.priced);
       if (verdict.canWait && verdict.broken.length > 0)
@@ -205,8 +205,7 @@ type Verdict = Considered | Dropped;
 
 function considerChannel(
   channel: ChannelConfig,
-  request: GenerationRequest,
-  caller: Caller,
+  { request, caller }: { readonly request: GenerationRequest; readonly caller: Caller },
   context: PlanContext,
 ): Verdict {
   const drop = (reason: DroppedChannel['reason'], detail: string, issue?: RequestIssue): Dropped => ({

@@ -77,9 +77,8 @@ export function createDeliveryStore(db: Db) {
     /** How an attempt ended; repeating it with the same `at` records it once. */
     async record(
       task: string,
-      target: string,
       { durationMs, ...attempt }: DeliveryAttempt,
-      state: DeliveryState,
+      { target, state }: Pick<CallbackDelivery, 'target' | 'state'>,
     ): Promise<void> {
       const entry = { ...attempt, duration_ms: durationMs };
       await deliveries.updateOne(

@@ -86,7 +86,7 @@ export interface IndexShape {
 
 /** An index of this name or key exists in another shape: changing it is a migration, never a side effect of a start. */
 export class IndexConflictError extends Error {
-  constructor(collection: string, wanted: IndexShape, found: string, cause?: unknown) {
+  constructor(collection: string, wanted: IndexShape, { found, cause }: { found: string; cause?: unknown }) {
     super(
       `index ${collection}.${wanted.name} exists in another shape: wanted ${describeIndex({ ...wanted })}, found ${found}. ` +
         `Drop it by hand (db.${collection}.dropIndex("${wanted.name}")) once nothing depends on it, then start again.`,
@@ -105,7 +105,7 @@ export async function ensureIndexes<Schema extends Document>(
   for (const shape of shapes) {
     const found = existing.find((index) => index['name'] === shape.name);
     if (found !== undefined && describeIndex(found) !== describeIndex({ ...shape })) {
-      throw new IndexConflictError(collection.collectionName, shape, describeIndex(found));
+      throw new IndexConflictError(collection.collectionName, shape, { found: describeIndex(found) });
     }
     if (found === undefined) await createIndex(collection, shape);
   }
@@ -151,7 +151,7 @@ async function createIndex<Schema extends Document>(
     await collection.createIndex({ ...key }, options);
   } catch (error) {
     if (!(error instanceof MongoServerError) || !indexConflictCodes.includes(error.code)) throw error;
-    throw new IndexConflictError(collection.collectionName, shape, error.message, error);
+    throw new IndexConflictError(collection.collectionName, shape, { found: error.message, cause: error });
   }
 }
 

@@ -115,7 +115,7 @@ async function replyTo(created: CreatedImages, meta: RequestMeta, deps: ImageCre
   const { task } = created;
   const headers = task.replayed ? replayedHeader : undefined;
   const waitMs = waitOf(meta);
-  const finished = waitMs === 0 ? undefined : await waitForEnd(task, waitMs, meta, deps);
+  const finished = waitMs === 0 ? undefined : await waitForEnd(task, { waitMs, signal: meta.closed() }, deps);
   const warnings = warningsOf(meta);
   if (finished === undefined) return jsonReply(presentCreatedTask(task, 'image', warnings), headers);
   const answer = synchronousAnswer(finished, headers, deps);
@@ -140,12 +140,10 @@ function waitOf(meta: RequestMeta): number {
 /** Undefined: it has not ended in time. */
 async function waitForEnd(
   { id }: CreatedTask,
-  waitMs: number,
-  meta: RequestMeta,
+  { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal },
   { tasks, watcher, now }: ImageCreateDeps,
 ): Promise<Task | undefined> {
   const until = now() + waitMs;
-  const signal = meta.closed();
   let task = await tasks.find(id);
   while (task !== undefined && !isTerminal(task.status)) {
     const timeoutMs = until - now();

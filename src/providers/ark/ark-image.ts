@@ -168,7 +168,7 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
     fields: fieldsOf(request, context.model),
     multipart: false,
   } as const;
-  return callImageConvention(request, body, context, {
+  return callImageConvention({ request, body }, context, {
     readRefusal: readArkRefusal,
     failures: arkFailures,
     linkLifetimeSeconds: 24 * 3600,

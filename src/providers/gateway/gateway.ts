@@ -172,8 +172,10 @@ async function generateImages(request: ImageRequest, context: ProviderContext): 
   };
   const edit = request.operation === 'edit' || hasFile;
   return callImageConvention(
-    request,
-    { path: edit ? '/images/edits' : '/images/generations', fields, multipart: hasFile },
+    {
+      request,
+      body: { path: edit ? '/images/edits' : '/images/generations', fields, multipart: hasFile },
+    },
     { ...context, baseUrl: gatewayEndpoints(context.baseUrl).images },
     { readRefusal: readGatewayRefusal, failures: gatewayFailures, linkLifetimeSeconds: 3600 },
   );

@@ -128,7 +128,7 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
     fields: fieldsOf(request, context.model),
     multipart: edit,
   } as const;
-  return callImageConvention(request, body, context, {
+  return callImageConvention({ request, body }, context, {
     readRefusal: readConventionRefusal,
     failures: openaiFailures,
     linkLifetimeSeconds: 3600,

@@ -45,8 +45,7 @@ export interface ConventionRules {
 }
 
 export async function callImageConvention(
-  request: ImageRequest,
-  body: ImageBody,
+  { request, body }: { readonly request: ImageRequest; readonly body: ImageBody },
   context: ProviderContext,
   rules: ConventionRules,
 ): Promise<GeneratedImages> {
