@@ -73,7 +73,7 @@ export async function accept(
     case 'taken':
       return { kind: 'ambiguous', code: 'upstream_id_taken' };
     case 'closed':
-      // It was given up before: the job that runs now is nobody's, and on record for an operator.
+      // It was abandoned before: the job that runs now belongs to no task, and is recorded for an operator.
       deps.log.error(
         { task, channel: candidate.channel, upstream_id: submitted.operation.id },
         'an upstream accepted a submission that had been abandoned; cancel its job there',

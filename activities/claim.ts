@@ -5,7 +5,7 @@ import type { TaskActivityDeps } from './deps.ts';
 import type { Claim } from './types.ts';
 
 /**
- * The first step of a workflow: the task becomes its own, and nobody else gives it up from then on. Also the first
+ * The first step of a workflow: the task becomes its own, and nobody else can abandon it from then on. Also the first
  * step after a reset, whatever the clock says by then: the workflow resumes from what its earlier run wrote.
  */
 export function createClaimTask({ tasks, attempts, ledger }: TaskActivityDeps) {

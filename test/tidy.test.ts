@@ -11,6 +11,7 @@ import {
   linesWith,
   readSources,
   repeatedWireFacts,
+  translatedPhrases,
   treePaths,
   vendorCrossings,
 } from './support/source-rules.ts';
@@ -247,5 +248,61 @@ describe('the Layout of README.md', () => {
       '# A\n```\nwrong/  x\n```\n## Layout\n\n```\nsrc/a.ts src/b.ts  roots\nsrc/c/   things in c/\n         more\n```\n';
     expect(layoutPaths(sample)).toEqual(['src/a.ts', 'src/b.ts', 'src/c/']);
     expect(layoutPaths('no section')).toEqual([]);
+  });
+});
+
+describe('the words of docs/glossary.md', () => {
+  const pages = [
+    ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
+    ...readdirSync(join(root, 'docs/decisions')).map((name) => `docs/decisions/${name}`),
+    'README.md',
+    'gateway.example.yaml',
+  ].filter((name) => /\.(?:md|yaml)$/.test(name));
+  const texts = {
+    ...sources,
+    ...Object.fromEntries(pages.map((name) => [name, readFileSync(join(root, name), 'utf8')])),
+  };
+  /**
+   * The glossary quotes what not to write; the contract page quotes titles of tests, which are sentences of their own.
+   */
+  const exempt = ['docs/glossary.md', 'docs/contract.md'];
+
+  it('are used: no text has one of the phrases that they replace', () => {
+    expect(linesWith(texts, translatedPhrases, exempt)).toEqual([]);
+  });
+
+  it.each([
+    '// the work goes on',
+    '// requests on their way',
+    '// it looks again by itself',
+    '// what the reconciler mends',
+    '// a key that is made up',
+    '// the upstream tells no usage',
+    '/** Tried again later. */',
+    '// a task that was given up',
+    '// gives the task up',
+    '// the file is loaded again',
+    '// the attempt is sent again',
+    '// the key is shown only once',
+    '// It is no JSON.',
+    '// is none of these',
+    '// an answer that got lost',
+    '// it knows nothing of money',
+    "'The model takes no images.'",
+    "// Temporal's user interface",
+  ])('would be missed in %s', (line) => {
+    expect(linesWith({ 'src/a.ts': line }, translatedPhrases, [])).toEqual([`src/a.ts:1 ${line}`]);
+  });
+
+  it.each([
+    '// There is no task with this id.',
+    '// It is no longer there.',
+    "'Try again shortly.'",
+    '// made up of three parts',
+    "state: 'gave_up'",
+    '// it takes a second',
+    '// recommended; amended',
+  ])('are not missed in %s', (line) => {
+    expect(linesWith({ 'src/a.ts': line }, translatedPhrases, [])).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@
 export interface RateLimiter {
   /** Resolves when a token is there; rejects if the signal aborts first. */
   take(signal: AbortSignal): Promise<void>;
-  /** Lets nobody through for this long. */
+  /** Lets no request through for this long. */
   pause(ms: number): void;
 }
 

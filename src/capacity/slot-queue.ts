@@ -5,9 +5,9 @@ import type { SlotStore } from '../store/slots.ts';
 export interface SlotQueue {
   /** Queues the task at every credential that would do; it checks again automatically after the given time. */
   enter(waiting: Waiting, looksInMs: number): Promise<void>;
-  /** Lets tasks in while there is room. True: this very call let the caller in, so nobody wakes it. */
+  /** Lets tasks in while there is room. True: this very call let the caller in, so it is not woken. */
   serve(queue: string, caller?: string): Promise<boolean>;
-  /** When a waiting task looks by itself, for the case that nobody wakes it. */
+  /** When a waiting task checks again automatically, in case nobody wakes it. */
   nextLookMs(queue: string): Promise<number>;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Paces the submissions of one credential in this process without blocking any of them: an early one learns when to
  * come again, and the wait is a timer on the server. A place in the line is an appointment, not a reserved token: one
- * that is not kept costs nobody's turn.
+ * that is missed costs no other task its turn.
  */
 export interface SubmitLimiter {
   /** Undefined: a token was taken, at most a second later; send now. Otherwise: come again after this long. */
@@ -28,7 +28,7 @@ export interface SubmitLimiterOptions {
 
 /** The longest wait inside an activity. */
 const inlineMaxMs = 1_000;
-/** Nobody waits longer for a next look: the rate may be raised, and other processes may have room. */
+/** No task waits longer for its next check: the rate may be raised, and other processes may have room. */
 const returnMaxMs = 300_000;
 /** An appointment that is this late is not kept: the task was cancelled, or came to another process. */
 const lapsesMs = 10_000;
@@ -61,7 +61,7 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
   }
 
   function mayTakeNow({ task, isBack }: SubmitTurn): boolean {
-    // A token that lies there is nobody's: whoever has an appointment now may have come to another process.
+    // A token that is free has no owner: whoever has an appointment now may have come to another process.
     if (isBack && untilFree() === 0) return true;
     const kept = appointments.get(task);
     if (kept !== undefined) return kept.at <= now() + inlineMaxMs;
@@ -115,7 +115,7 @@ function createAppointments({
     return due;
   }
 
-  /** Behind everybody, or, of an account that has few, in between. */
+  /** At the end of the queue or, for an account that has few, in between. */
   function appoint({ task, account }: SubmitTurn, from: number): number {
     const accounts = new Set([account]);
     let last = from;

@@ -100,7 +100,7 @@ function mappingIssue(provider: string, model: unknown, { mapped }: Adapters): s
   const isGiven = mappedSchema.safeParse(model).data?.mapping !== undefined;
   if (mapped.includes(provider) === isGiven) return undefined;
   return isGiven
-    ? `"${provider}" knows its models' fields and takes no mapping`
+    ? `"${provider}" knows its models' fields and does not accept a mapping`
     : `required: "${provider}" serves any model, by a mapping`;
 }
 

@@ -99,7 +99,7 @@ export function holds(when: PriceCondition, facts: PriceFacts): boolean {
     if (allowed !== undefined && (fact === undefined || !allowed.includes(fact))) return false;
   }
   for (const name of flagFacts) {
-    // An absent flag is false: nobody asked for it.
+    // An absent flag is false.
     if (when[name] !== undefined && when[name] !== (facts[name] ?? false)) return false;
   }
   if (when.duration === undefined) return true;

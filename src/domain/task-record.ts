@@ -38,8 +38,8 @@ export interface Task {
   readonly attention?: AttentionReason;
   /**
    * Until the workflow has claimed the task: which try of its creation stands behind it, and since when
-   * (`<padded time>-<random>`). Who gives the creation up is guarded by this value; who continues it puts a value of
-   * its own here; the workflow removes it. Each is one write, so that only one of them succeeds.
+   * (`<padded time>-<random>`). This value guards an abandonment of the creation; a try that continues it puts a value
+   * of its own here; the workflow removes it. Each is one write, so that only one of them succeeds.
    */
   readonly unstarted?: string;
   readonly actions?: readonly TaskActionRecord[];
@@ -58,7 +58,7 @@ export type TaskOutcome =
       readonly message: string;
       /** Absent in tasks of older versions. */
       readonly failure?: Failure;
-      /** Links that the upstream delivered and nobody may follow: for operators only. */
+      /** Links that the upstream delivered and callers must not follow: for operators only. */
       readonly withheld?: readonly string[];
       readonly cost?: Cost;
     };

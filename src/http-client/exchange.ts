@@ -102,7 +102,7 @@ export function isEncoded({ headers }: Answer): boolean {
 
 /** What waits for its reader in memory before the upstream is asked to pause. */
 const waitingBytesMax = 64 * 1024;
-/** A body that nobody wants is read away up to here, so that its connection can be used again. */
+/** An unwanted body is discarded up to this size, so that its connection can be reused. */
 const drainedBytesMax = 64 * 1024;
 
 /**

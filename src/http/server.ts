@@ -25,7 +25,7 @@ export interface RunningHttpServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** A caller who sends its headers slower than this is no caller. */
+/** A connection that sends its headers slower than this is not a caller's. */
 const headersTimeoutMsDefault = 15_000;
 /** How often slow connections are looked for, so how much longer than their time they may last. */
 const timeoutCheckMs = 1_000;

@@ -10,7 +10,7 @@ export interface TaskWatcher {
    * task is what it was.
    */
   waitForChange(wait: Wait): Promise<Task | undefined>;
-  /** Answers everybody now, and from now on at once. */
+  /** Answers all waiting requests now, and later ones at once. */
   release(): void;
   waiting(): number;
 }

@@ -5,7 +5,7 @@ export interface ImageFacts {
   readonly height: number;
 }
 
-/** A JPEG's size may stand behind profiles and previews; beyond this nobody looks. */
+/** A JPEG's size may follow profiles and previews; beyond this it is not searched for. */
 export const inspectedBytesMax = 1024 * 1024;
 
 /** By the magic bytes, whatever name or media type the image came with; undefined: none of png, jpeg, gif, webp. */

@@ -17,7 +17,7 @@ export interface VerifyOptions {
   readonly onProgress?: (progress: { readonly accounts: number; readonly entries: number }) => void;
 }
 
-/** `creation`: a create that is in progress, or whose process died so recently that nobody has given it up yet. */
+/** `creation`: a create that is in progress, or whose process died so recently that it has not been abandoned yet. */
 export type Holder = 'workflow' | 'lease' | 'creation';
 
 export interface VerifyResult {
@@ -82,7 +82,7 @@ export async function verifyLedger(options: VerifyOptions): Promise<VerifyResult
 
 type Context = ReturnType<typeof createContext>;
 
-/** The reconciler gives a creation up after two minutes, and runs every five. */
+/** The reconciler abandons a creation after two minutes, and runs every five. */
 const creationMaxMs = 10 * 60_000;
 
 function createContext({ db, holders, now = Date.now }: VerifyOptions, report: Report) {

@@ -148,7 +148,7 @@ export interface RequestIssue {
   readonly message: string;
 }
 
-/** Opaque to everybody but its adapter: a small JSON object (at most 1 KB, no secret), with the upstream's id. */
+/** Opaque to everything but its adapter: a small JSON object (at most 1 KB, no secret), with the upstream's id. */
 export interface Operation {
   readonly id: string;
   readonly [key: string]: string;

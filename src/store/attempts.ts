@@ -232,7 +232,7 @@ async function findAttempt(attempts: Collection<AttemptDocument>, id: string): P
   return found === null ? undefined : toAttempt(found);
 }
 
-/** Somebody's write is there, and not yet of the majority: it may still be rolled back. Nobody may send meanwhile. */
+/** A write is there, but not yet on the majority: it may still be rolled back. Nothing may be sent meanwhile. */
 class CollisionError extends Error {
   constructor(id: string) {
     super(`the record of attempt ${id} exists but cannot be read by the majority yet; retrying`);

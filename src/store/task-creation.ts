@@ -53,7 +53,7 @@ export function taskCreation(tasks: Collection<TaskDocument>) {
     },
 
     /**
-     * The workflow's own: from now on nobody gives the task up but the workflow. Resolves with the task as it was
+     * The workflow's own: from now on only the workflow can end the task. Resolves with the task as it was
      * before; undefined: it was abandoned, or has no projection.
      */
     async claim(id: string, hold: bigint): Promise<Task | undefined> {

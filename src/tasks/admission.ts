@@ -64,7 +64,7 @@ export function createAdmit(deps: AdmissionDeps): Admit {
       const documents = await writeDocuments(request, unstarted, deps);
       if (documents === 'started') return { state: 'admitted' };
       if (documents === 'abandoned') {
-        // Nobody runs this task any more, so nobody else gives back the slot that this try has taken for it.
+        // No one runs this task any more, so no one else gives back the slot that this try has taken for it.
         await release(request, deps);
         return { state: 'abandoned' };
       }
@@ -152,7 +152,7 @@ async function holdAndStart(
   await deps.port.start(input);
   await racePoint('admission.started', input.task);
   if (deps.now() - since < slowAfterMs) return { state: 'admitted' };
-  // This process was stopped for a while: the task counts only if nobody has given it up, and nobody can from here on.
+  // This process was stopped for a while: the task counts only if it was not abandoned, and from here on it cannot be.
   const unstarted = unstartedSince(deps.now(), randomBase62(8, deps.randomBytes));
   const isOurs = (await deps.tasks.takeOver(input.task, unstarted)) || (await isStarted(input.task, deps));
   if (isOurs) return { state: 'admitted' };
@@ -197,7 +197,7 @@ async function isStartedAfterAbandoning(
   try {
     if (await deps.abandonCreation(creation)) return false;
     const found = await deps.tasks.find(creation.task);
-    // Of a creation that is gone nobody else gives the slot back. Of another try of it, the slot is its own by now.
+    // Nobody else gives back the slot of a creation that is gone. If another try has it, the slot is that one's by now.
     if (found === undefined) await release(request, deps);
     return found !== undefined && found.unstarted === undefined;
   } catch {

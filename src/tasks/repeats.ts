@@ -63,7 +63,7 @@ export type RepeatEnd =
   | { readonly kind: 'answered'; readonly answer: Answer }
   /** It was answered, and the answer could not be kept. */
   | { readonly kind: 'not_kept' }
-  /** Its process died, and nobody knows how far it came. */
+  /** Its process died, and it is not known how far it came. */
   | { readonly kind: 'abandoned' }
   /** Nothing was sent for it: the key is free. */
   | { readonly kind: 'forgotten' };
@@ -217,7 +217,7 @@ function toStore({ status, mayRetry, parts }: Answer, { keptBytesMax }: RepeatsD
   return { status, mayRetry, ...(bytes > keptBytesMax ? {} : { body }) };
 }
 
-/** Its process died. What it kept and was paid is its answer; else nobody knows what the upstream did. */
+/** Its process died. What it kept and was paid is its answer; otherwise it is not known what the upstream did. */
 async function recoverAbandoned(record: RepeatRecord, deps: RepeatsDeps): Promise<RepeatEnd> {
   if (record.state !== 'stored' || !(await deps.isPaid(record.made))) return { kind: 'abandoned' };
   await deps.store.complete(record);

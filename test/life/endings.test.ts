@@ -5,7 +5,10 @@ import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
-/** Tasks that end otherwise than by success: deadlines, cancellations, operators. Each gives its hold back, or says why not. */
+/**
+ * Tasks that end otherwise than by success: deadlines, cancellations, operators. Each gives its hold back, or says why
+ * not.
+ */
 describe('endings', () => {
   let gateway: TestGateway;
   let account: TestAccount;

@@ -123,7 +123,9 @@ export function layoutPaths(page: string): readonly string[] {
     .filter((path) => path !== '');
 }
 
-/** What there is to name: the files and folders of src, and the other folders of the root. `files`: of the repository. */
+/**
+ * What there is to name: the files and folders of src, and the other folders of the root. `files`: of the repository.
+ */
 export function treePaths(files: readonly string[]): readonly string[] {
   const paths = files.flatMap((file) => {
     const [top = '', second, ...rest] = file.split('/');
@@ -133,3 +135,30 @@ export function treePaths(files: readonly string[]): readonly string[] {
   });
   return [...new Set(paths)].toSorted();
 }
+
+/**
+ * What docs/glossary.md replaces, where a pattern can say so without a misfire. "Takes" has good uses, and so only the
+ * objects that a model or a parameter would "accept" are listed.
+ */
+export const translatedPhrases = new RegExp(
+  [
+    String.raw`\b(?:goes|go|going|went|gone) on\b(?! to\b)`,
+    String.raw`\bon (?:its|their) way\b`,
+    String.raw`\bby (?:itself|themselves)\b`,
+    String.raw`\bmend(?:s|ed|ing)?\b`,
+    String.raw`\b(?:made|makes|making) up\b(?! (?:of|for)\b)`,
+    String.raw`\b(?:tells?|telling|told)\b`,
+    String.raw`\b(?:tried|tries|trying) again\b`,
+    String.raw`\b(?:given|gives?|gave|giving) (?:[\w']+ ){0,2}up\b`,
+    String.raw`\bloaded again\b`,
+    String.raw`\bsent again\b`,
+    String.raw`\bshown only\b`,
+    String.raw`(?<!\bthere )\bis no (?!longer\b|more\b|less\b)\w`,
+    String.raw`\bis none of\b`,
+    String.raw`\bgot lost\b`,
+    String.raw`\bknows nothing of\b`,
+    String.raw`\btakes? (?:no|any|only|text|images?|files?|URLs?|data|JSON)\b`,
+    String.raw`\bTemporal's (?:interface|user interface|UI)\b`,
+  ].join('|'),
+  'i',
+);

@@ -1,4 +1,4 @@
-/** A file of a request, as it came; nobody has looked into it yet. */
+/** A file of a request, unchanged and not inspected yet. */
 export class UploadedFile {
   readonly path: string;
   readonly name: string;

@@ -48,7 +48,7 @@ export class JobDesk<Detail> extends Desk {
     for (const task of this.#store.oldestFirst()) this.#watch(task);
   }
 
-  /** A task that nobody can ask for yet. */
+  /** A task that cannot be queried yet. */
   draft({ model, prompt, faults }: Submission, order: JobOrder<Detail>): Task<Detail> {
     return { model, prompt, ...this.world.times(faults), faults: faults.sources(), ...order };
   }

@@ -13,7 +13,8 @@ import type {
 
 /**
  * Seedream and SeedEdit: one path for generation and editing, no `n`. Not covered: streaming, and image groups
- * (`sequential_image_generation`), whose number the model decides and the hold would not know; nor layers (`layer_decomposition`), which are the same.
+ * (`sequential_image_generation`), whose number the model decides and the hold would not know; nor layers
+ * (`layer_decomposition`), which are the same.
  */
 export const arkImage: SynchronousImageProvider = {
   imageForms: ['url', 'data'],

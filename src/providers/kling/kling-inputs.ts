@@ -16,7 +16,9 @@ export interface KlingInputs {
 /** A video to take features from, or one to edit. */
 export type VideoRole = 'feature' | 'base';
 
-/** Without an input type that says otherwise, one image is the first frame where the model takes no references. */
+/**
+ * Without an input type that says otherwise, one image is the first frame where the model does not accept references.
+ */
 export function klingInputs(request: VideoRequest, model: KlingModel): KlingInputs {
   const { inputType, images, videos, extra } = request;
   const elements = readElements(extra) ?? [];

@@ -11,8 +11,8 @@ import type { HttpResponse, ProviderContext, UpstreamOutcome } from '../provider
 
 /**
  * The error for a response that is not a success. An upstream that explains itself in its own format has read the
- * request and not accepted it; a page of an edge proxy says nothing about what happened behind it. A 5xx stays what its
- * status says, whatever code it carries: the job may exist.
+ * request and not accepted it; a page of an edge proxy reveals nothing about what happened behind it. A 5xx stays what
+ * its status says, whatever code it carries: the job may exist.
  */
 export function refusalError(
   answer: HttpResponse,
@@ -47,7 +47,7 @@ function outcomeOfStatus(status: number, explained: boolean): UpstreamOutcome {
   return 'rejected';
 }
 
-/** A success that says nothing we can use: the job may exist. */
+/** A success without anything that we can use: the job may exist. */
 export function unreadableError(answer: HttpResponse, missing: string): UpstreamError {
   return new UpstreamError('ambiguous', `The upstream's response could not be read: ${missing}.`, {
     code: 'unreadable_answer',

@@ -40,7 +40,7 @@ export interface ImageBody {
 export interface ConventionRules {
   readonly failures: FailureTable;
   readonly readRefusal: (json: unknown) => Refusal | undefined;
-  /** How long links live that do not say so themselves. */
+  /** How long links live that carry no expiry. */
   readonly linkLifetimeSeconds: number;
 }
 

@@ -22,14 +22,14 @@ export function mappedFacts(answer: unknown, { facts }: Pick<FieldMapping, 'fact
   const positive = (path: string | undefined) => positiveOf(firstAt(answer, path));
   const completionTokens = positive(facts.completion_tokens);
   const totalTokens = positive(facts.total_tokens);
-  const told = completionTokens !== undefined || totalTokens !== undefined;
+  const reported = completionTokens !== undefined || totalTokens !== undefined;
   return defined({
     durationSeconds: positive(facts.duration),
     resolution: text(facts.resolution),
     ratio: text(facts.ratio),
     size: text(facts.size),
     quality: text(facts.quality),
-    usage: told ? defined({ completionTokens, totalTokens }) : undefined,
+    usage: reported ? defined({ completionTokens, totalTokens }) : undefined,
   });
 }
 
@@ -40,8 +40,8 @@ export function mappedCost(
   usual?: string,
 ): Cost | undefined {
   if (cost === undefined) return undefined;
-  const told = cost.units === undefined ? usual : firstAt(answer, cost.units);
-  const units = typeof told === 'number' || typeof told === 'string' ? String(told) : '';
+  const reported = cost.units === undefined ? usual : firstAt(answer, cost.units);
+  const units = typeof reported === 'number' || typeof reported === 'string' ? String(reported) : '';
   if (!decimalPattern.test(units) || !/[1-9]/.test(units)) return undefined;
   return { amount: multiplyDecimals(units, cost.price), unit: cost.unit };
 }

@@ -24,7 +24,7 @@ export function mappedIssue(request: GenerationRequest, mapping: FieldMapping): 
   const { endpoints } = mapping;
   if (endpoints !== undefined && endpoints[input] === undefined) {
     const param = request.kind === 'video' ? 'input_type' : 'image';
-    return { param, message: `The model takes no ${input} requests.` };
+    return { param, message: `The model does not accept ${input} requests.` };
   }
   const elsewhere = request.kind === 'video' ? videoIssue(request) : imageIssue(request);
   if (elsewhere !== undefined) return elsewhere;
@@ -99,7 +99,9 @@ function imageFields(request: ImageRequest): (readonly [MappedField, Asked])[] {
 }
 
 function videoIssue({ tools }: VideoRequest): RequestIssue | undefined {
-  return tools === undefined ? undefined : { param: 'metadata.tools', message: 'The model takes no tools.' };
+  return tools === undefined
+    ? undefined
+    : { param: 'metadata.tools', message: 'The model does not accept tools.' };
 }
 
 function imageIssue({ responseFormat }: ImageRequest): RequestIssue | undefined {
@@ -134,7 +136,7 @@ function fieldIssue(field: MappedField, value: OutgoingJson, asking: Asking): Re
     message,
   });
   if (rule === undefined || !inputsOf(field, rule).includes(mappedInputOf(request)))
-    return isDispensable(field, value) ? undefined : refuse(`The model takes no ${field} here.`);
+    return isDispensable(field, value) ? undefined : refuse(`The model does not accept ${field} here.`);
   if (rule.fixed !== undefined)
     return rule.fixed.includes(textOf(value))
       ? undefined

@@ -44,5 +44,5 @@ export const klingProblems: Readonly<Record<Problem, KlingError>> = {
   unavailable: new KlingError([503, 5001], 'The server is under maintenance.'),
 };
 
-/** How a job says that what was rendered did not pass: in words only. */
+/** How a job reports that its result did not pass: in words only. */
 export const moderatedInTask = 'Failure to pass the risk control system';

@@ -1,7 +1,7 @@
 import { toRgb } from './picture.ts';
 import type { Picture } from './picture.ts';
 
-/** Lossless WebP in the picture's first colour: each code has one symbol, so that a pixel takes no bit at all. */
+/** Lossless WebP in the picture's first colour: each code has one symbol, so that a pixel needs no bit at all. */
 export function encodeWebp(picture: Picture): Buffer {
   const [red, green, blue] = toRgb(picture.colour(0, 0));
   const fields: readonly (readonly [value: number, bits: number])[] = [
