@@ -3,8 +3,8 @@ import type { Admission, TaskInput } from '../src/domain/task-input.ts';
 import type { TaskActivityDeps } from './deps.ts';
 
 /**
- * The admission of tasks up to revision 2, whose workflow takes the hold; later ones come with it (src/tasks). Every
- * refusal is followed by `abandonAdmission`.
+ * The admission of tasks up to revision 2, whose workflow takes the hold; later tasks start with theirs (src/tasks).
+ * Every refusal is followed by `abandonAdmission`.
  */
 export function createAdmitTask({ tasks, ledger, now }: TaskActivityDeps) {
   return async function admitTask(input: TaskInput, version: string): Promise<Admission> {
@@ -44,7 +44,7 @@ export function createAdmitTask({ tasks, ledger, now }: TaskActivityDeps) {
   }
 }
 
-/** Also the answer of a workflow whose admission failed. */
+/** Also the result of a workflow whose admission failed. */
 const tooLate: Admission = {
   admitted: false,
   refusal: 'service_unavailable',

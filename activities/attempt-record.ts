@@ -57,7 +57,7 @@ export async function resume(begun: Attempt, input: SubmitInput, deps: RecordDep
   }
 }
 
-/** The upstream has the job: on record, then visible. */
+/** The upstream has the job: it is recorded first and then shown. */
 export async function accept(
   submitted: Submitted,
   input: SubmitInput,

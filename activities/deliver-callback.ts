@@ -5,9 +5,9 @@ import type { DeliveryState } from '../src/store/deliveries.ts';
 import type { CallbackActivityDeps } from './deps.ts';
 import { persistently } from './persistently.ts';
 
-/** From the moment the request leaves; the wait for a connection before it has as long of its own. */
+/** From the moment the request leaves; the wait for a connection before that has the same limit of its own. */
 const answerWithinMs = 10_000;
-/** Together with twice the answer's time below what the activity may take. */
+/** Together with twice the response's time limit, below what the activity may take. */
 const recordWithinMs = 10_000;
 const second = 1000;
 const minute = 60 * second;
@@ -32,7 +32,7 @@ const ownRound = 'task';
 /**
  * POSTs what GET answers to the caller's address, signed by the Standard Webhooks specification. 2xx is delivered;
  * anything else is retried on a schedule of hours; 410 stops. The schedule counts requests, not runs of this activity:
- * neither a database that is away nor a host whose places are taken uses up any of them.
+ * neither an unavailable database nor a host whose places are taken uses up any of them.
  */
 export function createDeliverCallback(deps: CallbackActivityDeps) {
   return async function deliverCallback(taskId: string, round: string = ownRound): Promise<void> {
@@ -151,7 +151,7 @@ interface Signed {
   readonly secrets: readonly string[];
 }
 
-/** Standard Webhooks: HMAC-SHA256 over `id.timestamp.body`, one signature a secret, newest first. */
+/** Standard Webhooks: HMAC-SHA256 over `id.timestamp.body`, one signature per secret, newest first. */
 function signedHeaders({ id, at, body, secrets }: Signed): Record<string, string> {
   const timestamp = Math.floor(at / 1000).toString();
   const signatures = secrets.map((secret) => {

@@ -16,7 +16,7 @@ import type { ResultItem, TaskKind } from '../src/domain/task.ts';
 import type { SubmitLimiter } from '../src/capacity/submit-limiter.ts';
 import type { StatusPoller } from './status-poller.ts';
 
-/** What activities are closures over. Built by src/worker.ts. */
+/** What activities depend on. Built by src/worker.ts. */
 export interface TaskActivityDeps {
   readonly tasks: TaskStore;
   readonly requests: RequestStore;

@@ -6,11 +6,11 @@ import { withHeartbeat } from './heartbeat.ts';
 import { requireTarget } from './open-target.ts';
 import type { SubmitInput, SubmitResult } from './types.ts';
 
-/** How far before and after an attempt the upstream's clock may put its job. */
+/** How far the upstream's timestamp of a job may differ from the attempt's. */
 const clockSkewMs = 120_000;
 
 /**
- * Decides what became of a submission that was interrupted. One that was never sent is withdrawn, by a write with
+ * Decides the outcome of a submission that was interrupted. One that was never sent is withdrawn, by a write with
  * which any later try of it collides. If its response was lost, its job is looked up by the marker that it
  * carried; or the job is adopted that an operator names. Throws (and is retried) while an upstream that can list
  * does not show it yet.

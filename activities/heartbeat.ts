@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 
 const heartbeatEveryMs = 4_000;
-/** Work that is done sooner leaves nothing to remember: a heartbeat is a write on the server. */
+/** Work that ends sooner sends no heartbeat, which is a write on the server. */
 const rememberAfterMs = 250;
 
 /**

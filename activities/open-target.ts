@@ -34,7 +34,7 @@ export function requireTarget(deps: TargetDeps, target: Target): UpstreamTarget 
   }
 }
 
-/** Benign: an operator's doing, which the message says how to undo. */
+/** Benign: an operator caused it, and the message says how to undo it. */
 export function channelGone({ message }: ChannelGoneError): ApplicationFailure {
   return ApplicationFailure.create({ message, type: 'ChannelGone', category: 'BENIGN' });
 }

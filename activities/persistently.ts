@@ -2,8 +2,8 @@ const everyMs = 1_000;
 const maxMsDefault = 240_000;
 
 /**
- * Repeats a write until it is written: the database may be away for minutes while an upstream's answer is in our hands.
- * The write must be repeatable. Rejects with its last error after `maxMs` (four minutes).
+ * Repeats a write until it succeeds: the database may be unavailable for minutes while only we know an upstream's
+ * answer. The write must be repeatable. Rejects with its last error after `maxMs` (four minutes).
  */
 export async function persistently<Result>(
   write: () => Promise<Result>,

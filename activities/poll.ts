@@ -47,7 +47,7 @@ export function createPoll(deps: ChannelActivityDeps) {
     const remembered = memorySchema.safeParse(context.info.heartbeatDetails);
     let memory = remembered.success ? remembered.data : newMemory;
     const windowEndsAt = deps.now() + watchWindowMs;
-    // A retry, a reset ("poll now") and the last look ask at once; only the very first attempt plans its first poll.
+    // A retry, a reset ("poll now") and the final poll ask at once; only the very first attempt plans its first poll.
     let waitMs = isFirstAttempt() && !input.last ? delayAfter(memory, input, deps) : 0;
     for (;;) {
       if (waitMs > inlineWaitMaxMs || deps.now() + waitMs > windowEndsAt) throw laterFailure(memory, waitMs);

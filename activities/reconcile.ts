@@ -8,7 +8,7 @@ import type { ReconcileReport } from './types.ts';
 
 /** Looks this far back for workflows that ended without finishing their task. */
 const lookBackMs = 3 * 3600 * 1000;
-/** A task whose deadline passed this long ago is overdue: its workflow has had its last look and its callbacks. */
+/** A task whose deadline passed this long ago is overdue: its workflow has had its final poll and its callbacks. */
 const overdueGraceMs = 10 * 60 * 1000;
 /** A creation takes seconds; one that is this old has lost its process (src/tasks/admission.ts: slowAfterMs). */
 const creationMaxMs = 2 * 60 * 1000;
@@ -93,7 +93,7 @@ function createRepairs(deps: TaskActivityDeps) {
   }
 
   async function abandonUnstarted({ id, account, key, unstarted }: Task): Promise<boolean> {
-    // The workflow exists and waits for a worker: the task is its own as soon as there is one.
+    // The workflow exists and waits for a worker, which will claim the task.
     if (unstarted === undefined || (await workflows.isRunning(id))) return false;
     const isAbandoned = await deps.abandonCreation({ task: id, account, key, unstarted });
     if (isAbandoned) log.warn({ task: id }, 'abandoned a creation whose process died');

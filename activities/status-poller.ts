@@ -20,7 +20,7 @@ export interface StatusPollerOptions {
 
 interface Question {
   readonly operation: Operation;
-  /** Of whoever asks: an aborted question is not asked again. */
+  /** The asking activity's signal: an aborted question is not asked again. */
   readonly signal: AbortSignal;
   readonly answer: (status: OperationStatus) => void;
   readonly fail: (error: unknown) => void;
@@ -28,7 +28,7 @@ interface Question {
   alone: boolean;
 }
 
-/** Questions that arrive within this time share a request. */
+/** Polls that arrive within this time share a request. */
 const gatherMs = 50;
 const throttledPauseMs = 2_000;
 

@@ -29,7 +29,7 @@ export async function recordStall(claim: Claim): Promise<SubmitResult> {
   throw ApplicationFailure.create({ message, type: 'WorkerStalled', category: 'BENIGN' });
 }
 
-/** Writes down what the upstream said instead of accepting, and what follows from it. */
+/** Records why the upstream did not accept, and decides what follows from it. */
 export async function recordRefusal(claim: Claim, error: UpstreamError): Promise<SubmitResult> {
   const { input, deps } = claim;
   const { code } = error;
@@ -59,7 +59,7 @@ export async function recordRefusal(claim: Claim, error: UpstreamError): Promise
   }
 }
 
-/** Undefined: written. Otherwise somebody else has changed the record meanwhile, and it counts as it is. */
+/** Undefined: written. Otherwise another process has changed the record meanwhile, and that record counts. */
 async function write(
   { id, owner, deps }: Claim,
   state: RefusedState,
@@ -103,7 +103,7 @@ export async function retryOrLeave(
 }
 
 /**
- * The workflow hears "not accepted" only once no run of this attempt can send any more. Undefined: so it is. Otherwise
+ * Reports "not accepted" only once no run of this attempt can send any more. Undefined: that is so. Otherwise
  * what an earlier run turns out to have done.
  */
 export async function closeAttempt(

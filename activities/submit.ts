@@ -18,7 +18,7 @@ import type { SubmitInput, SubmitResult } from './types.ts';
 
 /**
  * A worker that stood still for this long between its claim and its request does not send it: the server misses its
- * heartbeat after 15 s, and somebody else decides then.
+ * heartbeat after 15 s, and another process decides then.
  */
 const stalledMs = 8_000;
 
@@ -97,7 +97,8 @@ export function createSubmit(deps: ChannelActivityDeps) {
     const circuitTarget = { ...input.candidate, model: input.model };
     void deps.gate.report(circuitTarget, answer instanceof UpstreamError ? answer : undefined);
     if (answer instanceof UpstreamError) return recordRefusal(claim, answer);
-    // The id of a job that is billed is in no one's hands but ours: on record twice, and written until it is written.
+    // Only this process knows the id of a job that is billed: it is recorded twice, and the write is repeated until it
+    // succeeds.
     return withHeartbeat(
       persistently(() => accept(answer, input, deps), deps.now),
       { operation: answer.operation },
@@ -125,7 +126,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
   }
 }
 
-/** Its turn comes later: the wait is a timer on the server, and holds nothing here. */
+/** Its turn comes later: the wait is a timer on the server and occupies nothing here. */
 function waitForTurn(waitMs: number): ApplicationFailure {
   return ApplicationFailure.create({
     message: `the channel's submissions per second are used; next look in ${Math.ceil(waitMs / 1000)} s`,

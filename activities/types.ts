@@ -96,7 +96,7 @@ export interface PollInput extends OperationInput {
   readonly deadlineAt: number;
   readonly expectedSeconds: number;
   readonly version: string;
-  /** The last look at the deadline: asks once and says what it saw. */
+  /** The final poll at the deadline: asks once and reports what it saw. */
   readonly last: boolean;
 }
 

@@ -71,7 +71,7 @@ async function serveWorker(): Promise<void> {
   await serve('worker', startWorker);
 }
 
-/** The servers that the environment names, else those of the local mode in DATA_DIR. */
+/** The servers that the environment names, otherwise those of the local mode in DATA_DIR. */
 async function openServers(): Promise<OperatingServers> {
   const { readOperatingEnvironment } = await import('./config/local-mode.ts');
   const { readEnvironment } = await import('./config/environment.ts');

@@ -29,11 +29,11 @@ import { createTemporalClient, temporalSettings } from './temporal/connection.ts
 import type { TemporalSettings } from './temporal/connection.ts';
 import { wakeActivity } from './temporal/wake-activity.ts';
 
-/** What the API and the worker both stand on. */
+/** What the API and the worker share. */
 export interface Core {
   readonly environment: Environment;
   readonly config: () => GatewayConfig;
-  /** Reads gateway.yaml again; a bad file leaves the running one in force and throws ConfigError. */
+  /** Reloads gateway.yaml; a bad file leaves the running configuration in force and throws ConfigError. */
   readonly reload: () => GatewayConfig;
   readonly log: Logger;
   readonly mongo: Mongo;

@@ -20,7 +20,7 @@ const local = proxyLocalActivities<TaskActivities>({
   retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '1s' },
 });
 
-/** For when the database is away for longer than a local activity may take. */
+/** Used when the database is unavailable for longer than a local activity may take. */
 const patient = proxyActivities<TaskActivities>({
   startToCloseTimeout: '30s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
@@ -38,14 +38,17 @@ export const claimTask: TaskActivities['claimTask'] = async (...claim) => {
 };
 export const abandonAdmission = patient.abandonAdmission;
 
-/** Looks at everything, and copies results again. */
+/** Checks everything, and retries copies of results. */
 export const { reconcileTasks } = proxyActivities<TaskActivities>({
   startToCloseTimeout: '15m',
   heartbeatTimeout: '1m',
   retry: { initialInterval: '10s', maximumAttempts: 3 },
 });
 
-/** In this worker, in one step; on a database that is away, as an activity that tries for as long as it takes. */
+/**
+ * In this worker, in one step; while the database is unavailable, as an activity that is retried for as long as
+ * necessary.
+ */
 export const finishTask: TaskActivities['finishTask'] = async (finish) => {
   try {
     return await local.finishTask(finish);
@@ -130,7 +133,7 @@ export function cancelOn(channel: string): Pick<ChannelActivities, 'cancelUpstre
 
 /**
  * After about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h: the activity names each delay, and ends the
- * series. What is retried sooner is what kept it from sending: a busy host, a dead worker, a database that is away.
+ * series. What kept it from sending is retried sooner: a busy host, a dead worker, an unavailable database.
  */
 export function callbackActivities(): CallbackActivities {
   return proxyActivities<CallbackActivities>({

@@ -39,7 +39,7 @@ export interface TaskRun {
   versions: number;
   job: AcceptedJob | undefined;
   stop: Stop | undefined;
-  /** Somebody wants the task cancelled before it is sent. */
+  /** The task is to be cancelled before it is sent. */
   withdraw: boolean;
   /** What an operator decided about a task that needs attention. */
   decision: OperatorAction | undefined;
@@ -88,7 +88,7 @@ const advice: Record<Exclude<AttentionReason, 'workflow_overdue'>, string> = {
     'upstream reported, then use `accept_charge`, or `fail`, which charges nothing.',
 };
 
-/** Asks for an operator, on every surface where one looks. */
+/** Asks for an operator, everywhere that operators look. */
 export async function raiseAttention(
   run: TaskRun,
   reason: keyof typeof advice,
@@ -107,7 +107,9 @@ export async function clearAttention(run: TaskRun): Promise<void> {
   await noteAttention(run.input.task, undefined, nextVersion(run));
 }
 
-/** Markdown for the UI: what the task waits for, since when, what an operator can do. Costs no history event. */
+/**
+ * Markdown for the Temporal UI: what the task waits for, since when, what an operator can do. Costs no history event.
+ */
 export function describe(run: TaskRun, text: string): void {
   const at = new Date(Date.now()).toISOString();
   const deadline = new Date(run.input.deadlineAt).toISOString();

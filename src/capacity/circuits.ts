@@ -27,9 +27,9 @@ export interface UpstreamFailure extends JudgedError {
  * is written to MongoDB, which all processes read every two seconds. While all are closed nothing is written.
  */
 export interface Circuits {
-  /** Whether a request may be sent now. Of an open circuit whose cool-down is over one caller is let through. */
+  /** Whether a request may be sent now. An open circuit lets one request through once its cool-down is over. */
   enter(target: CircuitTarget, probeMs: number): Promise<CircuitDecision>;
-  /** What the upstream said. Never throws: health is a side effect of the answer. */
+  /** Records the upstream's response. Never throws: health is a side effect of the response. */
   report(target: CircuitTarget, failure: UpstreamFailure | undefined): Promise<void>;
   /** For the catalogue: from memory, as last read. */
   outage(target: CircuitTarget): DroppedChannel | undefined;

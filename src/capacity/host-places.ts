@@ -27,7 +27,7 @@ interface Usage {
   inUse: number;
   /** How long a place is used, the mean of the last few. */
   usedMs: number;
-  /** For when the last of those who were sent away was asked to return. */
+  /** When the last of those who were sent away was asked to return. */
   lastReturnAt: number;
 }
 

@@ -10,7 +10,7 @@ import { UpstreamError } from '../providers/provider.ts';
 export interface ImageGate {
   /** Undefined: it may be sent. A waiting caller does not queue. */
   enter(image: string, target: CircuitTarget, callMs: number): Promise<UpstreamError | undefined>;
-  /** What the upstream said; undefined: it delivered. Never throws. */
+  /** Records the upstream's response; undefined: it delivered. Never throws. */
   report(target: CircuitTarget, failure: UpstreamError | undefined): Promise<void>;
   /** The request has no call at this credential any more. */
   leave(image: string, candidate: RouteCandidate): Promise<void>;

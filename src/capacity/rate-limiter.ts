@@ -1,6 +1,6 @@
 /** A token bucket with one second of burst, and a pause for when an upstream says "not now". Per process. */
 export interface RateLimiter {
-  /** Resolves when a token is there; rejects if the signal aborts first. */
+  /** Resolves when a token is available; rejects if the signal aborts first. */
   take(signal: AbortSignal): Promise<void>;
   /** Lets no request through for this long. */
   pause(ms: number): void;
@@ -17,7 +17,7 @@ const pauseMaxMs = 300_000;
 export function createRateLimiter({ perSecond, now, sleep }: RateLimiterOptions): RateLimiter {
   const intervalMs = 1000 / perSecond;
   const burst = Math.max(1, perSecond);
-  /** The time at which the bucket is empty but for the tokens that are promised already. */
+  /** The time at which the tokens that are already promised will have been used. */
   let nextFreeAt = 0;
   return {
     async take(signal) {

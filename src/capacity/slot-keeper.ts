@@ -4,7 +4,7 @@ import type { HeldSlot } from '../store/slots.ts';
 import { createSlotQueue, queueOf } from './slot-queue.ts';
 import type { SlotQueueDeps } from './slot-queue.ts';
 
-/** Who asks for a slot of a credential. */
+/** A task's request for a slot of a credential. */
 export interface SlotRequest {
   readonly task: string;
   /** Accounts take turns. */
@@ -36,7 +36,7 @@ export interface SlotKeeper {
   release(task: string): Promise<void>;
   /** Tasks that hold a slot. */
   holders(): Promise<readonly string[]>;
-  /** Lets tasks in wherever there is room: for slots whose holder died, and limits that were raised. */
+  /** Admits waiting tasks wherever there is room: for slots whose holder died, and limits that were raised. */
   serveAll(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export interface SlotKeeperDeps extends SlotQueueDeps {
   readonly limited: () => readonly RouteCandidate[];
 }
 
-/** Past the deadline a task has had its last look and is finished. */
+/** By then a task whose deadline has passed has had its final poll and is finished. */
 const leaseGraceMs = 10 * 60_000;
 export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
   const { store, now } = deps;

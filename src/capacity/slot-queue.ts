@@ -5,7 +5,7 @@ import type { SlotStore } from '../store/slots.ts';
 export interface SlotQueue {
   /** Queues the task at every credential that would do; it checks again automatically after the given time. */
   enter(waiting: Waiting, looksInMs: number): Promise<void>;
-  /** Lets tasks in while there is room. True: this very call let the caller in, so it is not woken. */
+  /** Admits waiting tasks while there is room. True: this call admitted the caller, so it is not woken. */
   serve(queue: string, caller?: string): Promise<boolean>;
   /** When a waiting task checks again automatically, in case nobody wakes it. */
   nextLookMs(queue: string): Promise<number>;
@@ -32,13 +32,13 @@ export interface SlotQueueDeps {
   readonly random: () => number;
 }
 
-/** For the way from the grant to the task. One that is not woken after all queues up again when it looks. */
+/** How long a grant is reserved for its task. A task that is not woken queues up again when it checks. */
 const grantLeaseMs = 120_000;
 /** A task that checks again this soon is not woken: a wake-up would interrupt that check. */
 const looksSoonMs = 4_000;
 const looksMinMs = 30_000;
 const looksMaxMs = 90_000;
-/** However long a queue is, some ten of its tasks look in a second. */
+/** However long a queue is, about ten of its tasks check in a second. */
 const looksPerSecond = 10;
 const looksInLongQueueMaxMs = 30 * 60_000;
 const countMax = 20_000;
@@ -52,7 +52,7 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
     async enter(waiting, looksInMs) {
       const { task, account, model, candidate, others, deadlineAt } = waiting;
       const looksAt = now() + looksInMs;
-      // Not before a closed door: a turn there would only send the task back here.
+      // Not where the circuit is open: a turn there would only send the task back here.
       const usable = others.filter((other) => limitOf(other) !== undefined && isUsable(other, model));
       for (const queue of [candidate, ...usable].map(queueOf)) {
         if (await store.keepTicket(task, queue, looksAt)) continue;
@@ -73,7 +73,7 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
         const slot = await store.reserve(queue, limit, lease);
         if (slot === undefined) return served;
         if (!(await store.removeTicket(first.task, queue))) {
-          // Somebody else let it in, or it left.
+          // Another process admitted it, or it left.
           await store.free(slot, first.task, lease.until);
           continue;
         }

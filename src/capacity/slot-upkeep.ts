@@ -23,7 +23,7 @@ const admissionMaxMs = 5 * 60_000;
 
 /**
  * Removes from the keys' counts what is no longer an unfinished task: one that ended without its process releasing it,
- * and one whose admission died before it wrote anything. Reports how many it took off.
+ * and one whose admission died before it wrote anything. Returns how many it removed.
  */
 export async function tidyKeySlots(
   slots: Pick<KeySlotStore, 'list' | 'release'>,

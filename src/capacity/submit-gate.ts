@@ -17,18 +17,18 @@ export interface SubmitRequest {
 
 /**
  * Why a task is not submitted now. `full`: it keeps its place here however long it takes. `elsewhere`: the next
- * candidate has room. `circuit_open`: as an upstream that refuses to be connected.
+ * candidate has room. `circuit_open`: handled like an upstream that refuses connections.
  */
 export type SubmitRefusal =
   | { readonly kind: 'full'; readonly ms: number }
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'circuit_open'; readonly retryAfterMs: number; readonly detail: string };
 
-/** What a submission passes before it: the credential's concurrency limit, then its circuit. */
+/** What a submission must pass: the credential's concurrency limit, then its circuit. */
 export interface SubmitGate {
   /** Undefined: it may be sent. Reads nothing but memory where there is no limit and no open circuit. */
   enter(request: SubmitRequest): Promise<SubmitRefusal | undefined>;
-  /** What the upstream said; undefined: it accepted. Never throws. */
+  /** Records the upstream's response; undefined: it accepted. Never throws. */
   report(target: CircuitTarget, failure: UpstreamFailure | undefined): Promise<void>;
   /** The task leaves this candidate without a job. */
   leave(task: string): Promise<void>;

@@ -1,10 +1,10 @@
 /**
  * Paces the submissions of one credential in this process without blocking any of them: an early one learns when to
- * come again, and the wait is a timer on the server. A place in the line is an appointment, not a reserved token: one
+ * return, and the wait is a timer on the server. A place in the queue is an appointment, not a reserved token: one
  * that is missed costs no other task its turn.
  */
 export interface SubmitLimiter {
-  /** Undefined: a token was taken, at most a second later; send now. Otherwise: come again after this long. */
+  /** Undefined: a token was taken, at most a second later; send now. Otherwise: return after this long. */
   enter(request: SubmitTurn, signal: AbortSignal): Promise<number | undefined>;
   /** The token was not used after all. */
   giveBack(): void;
@@ -14,7 +14,7 @@ export interface SubmitTurn {
   readonly task: string;
   /** Accounts take turns. */
   readonly account: string;
-  /** It was here before, perhaps in another process: it does not stand behind those who have just come. */
+  /** It was here before, perhaps in another process: it does not queue behind those that have just arrived. */
   readonly isBack: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface SubmitLimiterOptions {
 const inlineMaxMs = 1_000;
 /** No task waits longer for its next check: the rate may be raised, and other processes may have room. */
 const returnMaxMs = 300_000;
-/** An appointment that is this late is not kept: the task was cancelled, or came to another process. */
+/** An appointment that is missed by this long is dropped: the task was cancelled, or went to another process. */
 const lapsesMs = 10_000;
 
 interface Appointment {
@@ -41,7 +41,7 @@ interface Appointment {
 export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLimiterOptions): SubmitLimiter {
   const intervalMs = (): number => 1000 / perSecond();
   const { all: appointments, dropLapsed, countDue, appoint } = createAppointments({ now, intervalMs });
-  /** When the next token is free; in the past: as many as fit in between, at most a second's worth, are there. */
+  /** When the next token is free; in the past: as many as fit in between, at most a second's worth, are available. */
   let freeAt = 0;
 
   function untilFree(): number {
@@ -94,7 +94,7 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
   };
 }
 
-/** Who is to come when. */
+/** Which task is to return when. */
 function createAppointments({
   now,
   intervalMs,

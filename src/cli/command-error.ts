@@ -1,4 +1,4 @@
-/** Something that the person at the terminal can do something about: printed as it is, without a stack. */
+/** An error that the user at the terminal can resolve: printed without a stack. */
 export class CommandError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });

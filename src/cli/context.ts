@@ -11,7 +11,7 @@ import type { Output } from './output.ts';
 export interface CliContext {
   readonly print: (text: string) => void;
   readonly environment: () => Environment | Promise<Environment>;
-  /** Who works at this terminal: kept in the record of every action. */
+  /** The user at this terminal: kept in the record of every action. */
   readonly operator: string;
   /** Reads the file that a start here would use; throws ConfigError with every violation. */
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
@@ -45,7 +45,9 @@ export function adminCommand<Parsed extends unknown[]>(
   };
 }
 
-/** Reads the common options of a command that runs. What makes the calls is loaded only now: `--help` needs none of it. */
+/**
+ * Reads the common options of a command that runs. What makes the calls is loaded only now: `--help` needs none of it.
+ */
 async function openSession(command: Command, context: CliContext): Promise<Session> {
   const [{ createAdminClient }, { resolveTarget }] = await Promise.all([
     import('./admin-client.ts'),
@@ -62,7 +64,7 @@ export function outputOf(command: Command, { print }: Pick<CliContext, 'print'>)
   return createOutput(options.json === true, print);
 }
 
-/** Of a list in pages: how to see the rest. */
+/** Says how to see the rest of a list in pages. */
 export function noteMore(output: Output, hasMore: boolean, after: unknown): void {
   if (hasMore) output.note(`More results: --after ${String(after)}`);
 }

@@ -4,7 +4,7 @@ import type { Row } from './admin-client.ts';
 export interface Output {
   /** A table of these columns. */
   rows(rows: readonly Row[], columns: readonly string[]): void;
-  /** One thing, a line a field. */
+  /** One object, one field per line. */
   item(item: Row): void;
   /** For people only. */
   note(text: string): void;

@@ -19,7 +19,7 @@ export interface RebuildDeps {
 }
 
 export interface RebuildReport {
-  /** Projections that were there and stay as they are. */
+  /** Projections that existed and are unchanged. */
   readonly present: number;
   readonly rebuilt: number;
   /** Of those: succeeded, but the upstream no longer reports the links. */
@@ -33,7 +33,7 @@ const askTimeoutMs = 30_000;
 /**
  * Writes the projections that are missing: what was asked from the workflow's input, how far it came from the attempts,
  * how it ended from the ledger and the workflow's result, and the links from the upstream. Repeatable, and safe
- * while tasks run: a projection that is there is never touched, and later writes of the workflow win by their version.
+ * while tasks run: an existing projection is never touched, and later writes of the workflow win by their version.
  */
 export async function rebuildProjection(deps: RebuildDeps): Promise<RebuildReport> {
   const report = { present: 0, rebuilt: 0, withoutResult: 0, refused: 0 };

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { tasksQueue, workflowTypes } from '../domain/queues.ts';
 import type { TaskInput, TaskResult } from '../domain/task-input.ts';
 
-/** A task as Temporal remembers it. */
+/** A task as Temporal has recorded it. */
 export interface TaskWorkflow {
   readonly input: TaskInput;
   /** Absent: it runs, or was terminated. */

@@ -10,7 +10,7 @@ export interface LedgerVerification {
   readonly onProgress: (line: string) => void;
 }
 
-/** Temporal is asked for each open hold; so many questions at a time. */
+/** How many open holds Temporal is asked about at a time. */
 const questionsAtOnce = 20;
 const progressEntries = 50_000;
 

@@ -4,7 +4,7 @@ import { formatPath } from './config-error.ts';
 import { modelSchema } from './gateway-schema.ts';
 import type { ModelConfig } from './gateway-schema.ts';
 
-/** As much of a file as the checks need, whatever else is wrong with it. */
+/** The parts of a file that the checks need, whatever else is wrong with it. */
 const outline = z.object({
   channels: z
     .array(
@@ -41,7 +41,7 @@ interface Issue {
 
 /**
  * Mistakes in a file that a schema cannot detect: names of nothing, ranges that are empty, prices that do not fit the
- * model. Looks at every part that can be read, so that all violations come at once. One line each, with its path.
+ * model. Checks every part that can be read, so that all violations are reported at once. One line each, with its path.
  */
 export function checkMeaning(value: unknown, adapters: Adapters): string[] {
   const file = outline.safeParse(value).data;

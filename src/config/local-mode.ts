@@ -20,7 +20,7 @@ export const simulatorApiKey = 'simulated-key';
 /** Where the simulator listens unless the port is taken. */
 export const simulatorPort = 8090;
 
-/** The file that GATEWAY_CONFIG names, else gateway.yaml of the working directory; undefined: there is neither. */
+/** The file that GATEWAY_CONFIG names, otherwise gateway.yaml in the working directory; undefined: neither exists. */
 export function ownGatewayFile(source: NodeJS.ProcessEnv): string | undefined {
   const named = source['GATEWAY_CONFIG'] ?? '';
   if (named !== '') return named;
@@ -53,14 +53,17 @@ export function localEnvironment(source: NodeJS.ProcessEnv, settings: LocalSetti
   };
 }
 
-/** For the command line: the environment of the local mode in DATA_DIR if one was started there, else the process's own. */
+/**
+ * For the command line: the environment of the local mode in DATA_DIR if one was started there, otherwise the process's
+ * own.
+ */
 export async function readOperatingEnvironment(): Promise<NodeJS.ProcessEnv> {
   const source = rawEnvironment();
   const settings = await readLocalSettings(readEnvironment(source).DATA_DIR);
   return settings === undefined ? source : localEnvironment(source, settings);
 }
 
-/** Adds to the violations of an operator's own file how to do without it. */
+/** Adds to the violations of an operator's own file how to start without it. */
 export function withLocalOrigin(error: unknown, own: string | undefined): unknown {
   if (!(error instanceof ConfigError) || own === undefined) return error;
   return new ConfigError(error.source, error.violations, [

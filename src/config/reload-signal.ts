@@ -1,5 +1,5 @@
 /**
- * SIGHUP: read gateway.yaml again. The signal ends a process that does not listen to it, so the entry point listens
+ * SIGHUP: reload gateway.yaml. The signal ends a process that does not listen to it, so the entry point listens
  * before it loads anything; what arrives during the start is answered as soon as there is something to reload.
  */
 

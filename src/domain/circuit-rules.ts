@@ -3,7 +3,7 @@ import type { UpstreamOutcome } from './upstream-outcome.ts';
 /**
  * What an answer says about the health of a credential. `alive`: the upstream read the request and judged it (a
  * rejection and a moderation are that). `account`: the key, the balance or a quota; `model`: only this model is
- * missing there; both last until somebody acts.
+ * missing there; both last until an operator acts.
  */
 export type HealthSign = 'alive' | 'failure' | 'throttled' | 'account' | 'model';
 

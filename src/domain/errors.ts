@@ -1,7 +1,7 @@
 import type { Failure } from './failure.ts';
 
 /**
- * Every error that a caller can meet: one row a code. `retryable` says whether the same request may succeed later
+ * Every error that a caller can meet: one row per code. `retryable` says whether the same request may succeed later
  * without being changed. Source: the error table of the interface; docs/errors.md holds a paragraph for each
  * (test/docs.test.ts keeps the two lists equal); docs/contributing.md says what else a new code touches.
  */

@@ -5,7 +5,7 @@ import type { UpstreamOutcome } from './upstream-outcome.ts';
  * What a failure was, in words that mean the same for every vendor.
  * - `moderation_input`, `moderation_output`: the content of the request, or what was rendered, was refused.
  * - `invalid_input`: the request itself is wrong.
- * - `quota`: the operator's account with the vendor: its key, balance, quota or rights.
+ * - `quota`: the operator's account with the vendor: its key, balance, quota or permissions.
  * - `capacity`: the vendor was overloaded, or could not be reached.
  * - `expired`, `cancelled`: the job ran out of time, or was cancelled.
  * - `internal`: something broke, at the vendor or here.

@@ -1,4 +1,4 @@
-/** What an upstream that does not know a job says about it. Pure. */
+/** What it means that an upstream does not know a job. Pure. */
 
 export interface MissingJob {
   /** Consecutive responses that say so. */

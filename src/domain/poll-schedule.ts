@@ -11,7 +11,7 @@ export interface PollFacts {
   readonly errors: number;
   /** 0-100, if the upstream reports it. */
   readonly progress?: number;
-  /** The upstream's own wish. */
+  /** What the upstream asked for. */
   readonly retryAfterMs?: number;
   /** In [0, 1). */
   readonly random: number;

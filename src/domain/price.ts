@@ -269,7 +269,7 @@ const measureMax = 1e12;
 
 /**
  * An upstream's number that cannot be true counts as not reported: nonsense must not keep a task from being settled.
- * A success of nothing at all is such a number: zero means that nobody counted.
+ * A success of nothing at all is such a number: zero means that nothing was counted.
  */
 function credible(value: number | undefined): number | undefined {
   return value !== undefined && value > 0 && value <= measureMax ? value : undefined;

@@ -16,7 +16,7 @@ export const searchAttributeNames = [
   'NeedsAttention',
 ] as const;
 
-/** Stable activity ids: operators address them in the UI and on the command line. */
+/** Stable activity ids: operators address them in the Temporal UI and on the command line. */
 export const activityIds = { submit: 'submit', poll: 'poll' } as const;
 
 export function tasksQueue(prefix: string): string {
@@ -32,7 +32,9 @@ export function channelQueue(prefix: string, channel: string): string {
   return `${prefix}channel-${channel}`;
 }
 
-/** What follows a submission: polls, the last look, cancels and the search for lost jobs never wait behind submissions. */
+/**
+ * What follows a submission: polls, the final poll, cancels and the search for lost jobs never wait behind submissions.
+ */
 export function pollsQueue(prefix: string, channel: string): string {
   return `${prefix}channel-${channel}-polls`;
 }

@@ -41,7 +41,7 @@ export interface VideoRequest {
   readonly extra: JsonObject;
 }
 
-/** A reference image as it reached us. */
+/** A reference image as received. */
 export type ImageInput =
   | { readonly form: 'url'; readonly url: string }
   | { readonly form: 'data'; readonly mediaType: string; readonly base64: string }

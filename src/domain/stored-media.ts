@@ -1,4 +1,4 @@
-/** Our own copy of a result's files. The link to it is made anew whenever the result is shown. */
+/** Our own copy of a result's files. A new link to it is generated whenever the result is shown. */
 export interface StoredMedia {
   /** `<n>.<extension>` */
   readonly name: string;

@@ -1,7 +1,7 @@
 import type { TaskErrorCode } from './errors.ts';
 import type { TaskError } from './task.ts';
 
-/** What a failed task says where its upstream has not said it: one sentence a reason, nowhere else. */
+/** What a failed task says where its upstream has not said it: one sentence per reason, and nowhere else. */
 const failures = {
   upstream: { code: 'provider_error', message: 'The upstream failed.' },
   expired: {

@@ -25,7 +25,7 @@ export interface Task {
   readonly upstreamId?: string;
   /** 0-100. */
   readonly progress?: number;
-  /** Jobs before this one in the upstream's queue, as it said last. */
+  /** Jobs ahead of this one in the upstream's queue, as last reported. */
   readonly queuePosition?: number;
   /** Written by the poll that saw the end; visible to callers only once the status is final. */
   readonly outcome?: TaskOutcome;
@@ -37,7 +37,7 @@ export interface Task {
   /** Why an operator is needed; absent if none is. */
   readonly attention?: AttentionReason;
   /**
-   * Until the workflow has claimed the task: which try of its creation stands behind it, and since when
+   * Until the workflow has claimed the task: which try of its creation owns it, and since when
    * (`<padded time>-<random>`). This value guards an abandonment of the creation; a try that continues it puts a value
    * of its own here; the workflow removes it. Each is one write, so that only one of them succeeds.
    */

@@ -23,7 +23,7 @@ export interface AnswerOnceDeps {
 
 export interface ImageAnswerRequest {
   readonly scope: readonly string[];
-  /** Absent: the request is never taken for a repeat. */
+  /** Absent: the request is never treated as a repeat. */
   readonly repeat?: RepeatRequest['repeat'];
   /** Aborted when the caller disconnects. Created on first use. */
   readonly closed: () => AbortSignal;

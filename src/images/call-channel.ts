@@ -30,7 +30,7 @@ export interface ChannelCall {
 }
 
 /**
- * Asks one channel for all images. One that renders fewer per call is called several times side by side; what arrived
+ * Asks one channel for all images. One that renders fewer per call is called several times in parallel; what arrived
  * counts, and only if nothing did has the channel failed. Never throws for what an upstream did.
  */
 export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
@@ -71,7 +71,7 @@ function asUpstreamError(error: unknown, { channel }: RouteCandidate): UpstreamE
   });
 }
 
-/** What decides when several calls failed: one that may have been accepted weighs more than any refusal. */
+/** The decisive error when several calls failed: one that may have been accepted weighs more than any refusal. */
 const gravity: Record<UpstreamOutcome, number> = {
   ambiguous: 4,
   rejected: 3,
@@ -114,7 +114,7 @@ function sumUsage(usages: readonly (Usage | undefined)[]): Usage | undefined {
   };
 }
 
-/** Of several calls: what all say alike, and the sums of their usage. */
+/** Merges several calls: what all report alike, and the sums of their usage. */
 function mergeExtra(answers: readonly GeneratedImages[]): JsonObject {
   const [first, ...others] = answers.map(({ extra }) => extra);
   if (first === undefined || others.length === 0) return first ?? {};

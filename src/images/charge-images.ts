@@ -22,7 +22,7 @@ export interface ImageChargeInput {
  */
 export function chargeImages({ basis, channel, facts, quality, held, asked }: ImageChargeInput): Settlement {
   const { size, ...answered } = facts;
-  // Nobody pays for more images than were asked for, whatever the upstream adds.
+  // The caller never pays for more images than requested, whatever the upstream adds.
   const arrived = Math.min(facts.images, asked);
   const measured = { ...answered, images: arrived };
   const open = { ...openFact('size', size, basis.facts), ...openFact('quality', quality, basis.facts) };
@@ -34,7 +34,7 @@ export function chargeImages({ basis, channel, facts, quality, held, asked }: Im
   return { amount: divideHalfUp(held * BigInt(arrived), BigInt(asked)), estimated: true };
 }
 
-/** An upstream says `2048x2048` where `2K` was asked for: the caller's word is the one that prices know. */
+/** An upstream says `2048x2048` where `2K` was asked for: price rules know the caller's wording. */
 function openFact(name: 'size' | 'quality', answered: string | undefined, asked: PriceFacts): PriceFacts {
   const open = asked[name] === undefined || asked[name] === 'auto' || asked[name] === 'adaptive';
   return answered === undefined || !open ? {} : { [name]: answered };

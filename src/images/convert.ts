@@ -24,7 +24,7 @@ export interface ImageConverter {
   convert(request: ImageRequest, forms: readonly ImageForm[]): Promise<ImageRequest>;
 }
 
-/** What one image may have: the most that any upstream of ours takes. */
+/** The limit of one image: the most that any of our upstreams accepts. */
 const fetchBytesMax = 50 * 1024 * 1024;
 const fetchTimeoutMs = 30_000;
 

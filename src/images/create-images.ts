@@ -47,7 +47,7 @@ export interface CreateImagesCommand {
   readonly present: AnswerPresenter;
 }
 
-/** How an answer is written, for it is kept as it was given. */
+/** How a response is written, because it is kept exactly as it was sent. */
 export interface AnswerPresenter {
   readonly images: (delivery: Delivery) => readonly BodyPart[];
   readonly error: (error: GatewayError) => string;

@@ -36,7 +36,7 @@ export interface GenerateCommand {
   readonly request: ImageRequest;
   readonly plan: RoutePlan;
   readonly converter: ImageConverter;
-  /** Keeps the answer before it is paid for; absent: nobody can ask for it again. */
+  /** Keeps the answer before it is paid for; absent: it cannot be requested again. */
   readonly keep?: (delivery: Delivery) => Promise<void>;
 }
 
@@ -191,7 +191,7 @@ async function release(note: string, { command, deps, hold }: Generation): Promi
   }
 }
 
-/** An answer that could not be kept is given all the same: it only cannot be given twice. */
+/** A response that could not be stored is still sent; it just cannot be replayed. */
 async function keepAnswer({ keep, image }: GenerateCommand, delivery: Delivery, log: Logger): Promise<void> {
   try {
     await keep?.(delivery);

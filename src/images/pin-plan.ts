@@ -15,7 +15,10 @@ export interface PinContext {
   readonly keyed: boolean;
 }
 
-/** The part of the plan that one request uses: only channels that answer at once, or only such that make a task. */
+/**
+ * The part of the plan that one request uses: only channels that answer synchronously, or only those that create a
+ * task.
+ */
 export function pinPlan(plan: RoutePlan, context: PinContext): PinnedPlan {
   const modes = new Map(plan.candidates.map(({ channel }) => [channel, modeOf(channel, context)]));
   const [first] = context.keyed ? [...modes.keys()].sort(byRank(context.channels)) : modes.keys();
@@ -26,7 +29,7 @@ export function pinPlan(plan: RoutePlan, context: PinContext): PinnedPlan {
   };
 }
 
-/** As the catalogue sees it: a channel that can do both answers at once. */
+/** As in the catalogue: a channel that can do both answers synchronously. */
 function modeOf(id: string, { channels, request }: PinContext): PinnedPlan['mode'] {
   const channel = channels(id);
   const synchronous = channel?.provider.image;

@@ -40,7 +40,7 @@ export async function readImageFile(
   return { form: 'file', mediaType: facts.mediaType, ...source, name: fileName(source.name, facts) };
 }
 
-/** `data:image/png;base64,…`: its media type is that of its bytes, whatever it says. */
+/** `data:image/png;base64,…`: its media type is that of its bytes, whatever the URL declares. */
 export function readDataUrl(text: string, pixelsMax: number): DataInput | Refused {
   const prefix = dataUrlPattern.exec(text.slice(0, 400))?.[0];
   if (prefix === undefined) return { refused: 'must be data:image/<type>;base64,<data>' };

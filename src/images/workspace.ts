@@ -13,7 +13,7 @@ export interface ImageWorkspace {
   dispose(): Promise<void>;
 }
 
-/** The process's directory for files that no request leaves behind. */
+/** The process's directory for the files of requests, which are removed with them. */
 export interface ImageWorkspaces {
   readonly directory: string;
   open(): ImageWorkspace;

@@ -47,7 +47,7 @@ export function createAppender(deps: AppenderDeps): Appender {
 
   async function drain(account: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
-      // What the requests of this turn of the event loop submit belongs into one batch.
+      // Whatever is submitted within one turn of the event loop forms one batch.
       await nextTurn();
       const batch = queue.splice(0, batchOperationsMax);
       try {
@@ -129,7 +129,7 @@ async function tryOnce(deps: AppenderDeps, account: string, progress: Progress):
   );
   const plan = planBatch(operations, { head, known, at: deps.now() });
   if (!progress.fresh && plan.operations.some(({ outcome }) => outcome.state === 'refused')) {
-    // The head may be behind a credit that another process wrote: nobody is refused by memory.
+    // The head may be behind a credit that another process wrote: no refusal rests on the cached head.
     progress.fresh = true;
     return;
   }
@@ -148,7 +148,9 @@ async function tryOnce(deps: AppenderDeps, account: string, progress: Progress):
   progress.conflicts = written > 0 ? 0 : progress.conflicts + 1;
 }
 
-/** The connection, the server or its majority failed. What the server refuses for its content is refused again. */
+/**
+ * The connection, the server or its majority failed. What the server refuses for its content would be refused again.
+ */
 function isTransient(error: unknown): boolean {
   if (!(error instanceof MongoError) || error instanceof MongoAPIError) return false;
   if (!(error instanceof MongoBulkWriteError)) return true;

@@ -42,7 +42,7 @@ export interface Ledger {
   void(request: VoidRequest): Promise<VoidResult>;
   /** A replay returns the entry of the first call, whatever amount that had. */
   credit(request: CreditRequest): Promise<AppendResult>;
-  /** One read: by `_id` where the head is known, else by the index. */
+  /** One read: by `_id` where the head is known, otherwise by the index. */
   balance(account: string): Promise<Balance>;
   /** In order, oldest first. */
   entries(account: string, page: EntriesPage): Promise<LedgerEntry[]>;
@@ -56,7 +56,7 @@ export interface Ledger {
 
 interface AppendResult {
   readonly entry: LedgerEntry;
-  /** It was there before this call. */
+  /** It existed before this call. */
   readonly replayed: boolean;
 }
 

@@ -157,12 +157,12 @@ function checkBasis(basis: string): string {
   return text;
 }
 
-/** For people; cut, because a long note must not keep a task from being settled. */
+/** For humans; truncated, because a long note must not keep a task from being settled. */
 function cutNote(note: string | undefined): { note?: string } {
   return note === undefined ? {} : { note: wellFormed(note.slice(0, noteCharactersMax)) };
 }
 
-/** MongoDB stores UTF-8: half a surrogate pair would come back as another character and break the entry's hash. */
+/** MongoDB stores UTF-8: half a surrogate pair would be read back as another character and break the entry's hash. */
 function wellFormed(text: string): string {
   return Buffer.from(text, 'utf8').toString('utf8');
 }

@@ -46,7 +46,7 @@ const violationsMax = 1_000;
 
 /**
  * Reads the whole ledger and all ended tasks once, streaming, and names everything that breaks an invariant. May run
- * while money moves: what looks wrong between two collections is read again before it is reported.
+ * while money moves: what looks inconsistent between two collections is read again before it is reported.
  */
 export async function verifyLedger(options: VerifyOptions): Promise<VerifyResult> {
   const violations: Violation[] = [];
@@ -113,7 +113,7 @@ function createContext({ db, holders, now = Date.now }: VerifyOptions, report: R
   };
 }
 
-/** Gathers items and hands them on by the chunk. */
+/** Collects items and passes them on in chunks. */
 function createChunks<Item>(flush: (chunk: Item[]) => Promise<void>) {
   let chunk: Item[] = [];
   async function end(): Promise<void> {

@@ -15,7 +15,7 @@ export interface Capability {
 
 type EstimateTokens = QuoteContext['estimateTokens'];
 
-/** Undefined: the adapter makes nothing of this kind. */
+/** Undefined: the adapter does not generate this kind. */
 export function capabilityFor(
   provider: Provider,
   request: GenerationRequest,
@@ -33,7 +33,8 @@ export function capabilityFor(
   }
   if (provider.imageTask !== undefined) {
     const capability = taskCapability(provider.imageTask, request, served);
-    // A model that is served the other way is refused for `model`: what the right way has against the request is reported.
+    // A model that is served the other way is refused for `model`: what the right way has against the request is
+    // reported.
     const isRightWay = issue === undefined || issue.param === 'model' || capability.issue === undefined;
     return isRightWay ? capability : { ...capability, issue };
   }

@@ -109,7 +109,7 @@ function fit(asked: GenerationRequest, context: PlanContext): Fitted {
 
 /**
  * What is priced is what is sent: a request without a resolution asks for the first one listed that an adapter
- * renders, and not for whatever the upstream would choose. A draft has a resolution of its own.
+ * renders, and not for what the upstream would choose. A draft has a resolution of its own.
  */
 function withResolution(request: VideoRequest, context: PlanContext): VideoRequest {
   const { model, providers } = context;

@@ -77,7 +77,7 @@ export interface LinkOwner {
 /** The headers that a result's link needs; undefined: none. */
 export type LinkHeaders = (url: string) => Readonly<Record<string, string>> | undefined;
 
-/** For the links of a job of this channel. A channel that is gone needs none: its links then fail as they would. */
+/** For the links of a job of this channel. A channel that is gone needs none: its links then fail anyway. */
 export function linkHeadersOf(
   channels: Channels,
   { channel: id, credential, kind, model }: LinkOwner,

@@ -2,8 +2,8 @@ import type { Collection, Db } from 'mongodb';
 import { ensureIndexes } from './mongo.ts';
 
 /**
- * Who is responsible for the holds of synchronous images: one document for each API process, written before its first
- * hold and renewed while it lives. One that ran out belongs to a process that died.
+ * Which process is responsible for the holds of synchronous images: one document for each API process, written before
+ * its first hold and renewed while it lives. One that ran out belongs to a process that died.
  */
 export interface ImageLease {
   /** What the ids of the process's images begin with. */
@@ -21,7 +21,7 @@ interface LeaseDocument {
   readonly process: string;
   readonly from: string;
   readonly expires_at: number;
-  /** Somebody closes the holds of this process: it can be renewed no more. */
+  /** Another process closes the holds of this one: its lease can no longer be renewed. */
   readonly dead?: true;
 }
 
@@ -33,7 +33,7 @@ interface OwedDocument {
 
 export type ImageLeaseStore = ReturnType<typeof createImageLeaseStore>;
 
-/** The part of an image's id that names its process's lease. */
+/** The part of an image's id that names the lease of its process. */
 export const imageLeaseIdLength = 16;
 
 export function createImageLeaseStore(db: Db) {
@@ -75,7 +75,7 @@ export function createImageLeaseStore(db: Db) {
       }));
     },
 
-    /** From now on what its process began is its own no more. False: it was renewed since it was read. */
+    /** From now on its process no longer owns what it began. False: it was renewed since it was read. */
     async declareDead({ id, expiresAt }: Pick<ImageLease, 'id' | 'expiresAt'>): Promise<boolean> {
       const declared = await leases.updateOne({ _id: id, expires_at: expiresAt }, { $set: { dead: true } });
       return declared.matchedCount === 1;

@@ -8,7 +8,7 @@ export interface Mongo {
 }
 
 export interface MongoSettings {
-  /** What the server's log and currentOp call us. */
+  /** Our name in the server's log and in currentOp. */
   readonly appName?: string;
   /** Most connections that this process keeps. */
   readonly poolSize?: number;
@@ -18,7 +18,7 @@ const databaseDefault = 'mediary';
 const poolSizeDefault = 50;
 const serverSelectionTimeoutMs = 10_000;
 const connectTimeoutMs = 10_000;
-/** Longer than any single command of ours; a half-dead server must not hold a request for ever. */
+/** Longer than any single command of ours; a half-dead server must not hold a request forever. */
 const socketTimeoutMs = 30_000;
 const waitQueueTimeoutMs = 10_000;
 const majorityTimeoutMs = 10_000;
@@ -33,7 +33,7 @@ export const durable = {
 } as const;
 
 /**
- * Connects, and fails within ten seconds if nobody answers. Every int64 is read as bigint; every write waits for the
+ * Connects, and fails within ten seconds if no server answers. Every int64 is read as bigint; every write waits for the
  * majority. Works on a stand-alone server, a replica set and a sharded cluster.
  */
 export async function connectMongo(uri: string, settings: MongoSettings = {}): Promise<Mongo> {
@@ -96,7 +96,7 @@ export class IndexConflictError extends Error {
   }
 }
 
-/** Makes what is missing and leaves what is there; any number of processes may do so at once. */
+/** Creates what is missing and keeps what exists; any number of processes may do so at once. */
 export async function ensureIndexes<Schema extends Document>(
   collection: Collection<Schema>,
   shapes: readonly IndexShape[],
@@ -111,7 +111,7 @@ export async function ensureIndexes<Schema extends Document>(
   }
 }
 
-/** Whether an index of this name and shape is there. */
+/** Whether an index of this name and shape exists. */
 export async function hasIndex<Schema extends Document>(
   collection: Collection<Schema>,
   shape: IndexShape,

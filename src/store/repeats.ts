@@ -4,7 +4,7 @@ import { createAnswerBodyStore } from './answer-bodies.ts';
 import { ensureIndexes, isDuplicateKey } from './mongo.ts';
 
 /**
- * What became of a request that may come again: by its Idempotency-Key, or by a client that repeats what it did not
+ * The outcome of a request that may be repeated: by its Idempotency-Key, or by a client that repeats what it did not
  * hear the end of. A task is found by its id; an answer that exists nowhere else is kept here, cut into documents well
  * below MongoDB's 16 MB.
  */
@@ -80,7 +80,7 @@ export function createRepeatStore(db: Db, now: () => number) {
       await Promise.all([ensureIndexes(records, [expiry]), bodies.ensureIndexes()]);
     },
 
-    /** Undefined: the claim is the caller's. Else what an earlier one made of the key. */
+    /** Undefined: the claim is the caller's. Otherwise the record of an earlier request. */
     async claim(claim: RepeatClaim): Promise<RepeatRecord | undefined> {
       const fresh = freshDocument(claim, now());
       for (;;) {

@@ -2,7 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import { defined } from '../domain/defined.ts';
 import { ensureIndexes, isDuplicateKey } from './mongo.ts';
 
-/** What became of the copy of a task's results. Times in Unix milliseconds. */
+/** The state of the copy of a task's results. Times in Unix milliseconds. */
 export interface ResultCopy {
   readonly task: string;
   readonly state: 'stored' | 'retry' | 'gave_up' | 'expired';

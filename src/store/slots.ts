@@ -33,7 +33,7 @@ interface TicketDocument {
   readonly task: string;
   readonly queue: string;
   readonly account: string;
-  /** Who is next: by round, then by arrival. */
+  /** The next task: by round, then by arrival. */
   readonly order: string;
   readonly round: number;
   readonly looks_at: number;
@@ -167,7 +167,7 @@ function toSlot({ _id: id, queue, task }: SlotDocument): HeldSlot {
 
 function ticketOperations(tickets: Collection<TicketDocument>, now: () => number) {
   return {
-    /** The task's place in the queue; undefined: it has none. Says when it looks again. */
+    /** The task's place in the queue; undefined: it has none. It records when the task checks again. */
     async keepTicket(task: string, queue: string, looksAt: number): Promise<boolean> {
       const kept = await tickets.updateOne({ _id: `${task}@${queue}` }, { $set: { looks_at: looksAt } });
       return kept.matchedCount === 1;
@@ -192,7 +192,7 @@ function ticketOperations(tickets: Collection<TicketDocument>, now: () => number
       }
     },
 
-    /** Who is next. */
+    /** The next task in the queue. */
     async firstTicket(queue: string): Promise<Ticket | undefined> {
       const first = await tickets.find({ queue }).sort({ order: 1 }).limit(1).next();
       return first === null ? undefined : toTicket(first);
@@ -242,7 +242,7 @@ function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {
 
   return {
     /**
-     * Start-time fair queueing: an account's tickets get rounds one after another, beginning behind the round that is
+     * Start-time fair queueing: an account's tickets get rounds one after another, beginning after the round that is
      * served now. So a burst of one account and the single task of another are next to each other in the first round.
      */
     async takeRound(queue: string, account: string): Promise<number> {

@@ -36,7 +36,7 @@ export function createStores(db: Db, now: () => number) {
   };
 }
 
-/** Makes the indexes that are missing. Throws IndexConflictError when one is there in another shape. */
+/** Creates the indexes that are missing. Throws IndexConflictError if one exists in another shape. */
 export async function ensureStoreIndexes(stores: Partial<Stores>): Promise<void> {
   await Promise.all(
     Object.values(stores).map(async (store) => {

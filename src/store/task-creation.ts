@@ -8,7 +8,7 @@ import type { NewTask, TaskDocument } from './task-document.ts';
 /** From the first projection to the workflow's claim. */
 export function taskCreation(tasks: Collection<TaskDocument>) {
   return {
-    /** Inserts the first projection. False: one is there already, and stays as it is. */
+    /** Inserts the first projection. False: one exists already and is unchanged. */
     async insert(task: NewTask, version: bigint): Promise<boolean> {
       const { id, createdAt, deadlineAt, unstarted, ...facts } = task;
       const document: TaskDocument = {

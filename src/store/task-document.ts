@@ -3,7 +3,7 @@ import { defined } from '../domain/defined.ts';
 import type { Task, TaskActionRecord, TaskOutcome } from '../domain/task-record.ts';
 import type { TaskError, TaskKind, TaskStatus } from '../domain/task.ts';
 
-/** A task as stored. Times in Unix milliseconds; what a field means says `Task`. */
+/** A task as stored. Times in Unix milliseconds; `Task` says what each field means. */
 export interface TaskDocument {
   readonly _id: string;
   readonly account: string;

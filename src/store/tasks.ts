@@ -157,7 +157,10 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
       );
     },
 
-    /** What the upstream delivered, before it is paid and visible. The first outcome counts, but a success replaces a failure. */
+    /**
+     * What the upstream delivered, before it is paid and visible. The first outcome counts, but a success replaces a
+     * failure.
+     */
     async recordOutcome(id: string, outcome: TaskOutcome, traceId?: string): Promise<void> {
       const replaceable: Filter<TaskDocument> =
         outcome.kind === 'succeeded'
@@ -188,7 +191,7 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
 
     /**
      * Terminal states are written once: the guard is the transition rule. No version guards them, because the ledger
-     * has decided before. Resolves with what the task is now; undefined: it has no projection.
+     * has decided before. Resolves with the task's status now; undefined: it has no projection.
      */
     async finish(id: string, write: TerminalWrite): Promise<TaskStatus | undefined> {
       const at = now();

@@ -99,11 +99,11 @@ async function takeKeySlot({ input, concurrentTasks }: AdmissionRequest, deps: A
 
 async function release({ input, concurrentTasks }: AdmissionRequest, deps: AdmissionDeps): Promise<void> {
   if (concurrentTasks === undefined) return;
-  // What stays is taken off the count by the reconciler.
+  // The reconciler removes what is left from the count.
   await deps.keySlots.release(input.key, input.task).catch(() => undefined);
 }
 
-/** `ours`: this try stands behind the creation now. `started`: an earlier try has brought it to its workflow. */
+/** `ours`: this try owns the creation now. `started`: an earlier try has brought it to its workflow. */
 async function writeDocuments(
   { input, record }: AdmissionRequest,
   unstarted: string,

@@ -24,7 +24,7 @@ export interface CreateTaskDeps {
 
 export interface CreateTaskCommand {
   readonly request: GenerationRequest;
-  /** Made already, of this request; absent: it is made here. */
+  /** The plan of this request, if it exists already; absent: it is made here. */
   readonly plan?: RoutePlan;
   readonly caller: Caller;
   /** Checked address; kept out of Temporal. */

@@ -58,7 +58,7 @@ export type Claimed =
   /** `made`: id of what the first request makes, or has made. */
   | { readonly outcome: 'earlier'; readonly made: string; readonly record: RepeatRecord };
 
-/** What an earlier request came to. */
+/** The outcome of an earlier request. */
 export type RepeatEnd =
   | { readonly kind: 'answered'; readonly answer: Answer }
   /** It was answered, and the answer could not be kept. */
@@ -238,7 +238,7 @@ function keyReused(): GatewayError {
   );
 }
 
-/** A configuration that changed in between: images at once the one time, a task the other. */
+/** The configuration has changed in between: one request is answered with images, the other with a task. */
 function answeredOtherwise(): GatewayError {
   return new GatewayError(
     'idempotency_key_reused',

@@ -7,8 +7,8 @@ export interface CloseHoldDeps {
 }
 
 /**
- * Closes the hold of an image that nobody answers any more, if there is one and it is open. Repeatable. With the
- * account, a hold that is not there yet is refused from then on, however late its write arrives.
+ * Closes the hold of an image whose request is no longer served, if there is one and it is open. Repeatable. With the
+ * account, a hold that does not exist yet is refused from then on, however late its write arrives.
  */
 export type CloseHold = (image: string, account?: string) => Promise<'settled' | 'released' | 'was_closed'>;
 

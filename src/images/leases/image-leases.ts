@@ -14,7 +14,7 @@ export interface ImageLeasesDeps extends ProcessLeaseDeps {
 export interface ImageLeases {
   /** An id for an image; costs nothing. */
   newImage(): string;
-  /** To be awaited before the hold of an image; the caller then ends it in one of the two ways. */
+  /** To be awaited before the hold of an image; the caller then calls one of the two functions that end it. */
   watch(image: string): Promise<WatchedImage>;
   /** Removes the process's lease if nothing is open; otherwise it expires, and a reconciler closes what it covers. */
   stop(): Promise<void>;
@@ -23,7 +23,7 @@ export interface ImageLeases {
 export interface WatchedImage {
   /** To be asked once the hold is taken: false if that took so long that a reconciler may have intervened. */
   confirm(): Promise<boolean>;
-  /** The images came and the ledger is away: whoever closes the hold charges this (micro-units). */
+  /** The images arrived while the ledger is unavailable: whoever closes the hold charges this (micro-units). */
   owe(charge: bigint): Promise<void>;
   /** The hold is closed. */
   end(): void;
@@ -31,7 +31,7 @@ export interface WatchedImage {
   abandon(account: string): void;
 }
 
-/** A write that seemed to fail may still arrive: it has arrived by then. */
+/** A write that seemed to fail may still arrive; by then it has. */
 const closeAfterMs = 60_000;
 const lookEveryMs = 15_000;
 
@@ -43,7 +43,7 @@ interface Abandoned {
 
 export function createImageLeases(deps: ImageLeasesDeps): ImageLeases {
   const { leases, now, onError } = deps;
-  /** The current one, and those that ran out while this process was suspended or MongoDB away. */
+  /** The current one, and those that ran out while this process was suspended or MongoDB was unavailable. */
   const own = new Map<string, ProcessLease>();
   const abandoned = new Map<string, Abandoned>();
   const owing = new Set<string>();

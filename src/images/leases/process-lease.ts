@@ -29,7 +29,7 @@ export interface ProcessLeaseDeps {
 export interface ProcessLease {
   readonly id: string;
   newImage(): string;
-  /** Still to be counted on: its images may be sent to an upstream. */
+  /** Whether the lease still holds: its images may be sent to an upstream. */
   isValid(): boolean;
   /** To be awaited before the hold of an image: from now on, if the process dies, a reconciler closes that. */
   watch(image: string): Promise<void>;
@@ -60,7 +60,7 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
     try {
       await leases.insert({ id, process: deps.process, from: floor, expiresAt });
     } catch (error) {
-      // Whether it was written is not known: it may run out, its successor has another name.
+      // It is not known whether it was written: it may expire, and its successor has another name.
       validUntil = 0;
       throw error;
     }
@@ -109,7 +109,7 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
       try {
         written ??= write();
         await written;
-        // A renewal since the image got its id said that nothing is at work down there.
+        // A renewal since the image got its id recorded that nothing below it is in progress.
         if (image < floor) await renew();
       } catch (error) {
         watched.delete(image);
