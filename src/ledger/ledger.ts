@@ -6,8 +6,8 @@ import { chargeOf, keys, toEntry } from './entry.ts';
 import type { LedgerEntry } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import { createHeads } from './heads.ts';
-import { findOpenHolds, findOpenHoldsBetween } from './open-holds.ts';
-import type { HoldRange, OpenHold, OpenHoldsOptions } from './open-holds.ts';
+import { findOpenHoldsBetween } from './open-holds.ts';
+import type { HoldRange, OpenHold } from './open-holds.ts';
 import {
   checkAccount,
   creditOperation,
@@ -48,9 +48,7 @@ export interface Ledger {
   entries(account: string, page: EntriesPage): Promise<LedgerEntry[]>;
   /** At most three: hold, settle or release, charge_extra. By the unique index on `key`. */
   entriesOfTask(task: string): Promise<LedgerEntry[]>;
-  /** An account's holds that are neither settled nor released, newest first: the reconciler's question. */
-  openHolds(account: string, options?: OpenHoldsOptions): Promise<OpenHold[]>;
-  /** Of all accounts, by the names of their tasks. */
+  /** Holds of all accounts that are neither settled nor released, by the names of their tasks. */
   openHoldsBetween(range: HoldRange): Promise<OpenHold[]>;
 }
 
@@ -157,10 +155,6 @@ export function createLedger(deps: LedgerDeps): Ledger {
         .map((key) => found.get(key))
         .filter((entry) => entry !== undefined)
         .map(toEntry);
-    },
-
-    async openHolds(account, options = {}) {
-      return findOpenHolds(collection, checkAccount(account), options);
     },
 
     openHoldsBetween: (range) => findOpenHoldsBetween(collection, range),

@@ -347,27 +347,6 @@ describe('balance', () => {
   });
 });
 
-describe('openHolds', () => {
-  it('finds what is neither settled nor released, and stops once the balance is explained', async () => {
-    const account = await accountWith(1000n);
-    for (let n = 0; n < 12; n += 1) await hold(account, `t${n}`, 10n);
-    for (const n of [0, 1, 2, 4, 5, 7, 11]) await settle(account, `t${n}`, [10n, 3n]);
-    for (const n of [8, 9]) await release(account, `t${n}`, 10n);
-    const open = await ledger.openHolds(account);
-    expect(open.map(({ task, amount }) => [task, amount])).toEqual(
-      ['t10', 't6', 't3'].map((task) => [`${account}.${task}`, 10n]),
-    );
-    // The last seven entries reach back to no open hold: the answer is what these entries show.
-    expect(await ledger.openHolds(account, { entriesMax: 7 })).toEqual([]);
-    expect(await ledger.openHolds(account, { takenBefore: 0 })).toEqual([]);
-  });
-
-  it('of an account that holds nothing are none', async () => {
-    expect(await ledger.openHolds(await accountWith(5n))).toEqual([]);
-    expect(await ledger.openHolds(world.newAccount())).toEqual([]);
-  });
-});
-
 describe('round trips', () => {
   /** A ledger that counts what it asks MongoDB. */
   async function counted() {
