@@ -1,4 +1,4 @@
-/** What a process that talks to a terminal should end for, and no signal tells it. */
+/** What a process that talks to a terminal should end for, and no signal reports it. */
 
 const parentCheckMs = 250;
 

@@ -76,7 +76,7 @@ function textOf(details: unknown): string {
   return parts.join('; ').slice(0, messageCharactersMax);
 }
 
-/** How links live, and what is told beside them. */
+/** How links live, and what is reported beside them. */
 export interface BflReading {
   /** Unix seconds at which the link dies, where neither it nor the answer says so. */
   readonly expiresAt: (endedAt: number | undefined) => number;

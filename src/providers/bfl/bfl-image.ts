@@ -36,18 +36,18 @@ function checkImage(request: ImageRequest, model: BflImageModel): RequestIssue |
   if (images.length > model.imagesMax) {
     const message =
       model.imagesMax === 0
-        ? 'The model accepts no image.'
+        ? 'The model does not accept image.'
         : `The model accepts at most ${model.imagesMax} images.`;
     return issue('image', message);
   }
   const isFill = model.inputs === 'fill';
   if (isFill && images.length === 0) return issue('image', 'The model edits an image: send one.');
-  if (mask !== undefined && !isFill) return issue('mask', 'The model accepts no mask.');
+  if (mask !== undefined && !isFill) return issue('mask', 'The model does not accept a mask.');
   if (n > 1) return issue('n', 'The model renders one image at a time.');
   if (responseFormat === 'b64_json') return issue('response_format', 'The model answers with links only.');
   const { seed, output_format: format } = extra;
   if (seed !== undefined && !model.fields.includes('seed'))
-    return issue('seed', 'The model accepts no seed.');
+    return issue('seed', 'The model does not accept a seed.');
   if (format !== undefined && !model.formats.some((known) => known === format))
     return issue('output_format', `output_format must be one of ${model.formats.join(', ')}.`);
   return size === undefined || shapeFields(size, model) !== undefined

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../domain/request.ts';
 
 /**
  * The life of a job, the same for all models. The operation is `{id}`, with the address to poll where the answer named
- * one that may be asked, and with the credits that the creation told.
+ * one that may be asked, and with the credits that the creation reported.
  */
 export async function submitBflJob(json: JsonObject, context: ProviderContext): Promise<Submitted> {
   const answer = await context.request({
@@ -46,7 +46,7 @@ export async function bflJobStatus(
     signal: context.signal,
   });
   const job = readBflJob(answer.json);
-  // Told with status 200 or 404; shortly after the creation, too.
+  // Reported with status 200 or 404; shortly after the creation, too.
   if (job !== undefined && /^task not found$/i.test(job.word)) {
     throw new UpstreamError('rejected', 'The upstream does not know the job.', {
       code: 'unknown_job',

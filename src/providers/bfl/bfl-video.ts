@@ -63,7 +63,7 @@ function check(request: VideoRequest): RequestIssue | undefined {
 }
 
 function checkMedia({ images, videos, audios }: VideoRequest): RequestIssue | undefined {
-  if (audios.length > 0) return issue('audios', 'The model accepts no audio.');
+  if (audios.length > 0) return issue('audios', 'The model does not accept audio.');
   if (videos.length > 1) return issue('videos', 'The model continues one video.');
   if (videos.length > 0 && images.length > 0)
     return issue('images', 'The model accepts images or a video, not both.');
@@ -108,9 +108,9 @@ function checkOutput(request: VideoRequest): RequestIssue | undefined {
 }
 
 function checkSwitches({ seed, tools, watermark }: VideoRequest): RequestIssue | undefined {
-  if (seed !== undefined) return issue('metadata.seed', 'The model accepts no seed.');
+  if (seed !== undefined) return issue('metadata.seed', 'The model does not accept a seed.');
   if (watermark === true) return issue('metadata.watermark', 'The model writes no watermark.');
-  return tools === undefined ? undefined : issue('metadata.tools', 'The model accepts no tools.');
+  return tools === undefined ? undefined : issue('metadata.tools', 'The model does not accept tools.');
 }
 
 /** Every name in `metadata` that the gateway decides. */

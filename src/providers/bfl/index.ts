@@ -14,7 +14,7 @@ export function createBfl(now: () => number): Provider {
         'how callbacks are signed: both ways are read where `callback_secret` is set, and without it every callback is a hint',
         'that links of FLUX 3 live an hour',
         'prices of 1440p and 4k',
-        'whether a 503 at a submission may have been accepted: one that explains itself is tried again',
+        'whether a 503 at a submission may have been accepted: one that explains itself is retried',
         'a lost job cannot be found: the vendor has no list and no marker',
       ],
     },

@@ -25,15 +25,15 @@ function checkText(
   if (version === 2 && prompt.trim() === '') return issue('prompt', 'The model needs a prompt.');
   if (prompt.length > max) return issue('prompt', `The prompt must not exceed ${max} characters.`);
   if (draft === true) return issue('metadata.draft', 'The model has no draft mode.');
-  if (tools !== undefined) return issue('metadata.tools', 'The model accepts no tools.');
-  if (seed !== undefined) return issue('metadata.seed', 'The model accepts no seed.');
+  if (tools !== undefined) return issue('metadata.tools', 'The model does not accept tools.');
+  if (seed !== undefined) return issue('metadata.seed', 'The model does not accept a seed.');
   if (version === 2 && generateAudio === false)
-    return issue('metadata.generate_audio', 'The model always makes sound.');
+    return issue('metadata.generate_audio', 'The model always generates audio.');
   if (version === 1 && generateAudio === true)
     return issue('metadata.generate_audio', 'The model does not generate audio.');
   if (version === 1 && watermark === true) return issue('metadata.watermark', 'The model sets no watermark.');
   const asset = [...images, ...videos, ...audios].some((address) => /^asset:/i.test(address));
-  return asset ? issue('images', 'The upstream knows no assets: send an address.') : undefined;
+  return asset ? issue('images', 'The upstream does not support assets; send a URL.') : undefined;
 }
 
 const maxima = { images: 9, videos: 3, audios: 3 } as const;
@@ -72,8 +72,8 @@ function checkFrames(
   { prompt, inputType, images, videos, audios }: VideoRequest,
   { inputs }: MinimaxModel,
 ): RequestIssue | undefined {
-  if (videos.length > 0) return issue('videos', 'The model accepts no video.');
-  if (audios.length > 0) return issue('audios', 'The model accepts no audio.');
+  if (videos.length > 0) return issue('videos', 'The model does not accept video.');
+  if (audios.length > 0) return issue('audios', 'The model does not accept audio.');
   const [min, max] = imageCounts[inputs];
   const most = inputs === 'frames' && inputType !== 'first_last_frame' ? 1 : max;
   if (images.length < min) return issue('images', 'The model needs an image.');

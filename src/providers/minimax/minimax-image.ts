@@ -35,7 +35,7 @@ function check({ prompt, images, mask, size }: ImageRequest): RequestIssue | und
   if (prompt.length > promptCharactersMax)
     return issue('prompt', `The prompt must not exceed ${promptCharactersMax} characters.`);
   if (images.length > 1) return issue('image', 'The model accepts one image.');
-  if (mask !== undefined) return issue('mask', 'The model accepts no mask.');
+  if (mask !== undefined) return issue('mask', 'The model does not accept a mask.');
   if (size === undefined || ratios.has(size)) return undefined;
   const { width = 0, height = 0 } = parseSize(size) ?? {};
   const fits = (side: number): boolean => side >= sidePixelsMin && side <= sidePixelsMax && side % 8 === 0;
@@ -100,7 +100,7 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
   ];
   if (images.length > 0) return { images, facts: { images: images.length }, extra: {} };
   if ((metadata?.failed_count ?? 0) === 0) throw unreadableError(answer, 'it holds no image');
-  throw new UpstreamError('rejected', 'The upstream made no image.', {
+  throw new UpstreamError('rejected', 'The upstream generated no image.', {
     code: 'no_image',
     status: answer.status,
     failure: { class: 'internal' },

@@ -29,12 +29,14 @@ function checkText(
   const max = model.promptMax;
   if (prompt.length > max) return issue('prompt', `The prompt must not exceed ${max} characters.`);
   if (draft === true) return issue('metadata.draft', 'The model has no draft mode.');
-  if (tools !== undefined) return issue('metadata.tools', 'The model accepts no tools.');
+  if (tools !== undefined) return issue('metadata.tools', 'The model does not accept tools.');
   if (watermark === true) return issue('metadata.watermark', 'The model makes no watermark.');
   const role = extra['refer_type'];
   if (role !== undefined && role !== 'base' && role !== 'feature')
     return issue('metadata.refer_type', 'refer_type must be feature or base.');
-  return seed === undefined || model.seed ? undefined : issue('metadata.seed', 'The model accepts no seed.');
+  return seed === undefined || model.seed
+    ? undefined
+    : issue('metadata.seed', 'The model does not accept a seed.');
 }
 
 const addressCharactersMax = 2048;
@@ -67,9 +69,9 @@ function checkMedia(
   if (needs === 'image' && operation !== 'image') return issue('images', 'The model needs a first frame.');
   if (operation === 'edit') {
     if (videos.length > 1) return issue('videos', 'The model edits one video.');
-    if (audios.length > 0) return issue('audios', 'The model accepts no audio beside a video to edit.');
+    if (audios.length > 0) return issue('audios', 'The model does not accept audio beside a video to edit.');
     return images.length > 0 && !references
-      ? issue('images', 'The model accepts no images beside a video to edit.')
+      ? issue('images', 'The model does not accept images beside a video to edit.')
       : undefined;
   }
   if (operation === 'references') {
@@ -77,8 +79,8 @@ function checkMedia(
       ? issue('prompt', 'Reference audio needs a prompt.')
       : undefined;
   }
-  if (videos.length > 0) return issue('videos', 'The model accepts no video here.');
-  if (audios.length > 0) return issue('audios', 'The model accepts no audio here.');
+  if (videos.length > 0) return issue('videos', 'The model does not accept video here.');
+  if (audios.length > 0) return issue('audios', 'The model does not accept audio here.');
   if (frames.length <= framesMax) return undefined;
   const accepted = framesMax === 1 ? 'a first frame' : 'a first and a last frame';
   return issue('images', `The model accepts ${accepted} only.`);
@@ -122,5 +124,5 @@ function checkSound({ generateAudio }: VideoRequest, { sound }: RunwayModel): Re
   if (sound === 'unknown') return issue(param, 'Whether the model makes sound cannot be chosen.');
   const isMade = sound === 'always';
   if (generateAudio === isMade) return undefined;
-  return issue(param, isMade ? 'The model always makes sound.' : 'The model does not generate audio.');
+  return issue(param, isMade ? 'The model always generates audio.' : 'The model does not generate audio.');
 }

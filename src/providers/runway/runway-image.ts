@@ -49,13 +49,14 @@ function check(request: ImageRequest, model: string): RequestIssue | undefined {
   const { images, mask, size, n, prompt, quality, responseFormat, extra } = request;
   if (isGen4(model) && prompt.length > promptCharactersMax)
     return issue('prompt', `The prompt must not exceed ${promptCharactersMax} characters.`);
-  if (mask !== undefined) return issue('mask', 'The model accepts no mask.');
+  if (mask !== undefined) return issue('mask', 'The model does not accept a mask.');
   if (responseFormat === 'b64_json') return issue('response_format', 'The model answers with links only.');
   const allowed = counts[model] ?? [1];
   if (!allowed.includes(n)) return issue('n', `n must be one of ${allowed.join(', ')}.`);
   if (quality !== undefined && model !== 'gpt_image_2')
     return issue('quality', 'The model has no choice of quality.');
-  if (extra['seed'] !== undefined && !isGen4(model)) return issue('seed', 'The model accepts no seed.');
+  if (extra['seed'] !== undefined && !isGen4(model))
+    return issue('seed', 'The model does not accept a seed.');
   if (model === 'gen4_image_turbo' && images.length === 0)
     return issue('image', 'The model needs a reference image.');
   if (images.some((image) => image.form === 'url' && !isAcceptedAddress(image.url)))

@@ -161,7 +161,7 @@ export interface RunwayInputs {
   readonly frames: readonly string[];
 }
 
-/** One image is the first frame where the model takes no references. `metadata.refer_type: base` edits the video. */
+/** One image is the first frame where the model does not accept references. `metadata.refer_type: base` edits the video. */
 export function runwayInputs(
   { inputType, images, videos, audios, extra }: VideoRequest,
   { references, editField }: RunwayModel,

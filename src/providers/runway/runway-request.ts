@@ -53,7 +53,7 @@ export function buildRunwayVideo(request: VideoRequest, name: string): RunwaySub
         seed: model.seed ? seed : undefined,
       }),
     },
-    // The upstream makes sound unless it is told not to.
+    // The upstream generates sound unless the request forbids it.
     ...(model.sound === 'choice' ? { sound: generateAudio ?? true } : {}),
   };
 }

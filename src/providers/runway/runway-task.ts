@@ -83,7 +83,7 @@ async function ask({ id }: Operation, context: ProviderContext) {
     throw isUnknown(error) ? gone(error) : error;
   });
   const task = taskSchema.safeParse(answer.json).data;
-  if (task === undefined) throw unreadableError(answer, 'it is no task');
+  if (task === undefined) throw unreadableError(answer, 'it is not a task');
   return { answer, task };
 }
 
@@ -138,13 +138,13 @@ function failed(task: RunwayTask): OperationStatus {
   });
 }
 
-/** Credits, in decimal digits; a number so large or small that it has an exponent is no price. */
+/** Credits, in decimal digits; a number so large or small that it has an exponent is not a price. */
 function costOf({ cost }: RunwayTask): Cost | undefined {
   const amount = String(cost?.credits);
   return /^\d+(?:\.\d+)?$/.test(amount) ? { amount, unit: 'credits' } : undefined;
 }
 
-/** The upstream tells a share of 1. */
+/** The upstream reports a share of 1. */
 function progressOf({ progress }: RunwayTask): number | undefined {
   return progress === undefined || progress > 1 ? undefined : Math.round(progress * 100);
 }

@@ -6,7 +6,7 @@ import { FalError, invalidInput } from './fal-error.ts';
 import type { FalModel } from './fal-models.ts';
 import type { FalDetail } from './fal-task.ts';
 
-/** A wrong input is told by the result; `docs-shape`: by the answer to the submission. */
+/** The result reports a wrong input; `docs-shape`: by the answer to the submission. */
 export function settle(
   model: FalModel,
   input: unknown,

@@ -18,7 +18,7 @@ export const falDetail = z.object({
   input: z.unknown(),
   /** Whether input and output are stored. */
   isStored: z.boolean(),
-  /** A wrong input, told by the result. */
+  /** A wrong input, reported by the result. */
   mistake: z.object({ message: z.string(), type: z.string(), loc: z.array(z.string()) }).optional(),
   startTimeoutMs: z.number().optional(),
   fileSeconds: z.number(),

@@ -82,7 +82,7 @@ function submit(desk: FalDesk, { request, id: path }: Call): Promise<Reply> {
   const { prompt, end_user_id: endUser = '' } = textsSchema.parse(input);
   const hook = request.query.get('fal_webhook');
   if (hook !== null && !hookSchema.safeParse(hook).success)
-    throw new FalError(400, 'fal_webhook is no URL', 'bad_request');
+    throw new FalError(400, 'fal_webhook is not a URL', 'bad_request');
   return desk.create(request, { model: decodeURIComponent(path), prompt, endUser }, async (submission) => {
     const model = falModel(submission.model);
     if (model === undefined)
@@ -154,7 +154,7 @@ function presentResult(task: FalTask, world: World): Reply {
   return json(200, outputOf(task, world, state.since), { ...id, ...units });
 }
 
-/** What runs is told to stop and finishes all the same; with `docs-shape` it stops. */
+/** What runs is asked to stop and finishes all the same; with `docs-shape` it stops. */
 function cancel(desk: FalDesk, call: Call): Promise<Reply> {
   return about(desk, 'delete', call, (task) => {
     const now = desk.world.now();
