@@ -11,6 +11,7 @@ import { createOpenAiDialect } from './dialects/openai.ts';
 import { createReplicateDialect } from './dialects/replicate.ts';
 import { createRunwayDialect } from './dialects/runway.ts';
 import { createSeedreamDialect } from './dialects/seedream.ts';
+import { createXaiDialect } from './dialects/xai.ts';
 import type { CreateDialect } from './dialect.ts';
 
 /** Every wire format that the simulator speaks: one row each. */
@@ -28,4 +29,5 @@ export const dialects: readonly CreateDialect[] = [
   createMiniMaxV1Dialect,
   createReplicateDialect,
   createRunwayDialect,
+  createXaiDialect,
 ];
