@@ -7,6 +7,7 @@ import { minimax } from './minimax/index.ts';
 import { openai } from './openai/openai.ts';
 import { replicate } from './replicate/index.ts';
 import { runway } from './runway/index.ts';
+import { xai } from './xai/index.ts';
 import { needsStorage } from './links.ts';
 import type { Provider } from './provider.ts';
 
@@ -21,6 +22,7 @@ export const providers: Readonly<Record<string, Provider>> = {
   openai,
   replicate,
   runway,
+  xai,
 };
 
 /** What the configuration is checked against. */

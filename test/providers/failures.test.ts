@@ -9,6 +9,7 @@ import { minimaxFailures } from '../../src/providers/minimax/minimax-failures.ts
 import { openaiFailures } from '../../src/providers/openai/openai-failures.ts';
 import { replicateFailures } from '../../src/providers/replicate/replicate-failures.ts';
 import { runwayFailures } from '../../src/providers/runway/runway-failures.ts';
+import { xaiFailures } from '../../src/providers/xai/xai-failures.ts';
 import { jobFailure } from '../../src/providers/shared/failure-table.ts';
 import type { FailureTable } from '../../src/providers/shared/failure-table.ts';
 import { refusalError } from '../../src/providers/shared/http-outcome.ts';
@@ -25,6 +26,7 @@ const tables: Readonly<Record<string, FailureTable>> = {
   openai: openaiFailures,
   replicate: replicateFailures,
   runway: runwayFailures,
+  xai: xaiFailures,
 };
 
 /** Vendor, status, code, words, outcome, class and what was moderated. */
@@ -223,6 +225,41 @@ const refusals: readonly Row[] = [
   ['runway', 429, '', 'You have reached your daily limit.', 'throttled', 'capacity'],
   ['runway', 500, '', 'm', 'ambiguous', 'internal'],
   ['runway', 502, '', 'm', 'ambiguous', 'internal'],
+  [
+    'xai',
+    400,
+    'Client specified an invalid argument',
+    'Incorrect API key provided: x',
+    'unavailable',
+    'quota',
+  ],
+  ['xai', 400, 'Client specified an invalid argument', 'Model not found: x', 'unavailable', 'quota'],
+  [
+    'xai',
+    400,
+    'Client specified an invalid argument',
+    'Content violates usage guidelines.',
+    'rejected',
+    'moderation_input',
+  ],
+  ['xai', 403, '', 'Content violates usage guidelines.', 'rejected', 'moderation_input'],
+  [
+    'xai',
+    400,
+    'Client specified an invalid argument',
+    'Argument not supported on this model: seed',
+    'rejected',
+    'invalid_input',
+  ],
+  ['xai', 422, '', 'm', 'rejected', 'invalid_input'],
+  ['xai', 401, '', 'm', 'unavailable', 'quota'],
+  ['xai', 403, 'The caller does not have permission to execute', 'm', 'unavailable', 'quota'],
+  ['xai', 402, '', 'm', 'unavailable', 'quota'],
+  ['xai', 404, '', 'm', 'unavailable', 'quota'],
+  ['xai', 429, 'Some resource has been exhausted', 'm', 'throttled', 'capacity'],
+  ['xai', 429, 'Some resource has been exhausted', 'spending limit', 'unavailable', 'quota'],
+  ['xai', 500, '', 'm', 'ambiguous', 'internal'],
+  ['xai', 503, '', 'at capacity', 'throttled', 'capacity'],
 ];
 
 for (const [vendor, status, code, message, outcome, kind, input] of refusals) {
@@ -290,6 +327,9 @@ const endings: readonly (readonly [string, string, string, string, string?])[] =
   ['runway', 'INTERNAL.BAD_OUTPUT.CODE01', 'm', 'internal'],
   ['runway', 'SOMETHING.NEW', 'm', 'internal'],
   ['runway', 'failed', 'm', 'internal'],
+  ['xai', 'invalid_argument', 'm', 'invalid_input'],
+  ['xai', 'internal', 'm', 'internal'],
+  ['xai', 'x', 'Content violates usage guidelines.', 'moderation_input'],
 ];
 
 for (const [vendor, code, message, kind, input] of endings) {

@@ -238,6 +238,12 @@ export const jobVendors: readonly JobVendor[] = [
     moderatedLater: 'moderation_output',
     inspectsInJob: true,
   }),
+  jobs(find('xai').video, video, {
+    name: 'xai',
+    path: '/xai/v1',
+    model: 'grok-imagine-video',
+    moderatedLater: 'moderation_output',
+  }),
   jobs(find('gateway').video, video, {
     name: 'gateway, task dialect',
     path: '/new-api/v1',
@@ -263,5 +269,6 @@ export const imageVendors: readonly ImageVendor[] = [
   { ...image('dashscope', { path: '/dashscope/api/v1', model: 'wan2.7-image' }), request: picture },
   { ...image('dashscope', { path: '/dashscope/api/v1', model: 'qwen-image-2.0' }), request: picture },
   { ...image('dashscope', { path: '/dashscope/api/v1', model: 'wan2.6-image' }), request: picture },
+  { ...image('xai', { path: '/xai/v1', model: 'grok-imagine-image-2.0' }), request: picture },
   { ...image('minimax', { path: '/minimax', model: 'image-01' }), request: picture },
 ];

@@ -1,0 +1,20 @@
+import { xaiImage } from './xai-image.ts';
+import { xaiVideo } from './xai-video.ts';
+import type { Provider } from '../provider.ts';
+
+export const xai: Provider = {
+  about: {
+    vendor: 'xAI (Grok Imagine)',
+    inputs:
+      'text; a first frame, with 1.5 a last one too; up to 7 reference images; a video to edit, or with `metadata.video_task: extend` to continue; up to 5 images to edit',
+    costUnit: 'USD',
+    unverified: [
+      'whether a moderated result is billed: the cost of the answer is recorded',
+      '`last_frame` of 1.5; the number of reference images; the ratios 21:9 and 5:2',
+      'whether moderation may come with status 403, and the names of the options that store a result',
+      'how long links live: results should be copied',
+    ],
+  },
+  video: xaiVideo,
+  image: xaiImage,
+};

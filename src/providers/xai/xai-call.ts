@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { xaiFailures } from './xai-failures.ts';
+import type { Cost } from '../../domain/cost.ts';
+import type { Refusal } from '../shared/failure-table.ts';
+import { bearer, isSuccess, optionalText, refusalError } from '../shared/http-outcome.ts';
+import { defined } from '../../domain/defined.ts';
+import type { HttpRequestOptions, HttpResponse, ProviderContext, UpstreamError } from '../provider.ts';
+
+type XaiRequest = Pick<HttpRequestOptions, 'method' | 'json' | 'bodyBytesMax' | 'largeStrings'> & {
+  /** Below the base address. */
+  readonly path: string;
+};
+
+/** One exchange, whatever it said. */
+export function askXai({ path, ...rest }: XaiRequest, context: ProviderContext): Promise<HttpResponse> {
+  const { request, baseUrl, signal } = context;
+  return request({ ...rest, url: baseUrl + path, headers: bearer(context), signal });
+}
+
+/** One exchange that must succeed. Throws UpstreamError. */
+export async function callXai(request: XaiRequest, context: ProviderContext): Promise<HttpResponse> {
+  const answer = await askXai(request, context);
+  if (!isSuccess(answer)) throw xaiRefusal(answer);
+  return answer;
+}
+
+export function xaiRefusal(answer: HttpResponse): UpstreamError {
+  return refusalError(answer, readRefusal(answer.json), xaiFailures);
+}
+
+const plainSchema = z.object({ code: optionalText, error: z.string() });
+const nestedSchema = z.object({
+  error: z.object({ message: optionalText, type: optionalText, param: optionalText, code: optionalText }),
+});
+
+/** Three bodies: `{"code","error":"text"}`, `{"error":"text"}`, and `{"error":{"message","type","param","code"}}`. */
+function readRefusal(json: unknown): Refusal | undefined {
+  const plain = plainSchema.safeParse(json).data;
+  if (plain !== undefined) return { code: plain.code ?? '', message: plain.error };
+  const error = nestedSchema.safeParse(json).data?.error;
+  if (error === undefined) return undefined;
+  const { code, type = '', message = '', param: field } = error;
+  return defined({ code: code ?? type, message, field });
+}
+
+const usageSchema = z.object({ usage: z.object({ cost_in_usd_ticks: z.int().nonnegative() }) });
+/** Ten to this power are a dollar. */
+const tickPlaces = 10;
+
+/** Exact: a count of ticks as a decimal number of dollars. Undefined: none is told. */
+export function costOf(json: unknown): Cost | undefined {
+  const ticks = usageSchema.safeParse(json).data?.usage.cost_in_usd_ticks;
+  if (ticks === undefined || ticks === 0) return undefined;
+  const digits = String(ticks).padStart(tickPlaces + 1, '0');
+  const fraction = digits.slice(-tickPlaces).replace(/0+$/, '');
+  const whole = digits.slice(0, -tickPlaces);
+  return { amount: fraction === '' ? whole : `${whole}.${fraction}`, unit: 'USD' };
+}

@@ -1,0 +1,63 @@
+import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import { defined } from '../../domain/defined.ts';
+
+/** Every name in `metadata` that the gateway decides. `video_task` is ours: `edit` (unless said otherwise) or `extend`. */
+export const xaiOwnFields = [
+  'model',
+  'prompt',
+  'image',
+  'last_frame',
+  'reference_images',
+  'video',
+  'duration',
+  'aspect_ratio',
+  'resolution',
+  'generate_audio',
+  'storage_options',
+  'output',
+  'n',
+  'user',
+  'video_task',
+];
+const ownFields = new Set(xaiOwnFields);
+
+export type XaiOperation = 'generations' | 'edits' | 'extensions';
+
+export function xaiOperation({ videos, extra }: Pick<VideoRequest, 'videos' | 'extra'>): XaiOperation {
+  if (videos.length === 0) return 'generations';
+  return extra['video_task'] === 'extend' ? 'extensions' : 'edits';
+}
+
+export function buildXaiVideo(request: VideoRequest, model: string): JsonObject {
+  const operation = xaiOperation(request);
+  const { prompt, videos, duration, safetyIdentifier } = request;
+  const extra = Object.fromEntries(Object.entries(request.extra).filter(([field]) => !ownFields.has(field)));
+  const seconds = typeof duration === 'number' && operation !== 'edits' ? duration : undefined;
+  const own = defined({ prompt: prompt === '' ? undefined : prompt, duration: seconds });
+  const [url] = videos;
+  if (url !== undefined) {
+    // An extension has no field for the end user.
+    const user = operation === 'edits' ? safetyIdentifier : undefined;
+    return { ...extra, model, ...own, video: { url }, ...defined({ user }) };
+  }
+  return {
+    ...extra,
+    model,
+    ...own,
+    ...images(request),
+    ...defined({
+      aspect_ratio: request.ratio === 'adaptive' ? undefined : request.ratio,
+      resolution: request.resolution?.toLowerCase(),
+      generate_audio: request.generateAudio,
+      user: safetyIdentifier,
+    }),
+  };
+}
+
+/** One image is the first frame; several are references, unless they are asked for as frames. */
+function images({ inputType, images: addresses }: VideoRequest): JsonObject {
+  const items = addresses.map((url) => ({ url }));
+  const [image, last_frame] = items;
+  if (inputType !== 'first_last_frame' && items.length > 1) return { reference_images: items };
+  return defined({ image, last_frame });
+}

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { askXai, callXai, costOf, xaiRefusal } from './xai-call.ts';
+import { checkXaiVideo } from './xai-check.ts';
+import { xaiFailures } from './xai-failures.ts';
+import { buildXaiVideo, xaiOperation } from './xai-request.ts';
+import { defined } from '../../domain/defined.ts';
+import type { VideoRequest } from '../../domain/request.ts';
+import { jobFailure } from '../shared/failure-table.ts';
+import { isSuccess, optionalNumber, optionalText, unreadableError } from '../shared/http-outcome.ts';
+import { UpstreamError } from '../provider.ts';
+import type {
+  HttpResponse,
+  Operation,
+  OperationStatus,
+  PossibleOutput,
+  ProviderContext,
+  SubmitContext,
+  Submitted,
+  VideoProvider,
+} from '../provider.ts';
+
+/**
+ * Videos of Grok Imagine: created, edited and extended. The operation is `{id}`. The vendor knows no cancel, no list, no
+ * callback, and returns nothing of ours, so that a lost job is left to a person.
+ */
+export const xaiVideo: VideoProvider = {
+  cancelUntil: 'never',
+  check: checkXaiVideo,
+  submit,
+  status,
+  renders,
+};
+
+const editSecondsMax = 9;
+
+function renders(request: VideoRequest): PossibleOutput {
+  const { resolution, duration } = request;
+  const operation = xaiOperation(request);
+  // The result of an edit or an extension has at most 720p.
+  if (operation === 'edits')
+    return { resolutions: ['720p', '480p'], seconds: { min: 1, max: editSecondsMax } };
+  const usual = operation === 'extensions' ? 6 : 8;
+  return defined({
+    resolutions:
+      operation === 'extensions' ? ['720p', '480p'] : resolution === undefined ? ['480p'] : undefined,
+    seconds: duration === undefined ? { min: usual, max: usual } : undefined,
+  });
+}
+
+const createdSchema = z.object({ request_id: z.string().min(1).max(200) });
+
+async function submit(request: VideoRequest, context: SubmitContext): Promise<Submitted> {
+  const path = `/videos/${xaiOperation(request)}`;
+  const answer = await callXai(
+    { method: 'POST', path, json: buildXaiVideo(request, context.model) },
+    context,
+  );
+  const id = createdSchema.safeParse(answer.json).data?.request_id;
+  if (id === undefined) throw unreadableError(answer, 'it has no id');
+  return { operation: { id }, traceId: id };
+}
+
+const jobSchema = z.object({
+  status: optionalText,
+  progress: optionalNumber,
+  video: z
+    .object({
+      url: optionalText,
+      duration: optionalNumber,
+      respect_moderation: z.boolean().optional().catch(undefined),
+    })
+    .optional()
+    .catch(undefined),
+  error: z
+    .union([
+      z.object({ code: optionalText, message: optionalText }),
+      z.string().transform((message) => ({ message, code: undefined })),
+    ])
+    .optional()
+    .catch(undefined),
+});
+type Job = z.infer<typeof jobSchema>;
+
+/** 202, with a body or without, is a job that runs. */
+async function status({ id }: Operation, context: ProviderContext): Promise<OperationStatus> {
+  const answer = await askXai({ method: 'GET', path: `/videos/${encodeURIComponent(id)}` }, context);
+  if (answer.status === 404 && answer.json !== undefined) throw unknownJob(answer);
+  if (!isSuccess(answer)) throw xaiRefusal(answer);
+  const job = jobSchema.safeParse(answer.json).data;
+  if (answer.status === 202) return pending(job);
+  if (job === undefined) throw unreadableError(answer, 'it is no job');
+  const read = readJob(job, answer);
+  if (read === undefined) throw unreadableError(answer, 'the job succeeded and has no file');
+  return read;
+}
+
+function unknownJob({ status: code }: HttpResponse): UpstreamError {
+  return new UpstreamError('rejected', 'The upstream does not know the job.', {
+    code: 'unknown_job',
+    status: code,
+    gone: true,
+  });
+}
+
+function pending(job: Job | undefined): OperationStatus {
+  const progress = job?.progress === undefined ? undefined : Math.min(100, job.progress);
+  return defined({ state: 'pending' as const, phase: 'running' as const, progress });
+}
+
+/** Older answers have no status, and a link once they are done. Undefined: done, and no file. */
+function readJob(job: Job, { json }: HttpResponse): OperationStatus | undefined {
+  const { video, error } = job;
+  const cost = costOf(json);
+  const word = job.status ?? (video?.url === undefined ? '' : 'done');
+  const ended = { state: 'failed' as const, message: 'The upstream gave no reason.' };
+  switch (word) {
+    case 'done': {
+      if (video?.respect_moderation === false)
+        return defined({
+          state: 'failed' as const,
+          code: 'respect_moderation',
+          message: 'The video did not pass moderation.',
+          failure: { class: 'moderation_output' as const },
+          cost,
+        });
+      if (video?.url === undefined) return undefined;
+      const facts = defined({ durationSeconds: video.duration });
+      return defined({ state: 'succeeded' as const, items: [{ url: video.url }], facts, cost });
+    }
+    case 'failed': {
+      const said = { code: error?.code ?? 'failed', message: error?.message ?? ended.message };
+      return defined({ ...ended, ...said, failure: jobFailure(xaiFailures, said), cost });
+    }
+    case 'expired':
+      return { ...ended, code: 'upstream_expired', failure: { class: 'expired' } };
+    default:
+      return pending(job);
+  }
+}

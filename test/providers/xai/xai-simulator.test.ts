@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createUpstreamClient } from '../../../src/http-client/index.ts';
+import type { UpstreamClient } from '../../../src/http-client/index.ts';
+import { startSimulator } from '../../../src/local/simulator/simulator.ts';
+import type { Simulator } from '../../../src/local/simulator/simulator.ts';
+import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
+import { xai } from '../../../src/providers/xai/index.ts';
+import { imageRequest, submitContext, videoRequest } from '../support.ts';
+
+/** Grok Imagine's adapter against the dialect of the simulator, beyond what all adapters have in common. */
+
+let simulator: Simulator;
+let request: UpstreamClient;
+
+beforeAll(async () => {
+  simulator = await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['test-key'], renderSeconds: 8 });
+  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+});
+afterAll(async () => {
+  await request.close();
+  await simulator.close();
+});
+beforeEach(() => {
+  simulator.control.reset();
+  simulator.control.setRenderSeconds(8);
+});
+
+const { video, image } = xai;
+if (video === undefined || image === undefined) throw new Error('a capability is missing');
+const context = (model: string) => submitContext({ request, baseUrl: `${simulator.url}/xai/v1`, model });
+
+const picture = 'https://ex.com/a.png';
+const data = 'data:image/png;base64,iVBORw0KGgo=';
+const clip = 'https://ex.com/a.mp4';
+const reference = (...images: string[]): Partial<VideoRequest> => ({ inputType: 'reference', images });
+const edit: Partial<VideoRequest> = { inputType: 'reference', videos: [clip] };
+
+it.each<[string, string, Partial<VideoRequest>, object]>([
+  ['text', 'grok-imagine-video', {}, { durationSeconds: 8 }],
+  [
+    'text at 1080p',
+    'grok-imagine-video-1.5',
+    { resolution: '1080p', ratio: '9:16', duration: 15, generateAudio: false },
+    { durationSeconds: 15 },
+  ],
+  ['a frame', 'grok-imagine-video-1.5-lite', { ...reference(data), duration: 5 }, { durationSeconds: 5 }],
+  [
+    'two frames',
+    'grok-imagine-video-1.5',
+    { inputType: 'first_last_frame', images: [picture, data], duration: 5 },
+    { durationSeconds: 5 },
+  ],
+  [
+    'references and a voice',
+    'grok-imagine-video-1.5',
+    { ...reference(picture, picture), extra: { reference_audios: [{ voice_id: 'ara' }] }, duration: 5 },
+    { durationSeconds: 5 },
+  ],
+  ['an edit', 'grok-imagine-video', { ...edit, duration: 8, resolution: '480p' }, {}],
+  ['an extension', 'grok-imagine-video', { ...edit, duration: 6, extra: { video_task: 'extend' } }, {}],
+])('%s is accepted, rendered and charged for', async (_, model, asked, facts) => {
+  const full = videoRequest(asked);
+  expect(video.check?.(full, model)).toBeUndefined();
+  const { operation } = await video.submit(full, context(model));
+  simulator.control.advance(9);
+  const status = await video.status(operation, context(model));
+  expect(status).toMatchObject({
+    state: 'succeeded',
+    facts,
+    cost: { amount: expect.stringMatching(/^\d+(\.\d+)?$/), unit: 'USD' },
+  });
+});
+
+it.each<[string, Partial<ImageRequest>, number]>([
+  ['text', { size: '1280x720', quality: 'low' }, 1],
+  ['several as base64', { n: 2, responseFormat: 'b64_json' }, 2],
+  [
+    'two images',
+    {
+      images: [
+        { form: 'data', mediaType: 'image/png', base64: 'iVBORw0KGgo=' } satisfies ImageInput,
+        { form: 'url', url: picture } satisfies ImageInput,
+      ],
+    },
+    1,
+  ],
+])('images of %s', async (_, asked, count) => {
+  simulator.control.setRenderSeconds(0);
+  const full = imageRequest(asked);
+  expect(image.check?.(full, 'grok-imagine-image-2.0')).toBeUndefined();
+  const { images, cost } = await image.generate(full, context('grok-imagine-image-2.0'));
+  expect([images.length, cost?.unit]).toEqual([count, 'USD']);
+});
