@@ -50,6 +50,7 @@ export function createKeyStore(db: Db, now: () => number) {
       await ensureIndexes(keys, [
         { key: { id: 1 }, name: 'id', unique: true },
         { key: { account: 1, created_at: -1 }, name: 'account_created' },
+        { key: { created_at: -1 }, name: 'created' },
       ]);
     },
 
