@@ -20,7 +20,9 @@ export function estimateVideo(deps: Deps): Route {
     paths: ['/v1/videos/generations/estimate', '/v1/video/generations/estimate'],
     input: z.object({ body: videoBodySchema }),
     readBody: jsonBody(videoBodyBytesMax),
-    headers: z.object({ 'x-explain-route': z.literal('1').optional() }),
+    headers: z.object({
+      'x-explain-route': z.string().optional().meta({ description: 'Any value but `1` counts as absent.' }),
+    }),
     success: { description: 'The hold, the expected charge, and the price rule.', schema: estimateSchema },
     errors: [
       'unsupported_parameter',

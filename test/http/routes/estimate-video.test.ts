@@ -29,6 +29,13 @@ it('creates nothing and needs no balance', async () => {
   expect((await account.call('GET', '/v1/videos/generations')).body.data).toEqual([]);
 });
 
+it('any other value of x-explain-route counts as absent', async () => {
+  for (const value of ['', '0', 'true']) {
+    const { status, body } = await estimate({}, { 'x-explain-route': value });
+    expect([status, body.route]).toEqual([200, undefined]);
+  }
+});
+
 it('with x-explain-route it says which channels would be tried and why others would not', async () => {
   const { body } = await estimate({}, { 'x-explain-route': '1' });
   expect(body.route.candidates).toEqual([
