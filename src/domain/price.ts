@@ -170,7 +170,8 @@ const units: Readonly<Record<PriceUnit, Unit>> = {
   second: {
     kinds: ['video'],
     expected: ({ seconds }) => optionally(seconds, secondQuantity),
-    reported: ({ durationSeconds }) => optionally(credible(durationSeconds), secondQuantity),
+    reported: ({ billedSeconds, durationSeconds }) =>
+      optionally(credible(billedSeconds) ?? credible(durationSeconds), secondQuantity),
   },
   image: {
     kinds: ['image'],

@@ -71,6 +71,8 @@ export interface Usage {
 export interface SettleFacts {
   readonly usage?: Usage;
   readonly durationSeconds?: number;
+  /** Where the upstream bills other seconds than it rendered: those of its inputs, too. */
+  readonly billedSeconds?: number;
   readonly resolution?: string;
   readonly ratio?: string;
   readonly size?: string;

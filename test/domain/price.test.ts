@@ -229,6 +229,8 @@ describe('settle', () => {
     expect(needsFormula('million_tokens', { usage: { completionTokens: 0, totalTokens: 1 } })).toBe(false);
     expect(needsFormula('second', {})).toBe(false);
     expect(settled(flat('image', '1'), { images: 0 })).toEqual({ amount: 999n, estimated: true });
+    const billed = { durationSeconds: 5, billedSeconds: 10 };
+    expect(settled(flat('second', '1'), billed)).toMatchObject({ amount: 10_000_000n, estimated: false });
     expect(settled(flat('second', '1'), { durationSeconds: 0 })).toEqual({ amount: 999n, estimated: true });
   });
 

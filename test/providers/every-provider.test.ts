@@ -6,6 +6,7 @@ import { startSimulator } from '../../src/local/simulator/simulator.ts';
 import type { Simulator } from '../../src/local/simulator/simulator.ts';
 import { providers } from '../../src/providers/index.ts';
 import type { ResultItem } from '../../src/domain/task.ts';
+import { UpstreamError } from '../../src/providers/provider.ts';
 import type { ProviderContext } from '../../src/providers/provider.ts';
 import { describeProviders } from './describe-providers.ts';
 import { providerContext, submitContext, upstreamError } from './support.ts';
@@ -160,6 +161,64 @@ describe.each(jobVendors)('$name', (vendor) => {
     simulator.control.advance(100);
     expect(await vendor.cancel(ended.operation, context())).toBe(expected(false));
     expect(await vendor.status(ended.operation, context())).toMatchObject({ state: 'succeeded' });
+  });
+
+  it('charges by what the answer says, and not by what was asked for', async () => {
+    const measured = async (fault: string) => {
+      const status = await end(fault);
+      if (status.state !== 'succeeded') throw new Error(`it is ${status.state}`);
+      const { usage, billedSeconds, durationSeconds, images } = status.facts;
+      const seconds = billedSeconds ?? durationSeconds ?? images ?? 0;
+      return [usage?.completionTokens ?? usage?.totalTokens ?? seconds, Number(status.cost?.amount ?? 0)];
+    };
+    const [usual = 0, paid = 0] = await measured('');
+    const [more = 0, dearer = 0] = await measured('[sim:usage-above=2]');
+    expect([more > usual, dearer > paid]).toContain(vendor.billsUntold !== true);
+    expect([more < usual, dearer < paid]).not.toContain(true);
+  });
+
+  it('tells many jobs in one answer as it tells each of them', async () => {
+    const jobs = [await submit('a boat'), await submit('a boat')];
+    const operations = jobs.map(({ operation }) => operation);
+    const ask = () => vendor.list([...operations, { id: 'unknown' }], context());
+    for (const seconds of [0, 20, 80]) {
+      simulator.control.advance(seconds);
+      const found = await ask();
+      expect(found === undefined).toBe(!part.lists);
+      expect(found?.has('unknown') ?? false).toBe(false);
+      // One whose end the list does not tell is missing.
+      for (const [index, operation] of operations.entries()) {
+        const told = found?.get(operation.id);
+        const alone = await vendor.status(operation, context());
+        expect([index, told?.state ?? alone.state]).toEqual([index, alone.state]);
+      }
+    }
+  });
+
+  it('knows when a link dies: it works until then', async () => {
+    const status = await end('');
+    const [item] = status.state === 'succeeded' ? status.items : [];
+    const [job] = simulator.control.tasks('a boat');
+    const now = (job?.created_at ?? 0) + 100;
+    if (item?.expiresAt === undefined) {
+      expect(item?.url).toMatch(/^http/);
+      return;
+    }
+    expect(item.expiresAt).toBeGreaterThan(now);
+    // Dates of links are whole seconds.
+    simulator.control.advance(item.expiresAt - now - 30);
+    expect(await readAll([item])).toBeGreaterThan(100);
+  });
+
+  it('a job that never ends is pending, expired or unknown after three days, and nothing else', async () => {
+    const { operation } = await submit('a boat [sim:never-finishes]');
+    simulator.control.advance(73 * 3600);
+    const status = await vendor.status(operation, context()).catch((error: unknown) => {
+      if (error instanceof UpstreamError && error.gone) return undefined;
+      throw error;
+    });
+    const ending = status?.state === 'failed' ? status.failure.class : (status?.state ?? 'gone');
+    expect(['gone', 'pending', 'expired', 'internal']).toContain(ending);
   });
 
   it('delivers a link that is dead as it is: the copy says so', async () => {

@@ -32,6 +32,8 @@ interface Row {
   readonly inspectsInJob?: true;
   /** What the dialect's moderation of the input stands for, where the vendor does not say which it was. */
   readonly moderatedBefore?: FailureClass;
+  /** No answer says what is billed: what was asked for counts, or the files that came. */
+  readonly billsUntold?: true;
   /** A cancelled job cannot be asked for any more. */
   readonly forgetsCancelled?: true;
   /** Of a provider that knows its models by their mappings. */
@@ -42,10 +44,17 @@ interface Row {
 
 /** A row with its request filled in. */
 export interface JobVendor extends Row {
-  readonly part: Pick<TaskProvider<never>, 'cancelUntil' | 'findBy'>;
+  readonly part: Pick<TaskProvider<never>, 'cancelUntil' | 'findBy'> & {
+    readonly lists: boolean;
+  };
   submit(prompt: string, context: SubmitContext): Promise<Submitted>;
   status(operation: Operation, context: ProviderContext): Promise<OperationStatus>;
   cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused' | undefined>;
+  /** Undefined: it cannot ask for many at once. */
+  list(
+    operations: readonly Operation[],
+    context: ProviderContext,
+  ): Promise<ReadonlyMap<string, OperationStatus> | undefined>;
   /** Undefined: it cannot look. */
   find(prompt: string, marker: string, context: ProviderContext): Promise<readonly Submitted[] | undefined>;
 }
@@ -71,11 +80,16 @@ function jobs<Request>(
   });
   return {
     ...row,
-    part: { cancelUntil: part.cancelUntil, ...(part.findBy === undefined ? {} : { findBy: part.findBy }) },
+    part: defined({
+      cancelUntil: part.cancelUntil,
+      findBy: part.findBy,
+      lists: part.list !== undefined,
+    }),
     submit: (prompt, context) =>
       part.submit(request(prompt), { ...mapped(context), ...defined({ callbackUrl }) }),
     status: (operation, context) => part.status(operation, mapped(context)),
     cancel: async (operation, context) => part.cancel?.(operation, mapped(context)),
+    list: async (operations, context) => part.list?.(operations, mapped(context)),
     find: async (prompt, marker, context) => {
       // The simulator's clock is put forward by the tests.
       const window = { sentAfter: Date.now() - 60_000, sentBefore: Date.now() + 86_400_000 };
@@ -140,6 +154,7 @@ export const jobVendors: readonly JobVendor[] = [
   }),
   jobs(find('dashscope').imageTask, picture, {
     name: 'dashscope image',
+    billsUntold: true,
     path: '/dashscope/api/v1',
     model: 'wan2.5-t2i-preview',
     moderatedLater: 'moderation_output',
@@ -176,6 +191,7 @@ export const jobVendors: readonly JobVendor[] = [
   }),
   jobs(find('minimax').video, (prompt) => ({ ...video768(prompt), duration: 6 }), {
     name: 'minimax v1',
+    billsUntold: true,
     path: '/minimax',
     model: 'MiniMax-Hailuo-2.3',
     moderatedLater: 'moderation_output',
@@ -253,6 +269,7 @@ export const jobVendors: readonly JobVendor[] = [
   }),
   jobs(find('gateway').video, video, {
     name: 'gateway, videos dialect',
+    billsUntold: true,
     path: '/new-api/v1/videos',
     model: 'doubao-seedance-2-0-260128',
     moderatedLater: 'moderation_output',

@@ -4,7 +4,9 @@ import type { DashscopeJob } from './dashscope-answer.ts';
 import {
   cancelDashscopeTask,
   dashscopeFailed,
+  dashscopeListMax,
   dashscopeStatus,
+  listDashscopeTasks,
   submitDashscopeTask,
 } from './dashscope-task.ts';
 import { defined } from '../../domain/defined.ts';
@@ -43,6 +45,8 @@ export const dashscopeImageTask: TaskProvider<ImageRequest> = {
   },
   status: (operation, context) => dashscopeStatus(operation, context, readTask),
   cancel: cancelDashscopeTask,
+  list: listDashscopeTasks,
+  listMax: dashscopeListMax,
 };
 
 const wrongWay: RequestIssue = { param: 'model', message: 'The model is served in another way.' };

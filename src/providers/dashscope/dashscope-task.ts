@@ -1,9 +1,10 @@
+import { z } from 'zod';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { dashscopeRefusal, readDashscopeJob, readDashscopeRefusal } from './dashscope-answer.ts';
 import type { DashscopeJob } from './dashscope-answer.ts';
 import { dashscopeFailures } from './dashscope-failures.ts';
 import { jobFailure } from '../shared/failure-table.ts';
-import { bearer, isSuccess, unreadableError } from '../shared/http-outcome.ts';
+import { bearer, isSuccess, optionalText, unreadableError } from '../shared/http-outcome.ts';
 import { UpstreamError } from '../provider.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
 
@@ -100,4 +101,39 @@ export async function cancelDashscopeTask(
   const refusal = dashscopeRefusal(answer);
   if (refusal.outcome === 'rejected' && readDashscopeRefusal(answer.json) !== undefined) return 'refused';
   throw refusal;
+}
+
+/** A page of the list: the newest tasks of the account, so that the operations asked for may be further back. */
+const listPageSize = 100;
+export const dashscopeListMax = 50;
+
+const listSchema = z.object({
+  data: z.array(z.object({ task_id: optionalText, status: optionalText }).catch({})),
+});
+const ended = new Set(['SUCCEEDED', 'FAILED', 'CANCELED', 'UNKNOWN']);
+
+/**
+ * The list says what a task does, not what became of it: one that ended, or that is not among the newest, is missing in
+ * the map and asked for alone.
+ */
+export async function listDashscopeTasks(
+  operations: readonly Operation[],
+  context: ProviderContext,
+): Promise<ReadonlyMap<string, OperationStatus>> {
+  const answer = await context.request({
+    method: 'GET',
+    url: `${context.baseUrl}/tasks/?page_no=1&page_size=${listPageSize}`,
+    headers: bearer(context),
+    signal: context.signal,
+  });
+  if (!isSuccess(answer)) throw dashscopeRefusal(answer);
+  const page = listSchema.safeParse(answer.json).data;
+  if (page === undefined) throw unreadableError(answer, 'it is no list');
+  const asked = new Set(operations.map(({ id }) => id));
+  const found = new Map<string, OperationStatus>();
+  for (const { task_id: id, status: word } of page.data) {
+    if (id === undefined || word === undefined || !asked.has(id) || ended.has(word)) continue;
+    found.set(id, { state: 'pending', phase: word === 'PENDING' ? 'submitted' : 'running' });
+  }
+  return found;
 }

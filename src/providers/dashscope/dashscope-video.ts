@@ -1,7 +1,13 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import type { DashscopeJob } from './dashscope-answer.ts';
 import { linkExpiry } from './dashscope-answer.ts';
-import { cancelDashscopeTask, dashscopeStatus, submitDashscopeTask } from './dashscope-task.ts';
+import {
+  cancelDashscopeTask,
+  dashscopeListMax,
+  dashscopeStatus,
+  listDashscopeTasks,
+  submitDashscopeTask,
+} from './dashscope-task.ts';
 import { wanModel } from './dashscope-models.ts';
 import type { WanModel } from './dashscope-models.ts';
 import { defined } from '../../domain/defined.ts';
@@ -23,15 +29,24 @@ export const dashscopeVideo: VideoProvider = {
   },
   status: (operation, context) => dashscopeStatus(operation, context, readVideo),
   cancel: cancelDashscopeTask,
+  list: listDashscopeTasks,
+  listMax: dashscopeListMax,
   renders,
 };
 
 /** Source: the vendor's parameter tables; the older models render 720p by default, the newer ones 1080p. */
-function renders({ resolution, duration }: VideoRequest): PossibleOutput {
+function renders({ resolution, duration, videos }: VideoRequest): PossibleOutput {
+  const seconds = duration === 'auto' ? chosenSeconds : duration === undefined ? defaultSeconds : undefined;
   return defined({
     resolutions: resolution === undefined ? ['720p', '1080p'] : undefined,
-    seconds: duration === 'auto' ? chosenSeconds : duration === undefined ? defaultSeconds : undefined,
+    seconds:
+      videos.length === 0 ? seconds : withInputs(seconds ?? { min: Number(duration), max: Number(duration) }),
   });
+}
+
+/** The seconds of videos that are given are billed as those that are rendered; both together have a limit. */
+function withInputs({ min, max }: { readonly min: number; readonly max: number }) {
+  return { min, max: Math.max(max, Math.min(chosenSeconds.max, max + inputSecondsMax)) };
 }
 
 function check(request: VideoRequest, name: string): RequestIssue | undefined {
@@ -152,6 +167,8 @@ const unspecifiedRatio = '16:9';
 const defaultSeconds = { min: 5, max: 5 };
 /** Where the model chooses. */
 const chosenSeconds = { min: 2, max: 30 };
+/** Of all videos that a request gives. */
+const inputSecondsMax = 15;
 
 /** What of `metadata` belongs beside the prompt; the rest goes to the parameters. */
 const inputFields = ['negative_prompt'];
@@ -262,11 +279,14 @@ function readVideo(job: DashscopeJob): OperationStatus | undefined {
   const { video_url: url, end_time: endTime } = job.output;
   if (url === undefined) return undefined;
   const { usage } = job;
+  const rendered = usage?.output_video_duration ?? usage?.video_duration ?? usage?.duration;
+  const billed = usage?.duration === rendered ? undefined : usage?.duration;
   return {
     state: 'succeeded',
     items: [defined({ url, expiresAt: signedUrlExpiry(url) ?? linkExpiry(endTime) })],
     facts: defined({
-      durationSeconds: usage?.output_video_duration ?? usage?.video_duration ?? usage?.duration,
+      durationSeconds: rendered,
+      billedSeconds: billed,
       resolution: usage?.SR === undefined ? undefined : `${usage.SR}p`,
       ratio: usage?.video_ratio,
       size: usage?.size?.replace('*', 'x'),

@@ -313,6 +313,78 @@ describe('a video', () => {
     expect(await statusOf({ json: { output: { task_id: 't', task_status } } })).toMatchObject(expected);
   });
 
+  it.each<[string, object, object]>([
+    ['text', { duration: 5, video_count: 1 }, { durationSeconds: 5 }],
+    [
+      'the newer models',
+      { duration: 5, input_video_duration: 0, output_video_duration: 5 },
+      { durationSeconds: 5 },
+    ],
+    [
+      'a reference video, whose seconds are billed too',
+      { duration: 10, input_video_duration: 5, output_video_duration: 5 },
+      { durationSeconds: 5, billedSeconds: 10 },
+    ],
+    ['the legacy models', { video_duration: 5 }, { durationSeconds: 5 }],
+    [
+      'quoted numbers',
+      { duration: '7.5', output_video_duration: '5' },
+      { durationSeconds: 5, billedSeconds: 7.5 },
+    ],
+    ['nothing that is known', { seconds: 5 }, {}],
+  ])('bills by what the vendor bills: %s', async (_, usage, facts) => {
+    const output = { task_id: 't', task_status: 'SUCCEEDED', video_url: 'https://files.example.com/a.mp4' };
+    expect(await statusOf({ json: { output, usage } })).toMatchObject({ state: 'succeeded' });
+    const told = await statusOf({ json: { output, usage } });
+    expect(told).toHaveProperty('facts', facts);
+  });
+
+  it('may bill the seconds of videos that are given', () => {
+    const renders = (request: Partial<VideoRequest>) =>
+      video.renders?.(videoRequest(request), 'wan3.0-video')?.seconds;
+    const videos = [clip];
+    expect(renders({ duration: 5, videos })).toEqual({ min: 5, max: 20 });
+    expect(renders({ duration: 20, videos })).toEqual({ min: 20, max: 30 });
+    expect(renders({ duration: 'auto', videos })).toEqual({ min: 2, max: 30 });
+    expect(renders({ videos })).toEqual({ min: 5, max: 20 });
+    expect(renders({ duration: 5 })).toBeUndefined();
+  });
+
+  it('of a list: those that have not ended; the others are asked for alone', async () => {
+    const row = (task_id: string, status: unknown) => ({ task_id, status });
+    const data = [
+      row('a', 'PENDING'),
+      row('b', 'RUNNING'),
+      row('c', 'SUSPENDED'),
+      row('d', 'SOMETHING'),
+      row('e', 'SUCCEEDED'),
+      row('f', 'FAILED'),
+      row('g', 'CANCELED'),
+      row('h', 'UNKNOWN'),
+      row('i', 7),
+      'no row',
+      row('other', 'RUNNING'),
+    ];
+    const upstream = canned({ json: { data } });
+    const asked = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'missing'].map((id) => ({ id }));
+    const found = await video.list?.(asked, providerContext({ request: upstream.request }));
+    expect(upstream.sent[0]?.url).toBe('https://upstream.example/api/v3/tasks/?page_no=1&page_size=100');
+    expect(Object.fromEntries(found ?? [])).toEqual({
+      a: { state: 'pending', phase: 'submitted' },
+      b: { state: 'pending', phase: 'running' },
+      c: { state: 'pending', phase: 'running' },
+      d: { state: 'pending', phase: 'running' },
+    });
+  });
+
+  it.each<[CannedAnswer, string]>([
+    [{ json: {} }, 'unreadable_answer'],
+    [{ status: 429, json: { code: 'Throttling', message: 'm' } }, 'Throttling'],
+  ])('a list that is none: %j', async (answer, code) => {
+    const listed = video.list?.([operation], providerContext({ request: canned(answer).request }));
+    expect((await upstreamError(listed ?? Promise.resolve())).code).toBe(code);
+  });
+
   it('failed has the code that is only told here', async () => {
     const failed = { state: 'failed', code: 'InvalidParameter', message: 'The size is not match' } as const;
     expect(await statusOf({ json: fixture('dashscope/failed') })).toEqual({

@@ -14,6 +14,8 @@ export const dashScopeDetail = z.object({
   width: z.number(),
   height: z.number(),
   seconds: z.number(),
+  /** Of the videos that were given. */
+  inputSeconds: z.number().optional(),
   images: z.number(),
   ratio: z.string(),
   watermark: z.boolean(),
@@ -105,11 +107,12 @@ function isSize(size: unknown, { sizes, side }: DashScopeModel): boolean {
 
 /** Settles what is rendered. A mistake in the parameters does not refuse the submit: it fails the task. */
 export function settleDashScope(
-  { parameters }: DashScopeBody,
+  body: DashScopeBody,
   model: DashScopeModel,
   service: string,
   faults: FaultSet,
 ): DashScopeDetail {
+  const { parameters } = body;
   const refusal = findMistake(parameters, model);
   const { size, resolution, ratio, duration, n } = refusal === undefined ? parameters : {};
   const shape = typeof ratio === 'string' && ratio !== 'adaptive' ? ratio : (faults.text('ratio') ?? '16:9');
@@ -124,6 +127,7 @@ export function settleDashScope(
     width,
     height,
     seconds: typeof duration === 'number' && duration > 0 ? duration : secondsDefault,
+    inputSeconds: hasVideo(body) ? (faults.number('input-seconds') ?? secondsDefault) : 0,
     images: typeof n === 'number' ? n : 1,
     ratio: shape,
     watermark: parameters['watermark'] === true,
@@ -131,4 +135,12 @@ export function settleDashScope(
     fullUsage: model.fullUsage,
     refusal,
   };
+}
+
+const mediaSchema = z.array(z.object({ type: z.string() }));
+const videoTypes = ['reference_video', 'first_clip', 'video'];
+
+function hasVideo({ input }: DashScopeBody): boolean {
+  const media = mediaSchema.safeParse(input['media']).data ?? [];
+  return media.some(({ type }) => videoTypes.includes(type));
 }

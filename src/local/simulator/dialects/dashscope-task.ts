@@ -134,15 +134,21 @@ export function chatChoices(task: DashScopeTask, world: World, since: number): r
 }
 
 export function usageOf(task: DashScopeTask, faults: FaultSet): Record<string, unknown> {
-  const { kind, chat, width, height, seconds, images, ratio, fullUsage } = task.detail;
+  const { kind, chat, width, height, seconds, images, ratio, fullUsage, inputSeconds = 0 } = task.detail;
   const factor = faults.usageFactor();
   if (kind === 'image') {
     const image_count = Math.ceil((images - failures(faults).size) * factor);
     return { image_count, ...(chat ? { width, height } : {}) };
   }
-  const duration = Math.ceil(seconds * factor);
+  const rendered = Math.ceil(seconds * factor);
+  const duration = rendered + inputSeconds;
   const size = `${width}*${height}`;
-  const more = { output_video_duration: duration, input_video_duration: 0, size, video_ratio: ratio };
+  const more = {
+    output_video_duration: rendered,
+    input_video_duration: inputSeconds,
+    size,
+    video_ratio: ratio,
+  };
   return { duration, video_count: 1, SR: resolutionOf(size), ...(fullUsage ? more : {}) };
 }
 
