@@ -92,7 +92,7 @@ function jobs<Request>(
     list: async (operations, context) => part.list?.(operations, mapped(context)),
     find: async (prompt, marker, context) => {
       // The simulator's clock is put forward by the tests.
-      const window = { sentAfter: Date.now() - 60_000, sentBefore: Date.now() + 86_400_000 };
+      const window = { sentAfter: Date.now() - 60_000, sentBefore: Date.now() + 3650 * 86_400_000 };
       return part.find?.({ request: request(prompt), marker, ...window }, mapped(context));
     },
   };
@@ -199,6 +199,7 @@ export const jobVendors: readonly JobVendor[] = [
   }),
   jobs(find('replicate').video, video, {
     name: 'replicate',
+    billsUntold: true,
     path: '/replicate/v1',
     model: 'bytedance/seedance-2.0',
     mapping: videoMapping,
@@ -209,6 +210,7 @@ export const jobVendors: readonly JobVendor[] = [
   }),
   jobs(find('replicate').imageTask, picture, {
     name: 'replicate image',
+    billsUntold: true,
     path: '/replicate/v1',
     model: 'black-forest-labs/flux-2-pro',
     mapping: pictureMapping,
