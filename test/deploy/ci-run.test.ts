@@ -75,6 +75,14 @@ describe('.ci/run', () => {
     });
   });
 
+  it('names each failed test with its reason', () => {
+    const failed = { status: 'failed', fullName: 'a promise holds', failureMessages: ['it did not'] };
+    const path = join(directory, 'named.json');
+    writeFileSync(path, report({ name: 'a.test.ts', status: 'failed', assertionResults: [failed] }));
+    const { stdout } = spawnSync(process.execPath, ['-', '0', path], { input: counting, encoding: 'utf8' });
+    expect(stdout).toBe('failed: a.test.ts > a promise holds\nit did not\n0 passed, 1 failed\n');
+  });
+
   it('counts a file that cannot be loaded, or whose hook failed, as a failure', () => {
     expect(count(report(file('passed'), { status: 'failed', assertionResults: [] }))).toEqual({
       line: '1 passed, 1 failed',
@@ -162,14 +170,19 @@ done
   });
 
   it.each([
-    ['the check', `^${process.version} run check`, '6 passed, 1 failed'],
+    ['the check', `^${process.version} run check$`, '6 passed, 1 failed'],
+    ['one seed of the soak', 'run soak .*--seed 2', '6 passed, 1 failed'],
+    ['schemathesis', 'run schemathesis', '6 passed, 1 failed'],
+    ['the check of the document', 'run check:document', '6 passed, 1 failed'],
     ['the demo on one version', '^v24 run demo', '6 passed, 1 failed'],
     ['the check on one version', '^v22 run check', '6 passed, 1 failed'],
     ['the installation of one version', 'node@22', '4 passed, 1 failed'],
   ])('%s fails the run, and the rest is still run', (_name, failing, line) => {
     const { commands, ...result } = run(failing);
     expect(result).toEqual({ line, status: 1 });
-    expect(commands.at(-1)).toBe('v24 run demo');
+    expect(commands.at(-1)).toBe(`${process.version} run check:document`);
+    expect(commands).toContain('v24 run demo');
+    expect(commands.filter((command) => command.includes('run soak'))).toHaveLength(3);
     expect(readdirSync(temporary)).toEqual([]);
   });
 
