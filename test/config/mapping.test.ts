@@ -35,7 +35,7 @@ describe('the mapping of a channel’s model', () => {
     [
       'own',
       ', mapping: { fields: {}, result: url }',
-      'channels[0].models.m.mapping: "own" knows its models\' fields and takes no mapping',
+      'channels[0].models.m.mapping: "own" knows its models\' fields and does not accept a mapping',
     ],
     [
       'any',
