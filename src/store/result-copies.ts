@@ -38,14 +38,13 @@ export function createResultCopyStore(db: Db) {
       return found === null ? undefined : toCopy(found);
     },
 
-    /** The whole document: the error of an earlier try does not stay with a copy that succeeded. */
     async write({ task: _id, dueAt: due_at, ...facts }: ResultCopy): Promise<void> {
       const fields = { ...facts, due_at };
       try {
-        await copies.replaceOne({ _id }, fields, { upsert: true });
+        await copies.updateOne({ _id }, { $set: fields }, { upsert: true });
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
-        await copies.replaceOne({ _id }, fields);
+        await copies.updateOne({ _id }, { $set: fields });
       }
     },
 

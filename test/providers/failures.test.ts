@@ -4,6 +4,7 @@ import { arkFailures } from '../../src/providers/ark/ark-failures.ts';
 import { bflFailures } from '../../src/providers/bfl/bfl-failures.ts';
 import { dashscopeFailures } from '../../src/providers/dashscope/dashscope-failures.ts';
 import { gatewayFailures } from '../../src/providers/gateway/gateway-failures.ts';
+import { googleFailures } from '../../src/providers/google/google-failures.ts';
 import { klingFailures } from '../../src/providers/kling/kling-failures.ts';
 import { minimaxFailures } from '../../src/providers/minimax/minimax-failures.ts';
 import { openaiFailures } from '../../src/providers/openai/openai-failures.ts';
@@ -21,6 +22,7 @@ const tables: Readonly<Record<string, FailureTable>> = {
   bfl: bflFailures,
   dashscope: dashscopeFailures,
   gateway: gatewayFailures,
+  google: googleFailures,
   kling: klingFailures,
   minimax: minimaxFailures,
   openai: openaiFailures,
@@ -138,6 +140,27 @@ const refusals: readonly Row[] = [
   ['bfl', 500, '', 'Internal Server Error', 'ambiguous', 'internal'],
   ['bfl', 502, '', 'm', 'ambiguous', 'internal'],
   ['bfl', 503, '', 'The service is under maintenance.', 'throttled', 'capacity'],
+  ['google', 400, 'INVALID_ARGUMENT', 'm', 'rejected', 'invalid_input'],
+  ['google', 400, 'invalid_request', 'm', 'rejected', 'invalid_input'],
+  ['google', 400, '400', 'duration must be a string', 'rejected', 'invalid_input'],
+  ['google', 400, 'INVALID_ARGUMENT', 'API key not valid. Please pass one.', 'unavailable', 'quota'],
+  [
+    'google',
+    400,
+    'INVALID_ARGUMENT',
+    'The input was blocked by our safety policy.',
+    'rejected',
+    'moderation_input',
+  ],
+  ['google', 400, 'FAILED_PRECONDITION', 'User location is not supported.', 'unavailable', 'quota'],
+  ['google', 401, 'UNAUTHENTICATED', 'm', 'unavailable', 'quota'],
+  ['google', 403, 'PERMISSION_DENIED', 'm', 'unavailable', 'quota'],
+  ['google', 404, 'NOT_FOUND', 'm', 'unavailable', 'quota'],
+  ['google', 429, 'RESOURCE_EXHAUSTED', 'm', 'throttled', 'capacity'],
+  ['google', 429, 'RESOURCE_EXHAUSTED.PerDay', 'm', 'unavailable', 'quota'],
+  ['google', 500, 'INTERNAL', 'm', 'ambiguous', 'internal'],
+  ['google', 503, 'UNAVAILABLE', 'm', 'throttled', 'capacity'],
+  ['google', 504, 'DEADLINE_EXCEEDED', 'm', 'ambiguous', 'internal'],
   ['kling', 401, '1000', 'm', 'unavailable', 'quota'],
   ['kling', 401, '1001', 'm', 'unavailable', 'quota'],
   ['kling', 401, '1002', 'm', 'unavailable', 'quota'],

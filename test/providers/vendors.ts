@@ -26,6 +26,8 @@ interface Row {
   readonly model: string;
   /** What the dialect's moderation after the submit stands for. */
   readonly moderatedLater: FailureClass;
+  /** Its answers say nothing of what was rendered. */
+  readonly tellsNothing?: true;
   /** Where the dialect lets less be cancelled than the adapter can. */
   readonly cancelUntil?: TaskProvider<never>['cancelUntil'];
   /** No submit is refused for its content: the job says so. */
@@ -49,6 +51,7 @@ export interface JobVendor extends Row {
   };
   submit(prompt: string, context: SubmitContext): Promise<Submitted>;
   status(operation: Operation, context: ProviderContext): Promise<OperationStatus>;
+  linkHeaders(url: string, context: ProviderContext): Readonly<Record<string, string>>;
   cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused' | undefined>;
   /** Undefined: it cannot ask for many at once. */
   list(
@@ -90,6 +93,7 @@ function jobs<Request>(
     status: (operation, context) => part.status(operation, mapped(context)),
     cancel: async (operation, context) => part.cancel?.(operation, mapped(context)),
     list: async (operations, context) => part.list?.(operations, mapped(context)),
+    linkHeaders: (url, context) => part.linkHeaders?.(url, context) ?? {},
     find: async (prompt, marker, context) => {
       // The simulator's clock is put forward by the tests.
       const window = { sentAfter: Date.now() - 60_000, sentBefore: Date.now() + 3650 * 86_400_000 };
@@ -262,6 +266,21 @@ export const jobVendors: readonly JobVendor[] = [
     model: 'grok-imagine-video',
     moderatedLater: 'moderation_output',
   }),
+  jobs(find('google').video, video, {
+    name: 'google Omni',
+    path: '/google/v1beta',
+    model: 'gemini-omni-1.1-flash',
+    moderatedLater: 'moderation_output',
+  }),
+  jobs(find('google').video, (prompt) => ({ ...video(prompt), duration: 8 }), {
+    name: 'google Veo',
+    path: '/google/v1beta',
+    model: 'veo-3.1-generate-preview',
+    moderatedLater: 'moderation_output',
+    tellsNothing: true,
+    billsUntold: true,
+    cancelUntil: 'never',
+  }),
   jobs(find('gateway').video, video, {
     name: 'gateway, task dialect',
     path: '/new-api/v1',
@@ -284,6 +303,7 @@ export const imageVendors: readonly ImageVendor[] = [
   image('ark', { path: '/ark/api/v3', model: 'dola-seedream-5-0-pro-260628' }),
   image('ark', { path: '/ark/api/v3', model: 'dola-seedream-5-5-261028' }),
   image('ark', { path: '/ark/api/v3', model: 'seedream-5-0-260128' }),
+  image('google', { path: '/google/v1beta', model: 'gemini-nano-banana-2.1' }),
   image('openai', { path: '/openai/v1', model: 'gpt-image-2' }),
   { ...image('dashscope', { path: '/dashscope/api/v1', model: 'wan2.7-image' }), request: picture },
   { ...image('dashscope', { path: '/dashscope/api/v1', model: 'qwen-image-2.0' }), request: picture },

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { defined } from '../../domain/defined.ts';
+import { optionalText, refusalError } from '../shared/http-outcome.ts';
+import type { FailureTable, Refusal } from '../shared/failure-table.ts';
+import type { HttpResponse, UpstreamError } from '../provider.ts';
+
+/**
+ * Statuses of refusals, gRPC numbers of failed operations, and reasons why content was refused. Source: the vendor's
+ * pages on errors, 2026-09.
+ */
+export const googleFailures: FailureTable = [
+  // A key that is wrong is told with 400, too.
+  {
+    words: /\bapi[ _]key\b.*(?:invalid|not valid|expired|not found)/i,
+    outcome: 'unavailable',
+    class: 'quota',
+  },
+  {
+    code: /^(?:FAILED_PRECONDITION|UNAUTHENTICATED|PERMISSION_DENIED|NOT_FOUND|[579]|16)$/i,
+    outcome: 'unavailable',
+    class: 'quota',
+  },
+  { code: /\.PerDay$/, outcome: 'unavailable', class: 'quota' },
+  { code: /^(?:RESOURCE_EXHAUSTED|UNAVAILABLE|8|14)$/i, outcome: 'throttled', class: 'capacity' },
+  { code: /^budget_exceeded$/, class: 'quota' },
+  {
+    code: /^(?:IMAGE_)?(?:SAFETY|PROHIBITED_CONTENT|RECITATION)$|^(?:BLOCKLIST|SPII|rai_filtered|no_video)$/,
+    outcome: 'rejected',
+    class: 'moderation_output',
+  },
+  {
+    code: /^(?:INVALID_ARGUMENT|invalid_request|3|400)$/,
+    words: /safety|blocked|policy|usage guidelines|sensitive|responsible ai/i,
+    outcome: 'rejected',
+    class: 'moderation_input',
+  },
+  {
+    code: /^(?:INVALID_ARGUMENT|OUT_OF_RANGE|invalid_request|3|11|400)$/,
+    outcome: 'rejected',
+    class: 'invalid_input',
+  },
+];
+
+const detailSchema = z
+  .object({
+    retryDelay: optionalText,
+    violations: z
+      .array(z.object({ quotaId: optionalText }))
+      .optional()
+      .catch(undefined),
+    fieldViolations: z
+      .array(z.object({ field: optionalText }))
+      .optional()
+      .catch(undefined),
+  })
+  .catch({ retryDelay: undefined, violations: undefined, fieldViolations: undefined });
+
+const errorSchema = z.object({
+  code: z
+    .union([z.string(), z.number().transform(String)])
+    .optional()
+    .catch(undefined),
+  status: optionalText,
+  message: optionalText,
+  details: z.array(detailSchema).catch([]).default([]),
+});
+type GoogleError = z.infer<typeof errorSchema>;
+
+const bodySchema = z.object({ error: errorSchema });
+
+/** `{"error": {…}}`; the front end sometimes makes it the only item of a list. */
+function readGoogleError(json: unknown): GoogleError | undefined {
+  const body: unknown = Array.isArray(json) ? json[0] : json;
+  return bodySchema.safeParse(body).data?.error;
+}
+
+function refusalOf({ code, status, message = '', details }: GoogleError): Refusal {
+  const isDaily = details.some(({ violations }) =>
+    violations?.some(({ quotaId }) => /PerDay/i.test(quotaId ?? '')),
+  );
+  const field = details.flatMap(({ fieldViolations = [] }) => fieldViolations)[0]?.field;
+  const word = status ?? code ?? '';
+  return defined({ code: isDaily === true ? `${word}.PerDay` : word, message, field });
+}
+
+/** How long to wait stands in the body; the header, where there is one, comes first. */
+export function googleRefusal(answer: HttpResponse): UpstreamError {
+  const error = readGoogleError(answer.json);
+  if (error === undefined) return refusalError(answer, undefined, googleFailures);
+  const delay = /^(\d+(?:\.\d+)?)s$/.exec(
+    error.details.find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay ?? '',
+  )?.[1];
+  const headers = delay === undefined ? answer.headers : { 'retry-after': delay, ...answer.headers };
+  return refusalError({ ...answer, headers }, refusalOf(error), googleFailures);
+}

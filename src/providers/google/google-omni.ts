@@ -1,0 +1,216 @@
+import { z } from 'zod';
+import { callGoogle, interactionsUrl, requireGoogleModel, storedFile } from './google-call.ts';
+import { googleFailures } from './google-failures.ts';
+import { mediaTypeOf, readDataUrl } from './google-inputs.ts';
+import { defined } from '../../domain/defined.ts';
+import { jobFailure } from '../shared/failure-table.ts';
+import { optionalNumber, optionalText, unreadableError } from '../shared/http-outcome.ts';
+import { UpstreamError } from '../provider.ts';
+import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
+import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import type { SettleFacts } from '../../domain/task.ts';
+
+/** Omni: videos by interactions in the background. */
+
+export async function submitOmni(request: VideoRequest, context: SubmitContext): Promise<Submitted> {
+  const json = omniBody(request, context);
+  const answer = await callGoogle({ method: 'POST', url: interactionsUrl(context), json }, context);
+  const id = z.object({ id: z.string().min(1).max(500) }).safeParse(answer.json).data?.id;
+  if (id === undefined) throw unreadableError(answer, 'it has no id');
+  return { operation: { id }, traceId: id };
+}
+
+function omniBody(request: VideoRequest, context: SubmitContext): JsonObject {
+  const { name, store } = requireGoogleModel(context);
+  const { prompt, images, videos, resolution, ratio, duration } = request;
+  const media = [
+    ...images.map((url) => mediaPart(url, 'image')),
+    ...videos.map((url) => mediaPart(url, 'video')),
+  ];
+  const text = prompt === '' ? [] : [{ type: 'text', text: prompt }];
+  return defined({
+    model: name,
+    input: media.length === 0 ? prompt : [...media, ...text],
+    // Without it the answer comes when the video is rendered.
+    background: true,
+    response_format: defined({
+      type: 'video',
+      delivery: 'uri',
+      gcs_uri: store,
+      aspect_ratio: ratio,
+      resolution,
+      duration: typeof duration === 'number' ? `${duration}s` : undefined,
+    }),
+    generation_config: { video_config: { task: taskOf(request) } },
+    // It comes back; but as nothing lists interactions, it only names the task for who reads them.
+    labels: { task: context.marker },
+    webhook_config: context.callbackUrl === undefined ? undefined : { uris: [context.callbackUrl] },
+  });
+}
+
+function taskOf({ inputType, images, videos, extra }: VideoRequest): string {
+  if (videos.length > 0) return extra['task'] === 'extend' ? 'extend' : 'edit';
+  if (images.length === 0) return 'text_to_video';
+  return inputType === 'first_last_frame' ? 'image_to_video' : 'reference_to_video';
+}
+
+function mediaPart(url: string, type: 'image' | 'video'): JsonObject {
+  const inline = readDataUrl(url);
+  return inline === undefined
+    ? { type, uri: url, mime_type: mediaTypeOf(url, type) }
+    : { type, data: inline.base64, mime_type: inline.mediaType };
+}
+
+const partSchema = z.object({ type: optionalText, uri: optionalText, text: optionalText });
+const stepSchema = z.object({
+  type: optionalText,
+  content: z.array(partSchema.catch({})).catch([]).default([]),
+});
+const interactionSchema = z.object({
+  id: optionalText,
+  status: optionalText,
+  steps: z
+    .array(stepSchema.catch({ content: [] }))
+    .catch([])
+    .default([]),
+  finish_reason: optionalText,
+  error: z
+    .object({
+      code: z
+        .union([z.string(), z.number().transform(String)])
+        .optional()
+        .catch(undefined),
+      message: optionalText,
+    })
+    .optional()
+    .catch(undefined),
+  usage: z
+    .object({
+      total_output_tokens: optionalNumber,
+      total_tokens: optionalNumber,
+      output_tokens_by_modality: z
+        .array(z.object({ modality: optionalText, tokens: optionalNumber }))
+        .catch([])
+        .default([]),
+    })
+    .optional()
+    .catch(undefined),
+});
+type Interaction = z.infer<typeof interactionSchema>;
+
+const omniInteraction = ({ id }: Operation, context: ProviderContext): string =>
+  `${interactionsUrl(context)}/${encodeURIComponent(id)}`;
+
+export async function omniStatus(operation: Operation, context: ProviderContext): Promise<OperationStatus> {
+  const answer = await knownInteraction(
+    callGoogle(
+      { method: 'GET', url: omniInteraction(operation, context), bodyBytesMax: interactionBytesMax },
+      context,
+    ),
+  );
+  const interaction = interactionSchema.safeParse(answer.json).data;
+  if (interaction?.status === undefined) throw unreadableError(answer, 'it has no status');
+  const status = readInteraction(interaction);
+  if (status === undefined) throw unreadableError(answer, 'a video was rendered, and is not in it');
+  return status;
+}
+
+/** With the input, which may hold images. */
+const interactionBytesMax = 64 * 1024 * 1024;
+
+/** An id that is not known is told with 400. Other 400s of a question were seen to pass: they stay unclear. */
+async function knownInteraction<Answer>(call: Promise<Answer>): Promise<Answer> {
+  try {
+    return await call;
+  } catch (error) {
+    const isUnknown =
+      error instanceof UpstreamError &&
+      (error.status === 404 || (error.status === 400 && /invalid interaction/i.test(error.message)));
+    if (!isUnknown) throw error;
+    throw new UpstreamError('rejected', error.message, {
+      ...defined({ status: error.status }),
+      code: error.code,
+      gone: true,
+    });
+  }
+}
+
+/** Undefined: it says that it is complete, was billed for a video, and holds none. */
+function readInteraction(interaction: Interaction): OperationStatus | undefined {
+  const { status = '', error, finish_reason: reason } = interaction;
+  switch (status) {
+    case 'queued':
+      return { state: 'pending', phase: 'submitted' };
+    case 'completed':
+      return completed(interaction);
+    case 'cancelled':
+      return failedAs('upstream_cancelled', 'The upstream cancelled the interaction.', {
+        class: 'cancelled',
+      });
+    case 'failed':
+    case 'incomplete':
+    case 'budget_exceeded':
+    case 'requires_action': {
+      const said = reason ?? error?.code ?? status;
+      const message = error?.message ?? textOf(interaction) ?? `The interaction ended as ${status}.`;
+      return failedAs(said, message, jobFailure(googleFailures, { code: said, message }));
+    }
+    default:
+      // `in_progress`, and every word that is not known yet.
+      return { state: 'pending', phase: 'running' };
+  }
+}
+
+type Failed = Extract<OperationStatus, { state: 'failed' }>;
+
+function failedAs(code: string, message: string, failure: Failed['failure']): Failed {
+  return { state: 'failed', code, message, failure };
+}
+
+function completed(interaction: Interaction): OperationStatus | undefined {
+  const parts = interaction.steps.flatMap(({ type, content }) => (type === 'model_output' ? content : []));
+  const items = parts.flatMap(({ type, uri }) =>
+    type === 'video' && uri !== undefined ? [{ url: storedFile(uri) }] : [],
+  );
+  if (items.length > 0) return { state: 'succeeded', items, facts: factsOf(interaction) };
+  const tokens = interaction.usage?.output_tokens_by_modality.find(
+    ({ modality }) => modality === 'video',
+  )?.tokens;
+  const isRendered = (tokens ?? 0) > 0 || parts.some(({ type }) => type === 'video');
+  if (isRendered) return undefined;
+  // Refused for its content: before or after the rendering is not told, and nothing is billed.
+  const message = textOf(interaction) ?? 'The model answered without a video.';
+  return failedAs('no_video', message, jobFailure(googleFailures, { code: 'no_video', message }));
+}
+
+function textOf({ steps }: Interaction): string | undefined {
+  return steps.flatMap(({ content }) => content).find(({ text }) => text !== undefined)?.text;
+}
+
+function factsOf({ usage }: Interaction): SettleFacts {
+  const completionTokens = usage?.total_output_tokens;
+  const totalTokens = usage?.total_tokens;
+  const told = completionTokens !== undefined || totalTokens !== undefined;
+  return told ? { usage: defined({ completionTokens, totalTokens }) } : {};
+}
+
+/** A refusal is an HTTP error: the interaction continues, or has ended. */
+export async function cancelOmni(
+  operation: Operation,
+  context: ProviderContext,
+): Promise<'cancelled' | 'refused'> {
+  try {
+    await knownInteraction(
+      callGoogle({ method: 'POST', url: `${omniInteraction(operation, context)}/cancel`, json: {} }, context),
+    );
+    return 'cancelled';
+  } catch (error) {
+    if (error instanceof UpstreamError && isRefusedCancel(error)) return 'refused';
+    throw error;
+  }
+}
+
+/** It has ended, or runs too far; but a wrong key is told with 400, too. */
+function isRefusedCancel({ gone, status, message }: UpstreamError): boolean {
+  return !gone && !/\bapi[ _]key\b/i.test(message) && (status === 400 || status === 409);
+}

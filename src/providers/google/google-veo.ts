@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import { callGoogle, isVertex, readGoogleModel, requireGoogleModel, storedFile } from './google-call.ts';
+import { googleFailures } from './google-failures.ts';
+import { readDataUrl } from './google-inputs.ts';
+import { defined } from '../../domain/defined.ts';
+import { jobFailure } from '../shared/failure-table.ts';
+import { optionalNumber, optionalText, unreadableError } from '../shared/http-outcome.ts';
+import { UpstreamError } from '../provider.ts';
+import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
+import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+
+/** Veo: long-running operations, of the Gemini API and of Vertex. */
+
+const namePattern = /^[\w-]+(?:\/[\w.-]+)+$/;
+
+export async function submitVeo(request: VideoRequest, context: SubmitContext): Promise<Submitted> {
+  const json = veoBody(request, context);
+  const answer = await callGoogle(
+    { method: 'POST', url: `${modelUrl(context)}:predictLongRunning`, json },
+    context,
+  );
+  const name = z.object({ name: z.string().max(500).regex(namePattern) }).safeParse(answer.json).data?.name;
+  if (name === undefined || name.includes('..')) throw unreadableError(answer, 'it has no name');
+  return { operation: { id: name }, traceId: name };
+}
+
+function modelUrl({ baseUrl, model }: ProviderContext): string {
+  return `${baseUrl}/models/${encodeURIComponent(readGoogleModel(model).name)}`;
+}
+
+/** What callers may add, by the vendor's name. */
+const passed = {
+  negative_prompt: 'negativePrompt',
+  person_generation: 'personGeneration',
+  enhance_prompt: 'enhancePrompt',
+};
+const passedOnVertex = { ...passed, resize_mode: 'resizeMode', compression_quality: 'compressionQuality' };
+
+function veoBody(request: VideoRequest, context: SubmitContext): JsonObject {
+  const { store } = requireGoogleModel(context);
+  const vertex = store !== undefined;
+  const { resolution, ratio, duration, seed, generateAudio, extra } = request;
+  const names = Object.entries(vertex ? passedOnVertex : passed);
+  const added = names.flatMap(([ours, theirs]) => {
+    const value = Object.hasOwn(extra, ours) ? extra[ours] : undefined;
+    return value === undefined ? [] : [[theirs, value] as const];
+  });
+  return defined({
+    instances: [veoInstance(request)],
+    parameters: {
+      ...Object.fromEntries(added),
+      sampleCount: 1,
+      ...defined({
+        aspectRatio: ratio,
+        resolution,
+        durationSeconds: duration,
+        seed: vertex ? seed : undefined,
+        generateAudio: vertex ? generateAudio : undefined,
+        storageUri: store,
+      }),
+    },
+    webhookConfig: vertex || context.callbackUrl === undefined ? undefined : { uris: [context.callbackUrl] },
+  });
+}
+
+function veoInstance({ prompt, inputType, images, videos }: VideoRequest): JsonObject {
+  const [first, last] = inputType === 'first_last_frame' ? images : [];
+  const references = inputType === 'reference' ? images : [];
+  const [video] = videos;
+  return defined({
+    prompt: prompt === '' ? undefined : prompt,
+    image: first === undefined ? undefined : veoImage(first),
+    lastFrame: last === undefined ? undefined : veoImage(last),
+    referenceImages:
+      references.length === 0
+        ? undefined
+        : references.map((url) => ({ image: veoImage(url), referenceType: 'asset' })),
+    video: video === undefined ? undefined : { [video.startsWith('gs://') ? 'gcsUri' : 'uri']: video },
+  });
+}
+
+function veoImage(url: string): JsonObject {
+  const inline = readDataUrl(url);
+  return inline === undefined
+    ? { gcsUri: url, mimeType: /\.png$/i.test(url) ? 'image/png' : 'image/jpeg' }
+    : { bytesBase64Encoded: inline.base64, mimeType: inline.mediaType };
+}
+
+const fileSchema = z.object({ uri: optionalText, gcsUri: optionalText }).catch({});
+const filesSchema = z
+  .array(z.object({ video: fileSchema.optional() }).catch({}))
+  .optional()
+  .catch(undefined);
+const resultSchema = {
+  generatedSamples: filesSchema,
+  generatedVideos: filesSchema,
+  videos: z.array(fileSchema).optional().catch(undefined),
+  raiMediaFilteredCount: optionalNumber,
+  raiMediaFilteredReasons: z.array(z.string()).optional().catch(undefined),
+};
+const operationSchema = z.object({
+  name: optionalText,
+  done: z.boolean().optional().catch(undefined),
+  error: z
+    .object({
+      code: z
+        .union([z.string(), z.number().transform(String)])
+        .optional()
+        .catch(undefined),
+      message: optionalText,
+    })
+    .optional()
+    .catch(undefined),
+  response: z
+    .object({ ...resultSchema, generateVideoResponse: z.object(resultSchema).optional().catch(undefined) })
+    .optional()
+    .catch(undefined),
+});
+
+export async function veoStatus(operation: Operation, context: ProviderContext): Promise<OperationStatus> {
+  const answer = await knownOperation(ask(operation, context));
+  const job = operationSchema.safeParse(answer.json).data;
+  if (job === undefined) throw unreadableError(answer, 'it is no operation');
+  const status = readOperation(job);
+  if (status === undefined) throw unreadableError(answer, 'the operation is done, and holds no link');
+  return status;
+}
+
+function ask({ id }: Operation, context: ProviderContext) {
+  return isVertex(context)
+    ? callGoogle(
+        { method: 'POST', url: `${modelUrl(context)}:fetchPredictOperation`, json: { operationName: id } },
+        context,
+      )
+    : callGoogle({ method: 'GET', url: `${context.baseUrl}/${id}` }, context);
+}
+
+async function knownOperation<Answer>(call: Promise<Answer>): Promise<Answer> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || error.status !== 404) throw error;
+    throw new UpstreamError('rejected', error.message, { status: 404, code: error.code, gone: true });
+  }
+}
+
+/** Undefined: it is done without a video, an error or a filter. */
+function readOperation({
+  done,
+  error,
+  response,
+}: z.infer<typeof operationSchema>): OperationStatus | undefined {
+  if (done !== true) return { state: 'pending', phase: 'running' };
+  if (error !== undefined) {
+    const said = { code: error.code ?? 'failed', message: error.message ?? 'The upstream gave no reason.' };
+    return { state: 'failed', ...said, failure: jobFailure(googleFailures, said) };
+  }
+  const results = [response, response?.generateVideoResponse].filter((result) => result !== undefined);
+  const files = results.flatMap(({ generatedSamples = [], generatedVideos = [], videos = [] }) => [
+    ...[...generatedSamples, ...generatedVideos].map(({ video }) => video),
+    ...videos,
+  ]);
+  const items = files.flatMap((file) => {
+    const uri = file?.uri ?? file?.gcsUri;
+    return uri === undefined ? [] : [{ url: storedFile(uri) }];
+  });
+  // What was rendered is not told.
+  if (items.length > 0) return { state: 'succeeded', items, facts: {} };
+  if (!results.some(({ raiMediaFilteredCount: count }) => (count ?? 0) > 0)) return undefined;
+  const reasons = results.flatMap(({ raiMediaFilteredReasons = [] }) => raiMediaFilteredReasons);
+  const message = reasons.length > 0 ? reasons.join(' ') : 'The video was filtered.';
+  return { state: 'failed', code: 'rai_filtered', message, failure: { class: 'moderation_output' } };
+}

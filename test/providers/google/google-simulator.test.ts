@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createUpstreamClient } from '../../../src/http-client/index.ts';
+import type { UpstreamClient } from '../../../src/http-client/index.ts';
+import { startSimulator } from '../../../src/local/simulator/simulator.ts';
+import type { Simulator } from '../../../src/local/simulator/simulator.ts';
+import type { VideoRequest } from '../../../src/domain/request.ts';
+import { google } from '../../../src/providers/google/index.ts';
+import { imageRequest, providerContext, submitContext, upstreamError, videoRequest } from '../support.ts';
+
+/** Google's adapter against the dialect of the simulator, beyond what all adapters have in common. */
+
+let simulator: Simulator;
+let request: UpstreamClient;
+
+beforeAll(async () => {
+  simulator = await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['test-key'], renderSeconds: 8 });
+  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+});
+afterAll(async () => {
+  await request.close();
+  await simulator.close();
+});
+beforeEach(() => simulator.control.reset());
+
+const { video, image } = google;
+if (video === undefined || image === undefined) throw new Error('it makes both');
+const gemini = '/google/v1beta';
+const vertex = '/google/v1/projects/p1/locations/us-central1/publishers/google';
+const context = (model: string) =>
+  submitContext({ request, baseUrl: simulator.url + (model.includes('@') ? vertex : gemini), model });
+
+const data = 'data:image/png;base64,iVBORw0KGgo=';
+const picture = 'https://ex.com/a.png';
+const clip = 'https://ex.com/a.mp4';
+const reference = { inputType: 'reference' as const };
+const frames = { inputType: 'first_last_frame' as const };
+const omni = 'gemini-omni-1.1-flash';
+const veo = 'veo-3.1-generate-preview';
+const veoOnVertex = 'veo-3.1-generate-001@gs://bucket/folder';
+const own = /\/google\/v1beta\/files\//;
+const stored = /^https:\/\/storage\.googleapis\.com\/bucket\/folder\//;
+
+describe('every kind of input is accepted and rendered', () => {
+  it.each<[string, string, Partial<VideoRequest>, RegExp]>([
+    ['text', omni, { duration: 10, resolution: '1080p', ratio: '9:16' }, own],
+    ['a first frame', omni, { ...frames, images: [data] }, own],
+    ['references', omni, { ...reference, images: [data, picture] }, own],
+    ['a video to edit', omni, { ...reference, videos: [clip] }, own],
+    [
+      'a video to extend',
+      'gemini-omni-1.2-flash',
+      { ...reference, videos: [clip], extra: { task: 'extend' } },
+      own,
+    ],
+    ['text of Vertex', `${omni}@gs://bucket/folder`, { duration: 5 }, stored],
+    [
+      'text of Veo',
+      veo,
+      { duration: 4, extra: { negative_prompt: 'rain', person_generation: 'allow_adult' } },
+      own,
+    ],
+    ['frames of Veo', veo, { ...frames, images: [data, data], duration: 8 }, own],
+    ['references of Veo', veo, { ...reference, images: [data, data, data], duration: 8 }, own],
+    ['Veo of Vertex', veoOnVertex, { duration: 6, seed: 1, generateAudio: false }, stored],
+    [
+      'frames of Veo of Vertex',
+      veoOnVertex,
+      { ...frames, images: [data, 'gs://b/a.png'], duration: 8 },
+      stored,
+    ],
+  ])('%s', async (_, model, asked, link) => {
+    const full = videoRequest(asked);
+    expect(video.check?.(full, model)).toBeUndefined();
+    const { operation } = await video.submit(full, context(model));
+    simulator.control.advance(9);
+    const status = await video.status(operation, context(model));
+    expect(status).toMatchObject({ state: 'succeeded', items: [{ url: expect.stringMatching(link) }] });
+  });
+});
+
+it('a video that was refused is told in both houses', async () => {
+  for (const model of [omni, veo, veoOnVertex]) {
+    const asked = videoRequest({ prompt: 'x [sim:moderation-in-task]', duration: 8 });
+    const { operation } = await video.submit(asked, context(model));
+    simulator.control.advance(9);
+    expect(await video.status(operation, context(model))).toMatchObject({
+      state: 'failed',
+      failure: { class: 'moderation_output' },
+    });
+  }
+});
+
+it('images with references come in the size asked for, and not when they are refused', async () => {
+  simulator.control.setRenderSeconds(0);
+  const at = providerContext({ request, baseUrl: simulator.url + gemini, model: 'gemini-nano-banana-2.1' });
+  const input = { form: 'data', mediaType: 'image/png', base64: 'iVBORw0KGgo=' } as const;
+  const made = await image.generate(imageRequest({ size: '1344x768', images: [input] }), at);
+  expect(made.images).toHaveLength(1);
+  expect(made.facts.usage?.totalTokens).toBeGreaterThan(0);
+  const refused = image.generate(imageRequest({ prompt: 'x [sim:moderation-in-task]' }), at);
+  expect((await upstreamError(refused)).failure.class).toBe('moderation_output');
+});

@@ -1,0 +1,554 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { VideoRequest } from '../../../src/domain/request.ts';
+import { google } from '../../../src/providers/google/index.ts';
+import type { OperationStatus, Provider } from '../../../src/providers/provider.ts';
+import {
+  callback,
+  canned,
+  fixture,
+  imageRequest,
+  providerContext,
+  submitContext,
+  upstreamError,
+  videoRequest,
+} from '../support.ts';
+
+/** Google's adapter: what it sends, and how it reads recorded answers. */
+
+function partsOf({ video, image }: Provider) {
+  if (video === undefined || image === undefined) throw new Error('it makes both');
+  return { video, image };
+}
+const { video, image } = partsOf(google);
+
+const omni = 'gemini-omni-1.1-flash';
+const veo = 'veo-3.1-generate-preview';
+const onVertex = 'veo-3.1-generate-001@gs://bucket/folder';
+const vertexUrl = 'https://l-vertex.example/v1/projects/p/locations/l/publishers/google';
+const vertexContext = { baseUrl: vertexUrl, model: onVertex };
+const data = 'data:image/png;base64,QUJD';
+const inline = { bytesBase64Encoded: 'QUJD', mimeType: 'image/png' };
+const url = 'https://i.example/a.webp';
+const clip = 'https://i.example/a.mp4';
+
+async function sentBy(over: Partial<VideoRequest>, context: object) {
+  const created = JSON.stringify(context).includes('omni') ? 'interaction-created' : 'operation-created';
+  const { request, sent } = canned({ json: fixture(`google/${created}`) });
+  const { operation } = await video.submit(videoRequest(over), submitContext({ request, ...context }));
+  return { operation, ...sent[0] };
+}
+
+describe('a submission of Omni', () => {
+  it('runs in the background, with its length in a string and our marker as a label', async () => {
+    const { operation, ...sent } = await sentBy(
+      { duration: 5, resolution: '1080p', ratio: '9:16', extra: { negative_prompt: 'x', background: false } },
+      { model: omni, callbackUrl: 'https://gw.example/cb' },
+    );
+    expect(operation).toEqual({ id: 'v1_ChdpQ' });
+    expect(sent).toMatchObject({ method: 'POST', headers: { 'x-goog-api-key': 'test-key' } });
+    expect(sent.url).toBe('https://upstream.example/api/v3/interactions');
+    expect(sent.json).toEqual({
+      model: omni,
+      input: 'a fox in the snow',
+      background: true,
+      response_format: {
+        type: 'video',
+        delivery: 'uri',
+        aspect_ratio: '9:16',
+        resolution: '1080p',
+        duration: '5s',
+      },
+      generation_config: { video_config: { task: 'text_to_video' } },
+      labels: { task: 'mediary-t1-1' },
+      webhook_config: { uris: ['https://gw.example/cb'] },
+    });
+  });
+
+  it.each<[Partial<VideoRequest>, string, object[]]>([
+    [
+      { inputType: 'first_last_frame', images: [data] },
+      'image_to_video',
+      [{ type: 'image', data: 'QUJD', mime_type: 'image/png' }],
+    ],
+    [
+      { inputType: 'reference', images: [url] },
+      'reference_to_video',
+      [{ type: 'image', uri: url, mime_type: 'image/webp' }],
+    ],
+    [
+      { inputType: 'reference', videos: [clip] },
+      'edit',
+      [{ type: 'video', uri: clip, mime_type: 'video/mp4' }],
+    ],
+    [
+      {
+        inputType: 'reference',
+        videos: [`${clip}?a`],
+        images: ['https://i.example/a'],
+        extra: { task: 'extend' },
+      },
+      'extend',
+      [
+        { type: 'image', uri: 'https://i.example/a', mime_type: 'image/jpeg' },
+        { type: 'video', uri: `${clip}?a`, mime_type: 'video/mp4' },
+      ],
+    ],
+  ])('%j is the task %s', async (over, task, media) => {
+    const { json } = await sentBy(over, { model: omni });
+    expect(json).toMatchObject({
+      input: [...media, { type: 'text', text: 'a fox in the snow' }],
+      generation_config: { video_config: { task } },
+    });
+  });
+
+  it('of Vertex goes to the other version, with a token and a folder', async () => {
+    const sent = await sentBy({}, { baseUrl: vertexUrl, model: `${omni}@gs://bucket/folder` });
+    expect(sent.url).toBe('https://l-vertex.example/v1beta1/projects/p/locations/l/interactions');
+    expect(sent.headers).toEqual({ authorization: 'Bearer test-key' });
+    expect(sent.json).toMatchObject({ model: omni, response_format: { gcs_uri: 'gs://bucket/folder' } });
+  });
+});
+
+describe('a submission of Veo', () => {
+  it('holds instances and parameters', async () => {
+    const { operation, ...sent } = await sentBy(
+      {
+        inputType: 'first_last_frame',
+        images: [data, data],
+        duration: 8,
+        resolution: '4k',
+        ratio: '16:9',
+        extra: { negative_prompt: 'rain', resize_mode: 'pad', sampleCount: 4 },
+      },
+      { model: veo, callbackUrl: 'https://gw.example/cb' },
+    );
+    expect(operation).toEqual({ id: 'models/veo-3.1-generate-preview/operations/abc123' });
+    expect(sent.url).toBe(
+      'https://upstream.example/api/v3/models/veo-3.1-generate-preview:predictLongRunning',
+    );
+    expect(sent.json).toEqual({
+      instances: [{ prompt: 'a fox in the snow', image: inline, lastFrame: inline }],
+      parameters: {
+        negativePrompt: 'rain',
+        sampleCount: 1,
+        aspectRatio: '16:9',
+        resolution: '4k',
+        durationSeconds: 8,
+      },
+      webhookConfig: { uris: ['https://gw.example/cb'] },
+    });
+  });
+
+  it('of Vertex has a folder, a seed and a switch for sound', async () => {
+    const { json, headers } = await sentBy(
+      {
+        inputType: 'reference',
+        images: [data, 'gs://bucket/a.png'],
+        seed: 7,
+        generateAudio: false,
+        extra: { resize_mode: 'pad' },
+      },
+      { ...vertexContext, callbackUrl: 'https://gw.example/cb' },
+    );
+    expect(headers).toEqual({ authorization: 'Bearer test-key' });
+    const references = [inline, { gcsUri: 'gs://bucket/a.png', mimeType: 'image/png' }];
+    expect(json).toEqual({
+      instances: [
+        {
+          prompt: 'a fox in the snow',
+          referenceImages: references.map((each) => ({ image: each, referenceType: 'asset' })),
+        },
+      ],
+      parameters: {
+        resizeMode: 'pad',
+        sampleCount: 1,
+        seed: 7,
+        generateAudio: false,
+        storageUri: 'gs://bucket/folder',
+      },
+    });
+  });
+
+  it('extends a video', async () => {
+    const { json } = await sentBy({ inputType: 'reference', videos: [clip] }, { model: veo });
+    expect(json).toMatchObject({ instances: [{ video: { uri: clip } }] });
+  });
+
+  it.each([
+    { baseUrl: vertexUrl, model: 'veo-3.1-generate-001' },
+    { model: onVertex },
+    { baseUrl: vertexUrl, model: omni },
+  ])('is not sent where the name does not fit the house: %j', async (context) => {
+    const { request, sent } = canned();
+    const error = await upstreamError(video.submit(videoRequest(), submitContext({ request, ...context })));
+    expect([error.outcome, error.failure.class, sent.length]).toEqual(['unavailable', 'quota', 0]);
+  });
+});
+
+it.each([omni, veo])('callers add nothing that changes what %s renders', async (model) => {
+  const names = fc.oneof(
+    fc.constantFrom('model', 'input', 'background', 'response_format', 'labels', 'instances', 'parameters', 'sampleCount', 'storageUri', 'webhook_config', 'duration', 'task', 'durationSeconds'),
+    fc.string(),
+  ); // prettier-ignore
+  const plain = (await sentBy({ duration: 8 }, { model })).json;
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(names, fc.constantFrom('x', 1, true)), async (added) => {
+      const { negative_prompt: _, person_generation: __, enhance_prompt: ___, ...extra } = added;
+      expect((await sentBy({ duration: 8, extra }, { model })).json).toEqual(plain);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+describe('check', () => {
+  const reference = { inputType: 'reference' as const };
+  const frames = { inputType: 'first_last_frame' as const };
+  it.each<[string, Partial<VideoRequest>, string | undefined]>([
+    [omni, { duration: 10 }, undefined],
+    [omni, { duration: 11 }, 'duration'],
+    [omni, { duration: 2 }, 'duration'],
+    [omni, { duration: 'auto' }, 'duration'],
+    ['gemini-omni-1.2-flash', { duration: 15 }, undefined],
+    [omni, { ratio: '1:1' }, 'ratio'],
+    [omni, { resolution: '480p' }, 'resolution'],
+    [omni, { resolution: '360p' }, undefined],
+    [omni, { seed: 1 }, 'metadata.seed'],
+    [omni, { generateAudio: false }, 'metadata.generate_audio'],
+    [omni, { generateAudio: true, watermark: false }, undefined],
+    [omni, { watermark: true }, 'metadata.watermark'],
+    [omni, { draft: true }, 'metadata.draft'],
+    [omni, { returnLastFrame: true }, 'metadata.return_last_frame'],
+    [omni, { tools: 'x' }, 'metadata.tools'],
+    [omni, { ...frames, images: [url] }, undefined],
+    [omni, { ...frames, images: [url, url] }, 'images'],
+    [omni, { ...reference, images: Array.from({ length: 7 }, () => url) }, undefined],
+    [omni, { ...reference, images: Array.from({ length: 8 }, () => url) }, 'images'],
+    [`${omni}@gs://b`, { ...reference, images: Array.from({ length: 10 }, () => url) }, undefined],
+    [omni, { ...reference, videos: [clip, clip] }, 'videos'],
+    [omni, { ...reference, videos: [clip], extra: { task: 'extend' } }, undefined],
+    [omni, { ...reference, videos: [clip], extra: { task: 'other' } }, 'metadata.task'],
+    [omni, { extra: { task: 'edit' } }, 'metadata.task'],
+    [omni, { ...reference, audios: ['a'] }, 'audios'],
+    [veo, { duration: 8 }, undefined],
+    [veo, { duration: 5 }, 'duration'],
+    [veo, { resolution: '360p' }, 'resolution'],
+    [veo, { seed: 1 }, 'metadata.seed'],
+    [onVertex, { seed: 1, generateAudio: false }, undefined],
+    [veo, { generateAudio: false }, 'metadata.generate_audio'],
+    [veo, { ...frames, images: [data, data] }, undefined],
+    [veo, { ...frames, images: [url] }, 'images'],
+    [veo, { ...frames, images: ['gs://b/a.png'] }, 'images'],
+    [onVertex, { ...frames, images: ['gs://b/a.png'] }, undefined],
+    [veo, { ...reference, images: [data, data, data, data] }, 'images'],
+    [veo, { ...reference, videos: [clip] }, undefined],
+    [veo, { ...reference, videos: [clip], images: [data] }, 'videos'],
+    [veo, { ...reference, videos: [clip, clip] }, 'videos'],
+  ])('%s: %j', (model, over, param) => {
+    expect(video.check?.(videoRequest(over), model)?.param).toBe(param);
+  });
+
+  it('knows what is rendered where a request leaves it open', () => {
+    expect(video.renders?.(videoRequest(), omni)).toEqual({
+      resolutions: ['720p'],
+      seconds: { min: 3, max: 10 },
+    });
+    expect(video.renders?.(videoRequest({ resolution: '4k' }), veo)).toEqual({ seconds: { min: 4, max: 8 } });
+    expect(video.renders?.(videoRequest({ duration: 8 }), veo)).toEqual({ resolutions: ['720p'] });
+  });
+});
+
+const interaction = { id: 'v1_ChdpQ' };
+const operation = { id: 'models/veo-3.1-generate-preview/operations/abc123' };
+
+function read(of: { id: string }, json: unknown, context = {}): Promise<OperationStatus> {
+  return video.status(of, providerContext({ ...canned({ json }), model: veo, ...context }));
+}
+
+describe('an interaction', () => {
+  it('that is complete with a video succeeded', async () => {
+    expect(await read(interaction, fixture('google/interaction-completed'))).toEqual({
+      state: 'succeeded',
+      items: [{ url: 'https://upstream.example.com/v1beta/files/abc:download?alt=media' }],
+      facts: { usage: { completionTokens: 29_000, totalTokens: 29_270 } },
+    });
+  });
+
+  it('that is complete without one was refused for its content', async () => {
+    expect(await read(interaction, fixture('google/interaction-refused'))).toEqual({
+      state: 'failed',
+      code: 'no_video',
+      message: 'I cannot make this video.',
+      failure: { class: 'moderation_output' },
+    });
+  });
+
+  it('that was billed for a video, and holds none, is not understood', async () => {
+    const usage = { output_tokens_by_modality: [{ modality: 'video', tokens: 9 }] };
+    expect((await upstreamError(read(interaction, { status: 'completed', usage }))).outcome).toBe(
+      'ambiguous',
+    );
+    expect((await upstreamError(read(interaction, {}))).code).toBe('unreadable_answer');
+  });
+
+  it.each([
+    ['queued', {}, 'pending', 'submitted'],
+    ['in_progress', {}, 'pending', 'running'],
+    ['pondering', {}, 'pending', 'running'],
+    ['cancelled', {}, 'failed', 'cancelled'],
+    ['failed', { error: { code: 'internal', message: 'm' } }, 'failed', 'internal'],
+    ['failed', { error: { code: 'SAFETY' } }, 'failed', 'moderation_output'],
+    ['failed', { finish_reason: 'SPII', error: { code: 3 } }, 'failed', 'moderation_output'],
+    ['failed', { finish_reason: 'PROHIBITED_CONTENT' }, 'failed', 'moderation_output'],
+    ['failed', { finish_reason: 'BLOCKLIST' }, 'failed', 'moderation_output'],
+    ['incomplete', {}, 'failed', 'internal'],
+    ['budget_exceeded', {}, 'failed', 'quota'],
+    ['requires_action', {}, 'failed', 'internal'],
+  ])('of status %s with %j is %s: %s', async (word, over, state, detail) => {
+    const status = await read(interaction, { status: word, ...over });
+    const told =
+      status.state === 'pending' ? status.phase : status.state === 'failed' ? status.failure.class : '';
+    expect([status.state, told]).toEqual([state, detail]);
+  });
+
+  it.each([
+    [404, 'Not found.', true],
+    [400, 'Invalid interaction name.', true],
+    [400, 'Request is missing something.', false],
+  ])('answered with %i %s: gone is %s', async (status, message, gone) => {
+    const { request } = canned({ status, json: [{ error: { code: 'invalid_request', message } }] });
+    const error = await upstreamError(video.status(interaction, providerContext({ request })));
+    expect(error.gone).toBe(gone);
+  });
+
+  it.each([
+    [{ json: {} }, 'cancelled'],
+    [
+      {
+        status: 400,
+        json: { error: { code: 400, message: 'It has ended.', status: 'FAILED_PRECONDITION' } },
+      },
+      'refused',
+    ],
+    [{ status: 409, json: { error: { code: 409, message: 'It has ended.' } } }, 'refused'],
+    [
+      { status: 400, json: { error: { message: 'API key not valid.', status: 'INVALID_ARGUMENT' } } },
+      'unavailable',
+    ],
+    [{ status: 400, json: { error: { message: 'Invalid interaction name.' } } }, 'gone'],
+    [{ status: 500, json: {} }, 'ambiguous'],
+  ])('cancelled with %j is %s', async (answer, expected) => {
+    const { request, sent } = canned(answer);
+    const cancelled = video.cancel?.(interaction, providerContext({ request })) ?? Promise.resolve('none');
+    const told =
+      expected === 'cancelled' || expected === 'refused' ? await cancelled : await upstreamError(cancelled);
+    if (typeof told === 'string') expect(told).toBe(expected);
+    else expect(told.gone ? 'gone' : told.outcome).toBe(expected);
+    expect(sent[0]?.url).toBe('https://upstream.example/api/v3/interactions/v1_ChdpQ/cancel');
+  });
+});
+
+describe('an operation', () => {
+  it.each([
+    ['operation-created', { state: 'pending', phase: 'running' }],
+    [
+      'operation-done',
+      {
+        state: 'succeeded',
+        items: [{ url: 'https://upstream.example.com/v1beta/files/xyz:download?alt=media' }],
+        facts: {},
+      },
+    ],
+    [
+      'operation-vertex-done',
+      { items: [{ url: 'https://storage.googleapis.com/bucket/folder/6a1/sample%200.mp4' }] },
+    ],
+    [
+      'operation-filtered',
+      {
+        state: 'failed',
+        code: 'rai_filtered',
+        message: 'The video was filtered for its content.',
+        failure: { class: 'moderation_output' },
+      },
+    ],
+    ['operation-failed', { state: 'failed', code: '13', failure: { class: 'internal' } }],
+  ])('%s', async (name, expected) => {
+    expect(await read(operation, fixture(`google/${name}`))).toMatchObject(expected);
+  });
+
+  it.each([
+    [3, 'Unsupported.', 'invalid_input'],
+    [3, 'The prompt violates our usage guidelines.', 'moderation_input'],
+    [7, 'Denied.', 'quota'],
+    [8, 'Exhausted.', 'capacity'],
+    [14, 'Unavailable.', 'capacity'],
+    [99, 'New.', 'internal'],
+  ])('that failed with %i: %s', async (code, message, expected) => {
+    const status = await read(operation, { done: true, error: { code, message } });
+    expect(status).toMatchObject({ state: 'failed', failure: { class: expected } });
+  });
+
+  it('reads the other spelling, and not a done without anything', async () => {
+    const generatedVideos = [{ video: { uri: clip } }];
+    expect(await read(operation, { done: true, response: { generatedVideos } })).toMatchObject({
+      items: [{ url: clip }],
+    });
+    expect((await upstreamError(read(operation, { done: true, response: {} }))).code).toBe(
+      'unreadable_answer',
+    );
+  });
+
+  it('of Vertex is asked for by its name', async () => {
+    const { request, sent } = canned({ json: {} });
+    const name = 'projects/p/locations/l/publishers/google/models/veo-3.1-generate-001/operations/6a1';
+    await video.status({ id: name }, providerContext({ request, ...vertexContext }));
+    expect(sent[0]).toMatchObject({
+      method: 'POST',
+      url: `${vertexUrl}/models/veo-3.1-generate-001:fetchPredictOperation`,
+      json: { operationName: name },
+    });
+  });
+
+  it('that leads elsewhere is none', async () => {
+    const { request } = canned({ json: { name: 'models/../secrets/x' } });
+    const error = await upstreamError(video.submit(videoRequest(), submitContext({ request, model: veo })));
+    expect(error.outcome).toBe('ambiguous');
+  });
+});
+
+describe('links', () => {
+  it.each([
+    ['https://upstream.example/v1beta/files/a:download', {}, { 'x-goog-api-key': 'test-key' }],
+    ['https://elsewhere.example/a.mp4', {}, {}],
+    ['https://storage.googleapis.com/bucket/a.mp4', {}, {}],
+    ['https://storage.googleapis.com/bucket/a.mp4', vertexContext, { authorization: 'Bearer test-key' }],
+  ])('to %s with %j get %j', (link, context, expected) => {
+    expect(video.linkHeaders?.(link, providerContext(context))).toEqual(expected);
+  });
+});
+
+it.each([
+  [{ type: 'interaction.completed' }, true],
+  [{ type: 'interaction.failed' }, true],
+  [{ event: 'video.generated' }, true],
+  [{ type: 'interaction.started' }, false],
+  ['text', true],
+])('a callback %j: ended is %s', (body, ended) => {
+  expect(video.parseCallback?.(callback(body))).toEqual({ ended });
+});
+
+describe('refusals', () => {
+  const refuse = (status: number, name: string, headers = {}) => {
+    const { request } = canned({ status, json: fixture(`google/${name}`), headers });
+    return upstreamError(video.submit(videoRequest(), submitContext({ request, model: omni })));
+  };
+
+  it('say how long to wait in the body, after the header', async () => {
+    const error = await refuse(429, 'throttled');
+    expect([error.outcome, error.retryAfterMs]).toEqual(['throttled', 21_000]);
+    expect((await refuse(429, 'throttled', { 'retry-after': '3' })).retryAfterMs).toBe(3_000);
+  });
+
+  it('of a quota for the day take the channel out', async () => {
+    const error = await refuse(429, 'daily-quota');
+    expect([error.outcome, error.code, error.failure.class]).toEqual([
+      'unavailable',
+      'RESOURCE_EXHAUSTED.PerDay',
+      'quota',
+    ]);
+  });
+
+  it.each([400, 403, 404, 429, 500, 502, 503, 504])('of an edge proxy say nothing: %i', async (status) => {
+    const { request } = canned({ status, text: '<html>' });
+    const error = await upstreamError(video.submit(videoRequest(), submitContext({ request, model: omni })));
+    const expected = { 400: 'unavailable', 403: 'unavailable', 404: 'unavailable', 429: 'throttled' };
+    expect(error.outcome).toBe(
+      Object.entries(expected).find(([at]) => at === String(status))?.[1] ?? 'ambiguous',
+    );
+  });
+});
+
+describe('images', () => {
+  const model = 'gemini-nano-banana-2.1';
+  const generate = (json: unknown, over = {}) => {
+    const { request, sent } = canned({ json });
+    return { sent, images: image.generate(imageRequest(over), providerContext({ request, model })) };
+  };
+
+  it('are asked for in a size and a ratio, with their references as data', async () => {
+    const images = [{ form: 'data', mediaType: 'image/png', base64: 'QUJD' }];
+    const { sent, images: made } = generate(fixture('google/image'), {
+      size: '2048x1152',
+      images,
+      extra: { seed: 7, responseModalities: ['TEXT'], n: 4 },
+    });
+    expect(await made).toEqual({
+      images: [{ base64: 'iVBORw0KGgo=' }],
+      facts: { images: 1, usage: { completionTokens: 1120, totalTokens: 1132 } },
+      extra: { usage: { input_tokens: 12, output_tokens: 1120, total_tokens: 1132 } },
+    });
+    expect(sent[0]?.url).toBe(`https://upstream.example/api/v3/models/${model}:generateContent`);
+    expect(sent[0]?.json).toEqual({
+      contents: [
+        {
+          role: 'user',
+          parts: [{ text: 'a red cube' }, { inlineData: { mimeType: 'image/png', data: 'QUJD' } }],
+        },
+      ],
+      generationConfig: {
+        responseModalities: ['IMAGE'],
+        seed: 7,
+        imageConfig: { imageSize: '2K', aspectRatio: '16:9' },
+      },
+    });
+  });
+
+  it.each([
+    [{ size: '1K' }, { imageSize: '1K' }],
+    [
+      { size: '4k', extra: { aspect_ratio: '21:9' } },
+      { imageSize: '4K', aspectRatio: '21:9' },
+    ],
+    [{ size: '1024x1024' }, { imageSize: '1K', aspectRatio: '1:1' }],
+    [{ size: '1344x768' }, { imageSize: '1K', aspectRatio: '16:9' }],
+    [{ size: '3072x4096' }, { imageSize: '4K', aspectRatio: '3:4' }],
+    [{ size: 'auto' }, undefined],
+    [{}, undefined],
+  ])('of %j are %j', async (over, expected) => {
+    const { sent, images } = generate(fixture('google/image'), over);
+    await images;
+    expect(image.check?.(imageRequest(over), model)).toBeUndefined();
+    expect(sent[0]?.json).toHaveProperty('generationConfig');
+    expect(JSON.parse(JSON.stringify(sent[0]?.json)).generationConfig.imageConfig).toEqual(expected);
+  });
+
+  it.each([
+    [{ size: '1000x3000' }, 'size'],
+    [{ size: '9000x9000' }, 'size'],
+    [{ size: 'large' }, 'size'],
+    [{ extra: { aspect_ratio: '7:1' } }, 'aspect_ratio'],
+    [{ mask: { form: 'url', url } } as const, 'mask'],
+    [{ images: Array.from({ length: 15 }, () => ({ form: 'url', url }) as const) }, 'image'],
+  ])('are refused with %j', (over, param) => {
+    expect(image.check?.(imageRequest(over), model)?.param).toBe(param);
+  });
+
+  const ending = (finishReason: string) => ({
+    candidates: [{ content: { parts: [{ text: 'No.' }] }, finishReason }],
+  });
+  it.each<[string, unknown, string, string, string]>([
+    ['a blocked prompt', fixture('google/image-blocked'), 'rejected', 'PROHIBITED_CONTENT', 'moderation_input'],
+    ...['SAFETY', 'IMAGE_SAFETY', 'PROHIBITED_CONTENT', 'IMAGE_PROHIBITED_CONTENT', 'RECITATION', 'IMAGE_RECITATION', 'BLOCKLIST', 'SPII'].map(
+      (reason) => [reason, ending(reason), 'rejected', reason, 'moderation_output'] satisfies [string, unknown, string, string, string],
+    ),
+    ...['NO_IMAGE', 'IMAGE_OTHER', 'OTHER', 'STOP'].map(
+      (reason) => [reason, ending(reason), 'rejected', reason, 'internal'] satisfies [string, unknown, string, string, string],
+    ),
+    ['nothing', {}, 'ambiguous', 'unreadable_answer', 'internal'],
+    ['no object', [], 'ambiguous', 'unreadable_answer', 'internal'],
+  ])('that were not made: %s', async (_, json, ...[outcome, code, failure]) => {
+    const error = await upstreamError(generate(json).images);
+    expect([error.outcome, error.code, error.failure.class]).toEqual([outcome, code, failure]);
+  }); // prettier-ignore
+});
