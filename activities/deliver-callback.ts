@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
+import { ownCallbackRound } from '../src/domain/ids.ts';
 import { isTerminal } from '../src/domain/task.ts';
 import type { DeliveryState } from '../src/store/deliveries.ts';
 import type { CallbackActivityDeps } from './deps.ts';
@@ -26,16 +27,13 @@ const retryDelaysMs = [
 ];
 const statusGone = 410;
 
-/** The task's own series of attempts. */
-const ownRound = 'task';
-
 /**
  * POSTs what GET answers to the caller's address, signed by the Standard Webhooks specification. 2xx is delivered;
  * anything else is retried on a schedule of hours; 410 stops. The schedule counts requests, not runs of this activity:
  * neither an unavailable database nor a host whose places are taken uses up any of them.
  */
 export function createDeliverCallback(deps: CallbackActivityDeps) {
-  return async function deliverCallback(taskId: string, round: string = ownRound): Promise<void> {
+  return async function deliverCallback(taskId: string, round: string = ownCallbackRound): Promise<void> {
     const [task, stored] = await Promise.all([deps.tasks.find(taskId), deps.requests.find(taskId)]);
     const url = stored?.callbackUrl;
     if (task === undefined || url === undefined) return;
@@ -51,7 +49,8 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     const { n, at, answer, durationMs } = attempted;
     const state = stateAfter(answer, n);
     await persistently(
-      () => deps.deliveries.record(taskId, { at, durationMs, ...answer }, { target: origin, state }),
+      () =>
+        deps.deliveries.record({ task: taskId, round, target: origin }, { at, durationMs, ...answer }, state),
       deps.now,
       recordWithinMs,
     );
@@ -62,7 +61,7 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
       : retriedCallback(heard, retryDelaysMs[n - 1] ?? hour);
   };
 
-  /** One counted request. Undefined: this round has delivered the callback already. */
+  /** One counted request. Undefined: this round has delivered the callback already, or was replaced. */
   async function attempt({ taskId, round, url, body, secrets }: Attempt): Promise<Attempted | undefined> {
     const n = await deps.deliveries.begin(taskId, round, new URL(url).origin);
     if (n === undefined) return undefined;

@@ -28,3 +28,6 @@ export const markerPattern = /^mediary-.*-\d+$/is;
 export function attemptId(task: string, n: number): string {
   return `${task}:${n}`;
 }
+
+/** A task's own series of callback attempts, which is the oldest: it never replaces another. */
+export const ownCallbackRound = 'task';

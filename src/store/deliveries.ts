@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../domain/defined.ts';
+import { ownCallbackRound } from '../domain/ids.ts';
 import { isDuplicateKey } from './mongo.ts';
 
 /** The record of a task's callback: every attempt, newest last. */
@@ -21,6 +22,13 @@ export interface DeliveryAttempt {
   readonly error?: string;
 }
 
+/** A series of attempts at a task's callback. */
+export interface DeliveryRound {
+  readonly task: string;
+  readonly round: string;
+  readonly target: string;
+}
+
 interface DeliveryDocument {
   /** The task. */
   readonly _id: string;
@@ -31,6 +39,8 @@ interface DeliveryDocument {
   readonly round?: string;
   /** Attempts of this round that were begun; each is counted before its request leaves. */
   readonly begun?: number;
+  /** The rounds that this one replaced, newest last: none of them sends again. */
+  readonly replaced?: readonly string[];
 }
 
 interface AttemptDocument {
@@ -41,6 +51,7 @@ interface AttemptDocument {
 }
 
 const attemptsMax = 50;
+const replacedMax = 50;
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 
@@ -49,7 +60,8 @@ export function createDeliveryStore(db: Db) {
   return {
     /**
      * Counts an attempt before its request leaves, so that one whose process died counts too. Resolves with its number
-     * in this round, from 1; undefined: this round has delivered the callback already.
+     * in this round, from 1; undefined: this round has delivered the callback already, or a newer one has replaced it.
+     * One round is in force at a time: two that counted in turns would never reach their end.
      */
     async begin(task: string, round: string, target: string): Promise<number | undefined> {
       for (;;) {
@@ -60,31 +72,43 @@ export function createDeliveryStore(db: Db) {
         );
         if (counted !== null) return counted.begun ?? 1;
         const known = await deliveries.findOne({ _id: task });
-        if (known?.round === round) return undefined;
         if (known === null) {
           const first = { _id: task, round, begun: 0, state: 'pending', target, attempts: [] } as const;
           await deliveries.insertOne({ ...first, attempts: [] }).catch(ignoreDuplicate);
-        } else {
-          const before = known.round === undefined ? { $exists: false } : known.round;
-          await deliveries.updateOne(
-            { _id: task, round: before },
-            { $set: { round, begun: 0, state: 'pending' } },
-          );
+          continue;
         }
+        if (isOver(known, round)) return undefined;
+        // Another run of the same round was faster.
+        if (known.round === round) continue;
+        const before = known.round === undefined ? { $exists: false } : known.round;
+        await deliveries.updateOne(
+          { _id: task, round: before },
+          {
+            $set: { round, begun: 0, state: 'pending' },
+            $push: { replaced: { $each: [known.round ?? ownCallbackRound], $slice: -replacedMax } },
+          },
+        );
       }
     },
 
-    /** How an attempt ended; repeating it with the same `at` records it once. */
+    /**
+     * How an attempt ended; repeating it with the same `at` records it once. Only the round in force says what became
+     * of the callback: the late answer to a replaced one is listed, and changes nothing else.
+     */
     async record(
-      task: string,
+      { task, round, target }: DeliveryRound,
       { durationMs, ...attempt }: DeliveryAttempt,
-      { target, state }: Pick<CallbackDelivery, 'target' | 'state'>,
+      state: DeliveryState,
     ): Promise<void> {
       const entry = { ...attempt, duration_ms: durationMs };
-      await deliveries.updateOne(
-        { _id: task, 'attempts.at': { $ne: attempt.at } },
-        { $set: { state, target }, $push: { attempts: { $each: [entry], $slice: -attemptsMax } } },
+      const isNew = { 'attempts.at': { $ne: attempt.at } };
+      const $push = { attempts: { $each: [entry], $slice: -attemptsMax } };
+      const inForce = await deliveries.updateOne(
+        { _id: task, round, ...isNew },
+        { $set: { state, target }, $push },
       );
+      if (inForce.matchedCount === 1) return;
+      await deliveries.updateOne({ _id: task, round: { $ne: round }, ...isNew }, { $push });
     },
 
     /** The round is over without success, whether or not its last attempt could be recorded. */
@@ -97,6 +121,13 @@ export function createDeliveryStore(db: Db) {
       return found === null ? undefined : toDelivery(found);
     },
   };
+}
+
+/** Whether the round sends no more: it has delivered, or is older than the one in force. */
+function isOver(known: DeliveryDocument, round: string): boolean {
+  if (known.round === undefined) return false;
+  if (known.round === round) return known.state === 'delivered';
+  return round === ownCallbackRound || known.replaced?.includes(round) === true;
 }
 
 function toDelivery({ _id: task, state, target, attempts }: DeliveryDocument): CallbackDelivery {

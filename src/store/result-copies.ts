@@ -38,13 +38,14 @@ export function createResultCopyStore(db: Db) {
       return found === null ? undefined : toCopy(found);
     },
 
+    /** The whole document: the error of an earlier try does not stay with a copy that succeeded. */
     async write({ task: _id, dueAt: due_at, ...facts }: ResultCopy): Promise<void> {
       const fields = { ...facts, due_at };
       try {
-        await copies.updateOne({ _id }, { $set: fields }, { upsert: true });
+        await copies.replaceOne({ _id }, fields, { upsert: true });
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
-        await copies.updateOne({ _id }, { $set: fields });
+        await copies.replaceOne({ _id }, fields);
       }
     },
 

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ApplicationFailure } from '@temporalio/activity';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CallbackActivityDeps } from '../../activities/deps.ts';
 import { openTaskWorld } from './task-support.ts';
 import type { TaskWorld } from './task-support.ts';
 import { createHostPlaces } from '../../src/capacity/host-places.ts';
@@ -75,6 +77,115 @@ it('what was delivered is not sent again in its round, but is on demand', async 
   await world.deliver({ post }, task, 'on-demand-1');
   await world.deliver({ post }, task, 'on-demand-1');
   expect([posts, await stateOf(task)]).toEqual([2, 'delivered']);
+});
+
+describe('a redelivery while the task’s own series is pending', () => {
+  const busy = async () => ({ status: 503 });
+
+  it('replaces it: what was delivered is not delivered again', async () => {
+    const task = await endedTask();
+    await expect(world.deliver({ post: busy }, task)).rejects.toMatchObject({ nonRetryable: false });
+    await world.deliver({}, task, 'on-demand');
+    let posts = 0;
+    const post = async () => ({ status: (posts += 1) && 503 });
+    await world.deliver({ post }, task);
+    expect([posts, await stateOf(task), await attempts(task)]).toEqual([0, 'delivered', 2]);
+  });
+
+  it('ends after its ten requests, however often the older series comes back', async () => {
+    const task = await endedTask();
+    let posts = 0;
+    const post = async () => ({ status: (posts += 1) && 503 });
+    await expect(world.deliver({ post }, task)).rejects.toMatchObject({ nonRetryable: false });
+    for (let n = 1; n < 10; n += 1) {
+      await expect(world.deliver({ post }, task, 'on-demand')).rejects.toMatchObject({ nonRetryable: false });
+      await world.deliver({ post }, task);
+    }
+    await expect(world.deliver({ post }, task, 'on-demand')).rejects.toMatchObject({ nonRetryable: true });
+    expect([posts, await stateOf(task)]).toEqual([11, 'gave_up']);
+  });
+
+  it('keeps its word when an older request is answered later', async () => {
+    const task = await endedTask();
+    const places = { take: async () => ({ isGranted: true, leave: () => undefined }) as const };
+    const post = async () => {
+      await world.deliver({ places }, task, 'on-demand');
+      return { status: 503 };
+    };
+    await expect(world.deliver({ post, places }, task)).rejects.toMatchObject({ type: 'CallbackFailed' });
+    expect([await stateOf(task), await attempts(task)]).toEqual(['delivered', 2]);
+  });
+});
+
+describe('an answer', () => {
+  it.each([200, 201, 204, 299])('of %i is the end: the callback was delivered', async (status) => {
+    const task = await endedTask();
+    await world.deliver({ post: async () => ({ status }) }, task);
+    expect(await world.stores.deliveries.find(task)).toMatchObject({
+      state: 'delivered',
+      target: 'https://me.example',
+      attempts: [{ status }],
+    });
+  });
+
+  it.each([199, 301, 307, 400, 401, 404, 409, 429, 500, 503])('of %i is retried', async (status) => {
+    const task = await endedTask();
+    await expect(world.deliver({ post: async () => ({ status }) }, task)).rejects.toMatchObject({
+      type: 'CallbackFailed',
+      nonRetryable: false,
+    });
+    expect(await world.stores.deliveries.find(task)).toMatchObject({
+      state: 'pending',
+      attempts: [{ status }],
+    });
+  });
+
+  it.each(['timeout', 'connection_lost', 'address_refused'])(
+    'that never came (%s) is retried, and the record says why',
+    async (code) => {
+      const task = await endedTask();
+      const post = () => Promise.reject(Object.assign(new Error('x'), { code }));
+      await expect(world.deliver({ post }, task)).rejects.toMatchObject({ nonRetryable: false });
+      expect(await world.stores.deliveries.find(task)).toMatchObject({
+        state: 'pending',
+        attempts: [{ error: code }],
+      });
+    },
+  );
+});
+
+it('the nine waits between ten requests grow from seconds to a day, each within a tenth', async () => {
+  const task = await endedTask();
+  const waits: number[] = [];
+  for (let n = 1; n <= 10; n += 1) {
+    const failure: unknown = await world
+      .deliver({ post: async () => ({ status: 500 }) }, task)
+      .catch((error: unknown) => error);
+    if (failure instanceof ApplicationFailure) waits.push(Number(failure.nextRetryDelay ?? 0));
+  }
+  const minutes = [5 / 60, 5, 30, 120, 300, 600, 840, 1200, 1440];
+  expect(waits).toHaveLength(10);
+  expect(waits[9]).toBe(0);
+  for (const [n, expected] of minutes.entries()) {
+    expect(waits[n], `wait ${n + 1}`).toBeGreaterThanOrEqual(Math.floor(expected * 60_000 * 0.9));
+    expect(waits[n], `wait ${n + 1}`).toBeLessThanOrEqual(Math.ceil(expected * 60_000 * 1.1));
+  }
+});
+
+it('every request of a callback has the same id and body, and a signature of its own time', async () => {
+  const task = await endedTask();
+  const sent: { readonly headers: Readonly<Record<string, string>>; readonly body: string }[] = [];
+  const post: CallbackActivityDeps['post'] = async ({ headers, body }) => {
+    sent.push({ headers, body });
+    return { status: 500 };
+  };
+  await world.deliver({ post }, task).catch(asIs);
+  await world.deliver({ post, now: () => Date.now() + 3_600_000 }, task).catch(asIs);
+  const [first, second] = sent;
+  expect(first?.headers['webhook-id']).toBe(task);
+  expect(second?.headers['webhook-id']).toBe(task);
+  expect(second?.body).toBe(first?.body);
+  expect(second?.headers['webhook-signature']).not.toBe(first?.headers['webhook-signature']);
 });
 
 it('410 stops at once', async () => {

@@ -49,6 +49,33 @@ describe('a start', () => {
   });
 });
 
+describe('the declared indexes', () => {
+  const shapesOf = async (option: 'unique' | 'expireAfterSeconds') => {
+    const found: string[] = [];
+    for (const collection of await mongo.db.collections()) {
+      for (const index of await collection.indexes()) {
+        if (index[option] === undefined || index[option] === false || index.name === '_id_') continue;
+        found.push(`${collection.collectionName}: ${Object.keys(index.key).join()} ${String(index[option])}`);
+      }
+    }
+    return found.toSorted();
+  };
+
+  it('make unique what two writers must never both have', async () => {
+    expect(await shapesOf('unique')).toEqual(['attempts: job true', 'keys: id true', 'ledger: key true']);
+  });
+
+  it('let MongoDB remove what has an end, at the time that the document names, and nothing else', async () => {
+    expect(await shapesOf('expireAfterSeconds')).toEqual([
+      'idempotency: expires 0',
+      'image_result_bodies: expires 0',
+      'rate_limits: expires 0',
+      'slot_rounds: expires 0',
+      'slot_tickets: expires 0',
+    ]);
+  });
+});
+
 /** What `act` throws while the index is one on a field that nothing has. */
 async function withIndex(collection: Collection, name: string, act: () => Promise<void>): Promise<unknown> {
   await collection.dropIndex(name);

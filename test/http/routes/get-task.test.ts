@@ -18,11 +18,8 @@ it('shows attempts, ledger entries, callbacks and actions, and not what was aske
     traceId: 't',
   });
   await deliveries.begin(id, 'task', 'https://me.example');
-  await deliveries.record(
-    id,
-    { at: 1, durationMs: 2, status: 500 },
-    { target: 'https://me.example', state: 'pending' },
-  );
+  const delivery = { task: id, round: 'task', target: 'https://me.example' };
+  await deliveries.record(delivery, { at: 1, durationMs: 2, status: 500 }, 'pending');
   const { body, text } = await world.admin('GET', `/tasks/${id}`);
   expect(body).toMatchObject({
     id,

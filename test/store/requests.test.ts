@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createRequestStore } from '../../src/store/requests.ts';
+import type { RequestRecord } from '../../src/store/requests.ts';
+import { openDatabase } from '../capacity/support.ts';
+
+let database: Awaited<ReturnType<typeof openDatabase>>;
+let count = 0;
+beforeAll(async () => {
+  database = await openDatabase();
+});
+afterAll(() => database.drop());
+
+const open = () => createRequestStore(database.db);
+const newRecord = (change: Partial<RequestRecord> = {}): RequestRecord => ({
+  task: `task_${(count += 1)}`,
+  account: 'acc',
+  request: { kind: 'image', model: 'm', prompt: 'a $sign and a dotted.name', n: 1 } as never,
+  callbackToken: 'token',
+  createdAt: 7,
+  ...change,
+});
+
+describe('the request of a task', () => {
+  it('is that of the first of several simultaneous tries', async () => {
+    const { task } = newRecord();
+    const tries = Array.from({ length: 8 }, (_, n) => newRecord({ task, by: `try${n}` }));
+    const answers = await Promise.all(tries.map((record) => open().insert(record)));
+    expect(answers.filter((isFirst) => isFirst)).toHaveLength(1);
+    expect(await open().find(task)).toEqual(tries[answers.indexOf(true)]);
+  });
+
+  it('reads as it was written, whatever the names in it', async () => {
+    const record = newRecord({
+      request: { $set: { 'a.b': 1 }, kind: 'video' } as never,
+      callbackUrl: 'https://me.example/hook?secret=1',
+      warnings: ['seed was ignored'],
+      by: 'try',
+    });
+    await open().insert(record);
+    expect(await open().find(record.task)).toEqual(record);
+  });
+
+  it('is not removed by a try from which another has taken it over', async () => {
+    const record = newRecord({ by: 'first' });
+    await open().insert(record);
+    expect(await open().takeOver(record.task, 'second')).toBe(true);
+    await open().remove(record.task, 'first');
+    expect(await open().find(record.task)).toMatchObject({ by: 'second' });
+    await open().remove(record.task, 'second');
+    expect(await open().find(record.task)).toBeUndefined();
+  });
+
+  it('is removed by whoever gives the task up without a name, and cannot be taken over afterwards', async () => {
+    const record = newRecord({ by: 'first' });
+    await open().insert(record);
+    await open().remove(record.task);
+    expect(await open().takeOver(record.task, 'second')).toBe(false);
+    expect(await open().find(record.task)).toBeUndefined();
+  });
+
+  it('of an older version, without a try, warnings or a callback, has none of them', async () => {
+    const requests = database.db.collection<{ _id: string }>('requests');
+    const old = { account: 'acc', body: '{"kind":"video"}', callback_token: 'token', created_at: 7 };
+    await requests.insertOne({ _id: 'older', ...old });
+    expect(await open().find('older')).toEqual({
+      task: 'older',
+      account: 'acc',
+      request: { kind: 'video' },
+      callbackToken: 'token',
+      createdAt: 7,
+    });
+    await open().remove('older', 'a-try');
+    expect(await open().takeOver('older', 'a-try')).toBe(true);
+  });
+
+  it('that is not an object is an error, not a request', async () => {
+    const requests = database.db.collection<{ _id: string; body: string }>('requests');
+    await requests.insertOne({ _id: 'broken', body: 'null' });
+    await expect(open().find('broken')).rejects.toThrow();
+  });
+});

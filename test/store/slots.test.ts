@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSlotStore } from '../../src/store/slots.ts';
+import { openDatabase } from '../capacity/support.ts';
+
+let database: Awaited<ReturnType<typeof openDatabase>>;
+let clock = 1_000_000;
+beforeAll(async () => {
+  database = await openDatabase();
+  await open().ensureIndexes();
+});
+afterAll(() => database.drop());
+
+/** As a process of its own would. */
+const open = () => createSlotStore(database.db, () => clock);
+const lease = (task: string, ms = 1000) => ({ task, until: clock + ms });
+const taken = (answers: readonly unknown[]) => answers.filter((answer) => answer !== undefined);
+const names = (length: number) => Array.from({ length }, (_, n) => `t${n}`);
+
+describe('a slot', () => {
+  it('has one holder, however many processes ask for the first slots of a queue at once', async () => {
+    const answers = await Promise.all(names(20).map((task) => open().reserve('many/a', 3, lease(task))));
+    expect(taken(answers)).toHaveLength(3);
+    expect(new Set(taken(answers)).size).toBe(3);
+    const held = (await open().held()).filter(({ queue }) => queue === 'many/a');
+    expect(new Set(held.map(({ task }) => task)).size).toBe(3);
+  });
+
+  it('is free again when its lease has run out, and not a moment before', async () => {
+    const until = clock + 1000;
+    const first = await open().reserve('lease/a', 1, { task: 'dead', until });
+    expect(first).toBe('lease/a/0');
+    clock = until - 1;
+    expect(await open().reserve('lease/a', 1, lease('next'))).toBeUndefined();
+    expect(await open().hasFree('lease/a', 1)).toBe(false);
+    clock = until;
+    expect(await open().hasFree('lease/a', 1)).toBe(true);
+    expect(await open().reserve('lease/a', 1, lease('next'))).toBe('lease/a/0');
+    expect(await open().heldBy('dead')).toEqual([]);
+  });
+
+  it('whose lease ran out goes to one of several that ask at once', async () => {
+    await open().reserve('dead/a', 1, lease('dead', 0));
+    const answers = await Promise.all(names(10).map((task) => open().reserve('dead/a', 1, lease(task))));
+    expect(taken(answers)).toEqual(['dead/a/0']);
+  });
+
+  it('is extended and freed by its holder only', async () => {
+    const store = open();
+    const id = (await store.reserve('own/a', 1, lease('owner'))) ?? '';
+    expect(await store.extend(id, lease('other', 9000))).toBe(false);
+    await store.free(id, 'other');
+    expect(await store.heldBy('owner')).toEqual([{ id, queue: 'own/a', task: 'owner' }]);
+    expect(await store.extend(id, lease('owner', 9000))).toBe(true);
+    clock += 5000;
+    expect(await store.hasFree('own/a', 1)).toBe(false);
+    await store.free(id, 'owner');
+    expect(await store.hasFree('own/a', 1)).toBe(true);
+  });
+
+  it('is not freed under a lease that its holder has made longer since', async () => {
+    const store = open();
+    const seen = lease('owner');
+    const id = (await store.reserve('seen/a', 1, seen)) ?? '';
+    await store.extend(id, lease('owner', 9000));
+    await store.free(id, 'owner', seen.until);
+    expect(await store.hasFree('seen/a', 1)).toBe(false);
+    await store.free(id, 'owner', clock + 9000);
+    expect(await store.hasFree('seen/a', 1)).toBe(true);
+  });
+
+  it('beyond a lowered limit is not given out, and a raised one makes more', async () => {
+    for (const task of ['a', 'b', 'c']) await open().reserve('limit/a', 3, lease(task));
+    await open().free('limit/a/2', 'c');
+    expect(await open().reserve('limit/a', 2, lease('d'))).toBeUndefined();
+    expect(await open().hasFree('limit/a', 2)).toBe(false);
+    // One process has seen both limits.
+    const store = open();
+    expect(await store.reserve('limit/a', 2, lease('d'))).toBeUndefined();
+    expect(await store.reserve('limit/a', 4, lease('d'))).toBe('limit/a/2');
+    expect(await store.reserve('limit/a', 4, lease('e'))).toBe('limit/a/3');
+  });
+
+  it('of another queue is not touched', async () => {
+    await open().reserve('here/a', 1, lease('x'));
+    expect(await open().reserve('here/b', 1, lease('x'))).toBe('here/b/0');
+    expect((await open().heldBy('x')).map(({ id }) => id).toSorted()).toEqual(['here/a/0', 'here/b/0']);
+  });
+});
+
+describe('a ticket', () => {
+  const insert = (task: string, queue: string, round: number) =>
+    open().insertTicket(
+      { task, queue, account: 'acc', looksAt: clock + 10, deadlineAt: clock + 1000 },
+      round,
+    );
+
+  it('is one for a task and queue: a later one changes nothing', async () => {
+    await Promise.all([insert('t', 'one/a', 3), insert('t', 'one/a', 3)]);
+    await insert('t', 'one/a', 1);
+    expect(await open().countTickets('one/a', 10)).toBe(1);
+    expect(await open().firstTicket('one/a')).toMatchObject({ task: 't', round: 3 });
+  });
+
+  it('is served by round, then by arrival', async () => {
+    await insert('late', 'order/a', 10);
+    clock += 1;
+    await insert('second', 'order/a', 9);
+    clock += 1;
+    await insert('third', 'order/a', 9);
+    const served: string[] = [];
+    for (;;) {
+      const next = await open().firstTicket('order/a');
+      if (next === undefined) break;
+      served.push(next.task);
+      await open().removeTicket(next.task, 'order/a');
+    }
+    expect(served).toEqual(['second', 'third', 'late']);
+  });
+
+  it('is removed by one of several', async () => {
+    await insert('t', 'gone/a', 1);
+    const answers = await Promise.all(names(10).map(() => open().removeTicket('t', 'gone/a')));
+    expect(answers.filter((isRemoved) => isRemoved)).toHaveLength(1);
+  });
+
+  it('says when its task looks again, as long as there is one', async () => {
+    await insert('t', 'look/a', 1);
+    expect(await open().keepTicket('t', 'look/a', 77)).toBe(true);
+    expect(await open().firstTicket('look/a')).toEqual({ task: 't', round: 1, looksAt: 77 });
+    await insert('t', 'look/b', 1);
+    await insert('other', 'look/b', 1);
+    await open().removeTickets('t');
+    expect(await open().keepTicket('t', 'look/a', 88)).toBe(false);
+    expect(await open().firstTicket('look/b')).toMatchObject({ task: 'other' });
+  });
+
+  it('is counted no further than asked for', async () => {
+    for (const task of names(4)) await insert(task, 'count/a', 1);
+    expect(await open().countTickets('count/a', 3)).toBe(3);
+    expect(await open().countTickets('count/a', 9)).toBe(4);
+  });
+});
+
+describe('a round', () => {
+  it('is another for each ticket of an account, also when all ask at once', async () => {
+    const rounds = await Promise.all(names(10).map(() => open().takeRound('burst', 'acc')));
+    expect(rounds.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 10 }, (_, n) => n + 1));
+  });
+
+  it('begins behind the one that is served, so that nobody saves turns up', async () => {
+    await open().noteServed('served', 40);
+    expect(await open().takeRound('served', 'new')).toBe(41);
+    expect(await open().takeRound('served', 'new')).toBe(42);
+    const rounds = await Promise.all(names(6).map(() => open().takeRound('served', 'idle')));
+    expect(rounds.toSorted((a, b) => a - b)).toEqual([41, 42, 43, 44, 45, 46]);
+  });
+
+  it('that is served never goes back', async () => {
+    await Promise.all([5, 9, 7].map((round) => open().noteServed('forward', round)));
+    await open().noteServed('forward', 3);
+    expect(await open().takeRound('forward', 'acc')).toBe(10);
+  });
+});
