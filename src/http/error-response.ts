@@ -26,31 +26,50 @@ export function presentError(error: GatewayError): z.infer<typeof errorSchema> {
   return { error: { message, type, param, code, ...defined({ class: failure?.class }) } };
 }
 
-/** Names of errors that mean that MongoDB does not answer; the same request may succeed later. */
+/** Errors that mean that MongoDB does not answer, and everything derived from them; the same request may succeed later. */
 const outageNames = new Set([
   'LedgerUnavailableError',
+  'MongoClientClosedError',
   'MongoNetworkError',
-  'MongoNetworkTimeoutError',
   'MongoNotConnectedError',
-  'MongoPoolClearedError',
+  'MongoOperationTimeoutError',
   'MongoPoolClosedError',
+  'MongoServerClosedError',
   'MongoServerSelectionError',
   'MongoTopologyClosedError',
   'MongoWaitQueueTimeoutError',
   'MongoWriteConcernError',
+]);
+/** What a server answers that is no primary (any more), shuts down, or found no majority in time. */
+const outageCodes = new Set([
+  6, 7, 50, 64, 89, 91, 133, 134, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436,
 ]);
 const outageRetrySeconds = 5;
 
 /** What the caller sees of a thrown value: our own errors unchanged, an outage as 503, everything else opaque. */
 export function translateError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
-  if (error instanceof Error && outageNames.has(error.name)) {
+  if (error instanceof Error && isOutage(error)) {
     return new GatewayError('service_unavailable', 'The service is not available at the moment.', {
       retryAfterSeconds: outageRetrySeconds,
       cause: error,
     });
   }
   return new GatewayError('internal_error', 'Something went wrong on our side.', { cause: error });
+}
+
+/** By name, since this folder does not import the driver, and by the names of the classes that an error is derived from. */
+function isOutage(error: Error): boolean {
+  if (outageNames.has(error.name)) return true;
+  if ('code' in error && typeof error.code === 'number' && error.name.startsWith('Mongo')) {
+    if (outageCodes.has(error.code)) return true;
+  }
+  let kind: unknown = Object.getPrototypeOf(error);
+  while (kind instanceof Error) {
+    if (outageNames.has(kind.constructor.name)) return true;
+    kind = Object.getPrototypeOf(kind);
+  }
+  return false;
 }
 
 export function errorHeaders(error: GatewayError): Readonly<Record<string, string>> {

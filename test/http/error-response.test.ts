@@ -1,7 +1,15 @@
-import { expect, it } from 'vitest';
+import {
+  MongoInvalidArgumentError,
+  MongoNetworkError,
+  MongoNetworkTimeoutError,
+  MongoServerError,
+  MongoServerSelectionError,
+  MongoWriteConcernError,
+} from 'mongodb';
+import { describe, expect, it } from 'vitest';
 import { errorTable, GatewayError } from '../../src/domain/errors.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
-import { errorHeaders } from '../../src/http/error-response.ts';
+import { errorHeaders, translateError } from '../../src/http/error-response.ts';
 
 const codes = Object.keys(errorTable) as ErrorCode[];
 
@@ -14,4 +22,41 @@ it.each(codes)('%s: clients are told not to repeat what cannot succeed', (code) 
 it('a single error may forbid what its code allows', () => {
   const error = new GatewayError('provider_error', 'No.', { headers: { 'x-should-retry': 'false' } });
   expect(errorHeaders(error)['x-should-retry']).toBe('false');
+});
+
+/** As the driver derives it; it throws it at what was in flight when a server stopped to answer, and does not export it. */
+class PoolClearedOnNetworkError extends MongoNetworkError {
+  override get name(): string {
+    return 'PoolClearedOnNetworkError';
+  }
+}
+
+const answered = (code: number) => new MongoServerError({ code, errmsg: 'no' });
+
+describe('a database that does not answer', () => {
+  it.each([
+    ['a network error', new MongoNetworkError('reset')],
+    ['a timeout', new MongoNetworkTimeoutError('silence')],
+    ['a connection that was closed with its pool', new PoolClearedOnNetworkError('cleared')],
+    ['no primary', new MongoServerSelectionError('none', Object.create(null))],
+    ['a primary that steps down', answered(189)],
+    ['a server that is no primary', answered(10_107)],
+    [
+      'no majority in time',
+      new MongoWriteConcernError({ writeConcernError: { code: 64, errmsg: 'late' }, ok: 1 }),
+    ],
+  ])('is a 503 that may be repeated: %s', (_what, error) => {
+    const { code, retryAfterSeconds, cause } = translateError(error);
+    expect([code, retryAfterSeconds, cause]).toEqual(['service_unavailable', 5, error]);
+  });
+
+  it.each([
+    ['a mistake of ours in a command', new MongoInvalidArgumentError('wrong')],
+    ['a command that the server refuses', answered(2)],
+    ['a duplicate key', answered(11_000)],
+    ['anything else with such a code', Object.assign(new Error('no'), { code: 189 })],
+    ['what is no error', 'no'],
+  ])('is not %s: that is a 500', (_what, error) => {
+    expect(translateError(error)).toMatchObject({ code: 'internal_error', cause: error });
+  });
 });
