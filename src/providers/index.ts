@@ -1,6 +1,7 @@
 import { ark } from './ark/index.ts';
 import { bfl } from './bfl/index.ts';
 import { dashscope } from './dashscope/index.ts';
+import { fal } from './fal/index.ts';
 import { google } from './google/index.ts';
 import { gateway } from './gateway/gateway.ts';
 import { kling } from './kling/index.ts';
@@ -17,6 +18,7 @@ export const providers: Readonly<Record<string, Provider>> = {
   ark,
   bfl,
   dashscope,
+  fal,
   gateway,
   google,
   kling,

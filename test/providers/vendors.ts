@@ -40,6 +40,8 @@ interface Row {
   readonly forgetsCancelled?: true;
   /** Of a provider that knows its models by their mappings. */
   readonly mapping?: FieldMapping;
+  /** Its mapping has no field for a text of ours: nothing finds a lost job. */
+  readonly unmarked?: true;
   /** Lost jobs are found by the address that they call back. */
   readonly callbackUrl?: string;
 }
@@ -125,6 +127,22 @@ const videoMapping = fieldMappingSchema.parse({
   result: 'output',
   facts: { duration: 'input.duration' },
 });
+const falVideoMapping = fieldMappingSchema.parse({
+  fields: {
+    prompt: 'prompt',
+    duration: { name: 'duration', form: 'text' },
+    resolution: 'resolution',
+    ratio: 'aspect_ratio',
+  },
+  marker: 'end_user_id',
+  result: 'video.url',
+  cost: { unit: 'USD', price: '0.014' },
+});
+const falPictureMapping = fieldMappingSchema.parse({
+  fields: { prompt: 'prompt', size: { name: 'image_size', form: 'object' } },
+  result: 'images[].url',
+  cost: { unit: 'USD', price: '0.03' },
+});
 const pictureMapping = fieldMappingSchema.parse({
   fields: { prompt: 'prompt', size: { name: ['width', 'height'], form: 'sides' } },
   constants: { aspect_ratio: 'custom', output_format: 'png' },
@@ -162,6 +180,24 @@ export const jobVendors: readonly JobVendor[] = [
     path: '/dashscope/api/v1',
     model: 'wan2.5-t2i-preview',
     moderatedLater: 'moderation_output',
+  }),
+  jobs(find('fal').video, video, {
+    name: 'fal',
+    path: '/fal',
+    model: 'bytedance/seedance-2.0/text-to-video',
+    mapping: falVideoMapping,
+    callbackUrl,
+    moderatedLater: 'moderation_output',
+    inspectsInJob: true,
+  }),
+  jobs(find('fal').imageTask, picture, {
+    name: 'fal image',
+    path: '/fal',
+    model: 'fal-ai/flux-2-pro',
+    mapping: falPictureMapping,
+    unmarked: true,
+    moderatedLater: 'moderation_output',
+    inspectsInJob: true,
   }),
   jobs(find('kling').video, video, {
     name: 'kling',

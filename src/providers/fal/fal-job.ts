@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { isModelName, isRequestId, namedApp, operationOf, requestUrl } from './fal-address.ts';
+import { callFal, falError, isUnknown, readFalRefusal } from './fal-call.ts';
+import { statusFromHistory } from './fal-history.ts';
+import { falFailure, falSuccess, readOutcomeRefusal } from './fal-result.ts';
+import type { Outcome } from './fal-result.ts';
+import { defined } from '../../domain/defined.ts';
+import type { FieldMapping } from '../../domain/field-mapping.ts';
+import type { GenerationRequest } from '../../domain/request.ts';
+import { isSuccess, optionalNumber, optionalText, unreadableError } from '../shared/http-outcome.ts';
+import { mappedBody, mappedEndpoint, mappedIssue } from '../shared/mapped-request.ts';
+import { UpstreamError } from '../provider.ts';
+import type {
+  HttpResponse,
+  Operation,
+  OperationStatus,
+  ProviderContext,
+  RequestIssue,
+  SubmitContext,
+  Submitted,
+} from '../provider.ts';
+
+/** The life of a request in the queue, by the mapping of its model. */
+
+export function checkFal(
+  request: GenerationRequest,
+  name: string,
+  mapping: FieldMapping | undefined,
+): RequestIssue | undefined {
+  const refuse = (message: string): RequestIssue => ({ param: 'model', message });
+  if (mapping === undefined) return refuse('The model needs a mapping on this channel.');
+  const issue = mappedIssue(request, mapping);
+  if (issue !== undefined) return issue;
+  return isModelName(mappedEndpoint(request, mapping, name))
+    ? undefined
+    : refuse('The upstream name is not of the form owner/app or owner/app/path.');
+}
+
+const createdSchema = z.object({ request_id: z.string().refine(isRequestId), status_url: optionalText });
+
+export async function submitFal(request: GenerationRequest, context: SubmitContext): Promise<Submitted> {
+  const { mapping, marker, callbackUrl, baseUrl } = context;
+  const endpoint = mapping === undefined ? '' : mappedEndpoint(request, mapping, context.model);
+  if (mapping === undefined || !isModelName(endpoint)) {
+    // The channel's entry changed since the task was planned.
+    const message = 'The channel cannot express the model any more.';
+    throw new UpstreamError('unavailable', message, {
+      code: 'mapping_missing',
+      failure: { class: 'quota' },
+    });
+  }
+  const query =
+    callbackUrl === undefined ? '' : `?${new URLSearchParams({ fal_webhook: callbackUrl }).toString()}`;
+  const json = mappedBody(request, mapping, marker);
+  const answer = await callFal({ method: 'POST', url: `${baseUrl}/${endpoint}${query}`, json }, context);
+  if (!isSuccess(answer)) throw falError(answer);
+  const created = createdSchema.safeParse(answer.json).data;
+  if (created === undefined) throw unreadableError(answer, 'it has no request_id');
+  const { request_id: id, status_url: statusUrl } = created;
+  return { operation: operationOf(id, endpoint, namedApp(statusUrl, id, baseUrl)), traceId: id };
+}
+
+const statusSchema = z.object({
+  request_id: optionalText,
+  status: z.string().min(1),
+  queue_position: optionalNumber,
+});
+
+export async function falStatus(
+  operation: Operation,
+  context: ProviderContext,
+  kind: Outcome['kind'],
+): Promise<OperationStatus> {
+  const outcome: Outcome = { kind, mapping: context.mapping };
+  const url = requestUrl(operation, context.baseUrl, '/status');
+  const answer = await callFal({ method: 'GET', url }, context);
+  if (isUnknown(answer)) return statusFromHistory(operation, context, outcome);
+  if (!isSuccess(answer)) throw falError(answer);
+  const said = statusSchema.safeParse(answer.json).data;
+  if (said === undefined || (said.request_id !== undefined && said.request_id !== operation.id))
+    throw unreadableError(answer, 'it says nothing of the request');
+  switch (said.status) {
+    case 'IN_QUEUE':
+      return defined({
+        state: 'pending' as const,
+        phase: 'submitted' as const,
+        queuePosition: said.queue_position,
+      });
+    // Finished, well or not: the result says which.
+    case 'COMPLETED':
+      return (await readResult(operation, context, { outcome, status: answer })) ?? running;
+    default:
+      // `IN_PROGRESS`, and every word that is not known yet.
+      return running;
+  }
+}
+
+const running: OperationStatus = { state: 'pending', phase: 'running' };
+
+/** Undefined: the result is not there yet. */
+async function readResult(
+  operation: Operation,
+  context: ProviderContext,
+  { outcome, status }: { readonly outcome: Outcome; readonly status: HttpResponse },
+): Promise<OperationStatus | undefined> {
+  const answer = await callFal({ method: 'GET', url: requestUrl(operation, context.baseUrl, '') }, context);
+  if (isUnknown(answer)) return statusFromHistory(operation, context, outcome);
+  if (isSuccess(answer)) {
+    const success = falSuccess(answer, outcome);
+    if (success === undefined)
+      throw unreadableError(answer, 'it has no file where the mapping looks for one');
+    return success;
+  }
+  if (/still in progress/i.test(readFalRefusal(answer.json)?.message ?? '')) return undefined;
+  const refusal = readOutcomeRefusal(answer) ?? readStatusError(status);
+  if (refusal === undefined) throw falError(answer);
+  return falFailure(answer, refusal, outcome);
+}
+
+/** `error` and `error_type` of a status, where the result itself could not be read. */
+function readStatusError({ json }: HttpResponse) {
+  const refusal = readFalRefusal(json);
+  return refusal === undefined || refusal.code === '' ? undefined : refusal;
+}
+
+const cancelSchema = z.object({ status: optionalText });
+
+/**
+ * To a request that runs it is a signal, which the model may not follow: what became of it says the status. One that is
+ * not known any more after it was accepted was removed.
+ */
+export async function cancelFal(
+  operation: Operation,
+  context: ProviderContext,
+): Promise<'cancelled' | 'refused'> {
+  const url = requestUrl(operation, context.baseUrl, '/cancel');
+  const answer = await callFal({ method: 'PUT', url }, context);
+  const isLate = cancelSchema.safeParse(answer.json).data?.status === 'ALREADY_COMPLETED';
+  if (!isSuccess(answer) && !isLate) throw isUnknown(answer) ? gone() : falError(answer);
+  const after = await falStatus(operation, context, 'video').catch((error: unknown) => {
+    if (error instanceof UpstreamError && error.gone && !isLate) return undefined;
+    throw error;
+  });
+  const isCancelled =
+    after === undefined || (after.state === 'failed' && after.failure.class === 'cancelled');
+  return isCancelled ? 'cancelled' : 'refused';
+}
+
+function gone(): UpstreamError {
+  const message = 'The upstream knows no such request.';
+  return new UpstreamError('rejected', message, { code: 'unknown_request', status: 404, gone: true });
+}

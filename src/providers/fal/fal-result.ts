@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { falFailures } from './fal-failures.ts';
+import { billedUnits, readFalRefusal } from './fal-call.ts';
+import { defined } from '../../domain/defined.ts';
+import type { Failure, ModeratedInput } from '../../domain/failure.ts';
+import type { FieldMapping } from '../../domain/field-mapping.ts';
+import { findFailureRow, failureOfRow } from '../shared/failure-table.ts';
+import type { Refusal } from '../shared/failure-table.ts';
+import { signedUrlExpiry } from '../shared/http-outcome.ts';
+import { mappedCost, mappedFacts, mappedLinks } from '../shared/mapped-answer.ts';
+import type { HttpResponse, OperationStatus } from '../provider.ts';
+
+/** What a model answered, from the queue or from the history. */
+
+export interface Outcome {
+  readonly kind: 'video' | 'image';
+  readonly mapping: FieldMapping | undefined;
+}
+
+/** For a task whose model has left the channel: where almost every model puts its files. */
+const unknownMappings = {
+  video: { result: 'video.url', facts: {} },
+  image: { result: 'images[].url', facts: {} },
+} as const;
+
+const flagsSchema = z.object({ has_nsfw_concepts: z.array(z.boolean()).catch([]) });
+
+/** Undefined: it has no file where the mapping looks for one. */
+export function falSuccess(
+  answer: Pick<HttpResponse, 'json' | 'headers'>,
+  { kind, mapping }: Outcome,
+): OperationStatus | undefined {
+  const { json } = answer;
+  const map: Pick<FieldMapping, 'result' | 'facts' | 'cost'> = mapping ?? unknownMappings[kind];
+  const links = mappedLinks(json, map);
+  if (links.length === 0) return undefined;
+  const cost = mappedCost(json, map, billedUnits(answer));
+  const flags = flagsSchema.safeParse(json).data?.has_nsfw_concepts ?? [];
+  // A flagged image is delivered blank. Where the flags are not one for each file, only all of them together say something.
+  const usable =
+    flags.length === links.length || !flags.includes(false)
+      ? links.filter((_, index) => (flags[index] ?? flags.at(-1)) !== true)
+      : links;
+  if (usable.length === 0) {
+    return defined({
+      state: 'failed' as const,
+      code: 'nsfw_content',
+      message: 'Everything that was rendered was withheld by the safety checker.',
+      failure: { class: 'moderation_output' as const },
+      withheld: links,
+      cost,
+    });
+  }
+  const facts = mappedFacts(json, map);
+  return defined({
+    state: 'succeeded' as const,
+    items: usable.map((url) => defined({ url, expiresAt: signedUrlExpiry(url) })),
+    facts: kind === 'image' ? { ...facts, images: usable.length } : facts,
+    cost,
+  });
+}
+
+/** `answer` is the model's own refusal; a request that was refused after a runner worked may be billed. */
+export function falFailure(
+  answer: Pick<HttpResponse, 'json' | 'headers' | 'status'>,
+  refusal: Refusal,
+  { mapping }: Pick<Outcome, 'mapping'>,
+): OperationStatus {
+  const failure: Failure =
+    answer.status === 499 ? { class: 'cancelled' } : failureOfResult(refusal, answer.status);
+  const code = failure.class === 'cancelled' ? 'upstream_cancelled' : refusal.code;
+  return defined({
+    state: 'failed' as const,
+    code: code === '' ? `http_${answer.status}` : code,
+    message: refusal.message,
+    failure,
+    cost: mapping === undefined ? undefined : mappedCost(answer.json, mapping, billedUnits(answer)),
+  });
+}
+
+function failureOfResult(refusal: Refusal, status: number): Failure {
+  // The other statuses of the table are about a submission.
+  const told = status === 400 || status === 422 ? status : undefined;
+  const row = findFailureRow(falFailures, refusal, told);
+  if (row === undefined) return { class: 'internal' };
+  const failure = failureOfRow(row, refusal);
+  const input = failure.class === 'moderation_input' ? inputOf(refusal.field ?? '') : undefined;
+  return { ...failure, ...defined({ input }) };
+}
+
+/** Names of the models' fields. */
+function inputOf(field: string): ModeratedInput | undefined {
+  if (/prompt/.test(field)) return 'prompt';
+  if (/image|frame/.test(field)) return 'image';
+  if (/video/.test(field)) return 'video';
+  return /audio/.test(field) ? 'audio' : undefined;
+}
+
+/**
+ * What failed the request; undefined: the answer is of the queue or of something in between, and says nothing of the
+ * request. A status of the model has a body of its own; without a type only those that a model gives itself count.
+ */
+export function readOutcomeRefusal(answer: HttpResponse): Refusal | undefined {
+  const said = readFalRefusal(answer.json);
+  const type = answer.headers['x-fal-error-type'];
+  const { status } = answer;
+  if (said === undefined || status === 401 || status === 403 || status === 429) return undefined;
+  if (said.code !== '') return said;
+  if (type !== undefined && type !== '') return { ...said, code: type };
+  return [400, 422, 499, 500].includes(status) ? said : undefined;
+}

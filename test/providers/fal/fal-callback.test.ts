@@ -1,0 +1,95 @@
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { fal } from '../../../src/providers/fal/index.ts';
+import { callback, canned, fixture, providerContext } from '../support.ts';
+import type { CannedAnswer } from '../support.ts';
+
+const { video } = fal;
+const body = fixture('fal/callback');
+const now = Date.UTC(2026, 10, 22);
+const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+const stranger = generateKeyPairSync('ed25519');
+const jwk = (key: KeyObject) => ({ ...key.export({ format: 'jwk' }), use: 'sig' });
+const keys: CannedAnswer = { json: { keys: [{ kty: 'RSA' }, jwk(stranger.publicKey), jwk(publicKey)] } };
+
+interface Signing {
+  readonly at?: number;
+  readonly key?: KeyObject;
+  readonly signed?: unknown;
+}
+
+function headersOf({ at = now, key = privateKey, signed = body }: Signing = {}) {
+  const timestamp = String(Math.floor(at / 1000));
+  const digest = createHash('sha256').update(JSON.stringify(signed)).digest('hex');
+  const signature = sign(null, Buffer.from(['r1', 'u1', timestamp, digest].join('\n')), key).toString('hex');
+  return {
+    'x-fal-webhook-request-id': 'r1',
+    'x-fal-webhook-user-id': 'u1',
+    'x-fal-webhook-timestamp': timestamp,
+    'x-fal-webhook-signature': signature,
+  };
+}
+
+const isGenuine = (headers: Record<string, string>, answer?: CannedAnswer, baseUrl?: string) => {
+  const upstream = answer === undefined ? canned() : canned(answer);
+  const verdict = video?.verifyCallback?.(callback(body, headers), {
+    ...providerContext({ request: upstream.request, ...(baseUrl === undefined ? {} : { baseUrl }) }),
+    now,
+  });
+  return { verdict, sent: upstream.sent };
+};
+
+describe('a callback', () => {
+  it('is genuine by any of the published keys, for five minutes', async () => {
+    expect(await isGenuine(headersOf(), keys).verdict).toBe(true);
+    expect(await isGenuine(headersOf({ at: now - 299_000 }), keys).verdict).toBe(true);
+    expect(await isGenuine(headersOf({ at: now + 299_000 }), keys).verdict).toBe(true);
+  });
+
+  it('by another key, about another body, user or time is not', async () => {
+    const other = generateKeyPairSync('ed25519').privateKey;
+    expect(await isGenuine(headersOf({ key: other }), keys).verdict).toBe(false);
+    expect(await isGenuine(headersOf({ signed: { x: 1 } }), keys).verdict).toBe(false);
+    expect(await isGenuine({ ...headersOf(), 'x-fal-webhook-user-id': 'u2' }, keys).verdict).toBe(false);
+    const later = { 'x-fal-webhook-timestamp': String(now / 1000 + 1) };
+    expect(await isGenuine({ ...headersOf(), ...later }, keys).verdict).toBe(false);
+  });
+
+  it('that is old, or without a signature, is not, and no key is asked for', async () => {
+    const { 'x-fal-webhook-signature': signature, ...unsigned } = headersOf();
+    for (const headers of [
+      {},
+      unsigned,
+      { ...unsigned, 'x-fal-webhook-signature': signature.slice(2) },
+      headersOf({ at: now - 301_000 }),
+      headersOf({ at: now + 301_000 }),
+    ])
+      expect(await isGenuine(headers).verdict).toBe(false);
+  });
+
+  it.each<[string, CannedAnswer]>([
+    ['trouble', { status: 503, json: keys.json }],
+    ['a page', { text: '<html>' }],
+    ['no key', { json: { keys: [] } }],
+    ['a key that is none', { json: { keys: [{ kty: 'OKP', crv: 'Ed25519', x: 'short' }] } }],
+  ])('cannot be verified while the keys are %s', async (_, answer) => {
+    await expect(isGenuine(headersOf(), answer).verdict).rejects.toMatchObject({ code: 'unreadable_answer' });
+  });
+
+  it('is verified without our key, at the address of the vendor', async () => {
+    const { verdict, sent } = isGenuine(headersOf(), keys, 'https://queue.fal.run');
+    expect(await verdict).toBe(true);
+    expect(sent[0]?.url).toBe('https://rest.alpha.fal.ai/.well-known/jwks.json');
+    expect(sent[0]?.headers).toBeUndefined();
+  });
+
+  it.each<[unknown, boolean]>([
+    [body, true],
+    [{ status: 'ERROR', error: 'm', payload: null }, true],
+    [{ status: 'IN_PROGRESS' }, false],
+    ['x', false],
+  ])('%j says that the job ended: %s', (said, ended) => {
+    expect(video?.parseCallback?.(callback(said))).toEqual({ ended });
+  });
+});

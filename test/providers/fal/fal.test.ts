@@ -1,0 +1,409 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject, VideoRequest } from '../../../src/domain/request.ts';
+import { fal } from '../../../src/providers/fal/index.ts';
+import { fieldMappingSchema } from '../../../src/domain/field-mapping.ts';
+import {
+  canned,
+  fixture,
+  imageRequest,
+  providerContext,
+  submitContext,
+  upstreamError,
+  videoRequest,
+} from '../support.ts';
+import type { CannedAnswer } from '../support.ts';
+
+const { video, imageTask } = fal;
+if (video?.cancel === undefined || video.find === undefined || imageTask === undefined)
+  throw new Error('a capability is missing');
+const { cancel, find } = video;
+
+const name = (kind: string) => `bytedance/seedance-2.0/${kind}-to-video`;
+const model = name('text');
+const mapping = fieldMappingSchema.parse({
+  endpoints: { text_to_video: model, first_last_frame: name('image') },
+  fields: {
+    prompt: 'prompt',
+    first_frame: 'image_url',
+    last_frame: 'end_image_url',
+    duration: { name: 'duration', form: 'text', auto: 'auto' },
+    resolution: 'resolution',
+  },
+  constants: { bitrate_mode: 'standard' },
+  pass: ['camera_fixed'],
+  marker: 'end_user_id',
+  result: 'video.url',
+  cost: { unit: 'USD', price: '0.014' },
+});
+const id = '764cabcf-b745-4b3e-ae38-1200304cf45b';
+const base = 'https://upstream.example/api/v3';
+const app = 'bytedance/seedance-2.0';
+const operation = { id, endpoint: model, app };
+const job = `${base}/${app}/requests/${id}`;
+const a = 'https://ex.com/a.png';
+
+async function sentFor(request: Partial<VideoRequest>, callbackUrl?: string) {
+  const upstream = canned({ json: fixture('fal/created') });
+  const context = submitContext({
+    model,
+    mapping,
+    request: upstream.request,
+    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+  });
+  const submitted = await video?.submit(videoRequest(request), context);
+  return { submitted, sent: upstream.sent[0] };
+}
+
+describe('a submission', () => {
+  const input = { prompt: 'a fox in the snow', bitrate_mode: 'standard', end_user_id: 'mediary-t1-1' };
+
+  it('is the input itself, at the whole name', async () => {
+    const { submitted, sent } = await sentFor({});
+    expect(submitted).toEqual({ operation, traceId: id });
+    expect(sent).toMatchObject({
+      method: 'POST',
+      url: `${base}/${model}`,
+      headers: { authorization: 'Key test-key' },
+    });
+    expect(sent?.json).toEqual(input);
+  });
+
+  it('goes where its inputs are accepted, and is called back at our own address', async () => {
+    const asked: Partial<VideoRequest> = {
+      inputType: 'first_last_frame',
+      images: [a, `${a}?2`],
+      duration: 'auto',
+      resolution: '1080p',
+      extra: { camera_fixed: true, fal_webhook: 'https://evil.example', sync_mode: true },
+    };
+    expect(video.check?.(videoRequest(asked), model, mapping)).toBeUndefined();
+    const callbackUrl = 'https://gw.example/callbacks/upstream/t1/secret';
+    const { submitted, sent } = await sentFor(asked, callbackUrl);
+    expect(submitted?.operation).toEqual({ id, endpoint: name('image'), app });
+    const url = new URL(sent?.url ?? '');
+    expect(url.origin + url.pathname).toBe(`${base}/${name('image')}`);
+    expect([...url.searchParams]).toEqual([['fal_webhook', callbackUrl]]);
+    expect(sent?.json).toEqual({
+      ...input,
+      image_url: a,
+      end_image_url: `${a}?2`,
+      duration: 'auto',
+      resolution: '1080p',
+      camera_fixed: true,
+    });
+  });
+
+  it('has nothing of metadata but what the mapping passes on', async () => {
+    const json = fc.jsonValue({ maxDepth: 1 }) as fc.Arbitrary<JsonObject[string]>;
+    const key = fc.oneof(
+      fc.constantFrom('prompt', 'duration', 'end_user_id', 'sync_mode', 'fal_webhook', 'camera_fixed'),
+      fc.string({ minLength: 1 }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(key, json), async (extra) => {
+        const { sent } = await sentFor({ extra });
+        const passed = Object.hasOwn(extra, 'camera_fixed') ? { camera_fixed: extra['camera_fixed'] } : {};
+        expect(sent?.json).toEqual({ ...input, ...passed });
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it.each([
+    [`${base}/partner/other/requests/${id}/status`, 'partner/other'],
+    [`${base}/workflows/one/two/requests/${id}/status`, 'workflows/one/two'],
+    [`https://evil.example/partner/other/requests/${id}/status`, app],
+    [`${base}.evil.example/partner/other/requests/${id}/status`, app],
+    [`${base}/../../admin/requests/${id}/status`, app],
+    [`${base}/a/b?x=/requests/${id}/status`, app],
+    [`${base}/partner/other/requests/another/status`, app],
+    ['no address', app],
+  ])('that is answered with %s is asked for below %s', async (address, expected) => {
+    const { request } = canned({ json: { request_id: id, status_url: address } });
+    const { operation: found } = await video.submit(
+      videoRequest(),
+      submitContext({ model, mapping, request }),
+    );
+    expect(found['app']).toBe(expected);
+  });
+
+  it.each([{}, { request_id: '' }, { request_id: '../../x' }, { request_id: 7 }])(
+    'without an id that can be used is not told: %j',
+    async (json) => {
+      const { request } = canned({ json });
+      const error = await upstreamError(
+        video.submit(videoRequest(), submitContext({ model, mapping, request })),
+      );
+      expect([error.outcome, error.code]).toEqual(['ambiguous', 'unreadable_answer']);
+    },
+  );
+
+  const plain = fieldMappingSchema.parse({ fields: { prompt: 'prompt' }, result: 'video.url' });
+  it.each<[string, Partial<VideoRequest>, string, string]>([
+    ['a field without a name', { seed: 1 }, model, 'metadata.seed'],
+    ['references', { inputType: 'reference', images: [a] }, model, 'images'],
+    ['a name that is none', {}, 'seedance', 'model'],
+    ['a path', {}, '../../admin/x', 'model'],
+    ['two dots', {}, 'a/..', 'model'],
+    ['a query', {}, 'a/b?c', 'model'],
+    ['a host', {}, '//evil.example/x', 'model'],
+  ])('cannot have %s', (_, request, upstream, param) => {
+    expect(video.check?.(videoRequest(request), upstream, plain)).toEqual({
+      param,
+      message: expect.any(String),
+    });
+  });
+
+  it.each(['fal-ai/flux-2-pro', 'wan/v2.6/text-to-video', 'workflows/a_b/c'])('may go to %s', (upstream) => {
+    expect(video.check?.(videoRequest(), upstream, plain)).toBeUndefined();
+  });
+
+  it('needs a mapping, and without one nothing is sent', async () => {
+    expect(video.check?.(videoRequest(), model)).toMatchObject({ param: 'model' });
+    const upstream = canned();
+    const error = await upstreamError(
+      video.submit(videoRequest(), submitContext({ model, request: upstream.request })),
+    );
+    expect([error.outcome, error.code, upstream.sent]).toEqual(['unavailable', 'mapping_missing', []]);
+  });
+});
+
+const statusOf = (
+  answers: CannedAnswer[],
+  part: Pick<typeof video, 'status'> = video,
+  over: { mapping?: typeof mapping; baseUrl?: string } = { mapping },
+) => part.status(operation, providerContext({ request: canned(...answers).request, ...over }));
+const completed: CannedAnswer = { json: fixture('fal/completed') };
+const unknown: CannedAnswer = { status: 404, json: { detail: 'Request not found' } };
+const kept = (item: object): CannedAnswer => ({ json: { items: [{ request_id: id, ...item }] } });
+
+describe('a request', () => {
+  it('that succeeded has its file, and the cost of the header', async () => {
+    const headers = { 'x-fal-billable-units': '108.5' };
+    const upstream = canned(completed, { json: fixture('fal/video'), headers });
+    expect(await video.status(operation, providerContext({ request: upstream.request, mapping }))).toEqual({
+      state: 'succeeded',
+      items: [{ url: 'https://files.example.com/video.mp4' }],
+      facts: {},
+      cost: { amount: '1.519', unit: 'USD' },
+    });
+    expect(upstream.sent.map(({ url }) => url)).toEqual([`${job}/status`, job]);
+  });
+
+  it('is read without a mapping, too: its model may have left the channel', async () => {
+    const answers = [completed, { json: fixture('fal/video') }];
+    expect(await statusOf(answers, video, {})).toMatchObject({ state: 'succeeded', facts: {} });
+  });
+
+  const pictures = (flags: unknown) => [
+    completed,
+    { json: { images: [{ url: a }, { url: `${a}?2` }], has_nsfw_concepts: flags } },
+  ];
+  it.each<[unknown, string[]]>([
+    [
+      [false, false],
+      [a, `${a}?2`],
+    ],
+    [[false, true], [a]],
+    [[true, false], [`${a}?2`]],
+    [[], [a, `${a}?2`]],
+    ['x', [a, `${a}?2`]],
+    [
+      [false, false, true],
+      [a, `${a}?2`],
+    ],
+  ])('has the images that are not blank: %j', async (flags, urls) => {
+    expect(await statusOf(pictures(flags), imageTask, {})).toEqual({
+      state: 'succeeded',
+      items: urls.map((url) => ({ url })),
+      facts: { images: urls.length },
+    });
+  });
+
+  it('of which every image is blank was moderated', async () => {
+    expect(await statusOf(pictures([true, true]), imageTask, {})).toMatchObject({
+      state: 'failed',
+      failure: { class: 'moderation_output' },
+      withheld: [a, `${a}?2`],
+    });
+  });
+
+  const running = { state: 'pending', phase: 'running' };
+  it.each<[string, CannedAnswer[], object]>([
+    ['queued', [{ status: 202, json: fixture('fal/in-queue') }], { state: 'pending', phase: 'submitted', queuePosition: 3 }],
+    ['in progress', [{ status: 202, json: fixture('fal/in-progress') }], running],
+    ['of a new word', [{ status: 202, json: { request_id: id, status: 'RETRYING' } }], running],
+    ['completed too early', [completed, { status: 400, json: { detail: 'Request is still in progress' } }], running],
+    ['refused', [completed, { status: 422, json: fixture('fal/refused') }], { state: 'failed', code: 'content_policy_violation', failure: { class: 'moderation_input', input: 'image' } }],
+    ['wrong', [completed, { status: 422, json: { detail: [{ loc: ['body', 'duration'], msg: 'm', type: 'value_error' }] } }], { state: 'failed', failure: { class: 'invalid_input', field: 'duration' } }],
+    ['wrong in words', [completed, { status: 422, json: { detail: 'no' } }], { state: 'failed', code: 'http_422', failure: { class: 'invalid_input' } }],
+    ['without a frame in time', [completed, { status: 504, json: fixture('fal/timed-out') }], { state: 'failed', code: 'request_timeout', failure: { class: 'internal' } }],
+    ['told by a header', [completed, { status: 503, json: { detail: 'm' }, headers: { 'x-fal-error-type': 'downstream_service_unavailable' } }], { state: 'failed', failure: { class: 'capacity' } }],
+    ['a crash of the model', [completed, { status: 500, json: { detail: 'Internal Server Error' } }], { state: 'failed', code: 'http_500', failure: { class: 'internal' } }],
+    ['broken, and no result', [{ json: fixture('fal/broken') }, { status: 503, text: '<html>' }], { state: 'failed', code: 'runner_disconnected', failure: { class: 'internal' } }],
+    ['cancelled', [completed, { status: 499, json: { detail: 'm', error_type: 'client_cancelled' } }], { state: 'failed', code: 'upstream_cancelled', failure: { class: 'cancelled' } }],
+    ['refused after it ran', [completed, { status: 422, json: { detail: 'm' }, headers: { 'x-fal-billable-units': '10' } }], { state: 'failed', cost: { amount: '0.14', unit: 'USD' } }],
+  ])('%s', async (_, answers, expected) => {
+    expect(await statusOf(answers)).toMatchObject(expected);
+  }); // prettier-ignore
+
+  it.each<[string, CannedAnswer[], boolean, string]>([
+    ['a proxy knows nothing', [{ status: 404, text: '<html>' }], false, 'http_404'],
+    ['it is a page', [{ text: '<html>' }], false, 'unreadable_answer'],
+    ['it is of another request', [{ json: { request_id: 'x', status: 'COMPLETED' } }], false, 'unreadable_answer'],
+    ['trouble', [{ status: 500, json: { detail: 'm' } }], false, 'http_500'],
+    ['a result without a file', [completed, { json: { seed: 1 } }], false, 'unreadable_answer'],
+    ['the pace of results', [completed, { status: 429, json: { detail: 'm', error_type: 'x' } }], false, 'x'],
+    ['a key that is wrong by now', [completed, { status: 401, json: { detail: 'm' } }], false, 'http_401'],
+    ['a proxy before the result', [completed, { status: 502, text: '<html>' }], false, 'http_502'],
+    ['a platform in trouble', [completed, { status: 503, json: { detail: 'm' } }], false, 'http_503'],
+    ['it is unknown, and the history knows nothing', [unknown, { json: { items: [] } }], true, 'unknown_request'],
+    ['it is unknown, and the history is of others', [unknown, { json: { items: [{ request_id: 'x', status_code: 200 }] } }], true, 'unknown_request'],
+    ['it is unknown, and the history is closed', [unknown, { status: 403, json: { detail: 'm' } }], false, 'http_403'],
+    ['it is unknown, and the history is a page', [unknown, { text: '<html>' }], false, 'unreadable_answer'],
+    ['it ended, nobody knows how', [unknown, kept({ ended_at: 'x' })], false, 'unreadable_answer'],
+  ])('did not tell: %s', async (_, answers, ...[gone, code]) => {
+    const error = await upstreamError(statusOf(answers));
+    expect([error.gone, error.code]).toEqual([gone, code]);
+  }); // prettier-ignore
+
+  it.each<[string, object, object]>([
+    ['a success', { status_code: 200, json_output: fixture('fal/video') }, { state: 'succeeded', items: [{ url: 'https://files.example.com/video.mp4' }] }],
+    ['a success without payloads', { status_code: 200 }, { state: 'failed', code: 'result_expired', failure: { class: 'expired' } }],
+    ['a refusal', { status_code: 422, json_output: fixture('fal/refused') }, { state: 'failed', failure: { class: 'moderation_input' } }],
+    ['a failure without payloads', { status_code: 504 }, { state: 'failed', code: 'http_504', failure: { class: 'internal' } }],
+    ['a cancellation', { status_code: 499 }, { state: 'failed', failure: { class: 'cancelled' } }],
+    ['a wait', { started_at: null }, { state: 'pending', phase: 'submitted' }],
+    ['a run', { started_at: '2026-11-21T10:00:05.000Z' }, running],
+  ])('that the queue has forgotten is read from the history: %s', async (_, item, expected) => {
+    expect(await statusOf([unknown, kept(item)])).toMatchObject(expected);
+    expect(await statusOf([completed, unknown, kept(item)])).toMatchObject(expected);
+  }); // prettier-ignore
+});
+
+describe('a cancellation', () => {
+  const cancelled = { status: 499, json: { detail: 'm', error_type: 'client_cancelled' } };
+  const late = { status: 400, json: { status: 'ALREADY_COMPLETED' } };
+  it.each<[string, CannedAnswer[], string]>([
+    ['removed', [{ json: { status: 'OK' } }, completed, cancelled], 'cancelled'],
+    ['removed without a trace', [{ json: { status: 'OK' } }, unknown, { json: { items: [] } }], 'cancelled'],
+    ['asked to stop, and runs', [{ status: 202, json: { status: 'CANCELLATION_REQUESTED' } }, { status: 202, json: fixture('fal/in-progress') }], 'refused'],
+    ['asked to stop, and stopped', [{ status: 202, json: { status: 'CANCELLATION_REQUESTED' } }, completed, cancelled], 'cancelled'],
+    ['finished', [late, completed, { json: fixture('fal/video') }], 'refused'],
+    ['cancelled before', [late, completed, cancelled], 'cancelled'],
+  ])('of what is %s', async (_, answers, expected) => {
+    const upstream = canned(...answers);
+    expect(await cancel(operation, providerContext({ request: upstream.request, mapping }))).toBe(expected);
+    expect(upstream.sent[0]).toMatchObject({ method: 'PUT', url: `${job}/cancel` });
+  }); // prettier-ignore
+
+  it.each<[CannedAnswer[], boolean]>([
+    [[{ status: 404, json: { status: 'NOT_FOUND' } }], true],
+    [[{ status: 404, text: '<html>' }], false],
+    [[{ status: 502, text: '<html>' }], false],
+    [[late, unknown, { json: { items: [] } }], true],
+  ])('of a request that nobody knows is none: %j', async (answers, gone) => {
+    const { request } = canned(...answers);
+    expect((await upstreamError(cancel(operation, providerContext({ request, mapping })))).gone).toBe(gone);
+  });
+});
+
+describe('a lost request', () => {
+  const lost = { request: videoRequest(), marker: 'mediary-t1-1', sentAfter: 0, sentBefore: 60_000 };
+
+  it('is found by its marker, on any page', async () => {
+    const last = {
+      json: {
+        items: [
+          { request_id: 'three', json_input: { end_user_id: 'mediary-t1-1' } },
+          { request_id: '../x' },
+          7,
+        ],
+        next_cursor: null,
+      },
+    };
+    const upstream = canned({ json: fixture('fal/history') }, last);
+    const found = await find(lost, providerContext({ request: upstream.request, mapping, model }));
+    expect(found).toEqual([
+      { operation: { id: 'two', endpoint: model, app }, traceId: 'two' },
+      { operation: { id: 'three', endpoint: model, app }, traceId: 'three' },
+    ]);
+    const [first, second] = upstream.sent.map(({ url }) => new URL(url));
+    expect(first?.href).toMatch(`${base}/v1/models/requests/by-endpoint?`);
+    expect(Object.fromEntries(first?.searchParams ?? [])).toEqual({
+      endpoint_id: model,
+      start: '1970-01-01T00:00:00.000Z',
+      end: '1970-01-01T00:01:00.000Z',
+      limit: '100',
+      expand: 'payloads',
+    });
+    expect(second?.searchParams.get('cursor')).toBe('abc');
+  });
+
+  it('is looked for at the platform of the vendor', async () => {
+    const upstream = canned({ json: { items: [] } });
+    const baseUrl = 'https://queue.fal.run';
+    await find(lost, providerContext({ request: upstream.request, mapping, model, baseUrl }));
+    expect(upstream.sent[0]?.url).toMatch('https://api.fal.ai/v1/models/requests/by-endpoint?');
+  });
+
+  it('is left to a person where the mapping has no marker', async () => {
+    const unmarked = { ...mapping, marker: undefined };
+    expect(await find(lost, providerContext({ mapping: unmarked, model }))).toEqual([]);
+  });
+});
+
+describe('a refusal', () => {
+  const refused = (answer: CannedAnswer) =>
+    upstreamError(
+      video.submit(videoRequest(), submitContext({ model, mapping, request: canned(answer).request })),
+    );
+
+  it('names the field of the input', async () => {
+    const json = { detail: [{ loc: ['body', 'duration'], msg: 'm', type: 'value_error' }] };
+    expect(await refused({ status: 422, json })).toMatchObject({
+      outcome: 'rejected',
+      code: 'value_error',
+      failure: { class: 'invalid_input', field: 'duration' },
+    });
+  });
+
+  it.each([
+    [400, 'unavailable'],
+    [404, 'unavailable'],
+    [422, 'unavailable'],
+    [429, 'throttled'],
+    [499, 'ambiguous'],
+    [500, 'ambiguous'],
+    [502, 'ambiguous'],
+    [503, 'ambiguous'],
+    [504, 'ambiguous'],
+    [200, 'ambiguous'],
+  ])('of a proxy with status %d is %s', async (status, outcome) => {
+    expect((await refused({ status, text: '<html>' })).outcome).toBe(outcome);
+  });
+});
+
+it('an image has its fields, too', async () => {
+  const images = fieldMappingSchema.parse({
+    endpoints: { generate: 'fal-ai/flux-2-pro', edit: 'fal-ai/flux-2-pro/edit' },
+    fields: { prompt: 'prompt', images: 'image_urls', size: { name: 'image_size', form: 'object' } },
+    result: 'images[].url',
+  });
+  const request = imageRequest({ size: '1024x512', images: [{ form: 'url', url: a }] });
+  const own = { model: 'fal-ai/flux-2-pro', mapping: images };
+  const upstream = canned({ json: fixture('fal/created') });
+  expect(imageTask.check?.(request, own.model, images)).toBeUndefined();
+  await imageTask.submit(request, submitContext({ ...own, request: upstream.request }));
+  expect(upstream.sent[0]?.url).toBe(`${base}/fal-ai/flux-2-pro/edit`);
+  expect(upstream.sent[0]?.json).toEqual({
+    prompt: 'a red cube',
+    image_urls: [a],
+    image_size: { width: 1024, height: 512 },
+  });
+  const done = canned(completed, { json: fixture('fal/images') });
+  expect(await imageTask.status(operation, providerContext({ ...own, request: done.request }))).toMatchObject(
+    { state: 'succeeded', facts: { images: 1 } },
+  );
+});
