@@ -40,7 +40,7 @@ const outageNames = new Set([
   'MongoWaitQueueTimeoutError',
   'MongoWriteConcernError',
 ]);
-/** What a server answers that is no primary (any more), shuts down, or found no majority in time. */
+/** Codes of a server that is not the primary (any more), shuts down, or found no majority in time. */
 const outageCodes = new Set([
   6, 7, 50, 64, 89, 91, 133, 134, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436,
 ]);
