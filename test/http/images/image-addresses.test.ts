@@ -14,7 +14,7 @@ let account: TestAccount;
 let corpus: string[];
 
 beforeAll(async () => {
-  const text = await readFile(new URL('../fixtures/ssrf-corpus.txt', import.meta.url), 'utf8');
+  const text = await readFile(new URL('../../fixtures/ssrf-corpus.txt', import.meta.url), 'utf8');
   corpus = text
     .split('\n')
     .map((line) => line.trim())
