@@ -1,4 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createGuardedClient, createUpstreamClient } from '../../src/http-client/index.ts';
 import type { GuardedClient, UpstreamClient } from '../../src/http-client/index.ts';
@@ -32,6 +35,8 @@ beforeEach(() => {
   simulator.control.reset();
   simulator.control.setRenderSeconds(renderSeconds);
 });
+
+const pngHead = Buffer.from('89504e470d0a1a0a', 'hex');
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -257,6 +262,22 @@ describe.each(imageVendors)('$name images ($model)', (vendor) => {
     const [first] = images;
     if (first?.base64 === undefined) expect(await readAll([{ url: first?.url ?? '' }])).toBeGreaterThan(100);
     else expect(first.base64.toString().length).toBeGreaterThan(100);
+  });
+
+  it('sends a reference image as it stands or lies there: as data, and from a file', async () => {
+    const bytes = Buffer.concat([pngHead, Buffer.alloc(20_000)]);
+    const path = join(await mkdtemp(join(tmpdir(), 'mediary-reference-')), 'image');
+    await writeFile(path, bytes);
+    const mediaType = 'image/png';
+    for (const reference of [
+      { form: 'data', mediaType, base64: bytes.toString('base64') } as const,
+      { form: 'file', mediaType, path, name: 'a.png', bytes: bytes.length } as const,
+    ]) {
+      const asked = { ...vendor.request('a boat'), operation: 'edit', images: [reference] } as const;
+      expect(vendor.image.check?.(asked, vendor.model)).toBeUndefined();
+      expect((await vendor.image.generate(asked, context())).images).toHaveLength(1);
+    }
+    await rm(dirname(path), { recursive: true });
   });
 
   it('leaves out what an answer without usage does not say', async () => {

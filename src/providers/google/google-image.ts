@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { callGoogle, readGoogleModel } from './google-call.ts';
 import { googleFailures } from './google-failures.ts';
-import { readDataUrl } from './google-inputs.ts';
 import { defined } from '../../domain/defined.ts';
 import { jobFailure } from '../shared/failure-table.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { optionalNumber, optionalText, unreadableError } from '../shared/http-outcome.ts';
-import { imageAddress, imageAnswerBytesMax, parseSize } from '../shared/image-input.ts';
+import { imageAnswerBytesMax, imageBase64, parseSize } from '../shared/image-input.ts';
 import { LargeText } from '../shared/large-json.ts';
 import { UpstreamError } from '../provider.ts';
 import type {
@@ -90,10 +89,8 @@ function imageBody({ prompt, images, size, extra }: ImageRequest): OutgoingObjec
 }
 
 function inlinePart(image: ImageInput): OutgoingObject {
-  const address = imageAddress(image);
-  const data = typeof address === 'string' ? readDataUrl(address) : undefined;
-  if (data === undefined) throw new TypeError('The model takes images as data only.');
-  return { inlineData: { mimeType: data.mediaType, data: data.base64 } };
+  if (image.form === 'url') throw new TypeError('The model accepts images as data only.');
+  return { inlineData: { mimeType: image.mediaType, data: imageBase64(image) } };
 }
 
 async function generate(request: ImageRequest, context: ProviderContext): Promise<GeneratedImages> {

@@ -1,5 +1,5 @@
 /**
- * A data URL in a JSON body whose bytes lie in a file. They are read and encoded while the request is sent: 60 MiB as
+ * A data URL in a JSON body whose bytes lie in a file, or its base64 alone. The bytes are read and encoded while the request is sent: 60 MiB as
  * one string hold the event loop for half a second.
  */
 export class FileDataUrl {
@@ -7,16 +7,17 @@ export class FileDataUrl {
   readonly path: string;
   /** Of the file. */
   readonly bytes: number;
+  /** What stands before the base64; empty: nothing does. */
+  readonly head: string;
 
-  constructor(file: { readonly mediaType: string; readonly path: string; readonly bytes: number }) {
+  constructor(
+    file: { readonly mediaType: string; readonly path: string; readonly bytes: number },
+    head = `data:${file.mediaType};base64,`,
+  ) {
     this.mediaType = file.mediaType;
     this.path = file.path;
     this.bytes = file.bytes;
-  }
-
-  /** What stands before the base64. */
-  get head(): string {
-    return `data:${this.mediaType};base64,`;
+    this.head = head;
   }
 
   /** What only looks at the body reads this. */

@@ -16,6 +16,11 @@ export function imageAddress(image: ImageInput): string | FileDataUrl {
   }
 }
 
+/** For a JSON body that names the media type elsewhere: the base64 alone. */
+export function imageBase64(image: Exclude<ImageInput, { form: 'url' }>): string | FileDataUrl {
+  return image.form === 'data' ? image.base64 : new FileDataUrl(image, '');
+}
+
 /** For upstreams that want base64 alone: the address itself, or what follows the head of a data URL. */
 export function withoutDataHead(address: string): string {
   return address.replace(/^data:[^,]*,/i, '');
