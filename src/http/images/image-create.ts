@@ -64,7 +64,7 @@ export async function createImages(create: ImageCreate, deps: ImageCreateDeps): 
   try {
     const created = await carryOut(create, deps);
     const replayed = created.kind === 'task' ? created.task.replayed : created.answer.replayed;
-    const reply = await replyTo(created, create.meta, deps);
+    const reply = await replyTo(created, create, deps);
     deps.metrics.countCreate(replayed ? 'replayed' : 'created');
     return reply;
   } catch (error) {
@@ -89,15 +89,22 @@ async function carryOut(create: ImageCreate, deps: ImageCreateDeps): Promise<Cre
     closed: () => meta.closed(),
     createTask: (command) => deps.admissions.run(caller.account, () => deps.createTask(command)),
     present: {
-      images: (delivery) => presentImages(delivery, { createdSeconds, warnings: warningsOf(meta) }),
+      images: (delivery) => presentImages(delivery, { createdSeconds, warnings: warningsOf(create, deps) }),
       error: (error) => JSON.stringify(presentError(error)),
     },
   });
 }
 
-/** A misspelt field costs money in silence otherwise. */
-function warningsOf(meta: RequestMeta): readonly string[] {
-  return meta.unknownFields(knownImageFields);
+/** A misspelt field costs money in silence otherwise. What a mapping of the model passes on is known, too. */
+function warningsOf(
+  { meta, body }: ImageCreate,
+  { catalogue }: Pick<ImageCreateDeps, 'catalogue'>,
+): readonly string[] {
+  const unknown = meta.unknownFields(knownImageFields);
+  if (unknown.length === 0) return unknown;
+  const { channels } = catalogue.current();
+  const passed = channels.flatMap(({ models }) => models[body.model]?.mapping?.pass ?? []);
+  return unknown.filter((name) => !passed.includes(name));
 }
 
 /** The header with which official clients count their own repeats. */
@@ -110,13 +117,14 @@ function clientRetriesOf(meta: RequestMeta): number | undefined {
 
 const replayedHeader = { 'idempotency-replayed': 'true' } as const;
 
-async function replyTo(created: CreatedImages, meta: RequestMeta, deps: ImageCreateDeps): Promise<Reply> {
+async function replyTo(created: CreatedImages, create: ImageCreate, deps: ImageCreateDeps): Promise<Reply> {
   if (created.kind === 'answer') return replyAtOnce(created.answer);
+  const { meta } = create;
   const { task } = created;
   const headers = task.replayed ? replayedHeader : undefined;
   const waitMs = waitOf(meta);
   const finished = waitMs === 0 ? undefined : await waitForEnd(task, { waitMs, signal: meta.closed() }, deps);
-  const warnings = warningsOf(meta);
+  const warnings = warningsOf(create, deps);
   if (finished === undefined) return jsonReply(presentCreatedTask(task, 'image', warnings), headers);
   const answer = synchronousAnswer(finished, headers, deps);
   return jsonReply({ ...answer, ...presentWarnings([...warnings, ...task.warnings]) }, headers);
