@@ -227,7 +227,7 @@ async function writeEnvironments(
 async function startGateway(directory: string, environment: Variables, keep: Keep): Promise<Victim[]> {
   const program = (name: string, role: 'api' | 'worker', probe: () => Promise<unknown>) =>
     keep(name, () =>
-      startProgram(directory, { name, args: [join(root, 'src/cli.ts'), role], environment, probe }),
+      startProgram(directory, { name, args: [join(root, 'src/gateway.js'), role], environment, probe }),
     );
   const ready = async () => {
     const { status } = await ask(`http://127.0.0.1:${environment['PORT']}/readyz`, { timeoutMs: 5_000 });
@@ -261,7 +261,7 @@ async function startProgram(directory: string, { name, args, environment, probe 
     ...optionsFor(directory),
     name,
     command: process.execPath,
-    args: ['--import', 'tsx', ...args],
+    args: ['--import', join(root, 'src/typescript.js'), ...args],
     environment: { PATH: rawEnvironment()['PATH'], ...environment },
   });
   await waitUntilServing(child, probe, readyWithinMs);
