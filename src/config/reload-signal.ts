@@ -1,6 +1,7 @@
 /**
- * SIGHUP: reload gateway.yaml. The signal ends a process that does not listen to it, so the entry point listens
- * before it loads anything; what arrives during the start is answered as soon as there is something to reload.
+ * SIGHUP: reload gateway.yaml. The signal ends a process that does not listen to it, so the verbs `api` and
+ * `worker` listen before they load anything else; what arrives from then on is answered as soon as there is something
+ * to reload.
  */
 
 const listeners = new Set<() => void>();

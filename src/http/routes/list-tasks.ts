@@ -23,7 +23,8 @@ const query = z.object({
     .meta({ description: 'Selects failed tasks by the class of their failure.' }),
   needs_attention: z.enum(['true', 'false']).optional(),
   upstream_id: z.string().optional().meta({
-    description: 'The id of the upstream’s job. Matches at most one task; the other filters are ignored.',
+    description:
+      'The id of the upstream’s job; if several channels have used it, the newest task is returned. The other filters are ignored.',
   }),
 });
 
@@ -65,11 +66,7 @@ async function findByUpstreamId(
 function toFilter(asked: Omit<z.output<typeof query>, 'limit' | 'after' | 'upstream_id'>): TaskFilter {
   const { status, account, channel, model, kind, needs_attention, class: failureClass } = asked;
   return {
-    ...defined({ status }),
-    ...defined({ account }),
-    ...defined({ channel }),
-    ...defined({ model }),
-    ...defined({ kind, failureClass }),
+    ...defined({ status, account, channel, model, kind, failureClass }),
     ...(needs_attention === 'true' ? { needsAttention: true } : {}),
   };
 }
