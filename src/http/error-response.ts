@@ -60,10 +60,8 @@ export function translateError(error: unknown): GatewayError {
 
 /** By name, since this folder does not import the driver, and by the names of the classes that an error is derived from. */
 function isOutage(error: Error): boolean {
-  if (outageNames.has(error.name)) return true;
-  if ('code' in error && typeof error.code === 'number' && error.name.startsWith('Mongo')) {
-    if (outageCodes.has(error.code)) return true;
-  }
+  const code = error.name.startsWith('Mongo') && 'code' in error ? error.code : undefined;
+  if (outageNames.has(error.name) || (typeof code === 'number' && outageCodes.has(code))) return true;
   let kind: unknown = Object.getPrototypeOf(error);
   while (kind instanceof Error) {
     if (outageNames.has(kind.constructor.name)) return true;

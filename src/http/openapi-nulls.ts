@@ -28,9 +28,10 @@ function resolve(schema: AnySchema, schemas: Schemas): Schema {
 
 function allowNullsIn(body: Schema): void {
   const required = new Set(body.required);
-  for (const [name, field] of Object.entries(body.properties ?? {})) {
-    if (!required.has(name)) body.properties = { ...body.properties, [name]: withNull(field) };
-  }
+  const properties = Object.entries(body.properties ?? {});
+  body.properties = Object.fromEntries(
+    properties.map(([name, field]) => [name, required.has(name) ? field : withNull(field)]),
+  );
 }
 
 function withNull(field: AnySchema): AnySchema {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { statusMessages } from '../../domain/task.ts';
 import type { TaskKind } from '../../domain/task.ts';
 import type { CreatedTask } from '../../tasks/create-task.ts';
+import { presentWarnings } from './image.ts';
 import { toSeconds } from './video-task.ts';
 
 export const createdTaskSchema = z
@@ -26,7 +27,6 @@ export function presentCreatedTask(
   kind: TaskKind,
   ignored: readonly string[] = [],
 ): z.output<typeof createdTaskSchema> {
-  const warnings = [...ignored, ...task.warnings];
   return {
     id: task.id,
     task_id: task.id,
@@ -35,6 +35,6 @@ export function presentCreatedTask(
     message: statusMessages.submitted,
     model: task.model,
     created_at: toSeconds(task.createdAt),
-    ...(warnings.length === 0 ? {} : { warnings }),
+    ...presentWarnings([...ignored, ...task.warnings]),
   };
 }

@@ -16,6 +16,12 @@ export interface Delivery {
   readonly failing: boolean;
 }
 
+interface Sending {
+  readonly body: string | Readable;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+}
+
 /** Posts callbacks: acknowledged with 2xx within 5 s, otherwise retried three times. */
 export class CallbackSender {
   readonly #statistics: Statistics;
@@ -50,13 +56,7 @@ export class CallbackSender {
   /** One exchange without a second try; resolves with the JSON of a 200, else with undefined. */
   async ask(url: string, body: string, timeoutMs: number): Promise<unknown> {
     try {
-      const response = await request(url, {
-        method: 'POST',
-        dispatcher: this.#agent,
-        headers: { 'content-type': 'application/json', 'user-agent': 'simulator' },
-        body,
-        signal: AbortSignal.timeout(timeoutMs),
-      });
+      const response = await this.#send(url, { body, timeoutMs });
       const text = await response.body.text();
       return response.statusCode === 200 ? JSON.parse(text) : undefined;
     } catch {
@@ -72,18 +72,26 @@ export class CallbackSender {
   async #post({ url, body, headers, failing }: Delivery): Promise<boolean> {
     this.#statistics.countCallback('attempts');
     try {
-      const response = await request(url, {
-        method: 'POST',
-        dispatcher: this.#agent,
-        headers: { 'content-type': 'application/json', 'user-agent': 'simulator', ...headers },
+      const response = await this.#send(url, {
+        headers,
         body: failing ? Readable.from(brokenBody(body)) : body,
-        signal: AbortSignal.timeout(acknowledgeMsMax),
+        timeoutMs: acknowledgeMsMax,
       });
       await response.body.dump();
       return response.statusCode >= 200 && response.statusCode < 300;
     } catch {
       return false;
     }
+  }
+
+  #send(url: string, { body, headers, timeoutMs }: Sending) {
+    return request(url, {
+      method: 'POST',
+      dispatcher: this.#agent,
+      headers: { 'content-type': 'application/json', 'user-agent': 'simulator', ...headers },
+      body,
+      signal: AbortSignal.timeout(timeoutMs),
+    });
   }
 
   async #limited(post: () => Promise<boolean>): Promise<boolean> {

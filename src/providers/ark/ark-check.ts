@@ -3,6 +3,7 @@ import { seedanceFamily } from '../shared/seedance-models.ts';
 import type { SeedanceFamily } from '../shared/seedance-models.ts';
 import { pricedPromptFlag } from '../shared/seedance-pricing.ts';
 import type { RequestIssue } from '../provider.ts';
+import { issue } from '../shared/request-issue.ts';
 
 type Check = (request: VideoRequest, family: SeedanceFamily) => RequestIssue | undefined;
 
@@ -187,8 +188,4 @@ export function isSingleFrame(
 
 function isReference(request: VideoRequest, family: SeedanceFamily): boolean {
   return request.inputType === 'reference' && !isSingleFrame(request, family);
-}
-
-function issue(param: string, message: string): RequestIssue {
-  return { param, message };
 }

@@ -8,6 +8,7 @@ import type { ImageRequest, JsonObject } from '../../domain/request.ts';
 import { pick } from '../shared/image-convention.ts';
 import { bareImage } from '../shared/image-input.ts';
 import type { RequestIssue, SubmitContext, TaskProvider } from '../provider.ts';
+import { issue } from '../shared/request-issue.ts';
 
 /** FLUX images, one for each job. Not covered: fine-tuned models, outpainting, depth and edges. */
 export function createBflImage(now: () => number): TaskProvider<ImageRequest> {
@@ -32,7 +33,6 @@ const shortestLinkSeconds = 600;
 
 function checkImage(request: ImageRequest, model: BflImageModel): RequestIssue | undefined {
   const { images, mask, n, size, responseFormat, extra } = request;
-  const issue = (param: string, message: string): RequestIssue => ({ param, message });
   if (images.length > model.imagesMax) {
     const message =
       model.imagesMax === 0

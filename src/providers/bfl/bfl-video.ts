@@ -4,6 +4,7 @@ import { defined } from '../../domain/defined.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import { withoutDataHead } from '../shared/image-input.ts';
 import type { PossibleOutput, RequestIssue, VideoProvider } from '../provider.ts';
+import { issue } from '../shared/request-issue.ts';
 
 /**
  * FLUX 3 videos: from text, from images at certain moments, or as the continuation of a video. Not covered: finishing a
@@ -52,10 +53,6 @@ const momentsSchema = z.array(z.number().nonnegative().finite());
 /** `metadata.keyframe_seconds`: when each of several images is shown. */
 function readMoments({ keyframe_seconds: moments }: JsonObject): readonly number[] | undefined {
   return momentsSchema.safeParse(moments).data;
-}
-
-function issue(param: string, message: string): RequestIssue {
-  return { param, message };
 }
 
 function check(request: VideoRequest): RequestIssue | undefined {

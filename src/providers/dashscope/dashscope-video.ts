@@ -13,6 +13,7 @@ import type { WanModel } from './dashscope-models.ts';
 import { defined } from '../../domain/defined.ts';
 import { signedUrlExpiry } from '../shared/http-outcome.ts';
 import type { OperationStatus, PossibleOutput, RequestIssue, VideoProvider } from '../provider.ts';
+import { issue } from '../shared/request-issue.ts';
 
 /**
  * Wan and HappyHorse videos. Not covered: the editing models, continuation, templates, voices, documents and web pages
@@ -58,7 +59,6 @@ function checkInputs(
   { inputType, images, videos, audios }: VideoRequest,
   model: WanModel,
 ): RequestIssue | undefined {
-  const issue = (param: string, message: string): RequestIssue => ({ param, message });
   if (audios.length > model.audiosMax) {
     return issue(
       'audios',

@@ -2,6 +2,7 @@ import { readGoogleModel } from './google-call.ts';
 import { readDataUrl } from './google-inputs.ts';
 import type { RequestIssue } from '../provider.ts';
 import type { VideoRequest } from '../../domain/request.ts';
+import { issue } from '../shared/request-issue.ts';
 
 /** What the two families of videos can say. Source: the vendor's pages on both, 2026-09. */
 
@@ -28,8 +29,6 @@ export function checkGoogleVideo(request: VideoRequest, upstream: string): Reque
     ? omniIssue(request, name, store !== undefined)
     : veoIssue(request, store !== undefined);
 }
-
-const issue = (param: string, message: string): RequestIssue => ({ param, message });
 
 function commonIssue(request: VideoRequest): RequestIssue | undefined {
   if (request.audios.length > 0) return issue('audios', 'The model takes no audio.');

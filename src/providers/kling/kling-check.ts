@@ -4,6 +4,7 @@ import type { KlingInputs } from './kling-inputs.ts';
 import { klingModel } from './kling-models.ts';
 import type { KlingModel } from './kling-models.ts';
 import type { RequestIssue } from '../provider.ts';
+import { issue } from '../shared/request-issue.ts';
 
 /** Why Kling cannot render the request; what only the vendor knows is left to its answer. */
 export function checkKlingVideo(request: VideoRequest, name: string): RequestIssue | undefined {
@@ -17,10 +18,6 @@ export function checkKlingVideo(request: VideoRequest, name: string): RequestIss
     checkRatio(request, model, inputs) ??
     checkSound(request, model, inputs)
   );
-}
-
-function issue(param: string, message: string): RequestIssue {
-  return { param, message };
 }
 
 function checkText(

@@ -6,6 +6,7 @@ import { findListed, legacyStatus, submitKling } from './kling-video.ts';
 import { pick } from '../shared/image-convention.ts';
 import { bareImage, parseSize } from '../shared/image-input.ts';
 import type { RequestIssue, SubmitContext, TaskProvider } from '../provider.ts';
+import { issue } from '../shared/request-issue.ts';
 
 /**
  * Images of Kling: jobs of the legacy standard. Not covered: sets of images as one result, the subjects of
@@ -42,7 +43,6 @@ const promptCharactersMax = 2500;
 
 function check(request: ImageRequest, model: string): RequestIssue | undefined {
   const { images, mask, size, n, prompt, responseFormat, extra } = request;
-  const issue = (param: string, message: string): RequestIssue => ({ param, message });
   if (prompt.length > promptCharactersMax)
     return issue('prompt', `The prompt must not exceed ${promptCharactersMax} characters.`);
   const inputsMax = isOmni(model) ? omniInputsMax : 1;

@@ -2,6 +2,7 @@ import type { VideoRequest } from '../../domain/request.ts';
 import { minimaxModel } from './minimax-models.ts';
 import type { MinimaxModel } from './minimax-models.ts';
 import type { RequestIssue } from '../provider.ts';
+import { issue } from '../shared/request-issue.ts';
 
 /** Why MiniMax cannot render the request; what only the vendor knows is left to its answer. */
 export function checkMinimaxVideo(request: VideoRequest, name: string): RequestIssue | undefined {
@@ -12,10 +13,6 @@ export function checkMinimaxVideo(request: VideoRequest, name: string): RequestI
     checkOutput(request, model) ??
     checkRatio(request, model)
   );
-}
-
-function issue(param: string, message: string): RequestIssue {
-  return { param, message };
 }
 
 function checkText(

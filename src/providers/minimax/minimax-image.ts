@@ -15,6 +15,7 @@ import type {
   RequestIssue,
   SynchronousImageProvider,
 } from '../provider.ts';
+import { issue } from '../shared/request-issue.ts';
 
 /** image-01: one reference image, of a character. Pictures that fail are missing in the answer. */
 export const minimaxImage: SynchronousImageProvider = {
@@ -31,7 +32,6 @@ const sidePixelsMax = 2048;
 const linkLifeSeconds = 24 * 3600;
 
 function check({ prompt, images, mask, size }: ImageRequest): RequestIssue | undefined {
-  const issue = (param: string, message: string): RequestIssue => ({ param, message });
   if (prompt.length > promptCharactersMax)
     return issue('prompt', `The prompt must not exceed ${promptCharactersMax} characters.`);
   if (images.length > 1) return issue('image', 'The model accepts one image.');

@@ -19,10 +19,16 @@ const bodyBytesMax = 16 * 1024 * 1024;
 
 /** One exchange with Replicate; resolves with a success only. Throws UpstreamError. */
 export async function callReplicate(
-  { method, path, json }: ReplicateRequest,
+  request: ReplicateRequest,
   context: ProviderContext,
 ): Promise<HttpResponse> {
-  const answer = await context.request({
+  const answer = await send(request, context);
+  if (isSuccess(answer)) return answer;
+  throw replicateError(answer);
+}
+
+function send({ method, path, json }: ReplicateRequest, context: ProviderContext): Promise<HttpResponse> {
+  return context.request({
     method,
     url: context.baseUrl + path,
     headers: bearer(context),
@@ -30,8 +36,10 @@ export async function callReplicate(
     signal: context.signal,
     bodyBytesMax,
   });
-  if (isSuccess(answer)) return answer;
-  throw refusalError(answer, readRefusal(answer.json), replicateFailures);
+}
+
+function replicateError(answer: HttpResponse): UpstreamError {
+  return refusalError(answer, readRefusal(answer.json), replicateFailures);
 }
 
 /** About a prediction that exists already: a 404 in the vendor's own words means that it does not. */
@@ -39,20 +47,17 @@ export async function askReplicate(
   request: ReplicateRequest,
   context: ProviderContext,
 ): Promise<{ readonly answer: HttpResponse; readonly prediction: Prediction }> {
-  const answer = await callReplicate(request, context).catch((error: unknown) => {
-    throw isUnknown(error) ? gone(error) : error;
-  });
+  const answer = await send(request, context);
+  if (!isSuccess(answer)) throw isUnknown(answer) ? gone(replicateError(answer)) : replicateError(answer);
   const prediction = readPrediction(answer.json);
   if (prediction === undefined) throw unreadableError(answer, 'it is no prediction');
   return { answer, prediction };
 }
 
-/** A page of a proxy has no failure of the vendor's table. */
-function isUnknown(error: unknown): error is UpstreamError {
-  return error instanceof UpstreamError && error.status === 404 && error.message !== unexplained;
+/** A page of a proxy says nothing in the vendor's words. */
+function isUnknown({ status, json }: HttpResponse): boolean {
+  return status === 404 && readRefusal(json) !== undefined;
 }
-
-const unexplained = 'The upstream answered with status 404.';
 
 function gone({ message }: UpstreamError): UpstreamError {
   return new UpstreamError('rejected', message, { code: 'unknown_prediction', status: 404, gone: true });

@@ -3,6 +3,7 @@ import { runwayInputs, runwayModel, shapeFields } from './runway-models.ts';
 import type { RunwayInputs, RunwayModel } from './runway-models.ts';
 import { hasOwnLength } from './runway-request.ts';
 import type { RequestIssue } from '../provider.ts';
+import { issue } from '../shared/request-issue.ts';
 
 /** Why Runway cannot render the request; what only the vendor knows is left to its answer. */
 export function checkRunwayVideo(request: VideoRequest, name: string): RequestIssue | undefined {
@@ -16,10 +17,6 @@ export function checkRunwayVideo(request: VideoRequest, name: string): RequestIs
     checkSeconds(request, model, inputs) ??
     checkSound(request, model)
   );
-}
-
-export function issue(param: string, message: string): RequestIssue {
-  return { param, message };
 }
 
 function checkText(

@@ -1,6 +1,7 @@
 import type { ImageInput, ImageRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
-import { issue, isAcceptedAddress } from './runway-check.ts';
+import { isAcceptedAddress } from './runway-check.ts';
+import { issue } from '../shared/request-issue.ts';
 import { cancelRunway, runwayStatus, submitRunway } from './runway-task.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { pick } from '../shared/image-convention.ts';

@@ -1,6 +1,7 @@
 import type { VideoRequest } from '../../domain/request.ts';
 import { xaiOperation } from './xai-request.ts';
 import type { RequestIssue } from '../provider.ts';
+import { issue } from '../shared/request-issue.ts';
 
 /** Why Grok Imagine cannot render the request; what only the vendor knows is left to its answer. */
 export function checkXaiVideo(request: VideoRequest, model: string): RequestIssue | undefined {
@@ -10,10 +11,6 @@ export function checkXaiVideo(request: VideoRequest, model: string): RequestIssu
     (operation === 'generations' ? checkInputs(request, model) : checkVideo(request, model)) ??
     (operation === 'generations' ? checkOutput(request, model) : undefined)
   );
-}
-
-function issue(param: string, message: string): RequestIssue {
-  return { param, message };
 }
 
 const words = {

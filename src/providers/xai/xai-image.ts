@@ -15,6 +15,7 @@ import type {
   RequestIssue,
   SynchronousImageProvider,
 } from '../provider.ts';
+import { issue } from '../shared/request-issue.ts';
 
 /** Images of Grok Imagine. An image of several that is moderated is missing; it may be billed. */
 export const xaiImage: SynchronousImageProvider = {
@@ -32,7 +33,6 @@ function check(
   { images, mask, size, quality, extra }: ImageRequest,
   model: string,
 ): RequestIssue | undefined {
-  const issue = (param: string, message: string): RequestIssue => ({ param, message });
   if (images.length > inputsMax) return issue('image', `The model accepts at most ${inputsMax} images.`);
   if (mask !== undefined) return issue('mask', 'The model accepts no mask.');
   if (extra['seed'] !== undefined) return issue('seed', 'The model accepts no seed.');

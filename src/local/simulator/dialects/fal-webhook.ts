@@ -9,6 +9,10 @@ import type { FalTask } from './fal-task.ts';
 // Not secrets: the key pair of the simulator, whose public half it publishes.
 const publicKey = 'ldtTgQ2kyewfzw4jYfaLOwXXHlQiMTJqHxSf-mTJsV8';
 const privateHalf = 'ZldplyCA6jfMLUmz1ZcLjpcCeVlmxP0OA1C_dyaRU_A';
+const privateKey = createPrivateKey({
+  key: { kty: 'OKP', crv: 'Ed25519', d: privateHalf, x: publicKey },
+  format: 'jwk',
+});
 // Any key of the set may fit: this one never does.
 const retiredKey = 'u9xTgQ2kyewfzw4jYfaLOwXXHlQiMTJqHxSf-mTJsV8';
 
@@ -43,11 +47,7 @@ export function webhookBody(task: FalTask, world: World): unknown {
 export function signWebhook(body: string, { id }: FalTask): Record<string, string> {
   const [user, timestamp] = ['simulated-user', String(Math.floor(Date.now() / 1000))];
   const digest = createHash('sha256').update(body).digest('hex');
-  const key = createPrivateKey({
-    key: { kty: 'OKP', crv: 'Ed25519', d: privateHalf, x: publicKey },
-    format: 'jwk',
-  });
-  const signature = sign(null, Buffer.from([id, user, timestamp, digest].join('\n')), key);
+  const signature = sign(null, Buffer.from([id, user, timestamp, digest].join('\n')), privateKey);
   return {
     'x-fal-webhook-request-id': id,
     'x-fal-webhook-user-id': user,

@@ -130,9 +130,8 @@ function positionOf(task: FalTask, desk: FalDesk): number {
   const now = desk.world.now();
   const all = desk.newestFirst();
   const older = all.slice(all.indexOf(task) + 1);
-  return older.filter(
-    ({ model, ...rest }) => model === task.model && momentOf({ model, ...rest }, now).phase === 'queued',
-  ).length;
+  return older.filter((other) => other.model === task.model && momentOf(other, now).phase === 'queued')
+    .length;
 }
 
 function presentResult(task: FalTask, world: World): Reply {

@@ -76,8 +76,8 @@ function create(desk: KlingDesk, request: Call['request'], order: Order): Promis
     const detail = order.settle(submission);
     const all = desk.newestFirst();
     // What a second create of one name answers is not verified: a refusal, or with docs-shape another job.
-    const isTaken = all.some((task) => task.detail.externalId === detail.externalId);
-    if (detail.externalId !== undefined && isTaken && !submission.faults.has('docs-shape'))
+    const mustBeNew = detail.externalId !== undefined && !submission.faults.has('docs-shape');
+    if (mustBeNew && all.some((task) => task.detail.externalId === detail.externalId))
       throw badParameter('external_task_id already exists');
     if (slotsTaken(all, submission.model, desk.world.now()) + Math.max(1, detail.images) > slots)
       throw noFreeSlot;
