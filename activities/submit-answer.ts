@@ -88,7 +88,7 @@ export async function retryOrLeave(
   const { code, message, retryAfterMs } = refusal;
   const wished = Math.max(retryAfterMs ?? 0, retryDelayMinMs * 2 ** Math.min(attempt, 6));
   const delay = Math.min(wished, retryAfterMs ?? retryDelayMaxMs) * (0.8 + 0.4 * deps.random());
-  if (delay >= left) {
+  if (delay >= left || (await deps.gate.anyHasRoom(input.full ?? [], input.model))) {
     const record = await closeAttempt(input, { code, message }, deps);
     if (record !== undefined) return record;
     await deps.gate.leave(input.task);

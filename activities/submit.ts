@@ -1,6 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { attemptId } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
+import { atConcurrencyLimit } from '../src/domain/routing.ts';
 import type { SubmitRefusal } from '../src/capacity/submit-gate.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { Submitted } from '../src/providers/provider.ts';
@@ -158,7 +159,7 @@ async function refuseForNow(
 ): Promise<SubmitResult> {
   switch (refusal.kind) {
     case 'elsewhere': {
-      const code = 'at_concurrency_limit';
+      const code = atConcurrencyLimit;
       const record = await closeAttempt(input, { code, message: 'Another channel has room.' }, deps);
       return record ?? { kind: 'not_accepted', code };
     }

@@ -72,6 +72,8 @@ export interface SubmitInput {
   readonly version: string;
   /** Wait this long for the channel to accept before saying that it does not; 0 where another channel comes next. */
   readonly persistMs: number;
+  /** Candidates that had no room when this round asked them: waiting here ends as soon as one of them has. */
+  readonly full?: readonly RouteCandidate[];
   /** `adopt`: the upstream job that the operator says is ours. */
   readonly adopt?: string;
 }

@@ -1,6 +1,7 @@
 import { defined } from '../src/domain/defined.ts';
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { AcceptedJob, FinishOutcome, SubmitInput, SubmitResult } from '../activities/types.ts';
+import { atConcurrencyLimit } from '../src/domain/routing.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import { findLostJobOn, submitOn } from './activity-proxies.ts';
 import { stoppedEnding } from './endings.ts';
@@ -19,9 +20,10 @@ const roundPauseMaxMs = 300_000;
  */
 export async function submitJob(run: TaskRun): Promise<FinishOutcome | undefined> {
   for (let round = 0; ; round += 1) {
+    const full: RouteCandidate[] = [];
     for (const [index, candidate] of run.input.candidates.entries()) {
       if (isInterrupted(run)) return stoppedEnding(run);
-      const step = await submitTo(run, candidate, index);
+      const step = await submitTo(run, { candidate, index, full });
       if (step !== 'next') return step;
     }
     await pauseAfterRound(run, round);
@@ -43,7 +45,14 @@ function decidesByWrites({ input }: TaskRun): boolean {
 
 type Step = FinishOutcome | undefined | 'next';
 
-async function submitTo(run: TaskRun, candidate: RouteCandidate, index: number): Promise<Step> {
+/** A candidate's turn in a round. `full`: those of this round that are at their concurrency limit. */
+interface Turn {
+  readonly candidate: RouteCandidate;
+  readonly index: number;
+  readonly full: RouteCandidate[];
+}
+
+async function submitTo(run: TaskRun, { candidate, index, full }: Turn): Promise<Step> {
   run.attempts += 1;
   const input: SubmitInput = {
     task: run.input.task,
@@ -56,6 +65,7 @@ async function submitTo(run: TaskRun, candidate: RouteCandidate, index: number):
     deadlineAt: run.input.deadlineAt,
     version: nextVersion(run),
     persistMs: persistMs(run, index),
+    full: [...full],
   };
   describe(
     run,
@@ -71,6 +81,7 @@ async function submitTo(run: TaskRun, candidate: RouteCandidate, index: number):
     case 'rejected':
       return { kind: 'failed' };
     case 'not_accepted':
+      if (found.code === atConcurrencyLimit) full.push(candidate);
       return 'next';
     case 'ambiguous':
       return waitForOperator(run, input, found.code);

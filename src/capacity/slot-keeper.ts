@@ -29,6 +29,8 @@ export type SlotAnswer =
 /** Keeps `limits.concurrent_tasks` of every credential over all processes; costs nothing where there is no limit. */
 export interface SlotKeeper {
   isLimited(candidate: RouteCandidate): boolean;
+  /** Whether one of them has a free slot that nobody waits for, and accepts requests as far as this process knows. */
+  anyHasRoom(candidates: readonly RouteCandidate[], model: string): Promise<boolean>;
   take(request: SlotRequest): Promise<SlotAnswer>;
   /** For calls that cannot wait. Give it back with `release`. */
   tryTake(task: string, candidate: RouteCandidate, leaseMs: number): Promise<boolean>;
@@ -83,13 +85,14 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
     return (await store.firstTicket(queue)) === undefined;
   }
 
-  async function anyHasRoom({ others, model }: SlotRequest): Promise<boolean> {
-    for (const other of others) if (await hasRoom(other, model)) return true;
+  async function anyHasRoom(candidates: readonly RouteCandidate[], model: string): Promise<boolean> {
+    for (const candidate of candidates) if (await hasRoom(candidate, model)) return true;
     return false;
   }
 
   return {
     isLimited,
+    anyHasRoom,
     async take(request) {
       const limit = deps.limitOf(request.candidate);
       if (limit === undefined) return { kind: 'taken' };
@@ -98,7 +101,7 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       const elsewhere = held.some((slot) => request.others.some((other) => queueOf(other) === slot.queue));
       if (elsewhere) return { kind: 'elsewhere' };
       if (await takeFree(request, limit)) return { kind: 'taken' };
-      if (await anyHasRoom(request)) return { kind: 'elsewhere' };
+      if (await anyHasRoom(request.others, request.model)) return { kind: 'elsewhere' };
       const ms = await queues.nextLookMs(queueOf(request.candidate));
       await racePoint('slots.queue', request.task);
       await queues.enter(request, ms);

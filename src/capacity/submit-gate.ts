@@ -30,6 +30,8 @@ export interface SubmitGate {
   enter(request: SubmitRequest): Promise<SubmitRefusal | undefined>;
   /** Records the upstream's response; undefined: it accepted. Never throws. */
   report(target: CircuitTarget, failure: UpstreamFailure | undefined): Promise<void>;
+  /** Whether one of these candidates, known to have been full, would accept a task now. */
+  anyHasRoom(candidates: readonly RouteCandidate[], model: string): Promise<boolean>;
   /** The task leaves this candidate without a job. */
   leave(task: string): Promise<void>;
 }
@@ -54,6 +56,7 @@ export function createSubmitGate(deps: {
         : undefined;
     },
     report: (target, failure) => circuits.report(target, failure),
+    anyHasRoom: (candidates, model) => slots.anyHasRoom(candidates, model),
     leave: (task) => slots.release(task),
   };
 }

@@ -20,7 +20,10 @@ type DropReason =
   | 'unsupported'
   | 'no_price'
   | 'circuit_open'
-  | 'at_concurrency_limit';
+  | typeof atConcurrencyLimit;
+
+/** Code of an attempt that was not made: the channel's credential has as many tasks as it may have. */
+export const atConcurrencyLimit = 'at_concurrency_limit';
 
 export interface DroppedChannel {
   readonly channel: string;

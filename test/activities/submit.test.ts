@@ -36,7 +36,12 @@ describe('submit', () => {
     const first = await world.worker().submit(input);
     const never = () => Promise.reject(new Error('it waited'));
     const deps = {
-      gate: { enter: never, report: async () => undefined, leave: async () => undefined },
+      gate: {
+        enter: never,
+        report: async () => undefined,
+        anyHasRoom: async () => false,
+        leave: async () => undefined,
+      },
       submitLimiter: () => ({ enter: never, giveBack: () => undefined }),
     };
     expect(await world.worker(deps).submit(input, { attempt: 2 })).toEqual(first);
@@ -128,6 +133,7 @@ describe('submit', () => {
           return new Promise<undefined>((resolve) => (admit = () => resolve(undefined)));
         },
         report: async () => undefined,
+        anyHasRoom: async () => false,
         leave: async () => undefined,
       };
       const late = world.worker({ gate }).submit(input);
@@ -219,6 +225,7 @@ describe('submit', () => {
     const gate = {
       enter: async () => ({ kind: 'elsewhere' }) as const,
       report: async () => undefined,
+      anyHasRoom: async () => false,
       leave: async () => undefined,
     };
     await world.worker({ gate }).submit(elsewhere);
@@ -234,6 +241,7 @@ describe('submit', () => {
         return { kind: 'elsewhere' } as const;
       },
       report: async () => undefined,
+      anyHasRoom: async () => false,
       leave: async () => undefined,
     };
     const operation = { id: expect.any(String) };

@@ -94,7 +94,12 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
             request: client,
             links: { check: () => undefined, onWithheld: () => undefined },
           }),
-          gate: { enter: async () => undefined, report: async () => undefined, leave: async () => undefined },
+          gate: {
+            enter: async () => undefined,
+            report: async () => undefined,
+            anyHasRoom: async () => false,
+            leave: async () => undefined,
+          },
           copyResults: async (_task, items) => items,
           submitLimiter: () => ({ enter: async () => undefined, giveBack: () => undefined }),
           poller: () => ({ status: () => Promise.reject(new Error('no poller in this test')) }),

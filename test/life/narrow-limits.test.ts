@@ -9,13 +9,18 @@ const fullModel = 'dreamina-seedance-2-0-260128';
 const narrowModel = 'dreamina-seedance-2-0-fast-260128';
 
 /** gateway.yaml with one model on the given channels: id → upstream's model and limits. */
-function yamlOf(channels: Readonly<Record<string, { readonly upstream: string; readonly limits: string }>>) {
+function yamlOf(
+  channels: Readonly<
+    Record<string, { readonly upstream: string; readonly limits: string; readonly priority?: number }>
+  >,
+) {
   const texts = Object.entries(channels).map(
-    ([id, { upstream, limits }]) => `
+    ([id, { upstream, limits, priority = 0 }]) => `
   - id: ${id}
     provider: ark
     base_url: \${SIMULATOR_URL}/ark/api/v3
     credentials: [{ id: a, api_key: simulated }]
+    priority: ${priority}
     limits: { ${limits} }
     models: { seedance: { upstream: ${upstream} } }`,
   );
@@ -59,26 +64,37 @@ it('submissions that wait for their turn keep no poll waiting, and none is sent 
   expect(await account.balance()).toMatchObject({ held: '0.000000' });
 }, 300_000);
 
-it('where one channel is full upstream and the other one here, a task waits for room without spinning', async () => {
-  gateway = await startGateway({
-    yaml: yamlOf({
-      full: { upstream: fullModel, limits: 'submits_per_second: 100' },
-      narrow: { upstream: narrowModel, limits: 'submits_per_second: 100, concurrent_tasks: 1' },
-    }),
-  });
-  gateway.simulator.addFault({ match: { model: fullModel, method: 'POST' }, fault: '429=1' });
-  const account = await gateway.account();
-  const occupant = await account.create({ prompt: 'occupant [sim:render=25]' });
-  await waitUntil('the one place is taken', async () => gateway.simulator.tasks('occupant').length === 1);
-  const waiting = await account.create({ prompt: 'waits.' });
-  expect(await account.finished(occupant.body.id, 120_000)).toMatchObject({ status: 'succeeded' });
-  // The window: the other task was waiting for all that time.
-  expect(gateway.simulator.submissions('waits.').creates).toBe(0);
-  expect(await account.finished(waiting.body.id, 120_000)).toMatchObject({ status: 'succeeded' });
-  const { submits, creates } = gateway.simulator.submissions('waits.');
-  expect(creates).toBe(1);
-  // With 56 posts and 669 events in 30 s it spun.
-  expect(submits).toBeLessThanOrEqual(15);
-  const { events } = await gateway.core.client.workflow.getHandle(waiting.body.id).fetchHistory();
-  expect(events?.length).toBeLessThanOrEqual(120);
-}, 300_000);
+it.each([
+  { first: 'narrow', priorities: { full: 1, narrow: 2 } },
+  { first: 'full', priorities: { full: 2, narrow: 1 } },
+])(
+  'one channel full upstream, the other ($first first) here: a task waits for room without spinning',
+  async ({ priorities }) => {
+    gateway = await startGateway({
+      yaml: yamlOf({
+        full: { upstream: fullModel, limits: 'submits_per_second: 100', priority: priorities.full },
+        narrow: {
+          upstream: narrowModel,
+          limits: 'submits_per_second: 100, concurrent_tasks: 1',
+          priority: priorities.narrow,
+        },
+      }),
+    });
+    gateway.simulator.addFault({ match: { model: fullModel, method: 'POST' }, fault: '429=1' });
+    const account = await gateway.account();
+    const occupant = await account.create({ prompt: 'occupant [sim:render=25]' });
+    await waitUntil('the one place is taken', async () => gateway.simulator.tasks('occupant').length === 1);
+    const waiting = await account.create({ prompt: 'waits.' });
+    expect(await account.finished(occupant.body.id, 120_000)).toMatchObject({ status: 'succeeded' });
+    // The window: the other task was waiting for all that time.
+    expect(gateway.simulator.submissions('waits.').creates).toBe(0);
+    expect(await account.finished(waiting.body.id, 120_000)).toMatchObject({ status: 'succeeded' });
+    const { submits, creates } = gateway.simulator.submissions('waits.');
+    expect(creates).toBe(1);
+    // With 56 posts and 669 events in 30 s it spun.
+    expect(submits).toBeLessThanOrEqual(15);
+    const { events } = await gateway.core.client.workflow.getHandle(waiting.body.id).fetchHistory();
+    expect(events?.length).toBeLessThanOrEqual(120);
+  },
+  300_000,
+);
