@@ -32,8 +32,8 @@ const answersMax = 80;
 /** Callers that do not repeat. */
 const shareOfImpatient = 0.05;
 const shareWithCallback = 0.5;
-/** What a caller repeats: no answer, a conflict with its own try, too many tasks, and every failure of ours. */
-const repeatable = new Set([0, 409, 429, 500, 502, 503, 504]);
+/** What a caller repeats: no answer, a conflict with its own try, too many tasks, and 503. Any other failure of ours is a violation. */
+const repeatable = new Set([0, 409, 429, 503]);
 const created = z.object({ id: z.string() });
 
 /** Creates tasks as callers do; each repeats with its Idempotency-Key until it has an answer. */
