@@ -2,7 +2,7 @@ import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
 import { operatorActions } from '../../domain/task-input.ts';
 import { reasonCharactersMax } from '../admin-input.ts';
-import { adminBodyBytesMax, jsonBody } from '../body.ts';
+import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskNotFound, taskParams } from '../videos/own-task.ts';
 import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
@@ -38,7 +38,7 @@ export function actOnTask({ tasks, port, log, mediaUrl, now }: Deps): Route {
     method: 'post',
     paths: ['/admin/v1/tasks/:task_id/actions'],
     input: z.object({ params: taskParams, body }),
-    readBody: jsonBody(adminBodyBytesMax),
+    readBody: adminBody,
     success: { description: 'The task after the action.', schema: adminTaskSchema },
     errors: ['task_not_found', 'action_not_possible'],
     async handle({ params: { task_id: id }, body: { action, reason, upstream_id }, operator }) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { randomBase62 } from '../../domain/ids.ts';
 import { accountId, money, nameCharactersMax, newWebhookSecret } from '../admin-input.ts';
-import { adminBodyBytesMax, jsonBody } from '../body.ts';
+import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { accountSchema, presentAccount } from '../presenters/account.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -29,7 +29,7 @@ export function createAccount({ accounts, secrets, randomBytes, now }: Deps): Ro
     method: 'post',
     paths: ['/admin/v1/accounts'],
     input: z.object({ body }),
-    readBody: jsonBody(adminBodyBytesMax),
+    readBody: adminBody,
     success: {
       description: 'The account; its webhook secret will not be shown again.',
       schema: accountSchema.extend({ webhook_secret: z.string() }),

@@ -4,7 +4,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import { randomBase62 } from '../../domain/ids.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import { findAccount, nameCharactersMax } from '../admin-input.ts';
-import { adminBodyBytesMax, jsonBody } from '../body.ts';
+import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -46,7 +46,7 @@ export function createKey({ accounts, catalogue, keys, auth, randomBytes, now }:
         error: 'must be in the future',
       }),
     }),
-    readBody: jsonBody(adminBodyBytesMax),
+    readBody: adminBody,
     success: {
       description: 'The key itself will not be shown again.',
       schema: keySchema.extend({ key: z.string() }),

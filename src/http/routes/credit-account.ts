@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { accountParams, findAccount, money, reasonCharactersMax } from '../admin-input.ts';
-import { adminBodyBytesMax, jsonBody } from '../body.ts';
+import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/ledger-entry.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -31,7 +31,7 @@ export function creditAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' |
     method: 'post',
     paths: ['/admin/v1/accounts/:account/credits'],
     input: z.object({ params: accountParams, body }),
-    readBody: jsonBody(adminBodyBytesMax),
+    readBody: adminBody,
     success: { description: 'The entry, with the balances after it.', schema: ledgerEntrySchema },
     errors: ['account_not_found', 'idempotency_key_reused'],
     async handle({ params, body: { amount, reference, note }, operator }) {

@@ -5,7 +5,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { GenerationRequest } from '../../domain/request.ts';
 import { explainRoute as explain } from '../../routing/explain.ts';
 import { withoutNulls } from '../body-fields.ts';
-import { adminBodyBytesMax, jsonBody } from '../body.ts';
+import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { imageGenerationBodySchema } from '../images/image-body.ts';
 import { parseImage } from '../images/image-request.ts';
@@ -43,7 +43,7 @@ export function explainRoute(deps: Deps): Route {
     method: 'post',
     paths: ['/admin/v1/routes/explain'],
     input: z.object({ body }),
-    readBody: jsonBody(adminBodyBytesMax),
+    readBody: adminBody,
     success: { description: 'Candidates, and the channels that were dropped.', schema: routeSchema },
     errors: ['key_not_found', 'model_not_found', 'model_not_allowed', 'unsupported_parameter'],
     async handle({ body: { key, request } }) {

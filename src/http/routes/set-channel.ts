@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { reasonCharactersMax } from '../admin-input.ts';
-import { adminBodyBytesMax, jsonBody } from '../body.ts';
+import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { channelSchema, presentChannel } from '../presenters/channel.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -27,7 +27,7 @@ export function setChannel(deps: Deps): Route {
     method: 'post',
     paths: ['/admin/v1/channels/:channel'],
     input: z.object({ params: z.object({ channel: z.string().min(1) }), body }),
-    readBody: jsonBody(adminBodyBytesMax),
+    readBody: adminBody,
     success: { description: 'The channel.', schema: channelSchema },
     errors: ['channel_not_found'],
     async handle({ params, body: { enabled, reason }, operator }) {
