@@ -77,7 +77,7 @@ type Seen = { readonly result: PollResult } | { readonly memory: Memory };
 async function ask(input: PollInput, memory: Memory, deps: ChannelActivityDeps): Promise<Seen> {
   try {
     const poller = deps.poller(input.candidate, input.kind);
-    const status = await withHeartbeat(poller.status(input.operation, Context.current().cancellationSignal));
+    const status = await withHeartbeat(poller.status(input, Context.current().cancellationSignal));
     return await record(status, { input, memory }, deps);
   } catch (error) {
     if (error instanceof ChannelGoneError) throw channelGone(error);

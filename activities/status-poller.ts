@@ -8,18 +8,23 @@ import type { RateLimiter } from '../src/capacity/rate-limiter.ts';
  */
 export interface StatusPoller {
   /** Rejects with UpstreamError if the upstream did not report a state. */
-  status(operation: Operation, signal: AbortSignal): Promise<OperationStatus>;
+  status(job: PolledJob, signal: AbortSignal): Promise<OperationStatus>;
+}
+
+/** `model` as our callers name it: its mapping says how the answer is read. */
+export interface PolledJob {
+  readonly operation: Operation;
+  readonly model: string;
 }
 
 export interface StatusPollerOptions {
   readonly provider: Pick<TaskProvider<never>, 'status' | 'list' | 'listMax'>;
-  readonly context: (signal: AbortSignal) => ProviderContext;
+  readonly context: (model: string, signal: AbortSignal) => ProviderContext;
   readonly limiter: RateLimiter;
   readonly timeoutMs: number;
 }
 
-interface Question {
-  readonly operation: Operation;
+interface Question extends PolledJob {
   /** The asking activity's signal: an aborted question is not asked again. */
   readonly signal: AbortSignal;
   readonly answer: (status: OperationStatus) => void;
@@ -58,7 +63,7 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
   }
 
   return {
-    status: (operation, signal) =>
+    status: ({ operation, model }, signal) =>
       new Promise((resolve, reject) => {
         const onAbort = (): void => {
           waiting = waiting.filter((entry) => entry !== question);
@@ -66,6 +71,7 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
         };
         const question: Question = {
           operation,
+          model,
           signal,
           alone: false,
           answer: (status) => {
@@ -94,16 +100,18 @@ function nextBatch(waiting: readonly Question[], batchMax: number): readonly Que
 async function ask(batch: readonly Question[], options: StatusPollerOptions): Promise<readonly Question[]> {
   const [first] = batch;
   if (first === undefined) return [];
+  const { list } = options.provider;
+  const isAlone = list === undefined || batch.length === 1;
   try {
-    const context = options.context(AbortSignal.timeout(options.timeoutMs));
-    if (batch.length === 1 || options.provider.list === undefined) {
+    if (isAlone) {
+      const context = options.context(first.model, AbortSignal.timeout(options.timeoutMs));
       first.answer(await options.provider.status(first.operation, context));
       return [];
     }
-    const listed = await options.provider.list(
-      batch.map(({ operation }) => operation),
-      context,
-    );
+    // Its operations may be of several models, so that none is named.
+    const context = options.context('', AbortSignal.timeout(options.timeoutMs));
+    const operations = batch.map(({ operation }) => operation);
+    const listed = await list(operations, context);
     return batch.filter((question) => {
       const status = listed.get(question.operation.id);
       if (status !== undefined) question.answer(status);
@@ -111,12 +119,23 @@ async function ask(batch: readonly Question[], options: StatusPollerOptions): Pr
       return status === undefined;
     });
   } catch (error) {
-    if (error instanceof UpstreamError && error.outcome === 'throttled') {
-      options.limiter.pause(error.retryAfterMs ?? throttledPauseMs);
+    const isThrottled = error instanceof UpstreamError && error.outcome === 'throttled';
+    if (isThrottled) options.limiter.pause(error.retryAfterMs ?? throttledPauseMs);
+    if (!isAlone && !isThrottled && isAnswered(error)) {
+      for (const question of batch) question.alone = true;
+      return batch;
     }
     for (const question of batch) question.fail(error);
     return [];
   }
+}
+
+/**
+ * The upstream answered, and not with a list that can be read: a key without the right to list, or a relay without the
+ * route, still reports each job. Without an answer at all, more questions would only wait longer.
+ */
+function isAnswered(error: unknown): boolean {
+  return error instanceof UpstreamError && error.status !== undefined;
 }
 
 function delay(ms: number): Promise<void> {

@@ -10,15 +10,11 @@ import {
   createTaskActivities,
 } from '../activities/index.ts';
 import type { ChannelActivityDeps, UpkeepStep } from '../activities/deps.ts';
-import { createStatusPoller } from '../activities/status-poller.ts';
-import type { StatusPoller } from '../activities/status-poller.ts';
-import { ChannelGoneError, taskProviderFor } from './routing/channels.ts';
+import { createStatusPollers } from '../activities/status-pollers.ts';
 import { webhookSecretsOf } from './core.ts';
 import type { Core } from './core.ts';
 import type { Environment } from './config/environment.ts';
 import type { Logger } from './observability/log.ts';
-import type { RouteCandidate } from './domain/routing.ts';
-import type { TaskKind } from './domain/task.ts';
 import { callbacksQueue, channelQueue, pollsQueue, tasksQueue } from './domain/queues.ts';
 import { createGuardedClient, scrub } from './http-client/index.ts';
 import { presentTask } from './http/presenters/video-task.ts';
@@ -230,7 +226,6 @@ function callbackDeps(core: Core, guarded: ReturnType<typeof createGuardedClient
 function channelDeps(core: Core): ChannelActivityDeps {
   const { tasks, requests, attempts } = core.stores;
   const limiters = new Map<string, SubmitLimiter>();
-  const pollers = new Map<string, StatusPoller>();
   const limiter = (perSecond: number): RateLimiter =>
     createRateLimiter({ perSecond, now: core.now, sleep: (ms, signal) => sleep(ms, undefined, { signal }) });
   return {
@@ -250,28 +245,13 @@ function channelDeps(core: Core): ChannelActivityDeps {
           sleep: (ms, signal) => sleep(ms, undefined, { signal }),
         }),
       ),
-    poller: (candidate, kind) =>
-      getOrCreate(pollers, `${candidate.channel}/${candidate.credential}/${kind}`, () =>
-        openPoller(candidate, kind),
-      ),
+    poller: createStatusPollers({ channels: core.channels, limiter }),
     scrub,
     log: core.log,
     now: core.now,
     random: core.random,
     ...defined({ publicUrl: core.environment.PUBLIC_URL }),
   };
-
-  function openPoller({ channel: id, credential }: RouteCandidate, kind: TaskKind): StatusPoller {
-    const channel = core.channels(id);
-    const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
-    if (channel === undefined || provider === undefined) throw new ChannelGoneError(id);
-    return createStatusPoller({
-      provider,
-      context: (signal) => (core.channels(id) ?? channel).context(credential, '', signal),
-      limiter: limiter(channel.config.limits.polls_per_second),
-      timeoutMs: channel.config.timeouts.poll_ms,
-    });
-  }
 }
 
 function getOrCreate<Value>(known: Map<string, Value>, key: string, make: () => Value): Value {

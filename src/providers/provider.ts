@@ -56,7 +56,10 @@ export interface TaskProvider<Request> extends ResultLinks {
   readonly cancelUntil: 'queued' | 'running' | 'never';
   /** `cancelled`: it will neither finish nor be billed. `refused`: it continues, or it is finished already. */
   readonly cancel?: (operation: Operation, context: ProviderContext) => Promise<'cancelled' | 'refused'>;
-  /** Status of many operations in one request; one that is missing in the answer is missing in the map. */
+  /**
+   * Status of many operations in one request; one that is missing in the answer is missing in the map, and asked about
+   * alone. The operations may be of several models, so that the context names none.
+   */
   readonly list?: (
     operations: readonly Operation[],
     context: ProviderContext,

@@ -13,6 +13,7 @@ const context = (signal: AbortSignal) => ({
   signal,
 });
 const limiter = () => createRateLimiter({ perSecond: 1000, now: Date.now, sleep: async () => undefined });
+const job = (id: string) => ({ operation: { id }, model: 'm' });
 const never = new AbortController().signal;
 
 describe('a status poller whose credential was removed from gateway.yaml', () => {
@@ -26,7 +27,7 @@ describe('a status poller whose credential was removed from gateway.yaml', () =>
       let isGone = true;
       const poller = createStatusPoller({
         provider: { status: async () => pending, ...more },
-        context: (signal) => {
+        context: (_model, signal) => {
           if (isGone) throw new ChannelGoneError('ark', 'a');
           return context(signal);
         },
@@ -34,14 +35,14 @@ describe('a status poller whose credential was removed from gateway.yaml', () =>
         timeoutMs: 1000,
       });
       const asked = await Promise.allSettled([
-        poller.status({ id: 'x' }, never),
-        poller.status({ id: 'y' }, never),
+        poller.status(job('x'), never),
+        poller.status(job('y'), never),
       ]);
       for (const result of asked) {
         expect(result).toMatchObject({ status: 'rejected', reason: { name: 'ChannelGoneError' } });
       }
       isGone = false;
-      expect(await poller.status({ id: 'x' }, never)).toEqual(pending);
+      expect(await poller.status(job('x'), never)).toEqual(pending);
     },
   );
 });

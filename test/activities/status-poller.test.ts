@@ -47,13 +47,14 @@ function pollerOf(known: readonly string[], gate: ReturnType<typeof gateOf>) {
         return Promise.resolve(new Map(found.map(({ id }) => [id, pending])));
       },
     },
-    context: (signal) => providerContext({ signal }),
+    context: (model, signal) => providerContext({ model, signal }),
     limiter: gate.limiter,
     timeoutMs: 1_000,
   });
   return { poller, asked };
 }
 
+const job = (id: string, model = 'm') => ({ operation: { id }, model });
 const signal = () => new AbortController().signal;
 /** Everything that may happen without another token has happened. */
 const settle = () => new Promise((resolve) => void setTimeout(resolve, 200));
@@ -61,7 +62,7 @@ const settle = () => new Promise((resolve) => void setTimeout(resolve, 200));
 it('what a list does not name is asked about alone, at the pace of the limiter', async () => {
   const gate = gateOf(1);
   const { poller, asked } = pollerOf(['a'], gate);
-  const answers = ['a', 'b', 'c'].map((id) => poller.status({ id }, signal()));
+  const answers = ['a', 'b', 'c'].map((id) => poller.status(job(id), signal()));
   expect(await answers[0]).toEqual(pending);
   await settle();
   expect(asked).toEqual(['list of 3']);
@@ -79,7 +80,7 @@ it('nobody asks again for whoever went away', async () => {
   const gate = gateOf(1);
   const { poller, asked } = pollerOf(['a'], gate);
   const gone = new AbortController();
-  const answers = [poller.status({ id: 'a' }, signal()), poller.status({ id: 'b' }, gone.signal)];
+  const answers = [poller.status(job('a'), signal()), poller.status(job('b'), gone.signal)];
   expect(await answers[0]).toEqual(pending);
   gone.abort(new Error('gone'));
   await expect(answers[1]).rejects.toThrow('gone');
@@ -97,5 +98,5 @@ it('a credential that is gone is an answer, not the end of the process', async (
     limiter: gateOf(1).limiter,
     timeoutMs: 1_000,
   });
-  await expect(poller.status({ id: 'a' }, signal())).rejects.toThrow('no such credential');
+  await expect(poller.status(job('a'), signal())).rejects.toThrow('no such credential');
 });

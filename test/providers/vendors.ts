@@ -38,6 +38,8 @@ interface Row {
   readonly billsUntold?: true;
   /** A cancelled job cannot be asked for any more. */
   readonly forgetsCancelled?: true;
+  /** The vendor's list has none of this model's jobs: each is asked about alone. */
+  readonly unlisted?: true;
   /** Of a provider that knows its models by their mappings. */
   readonly mapping?: FieldMapping;
   /** Its mapping has no field for a text of ours: nothing finds a lost job. */
@@ -50,6 +52,8 @@ interface Row {
 export interface JobVendor extends Row {
   readonly part: Pick<TaskProvider<never>, 'cancelUntil' | 'findBy'> & {
     readonly lists: boolean;
+    /** Of many jobs and of one, as the poller asks for them. */
+    readonly questions: Pick<TaskProvider<never>, 'status' | 'list' | 'listMax'>;
   };
   submit(prompt: string, context: SubmitContext): Promise<Submitted>;
   status(operation: Operation, context: ProviderContext): Promise<OperationStatus>;
@@ -89,6 +93,11 @@ function jobs<Request>(
       cancelUntil: part.cancelUntil,
       findBy: part.findBy,
       lists: part.list !== undefined,
+      questions: defined({
+        status: (operation: Operation, context: ProviderContext) => part.status(operation, mapped(context)),
+        list: part.list,
+        listMax: part.listMax,
+      }),
     }),
     submit: (prompt, context) =>
       part.submit(request(prompt), { ...mapped(context), ...defined({ callbackUrl }) }),
@@ -213,6 +222,7 @@ export const jobVendors: readonly JobVendor[] = [
   }),
   jobs(find('kling').video, video, {
     name: 'kling legacy',
+    unlisted: true,
     path: '/kling',
     model: 'kling-v2-6',
     moderatedLater: 'moderation_output',
@@ -232,6 +242,7 @@ export const jobVendors: readonly JobVendor[] = [
   jobs(find('minimax').video, (prompt) => ({ ...video768(prompt), duration: 6 }), {
     name: 'minimax v1',
     billsUntold: true,
+    unlisted: true,
     path: '/minimax',
     model: 'MiniMax-Hailuo-2.3',
     moderatedLater: 'moderation_output',

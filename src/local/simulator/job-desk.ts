@@ -69,15 +69,18 @@ export class JobDesk<Detail> extends Desk {
   /** The task, unless its record is forgotten; with `vanishes`, it is lost once the rendering began. */
   find(id: string): Task<Detail> | undefined {
     const task = this.#store.get(id);
-    const now = this.world.now();
-    const { knownForMs = Number.POSITIVE_INFINITY } = this.#format;
-    if (task === undefined || now - task.createdAt >= knownForMs) return undefined;
-    if (!FaultSet.of(task.faults).has('vanishes')) return task;
-    return momentOf(task, now).phase === 'queued' ? task : undefined;
+    return task === undefined || this.#isLost(task) ? undefined : task;
   }
 
+  /** Every task that `find` would find. */
   newestFirst(): Task<Detail>[] {
-    return this.#store.newestFirst();
+    return this.#store.newestFirst().filter((task) => !this.#isLost(task));
+  }
+
+  #isLost(task: Task<Detail>): boolean {
+    const now = this.world.now();
+    if (now - task.createdAt >= (this.#format.knownForMs ?? Number.POSITIVE_INFINITY)) return true;
+    return FaultSet.of(task.faults).has('vanishes') && momentOf(task, now).phase !== 'queued';
   }
 
   cancel(task: Task<Detail>): void {

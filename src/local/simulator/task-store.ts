@@ -72,7 +72,8 @@ export class TaskStore<Detail> {
   }
 
   newestFirst(): Task<Detail>[] {
-    return Array.from(this.#tasks.values()).toReversed();
+    const known = Array.from(this.#tasks.values()).filter((task) => !this.#isForgotten(task));
+    return known.toReversed();
   }
 
   #isForgotten(task: Task<Detail>): boolean {

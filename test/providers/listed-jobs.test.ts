@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createStatusPoller } from '../../activities/status-poller.ts';
+import { createRateLimiter } from '../../src/capacity/rate-limiter.ts';
+import { createUpstreamClient } from '../../src/http-client/index.ts';
+import type { UpstreamClient } from '../../src/http-client/index.ts';
+import { startSimulator } from '../../src/local/simulator/simulator.ts';
+import type { Simulator } from '../../src/local/simulator/simulator.ts';
+import type { ProviderContext } from '../../src/providers/provider.ts';
+import { providerContext, submitContext, upstreamError } from './support.ts';
+import { jobVendors } from './vendors.ts';
+
+/** Every adapter that declares a list is asked by it: many jobs in flight do not cost a request each. */
+
+let simulator: Simulator;
+let request: UpstreamClient;
+
+beforeAll(async () => {
+  simulator = await startSimulator({
+    host: '127.0.0.1',
+    port: 0,
+    apiKeys: ['test-key'],
+    renderSeconds: 80,
+  });
+  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+});
+afterAll(async () => {
+  await request.close();
+  await simulator.close();
+});
+beforeEach(() => simulator.control.reset());
+
+describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => {
+  const { model, part, unlisted } = vendor;
+  const context = (signal = AbortSignal.timeout(10_000)): ProviderContext =>
+    providerContext({ request, baseUrl: simulator.url + vendor.path, model, signal });
+  let submissions = 0;
+
+  function pollerOf() {
+    const poller = createStatusPoller({
+      provider: part.questions,
+      context: (_model, signal) => context(signal),
+      limiter: createRateLimiter({ perSecond: 1_000, now: Date.now, sleep: async () => undefined }),
+      timeoutMs: 10_000,
+    });
+    return (id: { readonly id: string }) =>
+      poller.status({ operation: id, model }, AbortSignal.timeout(10_000));
+  }
+
+  async function submit(prompt: string) {
+    const marker = `mediary-t1-${(submissions += 1)}`;
+    return (await vendor.submit(prompt, submitContext({ ...context(), marker }))).operation;
+  }
+
+  /** Submits one after the other: a vendor may limit how many arrive at once. */
+  async function submitAll(prompts: readonly string[]) {
+    const operations = [];
+    for (const prompt of prompts) operations.push(await submit(prompt));
+    return operations;
+  }
+
+  function asked() {
+    const { gets, lists } = simulator.control.stats();
+    return { gets, lists };
+  }
+
+  it('asks about several jobs in flight in one request', async () => {
+    const jobs = await submitAll(['a boat', 'a boat', 'a boat']);
+    const status = pollerOf();
+    const expected = unlisted === true ? { gets: 3, lists: 0 } : { gets: 0, lists: 1 };
+    for (const phase of ['submitted', 'running']) {
+      const before = asked();
+      const found = await Promise.all(jobs.map(status));
+      expect(found.map((one) => one.state === 'pending' && one.phase)).toEqual([phase, phase, phase]);
+      const after = asked();
+      expect({ gets: after.gets - before.gets, lists: after.lists - before.lists }).toEqual(expected);
+      simulator.control.advance(20);
+    }
+  });
+
+  it('asks alone about a job that the list leaves out, and learns that it is gone', async () => {
+    const [lost, ...jobs] = await submitAll(['a boat [sim:vanishes]', 'a boat', 'a boat']);
+    if (lost === undefined) throw new Error('nothing was submitted');
+    simulator.control.advance(20);
+    const status = pollerOf();
+    const [error, ...others] = await Promise.all([upstreamError(status(lost)), ...jobs.map(status)]);
+    expect(error.gone).toBe(true);
+    expect(others).toMatchObject([{ state: 'pending' }, { state: 'pending' }]);
+    expect(asked()).toEqual(unlisted === true ? { gets: 3, lists: 0 } : { gets: 1, lists: 1 });
+  });
+
+  it('asks about more jobs than one list holds in several requests', async () => {
+    const count = (part.questions.listMax ?? 0) + 2;
+    const jobs = await submitAll(Array.from({ length: count }, () => 'a boat'));
+    const found = await Promise.all(jobs.map(pollerOf()));
+    expect(found.every(({ state }) => state === 'pending')).toBe(true);
+    expect(asked()).toEqual(unlisted === true ? { gets: count, lists: 0 } : { gets: 0, lists: 2 });
+  });
+
+  it('asks about each job alone where the list itself is refused', async () => {
+    const jobs = await submitAll(['a boat', 'a boat']);
+    for (const fault of ['list:403', 'list:404', 'list:malformed']) {
+      simulator.control.clearFaults();
+      simulator.control.addFault({ match: {}, fault });
+      const found = await Promise.all(jobs.map(pollerOf()));
+      expect(found).toMatchObject([{ state: 'pending' }, { state: 'pending' }]);
+    }
+  });
+});
