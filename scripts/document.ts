@@ -4,8 +4,13 @@ import type { RouteDeps } from '../src/http/deps.ts';
 
 /** The OpenAPI document of every route, the optional ones included, as JSON. No handler runs. */
 export function documentText(): string {
-  const everything: Partial<RouteDeps> = { adminToken: 'x', exposeMetrics: true, now: Date.now };
-  const optional = { reloadConfig: () => undefined, images: { limits: {}, workspaces: {} }, keptResults: {} };
+  const everything: Partial<RouteDeps> = { exposeMetrics: true, now: Date.now };
+  const optional = {
+    operatorAuth: {},
+    reloadConfig: () => undefined,
+    images: { limits: {}, workspaces: {} },
+    keptResults: {},
+  };
   const deps: unknown = { ...everything, ...optional };
   return JSON.stringify(createDocument(createRoutes(asDeps(deps))), null, 2);
 }

@@ -5,7 +5,8 @@ import { LRUCache } from 'lru-cache';
 import { defined } from './domain/defined.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { createKeyAuth } from './access/api-keys.ts';
+import { createAccess } from './access/access.ts';
+import type { Access } from './access/access.ts';
 import { createCatalogue } from './routing/catalogue.ts';
 import { createChannelSwitches } from './routing/switches.ts';
 import { ConfigError } from './config/config-error.ts';
@@ -56,6 +57,7 @@ export async function startApi(core: Core): Promise<RunningApi> {
     webhooks: createGuardedClient({ allowPrivateNetworks: environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS }),
     media: createGuardedClient({ allowPrivateNetworks: environment.MEDIA_ALLOW_PRIVATE_NETWORKS }),
   };
+  const access = openAccess(core);
   const workspaces = await openImageWorkspaces(core.now);
   const imageLeases = openImageLeases(core);
   const abandonCreation = createAbandonCreation({ ...core.stores, ledger: core.ledger });
@@ -64,7 +66,7 @@ export async function startApi(core: Core): Promise<RunningApi> {
     onError: (err) => core.log.warn({ err }, 'a creation could not be abandoned yet'),
     now: core.now,
   });
-  const owned = { workspaces, imageLeases, abandonments, abandonCreation };
+  const owned = { workspaces, imageLeases, abandonments, abandonCreation, access };
   const deps = appDeps(core, switches, { ...guarded, ...owned });
   const app = createApp(deps);
   const metrics =
@@ -95,7 +97,7 @@ export async function startApi(core: Core): Promise<RunningApi> {
       metrics?.close();
       await server.close(environment.SHUTDOWN_GRACE_SECONDS * 1000);
       abandonments.stop();
-      await imageLeases.stop();
+      await Promise.all([imageLeases.stop(), access.stop()]);
       await Promise.all([guarded.webhooks.close(), guarded.media.close(), workspaces.close()]);
     },
   };
@@ -108,6 +110,7 @@ interface Outside {
   readonly imageLeases: ImageLeases;
   readonly abandonments: Abandonments;
   readonly abandonCreation: AbandonCreation;
+  readonly access: Access;
 }
 
 type Switches = ReturnType<typeof createChannelSwitches>;
@@ -115,6 +118,7 @@ type Guarded = ReturnType<typeof createGuardedClient>;
 
 function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
   const { stores, environment, secrets, now } = core;
+  const { auth, operatorAuth } = guarded.access;
   const catalogue = createCatalogue({
     current: core.config,
     providers,
@@ -131,7 +135,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     metrics: createMetrics(),
     now,
     randomBytes,
-    auth: createKeyAuth({ keys: stores.keys, secret: secrets.deriveKey('api-key-hmac'), now, randomBytes }),
+    auth,
     secrets,
     catalogue,
     channels: core.channels,
@@ -165,8 +169,21 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     pingMongo: async () => void (await core.mongo.db.command({ ping: 1 })),
     limits: requestLimits(environment),
     exposeMetrics: environment.METRICS_PORT === undefined,
-    ...defined({ adminToken: environment.ADMIN_TOKEN }),
+    ...defined({ operatorAuth }),
   };
+}
+
+function openAccess({ stores, secrets, environment, log, now }: Core): Access {
+  const access = createAccess({
+    ...stores,
+    secrets,
+    adminToken: environment.ADMIN_TOKEN,
+    onError: (err) => log.warn({ err }, 'could not write when keys were last used; it is tried again'),
+    now,
+    randomBytes,
+  });
+  access.start();
+  return access;
 }
 
 function requestLimits(environment: Core['environment']): RequestLimits {

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { addOperatorCommands } from './cli/commands.ts';
 import { CommandError } from './cli/command-error.ts';
 import type { CliContext } from './cli/context.ts';
@@ -161,7 +160,6 @@ async function loadConfig() {
 const context: CliContext = {
   print: (text) => console.log(text),
   environment: async () => (await import('./config/environment.ts')).readEnvironment(),
-  operator: userInfo().username,
   loadConfig,
   verifyLedger,
   rebuildProjection: rebuild,

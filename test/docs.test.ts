@@ -197,7 +197,7 @@ interface Operation {
 
 /** Declarations alone: no handler runs. */
 function routes() {
-  const deps = { adminToken: 'x', exposeMetrics: true, reloadConfig: () => undefined, now: Date.now };
+  const deps = { operatorAuth: {}, exposeMetrics: true, reloadConfig: () => undefined, now: Date.now };
   return createRoutes(deps as unknown as RouteDeps);
 }
 

@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 /** What a key is derived for: no two purposes share key material, so no ciphertext or HMAC fits another place. */
 export type SecretPurpose =
   | 'api-key-hmac'
-  | 'admin-token-hmac'
+  | 'operator-token-hmac'
   | 'idempotency-hmac'
   | 'webhook-secret'
   | 'payload-codec'

@@ -23,8 +23,7 @@ const row = z.record(z.string(), z.unknown());
 const pageSchema = z.object({ data: z.array(row), has_more: z.boolean().default(false) });
 const errorSchema = z.object({ error: z.object({ message: z.string(), code: z.string() }) });
 
-/** `operator` is kept in the record of every action. */
-export function createAdminClient({ url, token }: Target, operator: string): AdminClient {
+export function createAdminClient({ url, token }: Target): AdminClient {
   async function call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: Row): Promise<Row> {
     const { status, text, requestId } = await send(method, path, body);
     const answer = row.safeParse(parseJson(text));
@@ -42,7 +41,6 @@ export function createAdminClient({ url, token }: Target, operator: string): Adm
         method,
         headers: {
           authorization: `Bearer ${token}`,
-          'x-operator': operator,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         headersTimeout: timeoutMs,
@@ -77,7 +75,7 @@ export function createAdminClient({ url, token }: Target, operator: string): Adm
 }
 
 function explain(code: string, message: string): string {
-  if (code === 'invalid_api_key') return `${message} Check ADMIN_TOKEN.`;
+  if (code === 'invalid_api_key') return `${message} Check OPERATOR_TOKEN or ADMIN_TOKEN.`;
   if (code === 'route_not_found') return `${message} Does that gateway have an ADMIN_TOKEN?`;
   return message;
 }

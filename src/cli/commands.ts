@@ -7,6 +7,7 @@ type Load = () => Promise<(group: Command, context: CliContext) => void>;
 const loaders: Readonly<Record<keyof typeof groups, Load>> = {
   accounts: async () => (await import('./accounts.ts')).addAccountCommands,
   keys: async () => (await import('./keys.ts')).addKeyCommands,
+  operators: async () => (await import('./operators.ts')).addOperatorsCommands,
   tasks: async () => (await import('./tasks.ts')).addTaskCommands,
   ledger: async () => (await import('./ledger.ts')).addLedgerCommands,
   channels: async () => (await import('./channels.ts')).addChannelCommands,

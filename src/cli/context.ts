@@ -11,8 +11,6 @@ import type { Output } from './output.ts';
 export interface CliContext {
   readonly print: (text: string) => void;
   readonly environment: () => Environment | Promise<Environment>;
-  /** The user at this terminal: kept in the record of every action. */
-  readonly operator: string;
   /** Reads the file that a start here would use; throws ConfigError with every violation. */
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
   /** Reads the whole ledger, on MongoDB and Temporal directly. */
@@ -56,7 +54,7 @@ async function openSession(command: Command, context: CliContext): Promise<Sessi
   const options: { url?: unknown } = command.optsWithGlobals();
   const url = typeof options.url === 'string' ? options.url : undefined;
   const target = await resolveTarget(await context.environment(), url);
-  return { client: createAdminClient(target, context.operator), output: outputOf(command, context) };
+  return { client: createAdminClient(target), output: outputOf(command, context) };
 }
 
 export function outputOf(command: Command, { print }: Pick<CliContext, 'print'>): Output {

@@ -13,6 +13,7 @@ const columns = [
   'requests_per_minute',
   'expires_at',
   'revoked_at',
+  'last_used_at',
 ];
 
 interface NewKey {

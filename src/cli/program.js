@@ -4,6 +4,7 @@ import { Command } from 'commander';
 export const groups = {
   accounts: 'Accounts and their money.',
   keys: 'API keys.',
+  operators: 'Who may use the operators’ API, under which name.',
   tasks: 'Tasks of all accounts.',
   ledger: 'The accounts’ ledger.',
   channels: 'Channels of the running configuration.',

@@ -8,23 +8,26 @@ export interface Target {
   readonly token: string;
 }
 
-type TargetEnvironment = Pick<Environment, 'HOST' | 'PORT' | 'PUBLIC_URL' | 'ADMIN_TOKEN' | 'DATA_DIR'>;
+type TargetEnvironment = Pick<
+  Environment,
+  'HOST' | 'PORT' | 'PUBLIC_URL' | 'ADMIN_TOKEN' | 'OPERATOR_TOKEN' | 'DATA_DIR'
+>;
 
 /**
- * `--url`, else PUBLIC_URL, else where local mode last listened, else HOST and PORT. The token is ADMIN_TOKEN, else that
- * of local mode in this DATA_DIR. An ADMIN_TOKEN that local mode does not use belongs to another gateway.
+ * `--url`, else PUBLIC_URL, else where local mode last listened, else HOST and PORT. The token is OPERATOR_TOKEN, else
+ * ADMIN_TOKEN, else that of local mode in this DATA_DIR. An ADMIN_TOKEN that local mode does not use belongs to another gateway.
  */
 export async function resolveTarget(
   environment: TargetEnvironment,
   url: string | undefined,
 ): Promise<Target> {
-  const { HOST, PORT, PUBLIC_URL, ADMIN_TOKEN, DATA_DIR } = environment;
+  const { HOST, PORT, PUBLIC_URL, ADMIN_TOKEN, OPERATOR_TOKEN, DATA_DIR } = environment;
   const found = await readLocalSettings(DATA_DIR);
   const local = ADMIN_TOKEN === undefined || ADMIN_TOKEN === found?.adminToken ? found : undefined;
-  const token = ADMIN_TOKEN ?? local?.adminToken;
+  const token = OPERATOR_TOKEN ?? ADMIN_TOKEN ?? local?.adminToken;
   if (token === undefined) {
     throw new CommandError(
-      `ADMIN_TOKEN is not set, and there is no ${localSettingsPath(DATA_DIR)}: set it to the token of the gateway, or DATA_DIR to that of "npm start".`,
+      `OPERATOR_TOKEN and ADMIN_TOKEN are not set, and there is no ${localSettingsPath(DATA_DIR)}: set OPERATOR_TOKEN to your own token for the gateway, or DATA_DIR to that of "npm start".`,
     );
   }
   return { url: trimSlashes(url ?? PUBLIC_URL ?? local?.apiUrl ?? `http://${HOST}:${PORT}`), token };

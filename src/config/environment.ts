@@ -43,6 +43,7 @@ const environmentSchema = z
     TEMPORAL_TLS_KEY: z.string().optional(),
     TEMPORAL_TLS_CA: z.string().optional(),
     ADMIN_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
+    OPERATOR_TOKEN: z.string().optional(),
     SECRETS_KEY: secretsKey,
     PAYLOAD_ENCRYPTION: z.enum(['on', 'off']).default('on'),
     DATA_DIR: z.string().default('.mediary'),

@@ -84,6 +84,7 @@ function createRouter(
     router[route.method]([...route.paths], async (context) => {
       context.state.operation = route.operationId;
       const identity = await identify(route, context);
+      if (identity.kind === 'admin') context.state.actor = identity.operator;
       if (identity.kind !== 'key') return answer(route, { identity, context });
       const leave = concurrency.enter(identity.caller.key);
       try {

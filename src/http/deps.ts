@@ -9,6 +9,7 @@ import type { JsonObject } from '../domain/request.ts';
 import type { CreateImages } from '../images/create-images.ts';
 import type { ImageWorkspaces } from '../images/workspace.ts';
 import type { KeyAuth } from '../access/api-keys.ts';
+import type { OperatorAuth } from '../access/operators.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -18,6 +19,7 @@ import type { AttemptStore } from '../store/attempts.ts';
 import type { ChannelStateStore } from '../store/channel-states.ts';
 import type { DeliveryStore } from '../store/deliveries.ts';
 import type { KeyStore } from '../store/keys.ts';
+import type { OperatorStore } from '../store/operators.ts';
 import type { RateLimitStore } from '../store/rate-limits.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
@@ -38,7 +40,7 @@ export interface AppDeps extends AddressChecks {
   readonly auth: KeyAuth;
   readonly secrets: Secrets;
   /** Absent: the operators' API does not exist. */
-  readonly adminToken?: string;
+  readonly operatorAuth?: OperatorAuth;
 
   readonly catalogue: Catalogue;
   /** For upstream callbacks: says whether one is worth a wake-up. */
@@ -60,6 +62,7 @@ export interface AppDeps extends AddressChecks {
   readonly deliveries: Pick<DeliveryStore, 'find'>;
   readonly accounts: AccountStore;
   readonly keys: KeyStore;
+  readonly operators: Pick<OperatorStore, 'insert' | 'list' | 'revoke'>;
   readonly rateLimits: Pick<RateLimitStore, 'count'>;
   readonly channelStates: Pick<ChannelStateStore, 'set'>;
   readonly channelSwitches: Pick<ChannelSwitches, 'find' | 'refresh'>;

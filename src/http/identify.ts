@@ -1,17 +1,20 @@
 import type { ParameterizedContext } from 'koa';
-import { sameText } from '../access/api-keys.ts';
 import { GatewayError } from '../domain/errors.ts';
+import { mayUse } from '../domain/operator.ts';
+import type { OperatorAccess, OperatorIdentity } from '../domain/operator.ts';
 import type { AppDeps } from './deps.ts';
+import { accessOf } from './route.ts';
 import type { Identity, Route } from './route.ts';
-
-const bearerPattern = /^Bearer +([\x21-\x7e]+)$/i;
-const operatorPattern = /^[\x21-\x7e]{1,64}$/;
 
 type Identify = (route: Route, context: ParameterizedContext) => Promise<Identity>;
 
-/** Says who is calling, before the body is read. Throws the one 401 that all failures share. */
-export function createIdentify({ auth, adminToken }: Pick<AppDeps, 'auth' | 'adminToken'>): Identify {
-  return async ({ authentication }, { req }) => {
+/**
+ * Says who is calling, before the body is read. Throws the one 401 that all failures share, and 403 for an operator who
+ * may not use the route.
+ */
+export function createIdentify({ auth, operatorAuth }: Pick<AppDeps, 'auth' | 'operatorAuth'>): Identify {
+  return async (route, { req }) => {
+    const { authentication } = route;
     if (authentication === 'none') return { kind: 'none' };
     const { authorization } = req.headers;
     if (authentication === 'key') {
@@ -19,9 +22,11 @@ export function createIdentify({ auth, adminToken }: Pick<AppDeps, 'auth' | 'adm
       if (caller === undefined) throw invalidKey();
       return { kind: 'key', caller };
     }
-    const token = bearerPattern.exec(authorization ?? '')?.[1] ?? '';
-    if (adminToken === undefined || !sameText(token, adminToken)) throw invalidKey();
-    return { kind: 'admin', operator: operatorName(req.headers['x-operator']) };
+    const operator = await operatorAuth?.authenticate(authorization);
+    if (operator === undefined) throw invalidToken();
+    const access = accessOf(route);
+    if (!mayUse(operator, access)) throw notAllowed(operator, access);
+    return { kind: 'admin', operator: operator.name };
   };
 }
 
@@ -32,7 +37,17 @@ function invalidKey(): GatewayError {
   );
 }
 
-/** All operators share one token; the record of an action keeps the name that they give. */
-function operatorName(header: string | readonly string[] | undefined): string {
-  return typeof header === 'string' && operatorPattern.test(header) ? header : 'operator';
+function invalidToken(): GatewayError {
+  return new GatewayError(
+    'invalid_api_key',
+    'The operator’s token is missing, not valid or revoked. Send it as "Authorization: Bearer <token>".',
+  );
+}
+
+function notAllowed({ name, role }: OperatorIdentity, access: OperatorAccess): GatewayError {
+  const needed =
+    access === 'admin'
+      ? 'Only the holder of ADMIN_TOKEN may add and revoke operators.'
+      : 'The role "read" may look at everything and change nothing.';
+  return new GatewayError('operator_not_allowed', `The operator ${name} has the role "${role}". ${needed}`);
 }

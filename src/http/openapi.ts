@@ -7,6 +7,7 @@ import type { ErrorCode } from '../domain/errors.ts';
 import { errorSchema } from './error-response.ts';
 import { allowNulls } from './openapi-nulls.ts';
 import { taskSchema } from './presenters/video-task.ts';
+import { accessOf } from './route.ts';
 import type { Route, Success } from './route.ts';
 
 type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>;
@@ -22,7 +23,8 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
   registry.registerComponent('securitySchemes', 'adminToken', {
     type: 'http',
     scheme: 'bearer',
-    description: 'ADMIN_TOKEN of the configuration.',
+    description:
+      'ADMIN_TOKEN of the configuration, or an operator’s own token: `Authorization: Bearer op-…`.',
   });
   for (const route of routes) {
     route.paths.forEach((path, index) => registry.registerPath(describe(route, path, index)));
@@ -54,7 +56,7 @@ const tagDescriptions: Readonly<Record<Route['tag'] | 'Callbacks', string>> = {
   Models: 'The models that the key may use.',
   Account: 'The account of the key.',
   Service: 'Health, metrics, this document, and the address that upstreams call.',
-  Operators: 'For operators: accounts, keys, tasks and channels.',
+  Operators: 'For operators: accounts, keys, tasks, channels, and the operators themselves.',
   Callbacks: 'What the gateway sends to the `callback_url` of a task.',
 };
 
@@ -145,6 +147,9 @@ export function errorCodesOf(route: Route): readonly ErrorCode[] {
   const codes: readonly ErrorCode[] = [
     ...(route.authentication === 'none' ? [] : (['invalid_api_key'] as const)),
     ...(route.authentication === 'key' ? (['rate_limit_exceeded'] as const) : []),
+    ...(route.authentication === 'admin' && accessOf(route) !== 'read'
+      ? (['operator_not_allowed'] as const)
+      : []),
     ...(route.readBody === undefined ? [] : bodyCodes),
     ...(route.input.shape.query === undefined ? [] : (['invalid_parameter'] as const)),
     ...route.errors,

@@ -11,6 +11,8 @@ export interface RequestState {
   requestId: string;
   /** operationId of the route; empty until one matched. */
   operation: string;
+  /** The operator whose token it carries. */
+  actor: string | undefined;
   /** Where the route answers an error with another status than its code usually has. */
   errorStatus: number | undefined;
 }
@@ -31,6 +33,7 @@ export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestSt
     const requestId = requestIdOf(context.req.headers['x-request-id']);
     context.state.requestId = requestId;
     context.state.operation = '';
+    context.state.actor = undefined;
     context.state.errorStatus = undefined;
     context.set('x-request-id', requestId);
     try {
@@ -93,7 +96,7 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
 const probes: ReadonlySet<string> = new Set(['healthz', 'readyz', 'metrics']);
 
 function finish(context: Context, seconds: number, { log, metrics }: RequestScopeDeps): void {
-  const { requestId, operation } = context.state;
+  const { requestId, operation, actor } = context.state;
   metrics.observeRequest(operation, context.status, seconds);
   if (probes.has(operation) && context.status < 400) return;
   log[context.method === 'GET' ? 'debug' : 'info'](
@@ -103,6 +106,7 @@ function finish(context: Context, seconds: number, { log, metrics }: RequestScop
       method: context.method,
       status: context.status,
       duration_ms: Math.round(seconds * 1000),
+      ...defined({ actor }),
     },
     'request',
   );

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { BodyScope } from './bodies/consume-body.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ErrorCode } from '../domain/errors.ts';
+import type { OperatorAccess } from '../domain/operator.ts';
 import { parseInput } from './validation.ts';
 
 /**
@@ -23,6 +24,8 @@ interface Operation {
   readonly description?: string;
   readonly tag: 'Videos' | 'Images' | 'Models' | 'Account' | 'Service' | 'Operators';
   readonly method: 'get' | 'post' | 'delete';
+  /** Of the operators' API: what the operator must be allowed to. Absent: `read` for GET, `act` for all else. */
+  readonly access?: OperatorAccess;
   /** The first is the preferred spelling; the others are the same route. Parameters as `:name`. */
   readonly paths: readonly [string, ...string[]];
   /** Absent: the route does not accept a body, and one that is sent is not read. */
@@ -83,9 +86,14 @@ export interface RequestMeta {
 
 export type Identity =
   | { readonly kind: 'key'; readonly caller: Caller }
-  /** `operator`: who it says it is; all operators share one token. */
+  /** `operator`: the name that belongs to the token. */
   | { readonly kind: 'admin'; readonly operator: string }
   | { readonly kind: 'none' };
+
+/** What the operator must be allowed to who uses this route of the operators' API. */
+export function accessOf({ method, access }: Pick<Route, 'method' | 'access'>): OperatorAccess {
+  return access ?? (method === 'get' ? 'read' : 'act');
+}
 
 export interface Reply {
   readonly status: number;
@@ -160,7 +168,7 @@ export function adminRoute<Input extends InputSchema>(
     authentication: 'admin',
     async run(request, identity) {
       if (identity.kind !== 'admin')
-        throw new TypeError(`${operation.operationId} needs the operators' token`);
+        throw new TypeError(`${operation.operationId} needs an operator's token`);
       const input = parseInput(operation.input, request);
       return handle({ ...input, meta: request.meta, operator: identity.operator });
     },

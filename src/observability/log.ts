@@ -39,9 +39,9 @@ type LogValue = LogScalar | readonly LogScalar[];
 const factNames = [
   'account', 'action', 'activity', 'actor', 'address', 'again', 'amount', 'attempt', 'attempts', 'candidates', 'channel',
   'checked', 'code', 'component', 'count', 'credential', 'delay_ms', 'detail', 'duration_ms', 'err', 'error', 'event',
-  'exit_code', 'key', 'kind', 'method', 'mode', 'model', 'name', 'operation', 'outcome', 'pid', 'port', 'process',
+  'exit_code', 'key', 'kind', 'method', 'mode', 'model', 'name', 'operation', 'operator', 'outcome', 'pid', 'port', 'process',
   'progress', 'provider', 'queue', 'reason', 'refusal', 'repaired', 'request_id', 'retry_after_seconds', 'retry_in_ms',
-  'run', 'running', 'server', 'sign', 'signal', 'state', 'status', 'step', 'target', 'task', 'until', 'upstream_id', 'url',
+  'role', 'run', 'running', 'server', 'sign', 'signal', 'state', 'status', 'step', 'target', 'task', 'until', 'upstream_id', 'url',
   'version', 'violations', 'waiting', 'workflow',
 ] as const; // prettier-ignore
 const listed: ReadonlySet<string> = new Set(factNames);

@@ -21,6 +21,8 @@ export interface ApiKey {
   readonly concurrentTasks?: number;
   readonly expiresAt?: number;
   readonly revokedAt?: number;
+  /** To the minute. */
+  readonly lastUsedAt?: number;
   readonly createdAt: number;
 }
 
@@ -38,6 +40,7 @@ interface KeyDocument {
   readonly concurrent_tasks?: number;
   readonly expires_at?: number;
   readonly revoked_at?: number;
+  readonly last_used_at?: number;
   readonly created_at: number;
 }
 
@@ -83,6 +86,11 @@ export function createKeyStore(db: Db, now: () => number) {
       await keys.updateOne({ id, revoked_at: { $exists: false } }, { $set: { revoked_at: now() } });
       return (await keys.countDocuments({ id }, { limit: 1 })) === 1;
     },
+
+    /** By public id. */
+    async noteUsed(used: ReadonlyMap<string, number>): Promise<void> {
+      for (const [id, at] of used) await keys.updateOne({ id }, { $max: { last_used_at: at } });
+    },
   };
 }
 
@@ -102,6 +110,7 @@ function toDocument(key: ApiKey): KeyDocument {
       concurrent_tasks: key.concurrentTasks,
       expires_at: key.expiresAt,
       revoked_at: key.revokedAt,
+      last_used_at: key.lastUsedAt,
     }),
   };
 }
@@ -122,6 +131,7 @@ function toKey(document: KeyDocument): ApiKey {
       concurrentTasks: document.concurrent_tasks,
       expiresAt: document.expires_at,
       revokedAt: document.revoked_at,
+      lastUsedAt: document.last_used_at,
     }),
   };
 }

@@ -7,6 +7,7 @@ import { createDeliveryStore } from './deliveries.ts';
 import { createImageLeaseStore } from './image-leases.ts';
 import { createKeySlotStore } from './key-slots.ts';
 import { createKeyStore } from './keys.ts';
+import { createOperatorStore } from './operators.ts';
 import { createRateLimitStore } from './rate-limits.ts';
 import { createRepeatStore } from './repeats.ts';
 import { createRequestStore } from './requests.ts';
@@ -24,6 +25,7 @@ export function createStores(db: Db, now: () => number) {
     attempts: createAttemptStore(db, now),
     accounts: createAccountStore(db),
     keys: createKeyStore(db, now),
+    operators: createOperatorStore(db, now),
     keySlots: createKeySlotStore(db, now),
     deliveries: createDeliveryStore(db),
     channelStates: createChannelStateStore(db),

@@ -31,7 +31,6 @@ async function gateway(line: readonly string[], change: { verify?: VerifyResult;
   const context = {
     print: (text: string) => printed.push(text),
     environment: () => readEnvironment({ PUBLIC_URL: change.url ?? world.url, ADMIN_TOKEN: adminToken }),
-    operator: 'ada',
     loadConfig: () => ({
       file: 'gateway.yaml',
       config: parseGatewayConfig(
@@ -78,7 +77,7 @@ describe('accounts', () => {
       '--note',
       'thanks',
     ]);
-    expect(credit).toMatchObject({ amount: '12.500000', note: 'by ada: thanks' });
+    expect(credit).toMatchObject({ amount: '12.500000', note: 'by admin: thanks' });
     const correction = await json(['accounts', 'credit', 'studio', '-2.5', '--reference', 'undo']);
     expect(correction).toMatchObject({ kind: 'adjust', available: '10.000000' });
     const shown = await gateway(['accounts', 'show', 'studio']);
@@ -144,7 +143,7 @@ describe('tasks', () => {
       'up-1',
     ]);
     expect(acted.actions).toEqual([
-      expect.objectContaining({ by: 'ada', action: 'adopt', reason: 'found it' }),
+      expect.objectContaining({ by: 'admin', action: 'adopt', reason: 'found it' }),
     ]);
   });
 
@@ -174,7 +173,7 @@ describe('ledger', () => {
     await account.create();
     const { text } = await gateway(['ledger', 'show', account.id]);
     expect(text.split('\n')[1]).toMatch(
-      /^ +1 +\d{4}-\S+Z +credit +10\.000000 +10\.000000 +0\.000000 +- +by operator$/,
+      /^ +1 +\d{4}-\S+Z +credit +10\.000000 +10\.000000 +0\.000000 +- +by admin$/,
     );
     expect(text.split('\n')[2]).toMatch(/hold +0\.500000 +9\.500000 +0\.500000 +task_/);
     expect((await gateway(['ledger', 'show', account.id, '--after', '1'])).text).not.toContain('credit');
@@ -200,8 +199,19 @@ it('channels: list, disable, enable', async () => {
     /^one +test +true +2 +1 +clip, plain, picture +a/m,
   );
   const off = await json(['channels', 'disable', 'two', '--reason', 'maintenance']);
-  expect(off).toMatchObject({ enabled: false, switch: { by: 'ada', reason: 'maintenance' } });
+  expect(off).toMatchObject({ enabled: false, switch: { by: 'admin', reason: 'maintenance' } });
   expect(await json(['channels', 'enable', 'two'])).toMatchObject({ enabled: true });
+});
+
+it('operators: add, list, revoke', async () => {
+  const added = await gateway(['operators', 'add', 'anna']);
+  expect(added.text).toMatch(/^token +op-\w+$/m);
+  expect(added.text).toContain('will not be shown again');
+  expect(await json(['operators', 'add', 'grafana', '--role', 'read'])).toMatchObject({ role: 'read' });
+  expect((await gateway(['operators', 'list'])).text).toMatch(/^anna +act +op-\w{5} +\S+Z +admin +- +-$/m);
+  expect(await json(['operators', 'revoke', 'grafana'])).toMatchObject({ revoked: true });
+  await expect(gateway(['operators', 'add', 'anna'])).rejects.toThrow('There is an operator anna already.');
+  await expect(gateway(['operators', 'add', 'bert', '--role', 'root'])).rejects.toThrow('choices are read');
 });
 
 describe('config', () => {
@@ -241,11 +251,11 @@ describe('a gateway that does not answer', () => {
   it('answers another token, or none', async () => {
     const wrong = { url: world.url, token: 'wrong' };
     const { createAdminClient } = await import('../../src/cli/admin-client.ts');
-    await expect(createAdminClient(wrong, 'ada').call('GET', '/keys')).rejects.toThrow('Check ADMIN_TOKEN.');
-    const node = await world.startNode({ adminToken: undefined } as never);
-    await expect(
-      createAdminClient({ url: node.url, token: 'x' }, 'ada').call('GET', '/keys'),
-    ).rejects.toThrow('Does that gateway have an ADMIN_TOKEN?');
+    await expect(createAdminClient(wrong).call('GET', '/keys')).rejects.toThrow('Check OPERATOR_TOKEN');
+    const node = await world.startNode({ operatorAuth: undefined } as never);
+    await expect(createAdminClient({ url: node.url, token: 'x' }).call('GET', '/keys')).rejects.toThrow(
+      'Does that gateway have an ADMIN_TOKEN?',
+    );
   });
 });
 
@@ -280,6 +290,8 @@ describe('which gateway', () => {
       'local-admin-token',
     ],
     [{}, undefined, 'http://127.0.0.1:9999', 'local-admin-token'],
+    [{ OPERATOR_TOKEN: 'op-x' }, undefined, 'http://127.0.0.1:9999', 'op-x'],
+    [{ OPERATOR_TOKEN: 'op-x', ADMIN_TOKEN: 'x'.repeat(16) }, undefined, 'http://127.0.0.1:8080', 'op-x'],
     [{ ADMIN_TOKEN: 'local-admin-token' }, undefined, 'http://127.0.0.1:9999', 'local-admin-token'],
   ])('%j with --url %s is %s', async (environment, url, expected, token) => {
     const parsed = readEnvironment({ DATA_DIR: dataDir, ...environment });
@@ -288,7 +300,7 @@ describe('which gateway', () => {
 
   it('no token at all, and a URL that is none', async () => {
     await expect(resolveTarget(readEnvironment({ DATA_DIR: '/nonexistent' }), undefined)).rejects.toThrow(
-      'ADMIN_TOKEN is not set',
+      'OPERATOR_TOKEN and ADMIN_TOKEN are not set',
     );
     await expect(resolveTarget(readEnvironment({ DATA_DIR: dataDir }), 'localhost')).rejects.toThrow(
       'is not a URL',
@@ -316,6 +328,30 @@ describe('the program itself', () => {
     promisify(execFile)(process.execPath, ['src/gateway.js', ...line], {
       env: { PATH: process.env['PATH'], ...environment },
     });
+
+  it('an operator’s own token: its name is in the record, its role says what it may', async () => {
+    const as = (environment: Record<string, string>) => ({ PUBLIC_URL: world.url, ...environment });
+    const token = async (name: string, role: string): Promise<string> => {
+      const line = ['operators', 'add', name, '--role', role, '--json'];
+      return JSON.parse((await run(line, as({ ADMIN_TOKEN: adminToken }))).stdout).token;
+    };
+    const carla = { OPERATOR_TOKEN: await token('carla', 'act'), ADMIN_TOKEN: adminToken };
+    const line = ['channels', 'disable', 'three', '--reason', 'errors', '--json'];
+    const { stdout } = await run(line, as(carla));
+    expect(JSON.parse(stdout).switch).toMatchObject({ by: 'carla', reason: 'errors' });
+    await run(['channels', 'enable', 'three'], as(carla));
+    const reader = as({ OPERATOR_TOKEN: await token('dora', 'read') });
+    expect((await run(['channels', 'list'], reader)).stdout).toContain('three');
+    await expect(run(line, reader)).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^The operator dora has the role "read"\. .* \(operator_not_allowed, request/,
+      ),
+    });
+    await expect(run(['channels', 'list'], as({ OPERATOR_TOKEN: 'op-none' }))).rejects.toMatchObject({
+      stderr: expect.stringContaining('Check OPERATOR_TOKEN'),
+    });
+  });
 
   const localSettings = {
     secretsKey: randomBytes(32).toString('base64'),

@@ -106,7 +106,9 @@ it.each(['', 'Bearer', 'Bearer wrong', `Basic ${adminToken}`, `Bearer ${adminTok
   'the operators’ API refuses %j',
   async (authorization) => {
     const answer = await world.call('GET', '/admin/v1/keys', { headers: { authorization } });
-    expect([answer.status, answer.body]).toEqual([401, { error: unauthorized }]);
+    const message =
+      'The operator’s token is missing, not valid or revoked. Send it as "Authorization: Bearer <token>".';
+    expect([answer.status, answer.body]).toEqual([401, { error: { ...unauthorized, message } }]);
   },
 );
 
@@ -116,8 +118,7 @@ it('an API key opens no operators’ route', async () => {
 });
 
 it('without ADMIN_TOKEN the operators’ API does not exist', async () => {
-  const { adminToken: _, ...deps } = world.deps;
-  const node = await world.startNode({ ...deps, adminToken: undefined } as never);
+  const node = await world.startNode({ operatorAuth: undefined } as never);
   const answer = await node.admin('GET', '/keys');
   expect([answer.status, answer.body.error.code]).toEqual([404, 'route_not_found']);
   expect((await node.call('GET', '/openapi.json')).text).not.toContain('/admin/');
@@ -134,11 +135,12 @@ it('typos cost no read, a known key one read in three seconds, simultaneous requ
         return documents.get(hmac);
       },
     },
+    lastUsed: { note: () => undefined },
     secret: randomBytes(32),
     now: () => now,
     randomBytes,
   });
-  const { key, hmac, prefix } = auth.newKey();
+  const { token: key, hmac, prefix } = auth.newKey();
   documents.set(hmac, { hmac, id: 'key_1', account: 'a', name: '', prefix, createdAt: 0 });
   await auth.authenticate(`Bearer ${key.slice(0, -1)}x`);
   await auth.authenticate('Bearer sk-short');
@@ -154,17 +156,18 @@ it('typos cost no read, a known key one read in three seconds, simultaneous requ
   await auth.authenticate(`Bearer ${key}`);
   expect(reads).toBe(2);
   // Unknown keys are never remembered.
-  await auth.authenticate(`Bearer ${auth.newKey().key}`);
-  await auth.authenticate(`Bearer ${auth.newKey().key}`);
+  await auth.authenticate(`Bearer ${auth.newKey().token}`);
+  await auth.authenticate(`Bearer ${auth.newKey().token}`);
   expect(reads).toBe(4);
 });
 
 function unknownKey(): string {
   const auth = createKeyAuth({
     keys: { findByHmac: () => Promise.resolve(undefined) },
+    lastUsed: { note: () => undefined },
     secret: randomBytes(32),
     now: Date.now,
     randomBytes,
   });
-  return auth.newKey().key;
+  return auth.newKey().token;
 }

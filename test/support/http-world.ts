@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { createKeyAuth } from '../../src/access/api-keys.ts';
+import { createAccess } from '../../src/access/access.ts';
 import { createChannels } from '../../src/routing/channels.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { createChannelSwitches } from '../../src/routing/switches.ts';
@@ -38,6 +38,8 @@ export interface HttpWorld extends Server {
   readonly port: TestPort;
   /** Lines of the log so far. */
   readonly logLines: string[];
+  /** Writes when keys and tokens were last used, as a minute's end does. */
+  noteUses(): Promise<void>;
   /** What the clock is ahead. */
   readonly clock: { aheadMs: number };
   /** Another node of the same gateway: same database, own memory. */
@@ -143,7 +145,11 @@ async function openWorld(
   const config = parseGatewayConfig(yaml, 'test.yaml', { environment: {}, providerNames: ['test'] });
   const servers: { readonly server: RunningHttpServer; readonly undeclared: ReadonlySet<string> }[] = [];
 
+  const flushes: (() => Promise<void>)[] = [];
+
   function nodeDeps(): AppDeps {
+    const access = createAccess({ ...stores, secrets, adminToken, onError: unused, now, randomBytes });
+    flushes.push(() => access.flush());
     const channelSwitches = createChannelSwitches({ states: stores.channelStates, onError: unused });
     const providers = { test: testProvider };
     const catalogue = createCatalogue({
@@ -158,9 +164,8 @@ async function openWorld(
       metrics: createMetrics(),
       now,
       randomBytes,
-      auth: createKeyAuth({ keys: stores.keys, secret: secrets.deriveKey('api-key-hmac'), now, randomBytes }),
+      ...access,
       secrets,
-      adminToken,
       catalogue,
       channels: createChannels({
         current: () => config,
@@ -229,6 +234,9 @@ async function openWorld(
     logLines,
     clock,
     startNode,
+    async noteUses() {
+      await Promise.all(flushes.map((flush) => flush()));
+    },
     newAccount: (options) => makeAccount({ ...main, video: videoBody }, options),
   };
   return [

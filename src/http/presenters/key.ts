@@ -16,6 +16,7 @@ export const keySchema = z
     concurrent_tasks: z.int().nullable(),
     expires_at: z.int().nullable(),
     revoked_at: z.int().nullable(),
+    last_used_at: z.int().nullable().meta({ description: 'To the minute; null: never.' }),
     created_at: z.int(),
   })
   .meta({ id: 'Key' });
@@ -34,6 +35,7 @@ export function presentKey(key: ApiKey): z.output<typeof keySchema> {
     concurrent_tasks: key.concurrentTasks ?? null,
     expires_at: key.expiresAt === undefined ? null : toSeconds(key.expiresAt),
     revoked_at: key.revokedAt === undefined ? null : toSeconds(key.revokedAt),
+    last_used_at: key.lastUsedAt === undefined ? null : toSeconds(key.lastUsedAt),
     created_at: toSeconds(key.createdAt),
   };
 }

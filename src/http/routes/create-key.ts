@@ -55,7 +55,7 @@ export function createKey({ accounts, catalogue, keys, auth, randomBytes, now }:
     async handle({ body: asked }) {
       checkPermitted(asked, catalogue);
       const account = await findAccount(accounts, asked.account);
-      const { key, hmac, prefix } = auth.newKey();
+      const { token: key, hmac, prefix } = auth.newKey();
       const created: ApiKey = {
         hmac,
         id: `key_${randomBase62(idCharacters, randomBytes)}`,

@@ -41,6 +41,7 @@ export function explainRoute(deps: Deps): Route {
       'Lists the channels in the order of one draw, and why the others would not be tried. Creates nothing.',
     tag: 'Operators',
     method: 'post',
+    access: 'read',
     paths: ['/admin/v1/routes/explain'],
     input: z.object({ body }),
     readBody: adminBody,

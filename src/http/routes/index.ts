@@ -1,6 +1,8 @@
+import type { OperatorAuth } from '../../access/operators.ts';
 import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
 import type { Route } from '../route.ts';
 import { actOnTask } from './act-on-task.ts';
+import { addOperator } from './add-operator.ts';
 import { cancelVideo } from './cancel-video.ts';
 import { createAccount } from './create-account.ts';
 import { createImage } from './create-image.ts';
@@ -23,6 +25,7 @@ import { listImageTasks } from './list-image-tasks.ts';
 import { listKeys } from './list-keys.ts';
 import { listLedgerEntries } from './list-ledger-entries.ts';
 import { listModels } from './list-models.ts';
+import { listOperators } from './list-operators.ts';
 import { listTasks } from './list-tasks.ts';
 import { listVideos } from './list-videos.ts';
 import { metrics } from './metrics.ts';
@@ -31,6 +34,7 @@ import { readyz } from './readyz.ts';
 import { receiveUpstreamCallback } from './receive-upstream-callback.ts';
 import { reloadConfig } from './reload-config.ts';
 import { revokeKey } from './revoke-key.ts';
+import { revokeOperator } from './revoke-operator.ts';
 import { rotateWebhookSecret } from './rotate-webhook-secret.ts';
 import { explainRoute } from './explain-route.ts';
 import { setChannel } from './set-channel.ts';
@@ -54,7 +58,7 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
     ...(deps.exposeMetrics ? [metrics(deps)] : []),
     receiveUpstreamCallback(deps),
     openapi(() => routes),
-    ...(deps.adminToken === undefined ? [] : operatorRoutes(deps)),
+    ...(deps.operatorAuth === undefined ? [] : operatorRoutes(deps, deps.operatorAuth)),
   ];
   return routes;
 }
@@ -69,7 +73,7 @@ function imageRoutes(deps: RouteDeps, images: ImageRouteDeps): readonly Route[] 
   ];
 }
 
-function operatorRoutes(deps: RouteDeps): readonly Route[] {
+function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth): readonly Route[] {
   return [
     createAccount(deps),
     listAccounts(deps),
@@ -86,6 +90,9 @@ function operatorRoutes(deps: RouteDeps): readonly Route[] {
     listChannels(deps),
     setChannel(deps),
     explainRoute(deps),
+    addOperator({ ...deps, operatorAuth }),
+    listOperators(deps),
+    revokeOperator({ ...deps, operatorAuth }),
     ...(deps.reloadConfig === undefined ? [] : [reloadConfig(deps.reloadConfig)]),
   ];
 }

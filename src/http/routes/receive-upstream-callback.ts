@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sameText } from '../../access/api-keys.ts';
+import { sameText } from '../../access/tokens.ts';
 import { taskIdPattern } from '../../domain/ids.ts';
 import type { CallbackNews, UpstreamCallback } from '../../providers/provider.ts';
 import { taskProviderFor } from '../../routing/channels.ts';

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { send } from '../../support/client.ts';
-import { adminToken, useHttpWorld } from '../../support/http-world.ts';
+import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_act_on_task');
 
 it('goes to the port, and into the record with who, when and why', async () => {
   const account = await world.newAccount();
   const id: string = (await account.create()).body.id;
+  const { token } = (await world.admin('POST', '/operators', { name: 'ada' })).body;
   const answer = await send(world.url, 'POST', `/admin/v1/tasks/${id}/actions`, {
-    key: adminToken,
-    headers: { 'x-operator': 'ada' },
+    key: token,
     body: { action: 'adopt', reason: 'found it upstream', upstream_id: 'up-7' },
   });
   expect(answer.status).toBe(200);

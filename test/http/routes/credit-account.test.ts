@@ -18,7 +18,7 @@ it('is idempotent by reference, and may be negative', async () => {
     amount: '12.500000',
     available: '12.500000',
     held: '0.000000',
-    note: 'by operator: thanks',
+    note: 'by admin: thanks',
     at: expect.any(Number),
   });
   const again = await credit(id, { amount: '12.5', reference: 'invoice-1' });

@@ -10,7 +10,7 @@ it('a switched-off channel takes no new tasks here, and elsewhere after a look',
   expect(off.body).toMatchObject({
     enabled: false,
     configured: true,
-    switch: { enabled: false, by: 'operator', reason: 'maintenance' },
+    switch: { enabled: false, by: 'admin', reason: 'maintenance' },
   });
   const refused = await account.create({ model: 'other' });
   expect([refused.status, refused.body.error.code, refused.headers['retry-after']]).toEqual([

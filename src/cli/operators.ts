@@ -1,0 +1,38 @@
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { operatorRoles } from '../domain/operator.ts';
+import { adminCommand } from './context.ts';
+import type { CliContext } from './context.ts';
+
+const columns = ['name', 'role', 'prefix', 'created_at', 'created_by', 'last_used_at', 'revoked_at'];
+
+export function addOperatorsCommands(operators: Command, context: CliContext): void {
+  operators
+    .command('add')
+    .description('Gives an operator a token; what it does is recorded under this name. Needs ADMIN_TOKEN.')
+    .argument('<name>', 'lowercase')
+    .addOption(new Option('--role <role>', 'read: changes nothing').choices(operatorRoles).default('act'))
+    .action(
+      adminCommand(context, async ({ client, output }, name: string, { role }: { role: string }) => {
+        output.item(await client.call('POST', '/operators', { name, role }));
+        output.note('\nThe token will not be shown again. The operator sets it as OPERATOR_TOKEN.');
+      }),
+    );
+
+  operators.command('list').action(
+    adminCommand(context, async ({ client, output }) => {
+      const { rows } = await client.list('/operators', {});
+      output.rows(rows, columns);
+    }),
+  );
+
+  operators
+    .command('revoke')
+    .description('Effective at once on one node and within five seconds on every other. Needs ADMIN_TOKEN.')
+    .argument('<name>')
+    .action(
+      adminCommand(context, async ({ client, output }, name: string) => {
+        output.item(await client.call('DELETE', `/operators/${encodeURIComponent(name)}`));
+      }),
+    );
+}

@@ -1,0 +1,21 @@
+/** `read` may look at everything; `act` may also act on tasks, accounts, keys and channels. */
+export const operatorRoles = ['read', 'act'] as const;
+export type OperatorRole = (typeof operatorRoles)[number];
+
+/** Who calls the operators' API. `admin` holds ADMIN_TOKEN: alone may add and revoke operators. */
+export interface OperatorIdentity {
+  readonly name: string;
+  readonly role: OperatorRole | 'admin';
+}
+
+/** The name under which the holder of ADMIN_TOKEN acts. */
+export const adminName = 'admin';
+
+/** What a route of the operators' API demands. */
+export type OperatorAccess = OperatorIdentity['role'];
+
+const rank: Readonly<Record<OperatorAccess, number>> = { read: 0, act: 1, admin: 2 };
+
+export function mayUse({ role }: OperatorIdentity, access: OperatorAccess): boolean {
+  return rank[role] >= rank[access];
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import type { OperatorAuth } from '../../access/operators.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { adminName, operatorRoles } from '../../domain/operator.ts';
+import { adminBody } from '../body.ts';
+import type { RouteDeps } from '../deps.ts';
+import { operatorSchema, presentOperator } from '../presenters/operator.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+interface Deps extends Pick<RouteDeps, 'operators' | 'log' | 'now'> {
+  readonly operatorAuth: OperatorAuth;
+}
+
+const nameCharactersMax = 64;
+
+const body = z.object({
+  name: z
+    .string()
+    .max(nameCharactersMax)
+    .refine(
+      (name) => /^[a-z0-9][a-z0-9._@-]*$/.test(name),
+      'must be lowercase letters, digits, dots, dashes, underscores and @',
+    )
+    .meta({ description: 'What the record of every action names.' }),
+  role: z
+    .enum(operatorRoles)
+    .default('act')
+    .meta({ description: '`read` may look at everything and change nothing.' }),
+});
+
+export function addOperator({ operators, operatorAuth, log, now }: Deps): Route {
+  return adminRoute({
+    operationId: 'addOperator',
+    summary: 'Add an operator',
+    description:
+      'For the holder of ADMIN_TOKEN. The token is the operator’s own: what it does is recorded under this name. A name that was revoked can be added again.',
+    tag: 'Operators',
+    method: 'post',
+    access: 'admin',
+    paths: ['/admin/v1/operators'],
+    input: z.object({ body }),
+    readBody: adminBody,
+    success: {
+      description: 'The operator; the token will not be shown again.',
+      schema: operatorSchema.extend({ token: z.string() }),
+    },
+    errors: ['operator_exists'],
+    async handle({ body: { name, role }, operator: by }) {
+      const { token, hmac, prefix } = operatorAuth.newToken();
+      const added = { name, role, hmac, prefix, createdAt: now(), createdBy: by };
+      if (name === adminName || !(await operators.insert(added))) {
+        throw new GatewayError('operator_exists', `There is an operator ${name} already.`, { param: 'name' });
+      }
+      log.info({ operator: name, role, actor: by }, 'an operator was added');
+      return jsonReply({ ...presentOperator(added), token });
+    },
+  });
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import type { RouteDeps } from '../deps.ts';
+import { operatorSchema, presentOperator } from '../presenters/operator.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function listOperators({ operators }: Pick<RouteDeps, 'operators'>): Route {
+  return adminRoute({
+    operationId: 'listOperators',
+    summary: 'List operators',
+    tag: 'Operators',
+    method: 'get',
+    paths: ['/admin/v1/operators'],
+    input: z.object({}),
+    success: {
+      description: 'Revoked ones too; never the tokens. The holder of ADMIN_TOKEN, `admin`, is not listed.',
+      schema: z.object({ object: z.literal('list'), data: z.array(operatorSchema) }),
+    },
+    errors: [],
+    async handle() {
+      return jsonReply({ object: 'list', data: (await operators.list()).map(presentOperator) });
+    },
+  });
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { OperatorAuth } from '../../access/operators.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import type { RouteDeps } from '../deps.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+interface Deps extends Pick<RouteDeps, 'operators' | 'log'> {
+  readonly operatorAuth: OperatorAuth;
+}
+
+export function revokeOperator({ operators, operatorAuth, log }: Deps): Route {
+  return adminRoute({
+    operationId: 'revokeOperator',
+    summary: "Revoke an operator's token",
+    description:
+      'For the holder of ADMIN_TOKEN. Effective at once on this node and within five seconds on every other.',
+    tag: 'Operators',
+    method: 'delete',
+    access: 'admin',
+    paths: ['/admin/v1/operators/:operator'],
+    input: z.object({ params: z.object({ operator: z.string().min(1) }) }),
+    success: {
+      description: 'The token is revoked; what the operator did stays recorded.',
+      schema: z.object({ object: z.literal('operator'), name: z.string(), revoked: z.literal(true) }),
+    },
+    errors: ['operator_not_found'],
+    async handle({ params: { operator: name }, operator: by }) {
+      if (!(await operators.revoke(name, by))) {
+        throw new GatewayError('operator_not_found', 'There is no operator of this name.', {
+          param: 'operator',
+        });
+      }
+      operatorAuth.forget(name);
+      log.info({ operator: name, actor: by }, 'an operator was revoked');
+      return jsonReply({ object: 'operator', name, revoked: true });
+    },
+  });
+}

@@ -1,0 +1,115 @@
+import type { Collection, Db } from 'mongodb';
+import { defined } from '../domain/defined.ts';
+import type { OperatorRole } from '../domain/operator.ts';
+import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+
+/** A person or a program with a token of its own for the operators' API. Times in Unix milliseconds. */
+export interface Operator {
+  /** What every record of an action names. */
+  readonly name: string;
+  readonly role: OperatorRole;
+  /** HMAC of the token, which itself is shown once and stored nowhere. */
+  readonly hmac: string;
+  /** The token's first characters, to recognise it by. */
+  readonly prefix: string;
+  readonly createdAt: number;
+  readonly createdBy: string;
+  /** To the minute. */
+  readonly lastUsedAt?: number;
+  readonly revokedAt?: number;
+  readonly revokedBy?: string;
+}
+
+interface OperatorDocument {
+  /** The name. */
+  readonly _id: string;
+  readonly role: OperatorRole;
+  readonly hmac: string;
+  readonly prefix: string;
+  readonly created_at: number;
+  readonly created_by: string;
+  readonly last_used_at?: number;
+  readonly revoked_at?: number;
+  readonly revoked_by?: string;
+}
+
+/** Lists show no more; nobody has that many. */
+const operatorsMax = 1000;
+
+export type OperatorStore = ReturnType<typeof createOperatorStore>;
+
+export function createOperatorStore(db: Db, now: () => number) {
+  const operators: Collection<OperatorDocument> = db.collection<OperatorDocument>('operators');
+  return {
+    async ensureIndexes(): Promise<void> {
+      await ensureIndexes(operators, [{ key: { hmac: 1 }, name: 'hmac', unique: true }]);
+    },
+
+    /** False: there is an operator of this name. One that was revoked is replaced. */
+    async insert(operator: Operator): Promise<boolean> {
+      const { _id, ...fields } = toDocument(operator);
+      try {
+        await operators.replaceOne({ _id, revoked_at: { $gt: 0 } }, fields, { upsert: true });
+        return true;
+      } catch (error) {
+        if (isDuplicateKey(error)) return false;
+        throw error;
+      }
+    },
+
+    async findByHmac(hmac: string): Promise<Operator | undefined> {
+      const found = await operators.findOne({ hmac });
+      return found === null ? undefined : toOperator(found);
+    },
+
+    async list(): Promise<Operator[]> {
+      const found = await operators.find({}).sort({ _id: 1 }).limit(operatorsMax).toArray();
+      return found.map(toOperator);
+    },
+
+    /** False: no operator of this name. Revoking twice keeps the first time. */
+    async revoke(name: string, by: string): Promise<boolean> {
+      await operators.updateOne(
+        { _id: name, revoked_at: { $exists: false } },
+        { $set: { revoked_at: now(), revoked_by: by } },
+      );
+      return (await operators.countDocuments({ _id: name }, { limit: 1 })) === 1;
+    },
+
+    async noteUsed(used: ReadonlyMap<string, number>): Promise<void> {
+      for (const [name, at] of used) await operators.updateOne({ _id: name }, { $max: { last_used_at: at } });
+    },
+  };
+}
+
+function toDocument(operator: Operator): OperatorDocument {
+  return {
+    _id: operator.name,
+    role: operator.role,
+    hmac: operator.hmac,
+    prefix: operator.prefix,
+    created_at: operator.createdAt,
+    created_by: operator.createdBy,
+    ...defined({
+      last_used_at: operator.lastUsedAt,
+      revoked_at: operator.revokedAt,
+      revoked_by: operator.revokedBy,
+    }),
+  };
+}
+
+function toOperator(document: OperatorDocument): Operator {
+  return {
+    name: document._id,
+    role: document.role,
+    hmac: document.hmac,
+    prefix: document.prefix,
+    createdAt: document.created_at,
+    createdBy: document.created_by,
+    ...defined({
+      lastUsedAt: document.last_used_at,
+      revokedAt: document.revoked_at,
+      revokedBy: document.revoked_by,
+    }),
+  };
+}

@@ -1,0 +1,141 @@
+import { expect, it } from 'vitest';
+import { adminCaller, send } from '../../support/client.ts';
+import type { AdminCall } from '../../support/client.ts';
+import { adminToken, useHttpWorld } from '../../support/http-world.ts';
+
+const world = useHttpWorld('route_add_operator');
+
+/** The calls of a new operator. */
+async function operator(name: string, role: string): Promise<AdminCall> {
+  const added = await world.admin('POST', '/operators', { name, role });
+  expect([added.status, added.body]).toEqual([200, expect.objectContaining({ name, role })]);
+  return adminCaller(world.url, added.body.token);
+}
+
+it('the token is shown once, stored as an HMAC, and opens the operators’ API', async () => {
+  const added = await world.admin('POST', '/operators', { name: 'anna' });
+  expect(added.body).toEqual({
+    object: 'operator',
+    name: 'anna',
+    role: 'act',
+    prefix: added.body.token.slice(0, 8),
+    created_at: expect.any(Number),
+    created_by: 'admin',
+    last_used_at: null,
+    revoked_at: null,
+    revoked_by: null,
+    token: expect.stringMatching(/^op-[0-9A-Za-z]{43}[0-9a-f]{8}$/),
+  });
+  const { token } = added.body;
+  const secret = token.slice(8);
+  expect(JSON.stringify(await world.stores.operators.list())).not.toContain(secret);
+  expect((await world.admin('GET', '/operators')).text).not.toContain(secret);
+  expect(world.logLines.join('')).not.toContain(secret);
+  expect((await adminCaller(world.url, token)('GET', '/keys')).status).toBe(200);
+  // It is no API key, and a key of the same length is no operator's token.
+  expect((await world.call('GET', '/v1/balance', { key: token })).status).toBe(401);
+});
+
+it('what an operator does is recorded under the name of its token, whatever else it says', async () => {
+  const { body } = await world.admin('POST', '/operators', { name: 'bert' });
+  const said = { key: body.token, headers: { 'x-operator': 'eve' } };
+  const account = await world.newAccount();
+  const id: string = (await account.create()).body.id;
+  const acted = await send(world.url, 'POST', `/admin/v1/tasks/${id}/actions`, {
+    ...said,
+    body: { action: 'cancel', reason: 'asked to', by: 'eve', operator: 'eve' },
+  });
+  expect(acted.body.actions).toMatchObject([{ by: 'bert', reason: 'asked to' }]);
+  expect(world.port.acts.at(-1)?.action.by).toBe('bert');
+  const credited = await send(world.url, 'POST', `/admin/v1/accounts/${account.id}/credits`, {
+    ...said,
+    body: { amount: '1', reference: 'r', by: 'eve', note: 'thanks' },
+  });
+  expect(credited.body.note).toBe('by bert: thanks');
+  const switched = await send(world.url, 'POST', '/admin/v1/channels/two', {
+    ...said,
+    body: { enabled: true, by: 'eve' },
+  });
+  expect(switched.body.switch.by).toBe('bert');
+});
+
+it('read looks at everything and changes nothing; act changes all but the operators', async () => {
+  const read = await operator('reader', 'read');
+  const act = await operator('actor', 'act');
+  for (const path of ['/accounts', '/keys', '/tasks?account=a', '/channels', '/operators']) {
+    expect([(await read('GET', path)).status, (await act('GET', path)).status]).toEqual([200, 200]);
+  }
+  const explained = await read('POST', '/routes/explain', { request: { model: 'clip' } });
+  expect(explained.status).toBe(200);
+  const refused = await read('POST', '/accounts', { id: 'of-a-reader' });
+  expect([refused.status, refused.body.error]).toEqual([
+    403,
+    {
+      message:
+        'The operator reader has the role "read". The role "read" may look at everything and change nothing.',
+      type: 'permission_error',
+      param: '',
+      code: 'operator_not_allowed',
+    },
+  ]);
+  expect((await world.admin('GET', '/accounts/of-a-reader')).status).toBe(404);
+  expect((await read('DELETE', '/keys/any')).status).toBe(403);
+  expect((await act('POST', '/accounts', { id: 'of-an-actor' })).status).toBe(200);
+  const own = await act('POST', '/operators', { name: 'friend' });
+  expect([own.status, own.body.error.message]).toEqual([
+    403,
+    'The operator actor has the role "act". Only the holder of ADMIN_TOKEN may add and revoke operators.',
+  ]);
+  expect((await act('DELETE', '/operators/reader')).status).toBe(403);
+});
+
+it('403 comes before the body is read', async () => {
+  const read = await operator('early', 'read');
+  expect((await read('POST', '/accounts', 'not json')).body.error.code).toBe('operator_not_allowed');
+});
+
+it('409: the name of another operator, or of the holder of ADMIN_TOKEN', async () => {
+  await operator('twice', 'read');
+  for (const name of ['twice', 'admin']) {
+    const again = await world.admin('POST', '/operators', { name });
+    expect([again.status, again.body.error.code]).toEqual([409, 'operator_exists']);
+  }
+  const both = await Promise.all(['same', 'same'].map((name) => world.admin('POST', '/operators', { name })));
+  expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+});
+
+it.each([
+  [{ name: 'Anna' }, 'name'],
+  [{ name: '' }, 'name'],
+  [{ name: 'a b' }, 'name'],
+  [{ name: 'x'.repeat(65) }, 'name'],
+  [{}, 'name'],
+  [{ name: 'x', role: 'root' }, 'role'],
+])('400: %j', async (body, param) => {
+  const answer = await world.admin('POST', '/operators', body);
+  expect([answer.status, answer.body.error.param]).toEqual([400, param]);
+});
+
+it.each([
+  (token: string) => token.slice(0, -1),
+  (token: string) => `${token.slice(0, -8)}00000000`,
+  (token: string) => token.replace('op-', 'sk-'),
+  () => `op-${'a'.repeat(43)}00000000`,
+  () => '',
+])('401 for a token that was never given: %s', async (change) => {
+  const { body } = await world.admin('POST', '/operators', { name: `typo-${Math.random()}`.toLowerCase() });
+  const answer = await adminCaller(world.url, change(body.token))('GET', '/keys');
+  expect([answer.status, answer.body.error.code]).toEqual([401, 'invalid_api_key']);
+  expect(answer.body.error.message).toContain('operator');
+  expect(answer.headers['www-authenticate']).toBe('Bearer');
+});
+
+it('ADMIN_TOKEN acts as admin', async () => {
+  const { status } = await send(world.url, 'POST', '/admin/v1/channels/two', {
+    key: adminToken,
+    headers: { 'x-operator': 'eve' },
+    body: { enabled: true },
+  });
+  expect(status).toBe(200);
+  expect(world.deps.channelSwitches.find('two')?.by).toBe('admin');
+});
