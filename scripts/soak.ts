@@ -1,8 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { check } from './soak/check.ts';
 import { strike } from './soak/killer.ts';
 import { createLoad } from './soak/load.ts';
 import { createOperators } from './soak/operators.ts';
+import type { Operators } from './soak/operators.ts';
 import { settle } from './soak/settle.ts';
 import { openStand, linkNames } from './soak/stand.ts';
 import type { Stand } from './soak/stand.ts';
@@ -36,6 +38,7 @@ interface Options {
 }
 
 const faultShare = 0.2;
+const attendEveryMs = 5_000;
 const options = command.opts<Options>();
 const report = (line: string): void => void process.stdout.write(`${line}\n`);
 const startedAt = Date.now();
@@ -44,6 +47,14 @@ try {
   process.exitCode = await soak(stand, options);
 } finally {
   await stand.close();
+}
+
+/** What asks for a person keeps its place in the channel's limit: with nobody there, a long run would come to a stop. */
+async function attend(operators: Operators, ended: AbortSignal): Promise<void> {
+  while (!ended.aborted) {
+    await operators.answerAttention().catch(() => undefined);
+    await delay(attendEveryMs, undefined, { signal: ended }).catch(() => undefined);
+  }
 }
 
 async function soak(stand: Stand, { tasks, kills, seed, every }: Options): Promise<number> {
@@ -56,10 +67,14 @@ async function soak(stand: Stand, { tasks, kills, seed, every }: Options): Promi
     });
     return (await found.toArray()).map(({ _id }) => _id);
   };
+  const loaded = new AbortController();
+  const attending = attend(operators, loaded.signal);
   const [creates] = await Promise.all([
     createLoad(stand, { tasks, seed, spanMs: kills * every }),
     strike(stand, { kills, seed, everyMs: every, running, operators, report }),
   ]);
+  loaded.abort();
+  await attending;
   const { calls, faulty } = await stand.setFaults(0);
   for (const name of linkNames) await stand.setLink(name, 'pass');
   const loadedAt = Date.now();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isNetworkFailure } from '../domain/caught.ts';
 import { defined } from '../domain/defined.ts';
 import { failureClasses } from '../domain/failure.ts';
 import { GatewayError, errorTable } from '../domain/errors.ts';
@@ -60,6 +61,7 @@ export function translateError(error: unknown): GatewayError {
 
 /** By name, since this folder does not import the driver, and by the names of the classes that an error is derived from. */
 function isOutage(error: Error): boolean {
+  if (isNetworkFailure(error)) return true;
   const code = error.name.startsWith('Mongo') && 'code' in error ? error.code : undefined;
   if (outageNames.has(error.name) || (typeof code === 'number' && outageCodes.has(code))) return true;
   let kind: unknown = Object.getPrototypeOf(error);

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { MongoAPIError, MongoBulkWriteError, MongoError } from 'mongodb';
+import { isNetworkFailure } from '../domain/caught.ts';
 import { racePoint } from '../domain/race-point.ts';
 import { findByKeys, insertInOrder } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
@@ -152,6 +153,7 @@ async function tryOnce(deps: AppenderDeps, account: string, progress: Progress):
  * The connection, the server or its majority failed. What the server refuses for its content would be refused again.
  */
 function isTransient(error: unknown): boolean {
+  if (isNetworkFailure(error)) return true;
   if (!(error instanceof MongoError) || error instanceof MongoAPIError) return false;
   if (!(error instanceof MongoBulkWriteError)) return true;
   return [error.writeErrors].flat().length === 0 || error.result.getWriteConcernError() !== undefined;

@@ -31,6 +31,9 @@ class PoolClearedOnNetworkError extends MongoNetworkError {
   }
 }
 
+/** The driver throws the socket's own error when it waits for room in the socket's buffer. */
+const brokenPipe = Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' });
+
 const answered = (code: number) => new MongoServerError({ code, errmsg: 'no' });
 
 describe('a database that does not answer', () => {
@@ -39,6 +42,7 @@ describe('a database that does not answer', () => {
     ['a timeout', new MongoNetworkTimeoutError('silence')],
     ['a connection that was closed with its pool', new PoolClearedOnNetworkError('cleared')],
     ['no primary', new MongoServerSelectionError('none', Object.create(null))],
+    ['a connection that breaks while a large command is written', brokenPipe],
     ['a primary that steps down', answered(189)],
     ['a server that is no primary', answered(10_107)],
     [
@@ -54,6 +58,7 @@ describe('a database that does not answer', () => {
     ['a mistake of ours in a command', new MongoInvalidArgumentError('wrong')],
     ['a command that the server refuses', answered(2)],
     ['a duplicate key', answered(11_000)],
+    ['a file system that is full', Object.assign(new Error('write ENOSPC'), { code: 'ENOSPC' })],
     ['anything else with such a code', Object.assign(new Error('no'), { code: 189 })],
     ['what is no error', 'no'],
   ])('is not %s: that is a 500', (_what, error) => {

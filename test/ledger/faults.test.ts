@@ -40,9 +40,9 @@ const kindsOf = async (account: string) =>
 const outage: WriteFault[] = Array.from({ length: 6 }, () => 'refused');
 
 describe('an insert whose answer gets lost', () => {
-  it('is found by its key and not done twice', async () => {
+  it.each(['lost', 'broken'] as const)('(%s) is found by its key and not done twice', async (fault) => {
     const account = await accountWith(100n);
-    const ledger = await ledgerWith('lost');
+    const ledger = await ledgerWith(fault);
     expect(await ledger.hold(holdRequest(account, 'a', 60n))).toMatchObject({ ok: true, replayed: true });
     expect(await kindsOf(account)).toEqual(['credit', 'hold']);
   });

@@ -84,7 +84,8 @@ export function useLedgerWorld(name: string): LedgerWorld {
  * `refused`: the write never arrives. `lost`: it is done, its answer gets lost. `cut`: the server dies after the
  * first entry of the batch.
  */
-export type WriteFault = 'refused' | 'lost' | 'cut' | undefined;
+/** `broken`: the driver throws the socket's own error, and the insert is done. */
+export type WriteFault = 'refused' | 'lost' | 'cut' | 'broken' | undefined;
 
 /** A collection whose inserts go wrong as `nextFault` says, or fail with `nextError`; everything else is the real thing. */
 export function faulty(
@@ -98,6 +99,7 @@ export function faulty(
     const fault = nextFault();
     if (fault === 'refused') throw new MongoNetworkError('injected: connection refused');
     const written = await collection.insertMany(fault === 'cut' ? entries.slice(0, 1) : entries, options);
+    if (fault === 'broken') throw Object.assign(new Error('write ECONNRESET'), { code: 'ECONNRESET' });
     if (fault !== undefined) throw new MongoNetworkError(`injected: ${fault}`);
     return written;
   };
