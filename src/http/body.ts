@@ -45,7 +45,6 @@ export const adminBody: BodyReader = {
   async read(context) {
     if (!hasBody(context)) return {};
     checkJsonType(context);
-    if (context.get('content-encoding') !== '') throw compressed();
     try {
       await parseSmallJson(context, () => Promise.resolve());
     } catch (error) {
@@ -63,10 +62,6 @@ function adminBodyError(error: unknown): unknown {
   const status = parseFailure.safeParse(error).data?.status;
   if (status === 413) return textTooLarge(adminBodyBytesMax);
   return status === 400 ? notJson() : error;
-}
-
-function compressed(): GatewayError {
-  return new GatewayError('unsupported_media_type', 'Send the body without a content-encoding.');
 }
 
 /** The bytes as they arrived: what an upstream signs. */

@@ -1,7 +1,6 @@
 import type { Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { gzipSync } from 'node:zlib';
 import Koa from 'koa';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createBodyBudget } from '../../../src/http/bodies/body-budget.ts';
@@ -28,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-async function send(body: string | Uint8Array | undefined, headers: Record<string, string> = {}) {
+async function send(body: string | undefined, headers: Record<string, string> = {}) {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
@@ -62,12 +61,9 @@ it.each([
   expect(await send(body)).toEqual({ code, message: expect.stringMatching(message) });
 });
 
-it.each([
-  ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'id=a', /application\/json/],
-  ['a compressed body', { 'content-encoding': 'gzip' }, gzipSync('{"id":"a"}'), /content-encoding/],
-])('refuses %s', async (_name, headers: Record<string, string>, body, message) => {
-  expect(await send(body, headers)).toEqual({
+it('refuses a form', async () => {
+  expect(await send('id=a', { 'content-type': 'application/x-www-form-urlencoded' })).toEqual({
     code: 'unsupported_media_type',
-    message: expect.stringMatching(message),
+    message: expect.stringMatching(/application\/json/),
   });
 });
