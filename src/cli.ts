@@ -6,7 +6,7 @@ import { ConfigError, configExitStatus } from './config/config-error.ts';
 import { watchReloadSignal } from './config/reload-signal.ts';
 import type { Environment } from './config/environment.ts';
 import type { Core } from './core.ts';
-import { parentEnded, readerLeft } from './observability/process-ends.ts';
+import { endSignalled, parentEnded, readerLeft } from './observability/process-ends.ts';
 
 /**
  * `npm run gateway -- <verb>`: the processes of the gateway, and the operators' verbs. Each loads what it needs when it
@@ -26,26 +26,35 @@ async function openLog({ LOG_LEVEL, LOG_FORMAT }: Environment) {
   return createLogger({ level: LOG_LEVEL, format: LOG_FORMAT ?? (process.stdout.isTTY ? 'pretty' : 'json') });
 }
 
+interface Service {
+  readonly name: string;
+  /** Begins no work before it resolves: until then the process may end at any moment. */
+  readonly start: (core: Core) => Promise<Running>;
+  /** Resolves at SIGINT or SIGTERM. */
+  readonly signalled: Promise<void>;
+}
+
 /**
  * Runs until SIGINT, SIGTERM or the end of the npm that started it, then ends in order: no new work, what is in flight,
  * connections.
  */
-async function serve(name: string, start: (core: Core) => Promise<Running>): Promise<void> {
+async function serve({ name, start, signalled }: Service): Promise<void> {
   const { isStartedByNpm, readEnvironment } = await import('./config/environment.ts');
   const environment = readEnvironment();
   const log = await openLog(environment);
   const { openCore } = await import('./core.ts');
-  const core = await openCore(environment, log);
-  const running = await start(core);
+  const ends = [signalled, ...(isStartedByNpm() ? [parentEnded(parent)] : [])];
+  const opened = openCore(environment, log).then(async (core) => ({ core, running: await start(core) }));
+  const service = await Promise.race([opened, ...ends.map((end) => end.then(() => undefined))]);
+  if (service === undefined) {
+    log.info({ name }, 'shutting down before the start was complete');
+    process.exit(0);
+  }
+  const { core, running } = service;
   log.info({ name }, 'started');
-  const signalled = new Promise<void>((resolve) => {
-    process.once('SIGINT', () => resolve());
-    process.once('SIGTERM', () => resolve());
-    if (isStartedByNpm()) void parentEnded(parent).then(resolve);
-  });
   let failed: unknown;
   await Promise.race([
-    signalled,
+    ...ends,
     (running.ended ?? new Promise<void>(() => undefined)).catch((error: unknown) => (failed = error)),
   ]);
   if (failed !== undefined) log.error({ name, err: failed }, 'fatal error');
@@ -57,17 +66,19 @@ async function serve(name: string, start: (core: Core) => Promise<Running>): Pro
 
 async function serveApi(): Promise<void> {
   watchReloadSignal();
+  const signalled = endSignalled();
   const { startApi } = await import('./api.ts');
-  await serve('api', startApi);
+  await serve({ name: 'api', start: startApi, signalled });
 }
 
 async function serveWorker(): Promise<void> {
   watchReloadSignal();
+  const signalled = endSignalled();
   const { installRuntime, startWorker } = await import('./worker.ts');
   const { readEnvironment } = await import('./config/environment.ts');
   const environment = readEnvironment();
   installRuntime(await openLog(environment), environment);
-  await serve('worker', startWorker);
+  await serve({ name: 'worker', start: startWorker, signalled });
 }
 
 /** The servers that the environment names, otherwise those of the local mode in DATA_DIR. */

@@ -58,37 +58,41 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   });
   const workers = new Map<string, Worker>();
   const runs: Promise<void>[] = [];
-  const run = async (queue: string, options: Omit<WorkerOptions, 'taskQueue'>): Promise<void> => {
+  const create = async (queue: string, options: Omit<WorkerOptions, 'taskQueue'>): Promise<void> => {
     if (workers.has(queue)) return;
     const worker = await Worker.create({ ...commonOptions(core, connection), ...options, taskQueue: queue });
     workers.set(queue, worker);
-    runs.push(worker.run());
+  };
+  const runCreated = (): void => {
+    for (const worker of workers.values()) if (worker.getState() === 'INITIALIZED') runs.push(worker.run());
   };
   const prefix = core.environment.TASK_QUEUE_PREFIX;
   const channelActivities = createChannelActivities(channelDeps(core));
-  const runChannels = () =>
+  const createChannelWorkers = () =>
     Promise.all(
       core
         .config()
         .channels.flatMap(({ id }) => [channelQueue(prefix, id), pollsQueue(prefix, id)])
         .map((queue) =>
-          run(queue, {
+          create(queue, {
             activities: { ...channelActivities },
             maxConcurrentActivityTaskExecutions: channelActivitiesMax,
           }),
         ),
     );
   await Promise.all([
-    run(tasksQueue(prefix), tasksOptions(core, workflowBundle)),
-    run(callbacksQueue(prefix), {
+    create(tasksQueue(prefix), tasksOptions(core, workflowBundle)),
+    create(callbacksQueue(prefix), {
       activities: { ...createCallbackActivities(callbackDeps(core, guarded)) },
       maxConcurrentActivityTaskExecutions: callbackActivitiesMax,
     }),
-    runChannels(),
+    createChannelWorkers(),
     ensureReconcilerSchedule(core.client, prefix),
   ]);
+  // Not before: a start that fails, or that a signal ends, cuts off no submission.
+  runCreated();
   // A reload may bring new channels; the queues of channels that went away are served until the process ends.
-  const onReload = (): void => void reloadChannels(core, runChannels);
+  const onReload = (): void => void reloadChannels(core, () => createChannelWorkers().then(runCreated));
   const ignoreReload = onReloadSignal(onReload);
   // A promise that somebody forgot must not end the work of all others; it is a bug, and logged as one.
   const onUnhandled = (err: unknown): void => core.log.error({ err }, 'a rejection was not handled');
@@ -98,10 +102,15 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
     ended,
     async stop() {
       ignoreReload();
-      process.off('unhandledRejection', onUnhandled);
       for (const worker of workers.values()) if (worker.getState() === 'RUNNING') worker.shutdown();
-      await Promise.allSettled(runs);
+      const outcomes = await Promise.allSettled(runs);
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected')
+          core.log.error({ err: outcome.reason }, 'a worker did not end in order');
+      }
       await Promise.all([connection.close(), guarded.close()]);
+      // Last: what is in flight until here must not be cut off either.
+      process.off('unhandledRejection', onUnhandled);
     },
   };
 }

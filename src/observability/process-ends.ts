@@ -3,6 +3,18 @@
 const parentCheckMs = 250;
 
 /**
+ * Resolves at the first SIGINT or SIGTERM. From the call on, neither ends this process: not during its start, where the
+ * first process of a container would otherwise never learn that it was to end, and not while it waits for what is in
+ * flight (npm passes on the Ctrl-C that the terminal has already sent to all of its processes).
+ */
+export function endSignalled(): Promise<void> {
+  return new Promise((resolve) => {
+    process.on('SIGINT', () => resolve());
+    process.on('SIGTERM', () => resolve());
+  });
+}
+
+/**
  * Resolves when the process `parent` is no longer the one that started this one. It is how an end of npm reaches us:
  * npm passes SIGTERM to the shell that it runs a script in, and the shell ends without passing it on.
  */

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 /** A gateway process of its own, as an operator starts it, that a test may kill. */
@@ -11,6 +12,12 @@ export interface GatewayProcess {
   kill(): Promise<void>;
   /** SIGTERM, as an operator would; resolves with the exit status. */
   stop(): Promise<number | null>;
+  /** Only sends the signal. */
+  signal(signal: NodeJS.Signals): void;
+  /** The exit status, or the signal that ended the process. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+  /** Resolves when the log holds this text; fails if the process ends before. */
+  logged(text: string): Promise<void>;
 }
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
@@ -28,16 +35,26 @@ export function startGatewayProcess(
   const log = createWriteStream(logFile, { flags: 'a' });
   child.stdout?.pipe(log, { end: false });
   child.stderr?.pipe(log, { end: false });
+  const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
+  const ended = once(child, 'exit').then(() => child.exitCode ?? child.signalCode ?? 'SIGKILL');
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
-    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-    child.kill(signal);
-    await once(child, 'exit');
+    if (isRunning()) child.kill(signal);
+    await ended;
     return child.exitCode;
   };
   return {
     pid: child.pid ?? 0,
     kill: async () => void (await end('SIGKILL')),
     stop: () => end('SIGTERM'),
+    signal: (signal) => void child.kill(signal),
+    ended,
+    logged(text) {
+      const isLogged = async (): Promise<boolean> => (await readFile(logFile, 'utf8')).includes(text);
+      const over = ended.then(async () => {
+        if (!(await isLogged())) throw new Error(`the ${role} ended without logging "${text}"`);
+      });
+      return Promise.race([waitUntil(`the ${role} logs "${text}"`, isLogged, 90_000), over]);
+    },
   };
 }
 

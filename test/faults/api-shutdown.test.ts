@@ -1,0 +1,216 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { choosePort } from '../../src/local/servers/ports.ts';
+import { imageYaml, pixel, sendImages, startImageUpstream } from '../images/support.ts';
+import type { ImageUpstream } from '../images/support.ts';
+import { caller, send } from '../support/client.ts';
+import type { Call, TestAccount } from '../support/client.ts';
+import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { startGatewayProcess, waitUntil } from '../support/processes.ts';
+import type { GatewayProcess } from '../support/processes.ts';
+
+/** What an API process still does after SIGTERM, and what it leaves behind. */
+vi.setConfig({ testTimeout: 180_000 });
+
+let upstream: ImageUpstream;
+let gateway: TestGateway;
+let account: TestAccount;
+let directory: string;
+const started: GatewayProcess[] = [];
+const sockets: Socket[] = [];
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'mediary-shutdown-'));
+  upstream = await startImageUpstream();
+  const clips = partOf(testYaml, 'channels').replace('id: ark', 'id: clips');
+  const yaml = imageYaml({ first: upstream.url }).replace(
+    /^models:\n/m,
+    `${clips}models:\n${partOf(testYaml, 'models')}`,
+  );
+  gateway = await startGateway({ yaml, worker: false });
+  account = await gateway.account();
+});
+afterEach(async () => {
+  upstream.answer = sendImages;
+  upstream.calls.length = 0;
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await Promise.all(started.splice(0).map((api) => api.kill()));
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** The items of a list of gateway.yaml. */
+function partOf(yaml: string, list: 'channels' | 'models'): string {
+  return new RegExp(`^${list}:\\n((?: +.*\\n)+)`, 'm').exec(yaml)?.[1] ?? '';
+}
+
+interface Api {
+  readonly process: GatewayProcess;
+  readonly url: string;
+  readonly call: Call;
+  /** SIGTERM, and waits until the process has noticed. */
+  terminate(): Promise<void>;
+}
+
+async function startApiProcess(environment: NodeJS.ProcessEnv = {}): Promise<Api> {
+  const port = await choosePort('any', 'the API');
+  const api = launch({ SHUTDOWN_GRACE_SECONDS: '60', ...environment, PORT: String(port) });
+  await api.logged('"started"');
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    process: api,
+    url,
+    call: caller(url, account.key),
+    async terminate() {
+      api.signal('SIGTERM');
+      await api.logged('shutting down');
+    },
+  };
+}
+
+function launch(environment: NodeJS.ProcessEnv): GatewayProcess {
+  const logFile = join(directory, `api-${Date.now()}.log`);
+  const api = startGatewayProcess('api', { ...gateway.environment, ...environment }, logFile);
+  started.push(api);
+  return api;
+}
+
+const isHeldNothing = async (): Promise<boolean> => (await account.balance()).held === '0.000000';
+const leases = () => gateway.core.mongo.db.collection('image_leases');
+
+/** The first half of a request whose body is an upload, and what sends the rest. */
+async function beginUpload(url: string) {
+  const boundary = 'xxBOUNDARYxx';
+  const field = (name: string, value: string): Buffer =>
+    Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`);
+  const head = Buffer.from(
+    `--${boundary}\r\ncontent-disposition: form-data; name="image"; filename="a.png"\r\ncontent-type: image/png\r\n\r\n`,
+  );
+  const body = Buffer.concat([
+    field('model', 'gpt-image'),
+    field('prompt', 'a red cube'),
+    head,
+    pixel,
+    Buffer.from(`\r\n--${boundary}--\r\n`),
+  ]);
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  sockets.push(socket);
+  let received = '';
+  socket.on('data', (chunk) => (received += chunk.toString()));
+  const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  const half = body.length >> 1;
+  socket.write(
+    `POST /v1/images/edits HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${account.key}\r\n` +
+      `content-type: multipart/form-data; boundary=${boundary}\r\ncontent-length: ${body.length}\r\n` +
+      `expect: 100-continue\r\n\r\n`,
+  );
+  // The request has been accepted, so it is one of those in flight.
+  await waitUntil('the body is asked for', async () => received.startsWith('HTTP/1.1 100'));
+  socket.write(body.subarray(0, half));
+  return {
+    closed,
+    answer: () => received.replace(/^HTTP\/1\.1 100[^]*?\r\n\r\n/, ''),
+    finish: () => socket.write(body.subarray(half)),
+  };
+}
+
+describe('SIGTERM with requests in flight', () => {
+  it('answers what waits for a task at once, and a new connection is refused', async () => {
+    const api = await startApiProcess();
+    // Of its own: without a worker the money of its task stays held.
+    const call = caller(api.url, (await gateway.account()).key);
+    const created = await call('POST', '/v1/videos/generations', { body: videoBody });
+    expect(created.status).toBe(200);
+    const waiting = call('GET', `/v1/videos/generations/${created.body.id}?wait=30`);
+    await waitUntil('a request waits', async () =>
+      /^mediary_http_waiting_requests(?:\{[^}]*\})? 1$/m.test(
+        (await send(api.url, 'GET', '/metrics', { key: gateway.adminToken })).text,
+      ),
+    );
+    await api.terminate();
+    const answer = await waiting;
+    expect([answer.status, answer.body.status, answer.headers['connection']]).toEqual([
+      200,
+      'pending',
+      'close',
+    ]);
+    expect(await api.process.ended).toBe(0);
+    await expect(send(api.url, 'GET', '/healthz')).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('reads the rest of an upload, makes its image and charges it', async () => {
+    const api = await startApiProcess();
+    const before = (await account.balance()).available;
+    const upload = await beginUpload(api.url);
+    await api.terminate();
+    expect(upload.answer()).toBe('');
+    upload.finish();
+    await upload.closed;
+    expect(upload.answer()).toMatch(/^HTTP\/1\.1 200 [^]*\r\nconnection: close\r\n[^]*"b64_json"/i);
+    expect(await api.process.ended).toBe(0);
+    expect(upstream.calls).toHaveLength(1);
+    expect(upstream.calls[0]?.body.includes(pixel)).toBe(true);
+    const { available, held } = await account.balance();
+    expect([(Number(before) - Number(available)).toFixed(6), held]).toEqual(['0.040000', '0.000000']);
+    // A process that ends in order leaves nothing for the reconciler.
+    expect(await leases().countDocuments({})).toBe(0);
+  });
+
+  it('waits for an image that its upstream still makes, whatever signals follow', async () => {
+    const api = await startApiProcess();
+    let finish: (() => void) | undefined;
+    upstream.answer = (call, response) => {
+      finish = () => sendImages(call, response);
+    };
+    const body = { model: 'gpt-image', prompt: 'a red cube' };
+    const asked = api.call('POST', '/v1/images/generations', { body });
+    await waitUntil('the upstream has the request', async () => finish !== undefined);
+    await api.terminate();
+    api.process.signal('SIGTERM');
+    api.process.signal('SIGINT');
+    finish?.();
+    expect((await asked).status).toBe(200);
+    expect(await api.process.ended).toBe(0);
+    expect(await isHeldNothing()).toBe(true);
+    expect(await leases().countDocuments({})).toBe(0);
+  });
+
+  it('cuts off what does not end within the grace period, and nothing stays held', async () => {
+    const api = await startApiProcess({ SHUTDOWN_GRACE_SECONDS: '1' });
+    const { available } = await account.balance();
+    const upload = await beginUpload(api.url);
+    await api.terminate();
+    await upload.closed;
+    expect(upload.answer()).toBe('');
+    expect(await api.process.ended).toBe(0);
+    expect(upstream.calls).toHaveLength(0);
+    expect(await account.balance()).toMatchObject({ available, held: '0.000000' });
+  });
+});
+
+it('SIGTERM during the start ends it', async () => {
+  const silent = createServer();
+  silent.removeAllListeners('connection');
+  silent.listen(0, '127.0.0.1');
+  const connected = once(silent, 'connection');
+  await once(silent, 'listening');
+  onTestFinished(() => void silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const api = launch({ MONGODB_URI: `mongodb://127.0.0.1:${port}/x` });
+  await connected;
+  api.signal('SIGTERM');
+  expect(await api.ended).toBe(0);
+});

@@ -1,0 +1,291 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { callbacksQueue, channelQueue, tasksQueue } from '../../src/domain/queues.ts';
+import { startWorker } from '../../src/worker.ts';
+import type { TestAccount } from '../support/client.ts';
+import { startGateway, testYaml } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { startGatewayProcess, waitUntil } from '../support/processes.ts';
+import type { GatewayProcess } from '../support/processes.ts';
+
+/**
+ * What a worker process still does after SIGTERM. Each test looks at what is on record between two workers: nothing
+ * may depend on what the next one repairs.
+ */
+let gateway: TestGateway;
+let account: TestAccount;
+let directory: string;
+const started: GatewayProcess[] = [];
+
+// A process loads for several seconds where others share the machine.
+vi.setConfig({ testTimeout: 240_000 });
+
+const [workflowQueue, activityQueue] = [1, 2];
+
+/** So long that a test which met the end of the grace period would time out. */
+const patientYaml = testYaml.replace('submit_ms: 3000', 'submit_ms: 60000');
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'mediary-shutdown-'));
+  gateway = await startGateway({ worker: false, yaml: patientYaml });
+  account = await gateway.account();
+});
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((worker) => worker.kill()));
+});
+afterAll(async () => {
+  await gateway.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function newWorker(environment: NodeJS.ProcessEnv = {}): Promise<GatewayProcess> {
+  const worker = launch({ ...gateway.environment, ...environment });
+  await worker.logged('"started"');
+  return worker;
+}
+
+function launch(environment: NodeJS.ProcessEnv): GatewayProcess {
+  const logFile = join(directory, `worker-${started.length}-${Date.now()}.log`);
+  const worker = startGatewayProcess('worker', environment, logFile);
+  started.push(worker);
+  return worker;
+}
+
+const attemptOf = (task: string) => gateway.core.stores.attempts.find(`${task}:1`);
+const hasJob = (prompt: string) =>
+  waitUntil('the upstream has the job', async () => gateway.simulator.submissions(prompt).creates === 1);
+const kindsOf = async (task: string) =>
+  (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
+const workflowEnds = (task: string) => gateway.core.client.workflow.getHandle(task).result();
+
+/** Creates a task whose job the upstream accepts at once and reports over several seconds. */
+async function createSlowlyAnswered(prompt: string): Promise<string> {
+  const created = await account.create({ prompt: `${prompt} [sim:create:slow-loris=6]` });
+  await hasJob(prompt);
+  expect(await attemptOf(created.body.id)).toMatchObject({ state: 'sending' });
+  return created.body.id;
+}
+
+/** In this process, which has loaded already what a worker needs. */
+async function startNextWorker(of: TestGateway = gateway): Promise<void> {
+  const worker = await startWorker(of.core);
+  onTestFinished(() => worker.stop());
+}
+
+async function expectAnsweredOnce(task: string, prompt: string): Promise<void> {
+  expect(await attemptOf(task)).toMatchObject({ state: 'accepted', upstreamId: expect.any(String) });
+  await startNextWorker();
+  expect(await account.finished(task)).toMatchObject({ status: 'succeeded' });
+  expect(gateway.simulator.submissions(prompt)).toEqual({ submits: 1, creates: 1 });
+  expect(await kindsOf(task)).toEqual(['hold', 'settle']);
+}
+
+describe('SIGTERM with a submission in flight', () => {
+  it('waits for the response, records it, and accepts no new work meanwhile', async () => {
+    const worker = await newWorker();
+    const task = await createSlowlyAnswered('in-flight');
+    worker.signal('SIGTERM');
+    await worker.logged('shutting down');
+    const late = await account.create({ prompt: 'came-late.' });
+    expect(late.status).toBe(200);
+    expect(await attemptOf(task)).toMatchObject({ state: 'sending' });
+    expect(await worker.ended).toBe(0);
+    expect(await attemptOf(late.body.id)).toBeUndefined();
+    expect(gateway.simulator.submissions('came-late.')).toEqual({ submits: 0, creates: 0 });
+    await expectAnsweredOnce(task, 'in-flight');
+    expect(await account.finished(late.body.id)).toMatchObject({ status: 'succeeded' });
+    expect(gateway.simulator.submissions('came-late.')).toEqual({ submits: 1, creates: 1 });
+  });
+
+  // npm passes on the Ctrl-C that the terminal has sent to all of its processes: one key, two signals.
+  it('further signals do not cut it off', async () => {
+    const worker = await newWorker();
+    const task = await createSlowlyAnswered('signalled-again');
+    worker.signal('SIGTERM');
+    await worker.logged('shutting down');
+    worker.signal('SIGTERM');
+    worker.signal('SIGINT');
+    worker.signal('SIGINT');
+    expect(await worker.ended).toBe(0);
+    await expectAnsweredOnce(task, 'signalled-again');
+  });
+
+  it('a rejection that nobody handles does not cut it off', async () => {
+    const preload = `process.on('SIGUSR2', () => void Promise.reject(new Error('forgotten')))`;
+    const worker = await newWorker({
+      NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(preload)}"`,
+    });
+    const task = await createSlowlyAnswered('forgotten-promise');
+    worker.signal('SIGTERM');
+    await worker.logged('shutting down');
+    worker.signal('SIGUSR2');
+    await worker.logged('a rejection was not handled');
+    expect(await worker.ended).toBe(0);
+    await expectAnsweredOnce(task, 'forgotten-promise');
+  });
+});
+
+it('SIGTERM with a poll in flight gives the poll back to the next worker', async () => {
+  const worker = await newWorker();
+  const { body } = await account.create({ prompt: 'still-rendering [sim:render=30][sim:callback-never]' });
+  await waitUntil('it renders', async () => {
+    const task = await account.call('GET', `/v1/videos/generations/${body.id}`);
+    return task.body.status === 'running';
+  });
+  expect(await worker.stop()).toBe(0);
+  const { raw } = await gateway.core.client.workflow.getHandle(body.id).describe();
+  const pending = (raw.pendingActivities ?? []).map(({ activityId, state }) => ({ activityId, state }));
+  // SCHEDULED, not STARTED: nobody has to wait for the missing heartbeats of a worker that is gone.
+  expect(pending).toEqual([{ activityId: 'poll', state: 1 }]);
+  await startNextWorker();
+  gateway.simulator.advance(60);
+  expect(await account.finished(body.id, 60_000)).toMatchObject({ status: 'succeeded' });
+  expect(gateway.simulator.submissions('still-rendering')).toEqual({ submits: 1, creates: 1 });
+});
+
+/** A caller's address that keeps each callback until the test answers it. */
+async function holdCallbacks() {
+  const waiting: ServerResponse[] = [];
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => waiting.push(response));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/hook`, waiting };
+}
+
+describe('SIGTERM with a callback in flight', () => {
+  it('waits for the response, and the next worker does not deliver it again', async () => {
+    const receiver = await holdCallbacks();
+    const worker = await newWorker();
+    const { body } = await account.create({ metadata: { callback_url: receiver.url } });
+    await waitUntil('the callback arrives', async () => receiver.waiting.length === 1);
+    worker.signal('SIGTERM');
+    await worker.logged('shutting down');
+    receiver.waiting[0]?.writeHead(204).end();
+    expect(await worker.ended).toBe(0);
+    expect(await gateway.core.stores.deliveries.find(body.id)).toMatchObject({
+      state: 'delivered',
+      attempts: [{ status: 204 }],
+    });
+    await startNextWorker();
+    await workflowEnds(body.id);
+    expect(receiver.waiting).toHaveLength(1);
+  });
+
+  it('records a delivery that failed after the grace period, and the next worker retries it', async () => {
+    // The grace period is the longest submission: here far less than a callback may take.
+    const hasty = await startGateway({
+      worker: false,
+      yaml: testYaml.replace('submit_ms: 3000', 'submit_ms: 1000'),
+    });
+    onTestFinished(() => hasty.stop());
+    const owner = await hasty.account();
+    const receiver = await holdCallbacks();
+    const worker = launch(hasty.environment);
+    await worker.logged('"started"');
+    const { body } = await owner.create({ metadata: { callback_url: receiver.url } });
+    await waitUntil('the callback arrives', async () => receiver.waiting.length === 1);
+    worker.signal('SIGTERM');
+    await worker.logged('shutting down');
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    receiver.waiting[0]?.writeHead(500).end();
+    expect(await worker.ended).toBe(0);
+    const delivery = await hasty.core.stores.deliveries.find(body.id);
+    expect(delivery).toMatchObject({ state: 'pending', attempts: [{ status: 500 }] });
+    await startNextWorker(hasty);
+    await waitUntil('the callback arrives again', async () => receiver.waiting.length === 2);
+    receiver.waiting[1]?.writeHead(204).end();
+    await hasty.core.client.workflow.getHandle(body.id).result();
+    expect(await hasty.core.stores.deliveries.find(body.id)).toMatchObject({
+      state: 'delivered',
+      attempts: [{ status: 500 }, { status: 204 }],
+    });
+  });
+});
+
+it('SIGTERM while the upstream is silent for longer than the grace period: the job is found, not resubmitted', async () => {
+  const hasty = await startGateway({ worker: false });
+  onTestFinished(() => hasty.stop());
+  const owner = await hasty.account();
+  const worker = launch(hasty.environment);
+  await worker.logged('"started"');
+  const { body } = await owner.create({ prompt: 'silent-upstream [sim:create:accepted-then-silent=60]' });
+  await waitUntil(
+    'the upstream has the job',
+    async () => hasty.simulator.submissions('silent-upstream').creates === 1,
+  );
+  worker.signal('SIGTERM');
+  expect(await worker.ended).toBe(0);
+  // The process waited until the submission had used its own time, and wrote down that the outcome is not known.
+  expect(await hasty.core.stores.attempts.find(`${body.id}:1`)).toMatchObject({
+    state: 'ambiguous',
+    code: 'timeout',
+  });
+  await startNextWorker(hasty);
+  expect(await owner.finished(body.id, 90_000)).toMatchObject({ status: 'succeeded' });
+  expect(hasty.simulator.submissions('silent-upstream')).toEqual({ submits: 1, creates: 1 });
+});
+
+/** Accepts connections and never says a word. */
+async function startSilentServer() {
+  const server = createServer();
+  server.removeAllListeners('connection');
+  server.listen(0, '127.0.0.1');
+  const connected = once(server, 'connection');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return { address: `127.0.0.1:${port}`, connected };
+}
+
+describe('a start', () => {
+  // As the first process of a container: without a handler of its own the kernel would ignore the signal.
+  it('ends at SIGTERM while a server keeps it waiting', async () => {
+    const silent = await startSilentServer();
+    const worker = launch({ ...gateway.environment, TEMPORAL_ADDRESS: silent.address });
+    await silent.connected;
+    worker.signal('SIGTERM');
+    expect(await worker.ended).toBe(0);
+  });
+
+  it('that fails half way has begun no work', async () => {
+    const fresh = await startGateway({ worker: false });
+    onTestFinished(() => fresh.stop());
+    const { client, environment } = fresh.core;
+    const prefix = environment.TASK_QUEUE_PREFIX;
+    const isPolled = async (name: string, taskQueueType: number): Promise<boolean> => {
+      const asked = { namespace: 'default', taskQueue: { name }, taskQueueType };
+      return ((await client.workflowService.describeTaskQueue(asked)).pollers ?? []).length > 0;
+    };
+    const arePolled = () =>
+      Promise.all([
+        isPolled(tasksQueue(prefix), workflowQueue),
+        isPolled(channelQueue(prefix, 'ark'), activityQueue),
+        isPolled(callbacksQueue(prefix), activityQueue),
+      ]);
+    // The last step of a start fails as soon as a queue is polled, and otherwise after a while.
+    const create = async (): Promise<never> => {
+      const seen = async () => (await arePolled()).includes(true);
+      await waitUntil('a queue is polled', seen, 5_000).catch(() => undefined);
+      throw new Error('no schedule');
+    };
+    const failing = Object.assign(Object.create(client), { schedule: { create } });
+    await expect(startWorker({ ...fresh.core, client: failing })).rejects.toThrow('no schedule');
+    expect(await arePolled()).toEqual([false, false, false]);
+    const worker = await startWorker(fresh.core);
+    await waitUntil('all queues are polled', async () => (await arePolled()).every(Boolean));
+    await worker.stop();
+  });
+});
