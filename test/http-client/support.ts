@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 export interface TestServer {
@@ -33,6 +34,26 @@ export async function listen(listener: Listener, host = '127.0.0.1'): Promise<Te
   });
   counts.port = (server.address() as AddressInfo).port;
   counts.origin = `http://${host}:${counts.port}`;
+  return counts;
+}
+
+/** A TCP server that answers by hand: `onData` gets each piece that arrives, counted from 1. */
+export async function listenRaw(onData: (socket: Socket, nth: number) => void) {
+  const counts = { url: '', origin: '', connections: 0, requests: 0 };
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    counts.connections += 1;
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('data', () => onData(socket, (counts.requests += 1)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  counts.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  counts.url = `${counts.origin}/`;
   return counts;
 }
 

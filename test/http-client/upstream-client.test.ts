@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -10,7 +8,7 @@ import { createUpstreamClient } from '../../src/http-client/index.ts';
 import type { UpstreamClientOptions } from '../../src/http-client/index.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import { FileDataUrl } from '../../src/providers/shared/file-data-url.ts';
-import { failureOf, listen, readAll } from './support.ts';
+import { failureOf, listen, listenRaw, readAll } from './support.ts';
 
 function client(options: Partial<UpstreamClientOptions> = {}) {
   const created = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'], ...options });
@@ -27,25 +25,6 @@ async function temporaryFile(content: Buffer): Promise<string> {
 }
 
 const soon = () => AbortSignal.timeout(5_000);
-
-/** A TCP server that answers by hand. */
-async function listenRaw(onData: (socket: Socket, nth: number) => void) {
-  let requests = 0;
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
-    socket.on('data', () => onData(socket, (requests += 1)));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-  });
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    get requests() {
-      return requests;
-    },
-  };
-}
 
 describe('an answer', () => {
   it('of any status is handed over with its headers, text and JSON', async () => {
