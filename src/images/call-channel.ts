@@ -1,3 +1,5 @@
+import { sumCosts } from '../domain/cost.ts';
+import type { Cost } from '../domain/cost.ts';
 import { defined } from '../domain/defined.ts';
 import { ChannelGoneError } from '../routing/channels.ts';
 import type { OpenChannel } from '../routing/channels.ts';
@@ -20,6 +22,8 @@ export interface Delivery {
   readonly images: readonly GeneratedImage[];
   readonly facts: SettleFacts & { readonly images: number };
   readonly extra: JsonObject;
+  /** What the vendor says it charges for all of them. */
+  readonly cost?: Cost;
 }
 
 export interface ChannelCall {
@@ -94,6 +98,7 @@ function merge(answers: readonly GeneratedImages[]): Delivery {
     images,
     facts: { ...facts, images: images.length, ...defined({ usage }) },
     extra: mergeExtra(answers),
+    ...defined({ cost: sumCosts(answers.map(({ cost }) => cost)) }),
   };
 }
 

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RoutePlan } from '../routing/catalogue.ts';
 import type { Channels, OpenChannel } from '../routing/channels.ts';
+import { defined } from '../domain/defined.ts';
 import { GatewayError, serviceUnavailable } from '../domain/errors.ts';
 import { formatMicros } from '../domain/money.ts';
 import type { Settlement } from '../domain/price.ts';
 import type { ImageRequest } from '../domain/request.ts';
 import type { RouteCandidate } from '../domain/routing.ts';
 import type { LedgerEntry } from '../ledger/entry.ts';
+import type { SettledFacts } from '../ledger/settled-facts.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../observability/log.ts';
 import { UpstreamError } from '../providers/provider.ts';
@@ -218,7 +220,8 @@ async function settleOrPromise(
 ): Promise<'closed' | 'promised'> {
   const { command, deps } = generation;
   const settlement = charge(delivered, command);
-  const trySettle = () => settleOnce(settlement, generation);
+  const { cost } = delivered.delivery;
+  const trySettle = () => settleOnce({ ...settlement, ...defined({ cost }) }, generation);
   for (const delayMs of settleDelaysMs) {
     if (await trySettle()) return 'closed';
     await sleep(delayMs);
@@ -240,7 +243,7 @@ async function settleOrPromise(
 }
 
 async function settleOnce(
-  { amount, ...how }: Settlement,
+  { amount, ...how }: Settlement & SettledFacts,
   { command, deps, hold }: Generation,
 ): Promise<boolean> {
   const { image: task, account, plan } = command;

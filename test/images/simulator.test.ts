@@ -55,6 +55,21 @@ it('Seedream: a link that works, and images of its own size', async () => {
   expect(edited.body.data).toHaveLength(1);
 });
 
+it('Grok Imagine: what the vendor charges is in the ledger, for operators', async () => {
+  const body = { model: 'grok', prompt: 'a red cube', n: 2 };
+  const made = await account.call('POST', '/v1/images/generations', { body });
+  expect(made.status).toBe(200);
+  const { body: ledger } = await gateway.admin('GET', `/admin/v1/accounts/${account.id}/ledger?limit=100`);
+  const costs = ledger.data.map((entry: { kind: string; upstream_cost: unknown }) => [
+    entry.kind,
+    entry.upstream_cost,
+  ]);
+  expect(costs.filter(([, cost]: [string, unknown]) => cost !== null)).toEqual([
+    ['settle', { amount: expect.stringMatching(/^0\.\d*[1-9]$/), unit: 'USD' }],
+  ]);
+  expect(JSON.stringify(made.body)).not.toContain('USD');
+});
+
 const yaml = `
 currency: USD
 channels:
@@ -68,7 +83,16 @@ channels:
     base_url: \${SIMULATOR_URL}/ark/api/v3
     credentials: [{ id: a, api_key: simulated }]
     models: { seedream: { upstream: doubao-seedream-4-0-250828 } }
+  - id: xai
+    provider: xai
+    base_url: \${SIMULATOR_URL}/xai/v1
+    credentials: [{ id: a, api_key: simulated }]
+    models: { grok: { upstream: grok-imagine-image-2.0 } }
 models:
+  - id: grok
+    kind: image
+    n: { max: 4 }
+    price: { unit: image, rules: [{ price: "0.02" }] }
   - id: gpt-image
     kind: image
     inputs: { images: { max: 16 } }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { formatMicros } from '../../domain/money.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
+import { settledCost } from '../../ledger/settled-facts.ts';
 
 export const ledgerEntrySchema = z
   .object({
@@ -14,6 +15,10 @@ export const ledgerEntrySchema = z
     available: z.string().meta({ description: 'After this entry.' }),
     held: z.string().meta({ description: 'After this entry.' }),
     note: z.string().nullable(),
+    upstream_cost: z.object({ amount: z.string(), unit: z.string() }).nullable().meta({
+      description:
+        'Of the settlement of a synchronous image: what the vendor reported to charge for it. The cost of a task stands in the task.',
+    }),
     at: z.int().meta({ description: 'Unix milliseconds.' }),
   })
   .meta({ id: 'LedgerEntry' });
@@ -30,6 +35,7 @@ export function presentLedgerEntry(entry: LedgerEntry): z.output<typeof ledgerEn
     available: formatMicros(entry.available),
     held: formatMicros(entry.held),
     note: entry.note ?? null,
+    upstream_cost: settledCost(entry.basis) ?? null,
     at: entry.at,
   };
 }

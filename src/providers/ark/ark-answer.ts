@@ -2,11 +2,16 @@ import { z } from 'zod';
 import { seedanceFramesPerSecond } from '../shared/seedance-models.ts';
 import { arkFailures } from './ark-failures.ts';
 import { defined } from '../../domain/defined.ts';
-import { jobFailure } from '../shared/failure-table.ts';
 import type { Refusal } from '../shared/failure-table.ts';
-import { optionalNumber, optionalText, refusalError, signedUrlExpiry } from '../shared/http-outcome.ts';
-import { UpstreamError } from '../provider.ts';
-import type { HttpResponse, OperationStatus } from '../provider.ts';
+import {
+  optionalNumber,
+  optionalText,
+  refusalError,
+  signedUrlExpiry,
+  unknownJob,
+} from '../shared/http-outcome.ts';
+import { cancelledJob, expiredJob, failedJob, tokenUsage } from '../shared/job-status.ts';
+import type { HttpResponse, OperationStatus, UpstreamError } from '../provider.ts';
 import type { ResultItem, SettleFacts } from '../../domain/task.ts';
 
 /** Reading of Ark's answers: lenient, only what is used. */
@@ -85,7 +90,7 @@ export function arkJobRefusal(answer: HttpResponse): UpstreamError {
   const error = arkRefusal(answer);
   const refusal = readArkRefusal(answer.json);
   if (answer.status !== 404 || refusal === undefined || error.outcome === 'unavailable') return error;
-  return new UpstreamError('rejected', error.message, { code: error.code, status: 404, gone: true });
+  return unknownJob(404, error);
 }
 
 const linkLifetimeSeconds = 24 * 3600;
@@ -103,27 +108,13 @@ export function arkStatus(job: ArkJob): OperationStatus | undefined {
         : { state: 'succeeded', items: [item], facts: facts(job), traceId };
     }
     case 'failed': {
-      const reason = job.error ?? job.failure_reason;
-      const { code = 'failed', message = 'The upstream gave no reason.', param } = reason ?? {};
-      const failure = jobFailure(arkFailures, defined({ code, message, field: param ?? fieldOfCode(code) }));
-      return { state: 'failed', code, message, failure, traceId };
+      const { code = 'failed', message, param } = job.error ?? job.failure_reason ?? {};
+      return failedJob(arkFailures, { code, message, field: param ?? fieldOfCode(code) }, { traceId });
     }
     case 'expired':
-      return {
-        state: 'failed',
-        code: 'upstream_expired',
-        message: 'The upstream abandoned the job.',
-        failure: { class: 'expired' },
-        traceId,
-      };
+      return expiredJob({ traceId });
     case 'cancelled':
-      return {
-        state: 'failed',
-        code: 'upstream_cancelled',
-        message: 'The job was cancelled.',
-        failure: { class: 'cancelled' },
-        traceId,
-      };
+      return cancelledJob({ traceId });
     default:
       // `running`, and every word that is not known yet: our own deadline ends it.
       return { state: 'pending', phase: 'running', traceId };
@@ -148,12 +139,11 @@ function resultItem(job: ArkJob): ResultItem | undefined {
 
 function facts(job: ArkJob): SettleFacts {
   const { completion_tokens: completionTokens, total_tokens: totalTokens } = job.usage ?? {};
-  const reported = completionTokens !== undefined || totalTokens !== undefined;
   const seconds =
     job.duration ??
     (job.frames === undefined ? undefined : job.frames / (job.framespersecond ?? seedanceFramesPerSecond));
   return defined({
-    usage: reported ? defined({ completionTokens, totalTokens }) : undefined,
+    usage: tokenUsage(completionTokens, totalTokens),
     durationSeconds: seconds,
     resolution: job.resolution,
     ratio: job.ratio,

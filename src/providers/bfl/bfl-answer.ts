@@ -3,20 +3,19 @@ import { bflFailures } from './bfl-failures.ts';
 import type { Cost } from '../../domain/cost.ts';
 import { defined } from '../../domain/defined.ts';
 import type { SettleFacts } from '../../domain/task.ts';
-import { jobFailure } from '../shared/failure-table.ts';
 import type { Refusal } from '../shared/failure-table.ts';
-import { optionalNumber, optionalText, refusalError } from '../shared/http-outcome.ts';
+import { optionalNumber, optionalText, refusalError, signedUrlExpiry } from '../shared/http-outcome.ts';
+import { failedJob, noReason } from '../shared/job-status.ts';
+import { optionalAmount, vendorCost } from '../shared/vendor-cost.ts';
 import type { HttpResponse, OperationStatus, UpstreamError } from '../provider.ts';
 
 /** Reading of the vendor's answers: lenient, only what is used. */
 
-const credits = z
-  .union([z.number().nonnegative().transform(String), z.string()])
-  .pipe(z.string().regex(/^\d+(?:\.\d+)?$/))
-  .optional()
-  .catch(undefined);
-
-const createdSchema = z.object({ id: z.string().min(1).max(200), polling_url: optionalText, cost: credits });
+const createdSchema = z.object({
+  id: z.string().min(1).max(200),
+  polling_url: optionalText,
+  cost: optionalAmount,
+});
 
 export function readBflCreated(json: unknown) {
   return createdSchema.safeParse(json).data;
@@ -31,7 +30,7 @@ const jobSchema = z.object({
   details: z.unknown().optional(),
   error: optionalText,
   message: optionalText,
-  cost: credits,
+  cost: optionalAmount,
 });
 
 export interface BflJob {
@@ -60,7 +59,7 @@ export function readBflJob(json: unknown): BflJob | undefined {
 }
 
 export function creditCost(amount: string | undefined): Cost | undefined {
-  return amount === undefined || !/[1-9]/.test(amount) ? undefined : { amount, unit: 'credits' };
+  return vendorCost(amount, 'credits');
 }
 
 const messageCharactersMax = 500;
@@ -68,7 +67,7 @@ const messageCharactersMax = 500;
 /** `details` is a text, or an object of reasons. */
 function textOf(details: unknown): string {
   if (typeof details === 'string') return details;
-  if (typeof details !== 'object' || details === null) return 'The upstream gave no reason.';
+  if (typeof details !== 'object' || details === null) return noReason;
   const parts = Object.entries(details).map(
     ([name, value]: [string, unknown]) =>
       `${name}: ${Array.isArray(value) ? value.join(', ') : String(value)}`,
@@ -90,7 +89,7 @@ export function bflStatus(job: BflJob, reading: BflReading): OperationStatus | u
   switch (job.word.toLowerCase()) {
     case 'ready': {
       if (job.sample === undefined) return undefined;
-      const expiresAt = signatureExpiry(job.sample) ?? reading.expiresAt(job.endedAt);
+      const expiresAt = signedUrlExpiry(job.sample) ?? reading.expiresAt(job.endedAt);
       const { facts } = reading;
       const items = [{ url: job.sample, expiresAt }];
       return defined({ state: 'succeeded' as const, items, facts, cost: job.cost ?? reading.cost });
@@ -99,20 +98,12 @@ export function bflStatus(job: BflJob, reading: BflReading): OperationStatus | u
     case 'failed':
     case 'request moderated':
     case 'content moderated': {
-      const said = { code: job.word, message: job.said };
-      const failure = jobFailure(bflFailures, said);
-      return defined({ state: 'failed' as const, ...said, failure, cost: job.cost });
+      return failedJob(bflFailures, { code: job.word, message: job.said }, { cost: job.cost });
     }
     default:
       // `Pending`, `Reasoning`, and every word that is not known yet.
       return { state: 'pending', phase: 'running' };
   }
-}
-
-/** `se`, the end of a signature, as a date. */
-function signatureExpiry(url: string): number | undefined {
-  const end = URL.canParse(url) ? Date.parse(new URL(url).searchParams.get('se') ?? '') : Number.NaN;
-  return Number.isNaN(end) ? undefined : Math.floor(end / 1000);
 }
 
 const fieldsSchema = z.object({
@@ -131,14 +122,11 @@ const textsSchema = z.object({
   retry_after: optionalNumber,
 });
 
-/** `{"detail":"…"}`, `{"detail":[{"loc","msg","type"}]}`, `{"error":"insufficient_credits","message"?}` */
 export function bflRefusal(answer: HttpResponse): UpstreamError {
-  const { retry_after: seconds } = textsSchema.safeParse(answer.json).data ?? {};
-  const headers =
-    seconds === undefined ? answer.headers : { 'retry-after': String(seconds), ...answer.headers };
-  return refusalError({ ...answer, headers }, readRefusal(answer.json), bflFailures);
+  return refusalError(answer, readRefusal(answer.json), bflFailures);
 }
 
+/** `{"detail":"…"}`, `{"detail":[{"loc","msg","type"}]}`, `{"error":"insufficient_credits","message"?}` */
 function readRefusal(json: unknown): Refusal | undefined {
   const [first] = fieldsSchema.safeParse(json).data?.detail ?? [];
   if (first !== undefined) {
@@ -149,8 +137,12 @@ function readRefusal(json: unknown): Refusal | undefined {
       field: field === '' ? undefined : field,
     });
   }
-  const { detail, error, message } = textsSchema.safeParse(json).data ?? {};
+  const { detail, error, message, retry_after: seconds } = textsSchema.safeParse(json).data ?? {};
   const said = message ?? detail ?? error;
   if (said === undefined) return undefined;
-  return { code: /^[a-z][a-z_]*$/.test(error ?? '') ? (error ?? '') : '', message: said };
+  return defined({
+    code: /^[a-z][a-z_]*$/.test(error ?? '') ? (error ?? '') : '',
+    message: said,
+    retryAfterMs: seconds === undefined ? undefined : seconds * 1000,
+  });
 }

@@ -2,9 +2,7 @@ import type { BflImageModel } from './bfl-image-models.ts';
 import { defined } from '../../domain/defined.ts';
 import type { JsonObject } from '../../domain/request.ts';
 import { parseSize } from '../shared/image-input.ts';
-
-const ratioDeviationMax = 0.02;
-const pixelDeviationMax = 0.35;
+import { isAboutAsLarge, ratioOfPixels } from '../shared/image-shape.ts';
 
 /** The fields that say a size; undefined: the model does not render it. */
 export function shapeFields(size: string, { shape }: BflImageModel): JsonObject | undefined {
@@ -21,15 +19,15 @@ export function shapeFields(size: string, { shape }: BflImageModel): JsonObject 
       return fits && width * height <= pixelsMax ? { width, height } : undefined;
     }
     case 'ratio': {
-      const aspect_ratio = ratioOf(width / height, shape.ratios);
-      return aspect_ratio === undefined || !isClose(width * height, shape.pixels)
+      const aspect_ratio = ratioOfPixels(pixels, shape.ratios);
+      return aspect_ratio === undefined || !isAboutAsLarge(pixels, shape.pixels)
         ? undefined
         : { aspect_ratio };
     }
     case 'class': {
-      const aspect_ratio = ratioOf(width / height, shape.ratios);
+      const aspect_ratio = ratioOfPixels(pixels, shape.ratios);
       const resolution = Object.entries(shape.classes).find(([, count]) =>
-        isClose(width * height, count),
+        isAboutAsLarge(pixels, count),
       )?.[0];
       const found = defined({ aspect_ratio, resolution });
       return Object.keys(found).length === 2 ? found : undefined;
@@ -39,15 +37,4 @@ export function shapeFields(size: string, { shape }: BflImageModel): JsonObject 
     default:
       return shape satisfies never;
   }
-}
-
-function ratioOf(value: number, ratios: readonly string[]): string | undefined {
-  return ratios.find((text) => {
-    const [wide = 1, high = 1] = text.split(':').map(Number);
-    return Math.abs((value * high) / wide - 1) <= ratioDeviationMax;
-  });
-}
-
-function isClose(pixels: number, target: number): boolean {
-  return Math.abs(pixels / target - 1) <= pixelDeviationMax;
 }

@@ -1,8 +1,7 @@
 import { bflRefusal, bflStatus, creditCost, readBflCreated, readBflJob } from './bfl-answer.ts';
 import { defined } from '../../domain/defined.ts';
 import type { SettleFacts } from '../../domain/task.ts';
-import { isSuccess, unreadableError } from '../shared/http-outcome.ts';
-import { UpstreamError } from '../provider.ts';
+import { isSuccess, unknownJob, unreadableError } from '../shared/http-outcome.ts';
 import type { Operation, OperationStatus, ProviderContext, Submitted } from '../provider.ts';
 import type { JsonObject } from '../../domain/request.ts';
 
@@ -48,11 +47,7 @@ export async function bflJobStatus(
   const job = readBflJob(answer.json);
   // Reported with status 200 or 404; shortly after the creation, too.
   if (job !== undefined && /^task not found$/i.test(job.word)) {
-    throw new UpstreamError('rejected', 'The upstream does not know the job.', {
-      code: 'unknown_job',
-      status: answer.status,
-      gone: true,
-    });
+    throw unknownJob(answer.status);
   }
   if (!isSuccess(answer)) throw bflRefusal(answer);
   if (job === undefined || (job.id !== undefined && job.id !== id))

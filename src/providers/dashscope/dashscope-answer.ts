@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
 import { dashscopeFailures } from './dashscope-failures.ts';
 import type { Refusal } from '../shared/failure-table.ts';
-import { optionalNumeric, optionalText, refusalError } from '../shared/http-outcome.ts';
+import { optionalNumeric, optionalText, readableItems, refusalError } from '../shared/http-outcome.ts';
 import type { HttpResponse, UpstreamError } from '../provider.ts';
 
 /** Reading of DashScope's answers: lenient, only what is used. */
 
 const resultSchema = z.object({ url: optionalText, code: optionalText, message: optionalText });
 const choiceSchema = z.object({
-  message: z.object({ content: z.array(z.object({ image: optionalText }).catch({ image: undefined })) }),
+  message: z.object({ content: readableItems(z.object({ image: optionalText })) }),
 });
 
 const jobSchema = z.object({
@@ -21,8 +21,8 @@ const jobSchema = z.object({
     message: optionalText,
     end_time: optionalText,
     video_url: optionalText,
-    results: z.array(resultSchema).optional().catch(undefined),
-    choices: z.array(choiceSchema).optional().catch(undefined),
+    results: readableItems(resultSchema).optional().catch(undefined),
+    choices: readableItems(choiceSchema).optional().catch(undefined),
   }),
   usage: z
     .object({

@@ -3,14 +3,15 @@ import { dashscopeRefusal, imageLinks, linkExpiry, readDashscopeJob } from './da
 import type { DashscopeJob } from './dashscope-answer.ts';
 import {
   cancelDashscopeTask,
-  dashscopeFailed,
   dashscopeListMax,
   dashscopeStatus,
   listDashscopeTasks,
   submitDashscopeTask,
 } from './dashscope-task.ts';
+import { dashscopeFailures } from './dashscope-failures.ts';
 import { defined } from '../../domain/defined.ts';
 import { bearer, isSuccess, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
+import { failedJob } from '../shared/job-status.ts';
 import { pick } from '../shared/image-convention.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { imageAddress, parseSize } from '../shared/image-input.ts';
@@ -177,7 +178,7 @@ function readTask(job: DashscopeJob): OperationStatus | undefined {
   if (items.length > 0) return { state: 'succeeded', items, facts: facts(job, items.length) };
   // Every image was refused on its own, inside a task that "succeeded".
   const refused = (job.output.results ?? []).find(({ code }) => code !== undefined);
-  return refused === undefined ? undefined : dashscopeFailed(refused);
+  return refused === undefined ? undefined : failedJob(dashscopeFailures, refused);
 }
 
 function resultItems(job: DashscopeJob, unsignedExpiry: number | undefined): ResultItem[] {

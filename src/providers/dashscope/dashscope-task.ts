@@ -3,9 +3,8 @@ import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { dashscopeRefusal, readDashscopeJob, readDashscopeRefusal } from './dashscope-answer.ts';
 import type { DashscopeJob } from './dashscope-answer.ts';
 import { dashscopeFailures } from './dashscope-failures.ts';
-import { jobFailure } from '../shared/failure-table.ts';
-import { bearer, isSuccess, optionalText, unreadableError } from '../shared/http-outcome.ts';
-import { UpstreamError } from '../provider.ts';
+import { bearer, isSuccess, optionalText, unknownJob, unreadableError } from '../shared/http-outcome.ts';
+import { cancelledJob, failedJob } from '../shared/job-status.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
 
 /** The task life cycle that videos and asynchronous images share. The operation is `{id}`. */
@@ -55,34 +54,16 @@ export async function dashscopeStatus(
       return found;
     }
     case 'FAILED':
-      return dashscopeFailed({ code, message });
+      return failedJob(dashscopeFailures, { code, message });
     case 'CANCELED':
-      return {
-        state: 'failed',
-        code: 'upstream_cancelled',
-        message: 'The task was cancelled.',
-        failure: { class: 'cancelled' },
-      };
+      return cancelledJob();
     case 'UNKNOWN':
       // It does not exist, or is older than a day. Just after the submit it may not be visible yet.
-      throw new UpstreamError('rejected', 'The upstream does not know the task.', {
-        code: 'UNKNOWN',
-        status: answer.status,
-        gone: true,
-      });
+      throw unknownJob(answer.status, { code: 'UNKNOWN' });
     default:
       // `RUNNING`, `SUSPENDED`, and every word that is not known yet.
       return { state: 'pending', phase: 'running' };
   }
-}
-
-/** A task, or an image of it, that failed with these words. */
-export function dashscopeFailed(said: {
-  readonly code?: string | undefined;
-  readonly message?: string | undefined;
-}): OperationStatus {
-  const { code = 'failed', message = 'The upstream gave no reason.' } = said;
-  return { state: 'failed', code, message, failure: jobFailure(dashscopeFailures, { code, message }) };
 }
 
 /** Only a pending task can be cancelled; the upstream refuses the others in its own words. */

@@ -4,9 +4,15 @@ import { callFal, falError, readFalRefusal } from './fal-call.ts';
 import { falFailure, falSuccess } from './fal-result.ts';
 import type { Outcome } from './fal-result.ts';
 import type { GenerationRequest } from '../../domain/request.ts';
-import { isSuccess, optionalNumber, optionalText, unreadableError } from '../shared/http-outcome.ts';
+import {
+  isSuccess,
+  optionalNumber,
+  optionalText,
+  unknownJob,
+  unreadableError,
+} from '../shared/http-outcome.ts';
+import { endedJob, noReason } from '../shared/job-status.ts';
 import { mappedEndpoint } from '../shared/mapped-request.ts';
-import { UpstreamError } from '../provider.ts';
 import type { LostSubmit, Operation, OperationStatus, ProviderContext, Submitted } from '../provider.ts';
 
 /** The platform's history of requests, which keeps inputs and outputs for thirty days. */
@@ -71,11 +77,7 @@ export async function statusFromHistory(
   const { answer, items } = await askHistory({ endpoint_id: endpoint, request_id: id }, context);
   const item = items.find((each) => each.request_id === id);
   if (item === undefined) {
-    throw new UpstreamError('rejected', 'The upstream does not know the request.', {
-      code: 'unknown_request',
-      status: 404,
-      gone: true,
-    });
+    throw unknownJob(404);
   }
   const { status_code: status, json_output: json } = item;
   if (status === undefined) {
@@ -84,14 +86,8 @@ export async function statusFromHistory(
   }
   const kept = { status, json, headers: {} };
   if (!isSuccess({ ...kept, text: '' })) {
-    const unexplained = { code: '', message: 'The upstream gave no reason.' };
-    return falFailure(kept, readFalRefusal(json) ?? unexplained, outcome);
+    return falFailure(kept, readFalRefusal(json) ?? { code: '', message: noReason }, outcome);
   }
-  const expired: OperationStatus = {
-    state: 'failed',
-    code: 'result_expired',
-    message: 'The result was deleted before it was asked for.',
-    failure: { class: 'expired' },
-  };
-  return falSuccess(kept, outcome) ?? expired;
+  const message = 'The result was deleted before it was asked for.';
+  return falSuccess(kept, outcome) ?? endedJob({ code: 'result_expired', message, failure: 'expired' });
 }

@@ -7,7 +7,13 @@ import type { Outcome } from './fal-result.ts';
 import { defined } from '../../domain/defined.ts';
 import type { FieldMapping } from '../../domain/field-mapping.ts';
 import type { GenerationRequest } from '../../domain/request.ts';
-import { isSuccess, optionalNumber, optionalText, unreadableError } from '../shared/http-outcome.ts';
+import {
+  isSuccess,
+  optionalNumber,
+  optionalText,
+  unknownJob,
+  unreadableError,
+} from '../shared/http-outcome.ts';
 import { mappedBody, mappedEndpoint, mappedIssue } from '../shared/mapped-request.ts';
 import { UpstreamError } from '../provider.ts';
 import type {
@@ -132,21 +138,17 @@ const cancelSchema = z.object({ status: optionalText });
 export async function cancelFal(
   operation: Operation,
   context: ProviderContext,
+  kind: Outcome['kind'],
 ): Promise<'cancelled' | 'refused'> {
   const url = requestUrl(operation, context.baseUrl, '/cancel');
   const answer = await callFal({ method: 'PUT', url }, context);
   const isLate = cancelSchema.safeParse(answer.json).data?.status === 'ALREADY_COMPLETED';
-  if (!isSuccess(answer) && !isLate) throw isUnknown(answer) ? gone() : falError(answer);
-  const after = await falStatus(operation, context, 'video').catch((error: unknown) => {
+  if (!isSuccess(answer) && !isLate) throw isUnknown(answer) ? unknownJob(404) : falError(answer);
+  const after = await falStatus(operation, context, kind).catch((error: unknown) => {
     if (error instanceof UpstreamError && error.gone && !isLate) return undefined;
     throw error;
   });
   const isCancelled =
     after === undefined || (after.state === 'failed' && after.failure.class === 'cancelled');
   return isCancelled ? 'cancelled' : 'refused';
-}
-
-function gone(): UpstreamError {
-  const message = 'The upstream knows no such request.';
-  return new UpstreamError('rejected', message, { code: 'unknown_request', status: 404, gone: true });
 }

@@ -23,7 +23,7 @@ const unknownMappings = {
   image: { result: 'images[].url', facts: {} },
 } as const;
 
-const flagsSchema = z.object({ has_nsfw_concepts: z.array(z.boolean()).catch([]) });
+const flagsSchema = z.object({ has_nsfw_concepts: z.array(z.boolean().catch(false)).catch([]) });
 
 /** Undefined: it has no file where the mapping looks for one. */
 export function falSuccess(

@@ -1,8 +1,12 @@
-import { parseFalCallback, verifyFalCallback } from './fal-callback.ts';
+import { createFalVerifier, parseFalCallback } from './fal-callback.ts';
+import { createFalKeys } from './fal-keys.ts';
+import type { FalKeys } from './fal-keys.ts';
 import { findFal } from './fal-history.ts';
 import { cancelFal, checkFal, falStatus, submitFal } from './fal-job.ts';
 import type { GenerationRequest } from '../../domain/request.ts';
 import type { Provider, TaskProvider } from '../provider.ts';
+
+type Verify = NonNullable<TaskProvider<never>['verifyCallback']>;
 
 /** The queue forgets a result after an hour, and one of 10 KB after six minutes; files live as the account says. */
 const linkLifeSeconds = 3600;
@@ -11,34 +15,43 @@ const linkLifeSeconds = 3600;
  * Any model of fal's queue, by its mapping in gateway.yaml. Not covered: the synchronous host, streams of states,
  * uploads of files, and the headers of priority and of a file's lifetime, which the account decides.
  */
-function jobs<Request extends GenerationRequest>(kind: Request['kind']): TaskProvider<Request> {
+function jobs<Request extends GenerationRequest>(
+  kind: Request['kind'],
+  verifyCallback: Verify,
+): TaskProvider<Request> {
   return {
     linkLifeSeconds,
     cancelUntil: 'queued',
     check: checkFal,
     submit: submitFal,
     status: (operation, context) => falStatus(operation, context, kind),
-    cancel: cancelFal,
+    cancel: (operation, context) => cancelFal(operation, context, kind),
     find: findFal,
     findBy: 'marker',
     parseCallback: parseFalCallback,
-    verifyCallback: verifyFalCallback,
+    verifyCallback,
   };
 }
 
-export const fal: Provider = {
-  about: {
-    vendor: 'fal',
-    inputs:
-      'whatever the mapping of a model says. A job is found again by the field that the mapping names as its marker, while the account stores payloads; where there is none, a person looks it up. A job that runs is asked to stop, and counts as cancelled only once it has',
-    costUnit: 'what the model bills, times the price in the mapping',
-    unverified: [
-      'whether requests that still wait are in the history',
-      'what the status of a cancelled request is: a result with status 499, and none at all, both count as cancelled',
-      'the prices of Kling and FLUX',
-    ],
-  },
-  mapped: true,
-  video: jobs('video'),
-  imageTask: jobs('image'),
-};
+/** `keys` are kept for a day: an instance is made once for a process. */
+export function createFal(keys: FalKeys): Provider {
+  const verifyCallback = createFalVerifier(keys);
+  return {
+    about: {
+      vendor: 'fal',
+      inputs:
+        'whatever the mapping of a model says. A job is found again by the field that the mapping names as its marker, while the account stores payloads; where there is none, a person looks it up. A job that runs is asked to stop, and counts as cancelled only once it has',
+      costUnit: 'what the model bills, times the price in the mapping',
+      unverified: [
+        'whether requests that still wait are in the history',
+        'what the status of a cancelled request is: a result with status 499, and none at all, both count as cancelled',
+        'the prices of Kling and FLUX',
+      ],
+    },
+    mapped: true,
+    video: jobs('video', verifyCallback),
+    imageTask: jobs('image', verifyCallback),
+  };
+}
+
+export const fal = createFal(createFalKeys());

@@ -6,6 +6,7 @@ import { gatewayFailures } from './gateway-failures.ts';
 import { jobFailure } from '../shared/failure-table.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import { signedUrlExpiry } from '../shared/http-outcome.ts';
+import { noReason, tokenUsage } from '../shared/job-status.ts';
 import type { OperationStatus } from '../provider.ts';
 
 /**
@@ -89,7 +90,7 @@ export function readGatewayStatus(json: unknown, traceId: string): OperationStat
       return defined({ state: 'pending' as const, phase: state, progress: readProgress(json), traceId });
     case 'failed': {
       const code = textAt(json, codePlaces) ?? (word === 'expired' ? 'upstream_expired' : word);
-      const message = textAt(json, wordsPlaces) ?? 'The upstream gave no reason.';
+      const message = textAt(json, wordsPlaces) ?? noReason;
       return { state: 'failed', code, message, failure: readFailure(json, { code, message }), traceId };
     }
     case 'succeeded': {
@@ -144,10 +145,10 @@ export function readGatewayFacts(json: unknown): SettleFacts {
   const completionTokens = numberAt(usage, ['completion_tokens']);
   const totalTokens = numberAt(usage, ['total_tokens']);
   // Zero where nobody counted.
-  const reported = (completionTokens ?? 0) > 0 || (totalTokens ?? 0) > 0;
+  const isReported = (completionTokens ?? 0) > 0 || (totalTokens ?? 0) > 0;
   const duration = numberAt(json, durationPlaces);
   return defined({
-    usage: reported ? defined({ completionTokens, totalTokens }) : undefined,
+    usage: isReported ? tokenUsage(completionTokens, totalTokens) : undefined,
     durationSeconds: duration !== undefined && duration > 0 ? duration : undefined,
     resolution: textAt(json, resolutionPlaces),
     ratio: textAt(json, ratioPlaces),

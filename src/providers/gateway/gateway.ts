@@ -5,9 +5,15 @@ import { estimateSeedanceTokens, pricedPromptFlag, seedanceOutput } from '../sha
 import { readGatewayFacts, readGatewayId, readGatewayRefusal, readGatewayStatus } from './gateway-answer.ts';
 import { buildGatewayVideo, gatewayEndpoints } from './gateway-request.ts';
 import { gatewayFailures } from './gateway-failures.ts';
-import { bearer, isSuccess, refusalError, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
+import {
+  bearer,
+  isSuccess,
+  refusalError,
+  signedUrlExpiry,
+  unknownJob,
+  unreadableError,
+} from '../shared/http-outcome.ts';
 import { callImageConvention } from '../shared/image-convention.ts';
-import { UpstreamError } from '../provider.ts';
 import type {
   GeneratedImages,
   HttpResponse,
@@ -19,6 +25,7 @@ import type {
   SubmitContext,
   Submitted,
   SynchronousImageProvider,
+  UpstreamError,
   VideoProvider,
 } from '../provider.ts';
 
@@ -143,13 +150,7 @@ const goneCodes = new Set(['task_not_exist', 'task_not_found']);
 
 function refusal(answer: HttpResponse): UpstreamError {
   const said = readGatewayRefusal(answer.json);
-  if (said !== undefined && goneCodes.has(said.code)) {
-    return new UpstreamError('rejected', said.message, {
-      code: said.code,
-      status: answer.status,
-      gone: true,
-    });
-  }
+  if (said !== undefined && goneCodes.has(said.code)) return unknownJob(answer.status, said);
   return refusalError(answer, said, gatewayFailures);
 }
 

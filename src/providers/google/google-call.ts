@@ -1,5 +1,5 @@
 import { googleRefusal } from './google-failures.ts';
-import { bearer, isSuccess } from '../shared/http-outcome.ts';
+import { bearer, isSuccess, unknownJob } from '../shared/http-outcome.ts';
 import { UpstreamError } from '../provider.ts';
 import type { HttpRequestOptions, HttpResponse, ProviderContext } from '../provider.ts';
 
@@ -32,6 +32,25 @@ export async function callGoogle(
   });
   if (!isSuccess(answer)) throw googleRefusal(answer);
   return answer;
+}
+
+/**
+ * An exchange about a job that exists already. That the vendor does not know it is its own 404, which has a body with
+ * a code: one without is a page of something in between.
+ */
+export async function callAboutJob(
+  request: Omit<HttpRequestOptions, 'headers' | 'signal'>,
+  context: ProviderContext,
+  isUnknown: (error: UpstreamError) => boolean = () => false,
+): Promise<HttpResponse> {
+  try {
+    return await callGoogle(request, context);
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    const isOwn404 = error.status === 404 && error.code !== 'http_404';
+    if (isOwn404 || isUnknown(error)) throw unknownJob(error.status, error);
+    throw error;
+  }
 }
 
 export interface GoogleModel {

@@ -79,17 +79,14 @@ function refusalOf({ code, status, message = '', details }: GoogleError): Refusa
     violations?.some(({ quotaId }) => /PerDay/i.test(quotaId ?? '')),
   );
   const field = details.flatMap(({ fieldViolations = [] }) => fieldViolations)[0]?.field;
+  const delay = details.find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay ?? '';
+  const seconds = /^(\d+(?:\.\d+)?)s$/.exec(delay)?.[1];
+  const retryAfterMs = seconds === undefined ? undefined : Number(seconds) * 1000;
   const word = status ?? code ?? '';
-  return defined({ code: isDaily === true ? `${word}.PerDay` : word, message, field });
+  return defined({ code: isDaily === true ? `${word}.PerDay` : word, message, field, retryAfterMs });
 }
 
-/** How long to wait stands in the body; the header, where there is one, comes first. */
 export function googleRefusal(answer: HttpResponse): UpstreamError {
   const error = readGoogleError(answer.json);
-  if (error === undefined) return refusalError(answer, undefined, googleFailures);
-  const delay = /^(\d+(?:\.\d+)?)s$/.exec(
-    error.details.find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay ?? '',
-  )?.[1];
-  const headers = delay === undefined ? answer.headers : { 'retry-after': delay, ...answer.headers };
-  return refusalError({ ...answer, headers }, refusalOf(error), googleFailures);
+  return refusalError(answer, error === undefined ? undefined : refusalOf(error), googleFailures);
 }

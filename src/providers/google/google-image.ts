@@ -4,8 +4,10 @@ import { googleFailures } from './google-failures.ts';
 import { defined } from '../../domain/defined.ts';
 import { jobFailure } from '../shared/failure-table.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
-import { optionalNumber, optionalText, unreadableError } from '../shared/http-outcome.ts';
+import { optionalNumber, optionalText, readableItems, unreadableError } from '../shared/http-outcome.ts';
 import { imageAnswerBytesMax, imageBase64, parseSize } from '../shared/image-input.ts';
+import { ratioOfPixels } from '../shared/image-shape.ts';
+import { tokenUsage } from '../shared/job-status.ts';
 import { LargeText } from '../shared/large-json.ts';
 import { UpstreamError } from '../provider.ts';
 import type {
@@ -63,15 +65,9 @@ function readSize(size: string): Shape | undefined {
   const pixels = parseSize(size);
   if (pixels === undefined || pixels.height === 0) return undefined;
   const { width, height } = pixels;
-  const distance = (ratio: string): number => {
-    const [wide = 1, high = 1] = ratio.split(':').map(Number);
-    return Math.abs((wide * height) / (high * width) - 1);
-  };
-  const [nearest = '1:1'] = ratios.toSorted((a, b) => distance(a) - distance(b));
+  const aspectRatio = ratioOfPixels(pixels, ratios, ratioTolerance);
   const imageSize = sizes.find(([, side]) => side * side * (1 + ratioTolerance) >= width * height)?.[0];
-  return imageSize === undefined || distance(nearest) > ratioTolerance
-    ? undefined
-    : { imageSize, aspectRatio: nearest };
+  return imageSize === undefined || aspectRatio === undefined ? undefined : { imageSize, aspectRatio };
 }
 
 function imageBody({ prompt, images, size, extra }: ImageRequest): OutgoingObject {
@@ -120,16 +116,15 @@ const partSchema = z
   .catch({ thought: undefined, text: undefined, inlineData: undefined });
 
 const answerSchema = z.object({
-  candidates: z
-    .array(
-      z.object({
-        content: z
-          .object({ parts: z.array(partSchema).catch([]).default([]) })
-          .optional()
-          .catch(undefined),
-        finishReason: optionalText,
-      }),
-    )
+  candidates: readableItems(
+    z.object({
+      content: z
+        .object({ parts: z.array(partSchema).catch([]).default([]) })
+        .optional()
+        .catch(undefined),
+      finishReason: optionalText,
+    }),
+  )
     .catch([])
     .default([]),
   promptFeedback: z.object({ blockReason: optionalText }).optional().catch(undefined),
@@ -156,8 +151,7 @@ function readImages(answer: HttpResponse): GeneratedImages {
   );
   if (images.length === 0) throw noImage(answer, read);
   const { candidatesTokenCount: made, totalTokenCount: total } = read.usageMetadata ?? {};
-  const told = made !== undefined || total !== undefined;
-  const usage = told ? defined({ completionTokens: made, totalTokens: total }) : undefined;
+  const usage = tokenUsage(made, total);
   return { images, facts: defined({ images: images.length, usage }), extra: usageExtra(read) };
 }
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { callGoogle, interactionsUrl, requireGoogleModel, storedFile } from './google-call.ts';
+import { callAboutJob, callGoogle, interactionsUrl, requireGoogleModel, storedFile } from './google-call.ts';
 import { googleFailures } from './google-failures.ts';
 import { mediaTypeOf, readDataUrl } from './google-inputs.ts';
 import { defined } from '../../domain/defined.ts';
-import { jobFailure } from '../shared/failure-table.ts';
-import { optionalNumber, optionalText, unreadableError } from '../shared/http-outcome.ts';
+import { optionalNumber, optionalText, readableItems, unreadableError } from '../shared/http-outcome.ts';
+import { cancelledJob, failedJob, tokenUsage } from '../shared/job-status.ts';
 import { UpstreamError } from '../provider.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
@@ -88,8 +88,7 @@ const interactionSchema = z.object({
     .object({
       total_output_tokens: optionalNumber,
       total_tokens: optionalNumber,
-      output_tokens_by_modality: z
-        .array(z.object({ modality: optionalText, tokens: optionalNumber }))
+      output_tokens_by_modality: readableItems(z.object({ modality: optionalText, tokens: optionalNumber }))
         .catch([])
         .default([]),
     })
@@ -102,11 +101,10 @@ const omniInteraction = ({ id }: Operation, context: ProviderContext): string =>
   `${interactionsUrl(context)}/${encodeURIComponent(id)}`;
 
 export async function omniStatus(operation: Operation, context: ProviderContext): Promise<OperationStatus> {
-  const answer = await knownInteraction(
-    callGoogle(
-      { method: 'GET', url: omniInteraction(operation, context), bodyBytesMax: interactionBytesMax },
-      context,
-    ),
+  const answer = await callAboutJob(
+    { method: 'GET', url: omniInteraction(operation, context), bodyBytesMax: interactionBytesMax },
+    context,
+    isUnknownInteraction,
   );
   const interaction = interactionSchema.safeParse(answer.json).data;
   if (interaction?.status === undefined) throw unreadableError(answer, 'it has no status');
@@ -119,20 +117,8 @@ export async function omniStatus(operation: Operation, context: ProviderContext)
 const interactionBytesMax = 64 * 1024 * 1024;
 
 /** An id that is not known is told with 400. Other 400s of a question were seen to pass: they stay unclear. */
-async function knownInteraction<Answer>(call: Promise<Answer>): Promise<Answer> {
-  try {
-    return await call;
-  } catch (error) {
-    const isUnknown =
-      error instanceof UpstreamError &&
-      (error.status === 404 || (error.status === 400 && /invalid interaction/i.test(error.message)));
-    if (!isUnknown) throw error;
-    throw new UpstreamError('rejected', error.message, {
-      ...defined({ status: error.status }),
-      code: error.code,
-      gone: true,
-    });
-  }
+function isUnknownInteraction({ status, message }: UpstreamError): boolean {
+  return status === 400 && /invalid interaction/i.test(message);
 }
 
 /** Undefined: it says that it is complete, was billed for a video, and holds none. */
@@ -144,27 +130,19 @@ function readInteraction(interaction: Interaction): OperationStatus | undefined 
     case 'completed':
       return completed(interaction);
     case 'cancelled':
-      return failedAs('upstream_cancelled', 'The upstream cancelled the interaction.', {
-        class: 'cancelled',
-      });
+      return cancelledJob();
     case 'failed':
     case 'incomplete':
     case 'budget_exceeded':
     case 'requires_action': {
-      const said = reason ?? error?.code ?? status;
+      const code = reason ?? error?.code ?? status;
       const message = error?.message ?? textOf(interaction) ?? `The interaction ended as ${status}.`;
-      return failedAs(said, message, jobFailure(googleFailures, { code: said, message }));
+      return failedJob(googleFailures, { code, message });
     }
     default:
       // `in_progress`, and every word that is not known yet.
       return { state: 'pending', phase: 'running' };
   }
-}
-
-type Failed = Extract<OperationStatus, { state: 'failed' }>;
-
-function failedAs(code: string, message: string, failure: Failed['failure']): Failed {
-  return { state: 'failed', code, message, failure };
 }
 
 function completed(interaction: Interaction): OperationStatus | undefined {
@@ -180,7 +158,7 @@ function completed(interaction: Interaction): OperationStatus | undefined {
   if (isRendered) return undefined;
   // Refused for its content: before or after the rendering is not told, and nothing is billed.
   const message = textOf(interaction) ?? 'The model answered without a video.';
-  return failedAs('no_video', message, jobFailure(googleFailures, { code: 'no_video', message }));
+  return failedJob(googleFailures, { code: 'no_video', message });
 }
 
 function textOf({ steps }: Interaction): string | undefined {
@@ -188,10 +166,7 @@ function textOf({ steps }: Interaction): string | undefined {
 }
 
 function factsOf({ usage }: Interaction): SettleFacts {
-  const completionTokens = usage?.total_output_tokens;
-  const totalTokens = usage?.total_tokens;
-  const told = completionTokens !== undefined || totalTokens !== undefined;
-  return told ? { usage: defined({ completionTokens, totalTokens }) } : {};
+  return defined({ usage: tokenUsage(usage?.total_output_tokens, usage?.total_tokens) });
 }
 
 /** A refusal is an HTTP error: the interaction continues, or has ended. */
@@ -200,9 +175,8 @@ export async function cancelOmni(
   context: ProviderContext,
 ): Promise<'cancelled' | 'refused'> {
   try {
-    await knownInteraction(
-      callGoogle({ method: 'POST', url: `${omniInteraction(operation, context)}/cancel`, json: {} }, context),
-    );
+    const url = `${omniInteraction(operation, context)}/cancel`;
+    await callAboutJob({ method: 'POST', url, json: {} }, context, isUnknownInteraction);
     return 'cancelled';
   } catch (error) {
     if (error instanceof UpstreamError && isRefusedCancel(error)) return 'refused';

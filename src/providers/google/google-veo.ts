@@ -1,11 +1,17 @@
 import { z } from 'zod';
-import { callGoogle, isVertex, readGoogleModel, requireGoogleModel, storedFile } from './google-call.ts';
+import {
+  callAboutJob,
+  callGoogle,
+  isVertex,
+  readGoogleModel,
+  requireGoogleModel,
+  storedFile,
+} from './google-call.ts';
 import { googleFailures } from './google-failures.ts';
 import { readDataUrl } from './google-inputs.ts';
 import { defined } from '../../domain/defined.ts';
-import { jobFailure } from '../shared/failure-table.ts';
 import { optionalNumber, optionalText, unreadableError } from '../shared/http-outcome.ts';
-import { UpstreamError } from '../provider.ts';
+import { endedJob, failedJob } from '../shared/job-status.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 
@@ -118,7 +124,7 @@ const operationSchema = z.object({
 });
 
 export async function veoStatus(operation: Operation, context: ProviderContext): Promise<OperationStatus> {
-  const answer = await knownOperation(ask(operation, context));
+  const answer = await ask(operation, context);
   const job = operationSchema.safeParse(answer.json).data;
   if (job === undefined) throw unreadableError(answer, 'it is no operation');
   const status = readOperation(job);
@@ -128,20 +134,11 @@ export async function veoStatus(operation: Operation, context: ProviderContext):
 
 function ask({ id }: Operation, context: ProviderContext) {
   return isVertex(context)
-    ? callGoogle(
+    ? callAboutJob(
         { method: 'POST', url: `${modelUrl(context)}:fetchPredictOperation`, json: { operationName: id } },
         context,
       )
-    : callGoogle({ method: 'GET', url: `${context.baseUrl}/${id}` }, context);
-}
-
-async function knownOperation<Answer>(call: Promise<Answer>): Promise<Answer> {
-  try {
-    return await call;
-  } catch (error) {
-    if (!(error instanceof UpstreamError) || error.status !== 404) throw error;
-    throw new UpstreamError('rejected', error.message, { status: 404, code: error.code, gone: true });
-  }
+    : callAboutJob({ method: 'GET', url: `${context.baseUrl}/${id}` }, context);
 }
 
 /** Undefined: it is done without a video, an error or a filter. */
@@ -152,8 +149,7 @@ function readOperation({
 }: z.infer<typeof operationSchema>): OperationStatus | undefined {
   if (done !== true) return { state: 'pending', phase: 'running' };
   if (error !== undefined) {
-    const said = { code: error.code ?? 'failed', message: error.message ?? 'The upstream gave no reason.' };
-    return { state: 'failed', ...said, failure: jobFailure(googleFailures, said) };
+    return failedJob(googleFailures, error);
   }
   const results = [response, response?.generateVideoResponse].filter((result) => result !== undefined);
   const files = results.flatMap(({ generatedSamples = [], generatedVideos = [], videos = [] }) => [
@@ -169,5 +165,5 @@ function readOperation({
   if (!results.some(({ raiMediaFilteredCount: count }) => (count ?? 0) > 0)) return undefined;
   const reasons = results.flatMap(({ raiMediaFilteredReasons = [] }) => raiMediaFilteredReasons);
   const message = reasons.length > 0 ? reasons.join(' ') : 'The video was filtered.';
-  return { state: 'failed', code: 'rai_filtered', message, failure: { class: 'moderation_output' } };
+  return endedJob({ code: 'rai_filtered', message, failure: 'moderation_output' });
 }

@@ -1,24 +1,27 @@
 import { z } from 'zod';
 import { klingFailures } from './kling-failures.ts';
+import { sumCosts } from '../../domain/cost.ts';
 import type { Cost } from '../../domain/cost.ts';
 import { defined } from '../../domain/defined.ts';
-import { jobFailure } from '../shared/failure-table.ts';
-import { optionalNumber, optionalNumeric, optionalText, signedUrlExpiry } from '../shared/http-outcome.ts';
+import {
+  optionalNumber,
+  optionalNumeric,
+  optionalText,
+  readableItems,
+  signedUrlExpiry,
+} from '../shared/http-outcome.ts';
+import { failedJob } from '../shared/job-status.ts';
+import { optionalAmount, vendorCost } from '../shared/vendor-cost.ts';
 import type { OperationStatus } from '../provider.ts';
 
 /** Reading of jobs in both standards: lenient, only what is used. */
 
 const outputSchema = z.object({ type: optionalText, url: optionalText, duration: optionalNumeric });
-const outputsSchema = z.array(outputSchema).optional().catch(undefined);
-const amount = z
-  .union([z.number().nonnegative().transform(String), z.string()])
-  .pipe(z.string().regex(/^\d+(?:\.\d+)?$/))
-  .optional()
-  .catch(undefined);
+const outputsSchema = readableItems(outputSchema).optional().catch(undefined);
 const billingSchema = z.object({
   charge_type: optionalText,
   package_type: optionalText,
-  amount,
+  amount: optionalAmount,
   currency: optionalText,
 });
 
@@ -38,7 +41,7 @@ const legacySchema = z.object({
   task_status_msg: optionalText,
   updated_at: optionalNumber,
   task_info: z.object({ external_task_id: optionalText }).optional().catch(undefined),
-  final_unit_deduction: amount,
+  final_unit_deduction: optionalAmount,
   task_result: z
     .object({ videos: outputsSchema, images: outputsSchema, series_images: outputsSchema })
     .optional()
@@ -88,42 +91,25 @@ function readLegacyJob(value: unknown): KlingJob | undefined {
     externalId: job.task_info?.external_task_id,
     videos,
     images: images.length > 0 ? images : series,
-    cost: nonZero({ amount: job.final_unit_deduction ?? '0', unit }),
+    cost: vendorCost(job.final_unit_deduction, unit),
   });
 }
 
-/** An array, or one job where an array is expected; what is not a job is left out. */
-export function readKlingJobs(data: unknown): KlingJob[] {
-  const entries: readonly unknown[] = Array.isArray(data) ? data : [data];
-  return entries.map(readKlingJob).filter((job) => job !== undefined);
+/** An array, or one job where an array is expected; what is not a job is left out. Undefined: it is neither. */
+export function readKlingJobs(data: unknown): KlingJob[] | undefined {
+  const alone = readKlingJob(data);
+  if (!Array.isArray(data)) return alone === undefined ? undefined : [alone];
+  return data.map(readKlingJob).filter((job) => job !== undefined);
 }
 
-/** A charge in one unit; one that is paid partly in units and partly in cash is not a single amount. */
+/** A charge in one unit: one that is paid partly in units and partly in cash is not a single amount. */
 function costOf(billing: readonly z.infer<typeof billingSchema>[]): Cost | undefined {
-  const charges = billing.flatMap(({ charge_type, package_type, amount: charged, currency }) => {
-    if (charged === undefined) return [];
+  const charges = billing.map(({ charge_type, package_type, amount, currency }) => {
     const unit = charge_type === 'cash' ? currency : `${package_type ?? 'video'} units`;
-    return unit === undefined ? [] : [{ amount: charged, unit }];
+    return amount === undefined || unit === undefined ? undefined : { amount, unit };
   });
-  const [first, ...others] = charges;
-  if (first === undefined || others.some(({ unit }) => unit !== first.unit)) return undefined;
-  const sum = others.reduce((total, { amount: more }) => addDecimals(total, more), first.amount);
-  return nonZero({ amount: sum, unit: first.unit });
-}
-
-function nonZero(cost: Cost): Cost | undefined {
-  return /[1-9]/.test(cost.amount) ? cost : undefined;
-}
-
-/** Exact: no float touches what is paid. */
-function addDecimals(one: string, other: string): string {
-  const places = Math.max(...[one, other].map((text) => (text.split('.')[1] ?? '').length));
-  const scaled = (text: string): bigint => {
-    const [whole = '0', fraction = ''] = text.split('.');
-    return BigInt(whole + fraction.padEnd(places, '0'));
-  };
-  const digits = (scaled(one) + scaled(other)).toString().padStart(places + 1, '0');
-  return places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`;
+  const sum = sumCosts(charges);
+  return sum === undefined ? undefined : vendorCost(sum.amount, sum.unit);
 }
 
 const recordLifeSeconds = 30 * 24 * 3600;
@@ -136,15 +122,8 @@ export function klingStatus(job: KlingJob): OperationStatus | undefined {
     case 'succeeded':
     case 'succeed':
       return succeeded(job);
-    case 'failed': {
-      const said = { code: 'failed', message: job.message ?? 'The upstream gave no reason.' };
-      return defined({
-        state: 'failed' as const,
-        ...said,
-        failure: jobFailure(klingFailures, said),
-        cost: job.cost,
-      });
-    }
+    case 'failed':
+      return failedJob(klingFailures, { message: job.message }, { cost: job.cost });
     default:
       // `processing`, and every word that is not known yet.
       return { state: 'pending', phase: 'running' };

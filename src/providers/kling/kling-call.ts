@@ -109,11 +109,3 @@ function readRefusal(json: unknown): Refusal | undefined {
 export function isUnknownJob(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.status === 404 && /^120[23]$/.test(error.code);
 }
-
-export function unknownJob(status: number): UpstreamError {
-  return new UpstreamError('rejected', 'The upstream does not know the job.', {
-    code: 'unknown_job',
-    status,
-    gone: true,
-  });
-}

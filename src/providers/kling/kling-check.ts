@@ -21,13 +21,16 @@ export function checkKlingVideo(request: VideoRequest, name: string): RequestIss
 }
 
 function checkText(
-  { prompt, draft, tools, seed }: VideoRequest,
+  { prompt, draft, tools, seed, extra }: VideoRequest,
   model: KlingModel,
 ): RequestIssue | undefined {
   const max = model.promptCharactersMax;
   if (prompt.length > max) return issue('prompt', `The prompt must not exceed ${max} characters.`);
   if (draft === true) return issue('metadata.draft', 'The model has no draft mode.');
   if (tools !== undefined) return issue('metadata.tools', 'The model does not accept tools.');
+  // A voice is billed beside the video, and no price knows of it.
+  if (extra['voice_list'] !== undefined)
+    return issue('metadata.voice_list', 'The model does not accept voices here.');
   return seed === undefined ? undefined : issue('metadata.seed', 'The model does not accept a seed.');
 }
 

@@ -1,10 +1,12 @@
 import type { ImageRequest, JsonObject } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
 import type { KlingCall } from './kling-call.ts';
-import { parseKlingCallback, verifyKlingCallback } from './kling-callback.ts';
+import { parseKlingCallback } from './kling-callback.ts';
 import { findListed, legacyStatus, submitKling } from './kling-video.ts';
 import { pick } from '../shared/image-convention.ts';
 import { bareImage, parseSize } from '../shared/image-input.ts';
+import { isAboutAsLarge, ratioOfPixels } from '../shared/image-shape.ts';
+import { verifyStandardWebhook } from '../shared/standard-webhooks.ts';
 import type { RequestIssue, SubmitContext, TaskProvider } from '../provider.ts';
 import { issue } from '../shared/request-issue.ts';
 
@@ -24,7 +26,7 @@ export function createKlingImage(call: KlingCall): TaskProvider<ImageRequest> {
     find: ({ marker }, context) => findListed(call, { path: pathOf(context.model), marker }, context),
     findBy: 'marker',
     parseCallback: parseKlingCallback,
-    verifyCallback: verifyKlingCallback,
+    verifyCallback: verifyStandardWebhook,
   };
 }
 
@@ -65,8 +67,6 @@ const classes = [
   { resolution: '2k', pixels: 2048 ** 2 },
   { resolution: '4k', pixels: 4096 ** 2 },
 ];
-const deviationMax = 0.35;
-const ratioDeviationMax = 0.02;
 
 /** Kling renders a class and a ratio; pixels are taken for the class that they are close to. */
 function shapeOf(size: string, model: string): JsonObject | undefined {
@@ -75,12 +75,8 @@ function shapeOf(size: string, model: string): JsonObject | undefined {
   if (named !== undefined) return { resolution: named.resolution };
   const pixels = parseSize(size);
   if (pixels === undefined) return undefined;
-  const { width, height } = pixels;
-  const ratio = ratios.find((text) => {
-    const [wide = 1, high = 1] = text.split(':').map(Number);
-    return Math.abs((width * high) / (height * wide) - 1) <= ratioDeviationMax;
-  });
-  const found = sold.find((one) => Math.abs((width * height) / one.pixels - 1) <= deviationMax);
+  const ratio = ratioOfPixels(pixels, ratios);
+  const found = sold.find((one) => isAboutAsLarge(pixels, one.pixels));
   return ratio === undefined || found === undefined
     ? undefined
     : { aspect_ratio: ratio, resolution: found.resolution };

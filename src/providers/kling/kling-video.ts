@@ -1,14 +1,15 @@
 import { klingStatus, readKlingJob, readKlingJobs } from './kling-answer.ts';
 import type { KlingJob } from './kling-answer.ts';
-import { isUnknownJob, unknownJob } from './kling-call.ts';
+import { isUnknownJob } from './kling-call.ts';
 import type { KlingCall } from './kling-call.ts';
-import { parseKlingCallback, verifyKlingCallback } from './kling-callback.ts';
+import { parseKlingCallback } from './kling-callback.ts';
 import { checkKlingVideo } from './kling-check.ts';
 import { klingInputs, readRole } from './kling-inputs.ts';
 import { klingModel } from './kling-models.ts';
 import { buildKlingVideo, legacyVideoPath } from './kling-request.ts';
 import type { KlingSubmission } from './kling-request.ts';
-import { unreadableError } from '../shared/http-outcome.ts';
+import { unknownJob, unreadableError } from '../shared/http-outcome.ts';
+import { verifyStandardWebhook } from '../shared/standard-webhooks.ts';
 import type {
   LostSubmit,
   Operation,
@@ -46,7 +47,7 @@ export function createKlingVideo(call: KlingCall): VideoProvider {
     find: (lost, context) => find(call, lost, context),
     findBy: 'marker',
     parseCallback: parseKlingCallback,
-    verifyCallback: verifyKlingCallback,
+    verifyCallback: verifyStandardWebhook,
     renders,
   };
 }
@@ -83,9 +84,8 @@ async function newStatus(
   operation: Operation,
   context: ProviderContext,
 ): Promise<OperationStatus> {
-  const { data, answer } = await ask(call, { task_ids: operation.id }, context);
-  if (data === undefined) throw unreadableError(answer, 'it is not a list');
-  const job = readKlingJobs(data).find(({ id }) => id === operation.id);
+  const { jobs, answer } = await ask(call, { task_ids: operation.id }, context);
+  const job = jobs.find(({ id }) => id === operation.id);
   if (job === undefined) throw unknownJob(answer.status);
   const status = klingStatus(job);
   if (status === undefined) throw unreadableError(answer, 'the job succeeded and has no file');
@@ -93,7 +93,14 @@ async function newStatus(
 }
 
 function ask(call: KlingCall, query: Record<string, string>, context: ProviderContext) {
-  return call({ method: 'GET', path: `/tasks?${new URLSearchParams(query).toString()}` }, context);
+  return askMany(call, `/tasks?${new URLSearchParams(query).toString()}`, context);
+}
+
+async function askMany(call: KlingCall, path: string, context: ProviderContext) {
+  const { data, answer } = await call({ method: 'GET', path }, context);
+  const jobs = readKlingJobs(data);
+  if (jobs === undefined) throw unreadableError(answer, 'it is not a list');
+  return { jobs, answer };
 }
 
 /** Jobs of the legacy standard, and those that the answer cannot settle, are asked for one by one. */
@@ -105,8 +112,8 @@ async function list(
   const ids = operations.flatMap(({ id, path }) => (path === undefined ? [id] : []));
   const found = new Map<string, OperationStatus>();
   if (ids.length === 0) return found;
-  const { data } = await ask(call, { task_ids: ids.join(',') }, context);
-  for (const job of readKlingJobs(data)) {
+  const { jobs } = await ask(call, { task_ids: ids.join(',') }, context);
+  for (const job of jobs) {
     const status = klingStatus(job);
     if (status !== undefined) found.set(job.id, status);
   }
@@ -148,8 +155,8 @@ async function find(
   const model = klingModel(context.model);
   if (model.isLegacy)
     return findListed(call, { path: legacyVideoPath(klingInputs(request, model)), marker }, context);
-  const { data } = await ask(call, { external_task_ids: marker }, context);
-  return readKlingJobs(data).flatMap((job) => (job.externalId === marker ? [submitted(job, '')] : []));
+  const { jobs } = await ask(call, { external_task_ids: marker }, context);
+  return jobs.flatMap((job) => (job.externalId === marker ? [submitted(job, '')] : []));
 }
 
 export async function findListed(
@@ -161,8 +168,7 @@ export async function findListed(
   const found = new Map<string, Submitted>();
   for (let page = 1; page <= findPagesMax; page += 1) {
     const query = new URLSearchParams({ pageNum: String(page), pageSize: String(findPageSize) });
-    const { data } = await call({ method: 'GET', path: `${path}?${query.toString()}` }, context);
-    const jobs = readKlingJobs(data);
+    const { jobs } = await askMany(call, `${path}?${query.toString()}`, context);
     for (const job of jobs) if (job.externalId === marker) found.set(job.id, submitted(job, path));
     if (jobs.length < findPageSize) break;
   }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { minimaxFailures } from './minimax-failures.ts';
 import { defined } from '../../domain/defined.ts';
-import { jobFailure } from '../shared/failure-table.ts';
 import { optionalNumber, optionalNumeric, optionalText, signedUrlExpiry } from '../shared/http-outcome.ts';
+import { cancelledJob, expiredJob, failedJob, tokenUsage } from '../shared/job-status.ts';
 import type { CallbackNews, OperationStatus, UpstreamCallback } from '../provider.ts';
 
 /** Reading of jobs in both interfaces: lenient, only what is used. */
@@ -56,30 +56,21 @@ export function minimaxStatus(job: MinimaxJob): OperationStatus | undefined {
     case 'succeeded':
       return succeeded(job);
     case 'failed':
-      return failed(job.error?.code ?? 'failed', job.error?.message);
+      return failedJob(minimaxFailures, job.error ?? {});
     case 'expired':
-      return { ...ended, code: 'upstream_expired', failure: { class: 'expired' } };
+      return expiredJob();
     case 'cancelled':
-      return { ...ended, code: 'upstream_cancelled', failure: { class: 'cancelled' } };
+      return cancelledJob();
     default:
       // `running`, and every word that is not known yet.
       return { state: 'pending', phase: 'running' };
   }
 }
 
-const noReason = 'The upstream gave no reason.';
-const ended = { state: 'failed', message: noReason } as const;
-
-export function failed(reason: string, message = noReason): OperationStatus {
-  const failure = jobFailure(minimaxFailures, { code: reason, message });
-  return { state: 'failed', code: reason, message, failure };
-}
-
 function succeeded({ content, usage, resolution, ratio, duration }: MinimaxJob): OperationStatus | undefined {
   const url = content?.url;
   if (url === undefined) return undefined;
   const { total_tokens: totalTokens, completion_tokens: completionTokens } = usage ?? {};
-  const reported = totalTokens !== undefined || completionTokens !== undefined;
   return {
     state: 'succeeded',
     items: [defined({ url, expiresAt: signedUrlExpiry(url) })],
@@ -87,7 +78,7 @@ function succeeded({ content, usage, resolution, ratio, duration }: MinimaxJob):
       durationSeconds: usage?.output_seconds ?? duration,
       resolution: resolution?.toLowerCase(),
       ratio,
-      usage: reported ? defined({ totalTokens, completionTokens }) : undefined,
+      usage: tokenUsage(completionTokens, totalTokens),
     }),
   };
 }

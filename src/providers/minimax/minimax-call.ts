@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { minimaxFailures } from './minimax-failures.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import type { Refusal } from '../shared/failure-table.ts';
-import { isSuccess, optionalText, refusalError } from '../shared/http-outcome.ts';
-import { UpstreamError } from '../provider.ts';
-import type { HttpRequestOptions, HttpResponse, ProviderContext } from '../provider.ts';
+import { isSuccess, optionalText, refusalError, unknownJob } from '../shared/http-outcome.ts';
+import type { HttpRequestOptions, HttpResponse, ProviderContext, UpstreamError } from '../provider.ts';
 
 interface MinimaxRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -78,5 +77,5 @@ export function jobError({ answer, refusal }: Exchanged): UpstreamError {
   const { code: said, message } = refusal ?? { code: '', message: '' };
   const isUnknown = said === '2013' && /task[_ ]?id|not (?:exist|found)/i.test(message);
   if (!isUnknown) return refusalError(answer, refusal, minimaxFailures);
-  return new UpstreamError('rejected', message, { code: said, status: answer.status, gone: true });
+  return unknownJob(answer.status, { code: said, message });
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ImageRequest, JsonObject } from '../../domain/request.ts';
 import { callMinimax } from './minimax-call.ts';
 import { defined } from '../../domain/defined.ts';
-import { optionalNumeric, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
+import { optionalNumeric, readableItems, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
 import { pick } from '../shared/image-convention.ts';
 import { LargeText } from '../shared/large-json.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
@@ -70,9 +70,8 @@ function sizeFields(size: string | undefined): JsonObject {
 const answerSchema = z.object({
   data: z
     .object({
-      image_urls: z.array(z.string().min(1)).optional().catch(undefined),
-      image_base64: z
-        .array(z.union([z.string().min(1), z.instanceof(LargeText)]))
+      image_urls: readableItems(z.string().min(1)).optional().catch(undefined),
+      image_base64: readableItems(z.union([z.string().min(1), z.instanceof(LargeText)]))
         .optional()
         .catch(undefined),
     })

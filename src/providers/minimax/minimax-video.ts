@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import {
-  failed,
   minimaxId,
   minimaxStatus,
   parseMinimaxCallback,
@@ -11,9 +10,11 @@ import {
 import type { MinimaxPlainJob } from './minimax-answer.ts';
 import { callMinimax, exchange, jobError, readKey } from './minimax-call.ts';
 import { checkMinimaxVideo } from './minimax-check.ts';
+import { minimaxFailures } from './minimax-failures.ts';
 import { minimaxModel } from './minimax-models.ts';
 import { buildMinimaxVideo } from './minimax-request.ts';
 import { isSuccess, optionalText, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
+import { failedJob } from '../shared/job-status.ts';
 import { UpstreamError } from '../provider.ts';
 import type {
   Operation,
@@ -136,7 +137,7 @@ async function plainStatus({ id }: Operation, context: ProviderContext): Promise
   const { answer, refusal } = asked;
   const job = readPlainJob(answer.json);
   const word = job?.status?.toLowerCase();
-  if (word === 'fail' || word === 'failed') return failed(refusal?.code ?? 'failed', refusal?.message);
+  if (word === 'fail' || word === 'failed') return failedJob(minimaxFailures, refusal ?? {});
   if (!isSuccess(answer) || refusal !== undefined) throw jobError(asked);
   if (job === undefined) throw unreadableError(answer, 'it is not a job');
   if (word === 'preparing' || word === 'queueing') return { state: 'pending', phase: 'submitted' };

@@ -2,7 +2,7 @@ import { cancelReplicate, checkReplicate, findReplicate, linkLifeSeconds } from 
 import { replicateStatus, submitReplicate } from './replicate-job.ts';
 import { readPrediction } from './replicate-call.ts';
 import type { GenerationRequest } from '../../domain/request.ts';
-import { isStandardWebhook } from '../shared/standard-webhooks.ts';
+import { verifyStandardWebhook } from '../shared/standard-webhooks.ts';
 import type { Provider, TaskProvider } from '../provider.ts';
 
 const ended = new Set(['succeeded', 'failed', 'canceled', 'aborted']);
@@ -22,8 +22,7 @@ function jobs<Request extends GenerationRequest>(kind: Request['kind']): TaskPro
     find: findReplicate,
     findBy: 'marker',
     parseCallback: ({ body }) => ({ ended: ended.has(readPrediction(body)?.status ?? '') }),
-    verifyCallback: async (callback, { credential, now }) =>
-      credential.callbackSecret === undefined || isStandardWebhook(callback, credential.callbackSecret, now),
+    verifyCallback: verifyStandardWebhook,
   };
 }
 

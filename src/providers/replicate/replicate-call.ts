@@ -3,9 +3,15 @@ import { replicateFailures } from './replicate-failures.ts';
 import { defined } from '../../domain/defined.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
-import { bearer, isSuccess, optionalText, refusalError, unreadableError } from '../shared/http-outcome.ts';
-import { UpstreamError } from '../provider.ts';
-import type { HttpResponse, ProviderContext } from '../provider.ts';
+import {
+  bearer,
+  isSuccess,
+  optionalText,
+  refusalError,
+  unknownJob,
+  unreadableError,
+} from '../shared/http-outcome.ts';
+import type { HttpResponse, ProviderContext, UpstreamError } from '../provider.ts';
 
 interface ReplicateRequest {
   readonly method: 'GET' | 'POST';
@@ -48,7 +54,7 @@ export async function askReplicate(
   context: ProviderContext,
 ): Promise<{ readonly answer: HttpResponse; readonly prediction: Prediction }> {
   const answer = await send(request, context);
-  if (!isSuccess(answer)) throw isUnknown(answer) ? gone(replicateError(answer)) : replicateError(answer);
+  if (!isSuccess(answer)) throw isUnknown(answer) ? unknownJob(404) : replicateError(answer);
   const prediction = readPrediction(answer.json);
   if (prediction === undefined) throw unreadableError(answer, 'it is no prediction');
   return { answer, prediction };
@@ -57,10 +63,6 @@ export async function askReplicate(
 /** A page of a proxy says nothing in the vendor's words. */
 function isUnknown({ status, json }: HttpResponse): boolean {
   return status === 404 && readRefusal(json) !== undefined;
-}
-
-function gone({ message }: UpstreamError): UpstreamError {
-  return new UpstreamError('rejected', message, { code: 'unknown_prediction', status: 404, gone: true });
 }
 
 const refusalSchema = z.object({

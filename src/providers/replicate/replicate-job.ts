@@ -3,9 +3,9 @@ import type { Prediction } from './replicate-call.ts';
 import { replicateFailures } from './replicate-failures.ts';
 import type { GenerationRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
-import { jobFailure } from '../shared/failure-table.ts';
 import type { FieldMapping } from '../../domain/field-mapping.ts';
 import { signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
+import { cancelledJob, endedJob, failedJob } from '../shared/job-status.ts';
 import { mappedCost, mappedFacts, mappedLinks } from '../shared/mapped-answer.ts';
 import { mappedBody, mappedEndpoint, mappedIssue } from '../shared/mapped-request.ts';
 import { UpstreamError } from '../provider.ts';
@@ -119,7 +119,7 @@ export async function replicateStatus(
     // Aborted: cancelled before it began. No deadline is sent, so that nothing else aborts a prediction.
     case 'canceled':
     case 'aborted':
-      return ended('upstream_cancelled', 'The prediction was cancelled.', 'cancelled');
+      return cancelledJob();
     default:
       // `processing`, and every word that is not known yet.
       return { state: 'pending', phase: 'running' };
@@ -133,23 +133,18 @@ function pathOf({ id }: Operation): string {
 /** Outputs are deleted an hour after the end; before that, a success without one did not pass moderation. */
 function withoutOutput({ output, data_removed: isRemoved }: Prediction): OperationStatus | undefined {
   if (output !== null && output !== undefined) return undefined;
-  return isRemoved === true
-    ? ended('data_removed', 'The output was deleted before it was asked for.', 'expired')
-    : ended('no_output', 'The prediction succeeded without an output.', 'moderation_output');
-}
-
-function ended(
-  code: string,
-  message: string,
-  failure: 'cancelled' | 'expired' | 'moderation_output',
-): OperationStatus {
-  return { state: 'failed', code, message, failure: { class: failure } };
+  if (isRemoved === true) {
+    const message = 'The output was deleted before it was asked for.';
+    return endedJob({ code: 'data_removed', message, failure: 'expired' });
+  }
+  const message = 'The prediction succeeded without an output.';
+  return endedJob({ code: 'no_output', message, failure: 'moderation_output' });
 }
 
 function failed({ error }: Prediction): OperationStatus {
-  const message = typeof error === 'string' && error !== '' ? error : 'The upstream gave no reason.';
-  const code = /\((E\d{3,5}|PA)\)/.exec(message)?.[1] ?? 'failed';
-  return { state: 'failed', code, message, failure: jobFailure(replicateFailures, { code, message }) };
+  const message = typeof error === 'string' && error !== '' ? error : undefined;
+  const code = /\((E\d{3,5}|PA)\)/.exec(message ?? '')?.[1];
+  return failedJob(replicateFailures, { code, message });
 }
 
 export const linkLifeSeconds = 3600;

@@ -4,9 +4,16 @@ import { runwayFailures } from './runway-failures.ts';
 import type { Cost } from '../../domain/cost.ts';
 import { defined } from '../../domain/defined.ts';
 import type { SettleFacts } from '../../domain/task.ts';
-import { jobFailure } from '../shared/failure-table.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
-import { optionalNumber, optionalText, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
+import {
+  optionalNumber,
+  optionalText,
+  signedUrlExpiry,
+  unknownJob,
+  unreadableError,
+} from '../shared/http-outcome.ts';
+import { cancelledJob, failedJob } from '../shared/job-status.ts';
+import { optionalAmount } from '../shared/vendor-cost.ts';
 import { UpstreamError } from '../provider.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
 
@@ -38,7 +45,7 @@ const taskSchema = z.object({
   createdAt: optionalText,
   progress: optionalNumber,
   output: z.array(optionalText).optional().catch(undefined),
-  cost: z.object({ credits: z.number().nonnegative() }).optional().catch(undefined),
+  cost: z.object({ credits: z.number() }).optional().catch(undefined),
   failure: optionalText,
   failureCode: optionalText,
 });
@@ -63,15 +70,13 @@ export async function runwayStatus(
       return found;
     }
     case 'FAILED':
-      return failed(task);
+      return failedJob(
+        runwayFailures,
+        { code: task.failureCode, message: task.failure },
+        { cost: costOf(task) },
+      );
     case 'CANCELLED':
-      return defined({
-        state: 'failed' as const,
-        code: 'upstream_cancelled',
-        message: 'The task was cancelled.',
-        failure: { class: 'cancelled' as const },
-        cost: costOf(task),
-      });
+      return cancelledJob({ cost: costOf(task) });
     default:
       // `RUNNING`, and every word that is not known yet.
       return defined({ state: 'pending' as const, phase: 'running' as const, progress: progressOf(task) });
@@ -80,7 +85,7 @@ export async function runwayStatus(
 
 async function ask({ id }: Operation, context: ProviderContext) {
   const answer = await callRunway({ method: 'GET', path: pathOf(id) }, context).catch((error: unknown) => {
-    throw isUnknown(error) ? gone(error) : error;
+    throw isUnknown(error) ? unknownJob(error.status, { message: error.message }) : error;
   });
   const task = taskSchema.safeParse(answer.json).data;
   if (task === undefined) throw unreadableError(answer, 'it is not a task');
@@ -94,14 +99,6 @@ function pathOf(id: string): string {
 /** A page of a proxy says nothing about the task. */
 function isUnknown(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.status === 404 && error.outcome === 'rejected';
-}
-
-function gone({ message, status }: UpstreamError): UpstreamError {
-  return new UpstreamError('rejected', message, {
-    code: 'unknown_task',
-    gone: true,
-    ...defined({ status }),
-  });
 }
 
 const linkLifeMinSeconds = 24 * 3600;
@@ -125,23 +122,10 @@ function succeeded(
   });
 }
 
-function failed(task: RunwayTask): OperationStatus {
-  const said = {
-    code: task.failureCode ?? 'failed',
-    message: task.failure ?? 'The upstream gave no reason.',
-  };
-  return defined({
-    state: 'failed' as const,
-    ...said,
-    failure: jobFailure(runwayFailures, said),
-    cost: costOf(task),
-  });
-}
-
-/** Credits, in decimal digits; a number so large or small that it has an exponent is not a price. */
+/** A zero counts: the vendor reports it of what it does not charge. */
 function costOf({ cost }: RunwayTask): Cost | undefined {
-  const amount = String(cost?.credits);
-  return /^\d+(?:\.\d+)?$/.test(amount) ? { amount, unit: 'credits' } : undefined;
+  const amount = optionalAmount.parse(cost?.credits);
+  return amount === undefined ? undefined : { amount, unit: 'credits' };
 }
 
 /** The upstream reports a share of 1. */

@@ -8,6 +8,8 @@ export interface Refusal {
   readonly message: string;
   /** The field at fault, where the upstream names it. */
   readonly field?: string;
+  /** How long to wait, where the body says so; a header comes first. */
+  readonly retryAfterMs?: number;
 }
 
 /** One row for each family of a vendor's codes. A row holds if everything that it names fits. */

@@ -26,7 +26,7 @@ export function refusalError(
     code: refusal === undefined || refusal.code === '' ? `http_${status}` : refusal.code,
     status,
     ...defined({
-      retryAfterMs: retryAfterMs(answer.headers),
+      retryAfterMs: retryAfterMs(answer.headers) ?? atMostADay(refusal?.retryAfterMs),
       failure: refusal === undefined ? undefined : failureOf(outcome, refusal, row),
     }),
   });
@@ -63,25 +63,40 @@ export function bearer({ credential }: Pick<ProviderContext, 'credential'>): { a
   return { authorization: `Bearer ${credential.apiKey}` };
 }
 
+/** The upstream says in its own words that it does not know the job: a page of a proxy says nothing of it. */
+export function unknownJob(
+  status: number | undefined,
+  {
+    code = 'unknown_job',
+    message = 'The upstream does not know the job.',
+  }: Partial<Pick<Refusal, 'code' | 'message'>> = {},
+): UpstreamError {
+  return new UpstreamError('rejected', message, { ...defined({ status }), code, gone: true });
+}
+
 const retryAfterMaxMs = 24 * 3600 * 1000;
+
+function atMostADay(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.min(Math.ceil(ms), retryAfterMaxMs);
+}
 
 /** `retry-after-ms`, or `retry-after` in seconds or as an HTTP date, which is read by the server's own clock. */
 function retryAfterMs(headers: HttpResponse['headers']): number | undefined {
   const precise = Number(headers['retry-after-ms'] ?? Number.NaN);
-  if (precise >= 0) return Math.min(Math.ceil(precise), retryAfterMaxMs);
+  if (precise >= 0) return atMostADay(precise);
   const text = headers['retry-after']?.trim();
   if (text === undefined || text === '') return undefined;
-  if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1000), retryAfterMaxMs);
+  if (/^\d+(\.\d+)?$/.test(text)) return atMostADay(Number(text) * 1000);
   const at = Date.parse(text);
   if (Number.isNaN(at)) return undefined;
   const serverNow = Date.parse(headers['date'] ?? '');
   const now = Number.isNaN(serverNow) ? Date.now() : serverNow;
-  return Math.min(Math.max(0, at - now), retryAfterMaxMs);
+  return atMostADay(Math.max(0, at - now));
 }
 
 /**
  * When a signed link stops working, in Unix seconds, if its query says so: `X-…-Date` with `X-…-Expires` (seconds),
- * or `Expires` (Unix seconds).
+ * `Expires` (Unix seconds), or `se` (a date).
  */
 export function signedUrlExpiry(url: string): number | undefined {
   if (!URL.canParse(url)) return undefined;
@@ -89,6 +104,7 @@ export function signedUrlExpiry(url: string): number | undefined {
   let lifetime: number | undefined;
   for (const [name, value] of new URL(url).searchParams) {
     if (/^expires$/i.test(name) && /^\d{9,11}$/.test(value)) return Number(value);
+    if (name === 'se' && !Number.isNaN(Date.parse(value))) return Math.floor(Date.parse(value) / 1000);
     if (/^x-[a-z]+-date$/i.test(name)) signedAt = parseCompactDate(value);
     if (/^x-[a-z]+-expires$/i.test(name) && /^\d{1,8}$/.test(value)) lifetime = Number(value);
   }
@@ -102,6 +118,16 @@ function parseCompactDate(text: string): number | undefined {
   const [, year, month, day, hour, minute, second] = match;
   const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
   return Number.isNaN(at) ? undefined : at / 1000;
+}
+
+/** A list of an answer without the items that cannot be read: they do not hide the others. */
+export function readableItems<Item>(item: z.ZodType<Item>) {
+  return z.array(z.unknown()).transform((items) =>
+    items.flatMap((each): Item[] => {
+      const read = item.safeParse(each);
+      return read.success ? [read.data] : [];
+    }),
+  );
 }
 
 /** Lenient pieces for schemas of answers: a field of an unexpected type counts as absent. */

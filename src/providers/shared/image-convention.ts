@@ -15,6 +15,7 @@ import {
 import { jobFailure } from './failure-table.ts';
 import type { FailureTable, Refusal } from './failure-table.ts';
 import { imageAddress, imageAnswerBytesMax, imageFile } from './image-input.ts';
+import { tokenUsage } from './job-status.ts';
 import { UpstreamError } from '../provider.ts';
 import type {
   GeneratedImage,
@@ -141,7 +142,6 @@ function readImages(
     throw noImagesError(answer, rules.failures, [...entries.map((entry) => entry?.error), refusal]);
   const { usage } = usageSchema.safeParse(answer.json).data ?? {};
   const { output_tokens: completionTokens, total_tokens: totalTokens } = usage ?? {};
-  const reported = completionTokens !== undefined || totalTokens !== undefined;
   const extra = readExtra(answer.json);
   const size = entries.find((entry) => entry?.size !== undefined)?.size ?? textOf(extra['size']);
   return {
@@ -149,7 +149,7 @@ function readImages(
     facts: defined({
       images: images.length,
       size,
-      usage: reported ? defined({ completionTokens, totalTokens }) : undefined,
+      usage: tokenUsage(completionTokens, totalTokens),
     }),
     extra,
   };

@@ -3,6 +3,8 @@ import type { Cost } from '../../domain/cost.ts';
 import type { SettleFacts } from '../../domain/task.ts';
 import type { FieldMapping } from '../../domain/field-mapping.ts';
 import { optionalNumeric, optionalText } from './http-outcome.ts';
+import { tokenUsage } from './job-status.ts';
+import { costOfUnits } from './vendor-cost.ts';
 
 /** Answers by a mapping, leniently: what is not where the mapping says is absent. */
 
@@ -22,14 +24,13 @@ export function mappedFacts(answer: unknown, { facts }: Pick<FieldMapping, 'fact
   const positive = (path: string | undefined) => positiveOf(firstAt(answer, path));
   const completionTokens = positive(facts.completion_tokens);
   const totalTokens = positive(facts.total_tokens);
-  const reported = completionTokens !== undefined || totalTokens !== undefined;
   return defined({
     durationSeconds: positive(facts.duration),
     resolution: text(facts.resolution),
     ratio: text(facts.ratio),
     size: text(facts.size),
     quality: text(facts.quality),
-    usage: reported ? defined({ completionTokens, totalTokens }) : undefined,
+    usage: tokenUsage(completionTokens, totalTokens),
   });
 }
 
@@ -41,24 +42,7 @@ export function mappedCost(
 ): Cost | undefined {
   if (cost === undefined) return undefined;
   const reported = cost.units === undefined ? usual : firstAt(answer, cost.units);
-  const units = typeof reported === 'number' || typeof reported === 'string' ? String(reported) : '';
-  if (!decimalPattern.test(units) || !/[1-9]/.test(units)) return undefined;
-  return { amount: multiplyDecimals(units, cost.price), unit: cost.unit };
-}
-
-const decimalPattern = /^\d{1,15}(?:\.\d{1,15})?$/;
-
-/** Exact: no float touches what is paid. */
-function multiplyDecimals(one: string, other: string): string {
-  const [a, b] = [one, other].map((text) => {
-    const [whole = '0', fraction = ''] = text.split('.');
-    return { digits: BigInt(whole + fraction), places: fraction.length };
-  });
-  const places = (a?.places ?? 0) + (b?.places ?? 0);
-  const digits = ((a?.digits ?? 0n) * (b?.digits ?? 0n)).toString().padStart(places + 1, '0');
-  const fraction = places === 0 ? '' : digits.slice(-places).replace(/0+$/, '');
-  const whole = places === 0 ? digits : digits.slice(0, -places);
-  return fraction === '' ? whole : `${whole}.${fraction}`;
+  return costOfUnits(reported, cost.price, cost.unit);
 }
 
 /** `images[].url`: a list on the way is walked through, whether or not the path says so; a number takes one item. */

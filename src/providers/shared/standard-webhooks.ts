@@ -1,5 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { UpstreamCallback } from '../provider.ts';
+import type { CallbackContext, UpstreamCallback } from '../provider.ts';
+
+/** `verifyCallback` of vendors that sign once there is a secret: then an unsigned callback is not genuine. */
+export async function verifyStandardWebhook(
+  callback: UpstreamCallback,
+  { credential, now }: Pick<CallbackContext, 'credential' | 'now'>,
+): Promise<boolean> {
+  const { callbackSecret } = credential;
+  return callbackSecret === undefined || isStandardWebhook(callback, callbackSecret, now);
+}
 
 const ageMaxSeconds = 300;
 

@@ -3,6 +3,7 @@ import { xaiFailures } from './xai-failures.ts';
 import type { Cost } from '../../domain/cost.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import { bearer, isSuccess, optionalText, refusalError } from '../shared/http-outcome.ts';
+import { costOfUnits } from '../shared/vendor-cost.ts';
 import { defined } from '../../domain/defined.ts';
 import type { HttpRequestOptions, HttpResponse, ProviderContext, UpstreamError } from '../provider.ts';
 
@@ -28,6 +29,11 @@ export function xaiRefusal(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readRefusal(answer.json), xaiFailures);
 }
 
+/** The answer is the vendor's own, and not a page of something in between. */
+export function isXaiRefusal({ json }: HttpResponse): boolean {
+  return readRefusal(json) !== undefined;
+}
+
 const plainSchema = z.object({ code: optionalText, error: z.string() });
 const nestedSchema = z.object({
   error: z.object({ message: optionalText, type: optionalText, param: optionalText, code: optionalText }),
@@ -44,15 +50,11 @@ function readRefusal(json: unknown): Refusal | undefined {
 }
 
 const usageSchema = z.object({ usage: z.object({ cost_in_usd_ticks: z.int().nonnegative() }) });
-/** Ten to this power are a dollar. */
-const tickPlaces = 10;
+/** Dollars. */
+const priceOfTick = '0.0000000001';
 
-/** Exact: a count of ticks as a decimal number of dollars. Undefined: none is told. */
+/** Undefined: no cost is reported. */
 export function costOf(json: unknown): Cost | undefined {
   const ticks = usageSchema.safeParse(json).data?.usage.cost_in_usd_ticks;
-  if (ticks === undefined || ticks === 0) return undefined;
-  const digits = String(ticks).padStart(tickPlaces + 1, '0');
-  const fraction = digits.slice(-tickPlaces).replace(/0+$/, '');
-  const whole = digits.slice(0, -tickPlaces);
-  return { amount: fraction === '' ? whole : `${whole}.${fraction}`, unit: 'USD' };
+  return costOfUnits(ticks, priceOfTick, 'USD');
 }

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { ImageRequest, JsonObject } from '../../domain/request.ts';
 import { callXai, costOf } from './xai-call.ts';
 import { defined } from '../../domain/defined.ts';
-import { optionalText, unreadableError } from '../shared/http-outcome.ts';
+import { optionalText, readableItems, unreadableError } from '../shared/http-outcome.ts';
 import { pick } from '../shared/image-convention.ts';
+import { isAboutAsLarge, ratioOfPixels } from '../shared/image-shape.ts';
 import { LargeText } from '../shared/large-json.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { imageAddress, imageAnswerBytesMax, parseSize } from '../shared/image-input.ts';
@@ -58,24 +59,18 @@ const ratios = [
   '19.5:9',
   '9:19.5',
 ];
-const ratioDeviationMax = 0.02;
 const classes = [
   { resolution: '1k', pixels: 1024 ** 2 },
   { resolution: '2k', pixels: 2048 ** 2 },
 ];
-const pixelsDeviationMax = 0.35;
 
 /** The vendor takes a class and a ratio in place of pixels; undefined: no such image is rendered. */
 function shapeOf(size: string): JsonObject | undefined {
   if (/^[12]k$/i.test(size)) return { resolution: size.toLowerCase() };
   const asked = parseSize(size);
-  if (asked === undefined || asked.width * asked.height === 0) return undefined;
-  const { width, height } = asked;
-  const aspect_ratio = ratios.find((ratio) => {
-    const [wide = 1, high = 1] = ratio.split(':').map(Number);
-    return Math.abs(Math.log((width * high) / (height * wide))) < ratioDeviationMax;
-  });
-  const fitting = classes.find(({ pixels }) => Math.abs((width * height) / pixels - 1) < pixelsDeviationMax);
+  if (asked === undefined) return undefined;
+  const aspect_ratio = ratioOfPixels(asked, ratios);
+  const fitting = classes.find(({ pixels }) => isAboutAsLarge(asked, pixels));
   return aspect_ratio === undefined || fitting === undefined
     ? undefined
     : { aspect_ratio, resolution: fitting.resolution };
@@ -104,7 +99,7 @@ const imageSchema = z.object({
     .catch(undefined),
   respect_moderation: z.boolean().optional().catch(undefined),
 });
-const answerSchema = z.object({ data: z.array(imageSchema) });
+const answerSchema = z.object({ data: readableItems(imageSchema) });
 
 async function generate(request: ImageRequest, context: ProviderContext): Promise<GeneratedImages> {
   const answer = await callXai(

@@ -1,13 +1,18 @@
 import { z } from 'zod';
-import { askXai, callXai, costOf, xaiRefusal } from './xai-call.ts';
+import { askXai, callXai, costOf, isXaiRefusal, xaiRefusal } from './xai-call.ts';
 import { checkXaiVideo } from './xai-check.ts';
 import { xaiFailures } from './xai-failures.ts';
 import { buildXaiVideo, xaiOperation } from './xai-request.ts';
 import { defined } from '../../domain/defined.ts';
 import type { VideoRequest } from '../../domain/request.ts';
-import { jobFailure } from '../shared/failure-table.ts';
-import { isSuccess, optionalNumber, optionalText, unreadableError } from '../shared/http-outcome.ts';
-import { UpstreamError } from '../provider.ts';
+import {
+  isSuccess,
+  optionalNumber,
+  optionalText,
+  unknownJob,
+  unreadableError,
+} from '../shared/http-outcome.ts';
+import { endedJob, expiredJob, failedJob } from '../shared/job-status.ts';
 import type {
   HttpResponse,
   Operation,
@@ -84,7 +89,7 @@ type Job = z.infer<typeof jobSchema>;
 /** 202, with a body or without, is a job that runs. */
 async function status({ id }: Operation, context: ProviderContext): Promise<OperationStatus> {
   const answer = await askXai({ method: 'GET', path: `/videos/${encodeURIComponent(id)}` }, context);
-  if (answer.status === 404 && answer.json !== undefined) throw unknownJob(answer);
+  if (answer.status === 404 && isXaiRefusal(answer)) throw unknownJob(404);
   if (!isSuccess(answer)) throw xaiRefusal(answer);
   const job = jobSchema.safeParse(answer.json).data;
   if (answer.status === 202) return pending(job);
@@ -92,14 +97,6 @@ async function status({ id }: Operation, context: ProviderContext): Promise<Oper
   const read = readJob(job, answer);
   if (read === undefined) throw unreadableError(answer, 'the job succeeded and has no file');
   return read;
-}
-
-function unknownJob({ status: code }: HttpResponse): UpstreamError {
-  return new UpstreamError('rejected', 'The upstream does not know the job.', {
-    code: 'unknown_job',
-    status: code,
-    gone: true,
-  });
 }
 
 function pending(job: Job | undefined): OperationStatus {
@@ -112,27 +109,25 @@ function readJob(job: Job, { json }: HttpResponse): OperationStatus | undefined 
   const { video, error } = job;
   const cost = costOf(json);
   const word = job.status ?? (video?.url === undefined ? '' : 'done');
-  const ended = { state: 'failed' as const, message: 'The upstream gave no reason.' };
   switch (word) {
     case 'done': {
       if (video?.respect_moderation === false)
-        return defined({
-          state: 'failed' as const,
-          code: 'respect_moderation',
-          message: 'The video did not pass moderation.',
-          failure: { class: 'moderation_output' as const },
-          cost,
-        });
+        return endedJob(
+          {
+            code: 'respect_moderation',
+            message: 'The video did not pass moderation.',
+            failure: 'moderation_output',
+          },
+          { cost },
+        );
       if (video?.url === undefined) return undefined;
       const facts = defined({ durationSeconds: video.duration });
       return defined({ state: 'succeeded' as const, items: [{ url: video.url }], facts, cost });
     }
-    case 'failed': {
-      const said = { code: error?.code ?? 'failed', message: error?.message ?? ended.message };
-      return defined({ ...ended, ...said, failure: jobFailure(xaiFailures, said), cost });
-    }
+    case 'failed':
+      return failedJob(xaiFailures, error ?? {}, { cost });
     case 'expired':
-      return { ...ended, code: 'upstream_expired', failure: { class: 'expired' } };
+      return expiredJob();
     default:
       return pending(job);
   }

@@ -1,7 +1,8 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { fal } from '../../../src/providers/fal/index.ts';
+import { createFalKeys } from '../../../src/providers/fal/fal-keys.ts';
+import { createFal, fal } from '../../../src/providers/fal/index.ts';
 import { callback, canned, fixture, providerContext } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
 
@@ -33,7 +34,7 @@ function headersOf({ at = now, key = privateKey, signed = body }: Signing = {}) 
 
 const isGenuine = (headers: Record<string, string>, answer?: CannedAnswer, baseUrl?: string) => {
   const upstream = answer === undefined ? canned() : canned(answer);
-  const verdict = video?.verifyCallback?.(callback(body, headers), {
+  const verdict = createFal(createFalKeys()).video?.verifyCallback?.(callback(body, headers), {
     ...providerContext({ request: upstream.request, ...(baseUrl === undefined ? {} : { baseUrl }) }),
     now,
   });
@@ -82,6 +83,52 @@ describe('a callback', () => {
     expect(await verdict).toBe(true);
     expect(sent[0]?.url).toBe('https://rest.alpha.fal.ai/.well-known/jwks.json');
     expect(sent[0]?.headers).toBeUndefined();
+  });
+
+  describe('whose keys are known', () => {
+    const second = generateKeyPairSync('ed25519');
+    const older: CannedAnswer = { json: { keys: [jwk(publicKey)] } };
+    const newer: CannedAnswer = { json: { keys: [jwk(second.publicKey)] } };
+
+    function verifierOf(...answers: CannedAnswer[]) {
+      const upstream = canned(...answers);
+      const { video: part } = createFal(createFalKeys());
+      const verify = (at: number, key: KeyObject) =>
+        part?.verifyCallback?.(callback(body, headersOf({ at, key })), {
+          ...providerContext({ request: upstream.request }),
+          now: at,
+        });
+      return { verify, sent: upstream.sent };
+    }
+
+    it('is verified without asking for them again, for a day', async () => {
+      const { verify, sent } = verifierOf(older, older);
+      for (const hours of [0, 1, 23]) expect(await verify(now + hours * 3_600_000, privateKey)).toBe(true);
+      expect(sent).toHaveLength(1);
+      expect(await verify(now + 24 * 3_600_000, privateKey)).toBe(true);
+      expect(sent).toHaveLength(2);
+    });
+
+    it('by a key that is not among them is verified with those that are published now', async () => {
+      const { verify, sent } = verifierOf(older, newer);
+      expect(await verify(now, privateKey)).toBe(true);
+      expect(await verify(now + 61_000, second.privateKey)).toBe(true);
+      expect(sent).toHaveLength(2);
+    });
+
+    it('is not a way to have the keys fetched again and again', async () => {
+      const { verify, sent } = verifierOf(older);
+      expect(await verify(now, privateKey)).toBe(true);
+      for (let times = 0; times < 5; times += 1)
+        expect(await verify(now + 59_000, stranger.privateKey)).toBe(false);
+      expect(sent).toHaveLength(1);
+    });
+
+    it('are asked for again after a failure', async () => {
+      const { verify } = verifierOf({ status: 503 }, older);
+      await expect(verify(now, privateKey)).rejects.toMatchObject({ code: 'unreadable_answer' });
+      expect(await verify(now, privateKey)).toBe(true);
+    });
   });
 
   it.each<[unknown, boolean]>([

@@ -92,9 +92,9 @@ describe('a job', () => {
       'a sum without rounding',
       [
         { charge_type: 'unit', package_type: 'video', amount: '0.1' },
-        { charge_type: 'unit', package_type: 'video', amount: '12345678901234567890.02' },
+        { charge_type: 'unit', package_type: 'video', amount: '123456789012345.02' },
       ],
-      { amount: '12345678901234567890.12', unit: 'video units' },
+      { amount: '123456789012345.12', unit: 'video units' },
     ],
     [
       'cash',
@@ -107,6 +107,14 @@ describe('a job', () => {
       [
         { charge_type: 'unit', package_type: 'video', amount: '1' },
         { charge_type: 'unit', package_type: 'audio', amount: '1' },
+      ],
+      undefined,
+    ],
+    [
+      'a part that is not an amount, which leaves no sum',
+      [
+        { charge_type: 'unit', amount: '1' },
+        { charge_type: 'unit', amount: '12345678901234567890.02' },
       ],
       undefined,
     ],

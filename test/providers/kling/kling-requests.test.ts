@@ -265,6 +265,12 @@ const listed = (count: number): JsonObject => ({
 
 describe('check', () => {
   it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
+    [
+      'a voice, which is billed beside the video',
+      { extra: { voice_list: [{ voice_id: 'v' }] } },
+      'kling-v2-6',
+      'metadata.voice_list',
+    ],
     ['a long prompt', { prompt: 'x'.repeat(3073) }, 'kling-3.0', 'prompt'],
     ['the longest prompt', { prompt: 'x'.repeat(3072) }, 'kling-3.0', undefined],
     ['a long legacy prompt', { prompt: 'x'.repeat(2501) }, 'kling-v2-6', 'prompt'],

@@ -216,7 +216,7 @@ describe('a prediction', () => {
   }); // prettier-ignore
 
   it.each<[string, CannedAnswer, boolean, string]>([
-    ['it is not known', { status: 404, json: { detail: 'Prediction not found', status: 404 } }, true, 'unknown_prediction'],
+    ['it is not known', { status: 404, json: { detail: 'Prediction not found', status: 404 } }, true, 'unknown_job'],
     ['a proxy knows nothing', { status: 404, text: '<html>' }, false, 'http_404'],
     ['its output holds no address', succeeded({ text: 'done' }), false, 'unreadable_answer'],
     ['it is a page', { text: '<html>' }, false, 'unreadable_answer'],

@@ -58,7 +58,7 @@ describe('a task', () => {
     [
       'cancelled',
       { json: { id, status: 'CANCELLED' } },
-      { state: 'failed', code: 'upstream_cancelled', message: 'The task was cancelled.', failure: { class: 'cancelled' } },
+      { state: 'failed', code: 'upstream_cancelled', message: 'The job was cancelled at the upstream.', failure: { class: 'cancelled' } },
     ],
     [
       'failed',
@@ -95,7 +95,7 @@ describe('a task', () => {
   });
 
   it.each<[string, CannedAnswer, boolean, string]>([
-    ['it is not known', unknown, true, 'unknown_task'],
+    ['it is not known', unknown, true, 'unknown_job'],
     ['a proxy knows nothing', { status: 404, text: '<html>' }, false, 'http_404'],
     ['it has no file', { json: { id, status: 'SUCCEEDED', output: [] } }, false, 'unreadable_answer'],
     ['it is a page', { text: '<html>' }, false, 'unreadable_answer'],

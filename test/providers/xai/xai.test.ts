@@ -246,7 +246,7 @@ describe('a job', () => {
       {
         state: 'failed',
         code: 'upstream_expired',
-        message: 'The upstream gave no reason.',
+        message: 'The upstream abandoned the job.',
         failure: { class: 'expired' },
       },
     ],

@@ -1,0 +1,69 @@
+import { createPublicKey } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { z } from 'zod';
+import { keysUrl } from './fal-address.ts';
+import { isSuccess, readableItems, unreadableError } from '../shared/http-outcome.ts';
+import type { CallbackContext } from '../provider.ts';
+
+/** The public keys that callbacks are signed with, by the address that serves them. */
+export interface FalKeys {
+  /**
+   * Whether one of the keys fits. Keys that are known are tried first; where none fits they are fetched again, because
+   * the vendor may have changed them, but not more often than once in a minute: anybody can send what fits no key.
+   */
+  some(context: CallbackContext, fits: (key: KeyObject) => boolean): Promise<boolean>;
+}
+
+interface Fetched {
+  readonly keys: Promise<readonly KeyObject[]>;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+/** The vendor's limit for caches. */
+const keptMaxMs = 24 * 3600 * 1000;
+const fetchedAgainMs = 60_000;
+/** Channels share the vendor's address; only channels on other hosts have one of their own. */
+const addressesMax = 20;
+
+export function createFalKeys(): FalKeys {
+  const known = new Map<string, Fetched>();
+
+  function fetched(context: CallbackContext, ageMaxMs: number): Promise<readonly KeyObject[]> {
+    const url = keysUrl(context.baseUrl);
+    const last = known.get(url);
+    if (last !== undefined && context.now - last.at < ageMaxMs) return last.keys;
+    const keys = fetchKeys(url, context);
+    if (known.size >= addressesMax) known.clear();
+    known.set(url, { keys, at: context.now });
+    keys.catch(() => known.delete(url));
+    return keys;
+  }
+
+  return {
+    async some(context, fits) {
+      const keys = await fetched(context, keptMaxMs);
+      if (keys.some(fits)) return true;
+      const newest = await fetched(context, fetchedAgainMs);
+      return newest !== keys && newest.some(fits);
+    },
+  };
+}
+
+const keySchema = z.object({
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  x: z.string().regex(/^[\w-]{43}$/),
+});
+const keysMax = 100;
+const keysSchema = z.object({ keys: readableItems(keySchema) });
+
+/** Public: our key is not sent along. */
+async function fetchKeys(url: string, { request, signal }: CallbackContext): Promise<readonly KeyObject[]> {
+  const answer = await request({ method: 'GET', url, signal });
+  const keys = isSuccess(answer) ? keysSchema.safeParse(answer.json).data?.keys : undefined;
+  if (keys === undefined || keys.length === 0) throw unreadableError(answer, 'it has no public keys');
+  return keys
+    .slice(0, keysMax)
+    .map(({ kty, crv, x }) => createPublicKey({ key: { kty, crv, x }, format: 'jwk' }));
+}

@@ -1,0 +1,65 @@
+import type { Cost } from '../../domain/cost.ts';
+import { defined } from '../../domain/defined.ts';
+import type { FailureClass } from '../../domain/failure.ts';
+import type { SettleFacts } from '../../domain/task.ts';
+import type { OperationStatus } from '../provider.ts';
+import { jobFailure } from './failure-table.ts';
+import type { FailureTable } from './failure-table.ts';
+
+/** Statuses that adapters report alike. */
+
+type FailedStatus = Extract<OperationStatus, { state: 'failed' }>;
+
+/** What is known of a failed job beside its reason. */
+interface JobFacts {
+  readonly cost?: Cost | undefined;
+  readonly traceId?: string | undefined;
+}
+
+interface SaidReason {
+  readonly code?: string | undefined;
+  readonly message?: string | undefined;
+  /** The field at fault, where the upstream names it. */
+  readonly field?: string | undefined;
+}
+
+export const noReason = 'The upstream gave no reason.';
+
+/** A job that failed of what the upstream said; its table says what that is. */
+export function failedJob(table: FailureTable, said: SaidReason, facts: JobFacts = {}): FailedStatus {
+  const { code = 'failed', message = noReason, field } = said;
+  const failure = jobFailure(table, defined({ code, message, field }));
+  return defined({ state: 'failed' as const, code, message, failure, ...facts });
+}
+
+/** A job whose state alone says what it failed of. */
+export function endedJob(
+  {
+    code,
+    message,
+    failure,
+  }: { readonly code: string; readonly message: string; readonly failure: FailureClass },
+  facts: JobFacts = {},
+): FailedStatus {
+  return defined({ state: 'failed' as const, code, message, failure: { class: failure }, ...facts });
+}
+
+export function cancelledJob(facts: JobFacts = {}): FailedStatus {
+  const message = 'The job was cancelled at the upstream.';
+  return endedJob({ code: 'upstream_cancelled', message, failure: 'cancelled' }, facts);
+}
+
+export function expiredJob(facts: JobFacts = {}): FailedStatus {
+  const message = 'The upstream abandoned the job.';
+  return endedJob({ code: 'upstream_expired', message, failure: 'expired' }, facts);
+}
+
+/** Undefined unless the answer reports at least one of the counts. */
+export function tokenUsage(
+  completionTokens: number | undefined,
+  totalTokens: number | undefined,
+): SettleFacts['usage'] {
+  return completionTokens === undefined && totalTokens === undefined
+    ? undefined
+    : defined({ completionTokens, totalTokens });
+}

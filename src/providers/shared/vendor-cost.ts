@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { Cost } from '../../domain/cost.ts';
+
+/**
+ * Amounts that vendors report: decimal digits, at most this many on each side of the point. What has an exponent, or is
+ * longer, is not a price.
+ */
+const decimalPattern = /^\d{1,15}(?:\.\d{1,15})?$/;
+
+/** For schemas of answers: a number or a text; one of an unexpected form counts as absent. */
+export const optionalAmount = z
+  .union([z.number().transform(String), z.string()])
+  .pipe(z.string().regex(decimalPattern))
+  .optional()
+  .catch(undefined);
+
+/** Undefined where nothing is charged: a zero is what vendors send before they know. */
+export function vendorCost(amount: string | undefined, unit: string): Cost | undefined {
+  return amount !== undefined && /[1-9]/.test(amount) ? { amount, unit } : undefined;
+}
+
+/** What was counted, times the price of one; undefined: the count is not an amount. */
+export function costOfUnits(units: unknown, price: string, unit: string): Cost | undefined {
+  const count = optionalAmount.parse(units);
+  return count === undefined ? undefined : vendorCost(multiplyDecimals(count, price), unit);
+}
+
+/** Exact: no float touches what is paid. */
+function multiplyDecimals(one: string, other: string): string {
+  const [a, b] = [one, other].map((text) => {
+    const [whole = '0', fraction = ''] = text.split('.');
+    return { digits: BigInt(whole + fraction), places: fraction.length };
+  });
+  const places = (a?.places ?? 0) + (b?.places ?? 0);
+  const digits = ((a?.digits ?? 0n) * (b?.digits ?? 0n)).toString().padStart(places + 1, '0');
+  const fraction = places === 0 ? '' : digits.slice(-places).replace(/0+$/, '');
+  const whole = places === 0 ? digits : digits.slice(0, -places);
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}

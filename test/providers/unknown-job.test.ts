@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createUpstreamClient } from '../../src/http-client/index.ts';
+import type { UpstreamClient } from '../../src/http-client/index.ts';
+import { startSimulator } from '../../src/local/simulator/simulator.ts';
+import type { Simulator } from '../../src/local/simulator/simulator.ts';
+import { canned, providerContext, submitContext, upstreamError } from './support.ts';
+import type { CannedAnswer } from './support.ts';
+import { jobVendors } from './vendors.ts';
+
+/** A job counts as unknown only if its own upstream says so: a page or an error of something in between says nothing. */
+
+let simulator: Simulator;
+let request: UpstreamClient;
+let submissions = 0;
+
+beforeAll(async () => {
+  simulator = await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['test-key'], renderSeconds: 80 });
+  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+});
+afterAll(async () => {
+  await request.close();
+  await simulator.close();
+});
+
+const answers: readonly (readonly [what: string, answer: CannedAnswer])[] = [
+  ['a page of a proxy', { status: 404, text: '<html><h1>404 Not Found</h1></html>' }],
+  ['an error of a proxy', { status: 404, json: { message: 'no Route matched with those values' } }],
+  ['an empty 404', { status: 404, text: '' }],
+  ['a 404 with null', { status: 404, json: null }],
+  ['a success with null', { json: null }],
+  ['an empty success', { json: {} }],
+];
+
+describe.each(jobVendors)('$name', (vendor) => {
+  it('is not taken for an upstream that knows the job no longer', async () => {
+    const context = providerContext({ request, baseUrl: simulator.url + vendor.path, model: vendor.model });
+    // Unique, as in service: a vendor may refuse a second job of one marker.
+    const { operation } = await vendor.submit(
+      'a boat',
+      submitContext({ ...context, marker: `mediary-u-${(submissions += 1)}` }),
+    );
+    for (const [what, answer] of answers) {
+      const between = canned(answer, answer, answer);
+      const error = await upstreamError(
+        vendor.status(operation, { ...context, request: between.request }),
+      ).catch(() => undefined);
+      expect([what, error?.gone ?? false]).toEqual([what, false]);
+    }
+  });
+});
