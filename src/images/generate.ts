@@ -8,7 +8,7 @@ import type { Settlement } from '../domain/price.ts';
 import type { ImageRequest } from '../domain/request.ts';
 import type { RouteCandidate } from '../domain/routing.ts';
 import type { LedgerEntry } from '../ledger/entry.ts';
-import type { SettledFacts } from '../ledger/settled-facts.ts';
+import type { SettledFacts } from '../domain/settled-facts.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../observability/log.ts';
 import { UpstreamError } from '../providers/provider.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatMicros } from '../../domain/money.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
-import { settledCost } from '../../ledger/settled-facts.ts';
+import { settledCost } from '../../domain/settled-facts.ts';
 
 export const ledgerEntrySchema = z
   .object({

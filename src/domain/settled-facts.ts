@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Cost } from '../domain/cost.ts';
+import type { Cost } from './cost.ts';
 
 /** What the basis of a settlement records beside its computation. A synchronous image has no other record. */
 export interface SettledFacts {
