@@ -16,7 +16,7 @@ const ageMaxSeconds = 300;
  * Standard Webhooks: HMAC-SHA256 over `<id>.<timestamp>.<body>`, one signature for each secret that is valid. The
  * secret is base64 after `whsec_`, `now` in Unix milliseconds.
  */
-export function isStandardWebhook({ header, raw }: UpstreamCallback, secret: string, now: number): boolean {
+function isStandardWebhook({ header, raw }: UpstreamCallback, secret: string, now: number): boolean {
   const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) =>
     header(`webhook-${name}`),
   );
