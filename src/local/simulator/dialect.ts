@@ -12,7 +12,7 @@ export interface Dialect {
 
 export type CreateDialect = (world: World) => Dialect;
 
-/** One request that a route accepted; `id` is the value of `:id` in the route, '' where it has none. */
+/** One request that a route accepted; `id` is the value of `:id` in the route, decoded; '' where it has none. */
 export interface Call {
   readonly request: WireRequest;
   readonly id: string;
@@ -42,9 +42,9 @@ export function createDialect(desk: Desk, format: WireFormat): Dialect {
   async function answer(request: WireRequest): Promise<Reply> {
     try {
       if (!desk.world.accepts(keyOf(request))) return desk.problems('unauthorized');
-      for (const { pattern, handle } of routes) {
+      for (const { pattern, handle } of isDecodable(request.path) ? routes : []) {
         const match = pattern.exec(`${request.method} ${request.path}`);
-        if (match !== null) return await handle({ request, id: match[1] ?? '' });
+        if (match !== null) return await handle({ request, id: decodeURIComponent(match[1] ?? '') });
       }
       return noSuchRoute(request).reply(desk.world.now());
     } catch (error) {
@@ -63,4 +63,14 @@ export function createDialect(desk: Desk, format: WireFormat): Dialect {
       return { ...reply, headers: { ...headersOf(reply, performance.now() - begin), ...reply.headers } };
     },
   };
+}
+
+/** A path with a percent sign that begins no byte names nothing that a vendor has. */
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }

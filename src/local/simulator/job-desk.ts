@@ -6,7 +6,7 @@ import { FaultSet } from './fault.ts';
 import { momentOf, nextChangeAt } from './task.ts';
 import type { Task } from './task.ts';
 import type { TaskStore } from './task-store.ts';
-import type { Reply } from './wire.ts';
+import type { Reply, WireRequest } from './wire.ts';
 import type { World } from './world.ts';
 
 export interface JobFormat<Detail> {
@@ -36,6 +36,9 @@ export interface JobOrder<Detail> {
   readonly callbackUrl?: string | undefined;
 }
 
+/** The task that the route names, or the one that the dialect found; undefined: there is none of this route. */
+type Subject<Detail> = Call | { readonly request: WireRequest; readonly task: Task<Detail> | undefined };
+
 /** A desk whose creates become tasks that are asked for later. */
 export class JobDesk<Detail> extends Desk {
   readonly #format: JobFormat<Detail>;
@@ -48,18 +51,20 @@ export class JobDesk<Detail> extends Desk {
     for (const task of this.#store.oldestFirst()) this.#watch(task);
   }
 
-  /** A task that cannot be queried yet. */
-  draft({ model, prompt, faults }: Submission, order: JobOrder<Detail>): Task<Detail> {
-    return { model, prompt, ...this.world.times(faults), faults: faults.sources(), ...order };
-  }
-
-  /** Accepts the task: it is kept, counted and announced to its callback. */
-  async keep(task: Task<Detail>): Promise<void> {
+  /** Accepts a task: it is kept, counted and announced to its callback. */
+  async accept(submission: Submission, order: JobOrder<Detail>): Promise<Task<Detail>> {
+    const task = this.draft(submission, order);
     this.#store.insert(task);
     this.countCreate(task);
     const announced = this.#announce(task);
     this.#watch(task);
     if (FaultSet.of(task.faults).has('callback-early')) await announced;
+    return task;
+  }
+
+  /** A task that is answered at once and never queried. */
+  draft({ model, prompt, faults }: Submission, order: JobOrder<Detail>): Task<Detail> {
+    return { model, prompt, ...this.world.times(faults), faults: faults.sources(), ...order };
   }
 
   isTaken(id: string): boolean {
@@ -91,17 +96,18 @@ export class JobDesk<Detail> extends Desk {
     this.#store.remove(id);
   }
 
-  /** Answers an exchange about the task that the route names; `missing` is the dialect's 404, unless given. */
+  /** Answers an exchange about one task; `missing` is the dialect's 404, unless given. */
   about(
     stage: 'poll' | 'delete' | 'media',
-    { request, id }: Call,
+    subject: Subject<Detail>,
     answers: {
       readonly found: (task: Task<Detail>, faults: FaultSet) => Reply;
       readonly missing?: () => Reply;
     },
   ): Promise<Reply> {
     const { found, missing = () => this.problems('not-found') } = answers;
-    const task = this.find(id);
+    const { request } = subject;
+    const task = 'task' in subject ? subject.task : this.find(subject.id);
     return this.later({ stage, request }, task === undefined ? [] : [task], (faults) =>
       task === undefined ? missing() : found(task, faults),
     );

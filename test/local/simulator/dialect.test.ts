@@ -70,13 +70,12 @@ function createAcmeDialect(world: World): Dialect {
         });
         return desk.create(request, body, async (submission) => {
           jobs += 1;
-          const task = desk.draft(submission, {
+          const task = await desk.accept(submission, {
             id: `job-${jobs}`,
             expiresAfterMs: 86_400_000,
             callbackUrl: body.hook,
             detail: { seconds: body.seconds },
           });
-          await desk.keep(task);
           return json(201, { id: task.id });
         });
       },
@@ -226,6 +225,26 @@ describe('the skeleton of a dialect', () => {
     expect((await call('GET /v1.0/jobs/job-1')).status).toBe(200);
     clock.advance(1000);
     expect((await call('GET /v1.0/jobs/job-1')).status).toBe(404);
+  });
+
+  it('lists no job that it no longer knows', async () => {
+    await call('POST /v1.0/jobs', { ...order, prompt: '[sim:never-finishes]' });
+    await call('POST /v1.0/jobs', { ...order, prompt: '[sim:vanishes]' });
+    expect((await call('GET /v1.0/jobs')).body).toEqual(['job-2', 'job-1']);
+    clock.advance(2000);
+    expect((await call('GET /v1.0/jobs/job-2')).status).toBe(404);
+    expect((await call('GET /v1.0/jobs')).body).toEqual(['job-1']);
+    clock.advance(7_198_000);
+    expect((await call('GET /v1.0/jobs')).body).toEqual([]);
+  });
+
+  it('decodes the id of a path, and has no route for one that cannot be decoded', async () => {
+    await call('POST /v1.0/jobs', order);
+    expect((await call('GET /v1.0/jobs/job%2D1')).status).toBe(200);
+    expect(await call('GET /v1.0/jobs/job%')).toMatchObject({
+      status: 405,
+      body: { wrong: 'GET /v1.0/jobs/job%' },
+    });
   });
 
   it('calls back at each change, and not once the job is cancelled', async () => {

@@ -63,14 +63,13 @@ async function accept(desk: ArkDesk, body: unknown, submission: Submission): Pro
   const order = readOrder(body, found.model);
   const settled = settle(order, found.model, submission.model, submission.faults);
   const { draftTaskId } = order.media;
-  const task = desk.draft(submission, {
+  const task = await desk.accept(submission, {
     id: newArkId(world.now(), (id) => desk.isTaken(id)),
     model: found.name,
     expiresAfterMs: order.fields.execution_expires_after * 1000,
     callbackUrl: order.fields.callback_url,
     detail: draftTaskId === undefined ? settled : afterDraft(settled, findDraft(desk, draftTaskId)),
   });
-  await desk.keep(task);
   return json(200, { id: task.id, safety_identifier: task.detail.safetyIdentifier });
 }
 

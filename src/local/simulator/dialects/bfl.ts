@@ -51,18 +51,13 @@ function submit(desk: JobDesk<BflDetail>, { request, id: name }: Call): Promise<
   const { world } = desk;
   const raw = parseJson(request.body) ?? {};
   const { prompt = '', user = '' } = outline.safeParse(raw).data ?? {};
-  return desk.create(
-    request,
-    { model: decodeURIComponent(name), prompt, endUser: user },
-    async (submission) => {
-      const { detail, callbackUrl } = settle(raw, submission);
-      const active = desk.newestFirst().filter((task) => !isFinal(bflMoment(task, world.now()).phase));
-      if (active.length >= tasksInFlightMax) throw tooManyTasks;
-      const task = desk.draft(submission, { id: randomUUID(), expiresAfterMs, detail, callbackUrl });
-      await desk.keep(task);
-      return json(200, presentBflCreated(task, world));
-    },
-  );
+  return desk.create(request, { model: name, prompt, endUser: user }, async (submission) => {
+    const { detail, callbackUrl } = settle(raw, submission);
+    const active = desk.newestFirst().filter((task) => !isFinal(bflMoment(task, world.now()).phase));
+    if (active.length >= tasksInFlightMax) throw tooManyTasks;
+    const task = await desk.accept(submission, { id: randomUUID(), expiresAfterMs, detail, callbackUrl });
+    return json(200, presentBflCreated(task, world));
+  });
 }
 
 function settle(

@@ -85,9 +85,9 @@ function submit(desk: DashScopeDesk, { request }: Call, service: string): Promis
   return desk.create(request, { model: body.model, prompt: promptOf(body) }, async (submission) => {
     const { model, faults } = submission;
     const detail = settleDashScope(body, checkSubmit(body, model, service), service, faults);
-    const task = desk.draft(submission, { id: randomUUID(), expiresAfterMs, detail });
-    if (isSynchronous) return answerAtOnce(desk, task, faults);
-    await desk.keep(task);
+    const order = { id: randomUUID(), expiresAfterMs, detail };
+    if (isSynchronous) return answerAtOnce(desk, desk.draft(submission, order), faults);
+    const task = await desk.accept(submission, order);
     return json(200, {
       request_id: randomUUID(),
       output: { task_id: task.id, task_status: statusOf(task, desk.world.now()) },

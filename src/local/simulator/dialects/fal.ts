@@ -65,10 +65,11 @@ function about(
   call: Call,
   found: (task: FalTask) => Reply,
 ): Promise<Reply> {
-  const task = desk.find(call.id);
-  const isNamed = task !== undefined && call.request.path.startsWith(`/${appOf(task.model)}/requests/`);
+  const { request } = call;
+  const known = desk.find(call.id);
+  const isNamed = known !== undefined && request.path.startsWith(`/${appOf(known.model)}/requests/`);
   const missing = stage === 'delete' ? () => json(404, { status: 'NOT_FOUND' }) : () => notFound.reply();
-  return desk.about(stage, isNamed ? call : { ...call, id: '' }, { found, missing });
+  return desk.about(stage, { request, task: isNamed ? known : undefined }, { found, missing });
 }
 
 const textsSchema = z.object({
@@ -83,19 +84,18 @@ function submit(desk: FalDesk, { request, id: path }: Call): Promise<Reply> {
   const hook = request.query.get('fal_webhook');
   if (hook !== null && !hookSchema.safeParse(hook).success)
     throw new FalError(400, 'fal_webhook is not a URL', 'bad_request');
-  return desk.create(request, { model: decodeURIComponent(path), prompt, endUser }, async (submission) => {
+  return desk.create(request, { model: path, prompt, endUser }, async (submission) => {
     const model = falModel(submission.model);
     if (model === undefined)
       throw new FalError(404, `Application ${JSON.stringify(submission.model)} not found`);
     const settings = settingsOf(request);
     const detail = { ...settle(model, input, submission.faults), ...settings, input };
-    const task = desk.draft(submission, {
+    const task = await desk.accept(submission, {
       id: randomUUID(),
       expiresAfterMs: recordKeptMs,
       detail,
       callbackUrl: hook ?? undefined,
     });
-    await desk.keep(task);
     const gateway = hook === null ? {} : { gateway_request_id: task.id };
     return json(200, { status: 'IN_QUEUE', queue_position: 0, ...names(task, desk.world), ...gateway });
   });

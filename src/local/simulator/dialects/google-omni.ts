@@ -19,8 +19,9 @@ export function omniRoutes(desk: GoogleDesk, path: string, vertex: boolean) {
       ? new GoogleError([404, 'NOT_FOUND'], `Interaction ${id} was not found.`).reply()
       : new InteractionError(`Invalid interaction name: ${id}`).reply();
   const about = (stage: 'poll' | 'delete', call: Call, found: (task: GoogleTask) => Reply) => {
-    const known = desk.find(call.id)?.detail.api === 'omni' ? call : { ...call, id: '' };
-    return desk.about(stage, known, { found, missing: missing(call.id) });
+    const known = desk.find(call.id);
+    const task = known?.detail.api === 'omni' ? known : undefined;
+    return desk.about(stage, { request: call.request, task }, { found, missing: missing(call.id) });
   };
   return {
     [`POST ${path}`]: ({ request }: Call) => create(desk, request, vertex),
@@ -48,8 +49,7 @@ function create(desk: GoogleDesk, request: Call['request'], vertex: boolean): Pr
     const isKnown = (earlier: string) => desk.find(earlier)?.detail.api === 'omni';
     const detail = settleOmni(body, { model: submission.model, id, vertex, isKnown });
     const callbackUrl = body.webhook_config?.uris[0];
-    const task = desk.draft(submission, { id, expiresAfterMs, detail, callbackUrl });
-    await desk.keep(task);
+    const task = await desk.accept(submission, { id, expiresAfterMs, detail, callbackUrl });
     if (!body.background) await untilEnded(desk, task);
     const answer = json(200, presentInteraction(task, desk));
     if (!body.store) desk.remove(task);

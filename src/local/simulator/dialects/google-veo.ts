@@ -27,7 +27,7 @@ export function createVideo(
     const name = [...parents, 'models', submission.model, 'operations', id].join('/');
     const detail = settleVeo(body, submission.model, { api, name });
     const { callbackUrl } = body;
-    await desk.keep(desk.draft(submission, { id, expiresAfterMs, detail, callbackUrl }));
+    await desk.accept(submission, { id, expiresAfterMs, detail, callbackUrl });
     return json(200, { name });
   });
 }
@@ -47,11 +47,12 @@ export function fetchVideo(desk: GoogleDesk, call: Call): Promise<Reply> {
 
 function operation(desk: GoogleDesk, { request }: Call, name: string): Promise<Reply> {
   const id = name.split('/').at(-1) ?? '';
-  const isNamed = desk.find(id)?.detail.name === decodeURIComponent(name);
+  const known = desk.find(id);
+  const task = known?.detail.name === decodeURIComponent(name) ? known : undefined;
   return desk.about(
     'poll',
-    { request, id: isNamed ? id : '' },
-    { found: (task) => json(200, presentOperation(task, desk)) },
+    { request, task },
+    { found: (operation) => json(200, presentOperation(operation, desk)) },
   );
 }
 

@@ -61,7 +61,7 @@ function act(
   call: Call,
   api: 'gemini' | 'vertex',
 ): Promise<Reply> {
-  const [model = '', verb] = decodeURIComponent(call.id).split(/:(?=[A-Za-z]+$)/);
+  const [model = '', verb] = call.id.split(/:(?=[A-Za-z]+$)/);
   const [, , ...parents] = call.request.path.split('/models/')[0]?.split('/') ?? [];
   if (verb === 'generateContent') return createImage(images, call, model);
   if (verb === 'predictLongRunning') return createVideo(desk, call, { model, api, parents });

@@ -33,7 +33,7 @@ export function queryKling(desk: KlingDesk, call: Call): Promise<Reply> {
     return desk.list(call, own, () => envelope(own.map((task) => presentKling(task, world))));
   return desk.about(
     'poll',
-    { ...call, id: own[0]?.id ?? '' },
+    { request: call.request, task: own[0] },
     {
       found: (task) => envelope([presentKling(task, world)]),
       missing: () => envelope([]),

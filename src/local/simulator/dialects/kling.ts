@@ -57,7 +57,7 @@ export function createKlingDialect(world: World): Dialect {
 
 function submit(desk: KlingDesk, { request, id }: Call, path: string): Promise<Reply> {
   const body = readKlingBody(path, request.body);
-  const asked = { model: decodeURIComponent(id), prompt: body.prompt };
+  const asked = { model: id, prompt: body.prompt };
   return create(desk, request, {
     asked,
     callbackUrl: body.options.callback_url,
@@ -82,8 +82,12 @@ function create(desk: KlingDesk, request: Call['request'], order: Order): Promis
     if (slotsTaken(all, submission.model, desk.world.now()) + Math.max(1, detail.images) > slots)
       throw noFreeSlot;
     const id = `${desk.world.now()}${randomInt(100_000, 999_999)}`;
-    const task = desk.draft(submission, { id, expiresAfterMs, detail, callbackUrl: order.callbackUrl });
-    await desk.keep(task);
+    const task = await desk.accept(submission, {
+      id,
+      expiresAfterMs,
+      detail,
+      callbackUrl: order.callbackUrl,
+    });
     return envelope(presentCreated(task));
   });
 }
@@ -120,10 +124,8 @@ function legacyRoutes(desk: KlingDesk, kind: 'video' | 'image', service: string)
         const task = own(desk.find(call.id)) ?? own(named);
         return desk.about(
           'poll',
-          { ...call, id: task?.id ?? '' },
-          {
-            found: (known) => envelope(presentKling(known, world)),
-          },
+          { request: call.request, task },
+          { found: (known) => envelope(presentKling(known, world)) },
         );
       },
     ],

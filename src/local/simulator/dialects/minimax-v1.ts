@@ -52,13 +52,12 @@ function submit(desk: HailuoDesk, { request }: Call): Promise<Reply> {
     const { model: name, faults } = submission;
     const detail = settleHailuo(body, { name, fileId: idDigits(), faults });
     const callbackUrl = await confirmedCallback(body.callback_url, desk.world);
-    const task = desk.draft(submission, {
+    const task = await desk.accept(submission, {
       id: idDigits(),
       expiresAfterMs: recordKeptMs,
       detail,
       callbackUrl,
     });
-    await desk.keep(task);
     return json(200, { task_id: task.id, base_resp: accepted });
   });
 }
@@ -123,7 +122,7 @@ function aboutFile(desk: HailuoDesk, { request }: Call, found: (task: HailuoTask
     .newestFirst()
     .find((known) => known.detail.fileId === wanted && momentOf(known, now).phase === 'succeeded');
   const missing = () => invalidHailuo('invalid file_id').reply();
-  return desk.about('poll', { request, id: task?.id ?? '' }, { found, missing });
+  return desk.about('poll', { request, task }, { found, missing });
 }
 
 /** Each retrieval gives a new link. */

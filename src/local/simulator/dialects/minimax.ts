@@ -67,8 +67,7 @@ function submit(desk: MiniMaxDesk, { request }: Call): Promise<Reply> {
       throw new MiniMaxError(faults.has('docs-shape') ? 429 : 402, 'usage limit exceeded', 2056);
     const callbackUrl = await confirmedCallback(body.callback_url, desk.world);
     const id = `${randomInt(100_000_000, 999_999_999)}${randomInt(100_000, 999_999)}`;
-    const task = desk.draft(submission, { id, expiresAfterMs, detail, callbackUrl });
-    await desk.keep(task);
+    await desk.accept(submission, { id, expiresAfterMs, detail, callbackUrl });
     return json(200, { task_id: id });
   });
 }

@@ -59,7 +59,7 @@ async function submit(desk: NewApiDesk, { request, id }: Call): Promise<Reply> {
   const body = checkBody(source === undefined ? raw : { ...raw, model: source.model });
   return desk.create(request, body, async (submission) => {
     const { model, faults } = submission;
-    const task = desk.draft(submission, {
+    const task = await desk.accept(submission, {
       id: `task_${randomBytes(idBytes).toString('base64url').replaceAll(/[-_]/g, '0')}`,
       expiresAfterMs,
       detail:
@@ -67,7 +67,6 @@ async function submit(desk: NewApiDesk, { request, id }: Call): Promise<Reply> {
           ? settleVideo(body, model, faults)
           : { ...source.detail, remixedFrom: source.id },
     });
-    await desk.keep(task);
     if (faults.has('ark-shape')) return json(200, { id: task.id });
     return json(200, presentSubmit(task), {
       'x-new-api-other-ratios': JSON.stringify({ seconds: task.detail.seconds }),

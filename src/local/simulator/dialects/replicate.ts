@@ -107,7 +107,7 @@ async function submit(desk: ReplicateDesk, { request }: Call, named: string | un
     const model = findReplicateModel(submission.model);
     if (model === undefined) throw replicateProblems['not-found'];
     const ownDeadline = cancelAfter(request);
-    const task = desk.draft(submission, {
+    const task = await desk.accept(submission, {
       id: identifier(),
       expiresAfterMs: ownDeadline ?? runMsMax,
       callbackUrl: webhook,
@@ -119,7 +119,6 @@ async function submit(desk: ReplicateDesk, { request }: Call, named: string | un
         events,
       },
     });
-    await desk.keep(task);
     return answerCreate(desk, request, task);
   });
 }

@@ -80,8 +80,7 @@ function submit(desk: JobDesk<RunwayDetail>, { request }: Call, path: RunwayPath
   );
   return desk.create(request, { model, prompt }, async (submission) => {
     const detail = settleRunway(raw, { path, model: submission.model }, submission.faults);
-    const task = desk.draft(submission, { id: randomUUID(), expiresAfterMs, detail });
-    await desk.keep(task);
+    const task = await desk.accept(submission, { id: randomUUID(), expiresAfterMs, detail });
     const reported = submission.faults.has('missing-usage')
       ? {}
       : { estimatedCost: { credits: detail.charge / 100 } };

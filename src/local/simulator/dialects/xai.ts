@@ -28,8 +28,7 @@ export function createXaiDialect(world: World): Dialect {
     const order = readXaiVideo(operation, request.body);
     return desk.create(request, order, async (submission) => {
       const detail = order.settle(submission.model, submission.faults);
-      const task = desk.draft(submission, { id: randomUUID(), expiresAfterMs, detail });
-      await desk.keep(task);
+      const task = await desk.accept(submission, { id: randomUUID(), expiresAfterMs, detail });
       return json(200, { request_id: task.id });
     });
   };
