@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { z } from 'zod';
-import { attemptId } from '../src/domain/ids.ts';
+import { attemptId, markerOf } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import type { Submitted } from '../src/providers/provider.ts';
 import type { Attempt, NewAttempt } from '../src/store/attempts.ts';
@@ -19,11 +19,6 @@ const acceptedSchema = z.object({ operation: z.object({ id: z.string() }).catcha
 
 export function newAttempt(input: SubmitInput): NewAttempt {
   return { task: input.task, n: input.n, ...input.candidate, marker: markerOf(input) };
-}
-
-/** Recognises the job of an attempt in the upstream's list; derived from the task's id, never from a run's. */
-export function markerOf({ task, n }: Pick<SubmitInput, 'task' | 'n'>): string {
-  return `${task.replace(/^task_/, 'mediary-')}-${n}`;
 }
 
 /** What an earlier run of this attempt left behind, according to the record. */

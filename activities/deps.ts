@@ -96,4 +96,6 @@ export interface WorkflowLookup {
   closedAbnormally(since: number): AsyncIterable<string>;
   /** Whether a workflow of this id is running. */
   isRunning(id: string): Promise<boolean>;
+  /** Ends the back-off of a task's activity. False: there is none to end. */
+  wake(task: string, activity: string): Promise<boolean>;
 }

@@ -1,5 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { attemptId } from '../src/domain/ids.ts';
+import type { Submitted } from '../src/providers/provider.ts';
+import type { Attempt } from '../src/store/attempts.ts';
 import { accept, newAttempt, resume } from './attempt-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -24,21 +26,8 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
     if (begun.state !== 'sending' && begun.state !== 'ambiguous') return resume(begun, input, deps);
     const code = begun.code ?? 'submission_lost';
     if (input.adopt !== undefined) return accept({ operation: { id: input.adopt } }, input, deps);
-    const { config, provider, context } = requireTarget(deps, input);
-    if (provider.find === undefined) return { kind: 'ambiguous', code };
-    const stored = await deps.requests.find(input.task);
-    if (stored === undefined) return { kind: 'ambiguous', code };
-    const found = await withHeartbeat(
-      provider.find(
-        {
-          request: stored.request,
-          marker: begun.marker,
-          sentAfter: begun.startedAt - clockSkewMs,
-          sentBefore: (begun.endedAt ?? deps.now()) + clockSkewMs,
-        },
-        context(AbortSignal.timeout(config.timeouts.poll_ms)),
-      ),
-    );
+    const found = await findJobsOf(begun, input, deps);
+    if (found === undefined) return { kind: 'ambiguous', code };
     const [job] = found;
     if (job !== undefined && found.length === 1) return accept(job, input, deps);
     throw ApplicationFailure.create({
@@ -47,4 +36,24 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
       category: 'BENIGN',
     });
   };
+}
+
+/** The upstream's jobs that carry the attempt's marker. Undefined: it cannot list them, or the request is gone. */
+export async function findJobsOf(
+  { marker, startedAt, endedAt }: Attempt,
+  input: SubmitInput,
+  deps: ChannelActivityDeps,
+): Promise<readonly Submitted[] | undefined> {
+  const { config, provider, context } = requireTarget(deps, input);
+  if (provider.find === undefined) return undefined;
+  const stored = await deps.requests.find(input.task);
+  if (stored === undefined) return undefined;
+  const { request } = stored;
+  const lost = {
+    request,
+    marker,
+    sentAfter: startedAt - clockSkewMs,
+    sentBefore: (endedAt ?? deps.now()) + clockSkewMs,
+  };
+  return withHeartbeat(provider.find(lost, context(AbortSignal.timeout(config.timeouts.poll_ms))));
 }

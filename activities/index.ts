@@ -5,7 +5,9 @@ import { createDeliverCallback } from './deliver-callback.ts';
 import type { CallbackActivityDeps, ChannelActivityDeps, TaskActivityDeps } from './deps.ts';
 import { createFinishTask } from './finish.ts';
 import { createNoteAttention } from './note-attention.ts';
+import { createAdoptJob, createCompleteTask, createUndoAdoption } from './operator-jobs.ts';
 import { createPoll } from './poll.ts';
+import { createActionActivities } from './record-action.ts';
 import { createReconcileTasks } from './reconcile.ts';
 import { createFindLostJob } from './find-lost-job.ts';
 import { createSubmit } from './submit.ts';
@@ -19,6 +21,7 @@ export function createTaskActivities(deps: TaskActivityDeps): TaskActivities {
     claimTask: createClaimTask(deps),
     finishTask: createFinishTask(deps),
     noteAttention: createNoteAttention(deps),
+    ...createActionActivities(deps),
     reconcileTasks: createReconcileTasks(deps),
   };
 }
@@ -30,6 +33,9 @@ export function createChannelActivities(deps: ChannelActivityDeps): ChannelActiv
     findLostJob: createFindLostJob(deps),
     poll: createPoll(deps),
     cancelUpstream: createCancelUpstream(deps),
+    adoptJob: createAdoptJob(deps),
+    completeTask: createCompleteTask(deps),
+    undoAdoption: createUndoAdoption(deps),
   };
 }
 

@@ -110,7 +110,7 @@ async function record(
       await deps.tasks.recordOutcome(
         task,
         { kind: 'succeeded', items, facts, ...defined({ cost }) },
-        traceId,
+        { traceId, upstreamId: input.operation.id },
       );
       return { result: { kind: 'succeeded', facts } };
     }
@@ -118,7 +118,7 @@ async function record(
       const { code, failure, cost, withheld, traceId } = status;
       const message = `${code}: ${deps.scrub(status.message)}`;
       const outcome = { kind: 'failed', code, message, failure, ...defined({ cost, withheld }) } as const;
-      await deps.tasks.recordOutcome(task, outcome, traceId);
+      await deps.tasks.recordOutcome(task, outcome, { traceId, upstreamId: input.operation.id });
       return { result: { kind: 'failed' } };
     }
     case 'pending': {

@@ -7,11 +7,12 @@ import type { FinishOutcome, FinishTask } from './types.ts';
 
 export type SucceededOutcome = Extract<FinishOutcome, { kind: 'succeeded' }>;
 
+type Settled = Pick<FinishTask, 'task' | 'held' | 'basis'>;
 type SettlementDeps = Pick<TaskActivityDeps, 'requests' | 'channels'>;
 
 /** What a task that succeeded costs, at the prices frozen in its basis. */
 export async function settlementOf(
-  finish: FinishTask,
+  finish: Settled,
   outcome: SucceededOutcome,
   deps: SettlementDeps,
 ): Promise<Settlement> {
@@ -24,7 +25,7 @@ export async function settlementOf(
 
 /** The adapter's formula on the response's own duration and size. */
 async function tokensByFormula(
-  finish: FinishTask,
+  finish: Settled,
   outcome: SucceededOutcome,
   deps: SettlementDeps,
 ): Promise<bigint | undefined> {

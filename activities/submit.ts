@@ -1,5 +1,5 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { attemptId } from '../src/domain/ids.ts';
+import { attemptId, markerOf } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import { atConcurrencyLimit } from '../src/domain/routing.ts';
 import type { SubmitRefusal } from '../src/capacity/submit-gate.ts';
@@ -7,7 +7,7 @@ import { UpstreamError } from '../src/providers/provider.ts';
 import type { Submitted } from '../src/providers/provider.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { RequestRecord } from '../src/store/requests.ts';
-import { accept, adopt, markerOf, newAttempt, resume } from './attempt-record.ts';
+import { accept, adopt, newAttempt, resume } from './attempt-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { openTarget } from './open-target.ts';

@@ -2,6 +2,7 @@ import type { Operation } from '../src/providers/provider.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { AttentionReason } from '../src/domain/attention.ts';
 import type { PriceBasis } from '../src/domain/price.ts';
+import type { TaskActionRecord } from '../src/domain/task-record.ts';
 import type { Admission, TaskInput, TaskResult } from '../src/domain/task-input.ts';
 import type { SettleFacts, TaskError, TaskKind } from '../src/domain/task.ts';
 
@@ -19,6 +20,11 @@ export interface TaskActivities {
   /** Settles or releases, then writes the terminal projection. Repeatable. */
   finishTask(finish: FinishTask): Promise<FinishedTask>;
   noteAttention(task: string, reason: AttentionReason | undefined, version: string): Promise<void>;
+  /** Writes who acted, when and why. Repeatable: a record's id is written once. */
+  recordAction(task: string, record: TaskActionRecord): Promise<void>;
+  moveDeadline(task: string, deadlineAt: number): Promise<void>;
+  /** Ends the back-off of the task's activity. False: it is with a worker at this moment, or there is none. */
+  wakeTask(task: string, activity: string): Promise<boolean>;
   /** Repairs what a terminated or deleted workflow left behind. */
   reconcileTasks(): Promise<ReconcileReport>;
 }
@@ -47,6 +53,58 @@ export interface ChannelActivities {
   findLostJob(input: SubmitInput): Promise<SubmitResult>;
   poll(input: PollInput): Promise<PollResult>;
   cancelUpstream(input: OperationInput): Promise<'cancelled' | 'refused'>;
+  /** Asks the upstream whether it has the job that an operator names, and gives it to the task. Repeatable. */
+  adoptJob(input: AdoptInput): Promise<Adopted | Refused>;
+  /** Records a result that an operator gives. Repeatable. */
+  completeTask(input: CompleteInput): Promise<Completed | Refused>;
+  /** Takes an adopted job back, unless it has ended. Repeatable. */
+  undoAdoption(input: UndoInput): Promise<{ readonly kind: 'undone' } | Refused>;
+}
+
+/** Nothing was changed. `message`: a sentence for the operator. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly message: string;
+}
+
+export interface AdoptInput extends SubmitInput {
+  readonly adopt: string;
+  readonly dryRun: boolean;
+}
+
+export interface Adopted {
+  readonly kind: 'adopted';
+  readonly operation: Operation;
+  /** As the upstream reports it now. */
+  readonly state: 'pending' | 'succeeded' | 'failed';
+}
+
+export interface CompleteInput {
+  readonly task: string;
+  readonly kind: TaskKind;
+  readonly model: string;
+  readonly candidate: RouteCandidate;
+  readonly url: string;
+  readonly facts: SettleFacts;
+  readonly held: string;
+  readonly basis: PriceBasis;
+  /** The attempt whose late answer must not become the task's job. */
+  readonly abandon?: number;
+  readonly dryRun: boolean;
+}
+
+/** `charge` in micro-units. */
+export interface Completed {
+  readonly kind: 'completed';
+  readonly charge: string;
+}
+
+export interface UndoInput {
+  readonly task: string;
+  readonly n: number;
+  readonly upstreamId: string;
+  readonly version: string;
+  readonly dryRun: boolean;
 }
 
 export interface CallbackActivities {

@@ -14,6 +14,7 @@ import type { Core } from './core.ts';
 import { createAbandonments } from './tasks/abandonments.ts';
 import type { Abandonments } from './tasks/abandonments.ts';
 import { createAdmit } from './tasks/admission.ts';
+import { createActOnTask } from './tasks/act-on-task.ts';
 import { createTaskService } from './tasks/create-task.ts';
 import { createGuardedClient } from './http-client/index.ts';
 import { createApp } from './http/app.ts';
@@ -141,6 +142,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     channels: core.channels,
     port,
     ledger: core.ledger,
+    actOnTask: createActOnTask({ ...stores, port, log: core.log, now }),
     createTask: createTaskService({
       ...stores,
       catalogue,

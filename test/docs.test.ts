@@ -6,6 +6,8 @@ import { environmentNames } from '../src/config/environment.ts';
 import { parseGatewayConfig } from '../src/config/gateway-file.ts';
 import { fileSchema } from '../src/config/gateway-schema.ts';
 import { errorTable, taskErrorCodes } from '../src/domain/errors.ts';
+import { attentionReasons } from '../src/domain/attention.ts';
+import { actionTable, operatorActions, taskSituations } from '../src/domain/operator-actions.ts';
 import { priceUnits } from '../src/domain/price.ts';
 import { failureClasses } from '../src/domain/failure.ts';
 import { createDocument, errorCodesOf, openApiPath } from '../src/http/openapi.ts';
@@ -68,6 +70,48 @@ describe('price units', () => {
     const [, described = ''] = line.exec(read(path)) ?? [];
     const names = described.replaceAll(/\([^)]*\)/g, '').split(',');
     expect(sorted(names.map((name) => name.trim()))).toEqual(sorted(priceUnits));
+  });
+});
+
+describe('docs/operating.md', () => {
+  const page = read('docs/operating.md');
+  const table = (heading: string) =>
+    [...(page.split(`\n| ${heading} |`)[1]?.split('\n\n')[0] ?? '').matchAll(/^\| `(\w+)` \|.*$/gm)].map(
+      ([row, name = '']) => ({ name, cells: row.split('|').map((cell) => cell.trim()) }),
+    );
+
+  it('says of every reason for attention what to do, and of no other', () => {
+    expect(sorted(table('attention').map(({ name }) => name))).toEqual(sorted(attentionReasons));
+  });
+
+  it('lists every state with its actions', () => {
+    const documented = table('state').map(({ name, cells: [, , meaning, actions = ''] }) => ({
+      name,
+      meaning,
+      actions: [...actions.matchAll(/`(\w+)`/g)].map(([, action]) => action),
+    }));
+    const known = Object.entries(taskSituations).map(([name, meaning]) => ({
+      name,
+      meaning,
+      actions: operatorActions.filter((action) => actionTable[action].possible.some((at) => at === name)),
+    }));
+    expect(documented).toEqual(known);
+  });
+
+  it('lists every action with what it does and what it needs', () => {
+    const documented = table('action').map(({ name, cells: [, , text, input = ''] }) => ({
+      name,
+      text,
+      fields: [...input.matchAll(/`(\w+)`( \(optional\))?/g)].map(([, field, optional]) => [
+        field,
+        optional === undefined,
+      ]),
+    }));
+    const known = operatorActions.map((name) => {
+      const { description: text, fields } = actionTable[name];
+      return { name, text, fields: Object.entries(fields) };
+    });
+    expect(documented).toEqual(known);
   });
 });
 

@@ -65,6 +65,29 @@ export const noteAttention: TaskActivities['noteAttention'] = async (...note) =>
   }
 };
 
+/** Patiently: an action that was done is on record, however long the database is unavailable. */
+export const recordAction: TaskActivities['recordAction'] = async (...record) => {
+  try {
+    await local.recordAction(...record);
+  } catch {
+    await patient.recordAction(...record);
+  }
+};
+
+export const moveDeadline: TaskActivities['moveDeadline'] = async (...deadline) => {
+  try {
+    await local.moveDeadline(...deadline);
+  } catch {
+    await patient.moveDeadline(...deadline);
+  }
+};
+
+export const { wakeTask } = proxyActivities<TaskActivities>({
+  summary: 'retry now, for an operator',
+  startToCloseTimeout: '30s',
+  retry: { initialInterval: '1s', maximumAttempts: 3 },
+});
+
 function queueOf(channel: string): string {
   return channelQueue(prefixOf(workflowInfo().taskQueue), channel);
 }
@@ -129,6 +152,30 @@ export function cancelOn(channel: string): Pick<ChannelActivities, 'cancelUpstre
     scheduleToCloseTimeout: '1m',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 4 },
   });
+}
+
+/** An operator waits for the answer: within the time that the API gives it. */
+function checksOn(channel: string, summary: string) {
+  return proxyActivities<ChannelActivities>({
+    taskQueue: pollsQueueOf(channel),
+    summary,
+    startToCloseTimeout: '30s',
+    scheduleToCloseTimeout: '40s',
+    heartbeatTimeout,
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 5 },
+  });
+}
+
+export function adoptJobOn(channel: string): Pick<ChannelActivities, 'adoptJob'> {
+  return checksOn(channel, 'asking the upstream about the job that an operator named');
+}
+
+export function completeTaskOn(channel: string): Pick<ChannelActivities, 'completeTask'> {
+  return checksOn(channel, 'recording the result that an operator gave');
+}
+
+export function undoAdoptionOn(channel: string): Pick<ChannelActivities, 'undoAdoption'> {
+  return checksOn(channel, 'taking the adopted job back');
 }
 
 /**

@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { AcceptedJob, FinishedTask, FinishOutcome, FinishTask } from '../activities/types.ts';
 import { defined } from '../src/domain/defined.ts';
-import type { Admission, OperatorAction, TaskInput, TaskResult } from '../src/domain/task-input.ts';
+import type { Admission, TaskInput, TaskResult } from '../src/domain/task-input.ts';
 import {
   abandonAdmission,
   admitTask,
@@ -17,15 +17,15 @@ import {
   claimTask,
   finishTask,
 } from './activity-proxies.ts';
-import { admitUpdate, cancelUpdate, operateUpdate } from './messages.ts';
-import type { ActionAnswer, CancelAnswer } from './messages.ts';
+import { cancelFromUi, handleActions } from './handle-actions.ts';
+import { admitUpdate } from './messages.ts';
 import { searchAttributes } from './search-attributes.ts';
-import { submitJob } from './submit-job.ts';
-import { describe, enter, newTaskRun, nextVersion, remainingMs } from './task-run.ts';
+import { submitAfterUndo, submitJob } from './submit-job.ts';
+import { describe, enter, money, newTaskRun, nextVersion, remainingMs } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 import { interruptedEnding } from './endings.ts';
 import { mayBeReviewed, reviewCharge } from './review-charge.ts';
-import { cancelUpstream, watchJob } from './watch-job.ts';
+import { watchJob } from './watch-job.ts';
 
 /**
  * One task, from the hold to the callback. Orchestration only: activities act, src/domain decides. A task that fails
@@ -36,16 +36,10 @@ export async function generationTask(input: TaskInput): Promise<TaskResult> {
   setHandler(admitUpdate, () => admitted(run), {
     description: 'Waits until the task is admitted or refused.',
   });
-  setHandler(cancelUpdate, () => requestCancel(run), {
-    description: 'Cancels the task if its upstream allows it.',
-  });
-  setHandler(operateUpdate, (action) => operate(run, action), {
-    description:
-      'An operator’s decision: {action: cancel | fail | resubmit | adopt | poll | accept_charge, by, reason, upstreamId?}',
-  });
+  handleActions(run);
   // A cancellation from the Temporal UI means what the API's cancel means: it must not skip the money.
   CancellationScope.current().cancelRequested.catch(() =>
-    CancellationScope.nonCancellable(() => requestCancel(run)),
+    CancellationScope.nonCancellable(() => cancelFromUi(run)),
   );
   return CancellationScope.nonCancellable(() => runTask(run));
 }
@@ -66,7 +60,14 @@ async function runTask(run: TaskRun): Promise<TaskResult> {
 }
 
 async function runToEnd(run: TaskRun): Promise<FinishOutcome> {
-  return (run.job === undefined ? await submitJob(run) : undefined) ?? (await watch(run));
+  let ending = run.job === undefined ? await submitJob(run) : undefined;
+  for (;;) {
+    const end = ending ?? (await watch(run));
+    if (end !== 'undone') return end;
+    run.job = undefined;
+    run.isAdopted = false;
+    ending = await submitAfterUndo(run);
+  }
 }
 
 /** Takes the task over from its creator, or from an earlier run of this workflow. A result: there is nothing to do. */
@@ -143,7 +144,7 @@ async function admitted(run: TaskRun): Promise<Admission> {
 function startDeadline(run: TaskRun): CancellationScope {
   const scope = new CancellationScope();
   scope
-    .run(() => sleep(Math.max(1, remainingMs(run)), { summary: 'deadline of the task' }))
+    .run(() => untilDeadline(run))
     .then(
       () => (run.stop ??= 'deadline'),
       () => undefined,
@@ -151,7 +152,15 @@ function startDeadline(run: TaskRun): CancellationScope {
   return scope;
 }
 
-async function watch(run: TaskRun): Promise<FinishOutcome> {
+/** Sleeps again for as long as an operator has moved the deadline meanwhile. */
+async function untilDeadline(run: TaskRun): Promise<void> {
+  for (let sleptUntil = 0; sleptUntil !== run.deadlineAt;) {
+    sleptUntil = run.deadlineAt;
+    await sleep(Math.max(1, remainingMs(run)), { summary: 'deadline of the task' });
+  }
+}
+
+async function watch(run: TaskRun): Promise<FinishOutcome | 'undone'> {
   const { job } = run;
   if (job === undefined) throw new Error('watch is reached with an accepted job only');
   enter(run, 'watching');
@@ -187,7 +196,7 @@ function close(run: TaskRun, outcome: FinishOutcome, review: FinishTask['review'
 function conclude(run: TaskRun, ending: FinishOutcome, charge: string): TaskResult {
   run.ending = ending;
   showEnding(run, ending);
-  describe(run, `The task ${ending.kind}. Charged ${charge} micro-units.`);
+  describe(run, `The task ${ending.kind}. Charged ${money(run, charge)}.`);
   return ending.kind === 'succeeded'
     ? { status: 'succeeded', charge }
     : { status: 'failed', code: ending.error?.code ?? 'provider_error' };
@@ -221,79 +230,5 @@ async function sendCallback(run: TaskRun): Promise<void> {
     await callbackActivities().deliverCallback(run.input.task);
   } catch {
     describe(run, 'The callback was never accepted; the attempts are recorded. `redeliver` sends it again.');
-  }
-}
-
-/** Never "cancelled" for a job that keeps running and costing. */
-async function requestCancel(run: TaskRun): Promise<CancelAnswer> {
-  if (run.phase === 'admitting') await condition(() => run.phase !== 'admitting');
-  if (run.phase === 'submitting') {
-    run.withdraw = true;
-    await condition(() => run.phase !== 'submitting');
-  }
-  if (run.phase === 'watching' && run.job !== undefined) {
-    const isRefused = (await cancelUpstream(run, run.job)) === 'refused';
-    if (isRefused && (run.phase === 'watching' || (run.phase === 'attention' && run.input.revision === 3))) {
-      return {
-        cancelled: false,
-        message: 'The upstream is already working on it, so it can no longer be cancelled.',
-      };
-    }
-    run.stop ??= 'cancelled';
-  }
-  if (run.review !== undefined) {
-    return {
-      cancelled: false,
-      message: 'The job is done; an operator has been asked to decide about its charge.',
-    };
-  }
-  if (run.phase === 'attention') {
-    return {
-      cancelled: false,
-      message: 'It is not known whether the upstream has the task; an operator has been asked to decide.',
-    };
-  }
-  await condition(() => run.phase === 'ended');
-  const cancelled = run.ending?.kind === 'failed' && run.ending.error?.code === 'task_cancelled';
-  return cancelled
-    ? { cancelled }
-    : { cancelled, message: `The task has already ${run.ending?.kind ?? 'ended'}.` };
-}
-
-async function operate(run: TaskRun, action: OperatorAction): Promise<ActionAnswer> {
-  const refuse = (message: string): ActionAnswer => ({ done: false, message });
-  if (run.phase === 'ended' || run.phase === 'finishing') return refuse('The task has ended.');
-  switch (action.action) {
-    case 'cancel': {
-      const answer = await requestCancel(run);
-      return answer.cancelled ? { done: true } : refuse(answer.message);
-    }
-    case 'fail':
-      run.stop ??= 'operator';
-      await condition(() => run.phase === 'ended');
-      return run.ending?.kind === 'succeeded'
-        ? refuse('The upstream had already finished: the task succeeded.')
-        : { done: true };
-    case 'resubmit':
-    case 'adopt':
-      if (run.phase !== 'attention' || run.job !== undefined)
-        return refuse('The task is not waiting for that decision.');
-      if (action.action === 'adopt' && action.upstreamId === undefined)
-        return refuse('adopt needs the upstream id.');
-      run.decision = action;
-      return { done: true };
-    case 'poll':
-      if (run.phase !== 'attention' || run.job === undefined || run.review !== undefined)
-        return refuse('The task is not waiting for a poll.');
-      run.decision = action;
-      return { done: true };
-    case 'accept_charge':
-      if (run.review === undefined) return refuse('The task is not waiting for a decision about its charge.');
-      run.decision = action;
-      return { done: true };
-    case 'redeliver':
-      return refuse('A callback can be redelivered only after the task has ended.');
-    default:
-      return action.action satisfies never;
   }
 }

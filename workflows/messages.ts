@@ -1,14 +1,30 @@
 import { defineUpdate } from '@temporalio/workflow';
-import type { Admission, OperatorAction } from '../src/domain/task-input.ts';
+import type { ActionResult, WorkflowActionName } from '../src/domain/operator-actions.ts';
+import type { Admission, FormerOperatorAction } from '../src/domain/task-input.ts';
 
-/** What the API sends to a task's workflow. */
+/** What the API and operators send to a task's workflow. */
 
 export const admitUpdate = defineUpdate<Admission>('admit');
 
 export type CancelAnswer =
   | { readonly cancelled: true }
   | { readonly cancelled: false; readonly message: string };
+/** From a caller. */
 export const cancelUpdate = defineUpdate<CancelAnswer>('cancel');
+/** The same from an operator, with who and why. */
+export const operatorCancelUpdate = defineUpdate<CancelAnswer, [input: unknown]>('cancel');
 
-export type ActionAnswer = { readonly done: true } | { readonly done: false; readonly message: string };
-export const operateUpdate = defineUpdate<ActionAnswer, [OperatorAction]>('operate');
+/** One update for each action: the input is an ActionInput, or only the reason as a text. */
+export function actionUpdate(name: WorkflowActionName) {
+  return defineUpdate<ActionResult, [input: unknown]>(name);
+}
+
+/** The type of the failure with which an action is refused; its message is a sentence for the operator. */
+export const refusedAction = 'ActionRefused';
+
+/** Updates whose id begins so come from the API, which knows who acts; what others write into `by` is not checked. */
+export const apiUpdatePrefix = 'api-';
+
+/** Only in histories of older tasks. */
+export type FormerAnswer = { readonly done: true } | { readonly done: false; readonly message: string };
+export const operateUpdate = defineUpdate<FormerAnswer, [FormerOperatorAction]>('operate');

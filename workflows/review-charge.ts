@@ -1,7 +1,7 @@
 import { condition } from '@temporalio/workflow';
 import type { FinishOutcome } from '../activities/types.ts';
 import { stoppedEnding } from './endings.ts';
-import { clearAttention, enter, raiseAttention } from './task-run.ts';
+import { clearAttention, enter, money, raiseAttention } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** Whether a person may be asked about the charge: only then does the deadline outlast the upstream's end. */
@@ -22,7 +22,7 @@ export async function reviewCharge(run: TaskRun, amount: string): Promise<Finish
   enter(run, 'attention');
   run.decision = undefined;
   run.review = amount;
-  await raiseAttention(run, 'charge_review', `the charge would be ${amount} micro-units`);
+  await raiseAttention(run, 'charge_review', `the charge would be ${money(run, amount)}`);
   await condition(() => run.decision !== undefined || run.stop !== undefined);
   run.review = undefined;
   enter(run, 'finishing');

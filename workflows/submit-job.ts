@@ -6,7 +6,7 @@ import type { RouteCandidate } from '../src/domain/routing.ts';
 import { findLostJobOn, submitOn } from './activity-proxies.ts';
 import { stoppedEnding } from './endings.ts';
 import { clearAttention, describe, enter, nextVersion, raiseAttention, remainingMs } from './task-run.ts';
-import type { TaskRun } from './task-run.ts';
+import type { LostSubmission, TaskRun } from './task-run.ts';
 
 /** With other channels to try, the last one of a round is given this long before the round begins again. */
 const lastCandidatePersistMs = 300_000;
@@ -30,12 +30,23 @@ export async function submitJob(run: TaskRun): Promise<FinishOutcome | undefined
   }
 }
 
+/** The task has no job any more, and its last submission is again one whose outcome nobody knows. */
+export async function submitAfterUndo(run: TaskRun): Promise<FinishOutcome | undefined> {
+  if (run.lost === undefined) throw new Error('only a job of a lost submission is taken back');
+  const asked = await waitForOperator(run, { ...run.lost, code: 'adoption_undone' });
+  const step = isCandidate(asked) ? await submitTo(run, { candidate: asked, index: 0, full: [] }) : asked;
+  return step === 'next' ? submitJob(run) : step;
+}
+
 /** Channels that each point to another one must not be asked in a circle: the pause is a timer on the server. */
 async function pauseAfterRound(run: TaskRun, round: number): Promise<void> {
   if (!decidesByWrites(run) || isInterrupted(run)) return;
   const pauseMs = Math.min(roundPauseMinMs * 2 ** Math.min(round, 10), roundPauseMaxMs);
   describe(run, `No channel of the plan accepts the task at the moment; retrying in ${pauseMs / 1000} s.`);
-  await condition(() => isInterrupted(run), pauseMs);
+  run.isPausing = true;
+  run.retryNow = false;
+  await condition(() => isInterrupted(run) || run.retryNow, pauseMs);
+  run.isPausing = false;
 }
 
 /** Tasks that were created before keep the course, and the commands, that they began with. */
@@ -52,7 +63,8 @@ interface Turn {
   readonly full: RouteCandidate[];
 }
 
-async function submitTo(run: TaskRun, { candidate, index, full }: Turn): Promise<Step> {
+async function submitTo(run: TaskRun, turn: Turn): Promise<Step> {
+  const { candidate, index, full } = turn;
   run.attempts += 1;
   const input: SubmitInput = {
     task: run.input.task,
@@ -62,7 +74,7 @@ async function submitTo(run: TaskRun, { candidate, index, full }: Turn): Promise
     model: run.input.model,
     candidate,
     candidates: run.input.candidates,
-    deadlineAt: run.input.deadlineAt,
+    deadlineAt: run.deadlineAt,
     version: nextVersion(run),
     persistMs: persistMs(run, index),
     full: [...full],
@@ -73,7 +85,10 @@ async function submitTo(run: TaskRun, { candidate, index, full }: Turn): Promise
   );
   const result = await sendOrWithdraw(run, input);
   if (result === 'withdrawn') return stoppedEnding(run);
-  const found = result.kind === 'ambiguous' ? await findUnreportedJob(run, input) : result;
+  if (result.kind === 'ambiguous') {
+    describe(run, `The response of **${candidate.channel}** was lost; looking for the job there.`);
+  }
+  const found = result.kind === 'ambiguous' ? await findUnreportedJob(input) : result;
   switch (found.kind) {
     case 'accepted':
       run.job = acceptedJob(found, candidate);
@@ -83,15 +98,21 @@ async function submitTo(run: TaskRun, { candidate, index, full }: Turn): Promise
     case 'not_accepted':
       if (found.code === atConcurrencyLimit) full.push(candidate);
       return 'next';
-    case 'ambiguous':
-      return waitForOperator(run, input, found.code);
+    case 'ambiguous': {
+      const step = await waitForOperator(run, { input, code: found.code });
+      return isCandidate(step) ? submitTo(run, { ...turn, candidate: step }) : step;
+    }
     default:
       return found satisfies never;
   }
 }
 
+function isCandidate(step: Step | RouteCandidate): step is RouteCandidate {
+  return typeof step === 'object' && 'channel' in step;
+}
+
 /** The job may be that of an earlier attempt, on another channel. */
-function acceptedJob(
+export function acceptedJob(
   { operation, candidate }: Extract<SubmitResult, { kind: 'accepted' }>,
   asked: RouteCandidate,
 ): AcceptedJob {
@@ -126,8 +147,7 @@ async function sendOrWithdraw(run: TaskRun, input: SubmitInput): Promise<SubmitR
   }
 }
 
-async function findUnreportedJob(run: TaskRun, input: SubmitInput): Promise<SubmitResult> {
-  describe(run, `The response of **${input.candidate.channel}** was lost; looking for the job there.`);
+export async function findUnreportedJob(input: SubmitInput): Promise<SubmitResult> {
   try {
     return await findLostJobOn(input.candidate.channel).findLostJob(input);
   } catch {
@@ -135,15 +155,18 @@ async function findUnreportedJob(run: TaskRun, input: SubmitInput): Promise<Subm
   }
 }
 
-async function waitForOperator(run: TaskRun, input: SubmitInput, code: string): Promise<Step> {
+async function waitForOperator(run: TaskRun, lost: LostSubmission): Promise<Step | RouteCandidate> {
+  const { input, code } = lost;
+  run.lost = lost;
+  run.decision = undefined;
   enter(run, 'attention');
   // Whoever asked to cancel learns that it is not known; the request must not end what an operator decides later.
   if (decidesByWrites(run)) run.withdraw = false;
   await raiseAttention(run, 'submit_ambiguous', code);
   for (;;) {
-    run.decision = undefined;
-    await condition(() => run.decision !== undefined || run.stop !== undefined);
+    await condition(() => !run.acting && (run.decision !== undefined || run.stop !== undefined));
     const step = await decide(run, input);
+    run.decision = undefined;
     if (step === 'wait') continue;
     enter(run, 'submitting');
     if (run.stop === undefined) await clearAttention(run);
@@ -151,16 +174,29 @@ async function waitForOperator(run: TaskRun, input: SubmitInput, code: string): 
   }
 }
 
-async function decide(run: TaskRun, input: SubmitInput): Promise<Step | 'wait'> {
-  const decision = run.decision;
-  if (run.stop === undefined && decision?.action === 'resubmit') return 'next';
-  const upstreamId = run.stop === undefined ? decision?.upstreamId : undefined;
-  const search = {
-    ...input,
-    version: nextVersion(run),
-    ...defined({ adopt: upstreamId }),
-  };
-  const found = await findUnreportedJob(run, search);
+async function decide(run: TaskRun, input: SubmitInput): Promise<Step | RouteCandidate | 'wait'> {
+  const decision = run.stop === undefined ? run.decision : undefined;
+  switch (decision?.kind) {
+    case 'next':
+      return 'next';
+    case 'again':
+      return decision.candidate;
+    case 'job':
+      run.job = decision.job;
+      return undefined;
+    case 'end':
+      return decision.ending;
+    default:
+      return lookAgain(run, input, decision?.kind === 'search' ? decision.upstreamId : undefined);
+  }
+}
+
+async function lookAgain(
+  run: TaskRun,
+  input: SubmitInput,
+  adopt: string | undefined,
+): Promise<Step | 'wait'> {
+  const found = await findUnreportedJob({ ...input, version: nextVersion(run), ...defined({ adopt }) });
   if (found.kind === 'accepted') {
     run.job = acceptedJob(found, input.candidate);
     return undefined;

@@ -1,7 +1,11 @@
 import type { AttentionReason } from '../src/domain/attention.ts';
 import { ApplicationFailure, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import type { AcceptedJob, FinishOutcome } from '../activities/types.ts';
-import type { Admission, OperatorAction, TaskInput } from '../src/domain/task-input.ts';
+import type { AcceptedJob, FinishOutcome, SubmitInput } from '../activities/types.ts';
+import { markerOf } from '../src/domain/ids.ts';
+import { formatMicros } from '../src/domain/money.ts';
+import type { TaskSituation } from '../src/domain/operator-actions.ts';
+import type { RouteCandidate } from '../src/domain/routing.ts';
+import type { Admission, TaskInput } from '../src/domain/task-input.ts';
 import { noteAttention } from './activity-proxies.ts';
 import { searchAttributes } from './search-attributes.ts';
 
@@ -29,6 +33,28 @@ export function enter(run: TaskRun, phase: Phase, details?: string): void {
 /** Why the wait ends before the upstream has ended the job. */
 export type Stop = 'deadline' | 'cancelled' | 'operator';
 
+/** What an operator decided about a task that waits for it. */
+export type Decision =
+  /** Poll again, or accept the charge. */
+  | { readonly kind: 'continue' }
+  /** The lost submission's job was found, or named. */
+  | { readonly kind: 'job'; readonly job: AcceptedJob }
+  /** Submit again, here. */
+  | { readonly kind: 'again'; readonly candidate: RouteCandidate }
+  /** It was certainly not accepted, or an older operator said `resubmit`: the plan continues. */
+  | { readonly kind: 'next' }
+  | { readonly kind: 'end'; readonly ending: FinishOutcome }
+  /** The job that was adopted is not the task's. */
+  | { readonly kind: 'undone' }
+  /** Of older histories: look again, for this job if one is named. */
+  | { readonly kind: 'search'; readonly upstreamId: string | undefined };
+
+/** A submission whose outcome nobody knows. */
+export interface LostSubmission {
+  readonly input: SubmitInput;
+  readonly code: string;
+}
+
 /** The state of one task's workflow. */
 export interface TaskRun {
   readonly input: TaskInput;
@@ -41,10 +67,26 @@ export interface TaskRun {
   stop: Stop | undefined;
   /** The task is to be cancelled before it is sent. */
   withdraw: boolean;
-  /** What an operator decided about a task that needs attention. */
-  decision: OperatorAction | undefined;
+  /** Unix milliseconds; an operator may move it. */
+  deadlineAt: number;
+  decision: Decision | undefined;
+  /** The submission that an operator is, or was last, asked about. */
+  lost: LostSubmission | undefined;
+  /** The job came from an operator, who may take it back. */
+  isAdopted: boolean;
+  /** An operator's action that is being checked: what it decides comes before everything else. */
+  acting: boolean;
+  /** The pause between two rounds of submissions. */
+  isPausing: boolean;
+  /** An operator ended the pause. */
+  retryNow: boolean;
+  /** The wait for the upstream has to begin again, with another deadline. */
+  restartPoll: boolean;
   /** The charge in micro-units, while an operator is asked about it. */
   review: string | undefined;
+  /** What the Temporal UI shows, and what was added to it for as long as the task lives. */
+  details: string;
+  notice: string | undefined;
   ending: FinishOutcome | undefined;
 }
 
@@ -58,8 +100,17 @@ export function newTaskRun(input: TaskInput): TaskRun {
     job: undefined,
     stop: undefined,
     withdraw: false,
+    deadlineAt: input.deadlineAt,
     decision: undefined,
+    lost: undefined,
+    isAdopted: false,
+    acting: false,
+    isPausing: false,
+    retryNow: false,
+    restartPoll: false,
     review: undefined,
+    details: '',
+    notice: undefined,
     ending: undefined,
   };
 }
@@ -74,15 +125,35 @@ export function nextVersion(run: TaskRun): string {
 }
 
 export function remainingMs(run: TaskRun): number {
-  return Math.max(0, run.input.deadlineAt - Date.now());
+  return Math.max(0, run.deadlineAt - Date.now());
+}
+
+const situations: Readonly<Record<Exclude<Phase, 'attention'>, TaskSituation>> = {
+  admitting: 'admitting',
+  submitting: 'submitting',
+  watching: 'watching',
+  finishing: 'ending',
+  ended: 'ended',
+};
+
+export function situationOf({ phase, review, job }: TaskRun): TaskSituation {
+  if (phase !== 'attention') return situations[phase];
+  if (review !== undefined) return 'review';
+  return job === undefined ? 'lost' : 'broken';
+}
+
+/** `0.762300 USD`, from micro-units. */
+export function money({ input }: TaskRun, micros: string): string {
+  const amount = formatMicros(BigInt(micros));
+  return input.currency === undefined ? amount : `${amount} ${input.currency}`;
 }
 
 const advice: Record<Exclude<AttentionReason, 'workflow_overdue'>, string> = {
   submit_ambiguous:
     'The submission may have reached the upstream, and the job may be billed: it is never resubmitted automatically. ' +
-    'Look for it in the upstream’s console, then use `adopt` (with its upstream id), `resubmit` or `fail`.',
+    'Look for it in the upstream’s console, then use `adopt` (with its upstream id), `resubmit`, `complete` or `fail`.',
   poll_failed:
-    'Polling stopped with an error that retrying will not fix. Fix the cause, then use `poll`, or `fail`.',
+    'Polling stopped with an error that retrying will not fix. Fix the cause, then use `retry_now`, or `complete` or `fail`.',
   charge_review:
     'The job succeeded, and its charge exceeds what the model’s `hold.review_above` allows. Check the usage that the ' +
     'upstream reported, then use `accept_charge`, or `fail`, which charges nothing.',
@@ -97,9 +168,29 @@ export async function raiseAttention(
   upsertSearchAttributes([{ key: searchAttributes.needsAttention, value: reason }]);
   describe(
     run,
-    `**Needs attention: ${reason}** (${detail})\n\n${advice[reason]}\n\nThe hold is kept until the deadline.`,
+    `**Needs attention: ${reason}** (${detail})\n\n${advice[reason]}\n\n${commandFor(run, reason)}\n\nThe hold is kept until the deadline.`,
   );
   await noteAttention(run.input.task, reason, nextVersion(run));
+}
+
+/** Where the job is, or may be, and a line that can be copied. */
+function commandFor({ input: { task }, lost, job }: TaskRun, reason: keyof typeof advice): string {
+  const line = (action: string) =>
+    `\`gateway tasks action ${task} ${action} --reason "…"\`, first with \`--dry-run\``;
+  switch (reason) {
+    case 'submit_ambiguous': {
+      if (lost === undefined) return line('fail');
+      const { candidate, n } = lost.input;
+      const where = `Channel **${candidate.channel}**, credential ${candidate.credential}, marker \`${markerOf({ task, n })}\`.`;
+      return `${where}\n\n${line('adopt --upstream-id ID')}`;
+    }
+    case 'poll_failed':
+      return `Channel **${job?.candidate.channel ?? ''}**, job \`${job?.operation.id ?? ''}\`.\n\n${line('retry_now')}`;
+    case 'charge_review':
+      return line('accept_charge');
+    default:
+      return reason satisfies never;
+  }
 }
 
 export async function clearAttention(run: TaskRun): Promise<void> {
@@ -112,6 +203,9 @@ export async function clearAttention(run: TaskRun): Promise<void> {
  */
 export function describe(run: TaskRun, text: string): void {
   const at = new Date(Date.now()).toISOString();
-  const deadline = new Date(run.input.deadlineAt).toISOString();
-  setCurrentDetails(`${text}\n\nSince ${at}. Deadline ${deadline}. Held ${run.input.hold} micro-units.`);
+  const deadline = new Date(run.deadlineAt).toISOString();
+  const held = money(run, run.input.hold);
+  run.details = text;
+  const shown = run.notice === undefined ? text : `${text}\n\n${run.notice}`;
+  setCurrentDetails(`${shown}\n\nSince ${at}. Deadline ${deadline}. Held ${held}.`);
 }

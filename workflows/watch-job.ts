@@ -14,14 +14,25 @@ import type { TaskRun } from './task-run.ts';
 /** The deadline timer ends the wait; the poll's own timeout is only a backstop behind it. */
 const pollBackstopMs = 120_000;
 
-/** Waits until the upstream has ended the job, or until the deadline, a cancellation or an operator ends the wait. */
-export async function watchJob(run: TaskRun, job: AcceptedJob): Promise<FinishOutcome> {
+/**
+ * Waits until the upstream has ended the job, or until the deadline, a cancellation or an operator ends the wait.
+ * `undone`: an operator took the job back that an operator had named.
+ */
+export async function watchJob(run: TaskRun, job: AcceptedJob): Promise<FinishOutcome | 'undone'> {
   for (;;) {
     describe(
       run,
       `Waiting for **${job.candidate.channel}**, job \`${job.operation.id}\`. Reset the activity \`poll\` to poll immediately.`,
     );
     const polled = await pollUntilStopped(run, job);
+    // What an operator is about to decide was checked before this answer came.
+    if (run.acting) await condition(() => !run.acting);
+    const decided = takeDecision(run);
+    if (decided !== undefined) return decided;
+    if (run.restartPoll) {
+      run.restartPoll = false;
+      if (polled === 'stopped' && run.stop === undefined) continue;
+    }
     const ending = polled === 'stopped' ? await endEarly(run, job) : await endAfterPoll(run, job, polled);
     if (ending !== undefined) return ending;
   }
@@ -31,15 +42,23 @@ async function endAfterPoll(
   run: TaskRun,
   job: AcceptedJob,
   polled: PollResult | 'broken',
-): Promise<FinishOutcome | undefined> {
+): Promise<FinishOutcome | 'undone' | undefined> {
   if (polled !== 'broken') return endingOf(polled, run, job);
+  run.decision = undefined;
   enter(run, 'attention');
   await raiseAttention(run, 'poll_failed', job.candidate.channel);
-  run.decision = undefined;
-  await condition(() => run.decision !== undefined || run.stop !== undefined);
+  await condition(() => !run.acting && (run.decision !== undefined || run.stop !== undefined));
   enter(run, 'watching');
   await clearAttention(run);
-  return undefined;
+  return takeDecision(run);
+}
+
+/** What ends the wait for this job without its upstream. */
+function takeDecision(run: TaskRun): FinishOutcome | 'undone' | undefined {
+  const { decision } = run;
+  run.decision = undefined;
+  if (decision?.kind === 'end') return decision.ending;
+  return decision?.kind === 'undone' ? 'undone' : undefined;
 }
 
 function endingOf(polled: PollResult, run: TaskRun, job: AcceptedJob): FinishOutcome | undefined {
@@ -62,11 +81,15 @@ async function pollUntilStopped(run: TaskRun, job: AcceptedJob): Promise<PollRes
       pollOn(job.candidate.channel, remainingMs(run) + pollBackstopMs).poll(pollInput(run, job, false)),
     )
     .catch(() => 'broken' as const);
-  const stopped = scope.run(() => condition(() => run.stop !== undefined));
+  const stopped = scope.run(() => condition(() => isInterrupted(run)));
   stopped.catch(() => undefined);
   const first = await Promise.race([polling, stopped.then(() => 'stopped' as const)]);
   scope.cancel();
   return first;
+}
+
+function isInterrupted({ stop, decision, restartPoll }: TaskRun): boolean {
+  return stop !== undefined || decision !== undefined || restartPoll;
 }
 
 /** At the deadline the upstream is asked once more: a result that is there counts. */
@@ -104,7 +127,7 @@ function pollInput(run: TaskRun, job: AcceptedJob, last: boolean): PollInput {
   return {
     ...operationInput(run, job),
     acceptedAt: job.acceptedAt,
-    deadlineAt: run.input.deadlineAt,
+    deadlineAt: run.deadlineAt,
     expectedSeconds: run.input.expectedSeconds,
     version: nextVersion(run),
     last,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OperatorActionName } from '../../src/domain/task-input.ts';
+import type { OperatorActionName } from '../../src/domain/operator-actions.ts';
 import { queuePrefix } from './stand.ts';
 import type { Stand } from './stand.ts';
 import { ask } from './http.ts';
@@ -56,7 +56,7 @@ export function createOperators(stand: Stand): Operators {
       if (status !== 200) return 0;
       const { data } = listed.parse(body);
       for (const { id } of data) {
-        if (!(await act(id, 'resubmit'))) await act(id, 'poll');
+        if (!(await act(id, 'resubmit'))) await act(id, 'retry_now');
       }
       return data.length;
     },
@@ -64,4 +64,4 @@ export function createOperators(stand: Stand): Operators {
 }
 
 /** What is done to a task in the middle of its life. */
-export const actionsInFlight = ['poll', 'cancel', 'fail', 'redeliver'] as const;
+export const actionsInFlight = ['retry_now', 'cancel', 'fail', 'redeliver'] as const;

@@ -6,6 +6,8 @@ export interface Output {
   rows(rows: readonly Row[], columns: readonly string[]): void;
   /** One object, one field per line. */
   item(item: Row): void;
+  /** For people only the field of this name, one line for each of its own; otherwise all of it. */
+  answer(item: Row, field: string): void;
   /** For people only. */
   note(text: string): void;
 }
@@ -18,12 +20,17 @@ export function createOutput(json: boolean, print: (text: string) => void): Outp
     return {
       rows: (rows) => print(JSON.stringify(rows, null, 2)),
       item: (item) => print(JSON.stringify(item, null, 2)),
+      answer: (item) => print(JSON.stringify(item, null, 2)),
       note: () => undefined,
     };
   }
   return {
     rows: (rows, columns) => print(rows.length === 0 ? 'None.' : formatTable(rows, columns)),
     item: (item) => print(formatItem(item)),
+    answer: (item, field) => {
+      const part = item[field];
+      print(formatItem(isRow(part) ? part : item));
+    },
     note: print,
   };
 }

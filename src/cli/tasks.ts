@@ -2,7 +2,7 @@ import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
 import { failureClasses } from '../domain/failure.ts';
 import { taskStatuses } from '../domain/task.ts';
-import { operatorActions } from '../domain/task-input.ts';
+import { actionTable, operatorActions } from '../domain/operator-actions.ts';
 import { adminCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
 
@@ -29,6 +29,23 @@ interface TaskFilterOptions {
   readonly limit?: string;
   readonly after?: string;
 }
+
+interface ActionOptions {
+  readonly reason: string;
+  readonly dryRun?: true;
+  readonly upstreamId?: string;
+  readonly channel?: string;
+  readonly seconds?: number;
+  readonly resultUrl?: string;
+  readonly duration?: number;
+  readonly resolution?: string;
+  readonly totalTokens?: number;
+  readonly images?: number;
+}
+
+const descriptions = operatorActions
+  .map((name) => `${name.padEnd(15)}${actionTable[name].description}`)
+  .join('\n');
 
 export function addTaskCommands(tasks: Command, context: CliContext): void {
   tasks
@@ -69,21 +86,34 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
 
   tasks
     .command('action')
-    .description('Acts on a task; its record keeps who acted, when and why.')
+    .alias('act')
+    .description(`Acts on a task; its record keeps who acted, when and why.\n\n${descriptions}`)
     .argument('<id>')
     .addArgument(new Argument('<action>').choices(operatorActions))
     .requiredOption('--reason <text>')
-    .option('--upstream-id <id>', 'for adopt: the upstream job that belongs to the task')
+    .option('--dry-run', 'say what would happen to the task and the money, and do nothing')
+    .option('--upstream-id <id>', 'adopt: the upstream job that belongs to the task')
+    .option('--channel <id>', 'resubmit: where; default: the channel that lost the submission')
+    .option('--seconds <n>', 'extend: how much later the deadline is', Number)
+    .option('--result-url <url>', 'complete: the address of the result')
+    .option('--duration <seconds>', 'complete: of the result', Number)
+    .option('--resolution <name>', 'complete: of the result')
+    .option('--total-tokens <n>', 'complete: what the upstream bills, where it bills tokens', Number)
+    .option('--images <n>', 'complete: number of images', Number)
     .action(
       adminCommand(
         context,
-        async (
-          { client, output },
-          ...[id, action, options]: [string, string, { reason: string; upstreamId?: string }]
-        ) => {
-          const { reason, upstreamId } = options;
-          const path = `/tasks/${encodeURIComponent(id)}/actions`;
-          output.item(await client.call('POST', path, { action, reason, upstream_id: upstreamId }));
+        async ({ client, output }, ...[id, action, options]: [string, string, ActionOptions]) => {
+          const { dryRun, upstreamId, resultUrl, totalTokens, ...same } = options;
+          const answer = await client.call('POST', `/tasks/${encodeURIComponent(id)}/actions`, {
+            ...same,
+            action,
+            dry_run: dryRun,
+            upstream_id: upstreamId,
+            result_url: resultUrl,
+            total_tokens: totalTokens,
+          });
+          output.answer(answer, 'result');
         },
       ),
     );

@@ -24,6 +24,11 @@ export const taskIdPattern = /^task_[0-9A-Za-z]{22,64}$/;
 /** What the gateway itself writes where an upstream lets it mark a job: `mediary-<task>-<n>`. No caller may. */
 export const markerPattern = /^mediary-.*-\d+$/is;
 
+/** Recognises the job of a task's n-th submission in the upstream's list; derived from the task's id, never a run's. */
+export function markerOf({ task, n }: { readonly task: string; readonly n: number }): string {
+  return `${task.replace(/^task_/, 'mediary-')}-${n}`;
+}
+
 /** Id of the record of a task's n-th submission. */
 export function attemptId(task: string, n: number): string {
   return `${task}:${n}`;

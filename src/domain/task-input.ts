@@ -20,6 +20,8 @@ export interface TaskInput {
   /** Until revision 2, in which the workflow takes the hold. */
   readonly overdraftLimit?: string;
   readonly basis: PriceBasis;
+  /** The code of every amount above; absent in older tasks. Only for people at Temporal's tools. */
+  readonly currency?: string;
   readonly createdAt: number;
   /** Until revision 2: a worker that comes later than this does not take the hold. */
   readonly admitBy?: number;
@@ -50,20 +52,12 @@ export type TaskResult =
   /** `refused`: the task does not exist, and its creator knows it. */
   | { readonly status: 'refused'; readonly refusal: Refusal };
 
-/** What an operator may do to a task; `upstreamId` only for `adopt`. */
-export const operatorActions = [
-  'poll',
-  'cancel',
-  'fail',
-  'resubmit',
-  'adopt',
-  'accept_charge',
-  'redeliver',
-] as const;
-export type OperatorActionName = (typeof operatorActions)[number];
-
-export interface OperatorAction {
-  readonly action: OperatorActionName;
+/**
+ * The input of the former update `operate`, which histories of older tasks hold: today each action is an update of its own
+ * (src/domain/operator-actions.ts).
+ */
+export interface FormerOperatorAction {
+  readonly action: 'poll' | 'cancel' | 'fail' | 'resubmit' | 'adopt' | 'accept_charge' | 'redeliver';
   readonly by: string;
   readonly reason: string;
   readonly upstreamId?: string;

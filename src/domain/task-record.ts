@@ -64,8 +64,12 @@ export type TaskOutcome =
     };
 
 export interface TaskActionRecord {
+  /** Of the update that acted: a record is written once. Absent in tasks of older versions. */
+  readonly id?: string;
   readonly at: number;
   readonly by: string;
   readonly action: string;
   readonly reason: string;
+  /** What was done. Absent in tasks of older versions. */
+  readonly detail?: string;
 }

@@ -23,6 +23,8 @@ import type { OperatorStore } from '../store/operators.ts';
 import type { RateLimitStore } from '../store/rate-limits.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
+import type { ActionResult } from '../domain/operator-actions.ts';
+import type { TaskAction } from '../tasks/act-on-task.ts';
 import type { TaskPort } from '../tasks/task-port.ts';
 import type { MediaDeps } from './routes/get-media.ts';
 import type { FairGate } from './fair-gate.ts';
@@ -47,6 +49,8 @@ export interface AppDeps extends AddressChecks {
   readonly channels: Channels;
   /** `createTaskService(…)` of src/tasks/create-task.ts. */
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
+  /** `createActOnTask(…)` of src/tasks/act-on-task.ts. */
+  readonly actOnTask: (action: TaskAction) => Promise<ActionResult>;
   readonly port: TaskPort;
   /** Links to our own copies of results. */
   readonly mediaUrl: MediaUrl;

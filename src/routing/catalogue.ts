@@ -40,6 +40,7 @@ export interface RoutePlan {
   /** What it will cost if the first candidate renders what the request and the model's defaults say. */
   readonly expected: Charge;
   readonly basis: PriceBasis;
+  readonly currency: string;
   /** Names of fields that were ignored. */
   readonly warnings: readonly string[];
 }
@@ -178,6 +179,7 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
     hold: multiply(worst, model.price.hold.multiplier),
     expected,
     basis: { price: stripHold(model), facts: requestFacts(request), version: context.current().version },
+    currency: context.current().currency,
     warnings,
   };
 }

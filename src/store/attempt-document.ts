@@ -20,13 +20,14 @@ export interface AttemptDocument {
   /** `<channel>/<upstream id>`. Unique: no upstream job belongs to two attempts. */
   readonly job?: string;
   readonly stray?: Operation;
+  readonly adopted?: true;
   readonly code?: string;
   readonly message?: string;
 }
 
 export function toAttempt(document: AttemptDocument): Attempt {
   const { task, n, state, channel, credential, marker, owner } = document;
-  const { operation, stray, code, message } = document;
+  const { operation, stray, adopted, code, message } = document;
   return {
     task,
     n,
@@ -41,6 +42,7 @@ export function toAttempt(document: AttemptDocument): Attempt {
       operation,
       upstreamId: document.upstream_id,
       stray,
+      adopted,
       code,
       message,
     }),

@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import { defined } from '../domain/defined.ts';
 import { attemptId } from '../domain/ids.ts';
 import type { RouteCandidate } from '../domain/routing.ts';
 import type { Operation } from '../providers/provider.ts';
@@ -22,6 +23,8 @@ export interface Attempt extends NewAttempt {
   readonly upstreamId?: string;
   /** An upstream job that was accepted after the attempt was abandoned: an operator may have to cancel it there. */
   readonly stray?: Operation;
+  /** An operator named the job: only such an acceptance can be taken back. */
+  readonly adopted?: boolean;
   readonly code?: string;
   readonly message?: string;
 }
@@ -67,7 +70,8 @@ const collisionPauseMs = 200;
 
 /**
  * Every change filters on the states that it may come from, so what ends an attempt is a write that no earlier run can
- * undo: `accepted`, `rejected`, `withdrawn` and `abandoned` are never left.
+ * undo: `accepted`, `rejected`, `withdrawn` and `abandoned` are never left, except by `disown`: an acceptance that no
+ * upstream reported but an operator, and that an operator takes back.
  */
 export function createAttemptStore(db: Db, now: () => number) {
   const attempts: Collection<AttemptDocument> = db.collection<AttemptDocument>('attempts', durable);
@@ -165,10 +169,13 @@ function attemptClaims(attempts: Collection<AttemptDocument>, now: () => number)
 
 function attemptEndings(attempts: Collection<AttemptDocument>, now: () => number) {
   return {
-    /** The upstream has the job. Repeatable; what was abandoned or has another job stays as it is. */
+    /**
+     * The upstream has the job. Repeatable; what was abandoned or has another job stays as it is. `adopted`: an operator
+     * says so.
+     */
     async accept(
       id: string,
-      { channel }: Pick<RouteCandidate, 'channel'>,
+      { channel, adopted }: Pick<RouteCandidate, 'channel'> & { readonly adopted?: true },
       operation: Operation,
     ): Promise<Acceptance> {
       const job = jobKey(channel, operation.id);
@@ -178,6 +185,7 @@ function attemptEndings(attempts: Collection<AttemptDocument>, now: () => number
         upstream_id: operation.id,
         job,
         ended_at: now(),
+        ...defined({ adopted }),
       } as const;
       try {
         const changed = await attempts.updateOne(
@@ -193,6 +201,21 @@ function attemptEndings(attempts: Collection<AttemptDocument>, now: () => number
       if (found?.state === 'accepted' && found.upstreamId === operation.id) return 'accepted';
       await attempts.updateOne({ _id: id }, { $set: { stray: operation } });
       return 'closed';
+    },
+
+    /** The job that an operator named is not this attempt's: its outcome is unknown again. Repeatable. */
+    async disown(id: string, upstreamId: string): Promise<void> {
+      await attempts.updateOne(
+        { _id: id, state: 'accepted', adopted: true, upstream_id: upstreamId },
+        {
+          $set: {
+            state: 'ambiguous',
+            code: 'adoption_undone',
+            message: `${upstreamId} was adopted, and taken back.`,
+          },
+          $unset: { operation: '', upstream_id: '', job: '', adopted: '' },
+        },
+      );
     },
 
     /** The answer to what `owner` sent. False: the record had been changed by somebody else, and stays so. */

@@ -35,6 +35,8 @@ export interface TaskDocument {
   readonly given_up?: true;
   /** The key, while the task is unfinished: counts against the key's `concurrent_tasks`. */
   readonly open_key?: string;
+  /** Ids of upstream jobs that an operator had given to the task and has taken back. */
+  readonly disowned?: readonly string[];
   readonly actions?: readonly TaskActionRecord[];
 }
 

@@ -1,13 +1,14 @@
 import { attentionReasons } from '../domain/attention.ts';
 import type { AttentionReason } from '../domain/attention.ts';
 export type { NewTask } from './task-document.ts';
+import { taskActions } from './task-actions.ts';
 import { taskCreation } from './task-creation.ts';
 import { paddedTime, sortKey, toTask } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
 import { defined } from '../domain/defined.ts';
 import type { Collection, Db, Filter } from 'mongodb';
 import { ensureIndexes } from './mongo.ts';
-import type { Task, TaskActionRecord, TaskOutcome } from '../domain/task-record.ts';
+import type { Task, TaskOutcome } from '../domain/task-record.ts';
 import { classified, statusesBefore } from '../domain/task.ts';
 import type { FailureClass } from '../domain/failure.ts';
 import type { ResultItem, TaskError, TaskKind, TaskStatus } from '../domain/task.ts';
@@ -41,8 +42,6 @@ export interface TerminalWrite {
 
 export type TaskStore = ReturnType<typeof createTaskStore>;
 
-const actionsMax = 100;
-
 export function createTaskStore(db: Db, now: () => number) {
   const tasks: Collection<TaskDocument> = db.collection<TaskDocument>('tasks');
   return {
@@ -63,6 +62,7 @@ export function createTaskStore(db: Db, now: () => number) {
     ...taskReads(tasks),
     ...taskCreation(tasks),
     ...taskWrites(tasks, now),
+    ...taskActions(tasks, now),
   };
 }
 
@@ -159,17 +159,20 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
 
     /**
      * What the upstream delivered, before it is paid and visible. The first outcome counts, but a success replaces a
-     * failure.
+     * failure. `upstreamId`: of the job, which an operator may have taken back meanwhile. False: it was not recorded.
      */
-    async recordOutcome(id: string, outcome: TaskOutcome, traceId?: string): Promise<void> {
+    async recordOutcome(id: string, outcome: TaskOutcome, of: OutcomeSource = {}): Promise<boolean> {
+      const { traceId, upstreamId } = of;
       const replaceable: Filter<TaskDocument> =
         outcome.kind === 'succeeded'
           ? { 'outcome.kind': { $ne: 'succeeded' } }
           : { outcome: { $exists: false } };
-      await tasks.updateOne(
-        { _id: id, status: { $in: statusesBefore('succeeded') }, ...replaceable },
+      const isOwn = upstreamId === undefined ? {} : { disowned: { $ne: upstreamId } };
+      const recorded = await tasks.updateOne(
+        { _id: id, status: { $in: statusesBefore('succeeded') }, ...replaceable, ...isOwn },
         { $set: { outcome, updated_at: now(), ...defined({ trace_id: traceId }) } },
       );
+      return recorded.matchedCount === 1;
     },
 
     /** The files stay what they are; where they lie changes. */
@@ -213,11 +216,13 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
       if (finished.matchedCount === 1) return write.status;
       return (await tasks.findOne({ _id: id }, majority))?.status;
     },
-
-    async recordAction(id: string, record: TaskActionRecord): Promise<void> {
-      await tasks.updateOne({ _id: id }, { $push: { actions: { $each: [record], $slice: -actionsMax } } });
-    },
   };
+}
+
+/** Which job an outcome is of; both absent: the submission was refused. */
+export interface OutcomeSource {
+  readonly traceId?: string | undefined;
+  readonly upstreamId?: string;
 }
 
 export interface ProgressWrite {

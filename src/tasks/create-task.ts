@@ -172,6 +172,7 @@ function taskInput(
     candidates: plan.candidates,
     hold: plan.hold.toString(),
     basis: plan.basis,
+    currency: plan.currency,
     createdAt,
     deadlineAt: createdAt + seconds * 1000,
     expectedSeconds: plan.model.expected_seconds,

@@ -1,4 +1,7 @@
-import type { OperatorAction, TaskInput } from '../domain/task-input.ts';
+import type { ActionInput, ActionResult, OperatorActionName } from '../domain/operator-actions.ts';
+import type { TaskInput } from '../domain/task-input.ts';
+
+export type RunningAction = Exclude<OperatorActionName, 'redeliver'>;
 
 /**
  * The port through which HTTP starts, cancels and inspects work. Every method throws GatewayError
@@ -11,8 +14,13 @@ export interface TaskPort {
   cancel(task: string): Promise<void>;
   /** Polls now, if the task is waiting for its next poll. Never throws for a task that is not. */
   wake(task: string): Promise<void>;
-  /** Throws `action_not_possible` with the reason. */
-  act(task: string, action: OperatorAction): Promise<void>;
+  /**
+   * An action on a task that has not ended; its workflow records it. Throws `action_not_possible` with the reason, and
+   * then nothing has changed.
+   */
+  act(task: string, action: RunningAction, input: ActionInput): Promise<ActionResult>;
+  /** Sends the callback of a task that has ended again. */
+  redeliver(task: string): Promise<void>;
   /** Throws when Temporal does not answer, or nobody polls the queues: what /readyz asks. */
   checkReady(): Promise<void>;
 }

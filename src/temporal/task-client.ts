@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  ApplicationFailure,
   isGrpcServiceError,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
@@ -10,11 +12,18 @@ import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { GatewayError } from '../domain/errors.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { activityIds, callbacksQueue, tasksQueue, workflowTypes } from '../domain/queues.ts';
-import type { OperatorAction, TaskInput } from '../domain/task-input.ts';
-import type { TaskPort } from '../tasks/task-port.ts';
+import type { ActionInput, ActionResult } from '../domain/operator-actions.ts';
+import type { TaskInput } from '../domain/task-input.ts';
+import type { RunningAction, TaskPort } from '../tasks/task-port.ts';
 import { createRedelivery } from './redelivery.ts';
 import { wakeActivity } from './wake-activity.ts';
-import { cancelUpdate, operateUpdate } from '../../workflows/messages.ts';
+import {
+  actionUpdate,
+  apiUpdatePrefix,
+  cancelUpdate,
+  operatorCancelUpdate,
+  refusedAction,
+} from '../../workflows/messages.ts';
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 
 /** All tries of a start together; then whoever waits for the response gets a 503, and the creation is abandoned. */
@@ -83,6 +92,16 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
     }
   }
 
+  async function act(task: string, action: RunningAction, input: ActionInput): Promise<ActionResult> {
+    const handle = client.workflow.getHandle(task);
+    const updateId = `${apiUpdatePrefix}${randomUUID()}`;
+    if (action !== 'cancel') return handle.executeUpdate(actionUpdate(action), { updateId, args: [input] });
+    if (input.dry_run === true) return wouldCancel;
+    const answer = await handle.executeUpdate(operatorCancelUpdate, { updateId, args: [input] });
+    if (!answer.cancelled) throw new GatewayError('action_not_possible', answer.message);
+    return { ...wouldCancel, dry_run: false };
+  }
+
   return {
     start,
 
@@ -93,24 +112,25 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
         throw new GatewayError('task_not_cancellable', `The task cannot be cancelled. ${answer.message}`);
     },
 
-    wake: (task) => wakeActivity(client, task, activityIds.poll),
-
-    async act(task, action: OperatorAction) {
-      if (action.action === 'redeliver') {
-        await within(callDeadlineMs, () => redeliver(task));
-        return;
-      }
-      const answer = await within(
-        cancelDeadlineMs,
-        () => client.workflow.getHandle(task).executeUpdate(operateUpdate, { args: [action] }),
-        'action_not_possible',
-      );
-      if (!answer.done) throw new GatewayError('action_not_possible', answer.message);
+    async wake(task) {
+      await wakeActivity(client, task, activityIds.poll);
     },
+
+    act: (task, action, input) =>
+      within(cancelDeadlineMs, () => act(task, action, input), 'action_not_possible'),
+
+    redeliver: (task) => within(callDeadlineMs, () => redeliver(task)),
 
     checkReady: () => checkPollers(client, queuePrefix),
   };
 }
+
+/** Whether the upstream can, only asking it to can say. */
+const wouldCancel: ActionResult = {
+  dry_run: true,
+  task: 'The task is cancelled, if its upstream still allows it.',
+  money: 'The hold is released in full; nothing is charged.',
+};
 
 /** Where the plan begins; the workflow corrects it if the job goes elsewhere. */
 function channelOf({ candidates: [first] }: TaskInput) {
@@ -154,6 +174,10 @@ function isOutcomeUnknown(error: unknown): boolean {
 
 function translate(error: unknown, ended: ErrorCode): unknown {
   if (error instanceof GatewayError) return error;
+  const refusal = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
+  if (refusal instanceof ApplicationFailure && refusal.type === refusedAction) {
+    return new GatewayError('action_not_possible', refusal.message, { cause: error });
+  }
   const unavailable = (detail: string) =>
     new GatewayError('service_unavailable', 'The service is busy and did nothing. Try again shortly.', {
       retryAfterSeconds: 5,

@@ -9,9 +9,9 @@ const wakeRetryMs = 1_500;
 
 /**
  * Ends the back-off of a task's activity: costs no history event. One that is with a worker is left alone, since a
- * reset would discard its result: it acts soon anyway, or goes into a back-off that the next try ends.
+ * reset would discard its result: it acts soon anyway, or goes into a back-off that the next try ends. False: there was no back-off to end.
  */
-export async function wakeActivity(client: Client, task: string, activity: string): Promise<void> {
+export async function wakeActivity(client: Client, task: string, activity: string): Promise<boolean> {
   const { namespace } = client.options;
   const execution = { workflowId: task };
   for (let left = wakeTries; left > 0; left -= 1) {
@@ -20,17 +20,18 @@ export async function wakeActivity(client: Client, task: string, activity: strin
         client.workflowService.describeWorkflowExecution({ namespace, execution }),
       );
       const pending = (pendingActivities ?? []).find(({ activityId }) => activityId === activity);
-      if (pending === undefined) return;
+      if (pending === undefined) return false;
       if (pending.state === scheduled) {
         await client.withDeadline(Date.now() + callDeadlineMs, () =>
           client.workflowService.resetActivity({ namespace, execution, id: activity }),
         );
-        return;
+        return true;
       }
     } catch {
       // The task has ended or is not there yet; the next attempt sees whatever there is to see.
-      return;
+      return false;
     }
     await delay(wakeRetryMs);
   }
+  return false;
 }

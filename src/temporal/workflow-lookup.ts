@@ -1,6 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 import type { WorkflowLookup } from '../../activities/deps.ts';
+import { wakeActivity } from './wake-activity.ts';
 import { tasksQueue, workflowTypes } from '../domain/queues.ts';
 
 /** What the reconciler and `ledger verify` ask Temporal about the workflows of tasks. */
@@ -18,6 +19,7 @@ export function createWorkflowLookup(client: Client, queuePrefix: string): Workf
         `${ours} AND ExecutionStatus IN ('Terminated', 'TimedOut', 'Failed') AND CloseTime > '${new Date(since).toISOString()}'`,
       ),
     running: () => ids(client, `${ours} AND ExecutionStatus = 'Running'`),
+    wake: (task, activity) => wakeActivity(client, task, activity),
     async isRunning(id) {
       try {
         const { status } = await client.workflow.getHandle(id).describe();

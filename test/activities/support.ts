@@ -163,6 +163,9 @@ function testWorker(activities: ChannelActivities, heartbeats: unknown[]): TestW
     poll: (input, info) => run({ activity: (given) => activities.poll(given), input, info }),
     cancelUpstream: (input, info) =>
       run({ activity: (given) => activities.cancelUpstream(given), input, info }),
+    adoptJob: (input, info) => run({ activity: (given) => activities.adoptJob(given), input, info }),
+    completeTask: (input, info) => run({ activity: (given) => activities.completeTask(given), input, info }),
+    undoAdoption: (input, info) => run({ activity: (given) => activities.undoAdoption(given), input, info }),
   };
 }
 

@@ -65,6 +65,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
           async *closedAbnormally() {
             yield* workflows.closed;
           },
+          wake: async () => false,
           isRunning: (id) =>
             workflows.fails.has(id)
               ? Promise.reject(new Error(`Temporal does not tell about ${id}`))

@@ -150,15 +150,17 @@ describe('tasks', () => {
   it('the gateway’s refusal is told in its own words', async () => {
     const account = await world.newAccount();
     const id: string = (await account.create()).body.id;
-    await expect(gateway(['tasks', 'action', id, 'resubmit', '--reason', 'try'])).rejects.toThrow(
-      /^The task waits for nobody\. \(action_not_possible, request [\w-]+\)$/,
+    await expect(gateway(['tasks', 'action', id, 'undo', '--reason', 'try'])).rejects.toThrow(
+      /^`undo` is not possible: it is not known .* Possible now: .* \(action_not_possible, request [\w-]+\)$/,
     );
+    const { text } = await gateway(['tasks', 'act', id, 'fail', '--reason', 'try', '--dry-run']);
+    expect(text).toBe('dry_run  true\ntask     Done.\nmoney    Nothing.');
     await expect(gateway(['tasks', 'show', 'none'])).rejects.toThrow('task_not_found');
   });
 
   it.each([
-    [['tasks', 'action', 'x', 'explode', '--reason', 'r'], /choices are poll/],
-    [['tasks', 'action', 'x', 'poll'], /--reason/],
+    [['tasks', 'action', 'x', 'explode', '--reason', 'r'], /choices are retry_now/],
+    [['tasks', 'action', 'x', 'retry_now'], /--reason/],
     [['tasks', 'list', '--status', 'odd'], /choices are pending/],
     [['accounts', 'credit', 'x', '1'], /--reference/],
     [['nonsense'], /unknown command/],

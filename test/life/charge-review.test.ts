@@ -39,7 +39,7 @@ describe('a charge far above the hold', () => {
     expect(['submitted', 'running']).toContain(shown.status);
     expect(await kindsOf(id)).toEqual(['hold']);
     expect((await account.call('POST', `/v1/videos/generations/${id}/cancel`)).status).toBe(409);
-    for (const action of ['poll', 'resubmit']) expect((await act(id, action)).status).toBe(409);
+    for (const action of ['retry_now', 'resubmit']) expect((await act(id, action)).status).toBe(409);
 
     expect((await act(id, 'accept_charge')).status).toBe(200);
     expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });

@@ -8,6 +8,7 @@ import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { createAbandonments } from '../../src/tasks/abandonments.ts';
 import { createAdmit } from '../../src/tasks/admission.ts';
 import { createRepeats } from '../../src/tasks/repeats.ts';
+import { createActOnTask } from '../../src/tasks/act-on-task.ts';
 import { createTaskService } from '../../src/tasks/create-task.ts';
 import { createAbandonCreation } from '../../src/tasks/abandon-creation.ts';
 import { noMediaUrl } from '../../src/domain/stored-media.ts';
@@ -175,6 +176,7 @@ async function openWorld(
       }),
       port,
       ledger,
+      actOnTask: createActOnTask({ ...stores, port, log, now }),
       createTask: createTaskService({
         ...stores,
         catalogue,

@@ -1,14 +1,19 @@
 import { GatewayError } from '../../src/domain/errors.ts';
-import type { OperatorAction, TaskInput } from '../../src/domain/task-input.ts';
+import { refusalOf } from '../../src/domain/operator-actions.ts';
+import type { ActionInput, TaskSituation } from '../../src/domain/operator-actions.ts';
+import type { TaskInput } from '../../src/domain/task-input.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { TaskStore } from '../../src/store/tasks.ts';
-import type { TaskPort } from '../../src/tasks/task-port.ts';
+import type { RunningAction, TaskPort } from '../../src/tasks/task-port.ts';
 
 /** What the workflow does as far as callers can see it, done at once: it claims the task, and cancels it. */
 export interface TestPort extends TaskPort {
   readonly started: TaskInput[];
   readonly woken: string[];
-  readonly acts: { readonly task: string; readonly action: OperatorAction }[];
+  readonly acts: { readonly task: string; readonly action: RunningAction; readonly input: ActionInput }[];
+  readonly redelivered: string[];
+  /** What the tasks are doing, as far as it decides which actions are possible. */
+  situation: TaskSituation;
   /** Thrown by the next `start`. */
   failStart: Error | undefined;
   /** Thrown by `checkReady` while set. */
@@ -29,6 +34,8 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
     started: [],
     woken: [],
     acts: [],
+    redelivered: [],
+    situation: 'lost',
     failStart: undefined,
     notReady: undefined,
     refuseCancel: false,
@@ -61,11 +68,17 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
       return Promise.resolve();
     },
 
-    act(task, action) {
-      if (action.action === 'resubmit') {
-        return Promise.reject(new GatewayError('action_not_possible', 'The task waits for nobody.'));
-      }
-      port.acts.push({ task, action });
+    async act(task, action, input) {
+      const refusal = refusalOf(action, port.situation);
+      if (refusal !== undefined) throw new GatewayError('action_not_possible', refusal);
+      port.acts.push({ task, action, input });
+      const { by = '', reason, dry_run: dryRun = false } = input;
+      if (!dryRun) await tasks.recordAction(task, { at: now(), by, action, reason, detail: 'Done.' });
+      return { dry_run: dryRun, task: 'Done.', money: 'Nothing.' };
+    },
+
+    redeliver(task) {
+      port.redelivered.push(task);
       return Promise.resolve();
     },
 

@@ -47,8 +47,9 @@ describe('start', () => {
 describe('of a task that is not there', () => {
   it('a cancellation and an action are a 409', async () => {
     await expect(world.port.cancel('task_none')).rejects.toMatchObject({ code: 'task_not_cancellable' });
-    const poll = { action: 'poll', by: 'ada', reason: 'r' } as const;
-    await expect(world.port.act('task_none', poll)).rejects.toMatchObject({ code: 'action_not_possible' });
+    await expect(world.port.act('task_none', 'retry_now', { reason: 'r' })).rejects.toMatchObject({
+      code: 'action_not_possible',
+    });
   });
 
   it('a wake-up does nothing', async () => {

@@ -6,7 +6,7 @@ import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Claim, FinishedTask, FinishTask, PollResult } from '../../activities/types.ts';
 import type { TaskInput } from '../../src/domain/task-input.ts';
-import { cancelUpdate, operateUpdate } from '../../workflows/messages.ts';
+import { actionUpdate, cancelUpdate } from '../../workflows/messages.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 
 /** A cancel that is asked of the upstream while its polling breaks: the test plays the activities. */
@@ -35,6 +35,7 @@ const taskActivities = {
     finished.push(finish);
     return { charge: '1' };
   },
+  recordAction: async () => undefined,
   noteAttention: async (_task: string, reason?: string): Promise<void> => {
     if (reason === 'poll_failed') attentionRaised.give();
   },
@@ -102,8 +103,9 @@ it('a cancel that the upstream refused stays refused when an operator is asked m
   expect(await handle.executeUpdate(cancelUpdate)).toMatchObject({ cancelled: false });
   // It waits for the operator: the wish that was refused neither ends it now nor once the operator has decided.
   expect(finished).toEqual([]);
-  const decision = { action: 'poll', by: 'ada', reason: 'the channel works again' } as const;
-  expect(await handle.executeUpdate(operateUpdate, { args: [decision] })).toEqual({ done: true });
+  const decision = { by: 'ada', reason: 'the channel works again' };
+  const retry = handle.executeUpdate(actionUpdate('retry_now'), { args: [decision] });
+  expect(await retry).toMatchObject({ task: 'The upstream is polled again.' });
   expect(await handle.result()).toEqual({ status: 'succeeded', charge: '1' });
   expect(polls).toBe(2);
 });

@@ -9,13 +9,10 @@ export async function submitOnly(input: TaskInput) {
   run.phase = 'submitting';
   setHandler(defineSignal('cancel'), () => void (run.withdraw = true));
   setHandler(defineSignal('deadline'), () => void (run.stop = 'deadline'));
-  setHandler(
-    defineSignal('resubmit'),
-    () => void (run.decision = { action: 'resubmit', by: 'o', reason: 'r' }),
-  );
+  setHandler(defineSignal('resubmit'), () => void (run.decision = { kind: 'next' }));
   setHandler(
     defineSignal<[string]>('adopt'),
-    (upstreamId) => void (run.decision = { action: 'adopt', by: 'o', reason: 'r', upstreamId }),
+    (upstreamId) => void (run.decision = { kind: 'search', upstreamId }),
   );
   const ending = await submitJob(run);
   return {

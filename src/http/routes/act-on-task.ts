@@ -1,6 +1,6 @@
 import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
-import { operatorActions } from '../../domain/task-input.ts';
+import { actionTable, describeAction, operatorActions } from '../../domain/operator-actions.ts';
 import { reasonCharactersMax } from '../admin-input.ts';
 import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
@@ -9,52 +9,70 @@ import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'tasks' | 'port' | 'log' | 'mediaUrl' | 'now'>;
+type Deps = Pick<RouteDeps, 'tasks' | 'actOnTask' | 'mediaUrl'>;
 
-const upstreamIdCharactersMax = 256;
+const text = (max: number, description: string) =>
+  z.string().min(1).max(max).optional().meta({ description });
 
 const body = z
   .object({
     action: z.enum(operatorActions),
     reason: z.string().min(1).max(reasonCharactersMax),
-    upstream_id: z
-      .string()
-      .min(1)
-      .max(upstreamIdCharactersMax)
+    dry_run: z.boolean().optional().meta({ description: 'Say what would happen, and do nothing.' }),
+    upstream_id: text(256, '`adopt`: the upstream job that belongs to the task.'),
+    channel: text(
+      128,
+      '`resubmit`: a channel of the task’s plan. Default: the one that lost the submission.',
+    ),
+    seconds: z
+      .int()
+      .min(60)
+      .max(604_800)
       .optional()
-      .meta({ description: 'For `adopt`: the upstream job that belongs to the task.' }),
+      .meta({ description: '`extend`: how much later the deadline is.' }),
+    result_url: text(2048, '`complete`: the http or https address of the result.'),
+    duration: z.number().positive().max(86_400).optional().meta({ description: '`complete`: seconds.' }),
+    resolution: text(32, '`complete`: of the result.'),
+    total_tokens: z.int().min(0).max(1_000_000_000).optional().meta({
+      description: '`complete`: what the upstream bills, where it bills tokens.',
+    }),
+    images: z.int().min(1).max(1000).optional().meta({ description: '`complete`: number of images.' }),
   })
-  .refine(({ action, upstream_id }) => action !== 'adopt' || upstream_id !== undefined, {
-    path: ['upstream_id'],
-    error: 'is required for adopt',
+  .superRefine(({ action, ...fields }, { addIssue }) => {
+    for (const [name, isRequired] of Object.entries(actionTable[action].fields)) {
+      const isMissing =
+        isRequired && !Object.entries(fields).some(([field, value]) => field === name && value !== undefined);
+      if (isMissing) addIssue({ code: 'custom', path: [name], message: `is required for ${action}` });
+    }
   });
 
-export function actOnTask({ tasks, port, log, mediaUrl, now }: Deps): Route {
+const descriptions = operatorActions.map((name) => `- \`${name}\`: ${describeAction(name)}`).join('\n');
+
+export function actOnTask({ tasks, actOnTask: act, mediaUrl }: Deps): Route {
   return adminRoute({
     operationId: 'actOnTask',
     summary: 'Act on a task',
-    description: `One of ${operatorActions.join(', ')}. The task's record keeps who acted, when and why.`,
+    description: `The task's record keeps who acted, when and why. An action that is refused changes nothing.\n\n${descriptions}`,
     tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/tasks/:task_id/actions'],
     input: z.object({ params: taskParams, body }),
     readBody: adminBody,
-    success: { description: 'The task after the action.', schema: adminTaskSchema },
+    success: {
+      description: 'The task after the action, and what was done.',
+      schema: adminTaskSchema.extend({
+        result: z
+          .object({ dry_run: z.boolean(), task: z.string(), money: z.string() })
+          .meta({ description: 'What happened to the task and the money; with `dry_run`, what would.' }),
+      }),
+    },
     errors: ['task_not_found', 'action_not_possible'],
-    async handle({ params: { task_id: id }, body: { action, reason, upstream_id }, operator }) {
-      if ((await tasks.find(id)) === undefined) throw taskNotFound();
-      // The log has it even if the process dies between the deed and its record.
-      log.info({ task: id, action, actor: operator, reason }, 'an operator acted on a task');
-      await port.act(id, {
-        action,
-        by: operator,
-        reason,
-        ...defined({ upstreamId: upstream_id }),
-      });
-      await tasks.recordAction(id, { at: now(), by: operator, action, reason });
+    async handle({ params: { task_id: id }, body: { action, ...fields }, operator }) {
       const task = await tasks.find(id);
       if (task === undefined) throw taskNotFound();
-      return jsonReply(presentAdminTask(task, mediaUrl));
+      const result = await act({ task, action, input: { ...defined(fields), by: operator } });
+      const after = (await tasks.find(id)) ?? task;
+      return jsonReply({ ...presentAdminTask(after, mediaUrl), result });
     },
   });
 }

@@ -1,12 +1,19 @@
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { send } from '../../support/client.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_act_on_task');
+beforeEach(() => {
+  world.port.situation = 'lost';
+});
+
+async function newTask(more: Record<string, unknown> = {}): Promise<string> {
+  const account = await world.newAccount();
+  return (await account.create(more)).body.id;
+}
 
 it('goes to the port, and into the record with who, when and why', async () => {
-  const account = await world.newAccount();
-  const id: string = (await account.create()).body.id;
+  const id = await newTask();
   const { token } = (await world.admin('POST', '/operators', { name: 'ada' })).body;
   const answer = await send(world.url, 'POST', `/admin/v1/tasks/${id}/actions`, {
     key: token,
@@ -14,34 +21,72 @@ it('goes to the port, and into the record with who, when and why', async () => {
   });
   expect(answer.status).toBe(200);
   expect(answer.body.actions).toEqual([
-    { at: expect.any(Number), by: 'ada', action: 'adopt', reason: 'found it upstream' },
+    { at: expect.any(Number), by: 'ada', action: 'adopt', reason: 'found it upstream', detail: 'Done.' },
   ]);
-  expect(world.port.acts).toContainEqual({
-    task: id,
-    action: { action: 'adopt', by: 'ada', reason: 'found it upstream', upstreamId: 'up-7' },
-  });
+  expect(answer.body.result).toEqual({ dry_run: false, task: 'Done.', money: 'Nothing.' });
+  const input = { by: 'ada', reason: 'found it upstream', upstream_id: 'up-7' };
+  expect(world.port.acts).toContainEqual({ task: id, action: 'adopt', input });
 });
 
-it('409: the action is not possible, and is not recorded', async () => {
-  const account = await world.newAccount();
-  const id: string = (await account.create()).body.id;
+it('with dry_run says what would happen, and records nothing', async () => {
+  const id = await newTask();
+  const body = { action: 'fail', reason: 'r', dry_run: true };
+  const answer = await world.admin('POST', `/tasks/${id}/actions`, body);
+  expect([answer.status, answer.body.result.dry_run, answer.body.actions]).toEqual([200, true, []]);
+});
+
+it('409: the action is not possible, says what is, and is not recorded', async () => {
+  const id = await newTask();
+  world.port.situation = 'watching';
   const answer = await world.admin('POST', `/tasks/${id}/actions`, { action: 'resubmit', reason: 'try' });
   expect([answer.status, answer.body.error.code]).toEqual([409, 'action_not_possible']);
+  expect(answer.body.error.message).toContain('Possible now: retry_now, fail, cancel');
   expect((await world.admin('GET', `/tasks/${id}`)).body.actions).toEqual([]);
+});
+
+it('409: a task that has ended, whatever its workflow would say', async () => {
+  const id = await newTask();
+  await world.port.cancel(id);
+  const answer = await world.admin('POST', `/tasks/${id}/actions`, { action: 'fail', reason: 'r' });
+  expect([answer.status, answer.body.error.message]).toEqual([409, 'The task has already failed.']);
+});
+
+it('redeliver: only where there is a callback address, and the task has ended', async () => {
+  const redeliver = (id: string) =>
+    world.admin('POST', `/tasks/${id}/actions`, { action: 'redeliver', reason: 'lost it' });
+  const without = await newTask();
+  expect((await redeliver(without)).status).toBe(409);
+  await world.port.cancel(without);
+  expect((await redeliver(without)).body.error.message).toBe('The task has no callback address.');
+  const withOne = await newTask({ metadata: { callback_url: 'https://caller.example/hook' } });
+  await world.port.cancel(withOne);
+  expect((await redeliver(withOne)).body.actions).toMatchObject([{ action: 'redeliver', reason: 'lost it' }]);
+  expect(world.port.redelivered).toEqual([withOne]);
 });
 
 it.each([
   [{ reason: 'r' }, 'missing_parameter', 'action'],
   [{ action: 'explode', reason: 'r' }, 'invalid_parameter', 'action'],
-  [{ action: 'poll' }, 'missing_parameter', 'reason'],
-  [{ action: 'poll', reason: '' }, 'invalid_parameter', 'reason'],
+  [{ action: 'retry_now' }, 'missing_parameter', 'reason'],
+  [{ action: 'retry_now', reason: '' }, 'invalid_parameter', 'reason'],
   [{ action: 'adopt', reason: 'r' }, 'invalid_parameter', 'upstream_id'],
+  [{ action: 'extend', reason: 'r', seconds: 5 }, 'invalid_parameter', 'seconds'],
 ])('400: %j', async (body, code, param) => {
   const answer = await world.admin('POST', '/tasks/task_0000000000000000000000/actions', body);
   expect([answer.status, answer.body.error]).toEqual([400, expect.objectContaining({ code, param })]);
 });
 
+it('400: a field of another action', async () => {
+  const id = await newTask();
+  const body = { action: 'fail', reason: 'r', channel: 'one' };
+  const answer = await world.admin('POST', `/tasks/${id}/actions`, body);
+  expect([answer.status, answer.body.error.message]).toEqual([
+    400,
+    expect.stringContaining('`channel` is not a field. `fail`'),
+  ]);
+});
+
 it('404', async () => {
-  const answer = await world.admin('POST', '/tasks/none/actions', { action: 'poll', reason: 'r' });
+  const answer = await world.admin('POST', '/tasks/none/actions', { action: 'retry_now', reason: 'r' });
   expect([answer.status, answer.body.error.code]).toEqual([404, 'task_not_found']);
 });

@@ -26,7 +26,7 @@ async function succeed(id: string): Promise<void> {
       ],
       facts: { usage: { completionTokens: 108_900, totalTokens: 108_900 }, durationSeconds: 5.04 },
     },
-    'trace-1',
+    { traceId: 'trace-1' },
   );
   await world.stores.tasks.finish(id, {
     status: 'succeeded',

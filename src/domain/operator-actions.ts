@@ -1,0 +1,257 @@
+import { defined } from './defined.ts';
+
+/**
+ * What an operator can do to a task, in every way that there is: the Temporal UI, `temporal workflow update`, our command
+ * line and the operators' API. Pure: the workflow, the API and the documentation read the same tables.
+ */
+
+/** What a task is doing, as far as it decides what an operator can do to it. */
+export const taskSituations = {
+  admitting: 'the task is being admitted',
+  submitting: 'the task is being submitted, or waits until it can be',
+  lost: 'it is not known whether the upstream has the job',
+  watching: 'the upstream has the job, and the task waits for its end',
+  broken: 'polling stopped with an error that retrying will not fix',
+  review: 'the job succeeded, and its charge waits for a decision',
+  ending: 'the task is being settled',
+  ended: 'the task has ended',
+} as const;
+export type TaskSituation = keyof typeof taskSituations;
+
+export type ActionField =
+  | 'upstream_id'
+  | 'channel'
+  | 'seconds'
+  | 'result_url'
+  | 'duration'
+  | 'resolution'
+  | 'total_tokens'
+  | 'images';
+
+interface ActionRow {
+  /** One sentence for the Temporal UI, the command line and the documentation. */
+  readonly description: string;
+  readonly possible: readonly TaskSituation[];
+  /** True: required. */
+  readonly fields: Readonly<Partial<Record<ActionField, boolean>>>;
+  /** What a person fills in, beside `reason`. */
+  readonly example: Readonly<Partial<Record<ActionField, string | number>>>;
+}
+
+const unfinished = ['admitting', 'submitting', 'lost', 'watching', 'broken', 'review'] as const;
+
+export const actionTable = {
+  retry_now: {
+    description: 'Ends the wait: submits, polls or looks for the lost job immediately.',
+    possible: ['submitting', 'lost', 'watching', 'broken'],
+    fields: {},
+    example: {},
+  },
+  adopt: {
+    description:
+      'Gives the task the upstream job that belongs to it, after asking the upstream whether it has that job.',
+    possible: ['lost'],
+    fields: { upstream_id: true },
+    example: { upstream_id: 'cgt-20261122-abcde' },
+  },
+  resubmit: {
+    description:
+      'Submits the task again, to the same channel or a named one. If the first submission was accepted, both are billed.',
+    possible: ['lost'],
+    fields: { channel: false },
+    example: { channel: 'main' },
+  },
+  fail: {
+    description: 'Fails the task and releases its hold in full.',
+    possible: unfinished,
+    fields: {},
+    example: {},
+  },
+  cancel: {
+    description: 'Cancels the task if its upstream allows it, and releases its hold.',
+    possible: ['admitting', 'submitting', 'watching', 'broken'],
+    fields: {},
+    example: {},
+  },
+  complete: {
+    description: 'Ends the task as succeeded, with a result that you have, and charges it.',
+    possible: ['lost', 'watching', 'broken'],
+    fields: { result_url: true, duration: false, resolution: false, total_tokens: false, images: false },
+    example: { result_url: 'https://files.example/video.mp4', duration: 5 },
+  },
+  extend: {
+    description: 'Moves the deadline by this many seconds (60 to 604800). The hold stays as it is.',
+    possible: ['submitting', 'lost', 'watching', 'broken', 'review'],
+    fields: { seconds: true },
+    example: { seconds: 3600 },
+  },
+  accept_charge: {
+    description: 'Accepts a charge that is far above the hold.',
+    possible: ['review'],
+    fields: {},
+    example: {},
+  },
+  undo: {
+    description: 'Takes back an `adopt` whose job has not ended; the task asks for an operator again.',
+    possible: ['watching', 'broken'],
+    fields: {},
+    example: {},
+  },
+  redeliver: {
+    description: 'Sends the callback of a task that has ended again.',
+    possible: ['ended'],
+    fields: {},
+    example: {},
+  },
+} as const satisfies Record<string, ActionRow>;
+
+export type OperatorActionName = keyof typeof actionTable;
+
+const rows: Readonly<Record<OperatorActionName, ActionRow>> = actionTable;
+
+export const operatorActions = [
+  'retry_now', 'adopt', 'resubmit', 'fail', 'cancel', 'complete', 'extend', 'accept_charge', 'undo', 'redeliver',
+] as const satisfies readonly OperatorActionName[]; // prettier-ignore
+
+/** Those that are updates of the task's workflow: all but the one for tasks that have ended. */
+export const workflowActions = operatorActions.filter(
+  (name): name is WorkflowActionName => name !== 'redeliver' && name !== 'cancel',
+);
+export type WorkflowActionName = Exclude<OperatorActionName, 'redeliver' | 'cancel'>;
+
+/** The input of an action, as it is written in JSON. */
+export interface ActionInput {
+  readonly reason: string;
+  /** Who acts: the operator whom the API has authenticated, or what a person at Temporal's tools writes. */
+  readonly by?: string;
+  /** Says what would happen, and does nothing. */
+  readonly dry_run?: boolean;
+  readonly upstream_id?: string;
+  readonly channel?: string;
+  readonly seconds?: number;
+  readonly result_url?: string;
+  readonly duration?: number;
+  readonly resolution?: string;
+  readonly total_tokens?: number;
+  readonly images?: number;
+}
+
+/** What an action did, or with `dry_run` would do. */
+export interface ActionResult {
+  readonly dry_run: boolean;
+  /** One sentence about the task. */
+  readonly task: string;
+  /** One sentence about the money. */
+  readonly money: string;
+}
+
+export function describeAction(name: OperatorActionName): string {
+  const { description, example } = rows[name];
+  const input = JSON.stringify({ ...example, reason: 'why', by: 'your name' });
+  return `${description} Input: ${input}; "dry_run": true only says what would happen.`;
+}
+
+/** Undefined: the action is possible. Otherwise one sentence that says why not, and what is. */
+export function refusalOf(name: OperatorActionName, situation: TaskSituation): string | undefined {
+  if (rows[name].possible.includes(situation)) return undefined;
+  const instead = operatorActions.filter((other) => rows[other].possible.includes(situation));
+  const hint = instead.length === 0 ? '' : ` Possible now: ${instead.join(', ')}.`;
+  return `\`${name}\` is not possible: ${taskSituations[situation]}.${hint}`;
+}
+
+export type ReadInput =
+  | { readonly ok: true; readonly input: ActionInput }
+  /** `message`: a sentence for the person who wrote it. */
+  | { readonly ok: false; readonly message: string };
+
+const reasonCharactersMax = 500;
+const nameCharactersMax = 64;
+const textCharactersMax = 2048;
+const secondsMin = 60;
+const secondsMax = 604_800;
+
+/**
+ * Reads what a person typed: a flat object, or only the reason as a text. Never throws, whatever came: an update that
+ * throws anything but a refusal would stop the task's workflow.
+ */
+export function readActionInput(name: OperatorActionName, raw: unknown): ReadInput {
+  const given: unknown = typeof raw === 'string' ? { reason: raw } : raw;
+  const refuse = (problem: string): ReadInput => ({
+    ok: false,
+    message: `${problem} \`${name}\`: ${describeAction(name)}`,
+  });
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    return refuse('The input is empty.');
+  const values: Readonly<Record<string, unknown>> = { ...given };
+  const { fields } = rows[name];
+  const known = new Set(['reason', 'by', 'dry_run', ...Object.keys(fields)]);
+  const unknown = Object.keys(values).find((field) => !known.has(field) && values[field] !== undefined);
+  if (unknown !== undefined) return refuse(`\`${unknown.slice(0, nameCharactersMax)}\` is not a field.`);
+  const required = ['reason', ...Object.entries(fields).flatMap(([field, is]) => (is ? [field] : []))];
+  const missing = required.find((field) => values[field] === undefined || values[field] === '');
+  if (missing !== undefined) return refuse(`\`${missing}\` is missing.`);
+  const wrong = Object.entries(values).find(
+    ([field, value]) => value !== undefined && !isValid(field, value),
+  );
+  if (wrong !== undefined) return refuse(`\`${wrong[0]}\` is not valid.`);
+  return { ok: true, input: toInput(values) };
+}
+
+type FieldType = (value: unknown) => boolean;
+const text =
+  (max: number): FieldType =>
+  (value) =>
+    typeof value === 'string' && value.length > 0 && value.length <= max;
+const integer =
+  (min: number, max: number): FieldType =>
+  (value) =>
+    typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
+
+const fieldTypes: Readonly<Record<keyof ActionInput, FieldType>> = {
+  reason: text(reasonCharactersMax),
+  by: text(nameCharactersMax),
+  dry_run: (value) => typeof value === 'boolean',
+  upstream_id: text(256),
+  channel: text(128),
+  seconds: integer(secondsMin, secondsMax),
+  result_url: (value) => text(textCharactersMax)(value) && /^https?:\/\/[^\s/]+/.test(String(value)),
+  duration: (value) => typeof value === 'number' && value > 0 && value <= 86_400,
+  resolution: text(32),
+  total_tokens: integer(0, 1_000_000_000),
+  images: integer(1, 1000),
+};
+
+function isField(name: string): name is keyof ActionInput {
+  return Object.hasOwn(fieldTypes, name);
+}
+
+function isValid(field: string, value: unknown): boolean {
+  return isField(field) && fieldTypes[field](value);
+}
+
+/** Of fields that were found valid. */
+function toInput(values: Readonly<Record<string, unknown>>): ActionInput {
+  const textOf = (name: keyof ActionInput) => {
+    const value = values[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const numberOf = (name: keyof ActionInput) => {
+    const value = values[name];
+    return typeof value === 'number' ? value : undefined;
+  };
+  return {
+    reason: textOf('reason') ?? '',
+    ...defined({
+      by: textOf('by'),
+      dry_run: values['dry_run'] === true ? true : undefined,
+      upstream_id: textOf('upstream_id'),
+      channel: textOf('channel'),
+      seconds: numberOf('seconds'),
+      result_url: textOf('result_url'),
+      duration: numberOf('duration'),
+      resolution: textOf('resolution'),
+      total_tokens: numberOf('total_tokens'),
+      images: numberOf('images'),
+    }),
+  };
+}

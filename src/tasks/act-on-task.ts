@@ -1,0 +1,69 @@
+import { GatewayError } from '../domain/errors.ts';
+import { readActionInput } from '../domain/operator-actions.ts';
+import type { ActionInput, ActionResult, OperatorActionName } from '../domain/operator-actions.ts';
+import { isTerminal } from '../domain/task.ts';
+import type { Task } from '../domain/task-record.ts';
+import type { Logger } from '../observability/log.ts';
+import type { RequestStore } from '../store/requests.ts';
+import type { TaskStore } from '../store/tasks.ts';
+import type { TaskPort } from './task-port.ts';
+
+export interface ActOnTaskDeps {
+  readonly tasks: Pick<TaskStore, 'find' | 'recordAction'>;
+  readonly requests: Pick<RequestStore, 'find'>;
+  readonly port: Pick<TaskPort, 'act' | 'redeliver'>;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+export interface TaskAction {
+  readonly task: Task;
+  readonly action: OperatorActionName;
+  readonly input: ActionInput & { readonly by: string };
+}
+
+/**
+ * An operator's action, of a task that runs through its workflow, which also records it; of one that has ended, here.
+ * Throws `action_not_possible`, and then nothing has changed; `invalid_parameter` for fields that the action lacks.
+ */
+export function createActOnTask(deps: ActOnTaskDeps): (action: TaskAction) => Promise<ActionResult> {
+  return (action) => actOnTask(action, deps);
+}
+
+async function actOnTask({ task, action, input }: TaskAction, deps: ActOnTaskDeps): Promise<ActionResult> {
+  const read = readActionInput(action, input);
+  if (!read.ok) throw new GatewayError('invalid_parameter', read.message, { param: 'action' });
+  // The log has it even if the process dies between the deed and its record.
+  if (input.dry_run !== true) {
+    deps.log.info(
+      { task: task.id, action, actor: input.by, reason: input.reason },
+      'an operator acts on a task',
+    );
+  }
+  if (action === 'redeliver') return redeliver({ task, input }, deps);
+  if (isTerminal(task.status)) throw refused(`The task has already ${task.status}.`);
+  return deps.port.act(task.id, action, input);
+}
+
+function refused(message: string): GatewayError {
+  return new GatewayError('action_not_possible', message);
+}
+
+async function redeliver(
+  { task, input }: Pick<TaskAction, 'task' | 'input'>,
+  { requests, port, tasks, now }: ActOnTaskDeps,
+): Promise<ActionResult> {
+  if (!isTerminal(task.status)) {
+    throw refused('A callback can be redelivered only after the task has ended.');
+  }
+  if ((await requests.find(task.id))?.callbackUrl === undefined) {
+    throw refused('The task has no callback address.');
+  }
+  const { by, reason, dry_run: dryRun = false } = input;
+  const said = 'The callback is redelivered, in a series of attempts of its own.';
+  if (!dryRun) {
+    await port.redeliver(task.id);
+    await tasks.recordAction(task.id, { at: now(), by, action: 'redeliver', reason, detail: said });
+  }
+  return { dry_run: dryRun, task: said, money: 'It changes nothing about the money.' };
+}

@@ -1,0 +1,255 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type {
+  Adopted,
+  CompleteInput,
+  FinishTask,
+  PollInput,
+  PollResult,
+  Refused,
+  SubmitInput,
+  SubmitResult,
+} from '../../activities/types.ts';
+import type { ActionResult, WorkflowActionName } from '../../src/domain/operator-actions.ts';
+import { workflowActions } from '../../src/domain/operator-actions.ts';
+import type { TaskActionRecord } from '../../src/domain/task-record.ts';
+import { cancelUpdate } from '../../workflows/messages.ts';
+import { usePlayedTasks } from './played-tasks.ts';
+
+/** Operators act on a task's workflow as the Temporal UI does; the test plays the activities. */
+
+const records: (TaskActionRecord & { task: string })[] = [];
+const attentions: string[] = [];
+const finished: FinishTask[] = [];
+const submits: SubmitInput[] = [];
+const polls: PollInput[] = [];
+const deadlines: number[] = [];
+const woken: string[] = [];
+let submitted: SubmitResult[] = [];
+let lookup: SubmitResult;
+let adoption: Adopted | Refused;
+let polled: () => Promise<PollResult>;
+
+const lost: SubmitResult = { kind: 'ambiguous', code: 'timeout' };
+const accepted: SubmitResult = { kind: 'accepted', operation: { id: 'job' } };
+const never = (): Promise<PollResult> => {
+  throw ApplicationFailure.create({ message: 'later', nextRetryDelay: '10m' });
+};
+
+const tasks = usePlayedTasks({
+  task: {
+    claimTask: async () => ({ state: 'open' }),
+    noteAttention: async (task, reason) => void attentions.push(`${task} ${reason ?? 'none'}`),
+    recordAction: async (task, record) => void records.push({ ...record, task }),
+    moveDeadline: async (_task, at) => void deadlines.push(at),
+    wakeTask: async (_task, activity) => woken.push(activity) > 0,
+    finishTask: async (finish) => {
+      finished.push(finish);
+      return { charge: finish.outcome.kind === 'succeeded' ? '700000' : '0' };
+    },
+  },
+  channel: {
+    submit: async (input) => {
+      submits.push(input);
+      return submitted.shift() ?? accepted;
+    },
+    findLostJob: async () => lookup,
+    poll: (input) => {
+      polls.push(input);
+      return polled();
+    },
+    cancelUpstream: async () => 'refused',
+    adoptJob: async () => adoption,
+    completeTask: async (_input: CompleteInput) => ({ kind: 'completed', charge: '700000' }),
+    undoAdoption: async () => ({ kind: 'undone' }),
+  },
+});
+
+beforeEach(() => {
+  for (const seen of [records, attentions, finished, submits, polls, deadlines, woken]) seen.length = 0;
+  submitted = [lost];
+  lookup = lost;
+  adoption = { kind: 'adopted', operation: { id: 'job' }, state: 'pending' };
+  polled = never;
+});
+
+const act = (handle: WorkflowHandle, name: WorkflowActionName | 'cancel', input: unknown) =>
+  handle.executeUpdate<ActionResult, [unknown]>(name, { args: [input] });
+const details = async (handle: WorkflowHandle): Promise<string> => {
+  const metadata: { currentDetails?: string } = await handle.query('__temporal_workflow_metadata');
+  return metadata.currentDetails ?? '';
+};
+const until = <Value>(read: () => Value, expected: unknown) =>
+  expect.poll(read, { timeout: 20_000 }).toEqual(expected);
+
+/** A task that asks an operator about a lost submission. */
+async function parked(): Promise<WorkflowHandle> {
+  const handle = await tasks.start();
+  await until(() => attentions, [`${handle.workflowId} submit_ambiguous`]);
+  return handle;
+}
+
+async function watching(): Promise<WorkflowHandle> {
+  submitted = [accepted];
+  const handle = await tasks.start();
+  await until(() => polls.length, 1);
+  return handle;
+}
+
+async function refusal(update: Promise<unknown>): Promise<string> {
+  try {
+    await update;
+  } catch (error) {
+    expect(error).toBeInstanceOf(WorkflowUpdateFailedError);
+    const cause: unknown = error instanceof Error ? error.cause : undefined;
+    return cause instanceof Error ? cause.message : '';
+  }
+  throw new Error('the action was not refused');
+}
+
+describe('an input that a person got wrong', () => {
+  it('is refused with a sentence by every action, and does not fail the workflow task', async () => {
+    const handle = await parked();
+    for (const name of [...workflowActions, 'operate'] as const) {
+      for (const given of ['nothing', null, '', 7, [], {}, { reason: 5 }]) {
+        const update =
+          given === 'nothing'
+            ? handle.executeUpdate(name)
+            : handle.executeUpdate<unknown, [unknown]>(name, { args: [given] });
+        const message = await refusal(update);
+        expect(message).toMatch(name === 'operate' ? /an update of its own/ : /`\w+`/);
+      }
+    }
+    expect(await tasks.failedWorkflowTasks(handle)).toBe(0);
+    expect(await details(handle)).toContain('Needs attention: submit_ambiguous');
+    expect(records).toEqual([]);
+    await act(handle, 'fail', 'the reason alone is enough');
+  }, 60_000);
+});
+
+describe('a submission whose outcome nobody knows', () => {
+  it('a job that the upstream does not confirm is refused, and nothing changes', async () => {
+    const handle = await parked();
+    adoption = { kind: 'refused', message: 'one does not know the job x.' };
+    const message = await refusal(act(handle, 'adopt', { upstream_id: 'x', reason: 'console' }));
+    expect(message).toBe('one does not know the job x. Nothing was changed.');
+    expect(await details(handle)).toContain('Needs attention: submit_ambiguous');
+    expect([records, attentions.length, polls]).toEqual([[], 1, []]);
+    await handle.terminate();
+  });
+
+  it('adopts a job, and takes it back', async () => {
+    const handle = await parked();
+    const input = { upstream_id: 'job', reason: 'in the console', by: 'ada' };
+    const said = await act(handle, 'adopt', { ...input, dry_run: true });
+    expect([said.dry_run, records, polls]).toEqual([true, [], []]);
+    await act(handle, 'adopt', input);
+    await until(() => polls.length, 1);
+    expect(polls[0]).toMatchObject({ operation: { id: 'job' } });
+    expect(records).toMatchObject([
+      { action: 'adopt', by: 'temporal:ada', reason: 'in the console', task: handle.workflowId },
+    ]);
+    await act(handle, 'undo', 'a wrong line');
+    await until(() => attentions.at(-1), `${handle.workflowId} submit_ambiguous`);
+    await act(handle, 'adopt', { upstream_id: 'other', reason: 'the right line' });
+    await until(() => polls.length, 2);
+    expect(await refusal(act(handle, 'adopt', input))).toContain('Possible now: retry_now, fail');
+    await act(handle, 'fail', 'enough');
+    expect(records.map(({ action }) => action)).toEqual(['adopt', 'undo', 'adopt', 'fail']);
+  });
+
+  it('is submitted again to the same channel, or to a named one of the plan', async () => {
+    const handle = await parked();
+    expect(await refusal(act(handle, 'resubmit', { channel: 'three', reason: 'r' }))).toBe(
+      'The task’s plan has no channel `three`; it has one, two. Nothing was changed.',
+    );
+    submitted = [lost];
+    const said = await act(handle, 'resubmit', { reason: 'not in the console' });
+    expect(said.money).toContain('the upstream bills two');
+    await until(() => submits.map(({ n, candidate }) => [n, candidate.channel]), [[1, 'one'], [2, 'one']]); // prettier-ignore
+    await until(() => attentions.length, 3);
+    await act(handle, 'resubmit', { channel: 'two', reason: 'the other' });
+    await until(() => submits.at(-1)?.candidate.channel, 'two');
+    await until(() => polls.length, 1);
+    await handle.terminate();
+  });
+
+  it('retry_now looks for the job again', async () => {
+    const handle = await parked();
+    expect(await refusal(act(handle, 'retry_now', 'again'))).toContain('still shows no job');
+    lookup = accepted;
+    expect((await act(handle, 'retry_now', 'again')).task).toBe('The job job was found at one.');
+    await until(() => polls.length, 1);
+    await handle.terminate();
+  });
+
+  it('is completed by hand, and charged', async () => {
+    const handle = await parked();
+    const input = { result_url: 'https://files.example/a.mp4', duration: 5, reason: 'had it in the console' };
+    expect((await act(handle, 'complete', input)).money).toBe(
+      '0.700000 USD is charged; 1.500000 USD is held.',
+    );
+    expect(await handle.result()).toEqual({ status: 'succeeded', charge: '700000' });
+    expect(finished[0]?.outcome).toMatchObject({ kind: 'succeeded', facts: { durationSeconds: 5 } });
+  });
+
+  it('a cancellation from the UI says why it does nothing, and the advice stays', async () => {
+    const handle = await parked();
+    await handle.cancel();
+    await expect.poll(() => details(handle), { timeout: 20_000 }).toContain('A cancellation was requested');
+    expect(await details(handle)).toContain('Needs attention: submit_ambiguous');
+    expect(await details(handle)).toContain('Held 1.500000 USD');
+    expect(await handle.executeUpdate(cancelUpdate)).toMatchObject({ cancelled: false });
+    await act(handle, 'fail', 'r');
+    expect(await handle.result()).toMatchObject({ status: 'failed' });
+  });
+});
+
+describe('a job that runs', () => {
+  it('is polled now; it has no lost submission, and no charge to accept', async () => {
+    const handle = await watching();
+    await act(handle, 'retry_now', 'news');
+    expect(woken).toEqual(['poll']);
+    for (const name of ['resubmit', 'accept_charge'] as const) {
+      expect(await refusal(act(handle, name, 'r'))).toContain('is not possible');
+    }
+    expect(await refusal(act(handle, 'undo', 'r'))).toContain('was not adopted');
+    expect(records.map(({ action }) => action)).toEqual(['retry_now']);
+    await handle.terminate();
+  });
+
+  it('gets more time, and is polled on with the new deadline', async () => {
+    const handle = await watching();
+    const before = polls[0]?.deadlineAt ?? 0;
+    await act(handle, 'extend', { seconds: 600, reason: 'a long one' });
+    await until(() => polls.length, 2);
+    expect([polls[1]?.deadlineAt, deadlines]).toEqual([before + 600_000, [before + 600_000]]);
+    await handle.terminate();
+  });
+
+  it('outlives its first deadline, and ends at the second', async () => {
+    submitted = [accepted];
+    const handle = await tasks.start({ deadlineAt: Date.now() + 4_000 });
+    await until(() => polls.length, 1);
+    await act(handle, 'extend', { seconds: 60, reason: 'a long one' });
+    const timers = async () =>
+      ((await handle.fetchHistory()).events ?? []).filter((event) =>
+        Boolean(event.timerStartedEventAttributes),
+      );
+    await expect.poll(async () => (await timers()).length, { timeout: 20_000 }).toBe(2);
+    expect(finished).toEqual([]);
+    await act(handle, 'fail', 'r');
+    expect(await handle.result()).toMatchObject({ code: 'internal_error' });
+  });
+
+  it('is completed by hand although its upstream never says that it ended', async () => {
+    const handle = await watching();
+    await act(handle, 'complete', { result_url: 'https://files.example/a.mp4', reason: 'r' });
+    expect(await handle.result()).toEqual({ status: 'succeeded', charge: '700000' });
+    expect(records.map(({ action, detail }) => [action, detail])).toEqual([
+      ['complete', 'The task succeeds with the result that was given.'],
+    ]);
+  });
+});

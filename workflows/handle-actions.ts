@@ -1,0 +1,160 @@
+import {
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  currentUpdateInfo,
+  setHandler,
+} from '@temporalio/workflow';
+import { defined } from '../src/domain/defined.ts';
+import {
+  describeAction,
+  readActionInput,
+  refusalOf,
+  workflowActions,
+} from '../src/domain/operator-actions.ts';
+import type {
+  ActionInput,
+  ActionResult,
+  OperatorActionName,
+  WorkflowActionName,
+} from '../src/domain/operator-actions.ts';
+import type { FormerOperatorAction } from '../src/domain/task-input.ts';
+import { recordAction } from './activity-proxies.ts';
+import { requestCancel } from './cancel-task.ts';
+import {
+  actionUpdate,
+  apiUpdatePrefix,
+  operateUpdate,
+  operatorCancelUpdate,
+  refusedAction,
+} from './messages.ts';
+import type { CancelAnswer, FormerAnswer } from './messages.ts';
+import { performAction } from './perform-action.ts';
+import { describe, situationOf } from './task-run.ts';
+import type { TaskRun } from './task-run.ts';
+
+/**
+ * The operators' updates. What cannot be done is refused by a validator: such an update leaves no trace in the history,
+ * and changes nothing. What is done writes who, when and why into the task's record, whichever way it came.
+ */
+export function handleActions(run: TaskRun): void {
+  for (const name of workflowActions) {
+    setHandler(actionUpdate(name), (raw) => unstopped(() => act(run, name, raw)), {
+      validator: (raw) => validate(run, name, raw),
+      description: describeAction(name),
+    });
+  }
+  setHandler(operatorCancelUpdate, (raw) => unstopped(() => cancel(run, raw)), {
+    validator: (raw) => {
+      if (raw !== undefined) requireInput('cancel', raw);
+    },
+    description: `${describeAction('cancel')} Without an input it is the caller’s own cancellation.`,
+  });
+  setHandler(operateUpdate, (action) => unstopped(() => operate(run, action)), {
+    validator: (_action) => {
+      throw refused(`Each action is an update of its own: ${workflowActions.join(', ')}, cancel.`);
+    },
+    description: 'Not used any more: each action is an update of its own.',
+  });
+}
+
+/** After a cancellation from the Temporal UI the task still lives, and is acted on as before. */
+function unstopped<Result>(handle: () => Promise<Result>): Promise<Result> {
+  return CancellationScope.nonCancellable(handle);
+}
+
+/** A cancellation that nobody waits for, from the Temporal UI: what came of it is shown there. */
+export async function cancelFromUi(run: TaskRun): Promise<void> {
+  const answer = await requestCancel(run);
+  if (answer.cancelled || run.phase === 'ended') return;
+  run.notice = `A cancellation was requested and did nothing: ${answer.message} To end the task, use \`fail\`.`;
+  describe(run, run.details);
+}
+
+function refused(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, refusedAction);
+}
+
+function requireInput(name: OperatorActionName, raw: unknown): ActionInput {
+  const read = readActionInput(name, raw);
+  if (!read.ok) throw refused(read.message);
+  return read.input;
+}
+
+function validate(run: TaskRun, name: WorkflowActionName, raw: unknown): void {
+  requireInput(name, raw);
+  const refusal = refusalOf(name, situationOf(run));
+  if (refusal !== undefined) throw refused(refusal);
+  if (run.acting) throw refused('Another action on this task is being carried out; try again in a moment.');
+}
+
+async function act(run: TaskRun, name: WorkflowActionName, raw: unknown): Promise<ActionResult> {
+  const input = requireInput(name, raw);
+  const at = Date.now();
+  const result = await performAction(run, name, input);
+  if (!result.dry_run) await record(run, { at, name, input, detail: result.task });
+  return result;
+}
+
+async function cancel(run: TaskRun, raw: unknown): Promise<CancelAnswer> {
+  const at = Date.now();
+  const input = raw === undefined ? undefined : requireInput('cancel', raw);
+  const answer = await requestCancel(run);
+  if (input !== undefined && answer.cancelled) {
+    await record(run, { at, name: 'cancel', input, detail: 'The task was cancelled.' });
+  }
+  return answer;
+}
+
+interface Deed {
+  readonly at: number;
+  readonly name: OperatorActionName;
+  readonly input: ActionInput;
+  readonly detail: string;
+}
+
+async function record({ input: { task } }: TaskRun, { at, name, input, detail }: Deed): Promise<void> {
+  const { id } = currentUpdateInfo() ?? { id: '' };
+  const by = id.startsWith(apiUpdatePrefix) ? (input.by ?? 'operator') : temporalUser(input.by);
+  await recordAction(task, { id, at, by, action: name, reason: input.reason, ...defined({ detail }) });
+}
+
+/** A workflow cannot learn from Temporal who called it. */
+function temporalUser(name: string | undefined): string {
+  return name === undefined ? 'temporal' : `temporal:${name}`;
+}
+
+/** Repeats what histories of older tasks hold; its validator accepts nothing new. */
+async function operate(run: TaskRun, action: FormerOperatorAction): Promise<FormerAnswer> {
+  const refuse = (message: string): FormerAnswer => ({ done: false, message });
+  if (run.phase === 'ended' || run.phase === 'finishing') return refuse('The task has ended.');
+  switch (action.action) {
+    case 'cancel': {
+      const answer = await requestCancel(run);
+      return answer.cancelled ? { done: true } : refuse(answer.message);
+    }
+    case 'fail':
+      run.stop ??= 'operator';
+      await condition(() => run.phase === 'ended');
+      return run.ending?.kind === 'succeeded'
+        ? refuse('The upstream had already finished: the task succeeded.')
+        : { done: true };
+    case 'resubmit':
+      if (situationOf(run) === 'lost') run.decision = { kind: 'next' };
+      return { done: true };
+    case 'adopt':
+      if (situationOf(run) !== 'lost' || action.upstreamId === undefined) return refuse('It needs an id.');
+      run.decision = { kind: 'search', upstreamId: action.upstreamId };
+      return { done: true };
+    case 'poll':
+      if (situationOf(run) === 'broken') run.decision = { kind: 'continue' };
+      return { done: true };
+    case 'accept_charge':
+      if (situationOf(run) === 'review') run.decision = { kind: 'continue' };
+      return { done: true };
+    case 'redeliver':
+      return refuse('A callback can be redelivered only after the task has ended.');
+    default:
+      return action.action satisfies never;
+  }
+}
