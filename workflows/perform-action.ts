@@ -172,7 +172,13 @@ async function complete({ run, input, dryRun }: Action): Promise<Said> {
   const completed = await exclusively(run, async () => {
     const { task, kind, model, hold, basis } = run.input;
     const done = await completeTaskOn(candidate.channel).completeTask({
-      ...{ task, kind, model, basis, facts, candidate, dryRun },
+      task,
+      kind,
+      model,
+      basis,
+      facts,
+      candidate,
+      dryRun,
       held: hold,
       url: input.result_url ?? '',
       ...defined({ abandon: job === undefined ? lost?.input.n : undefined }),
@@ -225,7 +231,9 @@ async function undo({ run, dryRun }: Action): Promise<Said> {
   await exclusively(run, async () => {
     const { task, n } = lost.input;
     const undone = await undoAdoptionOn(job.candidate.channel).undoAdoption({
-      ...{ task, n, dryRun },
+      task,
+      n,
+      dryRun,
       upstreamId: id,
       version: nextVersion(run),
     });

@@ -186,8 +186,14 @@ async function decide(run: TaskRun, input: SubmitInput): Promise<Step | RouteCan
       return undefined;
     case 'end':
       return decision.ending;
+    case 'search':
+      return lookAgain(run, input, decision.upstreamId);
+    case 'continue':
+    case 'undone':
+    case undefined:
+      return lookAgain(run, input, undefined);
     default:
-      return lookAgain(run, input, decision?.kind === 'search' ? decision.upstreamId : undefined);
+      return decision satisfies never;
   }
 }
 

@@ -83,7 +83,10 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
         output.item(await client.call('GET', `/tasks/${encodeURIComponent(id)}`));
       }),
     );
+  addTaskAction(tasks, context);
+}
 
+function addTaskAction(tasks: Command, context: CliContext): void {
   tasks
     .command('action')
     .alias('act')

@@ -80,6 +80,7 @@ export function createAttemptStore(db: Db, now: () => number) {
     ...attemptReads(attempts),
     ...attemptClaims(attempts, now),
     ...attemptEndings(attempts, now),
+    ...attemptDisowning(attempts),
   };
 }
 
@@ -203,21 +204,6 @@ function attemptEndings(attempts: Collection<AttemptDocument>, now: () => number
       return 'closed';
     },
 
-    /** The job that an operator named is not this attempt's: its outcome is unknown again. Repeatable. */
-    async disown(id: string, upstreamId: string): Promise<void> {
-      await attempts.updateOne(
-        { _id: id, state: 'accepted', adopted: true, upstream_id: upstreamId },
-        {
-          $set: {
-            state: 'ambiguous',
-            code: 'adoption_undone',
-            message: `${upstreamId} was adopted, and taken back.`,
-          },
-          $unset: { operation: '', upstream_id: '', job: '', adopted: '' },
-        },
-      );
-    },
-
     /** The answer to what `owner` sent. False: the record had been changed by somebody else, and stays so. */
     async refuse(
       { id, owner }: { readonly id: string; readonly owner: string },
@@ -246,6 +232,25 @@ function attemptEndings(attempts: Collection<AttemptDocument>, now: () => number
         { $set: { state: 'withdrawn', ended_at: now() } },
       );
       return findAttempt(attempts, id);
+    },
+  };
+}
+
+function attemptDisowning(attempts: Collection<AttemptDocument>) {
+  return {
+    /** The job that an operator named is not this attempt's: its outcome is unknown again. Repeatable. */
+    async disown(id: string, upstreamId: string): Promise<void> {
+      await attempts.updateOne(
+        { _id: id, state: 'accepted', adopted: true, upstream_id: upstreamId },
+        {
+          $set: {
+            state: 'ambiguous',
+            code: 'adoption_undone',
+            message: `${upstreamId} was adopted, and taken back.`,
+          },
+          $unset: { operation: '', upstream_id: '', job: '', adopted: '' },
+        },
+      );
     },
   };
 }

@@ -105,7 +105,12 @@ describe('a result that an operator gives', () => {
     const { task, kind, model, candidate } = input;
     const complete = (url: string, duration: number, dryRun = false) =>
       world.worker().completeTask({
-        ...{ task, kind, model, candidate, url, dryRun },
+        task,
+        kind,
+        model,
+        candidate,
+        url,
+        dryRun,
         facts: { durationSeconds: duration },
         held: '1000000',
         basis: {

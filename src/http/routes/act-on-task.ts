@@ -38,11 +38,11 @@ const body = z
     }),
     images: z.int().min(1).max(1000).optional().meta({ description: '`complete`: number of images.' }),
   })
-  .superRefine(({ action, ...fields }, { addIssue }) => {
+  .superRefine(({ action, ...fields }, context) => {
     for (const [name, isRequired] of Object.entries(actionTable[action].fields)) {
       const isMissing =
         isRequired && !Object.entries(fields).some(([field, value]) => field === name && value !== undefined);
-      if (isMissing) addIssue({ code: 'custom', path: [name], message: `is required for ${action}` });
+      if (isMissing) context.addIssue({ code: 'custom', path: [name], message: `is required for ${action}` });
     }
   });
 

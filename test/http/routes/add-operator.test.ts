@@ -43,10 +43,10 @@ it('what an operator does is recorded under the name of its token, whatever else
   const id: string = (await account.create()).body.id;
   const acted = await send(world.url, 'POST', `/admin/v1/tasks/${id}/actions`, {
     ...said,
-    body: { action: 'cancel', reason: 'asked to', by: 'eve', operator: 'eve' },
+    body: { action: 'fail', reason: 'asked to', by: 'eve', operator: 'eve' },
   });
   expect(acted.body.actions).toMatchObject([{ by: 'bert', reason: 'asked to' }]);
-  expect(world.port.acts.at(-1)?.action.by).toBe('bert');
+  expect(world.port.acts.at(-1)?.input.by).toBe('bert');
   const credited = await send(world.url, 'POST', `/admin/v1/accounts/${account.id}/credits`, {
     ...said,
     body: { amount: '1', reference: 'r', by: 'eve', note: 'thanks' },
