@@ -1,7 +1,6 @@
 import { onReloadSignal } from './config/reload-signal.ts';
 import { createAbandonCreation } from './tasks/abandon-creation.ts';
 import type { AbandonCreation } from './tasks/abandon-creation.ts';
-import { LRUCache } from 'lru-cache';
 import { defined } from './domain/defined.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -13,6 +12,7 @@ import { ConfigError } from './config/config-error.ts';
 import type { Core } from './core.ts';
 import { createAbandonments } from './tasks/abandonments.ts';
 import type { Abandonments } from './tasks/abandonments.ts';
+import { createOverdraftLimits } from './tasks/account-terms.ts';
 import { createAdmit } from './tasks/admission.ts';
 import { createActOnTask } from './tasks/act-on-task.ts';
 import { createTaskService } from './tasks/create-task.ts';
@@ -127,7 +127,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     outage: (channel, credential, model) =>
       switches.outage(channel) ?? core.health.circuits.outage({ channel: channel.id, credential, model }),
   });
-  const overdraftLimit = createOverdraftLimits(core);
+  const overdraftLimit = createOverdraftLimits(stores.accounts, now);
   const repeats = openRepeats(core);
   const port = createTaskClient({ client: core.client, queuePrefix: environment.TASK_QUEUE_PREFIX, now });
   return {
@@ -180,7 +180,7 @@ function openAccess({ stores, secrets, environment, log, now }: Core): Access {
     ...stores,
     secrets,
     adminToken: environment.ADMIN_TOKEN,
-    onError: (err) => log.warn({ err }, 'could not write when keys were last used; it is tried again'),
+    onError: (err) => log.warn({ err }, 'could not write when keys were last used; it is retried'),
     now,
     randomBytes,
   });
@@ -256,24 +256,4 @@ function reload(core: Core): ReloadResult {
     if (error instanceof ConfigError) return { ok: false, violations: error.violations };
     throw error;
   }
-}
-
-const limitTtlMs = 5_000;
-const limitsMax = 10_000;
-
-/** Overdraft limits change rarely: read once in a few seconds per account. */
-function createOverdraftLimits({ stores, now }: Core): (account: string) => Promise<bigint> {
-  const known = new LRUCache<string, bigint>({
-    max: limitsMax,
-    ttl: limitTtlMs,
-    ttlResolution: 0,
-    perf: { now },
-  });
-  return async (account) => {
-    const cached = known.get(account);
-    if (cached !== undefined) return cached;
-    const limit = (await stores.accounts.find(account))?.overdraftLimit ?? 0n;
-    known.set(account, limit);
-    return limit;
-  };
 }

@@ -60,7 +60,7 @@ function isValid(key: ApiKey, now: number): boolean {
 function toCaller(key: ApiKey): Caller {
   return {
     account: key.account,
-    key: key.id,
+    key: key.countedAs ?? key.id,
     ...defined({
       models: key.models,
       channels: key.channels,

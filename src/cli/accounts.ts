@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { adminCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
 
-const columns = ['id', 'name', 'available', 'held', 'overdraft_limit', 'created_at'];
+const columns = ['id', 'name', 'available', 'held', 'overdraft_limit', 'created_at', 'closed_at'];
 
 interface NewAccount {
   readonly name?: string;
@@ -12,7 +12,14 @@ interface NewAccount {
 /** Account, amount, options. */
 type CreditLine = [string, string, { reference: string; note?: string }];
 
+type OverdraftLine = [string, string, { reason: string }];
+
 export function addAccountCommands(accounts: Command, context: CliContext): void {
+  addMakingCommands(accounts, context);
+  addTermsCommands(accounts, context);
+}
+
+function addMakingCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('create')
     .argument('[id]', 'generated if omitted')
@@ -70,4 +77,38 @@ export function addAccountCommands(accounts: Command, context: CliContext): void
         output.item(await client.call('POST', `/accounts/${encodeURIComponent(id)}/webhook-secret/rotate`));
       }),
     );
+}
+
+/** What an account may do. */
+function addTermsCommands(accounts: Command, context: CliContext): void {
+  accounts
+    .command('overdraft')
+    .description('Changes how far holds may take the balance below zero.')
+    .argument('<id>')
+    .argument('<limit>', 'decimal, at most 6 places')
+    .requiredOption('--reason <text>')
+    .action(
+      adminCommand(context, async ({ client, output }, ...[id, limit, { reason }]: OverdraftLine) => {
+        const path = `/accounts/${encodeURIComponent(id)}/overdraft`;
+        output.item(await client.call('POST', path, { overdraft_limit: limit, reason }));
+      }),
+    );
+
+  const states = [
+    ['close', 'Lets nothing new be created; tasks in flight run on and are settled.'],
+    ['reopen', 'Takes a closed account back into service.'],
+  ] as const;
+  for (const [name, description] of states) {
+    accounts
+      .command(name)
+      .description(description)
+      .argument('<id>')
+      .requiredOption('--reason <text>')
+      .action(
+        adminCommand(context, async ({ client, output }, id: string, { reason }: { reason: string }) => {
+          const path = `/accounts/${encodeURIComponent(id)}/${name}`;
+          output.item(await client.call('POST', path, { reason }));
+        }),
+      );
+  }
 }

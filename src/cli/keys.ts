@@ -14,6 +14,7 @@ const columns = [
   'expires_at',
   'revoked_at',
   'last_used_at',
+  'replaced_by',
 ];
 
 interface NewKey {
@@ -24,6 +25,11 @@ interface NewKey {
   readonly requestsPerMinute?: number;
   readonly concurrentTasks?: number;
   readonly expiresAt?: number;
+}
+
+interface Rotation {
+  readonly reason: string;
+  readonly oldValid: number;
 }
 
 export function addKeyCommands(keys: Command, context: CliContext): void {
@@ -65,13 +71,34 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
       }),
     );
 
+  addEndingCommands(keys, context);
+}
+
+/** What ends a key, with or without a successor. */
+function addEndingCommands(keys: Command, context: CliContext): void {
   keys
     .command('revoke')
     .description('Effective at once on one node and within five seconds on every other.')
     .argument('<id>', 'key_…')
+    .option('--reason <text>', undefined, '')
     .action(
-      adminCommand(context, async ({ client, output }, id: string) => {
-        output.item(await client.call('DELETE', `/keys/${encodeURIComponent(id)}`));
+      adminCommand(context, async ({ client, output }, id: string, { reason }: { reason: string }) => {
+        const query = new URLSearchParams({ reason }).toString();
+        output.item(await client.call('DELETE', `/keys/${encodeURIComponent(id)}?${query}`));
+      }),
+    );
+
+  keys
+    .command('rotate')
+    .description('Makes a key that replaces this one; both are valid for a while and share their limits.')
+    .argument('<id>', 'key_…')
+    .requiredOption('--reason <text>')
+    .option('--old-valid <time>', 'how long the old key stays valid: 0, 30m, 24h, 7d', parseSeconds, 86_400)
+    .action(
+      adminCommand(context, async ({ client, output }, id: string, { reason, oldValid }: Rotation) => {
+        const path = `/keys/${encodeURIComponent(id)}/rotate`;
+        output.item(await client.call('POST', path, { reason, old_valid_seconds: oldValid }));
+        output.note('\nThe key will not be shown again.');
       }),
     );
 }
@@ -86,6 +113,14 @@ function parseList(text: string): string[] {
 function parseCount(text: string): number {
   if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('It must be a number, at least 1.');
   return Number(text);
+}
+
+const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+function parseSeconds(text: string): number {
+  const [, count, unit = 's'] = /^(\d+)([smhd])?$/.exec(text) ?? [];
+  if (count === undefined) throw new InvalidArgumentError('It must be a time, such as 0, 30m, 24h or 7d.');
+  return Number(count) * (unitSeconds[unit] ?? 1);
 }
 
 /** Unix seconds. */

@@ -1,7 +1,7 @@
 /** Who is calling: what authentication found out about the key. */
 export interface Caller {
   readonly account: string;
-  /** Public id of the key. */
+  /** Public id of the key: of a key that replaced another one, the first one's. Limits count by it. */
   readonly key: string;
   /** Absent: all. */
   readonly models?: readonly string[];

@@ -17,6 +17,7 @@ export const errorTable = {
   insufficient_balance: { status: 402, type: 'billing_error', retryable: false },
   model_not_allowed: { status: 403, type: 'permission_error', retryable: false },
   channel_not_allowed: { status: 403, type: 'permission_error', retryable: false },
+  account_closed: { status: 403, type: 'permission_error', retryable: false },
   operator_not_allowed: { status: 403, type: 'permission_error', retryable: false },
   task_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   account_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
@@ -100,4 +101,8 @@ export function serviceUnavailable(detail: string, cause?: unknown): GatewayErro
       cause,
     },
   );
+}
+
+export function accountClosed(account: string): GatewayError {
+  return new GatewayError('account_closed', `The account ${account} is closed: nothing new can be created.`);
 }

@@ -12,6 +12,12 @@ const pageSizeDefault = 20;
 const accountCharactersMax = 64;
 export const nameCharactersMax = 128;
 export const reasonCharactersMax = 500;
+/** Of the public id of an API key. */
+export const keyIdCharacters = 16;
+
+/** Why an operator does something; kept with who and when. */
+export const reason = z.string().min(1).max(reasonCharactersMax);
+export const optionalReason = z.string().max(reasonCharactersMax).default('');
 
 export const pageSize = queryNumber(z.int().min(1).max(pageSizeMax).default(pageSizeDefault));
 

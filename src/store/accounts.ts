@@ -1,4 +1,7 @@
 import type { Collection, Db } from 'mongodb';
+import { defined } from '../domain/defined.ts';
+import { pushed } from './changes.ts';
+import type { Change } from './changes.ts';
 import { isDuplicateKey } from './mongo.ts';
 
 export interface Account {
@@ -10,6 +13,9 @@ export interface Account {
   readonly webhookSecrets: readonly string[];
   /** Unix milliseconds. */
   readonly createdAt: number;
+  /** Unix milliseconds: from then on nothing new is created. */
+  readonly closedAt?: number;
+  readonly changes?: readonly Change[];
 }
 
 interface AccountDocument {
@@ -18,6 +24,8 @@ interface AccountDocument {
   readonly overdraft_limit: bigint;
   readonly webhook_secrets: readonly string[];
   readonly created_at: number;
+  readonly closed_at?: number;
+  readonly changes?: readonly Change[];
 }
 
 const webhookSecretsMax = 2;
@@ -53,10 +61,34 @@ export function createAccountStore(db: Db) {
     },
 
     /** The new secret signs from now on; the one before stays valid until the next rotation. */
-    async addWebhookSecret(id: string, sealed: string): Promise<boolean> {
+    async addWebhookSecret(id: string, sealed: string, change: Change): Promise<boolean> {
+      const secrets = { webhook_secrets: { $each: [sealed], $position: 0, $slice: webhookSecretsMax } };
+      const changed = await accounts.updateOne({ _id: id }, { $push: { ...secrets, ...pushed(change) } });
+      return changed.matchedCount === 1;
+    },
+
+    async setOverdraftLimit(id: string, limit: bigint, change: Change): Promise<boolean> {
       const changed = await accounts.updateOne(
         { _id: id },
-        { $push: { webhook_secrets: { $each: [sealed], $position: 0, $slice: webhookSecretsMax } } },
+        { $set: { overdraft_limit: limit }, $push: pushed(change) },
+      );
+      return changed.matchedCount === 1;
+    },
+
+    /** False: there is no such account, or it is closed already. */
+    async close(id: string, change: Change): Promise<boolean> {
+      const changed = await accounts.updateOne(
+        { _id: id, closed_at: { $exists: false } },
+        { $set: { closed_at: change.at }, $push: pushed(change) },
+      );
+      return changed.matchedCount === 1;
+    },
+
+    /** False: there is no such account, or it is not closed. */
+    async reopen(id: string, change: Change): Promise<boolean> {
+      const changed = await accounts.updateOne(
+        { _id: id, closed_at: { $exists: true } },
+        { $unset: { closed_at: '' }, $push: pushed(change) },
       );
       return changed.matchedCount === 1;
     },
@@ -70,6 +102,7 @@ function toDocument(account: Account): AccountDocument {
     overdraft_limit: account.overdraftLimit,
     webhook_secrets: account.webhookSecrets,
     created_at: account.createdAt,
+    ...defined({ closed_at: account.closedAt, changes: account.changes }),
   };
 }
 
@@ -80,5 +113,6 @@ function toAccount(document: AccountDocument): Account {
     overdraftLimit: document.overdraft_limit,
     webhookSecrets: document.webhook_secrets,
     createdAt: document.created_at,
+    ...defined({ closedAt: document.closed_at, changes: document.changes }),
   };
 }

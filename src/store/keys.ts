@@ -1,5 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../domain/defined.ts';
+import { pushed } from './changes.ts';
+import type { Change } from './changes.ts';
 import { ensureIndexes } from './mongo.ts';
 
 /** An API key, which itself is shown once and stored nowhere. Times in Unix milliseconds. */
@@ -23,6 +25,11 @@ export interface ApiKey {
   readonly revokedAt?: number;
   /** To the minute. */
   readonly lastUsedAt?: number;
+  /** Of a key that replaced another one: the first of them, whose limits they share. */
+  readonly countedAs?: string;
+  /** The key that replaced this one. */
+  readonly replacedBy?: string;
+  readonly changes?: readonly Change[];
   readonly createdAt: number;
 }
 
@@ -41,7 +48,18 @@ interface KeyDocument {
   readonly expires_at?: number;
   readonly revoked_at?: number;
   readonly last_used_at?: number;
+  readonly counted_as?: string;
+  readonly replaced_by?: string;
+  readonly changes?: readonly Change[];
   readonly created_at: number;
+}
+
+interface Replacement {
+  /** The new key's id. */
+  readonly by: string;
+  /** Unix milliseconds: the old key's end. */
+  readonly endsAt: number;
+  readonly change: Change;
 }
 
 export type KeyStore = ReturnType<typeof createKeyStore>;
@@ -82,9 +100,31 @@ export function createKeyStore(db: Db, now: () => number) {
     },
 
     /** False: no such key. Revoking twice keeps the first time. */
-    async revoke(id: string): Promise<boolean> {
-      await keys.updateOne({ id, revoked_at: { $exists: false } }, { $set: { revoked_at: now() } });
+    async revoke(id: string, by: string, reason: string): Promise<boolean> {
+      const at = now();
+      await keys.updateOne(
+        { id, revoked_at: { $exists: false } },
+        { $set: { revoked_at: at }, $push: pushed({ at, by, action: 'revoked', reason }) },
+      );
       return (await keys.countDocuments({ id }, { limit: 1 })) === 1;
+    },
+
+    /**
+     * Ends a key in favour of another one that is stored already. False: it was revoked or replaced meanwhile; nothing
+     * was changed.
+     */
+    async replace(old: string, replacement: Replacement): Promise<boolean> {
+      const { by, endsAt, change } = replacement;
+      const changed = await keys.updateOne(
+        { id: old, revoked_at: { $exists: false }, replaced_by: { $exists: false } },
+        { $set: { replaced_by: by, expires_at: endsAt }, $push: pushed(change) },
+      );
+      return changed.modifiedCount === 1;
+    },
+
+    /** For a key that nobody was given. */
+    async remove(id: string): Promise<void> {
+      await keys.deleteOne({ id });
     },
 
     /** By public id. */
@@ -111,6 +151,9 @@ function toDocument(key: ApiKey): KeyDocument {
       expires_at: key.expiresAt,
       revoked_at: key.revokedAt,
       last_used_at: key.lastUsedAt,
+      counted_as: key.countedAs,
+      replaced_by: key.replacedBy,
+      changes: key.changes,
     }),
   };
 }
@@ -132,6 +175,9 @@ function toKey(document: KeyDocument): ApiKey {
       expiresAt: document.expires_at,
       revokedAt: document.revoked_at,
       lastUsedAt: document.last_used_at,
+      countedAs: document.counted_as,
+      replacedBy: document.replaced_by,
+      changes: document.changes,
     }),
   };
 }

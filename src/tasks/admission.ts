@@ -24,7 +24,7 @@ export interface AdmissionDeps {
   readonly port: Pick<TaskPort, 'start'>;
   readonly abandonCreation: AbandonCreation;
   readonly abandonments: Pick<Abandonments, 'add'>;
-  /** Micro-units by which an account may go below zero. */
+  /** Micro-units by which an account may go below zero. Throws account_closed. */
   readonly overdraftLimit: (account: string) => Promise<bigint>;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
@@ -82,7 +82,7 @@ export function createAdmit(deps: AdmissionDeps): Admit {
 function isRefusal(error: unknown): boolean {
   return (
     error instanceof GatewayError &&
-    ['insufficient_balance', 'concurrency_limit_exceeded'].includes(error.code)
+    ['account_closed', 'insufficient_balance', 'concurrency_limit_exceeded'].includes(error.code)
   );
 }
 

@@ -90,6 +90,22 @@ describe('accounts', () => {
     expect(rotated.webhook_secret).toMatch(/^whsec_/);
   });
 
+  it('overdraft, close, reopen', async () => {
+    await gateway(['accounts', 'create', 'closing']);
+    await gateway(['accounts', 'credit', 'closing', '3', '--reference', 'r']);
+    const limit = await json(['accounts', 'overdraft', 'closing', '7.5', '--reason', 'trusted']);
+    expect(limit).toMatchObject({ overdraft_limit: '7.500000' });
+    const closed = await gateway(['accounts', 'close', 'closing', '--reason', 'left us']);
+    expect(closed.text).toMatch(/^balance_note +Nothing is held: .* credit of -3\.000000\.$/m);
+    expect(closed.text).toMatch(/admin +closed +left us$/m);
+    await expect(gateway(['accounts', 'close', 'closing', '--reason', 'again'])).rejects.toThrow('already');
+    expect(await json(['accounts', 'reopen', 'closing', '--reason', 'came back'])).toMatchObject({
+      closed_at: null,
+      changes: [{}, {}, {}, { by: 'admin', action: 'reopened', reason: 'came back' }],
+    });
+    await expect(gateway(['accounts', 'close', 'closing'])).rejects.toThrow('--reason');
+  });
+
   it('say how to see more', async () => {
     for (const id of ['page-1', 'page-2']) await gateway(['accounts', 'create', id]);
     const { text } = await gateway(['accounts', 'list', '--limit', '1', '--after', 'page-0']);
@@ -119,6 +135,27 @@ it('keys: create, list, revoke', async () => {
     'at least 1',
   );
   await expect(gateway(['keys', 'create', 'keyed', '--expires-at', 'soon'])).rejects.toThrow('date');
+});
+
+it('keys: rotate, revoke with a reason', async () => {
+  await gateway(['accounts', 'create', 'rotating']);
+  const { id } = await json(['keys', 'create', 'rotating']);
+  const line = ['keys', 'rotate', id, '--reason', 'leaked', '--old-valid', '2h'];
+  const made = await json(line);
+  expect(made).toMatchObject({ key: expect.stringMatching(/^sk-/), replaces: id });
+  expect(made.old_ends_at - made.created_at).toBeGreaterThanOrEqual(2 * 3600 - 1);
+  expect(made.old_ends_at - made.created_at).toBeLessThanOrEqual(2 * 3600 + 1);
+  await expect(gateway(line)).rejects.toThrow(`was replaced by ${made.id} already`);
+  await expect(gateway(['keys', 'rotate', id, '--reason', 'x', '--old-valid', 'soon'])).rejects.toThrow(
+    '24h',
+  );
+  await gateway(['keys', 'revoke', id, '--reason', 'no longer used']);
+  const listed = await json(['keys', 'list', '--account', 'rotating']);
+  expect(listed.find((key: { id: string }) => key.id === id).changes.at(-1)).toMatchObject({
+    by: 'admin',
+    action: 'revoked',
+    reason: 'no longer used',
+  });
 });
 
 describe('tasks', () => {

@@ -25,6 +25,8 @@ const key = (n: number, change: Partial<ApiKey> = {}): ApiKey => ({
   ...change,
 });
 
+const change = { at: 1, by: 'ada', action: 'changed', reason: 'due' };
+
 describe('an account', () => {
   it('is made by one of several simultaneous callers, whose account stays as it is', async () => {
     const made = await Promise.all(
@@ -36,12 +38,14 @@ describe('an account', () => {
 
   it('has its two newest webhook secrets, also when several are added at once', async () => {
     await accounts().insert({ ...account, id: 'rotated' });
-    expect(await accounts().addWebhookSecret('rotated', 'two')).toBe(true);
+    expect(await accounts().addWebhookSecret('rotated', 'two', change)).toBe(true);
     expect((await accounts().find('rotated'))?.webhookSecrets).toEqual(['two', 'one']);
-    await Promise.all(['three', 'four'].map((secret) => accounts().addWebhookSecret('rotated', secret)));
+    await Promise.all(
+      ['three', 'four'].map((secret) => accounts().addWebhookSecret('rotated', secret, change)),
+    );
     const secrets = (await accounts().find('rotated'))?.webhookSecrets ?? [];
     expect(secrets.toSorted()).toEqual(['four', 'three']);
-    expect(await accounts().addWebhookSecret('unknown', 'x')).toBe(false);
+    expect(await accounts().addWebhookSecret('unknown', 'x', change)).toBe(false);
     expect(await accounts().find('unknown')).toBeUndefined();
   });
 });
@@ -56,11 +60,11 @@ describe('a key', () => {
   it('is revoked once: the first time counts', async () => {
     await keys().insert(key(3));
     clock = 200;
-    expect(await keys().revoke('key_3')).toBe(true);
+    expect(await keys().revoke('key_3', 'ada', 'lost')).toBe(true);
     clock = 300;
-    expect(await keys().revoke('key_3')).toBe(true);
+    expect(await keys().revoke('key_3', 'ada', 'lost')).toBe(true);
     expect(await keys().findByHmac('hmac3')).toMatchObject({ revokedAt: 200 });
-    expect(await keys().revoke('key_unknown')).toBe(false);
+    expect(await keys().revoke('key_unknown', 'ada', 'lost')).toBe(false);
   });
 
   it('reads as it was written, with all its limits and with none', async () => {

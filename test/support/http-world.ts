@@ -6,6 +6,7 @@ import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { createChannelSwitches } from '../../src/routing/switches.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { createAbandonments } from '../../src/tasks/abandonments.ts';
+import { createOverdraftLimits } from '../../src/tasks/account-terms.ts';
 import { createAdmit } from '../../src/tasks/admission.ts';
 import { createRepeats } from '../../src/tasks/repeats.ts';
 import { createActOnTask } from '../../src/tasks/act-on-task.ts';
@@ -186,7 +187,7 @@ async function openWorld(
           port,
           abandonCreation,
           abandonments: createAbandonments({ abandonCreation, onError: () => undefined, now }),
-          overdraftLimit: async (account) => (await stores.accounts.find(account))?.overdraftLimit ?? 0n,
+          overdraftLimit: createOverdraftLimits(stores.accounts, now),
           now,
           randomBytes,
         }),

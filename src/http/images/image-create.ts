@@ -51,6 +51,7 @@ export const imageCreateErrors = [
   'model_not_found',
   'media_url_not_allowed',
   'callback_url_not_allowed',
+  'account_closed',
   'insufficient_balance',
   'model_not_allowed',
   'channel_not_allowed',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { formatMicros } from '../../domain/money.ts';
 import type { Balance } from '../../ledger/ledger.ts';
 import type { Account } from '../../store/accounts.ts';
+import { changesSchema, presentChanges } from './change.ts';
 import { toSeconds } from './video-task.ts';
 
 export const accountSchema = z
@@ -12,7 +13,9 @@ export const accountSchema = z
     overdraft_limit: z.string(),
     available: z.string(),
     held: z.string(),
+    closed_at: z.int().nullable().meta({ description: 'Since then nothing new is created; null: open.' }),
     created_at: z.int(),
+    changes: changesSchema,
   })
   .meta({ id: 'Account' });
 
@@ -27,6 +30,8 @@ export function presentAccount(
     overdraft_limit: formatMicros(account.overdraftLimit),
     available: formatMicros(available),
     held: formatMicros(held),
+    closed_at: account.closedAt === undefined ? null : toSeconds(account.closedAt),
     created_at: toSeconds(account.createdAt),
+    changes: presentChanges(account.changes),
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { changesSchema, presentChanges } from './change.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import { toSeconds } from './video-task.ts';
 
@@ -17,7 +18,12 @@ export const keySchema = z
     expires_at: z.int().nullable(),
     revoked_at: z.int().nullable(),
     last_used_at: z.int().nullable().meta({ description: 'To the minute; null: never.' }),
+    replaced_by: z
+      .string()
+      .nullable()
+      .meta({ description: 'The key that replaced it; this one ends at `expires_at`.' }),
     created_at: z.int(),
+    changes: changesSchema,
   })
   .meta({ id: 'Key' });
 
@@ -36,6 +42,8 @@ export function presentKey(key: ApiKey): z.output<typeof keySchema> {
     expires_at: key.expiresAt === undefined ? null : toSeconds(key.expiresAt),
     revoked_at: key.revokedAt === undefined ? null : toSeconds(key.revokedAt),
     last_used_at: key.lastUsedAt === undefined ? null : toSeconds(key.lastUsedAt),
+    replaced_by: key.replacedBy ?? null,
     created_at: toSeconds(key.createdAt),
+    changes: presentChanges(key.changes),
   };
 }

@@ -35,14 +35,16 @@ export function createAccount({ accounts, secrets, randomBytes, now }: Deps): Ro
       schema: accountSchema.extend({ webhook_secret: z.string() }),
     },
     errors: ['account_exists'],
-    async handle({ body: { id, name, overdraft_limit } }) {
+    async handle({ body: { id, name, overdraft_limit }, operator: by }) {
       const secret = newWebhookSecret(randomBytes);
+      const at = now();
       const account = {
         id: id ?? `acct_${randomBase62(idCharacters, randomBytes)}`,
         name,
         overdraftLimit: overdraft_limit ?? 0n,
         webhookSecrets: [secrets.seal('webhook-secret', secret)],
-        createdAt: now(),
+        createdAt: at,
+        changes: [{ at, by, action: 'created', reason: '' }],
       };
       if (!(await accounts.insert(account))) {
         throw new GatewayError('account_exists', `The account ${account.id} already exists.`, {

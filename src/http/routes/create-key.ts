@@ -1,9 +1,9 @@
 import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
+import { accountClosed, GatewayError } from '../../domain/errors.ts';
 import { randomBase62 } from '../../domain/ids.ts';
 import type { ApiKey } from '../../store/keys.ts';
-import { findAccount, nameCharactersMax } from '../admin-input.ts';
+import { findAccount, keyIdCharacters, nameCharactersMax } from '../admin-input.ts';
 import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
@@ -12,7 +12,6 @@ import type { Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'accounts' | 'catalogue' | 'keys' | 'auth' | 'randomBytes' | 'now'>;
 
-const idCharacters = 16;
 const permittedItemsMax = 200;
 const limitMax = 1_000_000;
 
@@ -51,18 +50,21 @@ export function createKey({ accounts, catalogue, keys, auth, randomBytes, now }:
       description: 'The key itself will not be shown again.',
       schema: keySchema.extend({ key: z.string() }),
     },
-    errors: ['account_not_found'],
-    async handle({ body: asked }) {
+    errors: ['account_not_found', 'account_closed'],
+    async handle({ body: asked, operator: by }) {
       checkPermitted(asked, catalogue);
       const account = await findAccount(accounts, asked.account);
+      if (account.closedAt !== undefined) throw accountClosed(account.id);
       const { token: key, hmac, prefix } = auth.newKey();
+      const at = now();
       const created: ApiKey = {
         hmac,
-        id: `key_${randomBase62(idCharacters, randomBytes)}`,
+        id: `key_${randomBase62(keyIdCharacters, randomBytes)}`,
         account: account.id,
         name: asked.name,
         prefix,
-        createdAt: now(),
+        createdAt: at,
+        changes: [{ at, by, action: 'created', reason: '' }],
         ...restrictions(asked),
       };
       await keys.insert(created);

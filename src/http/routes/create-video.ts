@@ -30,6 +30,7 @@ export function createVideo(deps: Deps): Route {
       'model_not_found',
       'media_url_not_allowed',
       'callback_url_not_allowed',
+      'account_closed',
       'insufficient_balance',
       'model_not_allowed',
       'channel_not_allowed',

@@ -4,6 +4,7 @@ import type { Route } from '../route.ts';
 import { actOnTask } from './act-on-task.ts';
 import { addOperator } from './add-operator.ts';
 import { cancelVideo } from './cancel-video.ts';
+import { closeAccount } from './close-account.ts';
 import { createAccount } from './create-account.ts';
 import { createImage } from './create-image.ts';
 import { createKey } from './create-key.ts';
@@ -33,10 +34,13 @@ import { openapi } from './openapi.ts';
 import { readyz } from './readyz.ts';
 import { receiveUpstreamCallback } from './receive-upstream-callback.ts';
 import { reloadConfig } from './reload-config.ts';
+import { reopenAccount } from './reopen-account.ts';
 import { revokeKey } from './revoke-key.ts';
 import { revokeOperator } from './revoke-operator.ts';
+import { rotateKey } from './rotate-key.ts';
 import { rotateWebhookSecret } from './rotate-webhook-secret.ts';
 import { explainRoute } from './explain-route.ts';
+import { setOverdraft } from './set-overdraft.ts';
 import { setChannel } from './set-channel.ts';
 
 /** Every operation. Where two match one path and method, the first answers. */
@@ -81,8 +85,12 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth): readonly R
     creditAccount(deps),
     listLedgerEntries(deps),
     rotateWebhookSecret(deps),
+    setOverdraft(deps),
+    closeAccount(deps),
+    reopenAccount(deps),
     createKey(deps),
     listKeys(deps),
+    rotateKey(deps),
     revokeKey(deps),
     listTasks(deps),
     getTask(deps),

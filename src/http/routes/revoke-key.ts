@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
+import { optionalReason as reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -13,14 +14,14 @@ export function revokeKey({ keys, auth }: Pick<RouteDeps, 'keys' | 'auth'>): Rou
     tag: 'Operators',
     method: 'delete',
     paths: ['/admin/v1/keys/:key'],
-    input: z.object({ params: z.object({ key: z.string().min(1) }) }),
+    input: z.object({ params: z.object({ key: z.string().min(1) }), query: z.object({ reason }) }),
     success: {
       description: 'The key is revoked.',
       schema: z.object({ object: z.literal('key'), id: z.string(), revoked: z.literal(true) }),
     },
     errors: ['key_not_found'],
-    async handle({ params: { key } }) {
-      if (!(await keys.revoke(key))) {
+    async handle({ params: { key }, query, operator }) {
+      if (!(await keys.revoke(key, operator, query.reason))) {
         throw new GatewayError('key_not_found', 'There is no key with this id.', { param: 'key' });
       }
       auth.forget(key);

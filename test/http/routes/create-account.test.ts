@@ -18,6 +18,8 @@ it('creates it with a webhook secret that is shown once', async () => {
     available: '0.000000',
     held: '0.000000',
     created_at: expect.any(Number),
+    closed_at: null,
+    changes: [{ at: expect.any(Number), by: 'admin', action: 'created', reason: '' }],
     webhook_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{32}$/),
   });
   const shown = await world.admin('GET', '/accounts/studio');

@@ -23,7 +23,10 @@ it('shows the key once, with what it may do', async () => {
     id: expect.stringMatching(/^key_/),
     prefix: key.slice(0, 8),
     revoked_at: null,
+    last_used_at: null,
+    replaced_by: null,
     created_at: expect.any(Number),
+    changes: [{ at: expect.any(Number), by: 'admin', action: 'created', reason: '' }],
     ...wishes,
   });
 });

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { GatewayError } from '../../domain/errors.ts';
+import { accountParams, findAccount, reason } from '../admin-input.ts';
+import { adminBody } from '../body.ts';
+import type { RouteDeps } from '../deps.ts';
+import { accountSchema, presentAccount } from '../presenters/account.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'now'>;
+
+export function reopenAccount({ accounts, ledger, now }: Deps): Route {
+  return adminRoute({
+    operationId: 'reopenAccount',
+    summary: 'Reopen a closed account',
+    description: 'Effective on every node within five seconds; its keys are valid as before.',
+    tag: 'Operators',
+    method: 'post',
+    paths: ['/admin/v1/accounts/:account/reopen'],
+    input: z.object({ params: accountParams, body: z.object({ reason }) }),
+    readBody: adminBody,
+    success: { description: 'The account.', schema: accountSchema },
+    errors: ['account_not_found', 'action_not_possible'],
+    async handle({ params, body, operator: by }) {
+      const { id } = await findAccount(accounts, params.account);
+      if (!(await accounts.reopen(id, { at: now(), by, action: 'reopened', reason: body.reason }))) {
+        throw new GatewayError('action_not_possible', `The account ${id} is not closed.`);
+      }
+      const account = await findAccount(accounts, id);
+      return jsonReply(presentAccount(account, await ledger.balance(id)));
+    },
+  });
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { defined } from '../../domain/defined.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { randomBase62 } from '../../domain/ids.ts';
+import type { ApiKey } from '../../store/keys.ts';
+import { keyIdCharacters, reason } from '../admin-input.ts';
+import { adminBody } from '../body.ts';
+import type { RouteDeps } from '../deps.ts';
+import { keySchema, presentKey } from '../presenters/key.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+type Deps = Pick<RouteDeps, 'keys' | 'auth' | 'randomBytes' | 'now'>;
+
+const oldValidSecondsDefault = 24 * 60 * 60;
+const oldValidSecondsMax = 90 * oldValidSecondsDefault;
+
+const body = z.object({
+  old_valid_seconds: z
+    .int()
+    .min(0)
+    .max(oldValidSecondsMax)
+    .default(oldValidSecondsDefault)
+    .meta({ description: 'How long the old key stays valid beside the new one; 0: it ends at once.' }),
+  reason,
+});
+
+export function rotateKey({ keys, auth, randomBytes, now }: Deps): Route {
+  return adminRoute({
+    operationId: 'rotateKey',
+    summary: 'Replace an API key by a new one',
+    description:
+      'The new key may do what the old one may, and shares its limits. Both are valid until the old one ends: at once on this node, within five seconds on every other.',
+    tag: 'Operators',
+    method: 'post',
+    paths: ['/admin/v1/keys/:key/rotate'],
+    input: z.object({ params: z.object({ key: z.string().min(1) }), body }),
+    readBody: adminBody,
+    success: {
+      description: 'The new key; it will not be shown again.',
+      schema: keySchema.extend({
+        key: z.string(),
+        replaces: z.string(),
+        old_ends_at: z.int().meta({ description: 'Unix seconds: from then on the old key is refused.' }),
+      }),
+    },
+    errors: ['key_not_found', 'action_not_possible'],
+    async handle({ params, body: { old_valid_seconds, reason: why }, operator: by }) {
+      const old = await keys.find(params.key);
+      if (old === undefined) {
+        throw new GatewayError('key_not_found', 'There is no key with this id.', { param: 'key' });
+      }
+      const at = now();
+      refuseEnded(old, at);
+      const { token, hmac, prefix } = auth.newKey();
+      const id = `key_${randomBase62(keyIdCharacters, randomBytes)}`;
+      const created: ApiKey = {
+        ...permissionsOf(old),
+        id,
+        hmac,
+        prefix,
+        createdAt: at,
+        countedAs: old.countedAs ?? old.id,
+        changes: [{ at, by, action: `created to replace ${old.id}`, reason: why }],
+      };
+      const endsAt = Math.min(old.expiresAt ?? Infinity, at + old_valid_seconds * 1000);
+      // The new one first: if this process dies between the two, there is a key more that nobody knows, not one less.
+      await keys.insert(created);
+      const change = { at, by, action: `replaced by ${id}`, reason: why };
+      if (!(await keys.replace(old.id, { by: id, endsAt, change }))) {
+        await keys.remove(id);
+        throw new GatewayError('action_not_possible', `The key ${old.id} was revoked or replaced meanwhile.`);
+      }
+      auth.forget(old.id);
+      const old_ends_at = Math.ceil(endsAt / 1000);
+      return jsonReply({ ...presentKey(created), key: token, replaces: old.id, old_ends_at });
+    },
+  });
+}
+
+function refuseEnded({ id, revokedAt, expiresAt, replacedBy }: ApiKey, now: number): void {
+  const why =
+    revokedAt !== undefined
+      ? 'was revoked'
+      : replacedBy !== undefined
+        ? `was replaced by ${replacedBy} already`
+        : expiresAt !== undefined && expiresAt <= now
+          ? 'has expired'
+          : undefined;
+  if (why === undefined) return;
+  throw new GatewayError('action_not_possible', `The key ${id} ${why}. Create a new one instead.`);
+}
+
+/** What the new key has in common with the old one: whose it is, and what it may. */
+function permissionsOf(key: ApiKey) {
+  const { account, name, models, channels, assetUrls, requestsPerMinute, concurrentTasks, expiresAt } = key;
+  const optional = { models, channels, assetUrls, requestsPerMinute, concurrentTasks, expiresAt };
+  return { account, name, ...defined(optional) };
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { formatMicros } from '../../domain/money.ts';
+import { accountParams, findAccount, money, reason } from '../admin-input.ts';
+import { adminBody } from '../body.ts';
+import type { RouteDeps } from '../deps.ts';
+import { accountSchema, presentAccount } from '../presenters/account.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+const body = z.object({
+  overdraft_limit: money
+    .refine((micros) => micros >= 0n, 'must not be negative')
+    .meta({ description: 'How far holds may take the balance below zero.' }),
+  reason,
+});
+
+export function setOverdraft({
+  accounts,
+  ledger,
+  now,
+}: Pick<RouteDeps, 'accounts' | 'ledger' | 'now'>): Route {
+  return adminRoute({
+    operationId: 'setOverdraft',
+    summary: 'Change how far an account may go below zero',
+    description: 'Effective on every node within five seconds. What is held already stays held.',
+    tag: 'Operators',
+    method: 'post',
+    paths: ['/admin/v1/accounts/:account/overdraft'],
+    input: z.object({ params: accountParams, body }),
+    readBody: adminBody,
+    success: { description: 'The account.', schema: accountSchema },
+    errors: ['account_not_found'],
+    async handle({ params, body: { overdraft_limit: limit, reason: why }, operator: by }) {
+      const { id, overdraftLimit: before } = await findAccount(accounts, params.account);
+      const action = `overdraft ${formatMicros(before)} → ${formatMicros(limit)}`;
+      await accounts.setOverdraftLimit(id, limit, { at: now(), by, action, reason: why });
+      const account = await findAccount(accounts, id);
+      return jsonReply(presentAccount(account, await ledger.balance(id)));
+    },
+  });
+}
