@@ -50,7 +50,7 @@ const tasksMaxDefault = 100_000;
 const bodyBytesMax = 96 * 1024 * 1024;
 const keepAliveTimeoutMs = 60_000;
 
-/** An HTTP server that answers as the providers do (providers.md), with the faults that are requested. */
+/** An HTTP server that answers as the providers do (docs/providers.md), with the faults that are requested. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const report = options.report ?? (() => undefined);
   const statistics = new Statistics();

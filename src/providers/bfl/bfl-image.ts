@@ -36,7 +36,7 @@ function checkImage(request: ImageRequest, model: BflImageModel): RequestIssue |
   if (images.length > model.imagesMax) {
     const message =
       model.imagesMax === 0
-        ? 'The model does not accept image.'
+        ? 'The model does not accept images.'
         : `The model accepts at most ${model.imagesMax} images.`;
     return issue('image', message);
   }

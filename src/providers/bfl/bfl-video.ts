@@ -67,7 +67,7 @@ function checkMedia({ images, videos, audios }: VideoRequest): RequestIssue | un
   const asset = [...images, ...videos].find((address) => /^asset:/i.test(address));
   return asset === undefined
     ? undefined
-    : issue('images', 'The upstream knows no assets: send an address, or data.');
+    : issue('images', 'The upstream does not support assets; send a URL, or data.');
 }
 
 /** One image begins the video, and two are its frames; the model knows no references. */

@@ -109,7 +109,7 @@ export async function listDashscopeTasks(
   });
   if (!isSuccess(answer)) throw dashscopeRefusal(answer);
   const page = listSchema.safeParse(answer.json).data;
-  if (page === undefined) throw unreadableError(answer, 'it is no list');
+  if (page === undefined) throw unreadableError(answer, 'it is not a list');
   const asked = new Set(operations.map(({ id }) => id));
   const found = new Map<string, OperationStatus>();
   for (const { task_id: id, status: word } of page.data) {

@@ -66,7 +66,7 @@ export function readFalRefusal(json: unknown): Refusal | undefined {
   return defined({ code: code ?? '', message, field: place === 'body' ? field : place });
 }
 
-/** What the model charged, in its unit: it is no part of the body. */
+/** What the model charged, in its unit: it stands in a header, and not in the body. */
 export function billedUnits({ headers }: Pick<HttpResponse, 'headers'>): string | undefined {
   return headers['x-fal-billable-units'];
 }

@@ -33,7 +33,7 @@ async function askHistory(query: Readonly<Record<string, string>>, context: Prov
   const answer = await callFal({ method: 'GET', url }, context);
   if (!isSuccess(answer)) throw falError(answer);
   const page = pageSchema.safeParse(answer.json).data;
-  if (page === undefined) throw unreadableError(answer, 'it is no page of the history');
+  if (page === undefined) throw unreadableError(answer, 'it is not a page of the history');
   const items = page.items.flatMap((item) => itemSchema.safeParse(item).data ?? []);
   return { answer, items, cursor: page.next_cursor };
 }

@@ -80,8 +80,8 @@ export function falFailure(
 
 function failureOfResult(refusal: Refusal, status: number): Failure {
   // The other statuses of the table are about a submission.
-  const told = status === 400 || status === 422 ? status : undefined;
-  const row = findFailureRow(falFailures, refusal, told);
+  const ownStatus = status === 400 || status === 422 ? status : undefined;
+  const row = findFailureRow(falFailures, refusal, ownStatus);
   if (row === undefined) return { class: 'internal' };
   const failure = failureOfRow(row, refusal);
   const input = failure.class === 'moderation_input' ? inputOf(refusal.field ?? '') : undefined;

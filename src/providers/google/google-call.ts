@@ -5,7 +5,7 @@ import type { HttpRequestOptions, HttpResponse, ProviderContext } from '../provi
 
 /**
  * Two houses of one vendor: the Gemini API with a key, and Vertex with an access token as the key. The base address
- * tells which: that of Vertex ends with `/publishers/google`.
+ * says which: that of Vertex ends with `/publishers/google`.
  */
 export function isVertex({ baseUrl }: Pick<ProviderContext, 'baseUrl'>): boolean {
   return baseUrl.endsWith('/publishers/google');
@@ -20,7 +20,7 @@ export function interactionsUrl({ baseUrl }: Pick<ProviderContext, 'baseUrl'>): 
   return `${baseUrl.replace(/\/v1\/(?=projects\/)/, '/v1beta1/').replace(/\/publishers\/google$/, '')}/interactions`;
 }
 
-/** Throws UpstreamError for what is no success. */
+/** Throws UpstreamError for what is not a success. */
 export async function callGoogle(
   request: Omit<HttpRequestOptions, 'headers' | 'signal'>,
   context: ProviderContext,

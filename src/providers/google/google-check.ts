@@ -31,13 +31,13 @@ export function checkGoogleVideo(request: VideoRequest, upstream: string): Reque
 }
 
 function commonIssue(request: VideoRequest): RequestIssue | undefined {
-  if (request.audios.length > 0) return issue('audios', 'The model takes no audio.');
+  if (request.audios.length > 0) return issue('audios', 'The model does not accept audio.');
   if (request.duration === 'auto') return issue('duration', 'The model does not choose a duration.');
-  if (request.draft === true) return issue('metadata.draft', 'The model has no drafts.');
+  if (request.draft === true) return issue('metadata.draft', 'The model has no draft mode.');
   if (request.returnLastFrame === true)
     return issue('metadata.return_last_frame', 'The model returns no last frame.');
   if (request.watermark === true) return issue('metadata.watermark', 'The model adds no visible watermark.');
-  if (request.tools !== undefined) return issue('metadata.tools', 'The model takes no tools.');
+  if (request.tools !== undefined) return issue('metadata.tools', 'The model does not accept tools.');
   if (request.ratio === undefined || googleRatios.includes(request.ratio)) return undefined;
   return issue('ratio', `ratio must be one of ${googleRatios.join(', ')}.`);
 }
@@ -46,13 +46,13 @@ function omniIssue(request: VideoRequest, name: string, vertex: boolean): Reques
   const { images, videos, inputType, duration, resolution, extra } = request;
   const { min, max } = omniSeconds(name);
   const imagesMax = vertex ? 10 : 7;
-  if (request.seed !== undefined) return issue('metadata.seed', 'The model takes no seed.');
+  if (request.seed !== undefined) return issue('metadata.seed', 'The model does not accept a seed.');
   if (request.generateAudio === false)
-    return issue('metadata.generate_audio', 'The model always makes sound.');
+    return issue('metadata.generate_audio', 'The model always generates audio.');
   if (inputType === 'first_last_frame' && images.length > 1)
-    return issue('images', 'The model takes a first frame, and no last one.');
-  if (images.length > imagesMax) return issue('images', `The model takes at most ${imagesMax} images.`);
-  if (videos.length > 1) return issue('videos', 'The model takes one video.');
+    return issue('images', 'The model accepts a first frame, but not a last one.');
+  if (images.length > imagesMax) return issue('images', `The model accepts at most ${imagesMax} images.`);
+  if (videos.length > 1) return issue('videos', 'The model accepts one video.');
   const { task } = extra;
   if (task !== undefined && (typeof task !== 'string' || !omniTasks.includes(task) || videos.length === 0))
     return issue('metadata.task', 'task is edit or extend, of a video.');
@@ -66,15 +66,15 @@ function omniIssue(request: VideoRequest, name: string, vertex: boolean): Reques
 function veoIssue(request: VideoRequest, vertex: boolean): RequestIssue | undefined {
   const { images, videos, inputType, duration, resolution } = request;
   if (!vertex && request.seed !== undefined)
-    return issue('metadata.seed', 'The model takes a seed on Vertex only.');
+    return issue('metadata.seed', 'The model accepts a seed on Vertex only.');
   if (!vertex && request.generateAudio === false)
-    return issue('metadata.generate_audio', 'The model always makes sound.');
+    return issue('metadata.generate_audio', 'The model always generates audio.');
   if (inputType === 'reference' && images.length > 3)
-    return issue('images', 'The model takes at most 3 images.');
-  if (videos.length > 1) return issue('videos', 'The model takes one video.');
+    return issue('images', 'The model accepts at most 3 images.');
+  if (videos.length > 1) return issue('videos', 'The model accepts one video.');
   if (videos.length > 0 && images.length > 0) return issue('videos', 'A video is extended without images.');
   const isReadable = (url: string) => readDataUrl(url) !== undefined || (vertex && url.startsWith('gs://'));
-  if (!images.every(isReadable)) return issue('images', 'The model takes images as data URLs only.');
+  if (!images.every(isReadable)) return issue('images', 'The model accepts images as data URLs only.');
   if (duration !== undefined && (duration === 'auto' || !veoSeconds.includes(duration)))
     return issue('duration', `duration must be one of ${veoSeconds.join(', ')}.`);
   return resolution === undefined || veoResolutions.includes(resolution)

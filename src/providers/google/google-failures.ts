@@ -9,7 +9,7 @@ import type { HttpResponse, UpstreamError } from '../provider.ts';
  * pages on errors, 2026-09.
  */
 export const googleFailures: FailureTable = [
-  // A key that is wrong is told with 400, too.
+  // A key that is wrong is reported with 400, too.
   {
     words: /\bapi[ _]key\b.*(?:invalid|not valid|expired|not found)/i,
     outcome: 'unavailable',

@@ -37,9 +37,9 @@ const imagesMax = 14;
 
 function checkImage(request: ImageRequest): RequestIssue | undefined {
   const { size, mask, images, extra } = request;
-  if (mask !== undefined) return { param: 'mask', message: 'The model takes no mask.' };
+  if (mask !== undefined) return { param: 'mask', message: 'The model does not accept a mask.' };
   if (images.length > imagesMax)
-    return { param: 'image', message: `The model takes at most ${imagesMax} images.` };
+    return { param: 'image', message: `The model accepts at most ${imagesMax} images.` };
   const ratio = extra['aspect_ratio'];
   if (ratio !== undefined && (typeof ratio !== 'string' || !ratios.includes(ratio)))
     return { param: 'aspect_ratio', message: `aspect_ratio must be one of ${ratios.join(', ')}.` };
@@ -141,7 +141,7 @@ type Answer = z.infer<typeof answerSchema>;
 
 function readImages(answer: HttpResponse): GeneratedImages {
   const read = answerSchema.safeParse(answer.json).data;
-  if (read === undefined) throw unreadableError(answer, 'it is no list of candidates');
+  if (read === undefined) throw unreadableError(answer, 'it is not a list of candidates');
   // Thoughts may hold drafts.
   const parts = read.candidates
     .flatMap(({ content }) => content?.parts ?? [])

@@ -116,7 +116,7 @@ export async function omniStatus(operation: Operation, context: ProviderContext)
 /** With the input, which may hold images. */
 const interactionBytesMax = 64 * 1024 * 1024;
 
-/** An id that is not known is told with 400. Other 400s of a question were seen to pass: they stay unclear. */
+/** An id that is not known is reported with 400. Other 400s of a question were seen to pass: they stay unclear. */
 function isUnknownInteraction({ status, message }: UpstreamError): boolean {
   return status === 400 && /invalid interaction/i.test(message);
 }
@@ -156,7 +156,7 @@ function completed(interaction: Interaction): OperationStatus | undefined {
   )?.tokens;
   const isRendered = (tokens ?? 0) > 0 || parts.some(({ type }) => type === 'video');
   if (isRendered) return undefined;
-  // Refused for its content: before or after the rendering is not told, and nothing is billed.
+  // Refused for its content: whether before or after the rendering is not reported, and nothing is billed.
   const message = textOf(interaction) ?? 'The model answered without a video.';
   return failedJob(googleFailures, { code: 'no_video', message });
 }
@@ -184,7 +184,7 @@ export async function cancelOmni(
   }
 }
 
-/** It has ended, or runs too far; but a wrong key is told with 400, too. */
+/** It has ended, or runs too far; but a wrong key is reported with 400, too. */
 function isRefusedCancel({ gone, status, message }: UpstreamError): boolean {
   return !gone && !/\bapi[ _]key\b/i.test(message) && (status === 400 || status === 409);
 }

@@ -126,7 +126,7 @@ const operationSchema = z.object({
 export async function veoStatus(operation: Operation, context: ProviderContext): Promise<OperationStatus> {
   const answer = await ask(operation, context);
   const job = operationSchema.safeParse(answer.json).data;
-  if (job === undefined) throw unreadableError(answer, 'it is no operation');
+  if (job === undefined) throw unreadableError(answer, 'it is not an operation');
   const status = readOperation(job);
   if (status === undefined) throw unreadableError(answer, 'the operation is done, and holds no link');
   return status;
@@ -160,7 +160,7 @@ function readOperation({
     const uri = file?.uri ?? file?.gcsUri;
     return uri === undefined ? [] : [{ url: storedFile(uri) }];
   });
-  // What was rendered is not told.
+  // What was rendered is not reported.
   if (items.length > 0) return { state: 'succeeded', items, facts: {} };
   if (!results.some(({ raiMediaFilteredCount: count }) => (count ?? 0) > 0)) return undefined;
   const reasons = results.flatMap(({ raiMediaFilteredReasons = [] }) => raiMediaFilteredReasons);

@@ -10,7 +10,7 @@ export const google: Provider = {
     unverified: [
       'how callbacks are wrapped and signed: each is only a reason to ask; a lost submission of either family is found by nobody but a person, as nothing lists jobs',
       'whether Omni fetches addresses of other hosts; whether Veo reads `bytesBase64Encoded` everywhere (some clients send `inlineData`)',
-      'whether a refusal without a video was made before or after the rendering: it is told as moderation of the output',
+      'whether a refusal without a video was made before or after the rendering: it is reported as moderation of the output',
       'how many images Nano Banana 2.1 takes',
     ],
   },

@@ -56,7 +56,7 @@ export async function askReplicate(
   const answer = await send(request, context);
   if (!isSuccess(answer)) throw isUnknown(answer) ? unknownJob(404) : replicateError(answer);
   const prediction = readPrediction(answer.json);
-  if (prediction === undefined) throw unreadableError(answer, 'it is no prediction');
+  if (prediction === undefined) throw unreadableError(answer, 'it is not a prediction');
   return { answer, prediction };
 }
 

@@ -81,7 +81,7 @@ function unmapped(): UpstreamError {
 
 const markerParameter = 'attempt';
 
-/** The vendor shows the address with the prediction: what tells one attempt from another stands in its query. */
+/** The vendor shows the address with the prediction: what distinguishes one attempt from another stands in its query. */
 function marked(callbackUrl: string, marker: string): string {
   const url = new URL(callbackUrl);
   url.searchParams.set(markerParameter, marker);

@@ -15,8 +15,8 @@ export function checkXaiVideo(request: VideoRequest, model: string): RequestIssu
 
 const words = {
   draft: 'The model has no draft mode.',
-  tools: 'The model accepts no tools.',
-  seed: 'The model accepts no seed.',
+  tools: 'The model does not accept tools.',
+  seed: 'The model does not accept a seed.',
 } as const;
 
 function checkFields(request: VideoRequest): RequestIssue | undefined {
@@ -27,7 +27,7 @@ function checkFields(request: VideoRequest): RequestIssue | undefined {
   if (request.audios.length > 0)
     return issue('audios', 'The model accepts voices only: metadata.reference_audios.');
   const asset = [...request.images, ...request.videos].some((address) => /^asset:/i.test(address));
-  return asset ? issue('images', 'The upstream knows no assets: send an address.') : undefined;
+  return asset ? issue('images', 'The upstream does not support assets; send a URL.') : undefined;
 }
 
 /**
@@ -37,7 +37,7 @@ function checkFields(request: VideoRequest): RequestIssue | undefined {
 function checkVideo(request: VideoRequest, model: string): RequestIssue | undefined {
   const { prompt, images, videos, duration, generateAudio } = request;
   if (videos.length > 1) return issue('videos', 'The model accepts one video.');
-  if (images.length > 0) return issue('images', 'Beside a video the model accepts no image.');
+  if (images.length > 0) return issue('images', 'The model does not accept images beside a video.');
   if (prompt === '') return issue('prompt', 'The model needs a prompt.');
   if (generateAudio === false)
     return issue('metadata.generate_audio', 'The result has the sound of its video.');

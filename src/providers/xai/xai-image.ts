@@ -35,8 +35,8 @@ function check(
   model: string,
 ): RequestIssue | undefined {
   if (images.length > inputsMax) return issue('image', `The model accepts at most ${inputsMax} images.`);
-  if (mask !== undefined) return issue('mask', 'The model accepts no mask.');
-  if (extra['seed'] !== undefined) return issue('seed', 'The model accepts no seed.');
+  if (mask !== undefined) return issue('mask', 'The model does not accept a mask.');
+  if (extra['seed'] !== undefined) return issue('seed', 'The model does not accept a seed.');
   if (quality !== undefined && !(model.includes('-2.0') && qualities.includes(quality)))
     return issue('quality', 'quality must be low or medium, of the model 2.0.');
   return size === undefined || shapeOf(size) !== undefined

@@ -93,7 +93,7 @@ async function status({ id }: Operation, context: ProviderContext): Promise<Oper
   if (!isSuccess(answer)) throw xaiRefusal(answer);
   const job = jobSchema.safeParse(answer.json).data;
   if (answer.status === 202) return pending(job);
-  if (job === undefined) throw unreadableError(answer, 'it is no job');
+  if (job === undefined) throw unreadableError(answer, 'it is not a job');
   const read = readJob(job, answer);
   if (read === undefined) throw unreadableError(answer, 'the job succeeded and has no file');
   return read;

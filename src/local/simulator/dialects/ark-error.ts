@@ -15,7 +15,7 @@ export class ArkError extends WireError {
     this.param = param;
   }
 
-  /** providers.md 1.8: the request id always ends the message. */
+  /** The request id always ends the message. */
   reply(now: number): Reply {
     const { status, code, message, param } = this;
     const id = arkRequestId(now);

@@ -1,4 +1,4 @@
-/** Pixel sizes differ between the 1.0 models and the later ones (providers.md 1.5). */
+/** Pixel sizes differ between the 1.0 models and the later ones. */
 type SizeTable = Readonly<Record<string, Readonly<Record<string, readonly [width: number, height: number]>>>>;
 
 export interface ArkModel {
@@ -108,7 +108,7 @@ const secondAndAHalf: ArkModel = {
 };
 const secondFast: ArkModel = { ...second, resolutions: ['480p', '720p'] };
 
-/** providers.md 1.2; both regions' ids. */
+/** The ids of both regions. */
 export const arkModels: ReadonlyMap<string, ArkModel> = new Map([
   ...bothRegions('seedance-1-0-pro-250528', first),
   ...bothRegions('seedance-1-0-pro-fast-251015', first),
@@ -151,7 +151,7 @@ export function pixelSize(
   return model.sizes[resolution]?.[ratio] ?? [1280, 720];
 }
 
-/** providers.md 1.5: the observed formula, one frame more than the documented one. */
+/** The observed formula, one frame more than the documented one. */
 export function tokensOf(video: {
   readonly width: number;
   readonly height: number;

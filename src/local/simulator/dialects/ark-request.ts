@@ -10,7 +10,7 @@ import { inlineParameters } from './ark-inline.ts';
 const executionExpiresAfterDefault = 172_800;
 const durationDefault = 5;
 
-/** Known fields are validated strictly, unknown ones ignored (providers.md 1.3). */
+/** Known fields are validated strictly, unknown ones ignored. */
 const fieldsSchema = z.object({
   callback_url: z.url({ protocol: /^https?$/ }).optional(),
   return_last_frame: z.boolean().default(false),
@@ -112,7 +112,7 @@ function checkFeatures(fields: Fields, model: ArkModel, media: Media): void {
   if (model.guessesTask) checkGuess(fields, media);
 }
 
-/** 2.5 takes a reference video for one to edit or to extend, unless the request says otherwise (providers.md 1.3). */
+/** 2.5 takes a reference video for one to edit or to extend, unless the request says otherwise. */
 function checkGuess({ ratio, duration, omni_reference_task_type: task }: Fields, media: Media): void {
   const hasVideo = media.videos.length > 0 && task !== 'reference';
   if (ratio !== undefined && ratio !== 'adaptive' && (hasVideo || media.mode === 'frames')) {

@@ -100,7 +100,7 @@ const statusOf: Readonly<Record<Phase, string>> = {
   unknown: 'post_processing',
 };
 
-/** The JSON of the GET, the list and the callback alike (providers.md 1.4). */
+/** The JSON of the GET, the list and the callback alike. */
 export function presentArkTask(task: ArkTask, world: World): Record<string, unknown> {
   const { phase, since } = momentOf(task, world.now());
   const { detail } = task;

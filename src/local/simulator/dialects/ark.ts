@@ -19,7 +19,7 @@ const statuses = ['queued', 'running', 'cancelled', 'succeeded', 'failed', 'expi
 
 type ArkDesk = JobDesk<ArkDetail>;
 
-/** Volcengine Ark: video tasks (providers.md 1.1 to 1.8). */
+/** Volcengine Ark: video tasks. */
 export function createArkDialect(world: World): Dialect {
   const desk: ArkDesk = new JobDesk(world, {
     name: 'ark',
@@ -116,7 +116,7 @@ function wholeNumber(query: URLSearchParams, field: string, ifAbsent: number): n
   return value;
 }
 
-/** The table of providers.md 1.6. */
+/** What a DELETE does depends on the status: it cancels what is queued, and removes the record of what has ended. */
 function remove(desk: ArkDesk, task: ArkTask): void {
   const { phase } = momentOf(task, desk.world.now());
   if (phase === 'queued') desk.cancel(task);

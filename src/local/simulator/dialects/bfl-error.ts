@@ -2,7 +2,7 @@ import type { Problems } from '../desk.ts';
 import { json, WireError } from '../wire.ts';
 import type { Mistake, Reply } from '../wire.ts';
 
-/** Most errors are `{"detail":…}`, some `{"error","message",…}` (providers.md 13.5): whatever stands in `body`. */
+/** Most errors are `{"detail":…}`, some `{"error","message",…}`: whatever stands in `body`. */
 export class BflError extends WireError {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;

@@ -6,7 +6,7 @@ import { areaSize, bflImageResolutions, bflVideoRate, bflVideoSize, videoRatios 
 import type { BflDetail } from './bfl-models.ts';
 import { absent, bareMedia, wrong } from './bfl-request.ts';
 
-/** FLUX 3 (providers.md 13.2 and 13.3): a field that the schema does not have is an error. */
+/** FLUX 3: a field that the schema does not have is an error. */
 
 /** What `auto` renders, unless a fault says otherwise. */
 const automatic = { seconds: 8, ratio: '16:9' } as const;

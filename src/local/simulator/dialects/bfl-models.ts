@@ -20,7 +20,7 @@ export const bflDetail = z.object({
 });
 export type BflDetail = z.infer<typeof bflDetail>;
 
-/** FLUX.2 and older (providers.md 13.1). */
+/** FLUX.2 and older. */
 export interface BflImageModel {
   /** Pixels of a free size; undefined: the model accepts a ratio. */
   readonly side: { readonly min: number; readonly max: number; readonly step: number } | undefined;

@@ -5,7 +5,7 @@ import { notValid } from './bfl-error.ts';
 import { areaSize } from './bfl-models.ts';
 import type { BflDetail, BflImageModel } from './bfl-models.ts';
 
-/** Requests of FLUX.2 and older (providers.md 13.1): fields that a model does not have are passed over. */
+/** Requests of FLUX.2 and older: fields that a model does not have are passed over. */
 
 const megapixel = 1024 * 1024;
 const webhookCharactersMax = 2083;

@@ -25,7 +25,7 @@ const tasksInFlightMax = 24;
 /** What is read before anything is checked. */
 const outline = z.looseObject({ prompt: z.string().catch(''), user: z.string().catch('') });
 
-/** Black Forest Labs: images and videos, each as a job (providers.md 13). */
+/** Black Forest Labs: images and videos, each as a job. */
 export function createBflDialect(world: World): Dialect {
   const desk: JobDesk<BflDetail> = new JobDesk(world, {
     name: 'bfl',

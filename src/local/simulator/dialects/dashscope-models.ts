@@ -1,4 +1,4 @@
-/** Which service a model belongs to, and what its parameters may be (providers.md 5). */
+/** Which service a model belongs to, and what its parameters may be. */
 export interface DashScopeModel {
   /** Paths below `/services/aigc` that take it. */
   readonly services: readonly string[];

@@ -30,7 +30,7 @@ export function statusOf(task: DashScopeTask, now: number): string {
   return words[phaseOf(task, now).phase];
 }
 
-/** `GET /tasks/{id}` (providers.md 5): 200 whatever became of it. */
+/** `GET /tasks/{id}`: 200 whatever became of it. */
 export function presentDashScopeTask(task: DashScopeTask, world: World): Record<string, unknown> {
   const moment = phaseOf(task, world.now());
   const faults = FaultSet.of(task.faults);

@@ -41,7 +41,7 @@ const pageSizeMax = 100;
 
 type DashScopeDesk = JobDesk<DashScopeDetail>;
 
-/** Alibaba DashScope: videos and images, asynchronous and not (providers.md 5). */
+/** Alibaba DashScope: videos and images, asynchronous and not. */
 export function createDashScopeDialect(world: World): Dialect {
   const desk: DashScopeDesk = new JobDesk(world, {
     name: 'dashscope',

@@ -2,7 +2,7 @@ import type { Problems } from '../desk.ts';
 import { json, WireError } from '../wire.ts';
 import type { Mistake, Reply } from '../wire.ts';
 
-/** The two error bodies (providers.md 11.1): of the platform a text, of a model a list. */
+/** The two error bodies: of the platform a text, of a model a list. */
 export class FalError extends WireError {
   readonly status: number;
   readonly type: string | undefined;

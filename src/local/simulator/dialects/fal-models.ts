@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Inputs of three real models (providers.md 11.3), each a closed object, and what they render. */
+/** Inputs of three real models, each a closed object, and what they render. */
 
 export interface FalOutput {
   readonly kind: 'video' | 'image';

@@ -4,7 +4,7 @@ import type { World } from '../world.ts';
 import { outputOf, stateOf } from './fal-task.ts';
 import type { FalTask } from './fal-task.ts';
 
-/** Callbacks (providers.md 11.2): at the end only, signed with Ed25519. */
+/** Callbacks: at the end only, signed with Ed25519. */
 
 // Not secrets: the key pair of the simulator, whose public half it publishes.
 const publicKey = 'ldtTgQ2kyewfzw4jYfaLOwXXHlQiMTJqHxSf-mTJsV8';

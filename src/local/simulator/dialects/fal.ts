@@ -17,7 +17,7 @@ import type { FalDesk, FalTask } from './fal-task.ts';
 import { keySet, signWebhook, webhookBody } from './fal-webhook.ts';
 
 /**
- * fal (providers.md 11) under one base URL, `/fal`, which stands for the queue host; `/fal/v1` is the platform host with
+ * fal under one base URL, `/fal`, which stands for the queue host; `/fal/v1` is the platform host with
  * its `/v1`, `/fal/.well-known/jwks.json` the keys of the callbacks. Not covered: the stream of a status, the list of
  * prices, the host that answers at once.
  */

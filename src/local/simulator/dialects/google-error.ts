@@ -7,7 +7,7 @@ const daily = {
   violations: [{ quotaId: 'GenerateRequestsPerDayPerProjectPerModel' }],
 };
 
-/** The error body of every Google API (providers.md 10.5). */
+/** The error body of every Google API. */
 export class GoogleError extends WireError {
   readonly code: number;
   readonly status: string;

@@ -9,7 +9,7 @@ import { GoogleError, googleProblems, invalid, invalidArgument } from './google-
 import { googleImageModels, imageSize } from './google-models.ts';
 import type { GoogleImageModel } from './google-models.ts';
 
-/** Images of `generateContent` (providers.md 10.3): in the answer itself, one for each call. */
+/** Images of `generateContent`: in the answer itself, one for each call. */
 
 const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'] as const;
 const bodySchema = z.strictObject({

@@ -4,7 +4,7 @@ import { googleProblems, InteractionError } from './google-error.ts';
 import { omniModels, videoSize } from './google-models.ts';
 import type { GoogleDetail } from './google-models.ts';
 
-/** The body of an interaction (providers.md 10.1): closed objects. */
+/** The body of an interaction: closed objects. */
 
 const base64 = z.string().regex(/^[A-Za-z0-9+/]+=*$/, 'must be base64');
 const medium = {

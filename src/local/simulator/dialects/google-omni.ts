@@ -9,7 +9,7 @@ import { expiresAfterMs, videoPart } from './google-task.ts';
 import type { GoogleDesk, GoogleTask } from './google-task.ts';
 import { readOmniBody, settleOmni } from './google-omni-request.ts';
 
-/** Interactions (providers.md 10.1). */
+/** Interactions. */
 
 export function omniRoutes(desk: GoogleDesk, path: string, vertex: boolean) {
   const { world } = desk;

@@ -4,7 +4,7 @@ import { GoogleError, googleProblems, invalid, invalidArgument } from './google-
 import { veoModels, videoSize } from './google-models.ts';
 import type { GoogleDetail } from './google-models.ts';
 
-/** `predictLongRunning` (providers.md 10.2): closed objects, which differ between the two APIs. */
+/** `predictLongRunning`: closed objects, which differ between the two APIs. */
 
 const mimeType = z.string().min(1);
 const base64 = z.string().regex(/^[A-Za-z0-9+/]+=*$/, 'must be base64');

@@ -10,7 +10,7 @@ import { expiresAfterMs, fileUri, vertexVideo } from './google-task.ts';
 import type { GoogleDesk, GoogleTask } from './google-task.ts';
 import { readVeoBody, settleVeo } from './google-veo-request.ts';
 
-/** Veo's long-running operations (providers.md 10.2). */
+/** Veo's long-running operations. */
 
 export function createVideo(
   desk: GoogleDesk,

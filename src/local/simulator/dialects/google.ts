@@ -22,7 +22,7 @@ import type { GoogleDesk, GoogleTask } from './google-task.ts';
 import { createVideo, fetchVideo, pollVideo } from './google-veo.ts';
 
 /**
- * Google (providers.md 10), under three base URLs: `/google/v1beta` is the Gemini API (interactions, Veo, images,
+ * Google, under three base URLs: `/google/v1beta` is the Gemini API (interactions, Veo, images,
  * files); `/google/v1/projects/P/locations/L/publishers/google` is Vertex (Veo, images), and
  * `/google/v1beta1/projects/P/locations/L` its interactions. Not covered: Imagen, images of interactions, steps of
  * a conversation other than a clip to continue.

@@ -3,7 +3,7 @@ import type { Problem } from '../disturb.ts';
 import { json, WireError } from '../wire.ts';
 import type { Reply } from '../wire.ts';
 
-/** An error body has no `data` (providers.md 4.3). */
+/** An error body has no `data`. */
 export class KlingError extends WireError {
   readonly status: number;
   readonly code: number;

@@ -6,7 +6,7 @@ import { klingSize } from './kling-models.ts';
 import type { KlingDetail } from './kling-models.ts';
 import { commonOptions, mediaUrl } from './kling-request.ts';
 
-/** The legacy standard (providers.md 4.2): `model_name` in the body, durations as strings. */
+/** The legacy standard: `model_name` in the body, durations as strings. */
 
 const common = {
   model_name: z.string().optional(),

@@ -16,7 +16,7 @@ export const klingDetail = z.object({
 });
 export type KlingDetail = z.infer<typeof klingDetail>;
 
-/** Models of the new standard (providers.md 4.1); prices in tenths of a unit for each second (4.3). */
+/** Models of the new standard; prices in tenths of a unit for each second. */
 export interface KlingVideoModel {
   readonly paths: readonly string[];
   readonly resolutions: readonly string[];

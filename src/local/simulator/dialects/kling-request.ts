@@ -5,7 +5,7 @@ import { badParameter, klingProblems } from './kling-error.ts';
 import { klingSize, klingVideoModels } from './kling-models.ts';
 import type { KlingDetail, KlingVideoModel } from './kling-models.ts';
 
-/** The new standard (providers.md 4.1): closed objects, whose model stands in the path. */
+/** The new standard: closed objects, whose model stands in the path. */
 
 export const mediaUrl = z
   .string()

@@ -22,7 +22,7 @@ const expiresAfterMs = 2 * recordKeptMs;
 /** Jobs of one model that run at a time; above it a submit is refused. An image takes a slot for each picture. */
 const slots = 100;
 
-/** Kling: the new standard, and the legacy one below `/v1` (providers.md 4). */
+/** Kling: the new standard, and the legacy one below `/v1`. */
 export function createKlingDialect(world: World): Dialect {
   const desk: KlingDesk = new JobDesk(world, {
     name: 'kling',

@@ -5,7 +5,7 @@ import type { World } from '../world.ts';
 const echoSchema = z.object({ challenge: z.string() });
 const answerMsMax = 3_000;
 
-/** The address, if it returned the challenge in time; one that does not is never called (providers.md 7.1). */
+/** The address, if it returned the challenge in time; one that does not is never called. */
 export async function confirmedCallback(
   url: string | undefined,
   { parts }: World,

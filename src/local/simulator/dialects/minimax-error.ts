@@ -14,7 +14,7 @@ const types: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** v2 (providers.md 7.1): the real status; the code stands in brackets at the end of the words. */
+/** v2: the real status; the code stands in brackets at the end of the words. */
 export class MiniMaxError extends WireError {
   readonly status: number;
 

@@ -7,7 +7,7 @@ import { accepted, hailuoProblems, invalidHailuo, outputModerated } from './mini
 import { imageSize } from './minimax-models.ts';
 import { imageAskedSchema, readHailuoImage } from './minimax-v1-request.ts';
 
-/** image-01: images at once (providers.md 7.3). */
+/** image-01: images at once. */
 export function paintHailuo(desk: Desk, { request }: Call): Promise<Reply> {
   const body = parseJson(request.body);
   const asked = check(imageAskedSchema, body, ({ path, reason }) => invalidHailuo(`${path}: ${reason}`));

@@ -1,4 +1,4 @@
-/** Models of v2 (providers.md 7.1). */
+/** Models of v2. */
 export interface H3Model {
   readonly resolutions: readonly string[];
   readonly seconds: readonly [min: number, max: number];

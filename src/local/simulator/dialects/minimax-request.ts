@@ -5,7 +5,7 @@ import { invalidParams } from './minimax-error.ts';
 import { h3Models, miniMaxSize } from './minimax-models.ts';
 import type { H3Model } from './minimax-models.ts';
 
-/** A create of v2 (providers.md 7.1). */
+/** A create of v2. */
 
 const bodyBytesMax = 64 * 1024 * 1024;
 const promptMax = 7000;

@@ -5,7 +5,7 @@ import { invalidHailuo } from './minimax-error.ts';
 import { hailuoModels, imageRatios, miniMaxSize } from './minimax-models.ts';
 import type { HailuoModel } from './minimax-models.ts';
 
-/** Creates of v1: Hailuo videos and image-01 (providers.md 7.2, 7.3). */
+/** Creates of v1: Hailuo videos and image-01. */
 
 const promptMax = 2000;
 const chosenRatio = '16:9';

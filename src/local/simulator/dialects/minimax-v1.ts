@@ -22,7 +22,7 @@ type HailuoDesk = JobDesk<HailuoDetail>;
 const recordKeptMs = 7 * 86_400_000;
 const fileLinkSeconds = 3600;
 
-/** MiniMax v1: Hailuo videos in three calls, and images at once (providers.md 7.2, 7.3). */
+/** MiniMax v1: Hailuo videos in three calls, and images at once. */
 export function createMiniMaxV1Dialect(world: World): Dialect {
   const desk: HailuoDesk = new JobDesk(world, {
     name: 'minimax-v1',

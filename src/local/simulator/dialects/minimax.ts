@@ -29,7 +29,7 @@ const linkSeconds = 6 * 3600;
 const tokensPerSecond = 52_078;
 const tokensPerPrompt = 13_500;
 
-/** MiniMax v2: H3 (providers.md 7.1). */
+/** MiniMax v2: H3. */
 export function createMiniMaxDialect(world: World): Dialect {
   const desk: MiniMaxDesk = new JobDesk(world, {
     name: 'minimax',

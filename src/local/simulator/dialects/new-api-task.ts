@@ -11,7 +11,7 @@ export type NewApiTask = Task<NewApiDetail>;
 const failureText = 'The service encountered an unexpected internal error.';
 const moderatedText = 'The request failed because the output video may contain sensitive information.';
 
-/** The answer to a submit, in both dialects (providers.md 3). */
+/** The answer to a submit, in both dialects. */
 export function presentSubmit(task: NewApiTask): Record<string, unknown> {
   return {
     id: task.id,

@@ -21,7 +21,7 @@ const idBytes = 24;
 
 type NewApiDesk = JobDesk<NewApiDetail>;
 
-/** Another gateway, new-api style: videos in two dialects, images in OpenAI's (providers.md 3). */
+/** Another gateway, new-api style: videos in two dialects, images in OpenAI's. */
 export function createNewApiDialect(world: World): Dialect {
   const desk: NewApiDesk = new JobDesk(world, {
     name: 'new-api',

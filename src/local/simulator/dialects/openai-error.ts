@@ -3,7 +3,7 @@ import type { Problem } from '../disturb.ts';
 import { json, WireError } from '../wire.ts';
 import type { Reply } from '../wire.ts';
 
-/** A refusal in OpenAI's terms (providers.md 2.4). */
+/** A refusal in OpenAI's terms. */
 export class OpenAiError extends WireError {
   readonly status: number;
   readonly type: string;

@@ -1,6 +1,6 @@
 import { invalidValue } from './openai-error.ts';
 
-/** One family of image models and what it takes (providers.md 2.3). */
+/** One family of image models and what it takes. */
 export interface OpenAiImageFamily {
   readonly family: 'gpt' | 'dall-e-2' | 'dall-e-3';
   readonly promptCharactersMax: number;

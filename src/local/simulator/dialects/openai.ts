@@ -5,7 +5,7 @@ import type { World } from '../world.ts';
 import { OpenAiError, openAiProblems } from './openai-error.ts';
 import { createImage } from './openai-images.ts';
 
-/** OpenAI: images (providers.md 2.3, 2.4). */
+/** OpenAI: images. */
 export function createOpenAiDialect(world: World): Dialect {
   const desk = new Desk(world, 'openai', openAiProblems);
   return createDialect(desk, {

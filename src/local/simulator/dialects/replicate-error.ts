@@ -7,7 +7,7 @@ export interface InvalidField {
   readonly description: string;
 }
 
-/** Problem JSON, or a detail alone where there is no title (providers.md 12). */
+/** Problem JSON, or a detail alone where there is no title. */
 export class ReplicateError extends WireError {
   readonly status: number;
   readonly title: string | undefined;

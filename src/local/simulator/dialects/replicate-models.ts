@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { check } from '../wire.ts';
 import { invalidInput } from './replicate-error.ts';
 
-/** Three official models with closed inputs (providers.md 12). */
+/** Three official models with closed inputs. */
 export interface ReplicateModel {
   readonly input: z.ZodType<Record<string, unknown>>;
   readonly render: (input: unknown) => ReplicateOutput;

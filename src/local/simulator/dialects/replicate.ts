@@ -33,7 +33,7 @@ const bodySchema = z.strictObject({
   stream: z.boolean().optional(),
 });
 
-/** Replicate: predictions of official models, of versions and of deployments (providers.md 12). */
+/** Replicate: predictions of official models, of versions and of deployments. */
 export function createReplicateDialect(world: World): Dialect {
   const desk: ReplicateDesk = new JobDesk(world, {
     name: 'replicate',

@@ -10,7 +10,7 @@ const keyframe = z.strictObject({
   at: at.optional(),
   range: z.strictObject({ start_seconds: at, end_seconds: at }).optional(),
 });
-/** The fields of every path and model; which of them one has, runway-models.ts says (providers.md 8.1). */
+/** The fields of every path and model; which of them one has, runway-models.ts says. */
 export const runwayBody = z.strictObject({
   model: text.min(1),
   promptText: text.optional(),

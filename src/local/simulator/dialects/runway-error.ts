@@ -7,7 +7,7 @@ export interface RunwayIssue {
   readonly message: string;
 }
 
-/** An error body has a text, and no code (providers.md 8.3). */
+/** An error body has a text, and no code. */
 export class RunwayError extends WireError {
   readonly status: number;
   readonly issues: readonly RunwayIssue[];

@@ -1,6 +1,6 @@
 import { runwayRatios } from './runway-ratios.ts';
 
-/** What each model accepts and charges (providers.md 8.1, 8.3). */
+/** What each model accepts and charges. */
 export type RunwayPath = 'text_to_video' | 'image_to_video' | 'video_to_video' | 'text_to_image';
 
 export interface RunwayModel {

@@ -1,4 +1,4 @@
-/** Pixel pairs of the models (providers.md 8.1, and 1.5 for Seedance). */
+/** Pixel pairs of the models, by the vendor's SDK; those of Seedance are its own vendor's. */
 const pairs = (text: string): readonly string[] => text.split(' ');
 
 const wide = pairs('1280:720 720:1280');

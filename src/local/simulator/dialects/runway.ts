@@ -36,7 +36,7 @@ const words: Readonly<Record<Phase, string>> = {
 };
 const outlineSchema = z.looseObject({ model: z.string(), promptText: z.string().optional() });
 
-/** Runway: videos and images as jobs, without list, callback or marker (providers.md 8). */
+/** Runway: videos and images as jobs, without list, callback or marker. */
 export function createRunwayDialect(world: World): Dialect {
   const desk = new JobDesk(world, {
     name: 'runway',

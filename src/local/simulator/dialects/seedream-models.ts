@@ -61,7 +61,7 @@ const third: SeedreamModel = {
   defaultSize: { width: 1024, height: 1024 },
 };
 
-/** providers.md 1.9; the other region's ids lack `doubao-`. The dates of 5.0's variants are not published: any. */
+/** The ids of one region; those of the other lack `doubao-`. The dates of 5.0's variants are not published: any. */
 const families: readonly (readonly [pattern: RegExp, model: SeedreamModel])[] = [
   [
     /^(do(ubao|la)-)?seedream-5-5-\d{6}$/,

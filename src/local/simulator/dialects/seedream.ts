@@ -50,7 +50,7 @@ const fieldsSchema = z.object({
 });
 type Fields = z.infer<typeof fieldsSchema>;
 
-/** Volcengine Ark: synchronous images (providers.md 1.9). */
+/** Volcengine Ark: synchronous images. */
 export function createSeedreamDialect(world: World): Dialect {
   const desk = new Desk(world, 'seedream', arkProblems);
   return createDialect(desk, {

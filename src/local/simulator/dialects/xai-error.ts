@@ -2,7 +2,7 @@ import type { Problem } from '../disturb.ts';
 import { json, WireError } from '../wire.ts';
 import type { Reply } from '../wire.ts';
 
-/** The code is a sentence, and several things share one: the words tell them apart (providers.md 17.3). */
+/** The code is a sentence, and several things share one: the words distinguish them. */
 export class XaiError extends WireError {
   readonly status: number;
   readonly code: string;

@@ -14,7 +14,7 @@ import {
 } from './xai-models.ts';
 import { picture, refuse } from './xai-request.ts';
 
-/** Images at once (providers.md 17.2). */
+/** Images at once. */
 
 const source = z.strictObject({ url: picture, type: z.literal('image_url') });
 const fields = {

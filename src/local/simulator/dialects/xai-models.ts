@@ -1,4 +1,4 @@
-/** Models of videos (providers.md 17.1); rates in thousandths of a dollar for each second. */
+/** Models of videos; rates in thousandths of a dollar for each second. */
 export interface XaiVideoModel {
   readonly rates: Readonly<Record<string, number>>;
   readonly lastFrame: boolean;

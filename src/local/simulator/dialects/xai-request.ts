@@ -7,7 +7,7 @@ import type { XaiError } from './xai-error.ts';
 import { unverifiedRatios, videoRatios, xaiVideoModels, xaiVideoSize } from './xai-models.ts';
 import type { XaiVideoModel } from './xai-models.ts';
 
-/** Creates of videos (providers.md 17.1): closed objects, at three paths. */
+/** Creates of videos: closed objects, at three paths. */
 
 export const picture = z
   .string()

@@ -21,7 +21,7 @@ const expiresAfterMs = 86_400_000;
 /** "Temporary": no figure is given. */
 const linkSeconds = 3600;
 
-/** xAI: Grok Imagine (providers.md 17). Nothing is listed, cancelled or called back. */
+/** xAI: Grok Imagine. Nothing is listed, cancelled or called back. */
 export function createXaiDialect(world: World): Dialect {
   const desk = new JobDesk(world, { name: 'xai', problems: xaiProblems, detail: xaiDetail, recordKeptMs });
   const submit = (operation: XaiOperation, { request }: Call): Promise<Reply> => {
