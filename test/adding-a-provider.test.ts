@@ -39,3 +39,36 @@ it('docs/adding-a-provider.md lists every file of the product that a provider to
   const unlisted = touched.filter((path) => !listed.some((entry) => path.startsWith(entry)));
   expect(unlisted).toEqual([]);
 });
+
+/** Members of an interface of provider.ts. */
+function membersOf(name: string): string[] {
+  const source = readFileSync(join(project, 'src/providers/provider.ts'), 'utf8');
+  const body =
+    new RegExp(`^(?:export )?interface ${name}\\b[^{]*\\{\\n([\\s\\S]*?)^\\}`, 'm').exec(source)?.[1] ?? '';
+  return [...body.matchAll(/^  (?:readonly )?(\w+)\??[:(]/gm)].map(([, member = '']) => member);
+}
+
+it('docs/adding-a-provider.md names everything that an adapter may have', () => {
+  const members = [
+    'Provider',
+    'ResultLinks',
+    'TaskProvider',
+    'SynchronousImageProvider',
+    'CallbackNews',
+  ].flatMap(membersOf);
+  for (const known of ['video', 'linkHeaders', 'verifyCallback', 'imagesPerCall', 'reply'])
+    expect(members).toContain(known);
+  expect(members.filter((member) => !new RegExp(`\\b${member}\\b`).test(page))).toEqual([]);
+});
+
+it('the helpers that docs/adding-a-provider.md names exist', () => {
+  const shared = filesBelow('src/providers/shared')
+    .map((path) => readFileSync(join(project, path), 'utf8'))
+    .join('\n');
+  const rows = /\| for \| helper \|\n\|[-|]+\|\n((?:\|.*\n)+)/.exec(page)?.[1] ?? '';
+  const named = [...rows.matchAll(/`(\w+)`/g)]
+    .map(([, name = '']) => name)
+    .filter((name) => name !== 'Refusal');
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter((name) => !new RegExp(`\\b${name}\\b`).test(shared))).toEqual([]);
+});

@@ -66,13 +66,11 @@ export interface TaskProvider<Request> extends ResultLinks {
   ) => Promise<ReadonlyMap<string, OperationStatus>>;
   /** At most this many operations fit into one `list`. */
   readonly listMax?: number;
-  /** Jobs that may be the one of a submit whose answer was lost. */
-  readonly find?: (lost: LostSubmit<Request>, context: ProviderContext) => Promise<readonly Submitted[]>;
   /**
-   * What `find` recognises a job by. `marker`: a text of ours, so what it finds is ours. `window`: the model and the
-   * time only, so a job counts only if it is the only one and no other submission could have made it.
+   * Jobs that carry the marker of a submission whose answer was lost. There is no such method where nothing of ours
+   * comes back with a job: the model and the time would find the job of anybody who uses the same account.
    */
-  readonly findBy?: 'marker' | 'window';
+  readonly find?: (lost: LostSubmit<Request>, context: ProviderContext) => Promise<readonly Submitted[]>;
   /** Reads an upstream's callback. It is a hint: the state always comes from a request of our own. */
   readonly parseCallback?: (callback: UpstreamCallback) => CallbackNews;
   /**

@@ -13,8 +13,8 @@ test/providers/every-provider.test.ts\` writes it, and the same test keeps it in
 [adding-a-provider.md](adding-a-provider.md).
 
 "Lost jobs" says what happens when the answer to a submission is lost: a job is found by a text of ours that the vendor
-returns, or by model and time where it can only be the one, or an operator decides. It is never submitted again
-automatically.`;
+returns, or an operator decides: the model and the time alone would find the job of anybody who uses the same account.
+It is never submitted again automatically.`;
 
 function section(name: string, { about, video, image, imageTask }: Provider): string {
   const rows = [
@@ -31,7 +31,7 @@ function section(name: string, { about, video, image, imageTask }: Provider): st
 }
 
 function jobRow<Request>(kind: string, part: TaskProvider<Request>): string[] {
-  const { cancelUntil, findBy, linkLifeSeconds, linkHeaders } = part;
+  const { cancelUntil, find, linkLifeSeconds, linkHeaders } = part;
   const life =
     linkLifeSeconds === undefined ? 'a day, or unknown' : `${Math.round(linkLifeSeconds / 60)} minutes`;
   return [
@@ -43,11 +43,7 @@ function jobRow<Request>(kind: string, part: TaskProvider<Request>): string[] {
         ? 'yes, unsigned'
         : 'yes, signed',
     part.list === undefined ? 'no' : `up to ${part.listMax ?? 100}`,
-    findBy === undefined
-      ? 'an operator decides'
-      : findBy === 'marker'
-        ? 'found by our marker'
-        : 'found by model and time',
+    find === undefined ? 'an operator decides' : 'found by our marker',
     linkHeaders === undefined ? life : `${life}; need the key, always copied`,
   ];
 }

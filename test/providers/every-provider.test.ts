@@ -140,9 +140,22 @@ describe.each(jobVendors)('$name', (vendor) => {
     await upstreamError(submit(prompt, 'mediary-lost-1'));
     const [job] = simulator.control.tasks('a lost boat');
     const found = await vendor.find(prompt, 'mediary-lost-1', context());
-    if (part.findBy === undefined) expect(found).toBeUndefined();
+    if (!part.finds) expect(found).toBeUndefined();
     else
       expect(found?.map(({ operation }) => operation.id)).toEqual(vendor.unmarked === true ? [] : [job?.id]);
+  });
+
+  it('never takes a lost job of another task for its own, of the same model at the same time', async () => {
+    const prompt = 'a lost boat [sim:accepted-then-silent]';
+    const markers = ['mediary-lost-1', 'mediary-lost-2'];
+    for (const marker of markers) await upstreamError(submit(prompt, marker));
+    const jobs = simulator.control.tasks('a lost boat').map(({ id }) => id);
+    expect(jobs).toHaveLength(2);
+    for (const [index, marker] of markers.entries()) {
+      const found = (await vendor.find(prompt, marker, context())) ?? [];
+      const expected = part.finds && vendor.unmarked !== true ? [jobs[index]] : [];
+      expect(found.map(({ operation }) => operation.id)).toEqual(expected);
+    }
   });
 
   it('keeps waiting at a status that nobody knows', async () => {
@@ -308,7 +321,6 @@ describe('the table of adapters', () => {
 
   it.each(parts)('%s: what it says of itself agrees with its methods', (_, part) => {
     expect(part.cancelUntil === 'never').toBe(part.cancel === undefined);
-    expect(part.findBy === undefined).toBe(part.find === undefined);
     expect(part.listMax === undefined).toBe(part.list === undefined);
   });
 

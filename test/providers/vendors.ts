@@ -50,7 +50,8 @@ interface Row {
 
 /** A row with its request filled in. */
 export interface JobVendor extends Row {
-  readonly part: Pick<TaskProvider<never>, 'cancelUntil' | 'findBy'> & {
+  readonly part: Pick<TaskProvider<never>, 'cancelUntil'> & {
+    readonly finds: boolean;
     readonly lists: boolean;
     /** Of many jobs and of one, as the poller asks for them. */
     readonly questions: Pick<TaskProvider<never>, 'status' | 'list' | 'listMax'>;
@@ -91,7 +92,7 @@ function jobs<Request>(
     ...row,
     part: defined({
       cancelUntil: part.cancelUntil,
-      findBy: part.findBy,
+      finds: part.find !== undefined,
       lists: part.list !== undefined,
       questions: defined({
         status: (operation: Operation, context: ProviderContext) => part.status(operation, mapped(context)),

@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 interface Sold {
-  readonly provider: 'ark' | 'gateway' | 'dashscope';
+  readonly provider: keyof typeof paths;
   readonly upstream: string;
   readonly model: SoldModel;
 }
@@ -49,7 +49,13 @@ interface SoldModel {
   readonly [field: string]: unknown;
 }
 
-const paths = { ark: '/ark/api/v3', gateway: '/new-api/v1', dashscope: '/dashscope/api/v1' };
+const paths = {
+  ark: '/ark/api/v3',
+  gateway: '/new-api/v1',
+  dashscope: '/dashscope/api/v1',
+  minimax: '/minimax',
+  xai: '/xai/v1',
+};
 const caller: Caller = { key: 'k', account: 'a' };
 
 function planOf({ provider, upstream, model }: Sold, asked: VideoRequest): RoutePlan | undefined {
@@ -111,7 +117,7 @@ async function heldAndCharged(sold: Sold, asked: VideoRequest) {
   return { held: plan.hold, charged: amount };
 }
 
-const resolutions = ['480p', '720p', '1080p', '4k'];
+const resolutions = ['480p', '720p', '768p', '1080p', '2k', '4k'];
 const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', 'adaptive'];
 
 const condition: fc.Arbitrary<PriceCondition> = fc.record(
@@ -173,6 +179,14 @@ const upstream = fc.oneof(
     upstream: fc.constantFrom(...wan),
     unit: fc.constantFrom('second', 'call'),
   }),
+  // Seconds of a reference video, or of a video to edit, are billed by these vendors and not by us: their prices need
+  // a dearer rule for `video_input`. What is charged is what was rendered.
+  fc
+    .record({
+      provider: fc.constantFrom<'minimax' | 'xai'>('minimax', 'xai'),
+      unit: fc.constantFrom('second', 'call'),
+    })
+    .map((one) => ({ ...one, upstream: one.provider === 'xai' ? 'grok-imagine-video' : 'MiniMax-H3' })),
 );
 
 const sold: fc.Arbitrary<Sold> = fc
@@ -229,6 +243,7 @@ function askFor({ model, upstream: name }: Sold, chosen: Wish): VideoRequest {
   const tier = first || name.includes('1-5') ? chosen.tier : undefined;
   const generateAudio = first || name.startsWith('wan2.2') ? undefined : chosen.generateAudio;
   const shortest = model.durations?.min ?? 4;
+  const isGrok = name.startsWith('grok');
   const lengths = [shortest, shortest + 1, model.durations?.max ?? 5, 5, 'auto' as const];
   const media = name.includes('t2v') ? undefined : name.includes('i2v') ? 'image' : chosen.media;
   // All reference videos together are at most 15 seconds long, and there are none without a reference.
@@ -248,23 +263,23 @@ function askFor({ model, upstream: name }: Sold, chosen: Wish): VideoRequest {
     extra: { ...defined({ frames }), ...(tier === undefined ? {} : { service_tier: tier }) },
     ...(media === 'image' ? { inputType: 'reference', images: [url] } : {}),
     ...(media === 'frames' ? { inputType: 'first_last_frame', images: [url] } : {}),
-    ...(media === 'video' ? { inputType: 'reference', videos: [url, url, url] } : {}),
+    ...(media === 'video' ? { inputType: 'reference', videos: isGrok ? [url] : [url, url, url] } : {}),
   });
 }
 
 describe('a hold', () => {
   it('covers the charge of every valid request', async () => {
-    let compared = 0;
+    const compared = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(sold, wish, async (entry, chosen) => {
         const result = await heldAndCharged(entry, askFor(entry, chosen));
         if (result === undefined) return;
-        compared += 1;
+        compared.set(entry.provider, (compared.get(entry.provider) ?? 0) + 1);
         expect(result.charged <= result.held, `charged ${result.charged}, held ${result.held}`).toBe(true);
       }),
       { numRuns: 1500 },
     );
-    expect(compared).toBeGreaterThan(300);
+    for (const provider of Object.keys(paths)) expect(compared.get(provider)).toBeGreaterThan(5);
   }, 300_000);
 
   const entry = (over: Partial<SoldModel>, name = 'seedance-1-0-pro-250528'): Sold => ({

@@ -33,7 +33,7 @@ const findPagesMax = 20;
 
 /**
  * Video jobs of Volcengine Ark and BytePlus ModelArk. The operation is `{id}`. Not covered: the final render of a
- * draft (`draft_task`), 3-D models, signing with an access key pair.
+ * draft (`draft_task`: our interface has no field that names another job), 3-D models, signing with an access key pair.
  */
 export const arkVideo: VideoProvider = {
   listMax,
@@ -44,7 +44,6 @@ export const arkVideo: VideoProvider = {
   list,
   cancel,
   find,
-  findBy: 'marker',
   parseCallback: ({ body }) => ({ ended: endedSchema.safeParse(body).success }),
   estimateTokens: estimateSeedanceTokens,
   renders: seedanceOutput,

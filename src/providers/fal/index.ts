@@ -27,7 +27,6 @@ function jobs<Request extends GenerationRequest>(
     status: (operation, context) => falStatus(operation, context, kind),
     cancel: (operation, context) => cancelFal(operation, context, kind),
     find: findFal,
-    findBy: 'marker',
     parseCallback: parseFalCallback,
     verifyCallback,
   };

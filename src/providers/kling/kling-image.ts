@@ -24,7 +24,6 @@ export function createKlingImage(call: KlingCall): TaskProvider<ImageRequest> {
     },
     status: (operation, context) => legacyStatus(call, operation, context),
     find: ({ marker }, context) => findListed(call, { path: pathOf(context.model), marker }, context),
-    findBy: 'marker',
     parseCallback: parseKlingCallback,
     verifyCallback: verifyStandardWebhook,
   };

@@ -45,7 +45,6 @@ export function createKlingVideo(call: KlingCall): VideoProvider {
         : legacyStatus(call, operation, context),
     list: (operations, context) => list(call, operations, context),
     find: (lost, context) => find(call, lost, context),
-    findBy: 'marker',
     parseCallback: parseKlingCallback,
     verifyCallback: verifyStandardWebhook,
     renders,

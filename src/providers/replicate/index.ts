@@ -20,7 +20,6 @@ function jobs<Request extends GenerationRequest>(kind: Request['kind']): TaskPro
     status: (operation, context) => replicateStatus(operation, context, kind),
     cancel: cancelReplicate,
     find: findReplicate,
-    findBy: 'marker',
     parseCallback: ({ body }) => ({ ended: ended.has(readPrediction(body)?.status ?? '') }),
     verifyCallback: verifyStandardWebhook,
   };
