@@ -36,7 +36,7 @@ export interface JobOrder<Detail> {
   readonly callbackUrl?: string | undefined;
 }
 
-/** The task that the route names, or the one that the dialect found; undefined: there is none of this route. */
+/** The task that the route names, or the one that the dialect found; undefined: this route has no such task. */
 type Subject<Detail> = Call | { readonly request: WireRequest; readonly task: Task<Detail> | undefined };
 
 /** A desk whose creates become tasks that are asked for later. */
