@@ -104,7 +104,10 @@ export function signedUrlExpiry(url: string): number | undefined {
   let lifetime: number | undefined;
   for (const [name, value] of new URL(url).searchParams) {
     if (/^expires$/i.test(name) && /^\d{9,11}$/.test(value)) return Number(value);
-    if (name === 'se' && !Number.isNaN(Date.parse(value))) return Math.floor(Date.parse(value) / 1000);
+    if (name === 'se' && /^\d{4}-\d{2}-\d{2}/.test(value)) {
+      const at = Date.parse(value);
+      if (!Number.isNaN(at)) return Math.floor(at / 1000);
+    }
     if (/^x-[a-z]+-date$/i.test(name)) signedAt = parseCompactDate(value);
     if (/^x-[a-z]+-expires$/i.test(name) && /^\d{1,8}$/.test(value)) lifetime = Number(value);
   }
