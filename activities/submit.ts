@@ -95,8 +95,11 @@ export function createSubmit(deps: ChannelActivityDeps) {
     // From here on nothing interrupts: not a cancellation, not a shutdown. The answer must be read.
     const answer = await withHeartbeat(send({ input, stored, target }));
     await racePoint('submit.answered', id);
-    const circuitTarget = { ...input.candidate, model: input.model };
-    void deps.gate.report(circuitTarget, answer instanceof UpstreamError ? answer : undefined);
+    const { task, model, candidate } = input;
+    void deps.gate.report(
+      { ...candidate, task, model },
+      answer instanceof UpstreamError ? answer : undefined,
+    );
     if (answer instanceof UpstreamError) return recordRefusal(claim, answer);
     // Only this process knows the id of a job that is billed: it is recorded twice, and the write is repeated until it
     // succeeds.

@@ -164,6 +164,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     mediaUrl: core.results.mediaUrl,
     ...(core.results.kept === undefined ? {} : { keptResults: { ...core.results.kept, now } }),
     channelSwitches: switches,
+    overrideCircuit: (target, order) => core.health.circuits.override(target, order),
     channelHealth: ({ id }) => core.health.circuits.describe(id),
     checkCallbackUrl: (url) => guarded.webhooks.checkAddress(url),
     checkMediaUrl: (url) => guarded.media.checkAddress(url),

@@ -10,6 +10,7 @@ import { attentionReasons } from '../src/domain/attention.ts';
 import { actionTable, operatorActions, taskSituations } from '../src/domain/operator-actions.ts';
 import { priceUnits } from '../src/domain/price.ts';
 import { failureClasses } from '../src/domain/failure.ts';
+import { callbackFaults, faultsInText, taskFaults, transportFaults } from '../src/local/simulator/fault.ts';
 import { createDocument, errorCodesOf, openApiPath } from '../src/http/openapi.ts';
 import { createRoutes } from '../src/http/routes/index.ts';
 import { documentText } from '../scripts/document.ts';
@@ -122,6 +123,28 @@ describe('docs/contributing.md', () => {
     expect(files.length).toBeGreaterThan(5);
     for (const file of files)
       expect([file, existsSync(new URL(`../${file}`, import.meta.url))]).toEqual([file, true]);
+  });
+});
+
+describe('docs/simulator.md', () => {
+  const page = read('docs/simulator.md');
+
+  it.each([
+    ['Of an exchange', transportFaults],
+    ['Of a job', taskFaults],
+    ['Of its callback', callbackFaults],
+  ])('%s: describes every fault mark, and no other', (title, faults) => {
+    const [, section = ''] = page.split(`## ${title}\n`);
+    const [table = ''] = section.split('\n## ');
+    const described = [...table.matchAll(/^\| `([a-z0-9-]+)` \|/gm)].map(([, name = '']) => name);
+    expect(sorted(described)).toEqual(sorted(faults));
+    expect(described).toHaveLength(faults.length);
+  });
+
+  it('its examples are marks that the simulator knows', () => {
+    const marks = [...page.matchAll(/\[sim:[^\]]+\]/g)].map(([mark]) => mark);
+    expect(marks.length).toBeGreaterThan(5);
+    for (const mark of marks) expect(faultsInText(mark)).toHaveLength(1);
   });
 });
 

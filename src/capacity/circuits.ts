@@ -2,14 +2,36 @@ import type { DroppedChannel } from '../domain/routing.ts';
 import type { JsonObject } from '../domain/request.ts';
 import type { Circuit, ChannelHealthStore } from '../store/channel-health.ts';
 import { createSnapshot } from '../store/snapshot.ts';
-import { circuitRules, closedAfter, openedBy, signOf } from '../domain/circuit-rules.ts';
-import type { CircuitRecord, Failure, HealthSign, JudgedError } from '../domain/circuit-rules.ts';
+import { defined } from '../domain/defined.ts';
+import {
+  circuitRules,
+  closedAfter,
+  closedTo,
+  failedAgain,
+  isSuspect,
+  openedBy,
+  orderedBy,
+  scopeOf,
+  signOf,
+} from '../domain/circuit-rules.ts';
+import type {
+  CircuitOrder,
+  CircuitRecord,
+  Failure,
+  HealthSign,
+  JudgedError,
+} from '../domain/circuit-rules.ts';
 
 /** What a circuit protects: one credential of a channel, and within it one model. */
 export interface CircuitTarget {
   readonly channel: string;
   readonly credential: string;
   readonly model: string;
+}
+
+/** A task, or an image request, that wants to be sent there. */
+export interface CircuitRequest extends CircuitTarget {
+  readonly task: string;
 }
 
 export type CircuitDecision =
@@ -27,10 +49,18 @@ export interface UpstreamFailure extends JudgedError {
  * is written to MongoDB, which all processes read every two seconds. While all are closed nothing is written.
  */
 export interface Circuits {
-  /** Whether a request may be sent now. An open circuit lets one request through once its cool-down is over. */
-  enter(target: CircuitTarget, probeMs: number): Promise<CircuitDecision>;
+  /**
+   * Whether a request may be sent now. An open circuit lets one request through once its cool-down is over: not one of
+   * a task that failed there, unless for one more cool-down no other task came.
+   */
+  enter(request: CircuitRequest, probeMs: number): Promise<CircuitDecision>;
   /** Records the upstream's response. Never throws: health is a side effect of the response. */
-  report(target: CircuitTarget, failure: UpstreamFailure | undefined): Promise<void>;
+  report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
+  /** An operator's decision for a credential, or for one model behind it. False: it is closed already. */
+  override(
+    target: Omit<CircuitTarget, 'model'> & { readonly model?: string },
+    order: CircuitOrder,
+  ): Promise<boolean>;
   /** For the catalogue: from memory, as last read. */
   outage(target: CircuitTarget): DroppedChannel | undefined;
   /** For operators. */
@@ -78,35 +108,60 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
     for (const id of idsOf(target)) streaks.end(id);
     for (const circuit of openCircuits(target)) {
       const { id, ...record } = circuit;
+      // What was in flight when an operator opened it does not close it.
+      if (record.by !== undefined && record.until > now()) continue;
       await change(id, closedAfter(record, now()));
     }
   }
 
-  async function failed(target: CircuitTarget, failure: Failure): Promise<void> {
-    const [credentialId, modelId] = idsOf(target);
-    const id = failure.sign === 'model' ? modelId : credentialId;
+  async function failed(request: CircuitRequest, failure: Omit<Failure, 'tasks'>): Promise<void> {
+    const { task } = request;
+    const open = openCircuits(request);
+    for (const { id, ...record } of open) {
+      // Requests that were in flight when it opened add no information.
+      if (record.until > now()) continue;
+      const failedTrial = isSuspect(record, task)
+        ? failedAgain(record, now())
+        : openedBy({ ...failure, tasks: [task] }, record, now());
+      await change(id, failedTrial);
+    }
+    if (open.length > 0) return;
+    const [credentialId, modelId] = idsOf(request);
+    const id = scopeOf(failure.sign) === 'model' ? modelId : credentialId;
     const before = known.find(id);
-    // Requests that were in flight when it opened add no information.
-    if (before?.state === 'open' && before.until > now()) return;
-    const consecutiveFailures = streaks.count(id, failure.sign);
-    if (before?.state !== 'open' && consecutiveFailures < circuitRules[failure.sign].consecutiveFailures)
-      return;
+    // It failed while the circuit was open, and others then succeeded: the fault is the task's.
+    if (isSuspect(before, task)) return;
+    const tasks = streaks.count(id, failure.sign, task);
+    if (tasks.length < circuitRules[failure.sign].consecutiveFailures) return;
     streaks.end(id);
-    await change(id, openedBy(failure, before, now()));
+    await change(id, openedBy({ ...failure, tasks }, before, now()));
   }
 
   return {
     refresh: known.refresh,
     start: known.start,
     stop: known.stop,
-    async enter(target, probeMs) {
-      for (const circuit of openCircuits(target)) {
-        const { until, id, sign, code } = circuit;
-        if (until <= now() && (await store.takeProbe(id, probeMs))) continue;
+    async enter(request, leaseMs) {
+      const { task } = request;
+      for (const circuit of openCircuits(request)) {
+        const { id, sign, code } = circuit;
+        const until = closedTo(circuit, task);
+        const probe = { task, isSuspect: isSuspect(circuit, task), leaseMs };
+        if (until <= now() && (await store.takeProbe(id, probe))) continue;
         const retryAfterMs = Math.max(until - now(), probeElsewhereMs);
         return { open: true, retryAfterMs, detail: `${sign}: ${code}` };
       }
       return { open: false };
+    },
+    async override({ model, ...target }, order) {
+      await known.refresh();
+      const [credentialId, modelId] = idsOf({ ...target, model: model ?? '' });
+      const id = model === undefined ? credentialId : modelId;
+      const before = known.find(id);
+      if (order.state === 'closed' && before?.state !== 'open') return false;
+      streaks.end(id);
+      await change(id, orderedBy(order, before, now()));
+      return true;
     },
     async report(target, failure) {
       const sign = failure === undefined ? 'alive' : signOf(failure);
@@ -137,12 +192,13 @@ function idsOf({ channel, credential, model }: CircuitTarget): readonly [string,
 
 /** Consecutive failures of a circuit's target, by kind of failure. */
 function createStreaks() {
-  const counts = new Map<string, Partial<Record<HealthSign, number>>>();
+  const counts = new Map<string, Partial<Record<HealthSign, readonly string[]>>>();
   return {
-    count(id: string, sign: HealthSign): number {
-      const consecutiveFailures = (counts.get(id)?.[sign] ?? 0) + 1;
-      counts.set(id, { ...counts.get(id), [sign]: consecutiveFailures });
-      return consecutiveFailures;
+    /** The task of each consecutive failure, this one included. */
+    count(id: string, sign: HealthSign, task: string): readonly string[] {
+      const tasks = [...(counts.get(id)?.[sign] ?? []), task];
+      counts.set(id, { ...counts.get(id), [sign]: tasks });
+      return tasks;
     },
     end: (id: string): void => void counts.delete(id),
   };
@@ -151,9 +207,17 @@ function createStreaks() {
 function describeCircuits(channel: string, known: Iterable<Circuit>): JsonObject {
   const own = [...known].filter(({ id }) => id.startsWith(`${channel}/`));
   return Object.fromEntries(
-    own.map(({ id, state, sign, code, until, at }) => [
+    own.map(({ id, state, sign, code, until, at, failedTasks = [], by, reason }) => [
       id.slice(channel.length + 1),
-      { circuit: state, sign, code, until, since: at },
+      {
+        circuit: state,
+        sign,
+        code,
+        until,
+        since: at,
+        failed_tasks: [...failedTasks],
+        ...defined({ by, reason }),
+      },
     ]),
   );
 }

@@ -11,7 +11,7 @@ export interface ImageGate {
   /** Undefined: it may be sent. A waiting caller does not queue. */
   enter(image: string, target: CircuitTarget, callMs: number): Promise<UpstreamError | undefined>;
   /** Records the upstream's response; undefined: it delivered. Never throws. */
-  report(target: CircuitTarget, failure: UpstreamError | undefined): Promise<void>;
+  report(image: string, target: CircuitTarget, failure: UpstreamError | undefined): Promise<void>;
   /** The request has no call at this credential any more. */
   leave(image: string, candidate: RouteCandidate): Promise<void>;
 }
@@ -32,14 +32,14 @@ export function createImageGate(deps: {
           code: 'at_concurrency_limit',
         });
       }
-      const decision = await circuits.enter(target, callMs);
+      const decision = await circuits.enter({ ...target, task: image }, callMs);
       if (!decision.open) return undefined;
       return new UpstreamError('not_sent', decision.detail, {
         code: 'circuit_open',
         retryAfterMs: decision.retryAfterMs,
       });
     },
-    report: (target, failure) => circuits.report(target, failure),
+    report: (image, target, failure) => circuits.report({ ...target, task: image }, failure),
     async leave(image, candidate) {
       if (slots.isLimited(candidate)) await slots.release(image);
     },

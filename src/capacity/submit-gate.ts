@@ -1,5 +1,5 @@
 import type { RouteCandidate } from '../domain/routing.ts';
-import type { Circuits, CircuitTarget, UpstreamFailure } from './circuits.ts';
+import type { CircuitRequest, Circuits, UpstreamFailure } from './circuits.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
 
 /** A task that wants to be submitted. */
@@ -29,7 +29,7 @@ export interface SubmitGate {
   /** Undefined: it may be sent. Reads nothing but memory where there is no limit and no open circuit. */
   enter(request: SubmitRequest): Promise<SubmitRefusal | undefined>;
   /** Records the upstream's response; undefined: it accepted. Never throws. */
-  report(target: CircuitTarget, failure: UpstreamFailure | undefined): Promise<void>;
+  report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
   /** Whether one of these candidates, known to have been full, would accept a task now. */
   anyHasRoom(candidates: readonly RouteCandidate[], model: string): Promise<boolean>;
   /** The task leaves this candidate without a job. */
@@ -50,12 +50,13 @@ export function createSubmitGate(deps: {
         if (slot.kind === 'wait') return { kind: 'full', ms: slot.ms };
         if (slot.kind === 'elsewhere') return slot;
       }
-      const decision = await circuits.enter({ ...candidate, model: request.model }, submitMs);
+      const { task, model } = request;
+      const decision = await circuits.enter({ ...candidate, task, model }, submitMs);
       return decision.open
         ? { kind: 'circuit_open', retryAfterMs: decision.retryAfterMs, detail: decision.detail }
         : undefined;
     },
-    report: (target, failure) => circuits.report(target, failure),
+    report: (request, failure) => circuits.report(request, failure),
     anyHasRoom: (candidates, model) => slots.anyHasRoom(candidates, model),
     leave: (task) => slots.release(task),
   };

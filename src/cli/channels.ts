@@ -1,8 +1,11 @@
 import type { Command } from 'commander';
 import { adminCommand } from './context.ts';
+import { parseCount } from './keys.ts';
 import type { CliContext } from './context.ts';
 
 const columns = ['id', 'provider', 'enabled', 'priority', 'weight', 'models', 'credentials', 'health'];
+
+type CircuitLine = [string, string, { model?: string; seconds?: number; reason: string }];
 
 export function addChannelCommands(channels: Command, context: CliContext): void {
   channels.command('list').action(
@@ -27,5 +30,27 @@ export function addChannelCommands(channels: Command, context: CliContext): void
           output.item(await client.call('POST', `/channels/${encodeURIComponent(id)}`, { enabled, reason }));
         }),
       );
+  }
+
+  const circuits = [
+    ['open-circuit', 'Submits nothing to a credential, or to one model of it.', 'open'],
+    ['close-circuit', 'Submits again at once, whatever failed before.', 'closed'],
+  ] as const;
+  for (const [name, description, state] of circuits) {
+    const command = channels
+      .command(name)
+      .description(description)
+      .argument('<channel>')
+      .argument('<credential>')
+      .option('--model <id>', 'default: the whole credential')
+      .requiredOption('--reason <text>');
+    if (state === 'open')
+      command.option('--seconds <n>', 'then one request is tried (default: until it is closed)', parseCount);
+    command.action(
+      adminCommand(context, async ({ client, output }, ...[channel, credential, options]: CircuitLine) => {
+        const path = `/channels/${encodeURIComponent(channel)}/circuits`;
+        output.item(await client.call('POST', path, { credential, state, ...options }));
+      }),
+    );
   }
 }

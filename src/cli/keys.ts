@@ -110,7 +110,7 @@ function parseList(text: string): string[] {
     .filter((item) => item !== '');
 }
 
-function parseCount(text: string): number {
+export function parseCount(text: string): number {
   if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('It must be a number, at least 1.');
   return Number(text);
 }

@@ -65,9 +65,30 @@ export interface CircuitRecord {
   readonly until: number;
   /** Of the last change of state. */
   readonly at: number;
+  /** The tasks whose failures opened it or kept it open, newest last: the fault may be theirs. */
+  readonly failedTasks?: readonly string[];
+  /** Open: no request of those tasks before this. */
+  readonly suspectsUntil?: number;
+  /** The operator who opened or closed it, and why; absent: the upstream's answers did. */
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+const failedTasksMax = 20;
+
+/** Whether this task was among those whose failures opened the circuit: its next failure says nothing new. */
+export function isSuspect(record: CircuitRecord | undefined, task: string): boolean {
+  return record?.failedTasks?.includes(task) === true;
+}
+
+/** No request of this task before this time, Unix milliseconds. */
+export function closedTo(record: CircuitRecord, task: string): number {
+  return isSuspect(record, task) ? Math.max(record.until, record.suspectsUntil ?? 0) : record.until;
 }
 
 export interface Failure {
+  /** Of which tasks: one that failed a trial, or those that failed in a row. */
+  readonly tasks: readonly string[];
   readonly sign: BadSign;
   readonly code: string;
   readonly retryAfterMs?: number | undefined;
@@ -79,6 +100,7 @@ export function openedBy(failure: Failure, before: CircuitRecord | undefined, no
   const relapsed = before !== undefined && (before.state === 'open' || now - before.at < relapseMs);
   const grown = relapsed ? Math.max(before.coolDownMs * 2, rule.coolDownMs) : rule.coolDownMs;
   const coolDownMs = Math.min(Math.max(grown, failure.retryAfterMs ?? 0), rule.coolDownMaxMs);
+  const failedTasks = [...new Set([...(before?.failedTasks ?? []), ...failure.tasks])];
   return {
     state: 'open',
     sign: failure.sign,
@@ -86,9 +108,55 @@ export function openedBy(failure: Failure, before: CircuitRecord | undefined, no
     coolDownMs,
     until: now + coolDownMs,
     at: now,
+    failedTasks: failedTasks.slice(-failedTasksMax),
+    suspectsUntil: now + 2 * coolDownMs,
   };
 }
 
+/**
+ * The record after a trial of a task that was suspect already: it says nothing of the upstream, so the trial of another
+ * task is as near as before.
+ */
+export function failedAgain(record: CircuitRecord, now: number): CircuitRecord {
+  return { ...record, suspectsUntil: now + 2 * record.coolDownMs };
+}
+
+/** What an operator decides. Open: nothing is sent before `until`, whatever requests in flight report. */
+export interface CircuitOrder {
+  readonly state: 'open' | 'closed';
+  readonly until: number;
+  readonly by: string;
+  readonly reason: string;
+}
+
+export function orderedBy(
+  order: CircuitOrder,
+  before: CircuitRecord | undefined,
+  now: number,
+): CircuitRecord {
+  const { state, until, by, reason } = order;
+  const { sign = 'failure', failedTasks = [] } = before ?? {};
+  // The next cool-down begins small: an operator has looked.
+  const shared = {
+    sign,
+    code: 'operator',
+    coolDownMs: 0,
+    at: now,
+    failedTasks,
+    suspectsUntil: 0,
+    by,
+    reason,
+  };
+  return { ...shared, state, until: state === 'open' ? until : 0 };
+}
+
+/** What an answer can be blamed on: the one model that was asked for, or the whole credential. */
+export function scopeOf(sign: BadSign): 'credential' | 'model' {
+  return sign === 'model' || sign === 'throttled' ? 'model' : 'credential';
+}
+
+/** Remembers the tasks that had opened it: they must not open it again. */
 export function closedAfter(record: CircuitRecord, now: number): CircuitRecord {
-  return { ...record, state: 'closed', until: 0, at: now };
+  const { sign, code, coolDownMs, failedTasks = [] } = record;
+  return { state: 'closed', sign, code, coolDownMs, until: 0, at: now, failedTasks, suspectsUntil: 0 };
 }

@@ -1,6 +1,7 @@
 import type { Catalogue } from '../routing/catalogue.ts';
 import type { ChannelConfig } from '../config/gateway-file.ts';
 import type { Channels } from '../routing/channels.ts';
+import type { Circuits } from '../capacity/circuits.ts';
 import type { ChannelSwitches } from '../routing/switches.ts';
 import type { CreatedTask, CreateTaskCommand } from '../tasks/create-task.ts';
 import type { RandomBytes } from '../domain/ids.ts';
@@ -70,6 +71,8 @@ export interface AppDeps extends AddressChecks {
   readonly rateLimits: Pick<RateLimitStore, 'count'>;
   readonly channelStates: Pick<ChannelStateStore, 'set'>;
   readonly channelSwitches: Pick<ChannelSwitches, 'find' | 'refresh'>;
+  /** An operator's decision on a circuit; false: it is closed already. */
+  readonly overrideCircuit: Circuits['override'];
   /** What this process knows of a channel's health, for operators; absent: nothing. */
   readonly channelHealth?: (channel: ChannelConfig) => JsonObject;
   /** Loads gateway.yaml again; a bad file leaves the running one in force. Absent: the route does not exist. */

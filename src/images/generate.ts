@@ -25,7 +25,7 @@ export interface GenerateDeps {
   readonly channels: Channels;
   readonly ledger: Pick<Ledger, 'hold' | 'settle' | 'release'>;
   readonly imageLeases: ImageLeases;
-  /** Micro-units by which an account may go below zero. */
+  /** Micro-units by which an account may go below zero. Throws account_closed. */
   readonly overdraftLimit: (account: string) => Promise<bigint>;
   readonly log: Logger;
   readonly gate: ImageGate;
@@ -167,7 +167,7 @@ async function passGate(prepared: Prepared, image: string, gate: ImageGate): Pro
     const refusal = await gate.enter(image, target, channel.config.timeouts.image_ms);
     if (refusal !== undefined) return { kind: 'failed', error: refusal };
     const answer = await callChannel(prepared);
-    void gate.report(target, answer.kind === 'delivered' ? undefined : answer.error);
+    void gate.report(image, target, answer.kind === 'delivered' ? undefined : answer.error);
     return answer;
   } finally {
     await gate.leave(image, candidate);

@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import { defined } from '../domain/defined.ts';
 import type { CircuitRecord } from '../domain/circuit-rules.ts';
 import { isDuplicateKey } from './mongo.ts';
 
@@ -14,6 +15,12 @@ interface CircuitDocument extends CircuitRecord {
   readonly probe_until: number;
 }
 
+interface Probe {
+  readonly task: string;
+  readonly isSuspect: boolean;
+  readonly leaseMs: number;
+}
+
 export type ChannelHealthStore = ReturnType<typeof createChannelHealthStore>;
 
 export function createChannelHealthStore(db: Db, now: () => number) {
@@ -27,18 +34,25 @@ export function createChannelHealthStore(db: Db, now: () => number) {
     async write(id: string, record: CircuitRecord): Promise<void> {
       const fields = { ...record, probe_until: 0 };
       try {
-        await circuits.updateOne({ _id: id }, { $set: fields }, { upsert: true });
+        await circuits.replaceOne({ _id: id }, fields, { upsert: true });
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
-        await circuits.updateOne({ _id: id }, { $set: fields });
+        await circuits.replaceOne({ _id: id }, fields);
       }
     },
 
-    /** True: the caller may send one request through an open circuit whose cool-down is over. Of all processes one. */
-    async takeProbe(id: string, leaseMs: number): Promise<boolean> {
+    /**
+     * True: the task may be sent through an open circuit whose cool-down is over, of all processes' tasks one. Tasks that
+     * failed there are suspect: they wait longer than others.
+     */
+    async takeProbe(id: string, { task, isSuspect, leaseMs }: Probe): Promise<boolean> {
       const at = now();
+      const due = { _id: id, state: 'open', until: { $lte: at }, probe_until: { $lte: at } } as const;
       const taken = await circuits.updateOne(
-        { _id: id, state: 'open', until: { $lte: at }, probe_until: { $lte: at } },
+        isSuspect
+          ? { ...due, suspectsUntil: { $lte: at } }
+          : // As it is stored: what this process last read may be two seconds old.
+            { ...due, failedTasks: { $ne: task } },
         { $set: { probe_until: at + leaseMs } },
       );
       return taken.modifiedCount === 1;
@@ -46,6 +60,9 @@ export function createChannelHealthStore(db: Db, now: () => number) {
   };
 }
 
-function toCircuit({ _id: id, state, sign, code, coolDownMs, until, at }: CircuitDocument): Circuit {
-  return { id, state, sign, code, coolDownMs, until, at };
+function toCircuit(document: CircuitDocument): Circuit {
+  const { _id: id, state, sign, code, coolDownMs, until, at } = document;
+  const { failedTasks, suspectsUntil, by, reason } = document;
+  const known = { id, state, sign, code, coolDownMs, until, at };
+  return { ...known, ...defined({ failedTasks, suspectsUntil, by, reason }) };
 }

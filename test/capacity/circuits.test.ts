@@ -26,26 +26,29 @@ describe('what an answer says about a credential', () => {
   });
 
   it('doubles the cool-down while probes fail, up to a limit, and long for an account', () => {
-    const failure = { sign: 'failure', code: 'x' } as const;
+    const failure = { sign: 'failure', code: 'x', tasks: [] } as const;
     let record = openedBy(failure, undefined, 0);
     expect(record.coolDownMs).toBe(15_000);
     record = openedBy(failure, record, 20_000);
     expect(record).toMatchObject({ coolDownMs: 30_000, until: 50_000 });
     for (let probes = 0; probes < 10; probes += 1) record = openedBy(failure, record, 0);
     expect(record.coolDownMs).toBe(circuitRules.failure.coolDownMaxMs);
-    expect(openedBy({ sign: 'account', code: 'x' }, undefined, 0).coolDownMs).toBe(300_000);
+    expect(openedBy({ sign: 'account', code: 'x', tasks: [] }, undefined, 0).coolDownMs).toBe(300_000);
   });
 
   it('waits as long as a throttling upstream says, but not for ever', () => {
     const opened = (retryAfterMs: number) =>
-      openedBy({ sign: 'throttled', code: '429', retryAfterMs }, undefined, 0).coolDownMs;
+      openedBy({ sign: 'throttled', code: '429', retryAfterMs, tasks: [] }, undefined, 0).coolDownMs;
     expect(opened(30_000)).toBe(30_000);
     expect(opened(3_600_000)).toBe(60_000);
   });
 });
 
 describe('circuits that processes share', () => {
-  const target = { channel: 'c', credential: 'a', model: 'm' };
+  const place = { channel: 'c', credential: 'a', model: 'm' };
+  let tasks = 0;
+  /** Another task each time, as in traffic. */
+  const next = (where = place) => ({ ...where, task: `task_${(tasks += 1)}` });
   let database: Awaited<ReturnType<typeof openDatabase>>;
   let clock = 1_000_000;
   const now = () => clock;
@@ -66,31 +69,31 @@ describe('circuits that processes share', () => {
   it('open after failures in a row, which a sign of life interrupts', async () => {
     const circuits = open();
     for (let failures = 1; failures < circuitRules.failure.consecutiveFailures; failures += 1) {
-      await circuits.report(target, refused('not_sent'));
+      await circuits.report(next(), refused('not_sent'));
     }
-    await circuits.report(target, refused('rejected', 400));
+    await circuits.report(next(), refused('rejected', 400));
     for (let failures = 1; failures < circuitRules.failure.consecutiveFailures; failures += 1) {
-      await circuits.report(target, refused('ambiguous', 502));
+      await circuits.report(next(), refused('ambiguous', 502));
     }
-    expect(await circuits.enter(target, 1000)).toEqual({ open: false });
+    expect(await circuits.enter(next(), 1000)).toEqual({ open: false });
     expect(await database.db.collection('channel_health').countDocuments()).toBe(0);
-    await circuits.report(target, refused('ambiguous', 502));
-    expect(await circuits.enter(target, 1000)).toMatchObject({ open: true, retryAfterMs: 15_000 });
-    expect(circuits.outage(target)).toMatchObject({ channel: 'c', reason: 'circuit_open' });
+    await circuits.report(next(), refused('ambiguous', 502));
+    expect(await circuits.enter(next(), 1000)).toMatchObject({ open: true, retryAfterMs: 15_000 });
+    expect(circuits.outage(place)).toMatchObject({ channel: 'c', reason: 'circuit_open' });
   });
 
   it('let one probe through at a time, of all processes, and close when it succeeds', async () => {
     const processes = [open(), open(), open()];
     for (const circuits of processes) await circuits.refresh();
     clock += 15_000;
-    expect(processes[0]?.outage(target)).toBeUndefined();
-    const decisions = await Promise.all(processes.map((circuits) => circuits.enter(target, 1000)));
+    expect(processes[0]?.outage(place)).toBeUndefined();
+    const decisions = await Promise.all(processes.map((circuits) => circuits.enter(next(), 1000)));
     expect(decisions.filter((decision) => !decision.open)).toHaveLength(1);
     const prober = processes[decisions.findIndex((decision) => !decision.open)];
-    await prober?.report(target, undefined);
+    await prober?.report(next(), undefined);
     for (const circuits of processes) {
       await circuits.refresh();
-      expect(await circuits.enter(target, 1000)).toEqual({ open: false });
+      expect(await circuits.enter(next(), 1000)).toEqual({ open: false });
     }
   });
 
@@ -98,22 +101,159 @@ describe('circuits that processes share', () => {
     const circuits = open();
     await circuits.refresh();
     for (let failures = 0; failures < circuitRules.failure.consecutiveFailures; failures += 1) {
-      await circuits.report(target, refused('not_sent'));
+      await circuits.report(next(), refused('not_sent'));
     }
-    expect(await circuits.enter(target, 1000)).toMatchObject({ retryAfterMs: 30_000 });
+    expect(await circuits.enter(next(), 1000)).toMatchObject({ retryAfterMs: 30_000 });
     clock += 30_000;
-    expect(await circuits.enter(target, 1000)).toEqual({ open: false });
-    await circuits.report(target, refused('not_sent'));
-    expect(await circuits.enter(target, 1000)).toMatchObject({ open: true, retryAfterMs: 60_000 });
+    expect(await circuits.enter(next(), 1000)).toEqual({ open: false });
+    await circuits.report(next(), refused('not_sent'));
+    expect(await circuits.enter(next(), 1000)).toMatchObject({ open: true, retryAfterMs: 60_000 });
   });
 
   it('leave the other models of a credential alone when one is missing there', async () => {
     const circuits = open();
-    const other = { ...target, credential: 'b' };
+    const other = { ...place, credential: 'b' };
     for (let failures = 0; failures < circuitRules.model.consecutiveFailures; failures += 1) {
-      await circuits.report(other, refused('unavailable', 404));
+      await circuits.report(next(other), refused('unavailable', 404));
     }
     expect(circuits.outage(other)?.reason).toBe('circuit_open');
     expect(circuits.outage({ ...other, model: 'another' })).toBeUndefined();
+  });
+
+  const isOpen = async (circuits: Circuits, request: ReturnType<typeof next>) =>
+    (await circuits.enter(request, 1000)).open;
+  const poison = ['poison_1', 'poison_2', 'poison_3'];
+  const throttled = refused('throttled', 503);
+
+  /** Three tasks that always fail open the circuit of `where`. */
+  async function openedByPoison(where: typeof place): Promise<Circuits> {
+    const circuits = open();
+    await circuits.refresh();
+    for (let n = 0; n < circuitRules.throttled.consecutiveFailures; n += 1)
+      await circuits.report({ ...where, task: poison[n % 3] ?? '' }, throttled);
+    expect(circuits.outage(where)?.reason).toBe('circuit_open');
+    return circuits;
+  }
+
+  it('the trial is never a task that opened it, and what it then fails does not open it again', async () => {
+    const where = { ...place, credential: 'poisoned' };
+    const circuits = await openedByPoison(where);
+    const elsewhere = open();
+    await elsewhere.refresh();
+    clock += 10_000;
+    for (const task of poison) {
+      expect(await circuits.enter({ ...where, task }, 1000)).toMatchObject({
+        open: true,
+        retryAfterMs: 10_000,
+      });
+      expect(await isOpen(elsewhere, { ...where, task })).toBe(true);
+    }
+    const innocent = next(where);
+    expect(await isOpen(circuits, innocent)).toBe(false);
+    await circuits.report(innocent, undefined);
+    expect(await isOpen(circuits, next(where))).toBe(false);
+    await elsewhere.refresh();
+    for (let n = 0; n < 5 * circuitRules.throttled.consecutiveFailures; n += 1) {
+      const request = { ...where, task: poison[n % 3] ?? '' };
+      expect(await isOpen(elsewhere, request)).toBe(false);
+      await elsewhere.report(request, throttled);
+    }
+    expect(elsewhere.outage(where)).toBeUndefined();
+  });
+
+  it('a suspect whom this process does not know yet is refused by what is stored', async () => {
+    const where = { ...place, credential: 'stale' };
+    const circuits = await openedByPoison(where);
+    const stale = open();
+    await stale.refresh();
+    clock += 10_000;
+    const late = { ...where, task: 'late' };
+    expect(await isOpen(circuits, late)).toBe(false);
+    await circuits.report(late, throttled);
+    clock += 20_000;
+    expect(await isOpen(stale, late)).toBe(true);
+    expect(await isOpen(stale, next(where))).toBe(false);
+  });
+
+  it('without any other task a suspect is tried after one more cool-down, and others need not wait for it', async () => {
+    const where = { ...place, credential: 'lonely' };
+    const circuits = await openedByPoison(where);
+    const suspect = { ...where, task: 'poison_1' };
+    clock += 19_999;
+    expect(await isOpen(circuits, suspect)).toBe(true);
+    clock += 1;
+    expect(await isOpen(circuits, suspect)).toBe(false);
+    await circuits.report(suspect, throttled);
+    expect(await circuits.enter(suspect, 1000)).toMatchObject({ open: true, retryAfterMs: 20_000 });
+    const innocent = next(where);
+    expect(await isOpen(circuits, innocent)).toBe(false);
+    await circuits.report(innocent, undefined);
+    expect(circuits.outage(where)).toBeUndefined();
+    // One that finds nobody else, and an upstream that is well again.
+    const again = await openedByPoison({ ...where, credential: 'alone' });
+    clock += 20_000;
+    expect(await isOpen(again, { ...suspect, credential: 'alone' })).toBe(false);
+    await again.report({ ...suspect, credential: 'alone' }, undefined);
+    expect(again.outage({ ...where, credential: 'alone' })).toBeUndefined();
+  });
+
+  it('other tasks still open it, also while suspects are remembered, and no more than twenty are', async () => {
+    const where = { ...place, credential: 'down' };
+    const circuits = await openedByPoison(where);
+    for (let trial = 0; trial < 30; trial += 1) {
+      clock += 60_000;
+      const request = next(where);
+      expect(await isOpen(circuits, request)).toBe(false);
+      await circuits.report(request, throttled);
+      expect(await isOpen(circuits, next(where))).toBe(true);
+    }
+    const stored = (await createChannelHealthStore(database.db, now).list()).find(
+      ({ id }) => id === 'c/down/m',
+    );
+    expect(stored?.failedTasks).toHaveLength(20);
+    expect(stored?.failedTasks?.at(-1)).toBe(`task_${tasks - 1}`);
+    clock += 60_000;
+    await circuits.report(next(where), undefined);
+    for (let n = 0; n < circuitRules.throttled.consecutiveFailures; n += 1)
+      await circuits.report(next(where), throttled);
+    expect(circuits.outage(where)?.reason).toBe('circuit_open');
+  });
+
+  it('an upstream that is full for one model is asked for the others', async () => {
+    const where = { ...place, credential: 'busy' };
+    const circuits = await openedByPoison(where);
+    expect(circuits.outage({ ...where, model: 'another' })).toBeUndefined();
+    expect(await isOpen(circuits, next({ ...where, model: 'another' }))).toBe(false);
+    // An upstream that cannot be reached cannot be reached for any.
+    for (let n = 0; n < circuitRules.failure.consecutiveFailures; n += 1)
+      await circuits.report(next({ ...where, model: 'another' }), refused('not_sent'));
+    expect(circuits.outage({ ...where, model: 'third' })?.reason).toBe('circuit_open');
+  });
+
+  it('an operator opens one, which no answer closes before its time, and closes one', async () => {
+    const { model: _model, ...credential } = { ...place, credential: 'ordered' };
+    const circuits = open();
+    const order = { by: 'anna', reason: 'they asked us to' };
+    const until = clock + 60_000;
+    expect(await circuits.override(credential, { ...order, state: 'open', until })).toBe(true);
+    const where = { ...place, credential: 'ordered' };
+    expect(await isOpen(circuits, next(where))).toBe(true);
+    await circuits.report(next(where), undefined);
+    expect(circuits.describe('c')).toMatchObject({ ordered: { circuit: 'open', by: 'anna', until } });
+    const elsewhere = open();
+    await elsewhere.refresh();
+    expect(await isOpen(elsewhere, next({ ...where, model: 'another' }))).toBe(true);
+    expect(await elsewhere.override(credential, { ...order, state: 'closed', until: 0 })).toBe(true);
+    expect(await elsewhere.override(credential, { ...order, state: 'closed', until: 0 })).toBe(false);
+    await circuits.refresh();
+    expect(await isOpen(circuits, next(where))).toBe(false);
+    expect(circuits.describe('c')).toMatchObject({ ordered: { circuit: 'closed', by: 'anna' } });
+    // After its time it is like any other: one trial, and the answer decides.
+    await circuits.override({ ...credential, model: 'm' }, { ...order, state: 'open', until });
+    clock = until;
+    const trial = next(where);
+    expect(await isOpen(circuits, trial)).toBe(false);
+    await circuits.report(trial, undefined);
+    expect(circuits.describe('c')).toMatchObject({ 'ordered/m': { circuit: 'closed' } });
   });
 });

@@ -253,6 +253,16 @@ it('operators: add, list, revoke', async () => {
   await expect(gateway(['operators', 'add', 'bert', '--role', 'root'])).rejects.toThrow('choices are read');
 });
 
+it('channels: open-circuit, close-circuit', async () => {
+  const line = ['two', 'b', '--reason', 'they asked us to'];
+  const opened = await json(['channels', 'open-circuit', ...line, '--model', 'clip', '--seconds', '60']);
+  expect(opened.health).toMatchObject({ 'b/clip': { circuit: 'open', by: 'admin', reason: line[3] } });
+  const closed = await json(['channels', 'close-circuit', ...line, '--model', 'clip']);
+  expect(closed.health).toMatchObject({ 'b/clip': { circuit: 'closed' } });
+  await expect(gateway(['channels', 'close-circuit', ...line])).rejects.toThrow('This circuit is not open.');
+  await expect(gateway(['channels', 'open-circuit', 'two', 'b'])).rejects.toThrow('--reason');
+});
+
 describe('config', () => {
   it('check', async () => {
     expect((await gateway(['config', 'check'])).text).toMatch(/^channels +a$/m);

@@ -97,39 +97,41 @@ describe('a circuit', () => {
   const open = () => createChannelHealthStore(database.db, () => clock);
   const record = { state: 'open', sign: 'failure', code: 'x', coolDownMs: 10, until: 1000, at: 1 } as const;
 
+  const probe = (leaseMs: number) => ({ task: 'task_1', isSuspect: false, leaseMs });
+
   it('lets one probe of all processes through, once its cool-down is over', async () => {
     await open().write('p/a', record);
     clock = 999;
-    expect(await open().takeProbe('p/a', 50)).toBe(false);
+    expect(await open().takeProbe('p/a', probe(50))).toBe(false);
     clock = 1000;
-    const answers = await Promise.all(Array.from({ length: 8 }, () => open().takeProbe('p/a', 50)));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => open().takeProbe('p/a', probe(50))));
     expect(answers.filter((isTaken) => isTaken)).toHaveLength(1);
   });
 
   it('lets the next probe through when the one before never came back', async () => {
     await open().write('p/b', record);
     clock = 1000;
-    expect(await open().takeProbe('p/b', 50)).toBe(true);
+    expect(await open().takeProbe('p/b', probe(50))).toBe(true);
     clock = 1049;
-    expect(await open().takeProbe('p/b', 50)).toBe(false);
+    expect(await open().takeProbe('p/b', probe(50))).toBe(false);
     clock = 1050;
-    expect(await open().takeProbe('p/b', 50)).toBe(true);
+    expect(await open().takeProbe('p/b', probe(50))).toBe(true);
   });
 
   it('lets no probe through when it is closed or unknown, and one again after it was written', async () => {
     clock = 1000;
     await open().write('p/c', { ...record, state: 'closed' });
-    expect(await open().takeProbe('p/c', 50)).toBe(false);
-    expect(await open().takeProbe('p/unknown', 50)).toBe(false);
+    expect(await open().takeProbe('p/c', probe(50))).toBe(false);
+    expect(await open().takeProbe('p/unknown', probe(50))).toBe(false);
     await open().write('p/c', record);
-    expect(await open().takeProbe('p/c', 50)).toBe(true);
+    expect(await open().takeProbe('p/c', probe(50))).toBe(true);
     await open().write('p/c', record);
-    expect(await open().takeProbe('p/c', 50)).toBe(true);
+    expect(await open().takeProbe('p/c', probe(50))).toBe(true);
   });
 
   it('is written by the one that lost the race for the first, too', async () => {
     const losing = createChannelHealthStore(
-      losingRace(['updateOne'], () => open().write('p/d', { ...record, state: 'closed' })),
+      losingRace(['replaceOne'], () => open().write('p/d', { ...record, state: 'closed' })),
       () => clock,
     );
     await losing.write('p/d', record);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { createAccess } from '../../src/access/access.ts';
 import { createChannels } from '../../src/routing/channels.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
+import { createCircuits } from '../../src/capacity/circuits.ts';
 import { createChannelSwitches } from '../../src/routing/switches.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { createAbandonments } from '../../src/tasks/abandonments.ts';
@@ -153,12 +154,19 @@ async function openWorld(
     const access = createAccess({ ...stores, secrets, adminToken, onError: unused, now, randomBytes });
     flushes.push(() => access.flush());
     const channelSwitches = createChannelSwitches({ states: stores.channelStates, onError: unused });
+    const circuits = createCircuits({
+      store: stores.circuits,
+      now,
+      onChange: () => undefined,
+      onError: unused,
+    });
     const providers = { test: testProvider };
     const catalogue = createCatalogue({
       current: () => config,
       providers,
       random: () => 0.5,
-      outage: (channel) => channelSwitches.outage(channel),
+      outage: (channel, credential, model) =>
+        channelSwitches.outage(channel) ?? circuits.outage({ channel: channel.id, credential, model }),
     });
     return {
       ...stores,
@@ -204,6 +212,8 @@ async function openWorld(
       }),
       mediaUrl: noMediaUrl,
       channelSwitches,
+      overrideCircuit: (target, order) => circuits.override(target, order),
+      channelHealth: ({ id }) => circuits.describe(id),
       checkCallbackUrl: refuseForbidden,
       checkMediaUrl: refuseForbidden,
       pingMongo: async () => void (await mongo.db.command({ ping: 1 })),

@@ -42,6 +42,7 @@ import { rotateWebhookSecret } from './rotate-webhook-secret.ts';
 import { explainRoute } from './explain-route.ts';
 import { setOverdraft } from './set-overdraft.ts';
 import { setChannel } from './set-channel.ts';
+import { setCircuit } from './set-circuit.ts';
 
 /** Every operation. Where two match one path and method, the first answers. */
 export function createRoutes(deps: RouteDeps): readonly Route[] {
@@ -97,6 +98,7 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth): readonly R
     actOnTask(deps),
     listChannels(deps),
     setChannel(deps),
+    setCircuit(deps),
     explainRoute(deps),
     addOperator({ ...deps, operatorAuth }),
     listOperators(deps),

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import type { ChannelConfig } from '../../config/gateway-file.ts';
+import { defined } from '../../domain/defined.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { reason } from '../admin-input.ts';
+import { adminBody } from '../body.ts';
+import type { RouteDeps } from '../deps.ts';
+import { channelSchema, presentChannel } from '../presenters/channel.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+type Deps = Pick<
+  RouteDeps,
+  'catalogue' | 'overrideCircuit' | 'channelSwitches' | 'channelHealth' | 'log' | 'now'
+>;
+
+const secondsMax = 366 * 24 * 60 * 60;
+/** The year 9999: until an operator closes it. */
+const forever = 253_402_300_799_000;
+
+const body = z.object({
+  credential: z.string().min(1),
+  model: z.string().min(1).optional().meta({ description: 'Only this model; absent: the whole credential.' }),
+  state: z.enum(['open', 'closed']).meta({ description: 'Open: nothing is submitted there.' }),
+  seconds: z
+    .int()
+    .min(1)
+    .max(secondsMax)
+    .optional()
+    .meta({ description: 'How long it stays open; then one request is tried. Absent: until it is closed.' }),
+  reason,
+});
+
+export function setCircuit(deps: Deps): Route {
+  const { catalogue, overrideCircuit, channelSwitches, channelHealth, log, now } = deps;
+  return adminRoute({
+    operationId: 'setCircuit',
+    summary: 'Open or close the circuit of a credential',
+    description:
+      'Effective on every node within five seconds. Tasks in flight continue; those that wait to be submitted go to their next channel, or keep waiting.',
+    tag: 'Operators',
+    method: 'post',
+    paths: ['/admin/v1/channels/:channel/circuits'],
+    input: z.object({ params: z.object({ channel: z.string().min(1) }), body }),
+    readBody: adminBody,
+    success: { description: 'The channel; `health` has its circuits.', schema: channelSchema },
+    errors: ['channel_not_found', 'action_not_possible'],
+    async handle({ params, body: asked, operator: by }) {
+      const channel = catalogue.channel(params.channel);
+      if (channel === undefined) {
+        throw new GatewayError('channel_not_found', 'There is no channel with this id.', {
+          param: 'channel',
+        });
+      }
+      checkTarget(asked, channel);
+      const { credential, model, state, seconds, reason: why } = asked;
+      log.info(
+        { channel: channel.id, credential, state, actor: by, reason: why, ...defined({ model }) },
+        'a circuit was set by an operator',
+      );
+      const until = seconds === undefined ? forever : now() + seconds * 1000;
+      const target = { channel: channel.id, credential, ...defined({ model }) };
+      if (!(await overrideCircuit(target, { state, until, by, reason: why }))) {
+        throw new GatewayError('action_not_possible', 'This circuit is not open.');
+      }
+      return jsonReply(
+        presentChannel(channel, channelSwitches.find(channel.id), channelHealth?.(channel) ?? {}),
+      );
+    },
+  });
+}
+
+/** A misspelt name would make a circuit that protects nothing. */
+function checkTarget({ credential, model }: z.output<typeof body>, channel: ChannelConfig): void {
+  const param = !channel.credentials.some(({ id }) => id === credential)
+    ? 'credential'
+    : model !== undefined && !Object.hasOwn(channel.models, model)
+      ? 'model'
+      : undefined;
+  if (param === undefined) return;
+  throw new GatewayError('invalid_parameter', `The channel ${channel.id} has no ${param} of this name.`, {
+    param,
+  });
+}

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { TestAccount } from '../support/client.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+
+/** Tasks that the upstream refuses each time, as if it were full, beside tasks that it accepts. */
+
+let gateway: TestGateway;
+let account: TestAccount;
+
+beforeAll(async () => {
+  gateway = await startGateway({ renderSeconds: 0.5 });
+  account = await gateway.account();
+});
+afterAll(() => gateway.stop());
+
+async function create(prompt: string): Promise<string> {
+  const { status, body } = await account.create({ prompt });
+  expect(status).toBe(200);
+  return body.id;
+}
+
+const circuit = async () =>
+  (await gateway.core.stores.circuits.list()).find(({ id }) => id === 'ark/a/seedance');
+
+it('three tasks that always fail keep nobody else waiting, and do not open the circuit again', async () => {
+  const poison: string[] = [];
+  for (let n = 0; n < 3; n += 1) poison.push(await create(`[sim:create:503] poison-${n}`));
+  await expect.poll(async () => (await circuit())?.state, { timeout: 90_000, interval: 500 }).toBe('open');
+  expect([...((await circuit())?.failedTasks ?? [])].toSorted()).toEqual(poison.toSorted());
+  // Created while it is open: they wait for its cool-down of ten seconds, and one of them is the trial.
+  const innocent = [await create('innocent-0-end'), await create('innocent-1-end')];
+  for (const id of innocent) expect((await account.finished(id, 60_000))['status']).toBe('succeeded');
+  expect((await circuit())?.state).toBe('closed');
+  const submitted = () => gateway.simulator.submissions('poison').submits;
+  const before = submitted();
+  // They are tried again, and fail again: that says nothing new.
+  await expect.poll(submitted, { timeout: 120_000, interval: 500 }).toBeGreaterThan(before + 1);
+  expect((await circuit())?.state).toBe('closed');
+  expect((await account.finished(await create('innocent-2-end'), 60_000))['status']).toBe('succeeded');
+  for (const id of poison) {
+    expect((await gateway.core.stores.tasks.find(id))?.status).toBe('pending');
+    await account.call('POST', `/v1/videos/generations/${id}/cancel`);
+  }
+}, 300_000);
