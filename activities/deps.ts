@@ -10,6 +10,7 @@ import type { DeliveryStore } from '../src/store/deliveries.ts';
 import type { KeySlotStore } from '../src/store/key-slots.ts';
 import type { RequestStore } from '../src/store/requests.ts';
 import type { TaskStore } from '../src/store/tasks.ts';
+import type { PollConcern } from '../src/domain/poll-concern.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { ResultItem, TaskKind } from '../src/domain/task.ts';
@@ -59,6 +60,8 @@ export interface ChannelActivityDeps {
   ) => Promise<readonly ResultItem[]>;
   /** One per channel and credential of this process. */
   readonly submitLimiter: (candidate: RouteCandidate) => SubmitLimiter;
+  /** Shows a concern, or its end, in the task's workflow. */
+  readonly signalConcern: (task: string, news: ConcernNews) => Promise<void>;
   readonly poller: (candidate: RouteCandidate, kind: TaskKind) => StatusPoller;
   /** Where upstreams reach us; absent: they cannot. */
   readonly publicUrl?: string;
@@ -66,6 +69,13 @@ export interface ChannelActivityDeps {
   readonly log: Logger;
   readonly now: () => number;
   readonly random: () => number;
+}
+
+export interface ConcernNews {
+  /** Absent: it has passed. */
+  readonly concern?: PollConcern;
+  /** How polling stands, in words. */
+  readonly text: string;
 }
 
 export interface CallbackActivityDeps {

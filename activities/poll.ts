@@ -2,6 +2,7 @@ import { defined } from '../src/domain/defined.ts';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { z } from 'zod';
 import { isLostJob } from '../src/domain/lost-job.ts';
+import { pollConcern, pollConcerns } from '../src/domain/poll-concern.ts';
 import { nextPollDelayMs } from '../src/domain/poll-schedule.ts';
 import { ChannelGoneError, linkHeadersOf } from '../src/routing/channels.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
@@ -29,7 +30,12 @@ const memorySchema = z.object({
   phase: z.enum(['submitted', 'running']),
   progress: z.number().optional(),
   queuePosition: z.number().optional(),
+  /** In words, scrubbed. */
   lastError: z.string().optional(),
+  isRefused: z.boolean().optional(),
+  lastAt: z.number().optional(),
+  /** What operators were asked about. */
+  concern: z.enum(pollConcerns).optional(),
   retryAfterMs: z.number().optional(),
 });
 type Memory = z.infer<typeof memorySchema>;
@@ -54,7 +60,7 @@ export function createPoll(deps: ChannelActivityDeps) {
       if (waitMs > 0) await withHeartbeat(context.sleep(waitMs), worthKeeping(memory));
       const seen = await ask(input, memory, deps);
       if ('result' in seen) return seen.result;
-      memory = seen.memory;
+      memory = await noteConcern(seen.memory, input, deps);
       if (input.last) return { kind: 'unfinished' };
       waitMs = delayAfter(memory, input, deps);
     }
@@ -134,7 +140,8 @@ async function record(
           errors: 0,
           gone: 0,
           phase,
-          ...defined({ progress, queuePosition }),
+          lastAt: deps.now(),
+          ...defined({ progress, queuePosition, concern: memory.concern }),
         },
       };
     }
@@ -171,10 +178,48 @@ async function afterError(
       polls: memory.polls + 1,
       errors: memory.errors + 1,
       gone,
-      lastError: error.code,
+      lastAt: deps.now(),
+      lastError: wordsOf(error, deps),
+      isRefused: error.outcome === 'unavailable' || refusedStatuses.has(error.status ?? 0),
       ...defined({ retryAfterMs: error.retryAfterMs }),
     },
   };
+}
+
+const refusedStatuses = new Set([401, 402, 403]);
+const wordsMax = 200;
+
+function wordsOf(
+  { status, code, message }: UpstreamError,
+  { scrub }: Pick<ChannelActivityDeps, 'scrub'>,
+): string {
+  return scrub(`${status === undefined ? '' : `${status} `}${code}: ${message}`).slice(0, wordsMax);
+}
+
+/** Asks for a person, or says that none is needed any more: once for each change, and again if that failed. */
+async function noteConcern(memory: Memory, input: PollInput, deps: ChannelActivityDeps): Promise<Memory> {
+  const { concern: noted, ...known } = memory;
+  const concern = pollConcern({
+    errors: memory.errors,
+    isRefused: memory.isRefused ?? false,
+    elapsedMs: deps.now() - input.acceptedAt,
+    expectedMs: input.expectedSeconds * 1000,
+  });
+  if (concern === noted || input.last) return memory;
+  try {
+    await deps.tasks.setConcern(input.task, concern);
+    const text = progressOf(memory);
+    await deps.signalConcern(input.task, concern === undefined ? { text } : { concern, text });
+    return concern === undefined ? known : { ...known, concern };
+  } catch (error) {
+    deps.log.warn({ task: input.task, err: error }, 'could not ask for an operator');
+    return memory;
+  }
+}
+
+function progressOf({ phase, polls, errors, lastError }: Memory): string {
+  const failing = errors === 0 ? '' : `, the last ${errors} failed (${lastError ?? 'unknown'})`;
+  return `${phase}, ${polls} polls${failing}`;
 }
 
 function delayAfter(memory: Memory, input: PollInput, deps: ChannelActivityDeps): number {
@@ -196,7 +241,7 @@ function laterFailure(memory: Memory, waitMs: number): ApplicationFailure {
   const details = worthKeeping(memory);
   if (details !== undefined) Context.current().heartbeat(details);
   return ApplicationFailure.create({
-    message: `${memory.phase}, ${memory.polls} polls, next in ${Math.round(waitMs / 1000)} s`,
+    message: `${progressOf(memory)}, next in ${Math.round(waitMs / 1000)} s`,
     type: 'StillWaiting',
     nextRetryDelay: Math.max(1, waitMs),
     category: 'BENIGN',

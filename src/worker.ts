@@ -26,6 +26,7 @@ import { createRateLimiter } from './capacity/rate-limiter.ts';
 import type { RateLimiter } from './capacity/rate-limiter.ts';
 import { createSubmitLimiter } from './capacity/submit-limiter.ts';
 import type { SubmitLimiter } from './capacity/submit-limiter.ts';
+import { concernSignal } from '../workflows/messages.ts';
 import { bundleWorkflows } from './temporal/workflow-bundle.ts';
 import { connectWorker, dataConverter } from './temporal/connection.ts';
 import { ensureReconcilerSchedule } from './temporal/reconciler-schedule.ts';
@@ -254,6 +255,7 @@ function channelDeps(core: Core): ChannelActivityDeps {
           sleep: (ms, signal) => sleep(ms, undefined, { signal }),
         }),
       ),
+    signalConcern: (task, news) => core.client.workflow.getHandle(task).signal(concernSignal, news),
     poller: createStatusPollers({ channels: core.channels, limiter }),
     scrub,
     log: core.log,

@@ -216,9 +216,10 @@ function showJob({ input }: TaskRun, { candidate, operation }: AcceptedJob): voi
   }
 }
 
-function showEnding({ input, job }: TaskRun, { kind }: FinishOutcome): void {
+function showEnding({ input, job, concern }: TaskRun, { kind }: FinishOutcome): void {
   upsertSearchAttributes([
     { key: searchAttributes.status, value: kind },
+    ...(concern === undefined ? [] : [{ key: searchAttributes.needsAttention, value: null }]),
     ...(input.revision === undefined || job === undefined
       ? []
       : [{ key: searchAttributes.upstreamTaskId, value: job.operation.id }]),

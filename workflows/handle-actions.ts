@@ -24,13 +24,14 @@ import { requestCancel } from './cancel-task.ts';
 import {
   actionUpdate,
   apiUpdatePrefix,
+  concernSignal,
   operateUpdate,
   operatorCancelUpdate,
   refusedAction,
 } from './messages.ts';
 import type { CancelAnswer, FormerAnswer } from './messages.ts';
 import { performAction } from './perform-action.ts';
-import { describe, situationOf } from './task-run.ts';
+import { describe, noteConcern, situationOf } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 
 /**
@@ -44,6 +45,7 @@ export function handleActions(run: TaskRun): void {
       description: describeAction(name),
     });
   }
+  setHandler(concernSignal, (news) => noteConcern(run, news));
   setHandler(operatorCancelUpdate, (raw) => unstopped(() => cancel(run, raw)), {
     validator: (raw) => {
       if (raw !== undefined) requireInput('cancel', raw);

@@ -1,4 +1,5 @@
-import { defineUpdate } from '@temporalio/workflow';
+import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { ConcernNews } from '../activities/deps.ts';
 import type { ActionResult, WorkflowActionName } from '../src/domain/operator-actions.ts';
 import type { Admission, FormerOperatorAction } from '../src/domain/task-input.ts';
 
@@ -24,6 +25,9 @@ export const refusedAction = 'ActionRefused';
 
 /** Updates whose id begins so come from the API, which knows who acts; what others write into `by` is not checked. */
 export const apiUpdatePrefix = 'api-';
+
+/** From the poll: a person should look, although the task continues; or need not any more. */
+export const concernSignal = defineSignal<[ConcernNews]>('concern');
 
 /** Only in histories of older tasks. */
 export type FormerAnswer = { readonly done: true } | { readonly done: false; readonly message: string };

@@ -2,6 +2,8 @@ import type { AttentionReason } from '../src/domain/attention.ts';
 import { ApplicationFailure, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { AcceptedJob, FinishOutcome, SubmitInput } from '../activities/types.ts';
 import { markerOf } from '../src/domain/ids.ts';
+import type { ConcernNews } from '../activities/deps.ts';
+import type { PollConcern } from '../src/domain/poll-concern.ts';
 import { formatMicros } from '../src/domain/money.ts';
 import type { TaskSituation } from '../src/domain/operator-actions.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
@@ -87,6 +89,8 @@ export interface TaskRun {
   /** What the Temporal UI shows, and what was added to it for as long as the task lives. */
   details: string;
   notice: string | undefined;
+  /** What the poll asks a person to look at. */
+  concern: PollConcern | undefined;
   ending: FinishOutcome | undefined;
 }
 
@@ -111,6 +115,7 @@ export function newTaskRun(input: TaskInput): TaskRun {
     review: undefined,
     details: '',
     notice: undefined,
+    concern: undefined,
     ending: undefined,
   };
 }
@@ -148,7 +153,7 @@ export function money({ input }: TaskRun, micros: string): string {
   return input.currency === undefined ? amount : `${amount} ${input.currency}`;
 }
 
-const advice: Record<Exclude<AttentionReason, 'workflow_overdue'>, string> = {
+const advice: Record<Exclude<AttentionReason, 'workflow_overdue' | PollConcern>, string> = {
   submit_ambiguous:
     'The submission may have reached the upstream, and the job may be billed: it is never resubmitted automatically. ' +
     'Look for it in the upstream’s console, then use `adopt` (with its upstream id), `resubmit`, `complete` or `fail`.',
@@ -166,6 +171,7 @@ export async function raiseAttention(
   detail: string,
 ): Promise<void> {
   upsertSearchAttributes([{ key: searchAttributes.needsAttention, value: reason }]);
+  run.concern = undefined;
   describe(
     run,
     `**Needs attention: ${reason}** (${detail})\n\n${advice[reason]}\n\n${commandFor(run, reason)}\n\nThe hold is kept until the deadline.`,
@@ -191,6 +197,36 @@ function commandFor({ input: { task }, lost, job }: TaskRun, reason: keyof typeo
     default:
       return reason satisfies never;
   }
+}
+
+const concerns: Record<PollConcern, string> = {
+  poll_failing:
+    'Polling fails, and continues. Check the channel’s key, balance and address; `retry_now` polls immediately.',
+  overdue:
+    'The job takes five times as long as usual; polling continues. Look for it in the upstream’s console; `extend` gives ' +
+    'it more time, `complete` and `fail` end the wait.',
+};
+
+/** The poll has written the same into the projection. */
+export function noteConcern(run: TaskRun, { concern, text }: ConcernNews): void {
+  if (run.phase !== 'watching' || run.job === undefined) return;
+  if (concern !== run.concern) {
+    upsertSearchAttributes([{ key: searchAttributes.needsAttention, value: concern ?? null }]);
+  }
+  run.concern = concern;
+  describeWait(run, text);
+}
+
+/** What a task with a job waits for. */
+export function describeWait(run: TaskRun, text = ''): void {
+  const { job, concern, input } = run;
+  if (job === undefined) return;
+  const waiting =
+    `Waiting for **${job.candidate.channel}**, job \`${job.operation.id}\`. ` +
+    `\`gateway tasks action ${input.task} retry_now --reason "…"\` polls immediately.`;
+  const asked =
+    concern === undefined ? '' : `**Needs attention: ${concern}** (${text})\n\n${concerns[concern]}\n\n`;
+  describe(run, `${asked}${waiting}`);
 }
 
 export async function clearAttention(run: TaskRun): Promise<void> {

@@ -8,7 +8,7 @@ import type {
 } from '../activities/types.ts';
 import { cancelOn, lastPollOn, pollOn } from './activity-proxies.ts';
 import { cancelledEnding, expiredEnding, operatorEnding } from './endings.ts';
-import { clearAttention, describe, enter, nextVersion, raiseAttention, remainingMs } from './task-run.ts';
+import { clearAttention, describeWait, enter, nextVersion, raiseAttention, remainingMs } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** The deadline timer ends the wait; the poll's own timeout is only a backstop behind it. */
@@ -20,10 +20,7 @@ const pollBackstopMs = 120_000;
  */
 export async function watchJob(run: TaskRun, job: AcceptedJob): Promise<FinishOutcome | 'undone'> {
   for (;;) {
-    describe(
-      run,
-      `Waiting for **${job.candidate.channel}**, job \`${job.operation.id}\`. Reset the activity \`poll\` to poll immediately.`,
-    );
+    describeWait(run);
     const polled = await pollUntilStopped(run, job);
     // What an operator is about to decide was checked before this answer came.
     if (run.acting) await condition(() => !run.acting);

@@ -26,6 +26,7 @@ interface TaskFilterOptions {
   readonly model?: string;
   readonly upstreamId?: string;
   readonly needsAttention?: true;
+  readonly overdue?: true;
   readonly limit?: string;
   readonly after?: string;
 }
@@ -57,15 +58,20 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
     .option('--model <id>')
     .option('--upstream-id <id>', 'the task of an upstream job')
     .option('--needs-attention', 'only those that wait for an operator')
+    .option('--overdue', 'only those that take five times as long as usual')
     .option('--limit <n>')
     .option('--after <id>')
     .action(
       adminCommand(
         context,
-        async ({ client, output }, { needsAttention, upstreamId, ...options }: TaskFilterOptions) => {
+        async (
+          { client, output },
+          { needsAttention, overdue, upstreamId, ...options }: TaskFilterOptions,
+        ) => {
           const { rows, hasMore } = await client.list('/tasks', {
             ...options,
             upstream_id: upstreamId,
+            attention: overdue === true ? 'overdue' : undefined,
             needs_attention: needsAttention === true ? 'true' : undefined,
           });
           output.rows(rows, columns);

@@ -4,9 +4,25 @@ export const attentionReasons = [
   'submit_ambiguous',
   /** Polling stopped with an error that retrying will not fix. */
   'poll_failed',
+  /** Polls fail one after the other, or the upstream refuses our key; polling continues. */
+  'poll_failing',
+  /** The job takes five times as long as usual; polling continues. */
+  'overdue',
   /** The job succeeded, and its charge is far above the hold. */
   'charge_review',
   /** The workflow still runs although the deadline has passed; it may fail at each of its steps. */
   'workflow_overdue',
 ] as const;
 export type AttentionReason = (typeof attentionReasons)[number];
+
+/** What GET says in `message` of an unfinished task that waits for a person. */
+export const attentionMessages: Readonly<Record<AttentionReason, string>> = {
+  submit_ambiguous:
+    'It is not known whether the upstream accepted the task; the operator of this service has been asked to decide.',
+  poll_failed:
+    'The upstream does not report on the task; the operator of this service has been asked to decide.',
+  poll_failing: 'The upstream does not report on the task at the moment; it is asked again.',
+  overdue: 'Generation takes longer than usual.',
+  charge_review: 'Generation has ended; the operator of this service is checking the charge.',
+  workflow_overdue: 'The task is delayed inside the service; its operator has been informed.',
+};

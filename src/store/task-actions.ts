@@ -1,9 +1,13 @@
 import type { Collection } from 'mongodb';
+import { attentionReasons } from '../domain/attention.ts';
+import { pollConcerns } from '../domain/poll-concern.ts';
+import type { PollConcern } from '../domain/poll-concern.ts';
 import type { TaskActionRecord } from '../domain/task-record.ts';
 import { statusesBefore } from '../domain/task.ts';
 import type { TaskDocument } from './task-document.ts';
 
 const actionsMax = 100;
+const otherReasons = attentionReasons.filter((reason) => !pollConcerns.some((concern) => concern === reason));
 
 /** What operators change about a task. Each write is guarded by what must not have happened before. */
 export function taskActions(tasks: Collection<TaskDocument>, now: () => number) {
@@ -22,6 +26,14 @@ export function taskActions(tasks: Collection<TaskDocument>, now: () => number) 
       await tasks.updateOne(
         { _id: id, status: unfinished },
         { $set: { deadline_at: deadlineAt, updated_at: now() } },
+      );
+    },
+
+    /** A request for a person that is about polling; it never replaces one about something else. */
+    async setConcern(id: string, concern: PollConcern | undefined): Promise<void> {
+      await tasks.updateOne(
+        { _id: id, status: unfinished, attention: { $nin: otherReasons } },
+        concern === undefined ? { $unset: { attention: '' } } : { $set: { attention: concern } },
       );
     },
 

@@ -22,6 +22,7 @@ export interface TaskFilter {
   /** Of failed tasks. */
   readonly failureClass?: FailureClass;
   readonly needsAttention?: boolean;
+  readonly attention?: AttentionReason;
   /** Unix seconds, inclusive and exclusive. */
   readonly createdAfter?: number;
   readonly createdBefore?: number;
@@ -261,7 +262,10 @@ function listQuery(filter: TaskFilter, before: string | undefined): Filter<TaskD
     ...defined({ kind: filter.kind }),
     ...defined({ 'error.class': filter.failureClass }),
     // Each reason is a value of its own, so that the index gives each in order.
-    ...(filter.needsAttention === true ? { attention: { $in: [...attentionReasons] } } : {}),
+    ...defined({ attention: filter.attention }),
+    ...(filter.needsAttention === true && filter.attention === undefined
+      ? { attention: { $in: [...attentionReasons] } }
+      : {}),
     ...(Object.keys(range).length === 0 ? {} : { sort: range }),
   };
 }

@@ -102,6 +102,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           },
           copyResults: async (_task, items) => items,
           submitLimiter: () => ({ enter: async () => undefined, giveBack: () => undefined }),
+          signalConcern: async () => undefined,
           poller: () => ({ status: () => Promise.reject(new Error('no poller in this test')) }),
           scrub: (text) => text,
           log: createLogger({ level: 'silent', format: 'json' }),

@@ -36,7 +36,11 @@ describe('an upstream that no longer knows a job it has accepted', () => {
     const shown = async () => (await gateway.admin('GET', `/admin/v1/tasks/${body.id}`)).body;
     await waitUntil('the upstream has accepted it', async () => (await shown()).upstream_id !== null);
     aheadMs = graceMs;
-    await waitUntil('an operator is asked', async () => (await shown()).needs_attention !== null, 120_000);
+    await waitUntil(
+      'an operator is asked',
+      async () => (await shown()).needs_attention === 'poll_failed',
+      120_000,
+    );
     expect(await shown()).toMatchObject({
       status: 'submitted',
       needs_attention: 'poll_failed',

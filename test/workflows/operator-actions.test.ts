@@ -15,7 +15,7 @@ import type {
 import type { ActionResult, WorkflowActionName } from '../../src/domain/operator-actions.ts';
 import { workflowActions } from '../../src/domain/operator-actions.ts';
 import type { TaskActionRecord } from '../../src/domain/task-record.ts';
-import { cancelUpdate } from '../../workflows/messages.ts';
+import { cancelUpdate, concernSignal } from '../../workflows/messages.ts';
 import { usePlayedTasks } from './played-tasks.ts';
 
 /** Operators act on a task's workflow as the Temporal UI does; the test plays the activities. */
@@ -208,6 +208,22 @@ describe('a submission whose outcome nobody knows', () => {
 });
 
 describe('a job that runs', () => {
+  it('shows what its poll is concerned about until that has passed', async () => {
+    const handle = await watching();
+    const reason = async () => (await handle.describe()).searchAttributes['NeedsAttention'];
+    const text = 'running, 14 polls, the last 14 failed (401 no_key: The key is not valid.)';
+    await handle.signal(concernSignal, { concern: 'poll_failing', text });
+    await expect.poll(() => details(handle), { timeout: 20_000 }).toContain(`poll_failing** (${text})`);
+    await expect.poll(reason, { timeout: 20_000 }).toEqual(['poll_failing']);
+    await handle.signal(concernSignal, { text: 'running, 15 polls' });
+    await expect.poll(() => details(handle), { timeout: 20_000 }).not.toContain('Needs attention');
+    await expect.poll(reason, { timeout: 20_000 }).toBeUndefined();
+    await handle.signal(concernSignal, { concern: 'overdue', text });
+    await act(handle, 'fail', 'r');
+    await handle.result();
+    await expect.poll(reason, { timeout: 20_000 }).toBeUndefined();
+  });
+
   it('is polled now; it has no lost submission, and no charge to accept', async () => {
     const handle = await watching();
     await act(handle, 'retry_now', 'news');

@@ -1,6 +1,8 @@
 import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
-import { statusMessages, taskStatuses } from '../../domain/task.ts';
+import { attentionMessages } from '../../domain/attention.ts';
+import { formatMicros } from '../../domain/money.ts';
+import { isTerminal, statusMessages, taskStatuses } from '../../domain/task.ts';
 import type { MediaLink, MediaUrl } from '../../domain/stored-media.ts';
 import { taskErrorCodes } from '../../domain/errors.ts';
 import { failureClasses, moderatedInputs } from '../../domain/failure.ts';
@@ -54,6 +56,7 @@ export const taskSchema = z
       .optional()
       .meta({ description: 'Present on success; a count that the upstream does not report is absent.' }),
     error: taskErrorSchema.optional(),
+    charge: z.string().optional().meta({ description: 'What a task that succeeded was charged.' }),
   })
   .meta({ id: 'Task' });
 
@@ -66,7 +69,7 @@ export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
     task_id: task.id,
     object: `${task.kind}.generation.task`,
     status: task.status,
-    message: statusMessages[task.status],
+    message: messageOf(task),
     trace_id: task.traceId,
     model: task.model,
     created_at: toSeconds(task.createdAt),
@@ -74,7 +77,19 @@ export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
     ...(task.completedAt === undefined ? {} : { completed_at: toSeconds(task.completedAt) }),
     ...defined({ progress: task.progress }),
     ...presentResult(task, mediaUrl),
+    ...(task.status === 'succeeded' ? defined({ charge: chargeOf(task) }) : {}),
   };
+}
+
+function chargeOf({ charge }: Task): string | undefined {
+  return charge === undefined ? undefined : formatMicros(charge);
+}
+
+/** A task that waits for a person says so to its owner too, in words that concern its owner. */
+function messageOf({ status, attention }: Task): string {
+  return attention === undefined || isTerminal(status)
+    ? statusMessages[status]
+    : attentionMessages[attention];
 }
 
 type ResultFields = Pick<PresentedTask, 'data' | 'video_url' | 'duration' | 'usage' | 'error'>;

@@ -1,5 +1,6 @@
 import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
+import { attentionReasons } from '../../domain/attention.ts';
 import { failureClasses } from '../../domain/failure.ts';
 import { taskStatuses } from '../../domain/task.ts';
 import type { TaskFilter, TaskPage } from '../../store/tasks.ts';
@@ -22,6 +23,10 @@ const query = z.object({
     .optional()
     .meta({ description: 'Selects failed tasks by the class of their failure.' }),
   needs_attention: z.enum(['true', 'false']).optional(),
+  attention: z
+    .enum(attentionReasons)
+    .optional()
+    .meta({ description: 'Selects tasks that need attention for this reason.' }),
   upstream_id: z.string().optional().meta({
     description:
       'The id of the upstream’s job; if several channels have used it, the newest task is returned. The other filters are ignored.',
@@ -64,9 +69,9 @@ async function findByUpstreamId(
 }
 
 function toFilter(asked: Omit<z.output<typeof query>, 'limit' | 'after' | 'upstream_id'>): TaskFilter {
-  const { status, account, channel, model, kind, needs_attention, class: failureClass } = asked;
+  const { status, account, channel, model, kind, needs_attention, attention, class: failureClass } = asked;
   return {
-    ...defined({ status, account, channel, model, kind, failureClass }),
+    ...defined({ status, account, channel, model, kind, failureClass, attention }),
     ...(needs_attention === 'true' ? { needsAttention: true } : {}),
   };
 }

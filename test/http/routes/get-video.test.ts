@@ -98,6 +98,7 @@ describe('fields in each state', () => {
       created_at: expect.any(Number),
       updated_at: expect.any(Number),
       completed_at: expect.any(Number),
+      charge: '0.000001',
       data: [
         {
           url: 'https://cdn.example/v.mp4',

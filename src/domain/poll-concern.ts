@@ -1,0 +1,30 @@
+/** When the wait for an upstream is worth a person's attention, although the task continues. Pure. */
+
+export interface PollsSoFar {
+  /** Consecutive polls that failed. */
+  readonly errors: number;
+  /** The last of them was refused for a reason that is the channel's: its key, its balance, its permissions. */
+  readonly isRefused: boolean;
+  /** Since the upstream accepted the job. */
+  readonly elapsedMs: number;
+  /** The model's usual render time. */
+  readonly expectedMs: number;
+}
+
+export const pollConcerns = ['poll_failing', 'overdue'] as const;
+export type PollConcern = (typeof pollConcerns)[number];
+
+const errorsMax = 10;
+const expectedTimesMax = 5;
+/** A job of a few seconds is not worth a person's time sooner. */
+const overdueMinMs = 60_000;
+
+export function pollConcern({
+  errors,
+  isRefused,
+  elapsedMs,
+  expectedMs,
+}: PollsSoFar): PollConcern | undefined {
+  if (errors >= errorsMax || (errors > 0 && isRefused)) return 'poll_failing';
+  return elapsedMs >= Math.max(expectedTimesMax * expectedMs, overdueMinMs) ? 'overdue' : undefined;
+}

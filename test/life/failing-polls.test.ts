@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import type { TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { waitUntil } from '../support/processes.ts';
+
+let gateway: TestGateway;
+let account: TestAccount;
+beforeAll(async () => {
+  gateway = await startGateway();
+  account = await gateway.account();
+});
+afterAll(() => gateway.stop());
+
+it('polls that the upstream refuses are shown everywhere, and forgotten when one succeeds', async () => {
+  const prompt = 'refused polls [sim:never-starts][sim:callback-never]';
+  gateway.simulator.addFault({ match: { prompt: 'refused polls' }, fault: 'poll:401' });
+  const { body } = await account.create({ prompt });
+  const shown = async () => (await gateway.admin('GET', `/admin/v1/tasks/${body.id}`)).body;
+  await waitUntil('an operator is asked', async () => (await shown()).needs_attention === 'poll_failing');
+
+  const listed = await gateway.admin('GET', '/admin/v1/tasks?attention=poll_failing');
+  expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([body.id]);
+  const seen = await account.call('GET', `/v1/videos/generations/${body.id}`);
+  expect(seen.body.message).toBe(
+    'The upstream does not report on the task at the moment; it is asked again.',
+  );
+
+  const handle = gateway.core.client.workflow.getHandle(body.id);
+  const failure = async () =>
+    (await handle.describe()).raw.pendingActivities?.map(({ lastFailure }) => lastFailure?.message).join('');
+  await expect
+    .poll(failure, { timeout: 30_000 })
+    .toMatch(/^submitted, \d+ polls, the last \d+ failed \(401 .+: .+\), next in \d+ s$/);
+
+  gateway.simulator.clearFaults();
+  const retry = { action: 'retry_now', reason: 'the key is back' };
+  await waitUntil('nobody is asked any more', async () => {
+    await gateway.admin('POST', `/admin/v1/tasks/${body.id}/actions`, retry);
+    return (await shown()).needs_attention === null;
+  });
+  const fail = { action: 'fail', reason: 'the test ends' };
+  expect((await gateway.admin('POST', `/admin/v1/tasks/${body.id}/actions`, fail)).status).toBe(200);
+  const actions: { action: string; by: string }[] = (await shown()).actions;
+  expect(actions.at(-1)).toMatchObject({ action: 'fail', reason: 'the test ends' });
+}, 120_000);
