@@ -1,0 +1,250 @@
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startApi } from '../../src/api.ts';
+import { readEnvironment } from '../../src/config/environment.ts';
+import { openCore } from '../../src/core.ts';
+import { createLogger } from '../../src/observability/log.ts';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import { caller } from '../support/client.ts';
+import type { TestAccount } from '../support/client.ts';
+import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { waitUntil } from '../support/processes.ts';
+
+/**
+ * What operators do while tasks are in flight: on a gateway with two API nodes, a worker and an upstream. The inputs
+ * that each route refuses are in test/http/routes.
+ */
+vi.setConfig({ testTimeout: 120_000 });
+
+let gateway: TestGateway;
+/** Another API node: its own memory, the same database. */
+let secondUrl: string;
+
+beforeAll(async () => {
+  gateway = await startGateway({ yaml: twoChannels() });
+  const core = await openCore(
+    readEnvironment(gateway.environment),
+    createLogger({ level: 'silent', format: 'json' }),
+  );
+  const second = await startApi(core);
+  secondUrl = second.url;
+  return async () => {
+    await second.stop();
+    await core.close();
+  };
+});
+afterAll(() => gateway.stop());
+
+/** The usual channel, preferred, and a second one that serves the same model. */
+function twoChannels(): string {
+  const [, channel = ''] = /^channels:\n((?: +.*\n)+)/m.exec(testYaml) ?? [];
+  const spare = channel.replace('id: ark', 'id: spare\n    priority: 1');
+  return testYaml.replace(channel, `${channel.replace('id: ark', 'id: ark\n    priority: 10')}${spare}`);
+}
+
+const show = async (task: string) => (await gateway.admin('GET', `/tasks/${task}`)).body;
+const kindsOf = async (task: string) =>
+  (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
+
+async function createRunning(account: TestAccount, prompt: string, more: object = {}): Promise<string> {
+  const created = await account.create({ prompt, ...more });
+  expect(created.status).toBe(200);
+  const { id } = created.body;
+  await waitUntil('the task is upstream', async () => {
+    const { status } = (await account.call('GET', `/v1/videos/generations/${id}`)).body;
+    return status === 'submitted' || status === 'running';
+  });
+  return id;
+}
+
+describe('a channel that is switched off', () => {
+  const turn = (channel: string, enabled: boolean, reason = 'maintenance') =>
+    gateway.admin('POST', `/channels/${channel}`, { enabled, reason });
+  const switchOff = async (...channels: string[]): Promise<void> => {
+    onTestFinished(async () => {
+      for (const channel of channels) await turn(channel, true);
+    });
+    for (const channel of channels) expect((await turn(channel, false)).status).toBe(200);
+  };
+
+  it('keeps its tasks in flight, and new ones go to another', async () => {
+    const account = await gateway.account();
+    const before = await createRunning(account, 'before the switch [sim:render=4]');
+    expect((await show(before)).channel).toBe('ark');
+    await switchOff('ark');
+    const after = (await account.create({ prompt: 'after the switch' })).body.id;
+    expect(await account.finished(after)).toMatchObject({ status: 'succeeded' });
+    expect((await show(after)).channel).toBe('spare');
+    expect(await account.finished(before)).toMatchObject({ status: 'succeeded' });
+    expect((await show(before)).channel).toBe('ark');
+    expect(gateway.simulator.submissions('before the switch')).toEqual({ submits: 1, creates: 1 });
+  });
+
+  it('together with all others refuses creates on every node, without a hold or a task', async () => {
+    const account = await gateway.account();
+    await switchOff('ark', 'spare');
+    const elsewhere = caller(secondUrl, account.key);
+    const create = () => elsewhere('POST', '/v1/videos/generations', { body: videoBody });
+    await expect.poll(async () => (await create()).status, { timeout: 20_000, interval: 250 }).toBe(503);
+    const { body: before } = await account.call('GET', '/v1/videos/generations?limit=100');
+    const refused = [await create(), await account.create()];
+    expect(refused.map(({ status, body }) => [status, body.error.code])).toEqual([
+      [503, 'service_unavailable'],
+      [503, 'service_unavailable'],
+    ]);
+    const { body: after } = await account.call('GET', '/v1/videos/generations?limit=100');
+    expect(after.data).toHaveLength(before.data.length);
+    for (const { id } of before.data) await account.finished(id);
+    expect(await account.balance()).toMatchObject({ held: '0.000000' });
+  });
+
+  it('serves again when it is switched on, and each switch is on record with its reason', async () => {
+    const account = await gateway.account();
+    await switchOff('ark');
+    const again = await turn('ark', false, 'still broken');
+    expect(again.body.switch).toMatchObject({ enabled: false, by: 'admin', reason: 'still broken' });
+    expect((await turn('ark', true, 'repaired')).body.switch).toMatchObject({
+      enabled: true,
+      reason: 'repaired',
+    });
+    const task = (await account.create()).body.id;
+    expect(await account.finished(task)).toMatchObject({ status: 'succeeded' });
+    expect((await show(task)).channel).toBe('ark');
+  });
+});
+
+describe('a key that is revoked', () => {
+  it('opens nothing on any node, while its tasks run to their end, are charged and called back', async () => {
+    const account = await gateway.account();
+    const receiver = await startCallbackReceiver();
+    onTestFinished(() => void receiver.close());
+    const task = await createRunning(account, 'outlives its key [sim:render=3]', {
+      metadata: { callback_url: receiver.url },
+    });
+    const elsewhere = caller(secondUrl, account.key);
+    expect((await elsewhere('GET', '/v1/balance')).status).toBe(200);
+    expect((await gateway.admin('DELETE', `/keys/${account.keyId}`)).status).toBe(200);
+    expect((await account.create()).status).toBe(401);
+    await expect
+      .poll(async () => (await elsewhere('GET', '/v1/balance')).status, { timeout: 20_000, interval: 250 })
+      .toBe(401);
+    expect((await account.call('GET', `/v1/videos/generations/${task}`)).status).toBe(401);
+    await receiver.waitFor(1, 40_000);
+    expect(receiver.received[0]?.body).toMatchObject({ id: task, status: 'succeeded' });
+    expect(await kindsOf(task)).toEqual(['hold', 'settle']);
+    const { body: next } = await gateway.admin('POST', '/keys', { account: account.id });
+    const seen = await caller(gateway.url, next.key)('GET', `/v1/videos/generations/${task}`);
+    expect([seen.status, seen.body.status]).toEqual([200, 'succeeded']);
+  });
+
+  it('leaves the other keys of its account alone', async () => {
+    const account = await gateway.account();
+    const { body: other } = await gateway.admin('POST', '/keys', { account: account.id });
+    await gateway.admin('DELETE', `/keys/${account.keyId}`);
+    expect((await account.call('GET', '/v1/balance')).status).toBe(401);
+    expect((await caller(gateway.url, other.key)('GET', '/v1/balance')).status).toBe(200);
+  });
+});
+
+describe('credits', () => {
+  const credit = (account: string, amount: string, reference: string) =>
+    gateway.admin('POST', `/accounts/${account}/credits`, { amount, reference });
+
+  it('admit at once, on every node, what was refused for lack of money', async () => {
+    const account = await gateway.account({ credit: '0' });
+    const elsewhere = caller(secondUrl, account.key);
+    const refused = [
+      await account.create(),
+      await elsewhere('POST', '/v1/videos/generations', { body: videoBody }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([402, 402]);
+    expect((await credit(account.id, '0.7623', 'invoice-1')).status).toBe(200);
+    const created = await elsewhere('POST', '/v1/videos/generations', { body: videoBody });
+    expect(created.status).toBe(200);
+    expect((await account.create()).status).toBe(402);
+    expect(await account.finished(created.body.id)).toMatchObject({ status: 'succeeded' });
+    expect(await account.balance()).toMatchObject({ available: '0.000000', held: '0.000000' });
+  });
+
+  it('below zero stop new tasks, and those in flight are still charged', async () => {
+    const account = await gateway.account({ credit: '1' });
+    const task = await createRunning(account, 'already held [sim:render=3]');
+    const taken = await credit(account.id, '-5', 'chargeback');
+    expect(taken.body).toMatchObject({ kind: 'adjust', available: '-4.762300', held: '0.762300' });
+    expect((await account.create()).status).toBe(402);
+    expect(await account.finished(task)).toMatchObject({ status: 'succeeded' });
+    expect(await account.balance()).toMatchObject({ available: '-4.762300', held: '0.000000' });
+  });
+});
+
+describe('redelivery of a callback', () => {
+  const redeliver = (task: string, reason = 'the receiver was down') =>
+    gateway.admin('POST', `/tasks/${task}/actions`, { action: 'redeliver', reason });
+
+  async function endedTask(statuses: readonly number[]) {
+    const account = await gateway.account();
+    const receiver = await startCallbackReceiver(statuses);
+    onTestFinished(() => void receiver.close());
+    const { body } = await account.create({ metadata: { callback_url: receiver.url } });
+    await receiver.waitFor(1, 40_000);
+    await waitUntil('the delivery is on record', async () => {
+      const delivery = await gateway.core.stores.deliveries.find(body.id);
+      return delivery?.attempts.length === 1;
+    });
+    return { account, receiver, task: body.id };
+  }
+
+  it('sends what was delivered once more, with the same id and a signature that verifies', async () => {
+    const { account, receiver, task } = await endedTask([204]);
+    expect((await redeliver(task)).status).toBe(200);
+    await receiver.waitFor(2);
+    const [first, second] = receiver.received;
+    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+    expect(second?.body).toEqual(first?.body);
+    const webhook = new Webhook(account.webhookSecret);
+    for (const { text, headers } of receiver.received) {
+      const signed = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+      expect(
+        webhook.verify(text, Object.fromEntries(signed.map((name) => [name, String(headers[name])]))),
+      ).toEqual(JSON.parse(text));
+    }
+    expect((await show(task)).actions).toMatchObject([
+      { by: 'admin', action: 'redeliver', reason: 'the receiver was down' },
+    ]);
+  });
+
+  it('reaches an address that had answered 410, and the record says that it was delivered', async () => {
+    const { receiver, task } = await endedTask([410, 204]);
+    expect(await gateway.core.stores.deliveries.find(task)).toMatchObject({ state: 'gave_up' });
+    expect((await redeliver(task)).status).toBe(200);
+    await receiver.waitFor(2);
+    await waitUntil('it is delivered', async () => {
+      const delivery = await gateway.core.stores.deliveries.find(task);
+      return delivery?.state === 'delivered';
+    });
+    expect(await gateway.core.stores.deliveries.find(task)).toMatchObject({
+      attempts: [{ status: 410 }, { status: 204 }],
+    });
+  });
+
+  it('replaces a series that still waits for its next attempt', async () => {
+    const { receiver, task } = await endedTask([500, 204]);
+    expect(await gateway.core.stores.deliveries.find(task)).toMatchObject({ state: 'pending' });
+    expect((await redeliver(task)).status).toBe(200);
+    await receiver.waitFor(2);
+    // The task's own series would have come back after five seconds: it ends without a request instead.
+    await gateway.core.client.workflow.getHandle(task).result();
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it('is refused for an unknown task, and without a reason', async () => {
+    const unknown = await redeliver('task_0000000000000000000000');
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, 'task_not_found']);
+    const { receiver, task } = await endedTask([204]);
+    const silent = await redeliver(task, '');
+    expect([silent.status, silent.body.error.param]).toEqual([400, 'reason']);
+    expect((await show(task)).actions).toEqual([]);
+    expect(receiver.received).toHaveLength(1);
+  });
+});
