@@ -16,7 +16,7 @@ import type { Target } from './schemathesis/own-gateway.ts';
 
 const version = '4.32.5';
 const casesDefault = 3_000;
-/** What the document tells to try in any case, for all operations together, and how many operations there are. */
+/** What the document asks to try in any case, for all operations together, and how many operations there are. */
 const coverageCases = 2_500;
 const operationsCount = 37;
 

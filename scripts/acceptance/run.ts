@@ -40,7 +40,7 @@ export async function runChecks(
 
 interface Outcome {
   readonly failure: string | undefined;
-  /** Undefined: the deployment tells no balance. */
+  /** Undefined: the deployment reports no balance. */
   readonly cost: number | undefined;
 }
 

@@ -4,7 +4,7 @@ const file = 'src/ledger/plan.ts';
 const voids = ['test/ledger/void.test.ts'];
 const admission = ['test/tasks/admission.test.ts'];
 
-/** Giving up a creation, and its hold. */
+/** Abandoning a creation, and its hold. */
 export const admissionMutants: readonly Mutant[] = [
   {
     name: 'void-refuses-hold',
@@ -40,7 +40,7 @@ export const admissionMutants: readonly Mutant[] = [
   },
   {
     name: 'give-up-voids',
-    breaks: 'Giving a creation up makes its hold impossible.',
+    breaks: 'Abandoning a creation makes its hold impossible.',
     file: 'src/tasks/abandon-creation.ts',
     find: 'neverHeld ? undefined : ledger.void(',
     replace: "neverHeld || task !== '' ? undefined : ledger.void(",
@@ -56,7 +56,7 @@ export const admissionMutants: readonly Mutant[] = [
   },
   {
     name: 'slow-creation',
-    breaks: 'A create that stood still answers 200 only if nobody can give the task up any more.',
+    breaks: 'A create that stood still answers 200 only if nobody can abandon the task any more.',
     file: 'src/tasks/admission.ts',
     find: 'if (deps.now() - since < slowAfterMs)',
     replace: 'if (deps.now() >= since)',

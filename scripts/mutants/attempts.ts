@@ -7,7 +7,7 @@ const tests = ['test/store/attempts.test.ts'];
 export const attemptMutants: readonly Mutant[] = [
   {
     name: 'reclaim-not-accepted',
-    breaks: 'Only an attempt that was certainly not accepted is sent again.',
+    breaks: 'Only an attempt that was certainly not accepted is resubmitted.',
     file,
     find: "{ _id: id, state: 'not_accepted' },\n      {\n        $set: { state: 'sending'",
     replace: "{ _id: id },\n      {\n        $set: { state: 'sending'",

@@ -14,7 +14,7 @@ export const callbackMutants: readonly Mutant[] = [
   },
   {
     name: 'callback-delivered-once',
-    breaks: 'What was delivered is not sent again in its round.',
+    breaks: 'What was delivered is not repeated in its round.',
     file: 'src/store/deliveries.ts',
     find: "{ _id: task, round, state: { $ne: 'delivered' } }",
     replace: '{ _id: task, round }',

@@ -7,7 +7,7 @@ const tests = ['test/store/tasks.test.ts'];
 export const creationMutants: readonly Mutant[] = [
   {
     name: 'give-up-unstarted',
-    breaks: 'Nobody gives up a task that its workflow, or another try of its creation, has by now.',
+    breaks: 'Nobody abandons a task that its workflow, or another try of its creation, has by now.',
     file,
     find: 'updateOne({ _id: id, unstarted }, { $set: { given_up: true } })',
     replace: 'updateOne({ _id: id }, { $set: { given_up: true } })',
@@ -15,7 +15,7 @@ export const creationMutants: readonly Mutant[] = [
   },
   {
     name: 'remove-given-up',
-    breaks: 'Only what was given up is removed.',
+    breaks: 'Only what was abandoned is removed.',
     file,
     find: 'deleteOne({ _id: id, given_up: true })',
     replace: 'deleteOne({ _id: id })',
@@ -31,7 +31,7 @@ export const creationMutants: readonly Mutant[] = [
   },
   {
     name: 'take-over-given-up',
-    breaks: 'A creation that was given up is not continued.',
+    breaks: 'A creation that was abandoned is not continued.',
     file,
     find: 'unstarted: { $exists: true }, given_up: { $exists: false }',
     replace: 'unstarted: { $exists: true }',
@@ -39,7 +39,7 @@ export const creationMutants: readonly Mutant[] = [
   },
   {
     name: 'claim-given-up',
-    breaks: 'A workflow does not run a task that was given up.',
+    breaks: 'A workflow does not run a task that was abandoned.',
     file,
     find: '{ _id: id, given_up: { $exists: false } },\n        { $set: { hold }',
     replace: '{ _id: id },\n        { $set: { hold }',
@@ -47,7 +47,7 @@ export const creationMutants: readonly Mutant[] = [
   },
   {
     name: 'claim-unstarted',
-    breaks: 'From the claim on nobody gives the task up but the workflow.',
+    breaks: 'From the claim on nobody but the workflow abandons the task.',
     file,
     find: "{ $set: { hold }, $unset: { unstarted: '' } }",
     replace: '{ $set: { hold } }',

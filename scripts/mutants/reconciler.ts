@@ -23,7 +23,7 @@ export const reconcilerMutants: readonly Mutant[] = [
   },
   {
     name: 'unstarted-runs',
-    breaks: 'A creation whose workflow waits for a worker is not given up.',
+    breaks: 'A creation whose workflow waits for a worker is not abandoned.',
     file,
     find: 'unstarted === undefined || (await workflows.isRunning(id))',
     replace: 'unstarted === undefined',

@@ -25,7 +25,7 @@ async function accept(task: string): Promise<void> {
 }
 
 describe('claimTask', () => {
-  it('makes the task the workflow’s own: its creator can no longer give it up', async () => {
+  it('makes the task the workflow’s own: its creator can no longer abandon it', async () => {
     const input = await world.newTask();
     const before = await world.stores.tasks.find(input.task);
     expect(await world.tasks().claimTask(input, version)).toEqual({ state: 'open' });
@@ -34,7 +34,7 @@ describe('claimTask', () => {
     expect(await world.tasks().claimTask(input, version)).toEqual({ state: 'open' });
   });
 
-  it('finds nothing where the creation was given up, at whatever step of that', async () => {
+  it('finds nothing where the creation was abandoned, at whatever step of that', async () => {
     const input = await world.newTask();
     const { unstarted } = (await world.stores.tasks.find(input.task)) ?? {};
     await world.stores.tasks.markAbandoned(input.task, unstarted ?? '');
@@ -81,7 +81,7 @@ describe('claimTask', () => {
 
   it('submits nothing for which nothing is held', async () => {
     const input = await world.newTask();
-    // Nobody does this to a task that was not given up: a bug would.
+    // Nobody does this to a task that was not abandoned: only a bug would.
     const lost = { ...input, task: `${input.task}0` };
     const { task: id, account, key, kind, model, createdAt, deadlineAt } = lost;
     await world.stores.tasks.insert({ id, account, key, kind, model, createdAt, deadlineAt, hold: 1n }, 1n);

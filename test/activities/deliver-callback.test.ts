@@ -64,7 +64,7 @@ it('a last request whose process died is the end too', async () => {
   expect(await stateOf(task)).toBe('gave_up');
 });
 
-it('what was delivered is not sent again in its round, but is on demand', async () => {
+it('what was delivered is not repeated in its round, but is on demand', async () => {
   const task = await endedTask();
   let posts = 0;
   const post = async () => {

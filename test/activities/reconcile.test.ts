@@ -27,7 +27,7 @@ async function reconcileAfter(aheadMs: number): Promise<ReconcileReport> {
 const heldBy = async (account: string) => (await world.ledger.balance(account)).held;
 
 describe('a creation whose process died', () => {
-  it('is given up after two minutes, and not before', async () => {
+  it('is abandoned after two minutes, and not before', async () => {
     const { task, account } = await world.newTask();
     await reconcileAfter(0);
     expect(await heldBy(account)).toBe(1_000_000n);
@@ -43,7 +43,7 @@ describe('a creation whose process died', () => {
     expect(await world.stores.tasks.find(task)).toMatchObject({ status: 'pending' });
   });
 
-  it('that was half given up is given up entirely', async () => {
+  it('that was half abandoned is abandoned entirely', async () => {
     const { task, account } = await world.newTask();
     const { unstarted } = (await world.stores.tasks.find(task)) ?? {};
     await world.stores.tasks.markAbandoned(task, unstarted ?? '');

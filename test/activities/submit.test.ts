@@ -327,7 +327,7 @@ describe('submit', () => {
       expect(posts(prompt)).toBe(1);
     });
 
-    it.each([false, true])('a claim whose answer got lost is our own (written: %s)', async (after) => {
+    it.each([false, true])('a claim whose response was lost is our own (written: %s)', async (after) => {
       const prompt = label();
       const input = await world.newTask(prompt);
       expect((await world.worker(faulty('begin', after)).submit(input)).kind).toBe('accepted');

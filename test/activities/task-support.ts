@@ -18,7 +18,7 @@ export interface TaskWorld {
   readonly stores: Stores;
   readonly ledger: Ledger;
   readonly clock: { aheadMs: number };
-  /** What the reconciler is told about workflows. */
+  /** What the reconciler learns about workflows. */
   readonly workflows: { closed: string[]; running: Set<string>; fails: Set<string> };
   /** Tasks whose callback the reconciler has started. */
   readonly owed: string[];
@@ -68,7 +68,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
           wake: async () => false,
           isRunning: (id) =>
             workflows.fails.has(id)
-              ? Promise.reject(new Error(`Temporal does not tell about ${id}`))
+              ? Promise.reject(new Error(`Temporal does not report ${id}`))
               : Promise.resolve(workflows.running.has(id)),
         },
         abandonCreation: createAbandonCreation({ ...stores, ledger }),

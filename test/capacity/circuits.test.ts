@@ -17,7 +17,7 @@ describe('what an answer says about a credential', () => {
     expect(signOf(refused('rejected', 400))).toBe('alive');
   });
 
-  it('tells the account, the model and the upstream itself apart', () => {
+  it('distinguishes the account, the model and the upstream itself', () => {
     expect(signOf(refused('unavailable', 403))).toBe('account');
     expect(signOf(refused('unavailable', 404))).toBe('model');
     expect(signOf(refused('not_sent'))).toBe('failure');

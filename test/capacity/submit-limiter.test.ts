@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createSubmitLimiter } from '../../src/capacity/submit-limiter.ts';
 import type { SubmitLimiter } from '../../src/capacity/submit-limiter.ts';
 
-/** A small world with a clock of its own: tasks that come, are told to come again, and come. */
+/** A small world with a clock of its own: tasks that arrive, are asked to return later, and return. */
 function world(perSecond: number, processes = 1) {
   let clock = 0;
   let seed = 1;

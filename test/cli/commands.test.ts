@@ -184,7 +184,7 @@ describe('tasks', () => {
     ]);
   });
 
-  it('the gateway’s refusal is told in its own words', async () => {
+  it('prints the gateway’s refusal in its own words', async () => {
     const account = await world.newAccount();
     const id: string = (await account.create()).body.id;
     await expect(gateway(['tasks', 'action', id, 'undo', '--reason', 'try'])).rejects.toThrow(
@@ -268,7 +268,7 @@ describe('config', () => {
     expect((await gateway(['config', 'check'])).text).toMatch(/^channels +a$/m);
   });
 
-  it('reload tells what is wrong with the file', async () => {
+  it('reload reports what is wrong with the file', async () => {
     await expect(gateway(['config', 'reload'])).rejects.toThrow('models: required; currency: required');
   });
 });
@@ -491,7 +491,7 @@ describe('route explain', () => {
     ]);
   });
 
-  it('counts the permissions of a key, and says what its caller would be told', async () => {
+  it('counts the permissions of a key, and shows the error that its caller would get', async () => {
     const account = 'explained';
     await gateway(['accounts', 'create', account, '--name', 'Explained']);
     const { id } = await json(['keys', 'create', account, '--name', 'narrow', '--channels', 'three']);
@@ -500,7 +500,7 @@ describe('route explain', () => {
     expect(text).toContain('Refused with channel_not_allowed');
   });
 
-  it('names an unknown model, a wrong field and a request that is no JSON', async () => {
+  it('names an unknown model, a wrong field and a request that is not JSON', async () => {
     await expect(gateway(['route', 'explain', 'nothing'])).rejects.toThrow(/no model "nothing"/);
     await expect(gateway(['route', 'explain', 'clip', '--request', '{"duration":"long"}'])).rejects.toThrow(
       /duration/,

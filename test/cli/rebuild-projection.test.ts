@@ -25,7 +25,7 @@ it('projections that are gone come back as they were; those that are there stay'
     });
     const failed = await account.finished(expired.body.id);
     const running = await account.create({ prompt: 'slow [sim:render=8][sim:callback-never]' });
-    // Its creator gave it up before the start arrived: a workflow without a task.
+    // Its creator abandoned it before the start arrived: a workflow without a task.
     const { client, environment, now } = core;
     const port = createTaskClient({ client, queuePrefix: environment.TASK_QUEUE_PREFIX, now });
     await port.start({
@@ -66,7 +66,7 @@ it('projections that are gone come back as they were; those that are there stay'
       video_url: expect.stringMatching(/^http/),
     });
     expect(await again(failed['id'])).toMatchObject({ status: 'failed', error: { code: 'task_expired' } });
-    // The one in flight goes on as if nothing had happened.
+    // The one in flight continues as if nothing had happened.
     expect(await account.finished(running.body.id)).toMatchObject({ status: 'succeeded' });
   } finally {
     await gateway.stop();

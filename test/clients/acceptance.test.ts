@@ -45,7 +45,7 @@ it.each<[string, () => Promise<Client>]>([
   const checks = 'checks' in client ? client.checks : [];
   expect(lines.filter((line) => !line.startsWith('ok'))).toEqual([]);
   expect(tally).toEqual({ passed: checks.length, failed: 0, skipped: 0 });
-  // What was lost on its way was made once.
+  // What was lost in transit was made once.
   const paid = checks.filter(({ cost }) => cost !== 'nothing').length;
   const after = gateway.simulator.submissions('a red cube');
   expect(after.submits - before.submits).toBe(paid);

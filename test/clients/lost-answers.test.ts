@@ -10,7 +10,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Clients repeat a POST by themselves. An answer that was lost never becomes a second image that somebody pays. */
+/** Clients repeat a POST automatically. A response that was lost never becomes a second image that somebody pays. */
 
 let gateway: TestGateway;
 let proxy: LossyProxy;
@@ -79,7 +79,7 @@ describe('openai for Node', () => {
     await expect.poll(() => gateway.simulator.submissions(prompt), { timeout: 20_000 }).toEqual(once);
   });
 
-  it('that gives up waiting and repeats is given the images of the first task', async () => {
+  it('that stops waiting and repeats gets the images of the first task', async () => {
     const prompt = 'openai, slow task [sim:render=3]';
     const impatient = openai(undefined, {
       timeout: 2_500,

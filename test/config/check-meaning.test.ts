@@ -131,7 +131,7 @@ describe('a gateway.yaml that says something impossible', () => {
     expect(ofModel(over)).toEqual(expected);
   });
 
-  it('is told everything at once, whatever else is wrong with it', () => {
+  it('reports everything at once, whatever else is wrong with it', () => {
     const violations = violationsOf({
       currency: 'dollars',
       channels: [channel({ provider: 'nobody', models: { n: { upstream: 'u' } } })],

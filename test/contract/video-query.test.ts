@@ -155,7 +155,7 @@ describe('the money of a task', () => {
   });
 });
 
-it('only the owner queries a task: another account is told that it does not exist', async () => {
+it('only the owner queries a task: for another account it does not exist', async () => {
   const stranger = await gateway.account();
   for (const path of paths) {
     const theirs = await stranger.call('GET', `${path}/${succeeded['id']}`);

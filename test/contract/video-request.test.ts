@@ -213,7 +213,7 @@ describe('input_type', () => {
     ['videos', { videos: [video] }],
     ['audios with generate_audio', { audios: [audio], metadata: { generate_audio: true } }],
     ['images, videos and audios', { images: [image('a')], videos: [video], audios: [audio] }],
-  ])('reference takes %s', async (_name, body) => {
+  ])('reference accepts %s', async (_name, body) => {
     expect(await sent({ input_type: 'reference', ...body })).toMatchObject({
       ...body,
       input_type: 'reference',

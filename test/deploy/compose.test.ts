@@ -256,7 +256,7 @@ describe('stopping', () => {
     expect(grace * 1000).toBeGreaterThan(submitMs + marginMs);
   });
 
-  it('lets the API answer what is on its way', () => {
+  it('lets the API answer what is in flight', () => {
     const { environment, stop_grace_period } = service('api');
     const grace = secondsOf(withDefaults(stop_grace_period ?? ''));
     expect(grace).toBeGreaterThan(Number(withDefaults(environment['SHUTDOWN_GRACE_SECONDS'] ?? '')));

@@ -92,7 +92,7 @@ describe('mongodb-init', () => {
     expect(server.users.get('mediary.mediary')?.pwd).toBe('new');
   });
 
-  it('fails, to be tried again, when the password of root is wrong or no primary appears', () => {
+  it('fails, to be retried, when the password of root is wrong or no primary appears', () => {
     const locked = new StandInServer();
     locked.rootPassword = 'another';
     expect(() => locked.run()).toThrow('Authentication failed.');

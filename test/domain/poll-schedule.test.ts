@@ -4,7 +4,7 @@ import { nextPollDelayMs } from '../../src/domain/poll-schedule.ts';
 import type { PollFacts } from '../../src/domain/poll-schedule.ts';
 
 const minute = 60_000;
-/** A job that usually takes two minutes and may take an hour; 0.5 is no jitter. */
+/** A job that usually takes two minutes and may take an hour; 0.5 means without jitter. */
 const delay = (facts: Partial<PollFacts>) =>
   nextPollDelayMs({
     expectedMs: 2 * minute,
@@ -143,7 +143,7 @@ describe('a job of two minutes', () => {
     expect(delay({ elapsedMs, progress: 12 })).toBeGreaterThan(unknown);
   });
 
-  it('that has hardly begun to tell is not extrapolated from', () => {
+  it('that has hardly begun is not extrapolated from', () => {
     expect(delay({ elapsedMs: 30_000, progress: 9 })).toBe(delay({ elapsedMs: 30_000 }));
   });
 

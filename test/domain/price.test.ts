@@ -173,7 +173,7 @@ describe('settle', () => {
     });
   });
 
-  it('takes the total where the completion is not told', () => {
+  it('uses the total where the completion is not reported', () => {
     expect(settled(seedance, { usage: { totalTokens: 1_000 } }).amount).toBe(7_000n);
   });
 
@@ -188,8 +188,8 @@ describe('settle', () => {
     ];
     const list = price({ unit: 'second', rules });
     const rendered: SettleFacts = { resolution: '1080p', ratio: '16:9', size: 'large', durationSeconds: 10 };
-    const charge = (told: SettleFacts) =>
-      settle({ basis: basis(list, facts), channel: 'c', facts: told, held: 1n });
+    const charge = (reported: SettleFacts) =>
+      settle({ basis: basis(list, facts), channel: 'c', facts: reported, held: 1n });
     expect(charge(rendered)).toMatchObject({ amount: 20_000_000n, rule: 0 });
     expect(charge({ durationSeconds: 4 })).toMatchObject({ amount: 4_000_000n, rule: 1 });
   });
@@ -272,7 +272,7 @@ describe('settle', () => {
     expect(settle({ basis: frozen, channel: 'c', facts, held: 0n }).amount).toBe(7_700_000n);
   });
 
-  it('never throws and never charges less than nothing, whatever numbers an upstream tells', () => {
+  it('never throws and never charges less than nothing, whatever numbers an upstream reports', () => {
     const number = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(NaN, Infinity, -Infinity, -0, 1e308));
     const facts = fc.record(
       {
@@ -283,8 +283,8 @@ describe('settle', () => {
       { requiredKeys: [] },
     );
     fc.assert(
-      fc.property(facts, fc.constantFrom(...priceUnits), (told, unit) => {
-        const { amount } = settled(price({ unit, minimum: '0.01', rules: [{ price: '7' }] }), told);
+      fc.property(facts, fc.constantFrom(...priceUnits), (reported, unit) => {
+        const { amount } = settled(price({ unit, minimum: '0.01', rules: [{ price: '7' }] }), reported);
         expect(amount === 999n || amount >= 10_000n).toBe(true);
       }),
       { numRuns: 500 },
@@ -298,7 +298,7 @@ describe('settle', () => {
     ['second', { durationSeconds: Infinity }],
     ['image', { images: 1.5 }],
     ['million_tokens', { usage: { completionTokens: 1e300 } }],
-  ])('takes an impossible %s of %j for not told', (unit, facts) => {
+  ])('treats an impossible %s of %j as not reported', (unit, facts) => {
     expect(settled(price({ unit, rules: [{ price: '1' }] }), facts)).toEqual({
       amount: 999n,
       estimated: true,

@@ -17,7 +17,7 @@ import { startGateway, videoBody } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Creates on real servers: with API processes that die on the way, without a worker, and on two processes at once. */
+/** Creates on real servers: with API processes that die in the middle, without a worker, and on two processes at once. */
 let gateway: TestGateway;
 let account: TestAccount;
 
@@ -124,7 +124,7 @@ it('402 is exact under 200 simultaneous creates on two processes', async () => {
   }
 });
 
-it('a workflow that is reset to its start resumes its job: it is neither sent again nor released', async () => {
+it('a workflow that is reset to its start resumes its job: it is neither resubmitted nor released', async () => {
   const created = await account.create({ prompt: 'reset to its start.' });
   const { id } = created.body;
   const { client } = gateway.core;

@@ -20,7 +20,7 @@ import { startMongo, startTemporal } from '../support/servers.ts';
 import type { TestMongo, TestTemporal } from '../support/servers.ts';
 
 /**
- * Every process and server is killed with SIGKILL while tasks are on their way. After a restart each task ends right,
+ * Every process and server is killed with SIGKILL while tasks are in flight. After a restart each task ends correctly,
  * with exactly one submission upstream and a ledger that adds up.
  */
 describe('crashes', () => {
@@ -134,7 +134,7 @@ describe('crashes', () => {
       return body.status === 'submitted' || body.status === 'running';
     });
 
-  it('of the worker: its tasks go on in the next one', async () => {
+  it('of the worker: its tasks resume in the next one', async () => {
     const tasks = await createTasks('worker-crash', 5);
     await running(tasks[0]?.id ?? '');
     await worker.kill();
@@ -142,7 +142,7 @@ describe('crashes', () => {
     await expectOnceAndPaid(tasks);
   }, 150_000);
 
-  it('of the worker in the middle of a submission: the job is found again, not sent again', async () => {
+  it('of the worker in the middle of a submission: the job is found again, not resubmitted', async () => {
     // The upstream accepts at once and says nothing for half a minute: the worker dies while it waits for the answer.
     const created = await account.create({ prompt: 'mid-submit [sim:accepted-then-silent=30]' });
     await waitUntil(
@@ -159,7 +159,7 @@ describe('crashes', () => {
     await expectSoundLedger();
   }, 150_000);
 
-  it('of the API: its tasks go on without it', async () => {
+  it('of the API: its tasks continue without it', async () => {
     const tasks = await createTasks('api-crash', 5);
     await api.kill();
     api = start('api');
@@ -227,7 +227,7 @@ describe('crashes', () => {
     await expectSoundLedger();
   }, 400_000);
 
-  it('of the two gateway processes at SIGTERM: they end by themselves with status 0', async () => {
+  it('of the two gateway processes at SIGTERM: they end in order with status 0', async () => {
     const tasks = await createTasks('sigterm', 3);
     expect(await Promise.all([api.stop(), worker.stop()])).toEqual([0, 0]);
     api = start('api');

@@ -310,7 +310,7 @@ describe('connections', () => {
     expect([most, server.connections, server.requests]).toEqual([3, 3, 20]);
   });
 
-  it('a request that was given up while it waited for one is never sent', async () => {
+  it('a request that was aborted while it waited for one is never sent', async () => {
     let answer = (): void => undefined;
     const server = await listen((_, response) => {
       answer = () => response.end('{}');

@@ -270,7 +270,7 @@ describe('deliver', () => {
     expect(await local().deliver(delivery)).toEqual({ status: 200 });
   });
 
-  it('gives up after its time', async () => {
+  it('ends with its time', async () => {
     const target = await listen(() => undefined);
     const delivery = { url: target.origin, headers: {}, body: '{}', timeoutMs: 100 };
     expect((await failureOf(local().deliver(delivery))).code).toBe('timeout');

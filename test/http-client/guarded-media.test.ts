@@ -63,7 +63,7 @@ describe('redirects', () => {
 
   it.each([
     ['names no address', {}],
-    ['names what is no address', { location: 'http://' }],
+    ['names something that is not an address', { location: 'http://' }],
   ])('that %s are an answer without a file', async (_, headers) => {
     const server = await listen((__, response) => response.writeHead(302, headers).end());
     expect(await failureOf(client().openMedia(fetchOf(server.origin)))).toMatchObject({
@@ -104,7 +104,7 @@ describe('a file', () => {
   it.each([
     ['shorter than it announced', 'content-length: 10\r\n\r\n12345'],
     ['without its last chunk', 'transfer-encoding: chunked\r\n\r\n5\r\n12345\r\n'],
-  ])('%s is no file', async (_, rest) => {
+  ])('%s is not a file', async (_, rest) => {
     const server = await listenRaw((socket) => socket.end(`HTTP/1.1 200 OK\r\n${rest}`));
     const media = await client().openMedia(fetchOf(server.url));
     expect((await failureOfBody(media.body)).code).toBe('connection_lost');
@@ -138,7 +138,7 @@ describe('a file', () => {
     expect((await failureOfBody(media.body)).code).toBe('timeout');
   });
 
-  it('is given up with its reader', async () => {
+  it('ends when its reader aborts', async () => {
     const caller = new AbortController();
     let isClosed = false;
     const server = await listen((_, response) => {
@@ -190,7 +190,7 @@ describe('a callback', () => {
     },
   );
 
-  it('is told apart by why it was not answered', async () => {
+  it('has a code for each reason why it was not answered', async () => {
     const broken = await listen((request) => request.socket.destroy());
     const plain = await listen((_, response) => response.end());
     const silent = await listen(() => undefined);

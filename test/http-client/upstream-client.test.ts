@@ -44,7 +44,7 @@ describe('an answer', () => {
     expect(answer.text).toContain('RateLimit');
   });
 
-  it('that is no JSON has none', async () => {
+  it('that is not JSON has none', async () => {
     const server = await listen((_, response) => response.end('<html>'));
     const answer = await client()({ method: 'GET', url: server.origin, signal: soon() });
     expect(answer.json).toBeUndefined();
@@ -212,7 +212,7 @@ describe('not sent', () => {
     expect(server.connections).toBe(0);
   });
 
-  it('is a request that was given up before', async () => {
+  it('is a request that was aborted before', async () => {
     const server = await listen((_, response) => response.end('{}'));
     const signal = AbortSignal.abort();
     expect(await outcome(client()({ method: 'POST', url: server.origin, json: {}, signal }))).toEqual([
@@ -221,7 +221,7 @@ describe('not sent', () => {
     ]);
   });
 
-  it('is a request that was given up while it waited for its connection', async () => {
+  it('is a request that was aborted while it waited for its connection', async () => {
     const request = client({ lookup: () => new Promise(() => undefined), connectTimeoutMs: 300 });
     const signal = AbortSignal.timeout(30);
     const asked = request({ method: 'POST', url: 'http://upstream.example/', json: {}, signal });
@@ -298,7 +298,7 @@ describe('ambiguous', () => {
     );
   });
 
-  it('is a kept connection that the server closes as we write, and nothing is sent again', async () => {
+  it('is a kept connection that the server closes as we write, and nothing is resent', async () => {
     const server = await listenRaw((socket, nth) => {
       if (nth === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
       else socket.destroy();
@@ -311,7 +311,7 @@ describe('ambiguous', () => {
     expect(server.requests).toBe(2);
   });
 
-  it('is an answer that is no HTTP', async () => {
+  it('is an answer that is not HTTP', async () => {
     const server = await listenRaw((socket) => socket.end('SSH-2.0-OpenSSH\r\n'));
     expect((await outcome(client()({ method: 'POST', url: server.url, json: {}, signal: soon() })))[0]).toBe(
       'ambiguous',

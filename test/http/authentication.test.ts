@@ -65,7 +65,7 @@ it.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])(
   },
 );
 
-it('a key elsewhere than in the header is no key', async () => {
+it('a key anywhere but in the header is ignored', async () => {
   const { key } = await world.newAccount();
   const answer = await world.call('GET', `/v1/balance?api_key=${key}&key=${key}`, {
     headers: { 'x-api-key': key },

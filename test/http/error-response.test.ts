@@ -14,7 +14,7 @@ import { errorHeaders, translateError } from '../../src/http/error-response.ts';
 const codes = Object.keys(errorTable) as ErrorCode[];
 
 /** Official clients repeat 408, 409, 429 and everything from 500 on, unless this header says otherwise. */
-it.each(codes)('%s: clients are told not to repeat what cannot succeed', (code) => {
+it.each(codes)('%s: x-should-retry is false for what cannot succeed', (code) => {
   const headers = errorHeaders(new GatewayError(code, 'No.'));
   expect(headers['x-should-retry']).toBe(errorTable[code].retryable ? undefined : 'false');
 });
@@ -44,7 +44,7 @@ describe('a database that does not answer', () => {
     ['no primary', new MongoServerSelectionError('none', Object.create(null))],
     ['a connection that breaks while a large command is written', brokenPipe],
     ['a primary that steps down', answered(189)],
-    ['a server that is no primary', answered(10_107)],
+    ['a server that is not a primary', answered(10_107)],
     [
       'no majority in time',
       new MongoWriteConcernError({ writeConcernError: { code: 64, errmsg: 'late' }, ok: 1 }),
@@ -60,7 +60,7 @@ describe('a database that does not answer', () => {
     ['a duplicate key', answered(11_000)],
     ['a file system that is full', Object.assign(new Error('write ENOSPC'), { code: 'ENOSPC' })],
     ['anything else with such a code', Object.assign(new Error('no'), { code: 189 })],
-    ['what is no error', 'no'],
+    ['what is not an error', 'no'],
   ])('is not %s: that is a 500', (_what, error) => {
     expect(translateError(error)).toMatchObject({ code: 'internal_error', cause: error });
   });

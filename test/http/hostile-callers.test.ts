@@ -114,7 +114,7 @@ describe('malformed chunks', () => {
     expect(world.logLines.slice(lines).filter((line) => line.includes('a request failed'))).toEqual([]);
   });
 
-  it('a caller who hangs up in the middle of a body is no failure of ours', async () => {
+  it('a caller who hangs up in the middle of a body is not a failure of ours', async () => {
     const { key } = await world.newAccount();
     const lines = world.logLines.length;
     const socket = await open(world.url);
@@ -171,7 +171,7 @@ describe('connections', () => {
     await Promise.all(idle.map((socket) => once(socket, 'end')));
     for (const socket of idle) {
       expect(socket.received).toMatch(/^HTTP\/1\.1 408 [^]*"code":"request_timeout"/);
-      // Only a connection that is gone on the other side answers this with an error.
+      // Only a connection that the other side has closed answers this with an error.
       const closed = new Promise((resolve) => socket.once('close', resolve));
       const writing = setInterval(() => socket.write('x'), 50);
       await closed;

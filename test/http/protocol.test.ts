@@ -253,7 +253,7 @@ describe('bodies', () => {
   });
 });
 
-it('what is no HTTP gets the common error body', async () => {
+it('what is not HTTP gets the common error body', async () => {
   const { hostname, port } = new URL(world.url);
   const answer = await new Promise<string>((resolve, reject) => {
     const socket = connect(Number(port), hostname);

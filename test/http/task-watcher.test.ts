@@ -22,7 +22,7 @@ describe('the watcher', () => {
     expect(watcher.waiting()).toBe(0);
   });
 
-  it('when all places are taken, the account with most of them gives one up', async () => {
+  it('when all places are taken, the account with most of them loses one', async () => {
     const watcher = createTaskWatcher({ ...deps, waitersMax: 4 });
     const outcomes: string[] = [];
     const hang = (account: string, name: string) =>

@@ -6,7 +6,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { imageYaml, pixel, png, refuse, sendImages, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 
-/** The official client for Node, unchanged, with the retries that it makes by itself. */
+/** The official client for Node, unchanged, with the retries that it makes automatically. */
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;
@@ -105,7 +105,7 @@ describe('errors become the classes of the client', () => {
   });
 });
 
-it('a client that gave up and repeats by itself is given the first image, not a second', async () => {
+it('a client that timed out and repeats automatically gets the first image, not a second', async () => {
   const patient = new OpenAI({
     apiKey: account.key,
     baseURL: `${gateway.url}/v1`,

@@ -223,7 +223,7 @@ describe('what the upstream may have accepted', () => {
       'a success without images',
       (_: UpstreamCall, response: ServerResponse) => sendJson(response, 200, { data: [] }),
     ],
-    ['a success that is no JSON', (_: UpstreamCall, response: ServerResponse) => response.end('{"data":["')],
+    ['a success that is not JSON', (_: UpstreamCall, response: ServerResponse) => response.end('{"data":["')],
   ])(
     '%s is never sent to another channel, not charged, and not to be repeated',
     async (_name, answerWith) => {

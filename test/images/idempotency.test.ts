@@ -131,7 +131,7 @@ describe('failures', () => {
     expect(await balance()).toBe('99.960000');
   });
 
-  it('what may have been accepted is never sent again', async () => {
+  it('what may have been accepted is never resubmitted', async () => {
     upstream.answer = refuse(500, 'server_error', 'boom');
     const first = await generate();
     upstream.answer = sendImages;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A small upstream that speaks the image convention as its vendor documents it, and does what a test tells it to. */
+/** A small upstream that speaks the image convention as its vendor documents it, and answers as a test chooses. */
 export interface ImageUpstream {
   readonly url: string;
   readonly calls: UpstreamCall[];

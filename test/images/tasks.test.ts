@@ -185,7 +185,7 @@ it('the same Idempotency-Key is the same task', async () => {
   expect(upstream.calls.filter(({ path: called }) => called.endsWith('/image-synthesis'))).toHaveLength(1);
 });
 
-describe('a client that repeats by itself', () => {
+describe('a client that repeats automatically', () => {
   const retries = (count: number) => ({ 'x-stainless-retry-count': String(count) });
 
   it('is given the task of its first try, which is found by its id', async () => {

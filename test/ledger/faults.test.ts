@@ -65,7 +65,7 @@ describe('an insert whose answer gets lost', () => {
     expect(await world.chainFaults(account)).toEqual([]);
   });
 
-  it('while another process goes on writing leaves one chain', async () => {
+  it('while another process keeps writing leaves one chain', async () => {
     const account = await accountWith(1000n);
     const ledger = await ledgerWith('lost', 'cut', 'lost', 'refused', 'lost');
     await Promise.all(
@@ -120,7 +120,7 @@ describe('a MongoDB that does not answer', () => {
     expect(await ledger.hold(holdRequest(account, 'a', 60n))).toMatchObject({ ok: true, replayed: false });
   });
 
-  it('fails everything that waits in its batch; a repeat tells what was done', async () => {
+  it('fails everything that waits in its batch; a repeat reports what was done', async () => {
     const account = await accountWith(100n);
     const ledger = await ledgerWith('cut', ...outage);
     const results = await Promise.allSettled(

@@ -18,7 +18,7 @@ export interface LedgerWorld {
   openLedger(options?: LedgerOptions): Promise<Ledger>;
   /** An account that no other test has. */
   newAccount(): string;
-  /** What the account's chain by itself does wrong. */
+  /** What is wrong with the account's chain alone. */
   chainFaults(account: string): Promise<Violation[]>;
 }
 

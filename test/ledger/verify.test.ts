@@ -112,7 +112,7 @@ describe('balances_equal_chain', () => {
     expect(await invariantsBroken()).toEqual(['balances_equal_chain']);
   });
 
-  it('amounts that are doubles or strings are told, and the check goes on', async () => {
+  it('amounts that are doubles or strings are reported, and the check continues', async () => {
     await change('a/2', { available: 900.5 });
     await change('a/5', { amount: '100' });
     await change('a/7', { available: 769 });

@@ -137,7 +137,7 @@ describe('endings', () => {
     });
   });
 
-  describe('an answer that got lost', () => {
+  describe('a response that was lost', () => {
     it.each(['accepted-then-silent', 'accepted-500', 'accepted-504', 'malformed'])(
       '(%s) is found again by its marker',
       async (fault) => {
@@ -148,7 +148,7 @@ describe('endings', () => {
       },
     );
 
-    it('waits for an operator where the upstream does not show it, and is never posted again by itself', async () => {
+    it('waits for an operator where the upstream does not show it, and is never resubmitted automatically', async () => {
       const created = await account.create({ prompt: 'vanished-answer [sim:create:timeout]' });
       await waitUntil(
         'the task asks for an operator',

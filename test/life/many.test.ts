@@ -86,7 +86,7 @@ describe('a thousand tasks at once', () => {
   }, 150_000);
 });
 
-/** As a client should: a 503 is tried again with the same Idempotency-Key, which cannot make a second task. */
+/** As a client should: a 503 is retried with the same Idempotency-Key, which cannot make a second task. */
 async function createOne(account: TestAccount, index: number): Promise<string> {
   for (;;) {
     const created = await account.create(

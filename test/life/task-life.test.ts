@@ -106,7 +106,7 @@ describe('the life of a task', () => {
     expect(await account.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });
   });
 
-  it('is charged by the formula, marked as estimated, when the upstream tells no usage', async () => {
+  it('is charged by the formula, marked as estimated, when the upstream reports no usage', async () => {
     const account = await gateway.account();
     const created = await account.create({ prompt: 'quiet [sim:missing-usage]' });
     await account.finished(created.body.id);

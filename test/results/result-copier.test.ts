@@ -161,7 +161,7 @@ describe('the copy of a result', () => {
     expect(record?.error).toContain('answer_too_large');
   });
 
-  it('is tried again when the file broke off, or did not come in time', async () => {
+  it('is retried when the file broke off, or did not come in time', async () => {
     expect((await copyOf('task_short', '/short')).record).toMatchObject({ state: 'retry', names: [] });
     const startedAt = Date.now();
     expect((await copyOf('task_hangs', '/hangs', { timeoutMs: 700 })).record).toMatchObject({

@@ -45,7 +45,7 @@ function storageTests(open: () => Promise<{ storage: ResultStorage; close(): Pro
     expect((await readAll(part)).equals(file.subarray(1000, 2000))).toBe(true);
   });
 
-  it('takes files of several parts, and of unknown length', async () => {
+  it('accepts files of several parts, and of unknown length', async () => {
     const file = png(20 * mebibyte);
     await storage.write('task_b/0.png', pieces(file), 'image/png');
     const whole = await storage.read('task_b/0.png', { start: 0, end: file.length - 1 });
@@ -58,7 +58,7 @@ function storageTests(open: () => Promise<{ storage: ResultStorage; close(): Pro
     expect(await storage.stat('task_c/0.png')).toBeUndefined();
   });
 
-  it('takes the same file twice, and forgets it when told to', async () => {
+  it('accepts the same file twice, and deletes it on demand', async () => {
     await storage.write('task_d/0.png', pieces(png(1000)), 'image/png');
     await storage.write('task_d/0.png', pieces(png(2000)), 'image/png');
     expect((await storage.stat('task_d/0.png'))?.bytes).toBe(2000);

@@ -88,7 +88,7 @@ it('a private network passes where the settings let it through', async () => {
 });
 
 describe('an image that is rendered while the caller waits', () => {
-  it('is not sent again elsewhere, and its link is reported', async () => {
+  it('is not resubmitted elsewhere, and its link is reported', async () => {
     const { image, withheld } = channelOf();
     const answer = { created: 1, data: [{ url: good }, { url: 'file:///etc/passwd' }] };
     const error = await upstreamError(image.generate(imageRequest(), context(answer)));

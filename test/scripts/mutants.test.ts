@@ -17,7 +17,7 @@ it('every mutant changes one place of a file that is there, and names tests that
   expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length);
 });
 
-it('a text that occurs twice, or not at all, is no mutant', () => {
+it('a text that occurs twice, or not at all, is not a mutant', () => {
   const mutant = { name: 'm', breaks: '', file: 'f', find: 'a', replace: 'b', tests: [] };
   expect(mutate('xay', mutant)).toBe('xby');
   expect(() => mutate('aa', mutant)).toThrow('2 times');

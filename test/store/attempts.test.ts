@@ -102,7 +102,7 @@ describe('the record of an attempt', () => {
     expect(await stateOf(id)).toBe(to);
   });
 
-  it('keeps the job that a late answer names after the attempt was given up', async () => {
+  it('keeps the job that a late answer names after the attempt was abandoned', async () => {
     const id = await inState('abandoned');
     expect(await open().accept(id, { channel: 'one' }, { id: 'late' })).toBe('closed');
     expect(await open().find(id)).toMatchObject({ state: 'abandoned', stray: { id: 'late' } });
@@ -141,7 +141,7 @@ describe('the record of an attempt', () => {
     expect(await open().find(id)).toMatchObject({ owner: 'first' });
   });
 
-  it('names majority in every write and in every read that decides, whatever the connection was told', async () => {
+  it('names majority in every write and in every read that decides, whatever the connection asks for', async () => {
     const client = new MongoClient(databaseUri(database.db.databaseName), {
       monitorCommands: true,
       writeConcern: { w: 1 },

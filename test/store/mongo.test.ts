@@ -66,7 +66,7 @@ describe('connectMongo', () => {
 });
 
 describe('isDuplicateKey', () => {
-  it('tells an _id or unique key that is taken, from one insert and from many', async () => {
+  it('recognises an _id or unique key that is taken, from one insert and from many', async () => {
     await ensureIndexes(things, [{ name: 'key', key: { key: 1 }, unique: true, sparse: true }]);
     await things.insertOne({ _id: 'taken', key: 'k' });
     const errors = await Promise.all([

@@ -103,7 +103,7 @@ describe('an answer', () => {
     await expect(open().readBody(claim.made, 4)).rejects.toThrow('part 3');
   });
 
-  it('that was too large to keep, or may not be tried again, says so', async () => {
+  it('that was too large to keep, or may not be retried, says so', async () => {
     const claim = newClaim({ aliveUntil: clock });
     await open().claim(claim);
     await open().store(claim, { status: 502, mayRetry: false });

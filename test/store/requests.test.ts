@@ -50,7 +50,7 @@ describe('the request of a task', () => {
     expect(await open().find(record.task)).toBeUndefined();
   });
 
-  it('is removed by whoever gives the task up without a name, and cannot be taken over afterwards', async () => {
+  it('is removed by whoever abandons the task without a name, and cannot be taken over afterwards', async () => {
     const record = newRecord({ by: 'first' });
     await open().insert(record);
     await open().remove(record.task);

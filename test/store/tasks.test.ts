@@ -39,7 +39,7 @@ const failure: TaskOutcome = { kind: 'failed', code: 'gone', message: 'The upstr
 const success = (url: string): TaskOutcome => ({ kind: 'succeeded', items: [{ url }], facts: {} });
 
 describe('a creation', () => {
-  it('is not given up by a try that another one has taken over from', async () => {
+  it('is not abandoned by a try that another one has taken over from', async () => {
     const id = await newTask({ unstarted });
     expect(await tasks.takeOver(id, '00000000000002-second')).toBe(true);
     expect(await tasks.markAbandoned(id, unstarted)).toBe(false);
@@ -49,7 +49,7 @@ describe('a creation', () => {
     expect(await tasks.markAbandoned(id, '00000000000002-second')).toBe(true);
   });
 
-  it('is neither given up nor taken over once the workflow has claimed the task', async () => {
+  it('is neither abandoned nor taken over once the workflow has claimed the task', async () => {
     const id = await newTask({ unstarted });
     expect(await tasks.claim(id, 5n)).toMatchObject({ unstarted });
     expect(await tasks.markAbandoned(id, unstarted)).toBe(false);
@@ -57,7 +57,7 @@ describe('a creation', () => {
     expect(await read(id)).toMatchObject({ hold: 5n });
   });
 
-  it('that was given up is neither claimed nor taken over, and is removed', async () => {
+  it('that was abandoned is neither claimed nor taken over, and is removed', async () => {
     const id = await newTask({ unstarted });
     expect(await tasks.markAbandoned(id, unstarted)).toBe(true);
     expect(await tasks.takeOver(id, '00000000000002-second')).toBe(false);
@@ -66,7 +66,7 @@ describe('a creation', () => {
     expect(await tasks.find(id)).toBeUndefined();
   });
 
-  it('that was not given up, or was sent, is not removed', async () => {
+  it('that was not abandoned, or was sent, is not removed', async () => {
     const id = await newTask({ unstarted });
     await tasks.removeAbandoned(id);
     await submit(id, 5n);

@@ -133,7 +133,7 @@ export const hostileCorpus: readonly HostileRequest[] = [
     end: '\r\n--x--\r\n',
     headers: form,
   }),
-  repeated('63 MiB of a file that is no image', edits, {
+  repeated('63 MiB of a file that is not an image', edits, {
     start: Buffer.concat([
       Buffer.from(
         `${field('model')}gpt-image\r\n${field('prompt')}x\r\n${field('image', '; filename=a.png')}`,

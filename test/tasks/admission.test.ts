@@ -82,14 +82,14 @@ describe('a 503', () => {
     await paused.reached;
     expect(await reconcile(account)).toEqual([true]);
     paused.release();
-    // The task id is dead; the request goes on under another one.
+    // The task id is dead; the request continues under another one.
     expect(await created).toMatchObject({ status: 200 });
     expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '0.500000']);
   });
 });
 
 describe('a process that stands still for five minutes between hold and start', () => {
-  it('answers 503 when the creation was given up meanwhile, and nothing is held', async () => {
+  it('answers 503 when the creation was abandoned meanwhile, and nothing is held', async () => {
     const account = await world.newAccount();
     const paused = pauseFirstAt('admission.held');
     const created = account.create();
@@ -101,7 +101,7 @@ describe('a process that stands still for five minutes between hold and start', 
     expect([await heldBy(account), await tasksOf(account)]).toEqual(['0.000000', []]);
   });
 
-  it('answers 200 when nobody gave it up, and from then on nobody does', async () => {
+  it('answers 200 when nobody abandoned it, and from then on nobody does', async () => {
     const account = await world.newAccount();
     const paused = pauseFirstAt('admission.held');
     const created = account.create();
@@ -127,7 +127,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '0.500000']);
   });
 
-  it('that finds its creation half given up makes a new task, and the old one keeps no place of the key', async () => {
+  it('that finds its creation half abandoned makes a new task, and the old one keeps no place of the key', async () => {
     const account = await world.newAccount({ key: { concurrent_tasks: 1 } });
     const paused = pauseFirstAt('admission.held');
     const lost = account.create({}, keyed('half'));
@@ -202,7 +202,7 @@ it('a key’s limit of unfinished tasks is exact under simultaneous creates, and
   expect(await tasksOf(account)).toHaveLength(2);
 });
 
-it('while MongoDB refuses to give a creation up, it is tried again until it does, and the key has its place back', async () => {
+it('while MongoDB refuses to abandon a creation, it is retried until it does, and the key has its place back', async () => {
   const account = await world.newAccount({ key: { concurrent_tasks: 1 } });
   const paused = pauseFirstAt('admission.held');
   const created = account.create();

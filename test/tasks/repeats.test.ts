@@ -166,7 +166,7 @@ describe('a key', () => {
   });
 });
 
-describe('a client that repeats by itself', () => {
+describe('a client that repeats automatically', () => {
   it('is two requests where it does not say that one is a repeat', async () => {
     await first(await open().claim(ask(retried(0)), 'img_1')).end(answer);
     const second = first(await open().claim(ask(retried(0)), 'img_2'));
@@ -238,7 +238,7 @@ describe('a repeat waits', () => {
     await claim.forget();
   });
 
-  it('is told that an answer was too large to be kept', async () => {
+  it('learns that an answer was too large to be kept', async () => {
     const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
     await claim.end({ ...answer, parts: [Buffer.alloc(1001)] });
     const { record } = earlier(await open().claim(ask(keyed('k')), 'img_2'));

@@ -14,7 +14,7 @@ async function all(ids: AsyncIterable<string>): Promise<string[]> {
 /** Visibility is a little behind. */
 const eventually = { timeout: 30_000 };
 
-it('tells running workflows from those that ended and those that never were', async () => {
+it('distinguishes running workflows from those that ended and those that never were', async () => {
   const since = Date.now() - 60_000;
   const running = await world.start();
   const ended = await world.start();

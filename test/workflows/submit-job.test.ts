@@ -107,7 +107,7 @@ describe('the submission of a task', () => {
   const ambiguous = async (): Promise<SubmitResult> => ({ kind: 'ambiguous', code: 'submission_lost' });
 
   it.each(['cancel', 'deadline'])(
-    'that was sent and waits to be tried again is not forgotten at a %s',
+    'that was sent and waits for its retry is not forgotten at a %s',
     async (signal) => {
       const handle = await start({ submit: diedWhileSending, findLostJob: accepted });
       await untilCalled(handle, 'submit');

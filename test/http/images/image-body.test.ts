@@ -82,7 +82,7 @@ describe('a JSON body that is wrong', () => {
     ['an image that is neither URL nor data', { image: 'hello' }, 'invalid_parameter', 'image'],
     ['broken base64', { image: 'data:image/png;base64,###' }, 'invalid_parameter', 'image'],
     ['cut base64', { image: ['data:image/png;base64,iVBOR'] }, 'invalid_parameter', 'image[0]'],
-    ['data that is no base64', { image: 'data:image/png,abc' }, 'invalid_parameter', 'image'],
+    ['data that is not base64', { image: 'data:image/png,abc' }, 'invalid_parameter', 'image'],
     ['text as an image', { image: dataUrl(Buffer.from('hello, world')) }, 'invalid_parameter', 'image'],
     ['SVG', { image: dataUrl(svg, 'image/svg+xml') }, 'invalid_parameter', 'image'],
     [
@@ -200,7 +200,7 @@ describe('a form that is wrong', () => {
       'n',
     ],
     [
-      'n that is no number',
+      'n that is not a number',
       (form) => {
         form.append('image', file(pixel));
         form.append('n', 'many');

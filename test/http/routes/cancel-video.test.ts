@@ -20,7 +20,7 @@ it('ends the task and gives the hold back', async () => {
   });
 });
 
-it('409: the upstream refuses, and the task goes on', async () => {
+it('409: the upstream refuses, and the task continues', async () => {
   const account = await world.newAccount();
   const { body } = await account.create();
   world.port.refuseCancel = true;

@@ -88,7 +88,7 @@ async function bytesOf(part: unknown): Promise<Buffer> {
   return Buffer.from(await part.arrayBuffer());
 }
 
-describe('each form of a reference image reaches an upstream that takes files', () => {
+describe('each form of a reference image reaches an upstream that accepts files', () => {
   it('a file', async () => {
     const answer = await sendForm((form) => {
       form.append('image', file(red, 'my photo.PNG'));
@@ -177,7 +177,7 @@ describe('each form of a reference image reaches an upstream that takes files', 
   });
 });
 
-describe('an upstream that takes JSON', () => {
+describe('an upstream that accepts JSON', () => {
   const seedream = { model: 'seedream', prompt: 'make it blue' };
 
   it('gets a URL as it is, without anybody fetching it', async () => {

@@ -19,7 +19,7 @@ it('which channels would be tried, in order, and why not the others', async () =
   ]);
 });
 
-it('with the permissions of a key, and what its caller would be told', async () => {
+it('with the permissions of a key, and the error that its caller would get', async () => {
   const { keyId, call } = await world.newAccount({ key: { channels: ['three'] } });
   const { body } = await explain({ key: keyId, request: { model: 'clip' } });
   expect(body.candidates).toEqual([]);

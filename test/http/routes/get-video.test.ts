@@ -244,7 +244,7 @@ describe('?wait=', () => {
     expect(took).toBeLessThan(2_500);
   });
 
-  it('a progress is no change of status', async () => {
+  it('progress is not a change of status', async () => {
     const { account, id, path } = await newTask();
     const waiting = account.call('GET', `${path}?wait=1`);
     await world.stores.tasks.recordProgress(id, { progress: 10 });

@@ -155,7 +155,7 @@ it.each([
   ]);
 });
 
-it('another account’s task is no cursor', async () => {
+it('another account’s task is not a cursor', async () => {
   const stranger = await world.newAccount();
   const answer = await stranger.call('GET', `/v1/videos/generations?after=${ids[3]}`);
   expect([answer.status, answer.body.error.param]).toEqual([400, 'after']);

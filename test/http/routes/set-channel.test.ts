@@ -3,7 +3,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_set_channel');
 
-it('a switched-off channel takes no new tasks here, and elsewhere after a look', async () => {
+it('a channel that is switched off accepts no new tasks, here at once and elsewhere after the next refresh', async () => {
   const account = await world.newAccount();
   const node = await world.startNode();
   const off = await world.admin('POST', '/channels/three', { enabled: false, reason: 'maintenance' });

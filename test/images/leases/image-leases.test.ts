@@ -84,7 +84,7 @@ it('a living process keeps its lease for hours, whatever it does', async () => {
   expect(errors).toEqual([]);
 });
 
-it('the lease tells from where on the process is at work', async () => {
+it('the lease records the first image that the process may still be working on', async () => {
   const [first, second, third] = [images.newImage(), images.newImage(), images.newImage()];
   const early = await images.watch(first);
   await images.watch(second);
@@ -109,7 +109,7 @@ it('an image that is held long after it got its number is not overlooked', async
   expect(await account.balance()).toMatchObject({ held: '0.000000' });
 });
 
-it('a process that was suspended sends nothing under its old lease, and goes on under a new one', async () => {
+it('a process that was suspended sends nothing under its old lease, and continues under a new one', async () => {
   const before = images.newImage();
   const watched = await images.watch(before);
   await hold(before);

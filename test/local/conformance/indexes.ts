@@ -23,7 +23,7 @@ export const indexChecks: readonly Check[] = [
   }),
 
   check(
-    'a sparse unique index takes any number of documents without the field',
+    'a sparse unique index accepts any number of documents without the field',
     ['none', 'none', 'none', 11_000],
     async (collection) => {
       await collection.createIndex({ key: 1 }, { unique: true, sparse: true });

@@ -77,7 +77,7 @@ it('a child left over from an earlier run is ended, with a word, before the next
   await next.stop();
 });
 
-it('a command that hangs is given up, even if its own child holds the streams', async () => {
+it('a command that hangs is abandoned, even if its own child holds the streams', async () => {
   const result = await runCommand('sh', ['-c', 'echo started; sleep 3; :'], {
     environment: process.env,
     timeoutMs: 200,

@@ -97,7 +97,7 @@ describe('submit', () => {
     expect(body).toMatchObject({ draft: true, resolution: '480p' });
   });
 
-  it('a model that makes no sound is not told about it', async () => {
+  it('a model that generates no audio gets no field for it', async () => {
     const body = await bodyOf({ generateAudio: false }, { model: 'doubao-seedance-1-0-pro-250528' });
     expect(body).not.toHaveProperty('generate_audio');
   });
