@@ -6,11 +6,16 @@ import { useHttpWorld, videoBody } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_server');
 
+/** Far below each time that a request would otherwise wait for, and far above what a busy machine needs. */
+const atOnceMs = 15_000;
+
 it('going down answers waiting requests at once and lets others finish', async () => {
   let finish = (): void => {};
   const slow = new Promise<void>((resolve) => (finish = resolve));
+  let isCreating = false;
   const node = await world.startNode({
     createTask: async (command) => {
+      isCreating = true;
       await slow;
       return { id: 'task_1', model: command.request.model, createdAt: 0, warnings: [], replayed: false };
     },
@@ -19,28 +24,36 @@ it('going down answers waiting requests at once and lets others finish', async (
   const { body } = await account.create();
   const waiting = node.call('GET', `/v1/videos/generations/${body.id}?wait=30`, { key: account.key });
   const creating = node.call('POST', '/v1/videos/generations', { key: account.key, body: videoBody });
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  const isWaiting = async (): Promise<boolean> =>
+    /^mediary_http_waiting_requests(?:\{[^}]*\})? 1$/m.test((await node.call('GET', '/metrics')).text);
+  await expect.poll(async () => isCreating && (await isWaiting()), { timeout: 10_000 }).toBe(true);
   const startedAt = Date.now();
-  const closed = node.close(10_000);
+  const closed = node.close(50_000);
   const answer = await waiting;
   expect([answer.status, answer.body.status]).toEqual([200, 'pending']);
-  expect(Date.now() - startedAt).toBeLessThan(1_000);
+  expect(Date.now() - startedAt).toBeLessThan(atOnceMs);
   await expect(send(node.url, 'GET', '/healthz')).rejects.toThrow('ECONNREFUSED');
   finish();
   expect((await creating).status).toBe(200);
   await closed;
-  expect(Date.now() - startedAt).toBeLessThan(3_000);
+  expect(Date.now() - startedAt).toBeLessThan(2 * atOnceMs);
 });
 
 it('what does not end in time is cut off', async () => {
-  const node = await world.startNode({ createTask: () => new Promise(() => {}) });
+  let isCreating = false;
+  const node = await world.startNode({
+    createTask: () => {
+      isCreating = true;
+      return new Promise(() => {});
+    },
+  });
   const account = await world.newAccount();
   const creating = node.call('POST', '/v1/videos/generations', { key: account.key, body: videoBody });
   const outcome = creating.then(
     () => 'answered',
     (error: Error) => error.message,
   );
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await expect.poll(() => isCreating, { timeout: 10_000 }).toBe(true);
   await node.close(300);
   expect(await outcome).toMatch(/hang up|ECONNRESET/);
 });
@@ -54,9 +67,9 @@ it('an idle connection does not keep the server', async () => {
       .end();
   });
   const startedAt = Date.now();
-  await node.close(10_000);
+  await node.close(50_000);
   agent.destroy();
-  expect(Date.now() - startedAt).toBeLessThan(1_000);
+  expect(Date.now() - startedAt).toBeLessThan(atOnceMs);
 });
 
 it('rejects when the address is taken', async () => {

@@ -238,6 +238,31 @@ describe('redelivery of a callback', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
+  it('is refused while the task runs, and for one that names no address', async () => {
+    const account = await gateway.account();
+    const receiver = await startCallbackReceiver();
+    onTestFinished(() => void receiver.close());
+    const running = await createRunning(account, 'not ended yet [sim:render=3]', {
+      metadata: { callback_url: receiver.url },
+    });
+    const early = await redeliver(running);
+    expect([early.status, early.body.error]).toEqual([
+      409,
+      expect.objectContaining({ code: 'action_not_possible', message: expect.stringContaining('has ended') }),
+    ]);
+    await account.finished(running);
+    await gateway.core.client.workflow.getHandle(running).result();
+    expect(receiver.received).toHaveLength(1);
+    const silent = (await account.create()).body.id;
+    await account.finished(silent);
+    const nowhere = await redeliver(silent);
+    expect([nowhere.status, nowhere.body.error.message]).toEqual([
+      409,
+      expect.stringContaining('no callback address'),
+    ]);
+    expect((await show(silent)).actions).toEqual([]);
+  });
+
   it('is refused for an unknown task, and without a reason', async () => {
     const unknown = await redeliver('task_0000000000000000000000');
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'task_not_found']);

