@@ -3,6 +3,19 @@ import type { TaskInput } from '../domain/task-input.ts';
 
 export type RunningAction = Exclude<OperatorActionName, 'redeliver'>;
 
+/** The activity that is submitting or polling, or waits to. Times in Unix milliseconds. */
+export interface Waiting {
+  readonly activity: string;
+  /** How its last attempt ended, in words. */
+  readonly message?: string;
+  readonly nextAt?: number;
+  readonly polls?: number;
+  /** Consecutive polls that failed. */
+  readonly errors?: number;
+  readonly lastError?: string;
+  readonly lastAt?: number;
+}
+
 /**
  * The port through which HTTP starts, cancels and inspects work. Every method throws GatewayError
  * `service_unavailable` when Temporal does not answer in time.
@@ -19,6 +32,8 @@ export interface TaskPort {
    * then nothing has changed.
    */
   act(task: string, action: RunningAction, input: ActionInput): Promise<ActionResult>;
+  /** What the task's workflow waits for; undefined: nothing, or Temporal does not answer. Never throws. */
+  waiting(task: string): Promise<Waiting | undefined>;
   /** Sends the callback of a task that has ended again. */
   redeliver(task: string): Promise<void>;
   /** Throws when Temporal does not answer, or nobody polls the queues: what /readyz asks. */

@@ -16,6 +16,7 @@ import type { ActionInput, ActionResult } from '../domain/operator-actions.ts';
 import type { TaskInput } from '../domain/task-input.ts';
 import type { RunningAction, TaskPort } from '../tasks/task-port.ts';
 import { createRedelivery } from './redelivery.ts';
+import { findWaiting } from './waiting-activity.ts';
 import { wakeActivity } from './wake-activity.ts';
 import {
   actionUpdate,
@@ -118,6 +119,8 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
 
     act: (task, action, input) =>
       within(cancelDeadlineMs, () => act(task, action, input), 'action_not_possible'),
+
+    waiting: (task) => findWaiting(client, task),
 
     redeliver: (task) => within(callDeadlineMs, () => redeliver(task)),
 

@@ -33,6 +33,14 @@ it('polls that the upstream refuses are shown everywhere, and forgotten when one
     .poll(failure, { timeout: 30_000 })
     .toMatch(/^submitted, \d+ polls, the last \d+ failed \(401 .+: .+\), next in \d+ s$/);
 
+  expect((await shown()).waiting).toMatchObject({
+    activity: 'poll',
+    failed_polls: expect.any(Number),
+    last_error: expect.stringMatching(/^401 /),
+    next_at: expect.any(Number),
+    last_poll_at: expect.any(Number),
+  });
+
   gateway.simulator.clearFaults();
   const retry = { action: 'retry_now', reason: 'the key is back' };
   await waitUntil('nobody is asked any more', async () => {

@@ -77,6 +77,8 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
       return { dry_run: dryRun, task: 'Done.', money: 'Nothing.' };
     },
 
+    waiting: () => Promise.resolve(undefined),
+
     redeliver(task) {
       port.redelivered.push(task);
       return Promise.resolve();

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { formatMicros } from '../../domain/money.ts';
 import type { MediaUrl } from '../../domain/stored-media.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
+import type { Waiting } from '../../tasks/task-port.ts';
 import type { Attempt } from '../../store/attempts.ts';
 import type { CallbackDelivery } from '../../store/deliveries.ts';
 import type { Task } from '../../domain/task-record.ts';
@@ -71,8 +72,22 @@ const deliverySchema = z.object({
   ),
 });
 
+const waitingSchema = z.object({
+  activity: z.string(),
+  message: z.string().nullable().meta({ description: 'How its last attempt ended.' }),
+  next_at: milliseconds.nullable(),
+  polls: z.int().nullable(),
+  failed_polls: z.int().nullable().meta({ description: 'Polls in a row that failed.' }),
+  last_error: z.string().nullable(),
+  last_poll_at: milliseconds.nullable(),
+});
+
 export const adminTaskDetailSchema = adminTaskSchema
   .extend({
+    waiting: waitingSchema.nullable().meta({
+      description:
+        'The submission or the polls that the task waits for; null if it waits for neither, or Temporal does not answer.',
+    }),
     attempts: z.array(attemptSchema),
     ledger: z.array(ledgerEntrySchema),
     callback: deliverySchema.nullable().meta({ description: 'Null if no callback was attempted.' }),
@@ -83,6 +98,7 @@ export interface TaskRecords {
   readonly attempts: readonly Attempt[];
   readonly entries: readonly LedgerEntry[];
   readonly delivery: CallbackDelivery | undefined;
+  readonly waiting: Waiting | undefined;
   readonly mediaUrl: MediaUrl;
 }
 
@@ -110,13 +126,26 @@ export function presentAdminTask(task: Task, mediaUrl: MediaUrl): z.output<typeo
 
 export function presentAdminTaskDetail(
   task: Task,
-  { attempts, entries, delivery, mediaUrl }: TaskRecords,
+  { attempts, entries, delivery, waiting, mediaUrl }: TaskRecords,
 ): z.output<typeof adminTaskDetailSchema> {
   return {
     ...presentAdminTask(task, mediaUrl),
+    waiting: waiting === undefined ? null : presentWaiting(waiting),
     attempts: attempts.map(presentAttempt),
     ledger: entries.map(presentLedgerEntry),
     callback: delivery === undefined ? null : presentDelivery(delivery),
+  };
+}
+
+function presentWaiting(waiting: Waiting): z.output<typeof waitingSchema> {
+  return {
+    activity: waiting.activity,
+    message: waiting.message ?? null,
+    next_at: waiting.nextAt ?? null,
+    polls: waiting.polls ?? null,
+    failed_polls: waiting.errors ?? null,
+    last_error: waiting.lastError ?? null,
+    last_poll_at: waiting.lastAt ?? null,
   };
 }
 

@@ -1,13 +1,14 @@
 import { z } from 'zod';
+import { isTerminal } from '../../domain/task.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskNotFound, taskParams } from '../videos/own-task.ts';
 import { adminTaskDetailSchema, presentAdminTaskDetail } from '../presenters/admin-task.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'tasks' | 'attempts' | 'deliveries' | 'ledger' | 'mediaUrl'>;
+type Deps = Pick<RouteDeps, 'tasks' | 'port' | 'attempts' | 'deliveries' | 'ledger' | 'mediaUrl'>;
 
-export function getTask({ tasks, attempts, deliveries, ledger, mediaUrl }: Deps): Route {
+export function getTask({ tasks, port, attempts, deliveries, ledger, mediaUrl }: Deps): Route {
   return adminRoute({
     operationId: 'getTask',
     summary: 'Show a task with its attempts, ledger entries and callbacks',
@@ -20,12 +21,15 @@ export function getTask({ tasks, attempts, deliveries, ledger, mediaUrl }: Deps)
     async handle({ params: { task_id: id } }) {
       const task = await tasks.find(id);
       if (task === undefined) throw taskNotFound();
-      const [made, entries, delivery] = await Promise.all([
+      const [made, entries, delivery, waiting] = await Promise.all([
         attempts.ofTask(id),
         ledger.entriesOfTask(id),
         deliveries.find(id),
+        isTerminal(task.status) ? undefined : port.waiting(id),
       ]);
-      return jsonReply(presentAdminTaskDetail(task, { attempts: made, entries, delivery, mediaUrl }));
+      return jsonReply(
+        presentAdminTaskDetail(task, { attempts: made, entries, delivery, waiting, mediaUrl }),
+      );
     },
   });
 }

@@ -1,0 +1,46 @@
+import type { Client } from '@temporalio/client';
+import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { z } from 'zod';
+import { defined } from '../domain/defined.ts';
+import { activityIds } from '../domain/queues.ts';
+import type { Waiting } from '../tasks/task-port.ts';
+
+/** An operator looks at a page: what Temporal does not say in this time is left out. */
+const callDeadlineMs = 2_000;
+
+/** What a poll leaves to the next one (activities/poll.ts), as far as operators see it. */
+const polledSchema = z.object({
+  polls: z.number(),
+  errors: z.number(),
+  lastError: z.string().optional(),
+  lastAt: z.number().optional(),
+});
+
+/** What a task's workflow waits for, according to Temporal. Undefined: nothing, or Temporal does not answer. */
+export async function findWaiting(client: Client, task: string): Promise<Waiting | undefined> {
+  const { namespace, loadedDataConverter } = client.options;
+  const known: readonly string[] = Object.values(activityIds);
+  try {
+    const { pendingActivities } = await client.withDeadline(Date.now() + callDeadlineMs, () =>
+      client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId: task } }),
+    );
+    const pending = (pendingActivities ?? []).find(({ activityId }) => known.includes(activityId ?? ''));
+    if (pending === undefined) return undefined;
+    const { payloads } = pending.heartbeatDetails ?? {};
+    const decoded: unknown =
+      payloads === undefined || payloads === null || payloads.length === 0
+        ? undefined
+        : await decodeFromPayloadsAtIndex(loadedDataConverter, 0, payloads);
+    const next = pending.nextAttemptScheduleTime?.seconds;
+    return {
+      activity: pending.activityId ?? '',
+      ...defined({
+        message: pending.lastFailure?.message ?? undefined,
+        nextAt: next === undefined || next === null ? undefined : Number(next) * 1000,
+        ...polledSchema.safeParse(decoded).data,
+      }),
+    };
+  } catch {
+    return undefined;
+  }
+}
