@@ -1,15 +1,20 @@
 import { Context } from '@temporalio/activity';
 import { z } from 'zod';
+import { defined } from '../src/domain/defined.ts';
 import { attemptId, markerOf } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
-import type { Submitted } from '../src/providers/provider.ts';
+import type { RouteCandidate } from '../src/domain/routing.ts';
+import type { Operation, Submitted } from '../src/providers/provider.ts';
 import type { Attempt, NewAttempt } from '../src/store/attempts.ts';
 import type { ChannelActivityDeps } from './deps.ts';
+import { withHeartbeat } from './heartbeat.ts';
+import { persistently } from './persistently.ts';
+import { afterRejection } from './rescue.ts';
 import type { SubmitInput, SubmitResult } from './types.ts';
 
 /** What a submission, and the search for a lost one, read from and write into the record of an attempt. */
 
-type RecordDeps = Pick<ChannelActivityDeps, 'attempts' | 'tasks' | 'log'>;
+type RecordDeps = Pick<ChannelActivityDeps, 'attempts' | 'tasks' | 'log' | 'now'>;
 
 /**
  * What a heartbeat carries once the upstream has accepted: enough for another attempt to continue if this worker dies
@@ -26,16 +31,13 @@ export async function resume(begun: Attempt, input: SubmitInput, deps: RecordDep
   const code = begun.code ?? '';
   switch (begun.state) {
     case 'accepted':
-      if (begun.operation === undefined) throw new Error('an accepted attempt has an operation');
-      return adopt(begun, { operation: begun.operation }, { input, deps });
+      return adopt(begun, { operation: operationOf(begun) }, { input, deps });
+    case 'failed':
+      // Whoever watches it learns from the record that it is closed.
+      return { kind: 'accepted', operation: operationOf(begun), ...elsewhere(begun, input) };
     case 'rejected':
       // The run that wrote it may have died before the task got the upstream's words.
-      await deps.tasks.recordOutcome(begun.task, {
-        kind: 'failed',
-        code,
-        message: `${code}: ${begun.message ?? ''}`,
-      });
-      return { kind: 'rejected', code };
+      return rejected(begun, input, deps);
     case 'not_accepted':
     case 'withdrawn':
     case 'abandoned':
@@ -50,6 +52,25 @@ export async function resume(begun: Attempt, input: SubmitInput, deps: RecordDep
     default:
       return begun.state satisfies never;
   }
+}
+
+function operationOf({ operation }: Attempt): Operation {
+  if (operation === undefined) throw new Error('an accepted attempt has an operation');
+  return operation;
+}
+
+/** The record says that the upstream refused the request: the task continues elsewhere, or has failed. */
+export async function rejected(
+  word: Pick<Attempt, 'code' | 'message' | 'failure'>,
+  input: SubmitInput,
+  deps: Pick<RecordDeps, 'attempts' | 'tasks' | 'now'>,
+): Promise<SubmitResult> {
+  const { code = '', message = '', failure } = word;
+  const next = await afterRejection(input, failure, deps);
+  if (next.length > 0) return { kind: 'rejected', code, next };
+  const outcome = { kind: 'failed', code, message: `${code}: ${message}`, ...defined({ failure }) } as const;
+  await withHeartbeat(persistently(() => deps.tasks.recordOutcome(input.task, outcome), deps.now));
+  return { kind: 'rejected', code };
 }
 
 /** The upstream has the job: it is recorded first and then shown. */
@@ -88,13 +109,23 @@ export async function adopt(
   { input, deps }: { readonly input: SubmitInput; readonly deps: Pick<RecordDeps, 'tasks'> },
 ): Promise<SubmitResult> {
   const { channel, credential } = where;
-  const isAsked = channel === input.candidate.channel && credential === input.candidate.credential;
-  await deps.tasks.markSubmitted(input.task, {
+  const facts = {
     channel,
     credential,
     version: BigInt(input.version),
     upstreamId: operation.id,
     traceId,
-  });
-  return { kind: 'accepted', operation, ...(isAsked ? {} : { candidate: { channel, credential } }) };
+  };
+  await deps.tasks.markSubmitted(input.task, facts);
+  if (input.replaces === true) await deps.tasks.replaceJob(input.task, facts);
+  return { kind: 'accepted', operation, ...elsewhere(where, input) };
+}
+
+/** Where the job is, if that is not the candidate that was asked. */
+function elsewhere(
+  { channel, credential }: Pick<Attempt, 'channel' | 'credential'>,
+  { candidate }: SubmitInput,
+): { readonly candidate?: RouteCandidate } {
+  const isAsked = channel === candidate.channel && credential === candidate.credential;
+  return isAsked ? {} : { candidate: { channel, credential } };
 }

@@ -38,7 +38,9 @@ export function createClaimTask({ tasks, attempts, ledger }: TaskActivityDeps) {
 
   async function resume(task: string): Promise<Claim> {
     const begun = await attempts.ofTask(task);
-    const accepted = begun.find(({ state }) => state === 'accepted');
+    // A job that failed and was not replaced yet is watched again: its record says what follows.
+    const accepted =
+      begun.find(({ state }) => state === 'accepted') ?? begun.findLast(({ state }) => state === 'failed');
     if (accepted?.operation === undefined) return { state: 'open' };
     const { n, channel, credential, operation, startedAt, endedAt } = accepted;
     return {

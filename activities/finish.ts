@@ -1,12 +1,14 @@
 import { metricMeter } from '@temporalio/activity';
 import { defined } from '../src/domain/defined.ts';
 import { needsReview } from '../src/domain/price.ts';
+import type { Settlement } from '../src/domain/price.ts';
 import { taskFailures } from '../src/domain/task-failures.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import { classified } from '../src/domain/task.ts';
 import type { TaskError } from '../src/domain/task.ts';
 import type { TerminalWrite } from '../src/store/tasks.ts';
 import type { TaskActivityDeps } from './deps.ts';
+import { isUpstreamFailure } from './rescue.ts';
 import { settlementOf } from './settlement.ts';
 import type { SucceededOutcome } from './settlement.ts';
 import type { FinishedTask, FinishTask } from './types.ts';
@@ -32,7 +34,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
   async function succeed(finish: FinishTask, outcome: SucceededOutcome): Promise<FinishedTask> {
     const { task, account, basis } = finish;
     const held = BigInt(finish.held);
-    const settlement = await settlementOf(finish, outcome, deps);
+    const settlement = await agreedSettlement(finish, outcome);
     if (finish.review === 'possible' && needsReview(basis.price, { held, amount: settlement.amount })) {
       // After a reset the charge may have been accepted and settled before.
       const entries = await ledger.entriesOfTask(task);
@@ -56,6 +58,15 @@ export function createFinishTask(deps: TaskActivityDeps) {
       chargeEstimated: settlement.estimated,
     });
     return { charge: closed.charged.toString() };
+  }
+
+  /** Where another job took the place of a failed one, the caller pays once, and never more than the hold. */
+  async function agreedSettlement(finish: FinishTask, outcome: SucceededOutcome): Promise<Settlement> {
+    const settlement = await settlementOf(finish, outcome, deps);
+    const held = BigInt(finish.held);
+    if (finish.hasFallback !== true || settlement.amount <= held) return settlement;
+    const wasReplaced = (await deps.attempts.ofTask(finish.task)).some(isUpstreamFailure);
+    return wasReplaced ? { ...settlement, amount: held } : settlement;
   }
 
   async function fail(finish: FinishTask, error: TaskError | undefined): Promise<FinishedTask> {
@@ -103,7 +114,13 @@ export function createFinishTask(deps: TaskActivityDeps) {
 
   async function upstreamError(task: string): Promise<TaskError> {
     const outcome = (await tasks.find(task))?.outcome;
-    if (outcome?.kind !== 'failed') return taskFailures.upstream;
-    return { code: 'provider_error', message: outcome.message, ...outcome.failure };
+    if (outcome?.kind === 'failed') {
+      return { code: 'provider_error', message: outcome.message, ...outcome.failure };
+    }
+    // A job that was to be replaced, and no channel accepted another one: its words stand in its attempt.
+    const failed = (await deps.attempts.ofTask(task)).findLast(isUpstreamFailure);
+    if (failed === undefined) return taskFailures.upstream;
+    const { code = '', message = '', failure } = failed;
+    return { code: 'provider_error', message: `${code}: ${message}`, ...failure };
   }
 }

@@ -10,6 +10,7 @@ import type { OperationStatus } from '../src/providers/provider.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { channelGone } from './open-target.ts';
+import { closedJob, replaceFailedJob } from './rescue.ts';
 import type { PollInput, PollResult } from './types.ts';
 
 /**
@@ -52,6 +53,8 @@ export function createPoll(deps: ChannelActivityDeps) {
     const context = Context.current();
     const remembered = memorySchema.safeParse(context.info.heartbeatDetails);
     let memory = remembered.success ? remembered.data : newMemory;
+    const closed = await closedJob(input, deps);
+    if (closed !== undefined) return closed;
     const windowEndsAt = deps.now() + watchWindowMs;
     // A retry, a reset ("poll now") and the final poll ask at once; only the very first attempt plans its first poll.
     let waitMs = isFirstAttempt() && !input.last ? delayAfter(memory, input, deps) : 0;
@@ -104,6 +107,7 @@ async function record(
   deps: ChannelActivityDeps,
 ): Promise<Seen> {
   const { task } = input;
+  const job = { channel: input.candidate.channel, upstreamId: input.operation.id };
   switch (status.state) {
     case 'succeeded': {
       const { facts, cost, traceId } = status;
@@ -116,15 +120,17 @@ async function record(
       await deps.tasks.recordOutcome(
         task,
         { kind: 'succeeded', items, facts, ...defined({ cost }) },
-        { traceId, upstreamId: input.operation.id },
+        { traceId, job },
       );
       return { result: { kind: 'succeeded', facts } };
     }
     case 'failed': {
+      const replaced = await replaceFailedJob(status, input, deps);
+      if (replaced !== undefined) return { result: replaced };
       const { code, failure, cost, withheld, traceId } = status;
       const message = `${code}: ${deps.scrub(status.message)}`;
       const outcome = { kind: 'failed', code, message, failure, ...defined({ cost, withheld }) } as const;
-      await deps.tasks.recordOutcome(task, outcome, { traceId, upstreamId: input.operation.id });
+      await deps.tasks.recordOutcome(task, outcome, { traceId, job });
       return { result: { kind: 'failed' } };
     }
     case 'pending': {

@@ -1,7 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { UpstreamError } from '../src/providers/provider.ts';
-import type { Attempt, RefusedState } from '../src/store/attempts.ts';
-import { newAttempt, resume } from './attempt-record.ts';
+import type { Attempt, RefusedState, Refusal as AttemptWord } from '../src/store/attempts.ts';
+import { newAttempt, rejected, resume } from './attempt-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { persistently } from './persistently.ts';
@@ -43,12 +43,9 @@ export async function recordRefusal(claim: Claim, error: UpstreamError): Promise
       return retryOrLeave(input, { ...failure, retryAfterMs: error.retryAfterMs }, deps);
     }
     case 'rejected': {
-      const record = await write(claim, 'rejected', failure);
-      if (record !== undefined) return resume(record, input, deps);
-      const message = `${code}: ${failure.message}`;
-      const failed = { kind: 'failed', code, message, failure: error.failure } as const;
-      await withHeartbeat(persistently(() => deps.tasks.recordOutcome(input.task, failed), deps.now));
-      return { kind: 'rejected', code };
+      const word = { ...failure, failure: error.failure };
+      const record = await write(claim, 'rejected', word);
+      return record === undefined ? rejected(word, input, deps) : resume(record, input, deps);
     }
     case 'ambiguous': {
       const record = await write(claim, 'ambiguous', failure);
@@ -63,10 +60,10 @@ export async function recordRefusal(claim: Claim, error: UpstreamError): Promise
 async function write(
   { id, owner, deps }: Claim,
   state: RefusedState,
-  failure: { readonly code: string; readonly message: string },
+  word: AttemptWord,
 ): Promise<Attempt | undefined> {
   const writeOnce = async () =>
-    (await deps.attempts.refuse({ id, owner }, state, failure)) ? undefined : deps.attempts.find(id);
+    (await deps.attempts.refuse({ id, owner }, state, word)) ? undefined : deps.attempts.find(id);
   return withHeartbeat(persistently(writeOnce, deps.now));
 }
 

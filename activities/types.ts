@@ -1,4 +1,5 @@
 import type { Operation } from '../src/providers/provider.ts';
+import type { Fallback } from '../src/domain/rescue.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { AttentionReason } from '../src/domain/attention.ts';
 import type { PriceBasis } from '../src/domain/price.ts';
@@ -132,6 +133,10 @@ export interface SubmitInput {
   readonly persistMs: number;
   /** Candidates that had no room when this round asked them: waiting here ends as soon as one of them has. */
   readonly full?: readonly RouteCandidate[];
+  /** Where the task may continue if the submission is rejected. */
+  readonly fallback?: Fallback;
+  /** In place of a job that failed, or of a submission that was rejected. */
+  readonly replaces?: true;
   /** `adopt`: the upstream job that the operator says is ours. */
   readonly adopt?: string;
 }
@@ -140,7 +145,8 @@ export type SubmitResult =
   /** `candidate`: where the job is, if that is not the candidate that was asked for (an earlier attempt's job). */
   | { readonly kind: 'accepted'; readonly operation: Operation; readonly candidate?: RouteCandidate }
   | { readonly kind: 'not_accepted'; readonly code: string }
-  | { readonly kind: 'rejected'; readonly code: string }
+  /** `next`: the channels at which the task continues; absent: it has failed. */
+  | { readonly kind: 'rejected'; readonly code: string; readonly next?: readonly RouteCandidate[] }
   | { readonly kind: 'ambiguous'; readonly code: string };
 
 export interface OperationInput {
@@ -158,11 +164,14 @@ export interface PollInput extends OperationInput {
   readonly version: string;
   /** The final poll at the deadline: asks once and reports what it saw. */
   readonly last: boolean;
+  /** Where the task may continue if the job fails; never with `last`. */
+  readonly fallback?: Fallback;
 }
 
 export type PollResult =
   | { readonly kind: 'succeeded'; readonly facts: SettleFacts }
-  | { readonly kind: 'failed' }
+  /** `next`: the job is closed, and the task continues at these channels. Absent: the task has failed. */
+  | { readonly kind: 'failed'; readonly next?: readonly RouteCandidate[] }
   | { readonly kind: 'unfinished' };
 
 export interface FinishTask {
@@ -176,6 +185,8 @@ export interface FinishTask {
   readonly outcome: FinishOutcome;
   /** A charge far above the hold is not settled but reported. Absent: nobody can be asked, or somebody accepted it. */
   readonly review?: 'possible';
+  /** The job may be another than the first: then nothing above the hold is charged. */
+  readonly hasFallback?: true;
 }
 
 export type FinishOutcome =

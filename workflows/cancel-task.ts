@@ -6,19 +6,11 @@ import { cancelUpstream } from './watch-job.ts';
 /** Never "cancelled" for a job that keeps running and costing. */
 export async function requestCancel(run: TaskRun): Promise<CancelAnswer> {
   if (run.phase === 'admitting') await condition(() => run.phase !== 'admitting');
-  if (run.phase === 'submitting') {
-    run.withdraw = true;
-    await condition(() => run.phase !== 'submitting');
-  }
-  if (run.phase === 'watching' && run.job !== undefined) {
-    const isRefused = (await cancelUpstream(run, run.job)) === 'refused';
-    if (isRefused && (run.phase === 'watching' || (run.phase === 'attention' && run.input.revision === 3))) {
-      return {
-        cancelled: false,
-        message: 'The upstream is already working on it, so it can no longer be cancelled.',
-      };
-    }
-    run.stop ??= 'cancelled';
+  if ((await stopJob(run)) === 'refused') {
+    return {
+      cancelled: false,
+      message: 'The upstream is already working on it, so it can no longer be cancelled.',
+    };
   }
   const refusal = refusalWhileWaiting(run);
   if (refusal !== undefined) return { cancelled: false, message: refusal };
@@ -37,4 +29,25 @@ function refusalWhileWaiting(run: TaskRun): string | undefined {
   return run.phase === 'attention'
     ? 'It is not known whether the upstream has the task; an operator has been asked to decide.'
     : undefined;
+}
+
+/** Withdraws what is not sent, or asks the upstream; again, if another job has taken the place of that one meanwhile. */
+async function stopJob(run: TaskRun): Promise<'refused' | 'stopped'> {
+  for (;;) {
+    if (run.phase === 'submitting') {
+      run.withdraw = true;
+      await condition(() => run.phase !== 'submitting');
+    }
+    const { job } = run;
+    if (run.phase !== 'watching' || job === undefined) return 'stopped';
+    const isRefused = (await cancelUpstream(run, job)) === 'refused';
+    if (run.job !== job) continue;
+    if (isRefused && mayContinue(run)) return 'refused';
+    run.stop ??= 'cancelled';
+    return 'stopped';
+  }
+}
+
+function mayContinue({ phase, input }: TaskRun): boolean {
+  return phase === 'watching' || (phase === 'attention' && input.revision === 3);
 }

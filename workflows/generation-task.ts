@@ -20,9 +20,9 @@ import {
 import { cancelFromUi, handleActions } from './handle-actions.ts';
 import { admitUpdate } from './messages.ts';
 import { searchAttributes } from './search-attributes.ts';
-import { submitAfterUndo, submitJob } from './submit-job.ts';
+import { replaceJob, submitAfterUndo, submitJob } from './submit-job.ts';
 import { describe, enter, money, newTaskRun, nextVersion, remainingMs } from './task-run.ts';
-import type { TaskRun } from './task-run.ts';
+import type { Replacement, TaskRun } from './task-run.ts';
 import { interruptedEnding } from './endings.ts';
 import { mayBeReviewed, reviewCharge } from './review-charge.ts';
 import { watchJob } from './watch-job.ts';
@@ -60,13 +60,13 @@ async function runTask(run: TaskRun): Promise<TaskResult> {
 }
 
 async function runToEnd(run: TaskRun): Promise<FinishOutcome> {
-  let ending = run.job === undefined ? await submitJob(run) : undefined;
+  let step = run.job === undefined ? await submitJob(run) : undefined;
   for (;;) {
-    const end = ending ?? (await watch(run));
-    if (end !== 'undone') return end;
+    const end = step ?? (await watch(run));
+    if (end !== 'undone' && end.kind !== 'replaced') return end;
     run.job = undefined;
     run.isAdopted = false;
-    ending = await submitAfterUndo(run);
+    step = end === 'undone' ? await submitAfterUndo(run) : await replaceJob(run, end);
   }
 }
 
@@ -160,7 +160,7 @@ async function untilDeadline(run: TaskRun): Promise<void> {
   }
 }
 
-async function watch(run: TaskRun): Promise<FinishOutcome | 'undone'> {
+async function watch(run: TaskRun): Promise<FinishOutcome | Replacement | 'undone'> {
   const { job } = run;
   if (job === undefined) throw new Error('watch is reached with an accepted job only');
   enter(run, 'watching');
@@ -189,6 +189,7 @@ function close(run: TaskRun, outcome: FinishOutcome, review: FinishTask['review'
     version: nextVersion(run),
     outcome,
     ...(run.input.revision === 3 ? { key: run.input.key } : {}),
+    ...(run.input.fallback === undefined ? {} : { hasFallback: true }),
     ...defined({ review }),
   });
 }
@@ -203,17 +204,18 @@ function conclude(run: TaskRun, ending: FinishOutcome, charge: string): TaskResu
 }
 
 /** Each of these writes costs the server as much as a step of the task: a job at its planned channel needs none. */
-function showJob({ input }: TaskRun, { candidate, operation }: AcceptedJob): void {
+function showJob(run: TaskRun, { candidate, operation }: AcceptedJob): void {
   const { channel } = candidate;
-  if (input.revision === undefined) {
+  if (run.input.revision === undefined) {
     upsertSearchAttributes([
       { key: searchAttributes.status, value: 'submitted' },
       { key: searchAttributes.channel, value: channel },
       { key: searchAttributes.upstreamTaskId, value: operation.id },
     ]);
-  } else if (channel !== input.candidates[0]?.channel) {
+  } else if (channel !== run.shownChannel) {
     upsertSearchAttributes([{ key: searchAttributes.channel, value: channel }]);
   }
+  run.shownChannel = channel;
 }
 
 function showEnding({ input, job, concern }: TaskRun, { kind }: FinishOutcome): void {

@@ -6,7 +6,7 @@ import type { RouteCandidate } from '../src/domain/routing.ts';
 import { findLostJobOn, submitOn } from './activity-proxies.ts';
 import { stoppedEnding } from './endings.ts';
 import { clearAttention, describe, enter, nextVersion, raiseAttention, remainingMs } from './task-run.ts';
-import type { LostSubmission, TaskRun } from './task-run.ts';
+import type { LostSubmission, Replacement, TaskRun } from './task-run.ts';
 
 /** With other channels to try, the last one of a round is given this long before the round begins again. */
 const lastCandidatePersistMs = 300_000;
@@ -18,24 +18,57 @@ const roundPauseMaxMs = 300_000;
  * Brings the job to an upstream, once. Returns the task's end if there will be no job: refused, withdrawn, or out of
  * time. Otherwise `run.job` is set.
  */
-export async function submitJob(run: TaskRun): Promise<FinishOutcome | undefined> {
+export async function submitJob(run: TaskRun): Promise<FinishOutcome | Replacement | undefined> {
+  const { candidates } = run.input;
   for (let round = 0; ; round += 1) {
-    const full: RouteCandidate[] = [];
-    for (const [index, candidate] of run.input.candidates.entries()) {
-      if (isInterrupted(run)) return stoppedEnding(run);
-      const step = await submitTo(run, { candidate, index, full });
-      if (step !== 'next') return step;
-    }
+    const step = await submitRound(run, { candidates });
+    if (step !== 'next') return step;
     await pauseAfterRound(run, round);
   }
 }
 
 /** The task has no job any more, and its last submission is again one whose outcome nobody knows. */
-export async function submitAfterUndo(run: TaskRun): Promise<FinishOutcome | undefined> {
+export async function submitAfterUndo(run: TaskRun): Promise<FinishOutcome | Replacement | undefined> {
   if (run.lost === undefined) throw new Error('only a job of a lost submission is taken back');
+  const { candidates, replaces } = run.lost.input;
+  const round: Round = { candidates, ...defined({ replaces }) };
   const asked = await waitForOperator(run, { ...run.lost, code: 'adoption_undone' });
-  const step = isCandidate(asked) ? await submitTo(run, { candidate: asked, index: 0, full: [] }) : asked;
-  return step === 'next' ? submitJob(run) : step;
+  const step = isCandidate(asked)
+    ? await submitTo(run, { candidate: asked, index: 0, full: [], round })
+    : asked;
+  if (step !== 'next') return step;
+  return replaces === undefined ? submitJob(run) : replaceJob(run, { kind: 'replaced', candidates });
+}
+
+/**
+ * Brings another job to an upstream, in place of one that failed. Each channel is asked once: if none accepts it, the
+ * task has failed as its job did.
+ */
+export async function replaceJob(
+  run: TaskRun,
+  { candidates }: Replacement,
+): Promise<FinishOutcome | Replacement | undefined> {
+  if (run.phase !== 'submitting') enter(run, 'submitting');
+  describe(run, 'The upstream has failed the job: another one is submitted elsewhere.');
+  const step = await submitRound(run, { candidates, replaces: true });
+  if (step !== 'next') return step;
+  return isInterrupted(run) ? stoppedEnding(run) : { kind: 'failed' };
+}
+
+interface Round {
+  readonly candidates: readonly RouteCandidate[];
+  /** In place of a job that failed: the round is not repeated. */
+  readonly replaces?: true;
+}
+
+async function submitRound(run: TaskRun, round: Round): Promise<Step> {
+  const full: RouteCandidate[] = [];
+  for (const [index, candidate] of round.candidates.entries()) {
+    if (isInterrupted(run)) return stoppedEnding(run);
+    const step = await submitTo(run, { candidate, index, full, round });
+    if (step !== 'next') return step;
+  }
+  return 'next';
 }
 
 /** Channels that each point to another one must not be asked in a circle: the pause is a timer on the server. */
@@ -54,17 +87,19 @@ function decidesByWrites({ input }: TaskRun): boolean {
   return input.revision === 3;
 }
 
-type Step = FinishOutcome | undefined | 'next';
+type Step = FinishOutcome | Replacement | undefined | 'next';
 
 /** A candidate's turn in a round. `full`: those of this round that are at their concurrency limit. */
 interface Turn {
   readonly candidate: RouteCandidate;
   readonly index: number;
   readonly full: RouteCandidate[];
+  readonly round: Round;
 }
 
 async function submitTo(run: TaskRun, turn: Turn): Promise<Step> {
-  const { candidate, index, full } = turn;
+  const { candidate, index, full, round } = turn;
+  const { candidates, replaces } = round;
   run.attempts += 1;
   const input: SubmitInput = {
     task: run.input.task,
@@ -73,11 +108,12 @@ async function submitTo(run: TaskRun, turn: Turn): Promise<Step> {
     n: run.attempts,
     model: run.input.model,
     candidate,
-    candidates: run.input.candidates,
+    candidates,
     deadlineAt: run.deadlineAt,
     version: nextVersion(run),
-    persistMs: persistMs(run, index),
+    persistMs: persistMs(run, index, round),
     full: [...full],
+    ...defined({ fallback: run.input.fallback, replaces }),
   };
   describe(
     run,
@@ -94,7 +130,7 @@ async function submitTo(run: TaskRun, turn: Turn): Promise<Step> {
       run.job = acceptedJob(found, candidate);
       return undefined;
     case 'rejected':
-      return { kind: 'failed' };
+      return afterRejection(found);
     case 'not_accepted':
       if (found.code === atConcurrencyLimit) full.push(candidate);
       return 'next';
@@ -119,10 +155,15 @@ export function acceptedJob(
   return { candidate: candidate ?? asked, operation, acceptedAt: Date.now() };
 }
 
-function persistMs(run: TaskRun, index: number): number {
-  const { candidates } = run.input;
-  if (candidates.length === 1) return remainingMs(run);
+function persistMs(run: TaskRun, index: number, { candidates, replaces }: Round): number {
+  if (candidates.length === 1 && replaces === undefined) return remainingMs(run);
   return index === candidates.length - 1 ? Math.min(lastCandidatePersistMs, remainingMs(run)) : 0;
+}
+
+function afterRejection({
+  next = [],
+}: Extract<SubmitResult, { kind: 'rejected' }>): FinishOutcome | Replacement {
+  return next.length > 0 ? { kind: 'replaced', candidates: next } : { kind: 'failed' };
 }
 
 /**
@@ -212,9 +253,9 @@ async function lookAgain(
 }
 
 /** A late answer of the upstream may have said meanwhile that it did not accept. */
-function stepAfterLookup({ kind }: SubmitResult): Step | 'wait' {
-  if (kind === 'rejected') return { kind: 'failed' };
-  return kind === 'not_accepted' ? 'next' : 'wait';
+function stepAfterLookup(found: SubmitResult): Step | 'wait' {
+  if (found.kind === 'rejected') return afterRejection(found);
+  return found.kind === 'not_accepted' ? 'next' : 'wait';
 }
 
 function isInterrupted(run: TaskRun): boolean {

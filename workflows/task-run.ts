@@ -18,7 +18,7 @@ const nextPhases: Readonly<Record<Phase, readonly Phase[]>> = {
   admitting: ['submitting', 'watching', 'finishing', 'ended'],
   submitting: ['attention', 'watching', 'finishing'],
   attention: ['submitting', 'watching', 'finishing'],
-  watching: ['attention', 'finishing'],
+  watching: ['submitting', 'attention', 'finishing'],
   finishing: ['attention', 'ended'],
   ended: [],
 };
@@ -30,6 +30,12 @@ export function enter(run: TaskRun, phase: Phase, details?: string): void {
   }
   run.phase = phase;
   if (details !== undefined) describe(run, details);
+}
+
+/** The job has failed, or was rejected, and the task continues at these channels. */
+export interface Replacement {
+  readonly kind: 'replaced';
+  readonly candidates: readonly RouteCandidate[];
 }
 
 /** Why the wait ends before the upstream has ended the job. */
@@ -66,6 +72,8 @@ export interface TaskRun {
   attempts: number;
   versions: number;
   job: AcceptedJob | undefined;
+  /** The channel in the search attributes. */
+  shownChannel: string | undefined;
   stop: Stop | undefined;
   /** The task is to be cancelled before it is sent. */
   withdraw: boolean;
@@ -102,6 +110,7 @@ export function newTaskRun(input: TaskInput): TaskRun {
     attempts: 0,
     versions: 0,
     job: undefined,
+    shownChannel: input.candidates[0]?.channel,
     stop: undefined,
     withdraw: false,
     deadlineAt: input.deadlineAt,

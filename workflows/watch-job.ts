@@ -1,3 +1,4 @@
+import { defined } from '../src/domain/defined.ts';
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type {
   AcceptedJob,
@@ -9,7 +10,7 @@ import type {
 import { cancelOn, lastPollOn, pollOn } from './activity-proxies.ts';
 import { cancelledEnding, expiredEnding, operatorEnding } from './endings.ts';
 import { clearAttention, describeWait, enter, nextVersion, raiseAttention, remainingMs } from './task-run.ts';
-import type { TaskRun } from './task-run.ts';
+import type { Replacement, TaskRun } from './task-run.ts';
 
 /** The deadline timer ends the wait; the poll's own timeout is only a backstop behind it. */
 const pollBackstopMs = 120_000;
@@ -18,7 +19,10 @@ const pollBackstopMs = 120_000;
  * Waits until the upstream has ended the job, or until the deadline, a cancellation or an operator ends the wait.
  * `undone`: an operator took the job back that an operator had named.
  */
-export async function watchJob(run: TaskRun, job: AcceptedJob): Promise<FinishOutcome | 'undone'> {
+export async function watchJob(
+  run: TaskRun,
+  job: AcceptedJob,
+): Promise<FinishOutcome | Replacement | 'undone'> {
   for (;;) {
     describeWait(run);
     const polled = await pollUntilStopped(run, job);
@@ -39,8 +43,11 @@ async function endAfterPoll(
   run: TaskRun,
   job: AcceptedJob,
   polled: PollResult | 'broken',
-): Promise<FinishOutcome | 'undone' | undefined> {
-  if (polled !== 'broken') return endingOf(polled, run, job);
+): Promise<FinishOutcome | Replacement | 'undone' | undefined> {
+  if (polled !== 'broken') {
+    const candidates = polled.kind === 'failed' ? (polled.next ?? []) : [];
+    return candidates.length > 0 ? { kind: 'replaced', candidates } : endingOf(polled, run, job);
+  }
   run.decision = undefined;
   enter(run, 'attention');
   await raiseAttention(run, 'poll_failed', job.candidate.channel);
@@ -128,5 +135,6 @@ function pollInput(run: TaskRun, job: AcceptedJob, last: boolean): PollInput {
     expectedSeconds: run.input.expectedSeconds,
     version: nextVersion(run),
     last,
+    ...(last ? {} : defined({ fallback: run.input.fallback })),
   };
 }

@@ -62,6 +62,14 @@ export const attemptMutants: readonly Mutant[] = [
     tests,
   },
   {
+    name: 'fail-without-job',
+    breaks: 'Only a submission that was accepted can have failed as a job.',
+    file,
+    find: "{ _id: id, state: 'accepted' },\n        { $set: { state: 'failed'",
+    replace: "{ _id: id },\n        { $set: { state: 'failed'",
+    tests,
+  },
+  {
     name: 'supersede-accepted',
     breaks: 'An accepted attempt is not abandoned: its job is the task’s.',
     file,

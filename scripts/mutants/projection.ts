@@ -72,8 +72,16 @@ export const projectionMutants: readonly Mutant[] = [
     name: 'outcome-status',
     breaks: 'A task that has ended keeps the outcome that it ended with.',
     file: 'src/store/tasks.ts',
-    find: "status: { $in: statusesBefore('succeeded') }, ...replaceable",
+    find: "status: { $in: statusesBefore('succeeded') },\n          ...replaceable",
     replace: '...replaceable',
+    tests: store,
+  },
+  {
+    name: 'outcome-of-replaced',
+    breaks: 'A job that was replaced has no outcome any more.',
+    file: 'src/store/tasks.ts',
+    find: '{ upstream_id: upstreamId, channel }, { upstream_id: { $exists: false } }',
+    replace: '{ upstream_id: { $exists: true } }, { upstream_id: { $exists: false } }',
     tests: store,
   },
   {

@@ -87,9 +87,9 @@ export const submissionMutants: readonly Mutant[] = [
   {
     name: 'refused-cancel-stays',
     breaks: 'A cancel that the upstream has refused stays refused while a person is asked.',
-    file: 'workflows/generation-task.ts',
-    find: "(run.phase === 'watching' || (run.phase === 'attention' && run.input.revision === 3))",
-    replace: "run.phase === 'watching'",
+    file: 'workflows/cancel-task.ts',
+    find: "return phase === 'watching' || (phase === 'attention' && input.revision === 3);",
+    replace: "return phase === 'watching' && input.revision === 3;",
     tests: ['test/workflows/refused-cancel.test.ts'],
   },
   {

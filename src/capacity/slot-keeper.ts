@@ -34,8 +34,11 @@ export interface SlotKeeper {
   take(request: SlotRequest): Promise<SlotAnswer>;
   /** For calls that cannot wait. Give it back with `release`. */
   tryTake(task: string, candidate: RouteCandidate, leaseMs: number): Promise<boolean>;
-  /** Gives everything back that the task holds or waits for, and lets the next ones in. Repeatable. */
-  release(task: string): Promise<void>;
+  /**
+   * Gives everything back that the task holds or waits for, and lets the next ones in; of one candidate, the slot that
+   * it holds there. Repeatable.
+   */
+  release(task: string, candidate?: RouteCandidate): Promise<void>;
   /** Tasks that hold a slot. */
   holders(): Promise<readonly string[]>;
   /** Admits waiting tasks wherever there is room: for slots whose holder died, and limits that were raised. */
@@ -117,9 +120,13 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       if ((await store.firstTicket(queue)) !== undefined) return false;
       return (await store.reserve(queue, limit, { task, until: now() + leaseMs })) !== undefined;
     },
-    async release(task) {
+    async release(task, candidate) {
       if (deps.limited().length === 0) return;
-      const [held] = await Promise.all([store.heldBy(task), store.removeTickets(task)]);
+      const [all] = await Promise.all([
+        store.heldBy(task),
+        candidate === undefined ? store.removeTickets(task) : undefined,
+      ]);
+      const held = candidate === undefined ? all : all.filter(({ queue }) => queue === queueOf(candidate));
       await Promise.all(held.map(({ id }) => store.free(id, task)));
       for (const { queue } of held) await queues.serve(queue);
     },

@@ -32,8 +32,8 @@ export interface SubmitGate {
   report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
   /** Whether one of these candidates, known to have been full, would accept a task now. */
   anyHasRoom(candidates: readonly RouteCandidate[], model: string): Promise<boolean>;
-  /** The task leaves this candidate without a job. */
-  leave(task: string): Promise<void>;
+  /** The task leaves this candidate, which has no job of it. Without a candidate it leaves all of them. */
+  leave(task: string, candidate?: RouteCandidate): Promise<void>;
 }
 
 export function createSubmitGate(deps: {
@@ -58,7 +58,7 @@ export function createSubmitGate(deps: {
     },
     report: (request, failure) => circuits.report(request, failure),
     anyHasRoom: (candidates, model) => slots.anyHasRoom(candidates, model),
-    leave: (task) => slots.release(task),
+    leave: (task, candidate) => slots.release(task, candidate),
   };
 }
 

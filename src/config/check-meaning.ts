@@ -116,9 +116,29 @@ function checkModel(model: ModelConfig, { channels }: Outline): Issue[] {
   );
   const durations = checkDurations(model);
   const serving = channels.filter(({ models }) => models[model.id] !== undefined).map(({ id }) => id);
-  const issues = [...unknown, ...durations];
+  const issues = [...unknown, ...durations, ...checkFallback(model, ids, serving)];
   // One mistake is reported once: an unknown channel or an empty range would be found again in the rules.
   return issues.length > 0 ? issues : checkPrices({ ...model, channels: serving });
+}
+
+function checkFallback(
+  { id: model, fallback }: ModelConfig,
+  known: ReadonlySet<string>,
+  serving: readonly string[],
+): Issue[] {
+  if (fallback === undefined) return [];
+  const wrong = fallback.channels.flatMap((id, index) => {
+    const message = known.has(id)
+      ? `"${id}" does not serve ${model}`
+      : `"${id}" is not in the list of channels`;
+    return serving.includes(id) ? [] : [{ path: ['fallback', 'channels', index], message }];
+  });
+  const isAlone = wrong.length === 0 && serving.length === 1;
+  const alone = { path: ['fallback', 'channels'], message: `no other channel serves ${model}` };
+  const asked = fallback.on.filter((name) => name.startsWith('moderation_'));
+  const needed = asked.length > 0 && !fallback.allow_moderation;
+  const message = `${asked.join(' and ')}: what one vendor refused goes to another one only with allow_moderation: true`;
+  return [...wrong, ...(isAlone ? [alone] : []), ...(needed ? [{ path: ['fallback', 'on'], message }] : [])];
 }
 
 function checkDurations({ durations }: ModelConfig): Issue[] {

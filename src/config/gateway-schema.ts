@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { microsPerUnit, parseMicros } from '../domain/money.ts';
 import { priceUnits } from '../domain/price.ts';
 import type { PriceCondition } from '../domain/price.ts';
+import { rescuableClasses } from '../domain/rescue.ts';
 import { inputTypes } from '../domain/request.ts';
 import { fieldMappingSchema } from '../domain/field-mapping.ts';
 
@@ -93,6 +94,13 @@ const priceSchema = z.strictObject({
     .prefault({}),
 });
 
+/** Where a task goes whose job failed at its upstream, and for which failures. */
+const fallbackSchema = z.strictObject({
+  channels: z.array(identifier).min(1).refine(areDistinct, 'channels must differ'),
+  on: z.array(z.enum(rescuableClasses)).min(1).default(['capacity', 'internal']),
+  allow_moderation: z.boolean().default(false),
+});
+
 const unsupportedAction = z.enum(['reject', 'ignore']);
 const inputMax = z.strictObject({ max: z.number().int().nonnegative() });
 
@@ -126,6 +134,7 @@ export const modelSchema = z.strictObject({
   expected_seconds: z.number().positive().default(60),
   deadline_seconds: z.number().int().min(1).max(259_200).default(172_800),
   price: priceSchema,
+  fallback: fallbackSchema.optional(),
 });
 
 const gibibyte = 1024 ** 3;
@@ -161,6 +170,10 @@ export const fileSchema = z.strictObject({
   models: z.array(modelSchema).min(1).refine(unique('id'), 'model ids must differ'),
   results: resultsSchema.prefault({}),
 });
+
+function areDistinct(items: readonly string[]): boolean {
+  return new Set(items).size === items.length;
+}
 
 function unique<Key extends string>(key: Key) {
   return (items: readonly Readonly<Record<Key, string>>[]) =>

@@ -7,6 +7,8 @@ export type RacePoint =
   | 'submit.begun'
   | 'submit.answered'
   | 'submit.accepted'
+  | 'poll.failed'
+  | 'poll.closed'
   | 'finish.closed'
   | 'lease.renew'
   | 'slots.take'

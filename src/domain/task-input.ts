@@ -1,4 +1,5 @@
 import type { PriceBasis } from './price.ts';
+import type { Fallback } from './rescue.ts';
 import type { RouteCandidate } from './routing.ts';
 import type { TaskErrorCode } from './errors.ts';
 import type { TaskKind } from './task.ts';
@@ -15,6 +16,8 @@ export interface TaskInput {
   readonly model: string;
   /** In the order in which they are tried. */
   readonly candidates: readonly RouteCandidate[];
+  /** Where the task goes when its job fails at the upstream; absent: nowhere. */
+  readonly fallback?: Fallback;
   /** Micro-units, decimal string: the worst case over the candidates. */
   readonly hold: string;
   /** Until revision 2, in which the workflow takes the hold. */

@@ -194,6 +194,11 @@ export type OperationStatus =
       readonly failure: Failure;
       /** Links of a result that must not reach a caller. Adapters deliver links unchanged; see usable-links.ts. */
       readonly withheld?: readonly string[];
+      /**
+       * The vendor promises, in its documents or this answer, to charge nothing for it. Absent: it is not known, and such a
+       * job is never replaced by another one. A `cost` counts more.
+       */
+      readonly unbilled?: true;
       readonly cost?: Cost;
       readonly traceId?: string;
     };

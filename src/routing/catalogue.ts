@@ -8,9 +8,12 @@ import { multiply, oneCall } from '../domain/price.ts';
 import type { Charge, PriceBasis } from '../domain/price.ts';
 import type { GenerationRequest, VideoRequest } from '../domain/request.ts';
 import { orderCandidates } from '../domain/routing.ts';
+import type { Fallback } from '../domain/rescue.ts';
 import type { DroppedChannel, RouteCandidate } from '../domain/routing.ts';
 import type { Provider, RequestIssue } from '../providers/provider.ts';
 import { capabilityFor } from './capability.ts';
+import { planFallback } from './fallback.ts';
+import type { FallbackChannel, PlannedFallback } from './fallback.ts';
 import { explainNoChannel, NoChannelError } from './no-channel.ts';
 import { quoteRequest, requestFacts } from './quote.ts';
 
@@ -34,8 +37,10 @@ export interface RoutePlan {
   readonly request: GenerationRequest;
   readonly model: ModelConfig;
   readonly candidates: readonly RouteCandidate[];
+  /** Where a task goes whose job fails at its upstream; absent: nowhere. */
+  readonly fallback?: Fallback;
   readonly dropped: readonly DroppedChannel[];
-  /** The worst case over everything that the request leaves open and every candidate. */
+  /** The worst case over everything that the request leaves open and every candidate, those of the fallback too. */
   readonly hold: Micros;
   /** What it will cost if the first candidate renders what the request and the model's defaults say. */
   readonly expected: Charge;
@@ -147,9 +152,11 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
   const issues: RequestIssue[] = [];
   const inService: PricedChannel[] = [];
   const waitedFor: PricedChannel[] = [];
+  const considered = new Map<string, Considered>();
   for (const channel of context.current().channels) {
     const verdict = considerChannel(channel, { request, caller }, context);
     if ('priced' in verdict) {
+      considered.set(channel.id, verdict);
       if (verdict.priced.credentials.length > 0) inService.push(verdict.priced);
       if (verdict.canWait && verdict.broken.length > 0)
         waitedFor.push({ ...verdict.priced, credentials: verdict.broken });
@@ -165,7 +172,11 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
     usable.map(({ channel, credentials }) => ({ ...channel, credentials })),
     context.random,
   );
-  const worst = usable.reduce((most, { worst: { amount } }) => (amount > most ? amount : most), 0n);
+  const planned = fallbackOf(usable, considered, { request, model });
+  const worst = usable.reduce(
+    (most, { worst: { amount } }) => (amount > most ? amount : most),
+    planned?.worst ?? 0n,
+  );
   const expected = byId.get(candidates[0]?.channel ?? '')?.expected ?? {
     amount: worst,
     rule: 0,
@@ -175,6 +186,7 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
     request,
     model,
     candidates,
+    ...defined({ fallback: planned?.fallback }),
     dropped,
     hold: multiply(worst, model.price.hold.multiplier),
     expected,
@@ -182,6 +194,24 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
     currency: context.current().currency,
     warnings,
   };
+}
+
+/** Images that are answered at once have no task that could continue elsewhere. */
+function fallbackOf(
+  usable: readonly PricedChannel[],
+  considered: ReadonlyMap<string, Considered>,
+  { model, request }: Pick<PlanContext, 'model'> & Pick<Fitted, 'request'>,
+): PlannedFallback | undefined {
+  if (!usable.every(({ channel }) => considered.get(channel.id)?.canWait === true)) return undefined;
+  const channels = new Map<string, FallbackChannel>();
+  for (const [id, { priced, broken, canWait }] of considered) {
+    channels.set(id, {
+      credentials: [...priced.credentials, ...broken],
+      canWait,
+      worst: priced.worst.amount,
+    });
+  }
+  return planFallback(model, request, channels);
 }
 
 /** Without what only concerns the hold itself. */

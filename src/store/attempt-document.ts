@@ -1,4 +1,5 @@
 import { defined } from '../domain/defined.ts';
+import type { Failure } from '../domain/failure.ts';
 import type { Operation } from '../providers/provider.ts';
 import type { Attempt, AttemptState } from './attempts.ts';
 
@@ -23,11 +24,12 @@ export interface AttemptDocument {
   readonly adopted?: true;
   readonly code?: string;
   readonly message?: string;
+  readonly failure?: Failure;
 }
 
 export function toAttempt(document: AttemptDocument): Attempt {
   const { task, n, state, channel, credential, marker, owner } = document;
-  const { operation, stray, adopted, code, message } = document;
+  const { operation, stray, adopted, code, message, failure } = document;
   return {
     task,
     n,
@@ -45,6 +47,7 @@ export function toAttempt(document: AttemptDocument): Attempt {
       adopted,
       code,
       message,
+      failure,
     }),
   };
 }

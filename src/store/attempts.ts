@@ -1,6 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../domain/defined.ts';
 import { attemptId } from '../domain/ids.ts';
+import type { Failure } from '../domain/failure.ts';
 import type { RouteCandidate } from '../domain/routing.ts';
 import type { Operation } from '../providers/provider.ts';
 import { toAttempt } from './attempt-document.ts';
@@ -27,11 +28,14 @@ export interface Attempt extends NewAttempt {
   readonly adopted?: boolean;
   readonly code?: string;
   readonly message?: string;
+  /** What the upstream's refusal or failure was. */
+  readonly failure?: Failure;
 }
 
 /**
  * - `sending`: claimed; the request may have left.
- * - `accepted`: the upstream has the job. Final.
+ * - `accepted`: the upstream has the job. Final, unless the job fails and is replaced.
+ * - `failed`: the upstream had the job and has failed it, and the task continues elsewhere. Final.
  * - `not_accepted`: certainly not, so the same attempt may be resubmitted.
  * - `rejected`: the upstream refused the request itself. Final.
  * - `ambiguous`: the answer does not say.
@@ -39,7 +43,7 @@ export interface Attempt extends NewAttempt {
  * - `abandoned`: ambiguous, and an operator had the task submitted again. Final.
  */
 export const attemptStates = [
-  'sending', 'accepted', 'not_accepted', 'rejected', 'ambiguous', 'withdrawn', 'abandoned',
+  'sending', 'accepted', 'failed', 'not_accepted', 'rejected', 'ambiguous', 'withdrawn', 'abandoned',
 ] as const; // prettier-ignore
 export type AttemptState = (typeof attemptStates)[number];
 
@@ -57,6 +61,7 @@ export interface NewAttempt {
 export interface Refusal {
   readonly code: string;
   readonly message: string;
+  readonly failure?: Failure;
 }
 
 /** `taken`: another attempt has this upstream job. `closed`: this attempt was abandoned, or has another job. */
@@ -70,8 +75,8 @@ const collisionPauseMs = 200;
 
 /**
  * Every change filters on the states that it may come from, so what ends an attempt is a write that no earlier run can
- * undo: `accepted`, `rejected`, `withdrawn` and `abandoned` are never left, except by `disown`: an acceptance that no
- * upstream reported but an operator, and that an operator takes back.
+ * undo: `failed`, `rejected`, `withdrawn` and `abandoned` are never left, and `accepted` only for `failed`, or by
+ * `disown`: an acceptance that no upstream reported but an operator, and that an operator takes back.
  */
 export function createAttemptStore(db: Db, now: () => number) {
   const attempts: Collection<AttemptDocument> = db.collection<AttemptDocument>('attempts', durable);
@@ -79,6 +84,7 @@ export function createAttemptStore(db: Db, now: () => number) {
     ensureIndexes: (): Promise<void> => ensureAttemptIndexes(attempts),
     ...attemptReads(attempts),
     ...attemptClaims(attempts, now),
+    ...attemptJobs(attempts, now),
     ...attemptEndings(attempts, now),
     ...attemptDisowning(attempts),
   };
@@ -168,7 +174,7 @@ function attemptClaims(attempts: Collection<AttemptDocument>, now: () => number)
   };
 }
 
-function attemptEndings(attempts: Collection<AttemptDocument>, now: () => number) {
+function attemptJobs(attempts: Collection<AttemptDocument>, now: () => number) {
   return {
     /**
      * The upstream has the job. Repeatable; what was abandoned or has another job stays as it is. `adopted`: an operator
@@ -199,11 +205,28 @@ function attemptEndings(attempts: Collection<AttemptDocument>, now: () => number
         throw error;
       }
       const found = await findAttempt(attempts, id);
-      if (found?.state === 'accepted' && found.upstreamId === operation.id) return 'accepted';
+      const isKnown = found?.state === 'accepted' || found?.state === 'failed';
+      if (isKnown && found.upstreamId === operation.id) return 'accepted';
       await attempts.updateOne({ _id: id }, { $set: { stray: operation } });
       return 'closed';
     },
 
+    /**
+     * The upstream has failed the job, and the task continues with another one: this job is its end no longer, whatever
+     * is reported of it later. Repeatable. False: the attempt has no job.
+     */
+    async fail(id: string, word: Refusal): Promise<boolean> {
+      await attempts.updateOne(
+        { _id: id, state: 'accepted' },
+        { $set: { state: 'failed', ...word, ended_at: now() } },
+      );
+      return (await findAttempt(attempts, id))?.state === 'failed';
+    },
+  };
+}
+
+function attemptEndings(attempts: Collection<AttemptDocument>, now: () => number) {
+  return {
     /** The answer to what `owner` sent. False: the record had been changed by somebody else, and stays so. */
     async refuse(
       { id, owner }: { readonly id: string; readonly owner: string },

@@ -1,32 +1,18 @@
-import { attentionReasons } from '../domain/attention.ts';
 import type { AttentionReason } from '../domain/attention.ts';
 export type { NewTask } from './task-document.ts';
+export type { TaskFilter } from './task-query.ts';
+import { listQuery } from './task-query.ts';
+import type { TaskFilter } from './task-query.ts';
 import { taskActions } from './task-actions.ts';
 import { taskCreation } from './task-creation.ts';
-import { paddedTime, sortKey, toTask } from './task-document.ts';
+import { paddedTime, toTask } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
 import { defined } from '../domain/defined.ts';
 import type { Collection, Db, Filter } from 'mongodb';
 import { ensureIndexes } from './mongo.ts';
 import type { Task, TaskOutcome } from '../domain/task-record.ts';
 import { classified, statusesBefore } from '../domain/task.ts';
-import type { FailureClass } from '../domain/failure.ts';
-import type { ResultItem, TaskError, TaskKind, TaskStatus } from '../domain/task.ts';
-
-export interface TaskFilter {
-  readonly account?: string;
-  readonly status?: TaskStatus;
-  readonly model?: string;
-  readonly channel?: string;
-  readonly kind?: TaskKind;
-  /** Of failed tasks. */
-  readonly failureClass?: FailureClass;
-  readonly needsAttention?: boolean;
-  readonly attention?: AttentionReason;
-  /** Unix seconds, inclusive and exclusive. */
-  readonly createdAfter?: number;
-  readonly createdBefore?: number;
-}
+import type { ResultItem, TaskError, TaskStatus } from '../domain/task.ts';
 
 export interface TaskPage {
   readonly tasks: readonly Task[];
@@ -62,6 +48,7 @@ export function createTaskStore(db: Db, now: () => number) {
     },
     ...taskReads(tasks),
     ...taskCreation(tasks),
+    ...jobWrites(tasks, now),
     ...taskWrites(tasks, now),
     ...taskActions(tasks, now),
   };
@@ -123,7 +110,7 @@ async function* eachTask(documents: AsyncIterable<TaskDocument>): AsyncIterable<
   for await (const document of documents) yield toTask(document);
 }
 
-function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
+function jobWrites(tasks: Collection<TaskDocument>, now: () => number) {
   return {
     async markSubmitted(id: string, facts: SubmittedWrite): Promise<void> {
       const { version, channel, credential, upstreamId, traceId } = facts;
@@ -144,6 +131,33 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
       );
     },
 
+    /**
+     * The task's job was replaced by this one: what is known of the former is dropped. The status stays, which only
+     * moves forward.
+     */
+    async replaceJob(id: string, facts: SubmittedWrite): Promise<void> {
+      const { version, channel, credential, upstreamId, traceId } = facts;
+      await tasks.updateOne(
+        {
+          _id: id,
+          version: { $lt: version },
+          status: { $in: ['submitted', 'running'] },
+          $or: [{ channel: { $ne: channel } }, { upstream_id: { $ne: upstreamId } }],
+        },
+        {
+          $set: {
+            version,
+            channel,
+            credential,
+            upstream_id: upstreamId,
+            trace_id: traceId,
+            updated_at: now(),
+          },
+          $unset: { outcome: '', progress: '', queue_position: '', attention: '' },
+        },
+      );
+    },
+
     async markRunning(id: string, version: bigint): Promise<void> {
       await tasks.updateOne(
         { _id: id, version: { $lte: version }, status: { $in: statusesBefore('running') } },
@@ -160,17 +174,22 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
 
     /**
      * What the upstream delivered, before it is paid and visible. The first outcome counts, but a success replaces a
-     * failure. `upstreamId`: of the job, which an operator may have taken back meanwhile. False: it was not recorded.
+     * failure. `job`: of which it is reported; one that was replaced meanwhile, or that an operator has taken back, has no
+     * outcome. False: it was not recorded.
      */
     async recordOutcome(id: string, outcome: TaskOutcome, of: OutcomeSource = {}): Promise<boolean> {
-      const { traceId, upstreamId } = of;
+      const { traceId, job } = of;
       const replaceable: Filter<TaskDocument> =
         outcome.kind === 'succeeded'
           ? { 'outcome.kind': { $ne: 'succeeded' } }
           : { outcome: { $exists: false } };
-      const isOwn = upstreamId === undefined ? {} : { disowned: { $ne: upstreamId } };
       const recorded = await tasks.updateOne(
-        { _id: id, status: { $in: statusesBefore('succeeded') }, ...replaceable, ...isOwn },
+        {
+          _id: id,
+          status: { $in: statusesBefore('succeeded') },
+          ...replaceable,
+          ...(job === undefined ? {} : ofShownJob(job)),
+        },
         { $set: { outcome, updated_at: now(), ...defined({ trace_id: traceId }) } },
       );
       return recorded.matchedCount === 1;
@@ -183,7 +202,11 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
         { $set: { 'outcome.items': [...items] } },
       );
     },
+  };
+}
 
+function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
+  return {
     async setAttention(id: string, reason: AttentionReason | undefined, version: bigint): Promise<void> {
       await tasks.updateOne(
         { _id: id, version: { $lt: version } },
@@ -223,7 +246,7 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
 /** Which job an outcome is of; both absent: the submission was refused. */
 export interface OutcomeSource {
   readonly traceId?: string | undefined;
-  readonly upstreamId?: string;
+  readonly job?: { readonly channel: string; readonly upstreamId: string };
 }
 
 export interface ProgressWrite {
@@ -240,32 +263,12 @@ export interface SubmittedWrite {
   readonly traceId: string;
 }
 
-const majority = { readConcern: 'majority' } as const;
-
-function listQuery(filter: TaskFilter, before: string | undefined): Filter<TaskDocument> {
-  const upper = [
-    before,
-    filter.createdBefore === undefined ? undefined : sortKey(filter.createdBefore * 1000, ''),
-  ]
-    .filter((bound) => bound !== undefined)
-    .sort()[0];
-  const lower = filter.createdAfter === undefined ? undefined : sortKey(filter.createdAfter * 1000, '');
-  const range = {
-    ...defined({ $lt: upper }),
-    ...defined({ $gte: lower }),
-  };
+/** A task shows the job that it waits for; one whose projection was restored shows none. */
+function ofShownJob({ channel, upstreamId }: NonNullable<OutcomeSource['job']>): Filter<TaskDocument> {
   return {
-    ...defined({ account: filter.account }),
-    ...defined({ status: filter.status }),
-    ...defined({ model: filter.model }),
-    ...defined({ channel: filter.channel }),
-    ...defined({ kind: filter.kind }),
-    ...defined({ 'error.class': filter.failureClass }),
-    // Each reason is a value of its own, so that the index gives each in order.
-    ...defined({ attention: filter.attention }),
-    ...(filter.needsAttention === true && filter.attention === undefined
-      ? { attention: { $in: [...attentionReasons] } }
-      : {}),
-    ...(Object.keys(range).length === 0 ? {} : { sort: range }),
+    disowned: { $ne: upstreamId },
+    $or: [{ upstream_id: upstreamId, channel }, { upstream_id: { $exists: false } }],
   };
 }
+
+const majority = { readConcern: 'majority' } as const;

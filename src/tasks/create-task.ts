@@ -170,6 +170,7 @@ function taskInput(
     kind: command.request.kind,
     model: plan.model.id,
     candidates: plan.candidates,
+    ...defined({ fallback: plan.fallback }),
     hold: plan.hold.toString(),
     basis: plan.basis,
     currency: plan.currency,

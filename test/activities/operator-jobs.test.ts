@@ -74,9 +74,13 @@ describe('a job that an operator names', () => {
     }
     expect(await stateOf(input)).toBe('ambiguous');
     const late = { kind: 'failed', code: 'late', message: 'of a job that was taken back' } as const;
-    expect(await world.tasks.recordOutcome(input.task, late, { upstreamId: job })).toBe(false);
+    expect(
+      await world.tasks.recordOutcome(input.task, late, { job: { channel: 'ark', upstreamId: job } }),
+    ).toBe(false);
     await adopt(input, job);
-    expect(await world.tasks.recordOutcome(input.task, late, { upstreamId: job })).toBe(true);
+    expect(
+      await world.tasks.recordOutcome(input.task, late, { job: { channel: 'ark', upstreamId: job } }),
+    ).toBe(true);
     expect(await world.worker().undoAdoption(undo)).toMatchObject({
       kind: 'refused',
       message: expect.stringContaining('has ended'),

@@ -93,6 +93,16 @@ describe('a gateway.yaml that says something impossible', () => {
       [`${rules}[0].when.channel: "two" is not in the list of channels`],
     ],
     [
+      'a fallback to a channel that does not exist',
+      { fallback: { channels: ['two'] } },
+      ['models[0].fallback.channels[0]: "two" is not in the list of channels'],
+    ],
+    [
+      'a fallback to the only channel',
+      { fallback: { channels: ['one'] } },
+      ['models[0].fallback.channels: no other channel serves m'],
+    ],
+    [
       'a rule after one that always holds',
       price(last, rule({ resolution: ['720p'] })),
       [`${rules}[1]: is never reached: the rules before it hold whenever it does`],
@@ -203,6 +213,44 @@ const condition: fc.Arbitrary<PriceCondition> = fc.record(
   },
   { requiredKeys: [] },
 );
+
+describe('a fallback', () => {
+  const path = 'models[0].fallback';
+  const said = (fallback: Fields): readonly string[] =>
+    violationsOf({
+      channels: [channel(), channel({ id: 'two' }), channel({ id: 'idle', models: {} })],
+      models: [model({ fallback })],
+    });
+
+  it.each<[string, Fields, readonly string[]]>([
+    ['is right with a channel that serves the model', { channels: ['two'] }, []],
+    [
+      'names a channel that does not serve the model',
+      { channels: ['two', 'idle'] },
+      [`${path}.channels[1]: "idle" does not serve m`],
+    ],
+    [
+      'sends refused content elsewhere without permission',
+      { channels: ['two'], on: ['internal', 'moderation_output'] },
+      [
+        `${path}.on: moderation_output: what one vendor refused goes to another one only with allow_moderation: true`,
+      ],
+    ],
+    [
+      'sends refused content elsewhere with permission',
+      { channels: ['two'], on: ['moderation_input'], allow_moderation: true },
+      [],
+    ],
+    ['names a channel twice', { channels: ['two', 'two'] }, [`${path}.channels: channels must differ`]],
+  ])('%s', (_, fallback, expected) => {
+    expect(said(fallback)).toEqual(expected);
+  });
+
+  it('is about failures that another channel may not have', () => {
+    expect(said({ channels: ['two'], on: ['invalid_input'] })).toHaveLength(1);
+    expect(said({ channels: [] })).toHaveLength(1);
+  });
+});
 
 describe('the check of the rules', () => {
   const lengths = Array.from({ length: 9 }, (_, index) => index + 4);

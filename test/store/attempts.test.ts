@@ -76,6 +76,7 @@ describe('the record of an attempt', () => {
     begin: { not_accepted: 'sending' },
     withdraw: { not_accepted: 'withdrawn' },
     accept: { sending: 'accepted', ambiguous: 'accepted' },
+    fail: { accepted: 'failed' },
     supersede: { sending: 'abandoned', ambiguous: 'abandoned', not_accepted: 'withdrawn' },
     'refuse as not_accepted': { sending: 'not_accepted' },
     'refuse as rejected': { sending: 'rejected' },
@@ -85,6 +86,7 @@ describe('the record of an attempt', () => {
     begin: (id) => open().begin(attemptOf(id), 'other'),
     withdraw: (id) => open().withdraw(attemptOf(id), word),
     accept: (id) => open().accept(id, { channel: 'one' }, { id: `job-of-${id}` }),
+    fail: (id) => open().fail(id, word),
     supersede: (id) => open().supersede(id),
     'refuse as not_accepted': (id) => open().refuse({ id, owner: 'run' }, 'not_accepted', word),
     'refuse as rejected': (id) => open().refuse({ id, owner: 'run' }, 'rejected', word),
@@ -106,6 +108,22 @@ describe('the record of an attempt', () => {
     const id = await inState('abandoned');
     expect(await open().accept(id, { channel: 'one' }, { id: 'late' })).toBe('closed');
     expect(await open().find(id)).toMatchObject({ state: 'abandoned', stray: { id: 'late' } });
+  });
+
+  it('keeps why its job failed, and a late repeat of the acceptance changes nothing', async () => {
+    const id = await inState('sending');
+    const accept = () => open().accept(id, { channel: 'one' }, { id: `job-of-${id}` });
+    await accept();
+    expect(await open().fail(id, { ...word, failure: { class: 'capacity' } })).toBe(true);
+    expect(await open().fail(id, { ...word, failure: { class: 'internal' } })).toBe(true);
+    expect(await accept()).toBe('accepted');
+    const found = await open().find(id);
+    expect(found).toMatchObject({ state: 'failed', ...word, failure: { class: 'capacity' } });
+    expect(found).not.toHaveProperty('stray');
+  });
+
+  it('without a job cannot fail: nothing is submitted in its place', async () => {
+    expect(await open().fail(await inState('ambiguous'), word)).toBe(false);
   });
 
   it('gives an upstream’s job to one attempt of a channel, and the same id to one of another channel', async () => {

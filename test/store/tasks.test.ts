@@ -146,6 +146,52 @@ describe('of the upstream’s outcomes', () => {
   });
 });
 
+describe('a job that was replaced', () => {
+  const replace = (id: string, version: bigint, upstreamId = 'second') =>
+    tasks.replaceJob(id, { version, channel: 'two', credential: 'b', upstreamId, traceId: 't2' });
+  const first = { channel: 'ark', upstreamId: 'up' };
+  const second = { channel: 'two', upstreamId: 'second' };
+
+  it('leaves nothing behind but the status, which only moves forward', async () => {
+    const id = await newTask();
+    await submit(id, 5n);
+    await tasks.markRunning(id, 5n);
+    await tasks.recordProgress(id, { progress: 40, queuePosition: 2 });
+    await tasks.recordOutcome(id, success('https://late.example/a.mp4'), { job: first });
+    await replace(id, 6n);
+    const found = await read(id);
+    expect(found).toMatchObject({ status: 'running', channel: 'two', credential: 'b', upstreamId: 'second' });
+    for (const name of ['outcome', 'progress', 'queuePosition']) expect(found).not.toHaveProperty(name);
+  });
+
+  it('has no outcome any more, and the other one has', async () => {
+    const id = await newTask();
+    await submit(id, 5n);
+    await replace(id, 6n);
+    await tasks.recordOutcome(id, success('https://late.example/a.mp4'), { job: first });
+    expect(await read(id)).not.toHaveProperty('outcome');
+    await tasks.recordOutcome(id, success('https://second.example/a.mp4'), { job: second });
+    await replace(id, 7n);
+    expect((await read(id)).outcome).toEqual(success('https://second.example/a.mp4'));
+  });
+
+  it('is not replaced by an older write, nor after the end', async () => {
+    const id = await newTask();
+    await submit(id, 5n);
+    await replace(id, 5n);
+    expect(await read(id)).toMatchObject({ upstreamId: 'up' });
+    await end(id, 'failed');
+    await replace(id, 60n);
+    expect(await read(id)).toMatchObject({ upstreamId: 'up' });
+  });
+
+  it('does not matter to a projection that was restored and shows no job', async () => {
+    const id = await newTask();
+    await tasks.recordOutcome(id, failure, { job: first });
+    expect((await read(id)).outcome).toEqual(failure);
+  });
+});
+
 describe('an end', () => {
   it('is written once; who comes later learns what the task is', async () => {
     const id = await newTask();

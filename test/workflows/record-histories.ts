@@ -2,10 +2,12 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { it } from 'vitest';
+import { expect, it } from 'vitest';
 import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import { openFallbackWorld } from '../life/fallback-world.ts';
 import { startGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 import { cacheDir } from '../support/servers.ts';
@@ -18,33 +20,25 @@ const revision = 3;
 const historiesDir = fileURLToPath(new URL('histories', import.meta.url));
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 
-it('writes the histories of every kind of ending', async () => {
-  const gateway = await startGateway({ environment: { PAYLOAD_ENCRYPTION: 'off' } });
-  const receiver = await startCallbackReceiver();
+async function save(gateway: TestGateway, name: string, id: string): Promise<void> {
   const temporal = await resolveTemporal({
     dataDir: cacheDir,
     report: () => undefined,
     environment: process.env,
   });
   await mkdir(historiesDir, { recursive: true });
-  const save = async (name: string, id: string): Promise<void> => {
-    const handle = gateway.core.client.workflow.getHandle(id);
-    await handle.result();
-    const show = [
-      'workflow',
-      'show',
-      '--workflow-id',
-      id,
-      '--output',
-      'json',
-      '--address',
-      temporalAddress(),
-    ];
-    const { stdout } = await promisify(execFile)(temporal.path, show, { maxBuffer: 10_000_000 });
-    // Stack traces name files of the machine that recorded.
-    const anonymous = stdout.replaceAll(projectDir, '').replace(/[^" (]*(?=\/node_modules\/)/g, '');
-    await writeFile(`${historiesDir}/${name}.${revision}.json`, anonymous);
-  };
+  const handle = gateway.core.client.workflow.getHandle(id);
+  await handle.result();
+  const show = ['workflow', 'show', '--workflow-id', id, '--output', 'json', '--address', temporalAddress()];
+  const { stdout } = await promisify(execFile)(temporal.path, show, { maxBuffer: 10_000_000 });
+  // Stack traces name files of the machine that recorded.
+  const anonymous = stdout.replaceAll(projectDir, '').replace(/[^" (]*(?=\/node_modules\/)/g, '');
+  await writeFile(`${historiesDir}/${name}.${revision}.json`, anonymous);
+}
+
+it('writes the histories of every kind of ending', async () => {
+  const gateway = await startGateway({ environment: { PAYLOAD_ENCRYPTION: 'off' } });
+  const receiver = await startCallbackReceiver();
   const account = await gateway.account();
   const run = async (
     name: string,
@@ -54,7 +48,7 @@ it('writes the histories of every kind of ending', async () => {
     const created = await account.create(body);
     await act?.(created.body.id, account);
     await account.finished(created.body.id, 120_000);
-    await save(name, created.body.id);
+    await save(gateway, name, created.body.id);
   };
   await run('succeeded-with-callback', { metadata: { callback_url: receiver.url } });
   await run('failed', { prompt: 'a [sim:failed]' });
@@ -75,3 +69,14 @@ it('writes the histories of every kind of ending', async () => {
   receiver.close();
   await gateway.stop();
 }, 300_000);
+
+it('writes the history of a task whose job was replaced', async () => {
+  const world = await openFallbackWorld({ environment: { PAYLOAD_ENCRYPTION: 'off' } });
+  const account = await world.gateway.account();
+  world.disturb('first', 'h-end', 'failed');
+  const { body } = await account.create({ model: 'rescued', prompt: 'h-end' });
+  await account.finished(body.id);
+  expect(await world.attempts(body.id)).toEqual(['failed first', 'accepted second']);
+  await save(world.gateway, 'replaced', body.id);
+  await world.gateway.stop();
+}, 120_000);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { failureClasses } from '../../domain/failure.ts';
 import { formatMicros } from '../../domain/money.ts';
 import type { MediaUrl } from '../../domain/stored-media.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
@@ -45,7 +46,16 @@ export const adminTaskSchema = taskSchema
 
 const attemptSchema = z.object({
   n: z.int(),
-  state: z.enum(['sending', 'accepted', 'not_accepted', 'rejected', 'ambiguous', 'withdrawn', 'abandoned']),
+  state: z.enum([
+    'sending',
+    'accepted',
+    'failed',
+    'not_accepted',
+    'rejected',
+    'ambiguous',
+    'withdrawn',
+    'abandoned',
+  ]),
   channel: z.string(),
   credential: z.string(),
   upstream_id: z.string().nullable(),
@@ -55,6 +65,10 @@ const attemptSchema = z.object({
   }),
   code: z.string().nullable(),
   message: z.string().nullable(),
+  class: z
+    .enum(failureClasses)
+    .nullable()
+    .meta({ description: 'Of a job that failed and was replaced, and of a submission that was rejected.' }),
   started_at: milliseconds,
   ended_at: milliseconds.nullable(),
 });
@@ -159,6 +173,7 @@ function presentAttempt(attempt: Attempt): z.output<typeof attemptSchema> {
     stray_upstream_id: attempt.stray?.id ?? null,
     code: attempt.code ?? null,
     message: attempt.message ?? null,
+    class: attempt.failure?.class ?? null,
     started_at: attempt.startedAt,
     ended_at: attempt.endedAt ?? null,
   };

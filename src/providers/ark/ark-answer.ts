@@ -109,7 +109,9 @@ export function arkStatus(job: ArkJob): OperationStatus | undefined {
     }
     case 'failed': {
       const { code = 'failed', message, param } = job.error ?? job.failure_reason ?? {};
-      return failedJob(arkFailures, { code, message, field: param ?? fieldOfCode(code) }, { traceId });
+      const said = { code, message, field: param ?? fieldOfCode(code) };
+      // Only what has succeeded is billed.
+      return failedJob(arkFailures, said, { traceId, unbilled: true });
     }
     case 'expired':
       return expiredJob({ traceId });

@@ -98,7 +98,9 @@ export function bflStatus(job: BflJob, reading: BflReading): OperationStatus | u
     case 'failed':
     case 'request moderated':
     case 'content moderated': {
-      return failedJob(bflFailures, { code: job.word, message: job.said }, { cost: job.cost });
+      // What was refused for its content is not charged.
+      const unbilled = /moderated$/i.test(job.word) ? true : undefined;
+      return failedJob(bflFailures, { code: job.word, message: job.said }, { cost: job.cost, unbilled });
     }
     default:
       // `Pending`, `Reasoning`, and every word that is not known yet.

@@ -54,7 +54,7 @@ export async function dashscopeStatus(
       return found;
     }
     case 'FAILED':
-      return failedJob(dashscopeFailures, { code, message });
+      return failedJob(dashscopeFailures, { code, message }, { unbilled: true });
     case 'CANCELED':
       return cancelledJob();
     case 'UNKNOWN':

@@ -74,6 +74,7 @@ export function falFailure(
     code: code === '' ? `http_${answer.status}` : code,
     message: refusal.message,
     failure,
+    unbilled: answer.status >= 500 ? (true as const) : undefined,
     cost: mapping === undefined ? undefined : mappedCost(answer.json, mapping, billedUnits(answer)),
   });
 }

@@ -158,7 +158,7 @@ function completed(interaction: Interaction): OperationStatus | undefined {
   if (isRendered) return undefined;
   // Refused for its content: whether before or after the rendering is not reported, and nothing is billed.
   const message = textOf(interaction) ?? 'The model answered without a video.';
-  return failedJob(googleFailures, { code: 'no_video', message });
+  return failedJob(googleFailures, { code: 'no_video', message }, { unbilled: true });
 }
 
 function textOf({ steps }: Interaction): string | undefined {

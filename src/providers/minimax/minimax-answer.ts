@@ -56,7 +56,7 @@ export function minimaxStatus(job: MinimaxJob): OperationStatus | undefined {
     case 'succeeded':
       return succeeded(job);
     case 'failed':
-      return failedJob(minimaxFailures, job.error ?? {});
+      return failedJob(minimaxFailures, job.error ?? {}, { unbilled: true });
     case 'expired':
       return expiredJob();
     case 'cancelled':

@@ -73,7 +73,7 @@ export async function runwayStatus(
       return failedJob(
         runwayFailures,
         { code: task.failureCode, message: task.failure },
-        { cost: costOf(task) },
+        { cost: costOf(task), unbilled: isReturned(task) },
       );
     case 'CANCELLED':
       return cancelledJob({ cost: costOf(task) });
@@ -120,6 +120,11 @@ function succeeded(
     facts: kind === 'image' ? { ...facts, images: items.length } : facts,
     cost: costOf(task),
   });
+}
+
+/** The credits of its own mistakes come back, those of an input that it refused do not. */
+function isReturned({ failureCode = '' }: RunwayTask): true | undefined {
+  return /^(?:SAFETY|ASSET|INPUT_PREPROCESSING\.SAFETY)\b/.test(failureCode) ? undefined : true;
 }
 
 /** A zero counts: the vendor reports it of what it does not charge. */

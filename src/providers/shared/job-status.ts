@@ -13,6 +13,8 @@ type FailedStatus = Extract<OperationStatus, { state: 'failed' }>;
 /** What is known of a failed job beside its reason. */
 interface JobFacts {
   readonly cost?: Cost | undefined;
+  /** The vendor promises to charge nothing for it. */
+  readonly unbilled?: true | undefined;
   readonly traceId?: string | undefined;
 }
 

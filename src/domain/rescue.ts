@@ -1,0 +1,58 @@
+import type { Cost } from './cost.ts';
+import type { Failure, FailureClass } from './failure.ts';
+import type { RouteCandidate } from './routing.ts';
+
+/** Whether, and where, the job of a task that failed at its upstream is replaced by another one. Pure. */
+
+export const rescuableClasses = [
+  'capacity',
+  'internal',
+  'moderation_input',
+  'moderation_output',
+] as const satisfies readonly FailureClass[];
+
+/** A task's own copy of its model's `fallback`, frozen when it is created. */
+export interface Fallback {
+  /** In the order in which they are tried. */
+  readonly candidates: readonly RouteCandidate[];
+  readonly on: readonly FailureClass[];
+  /** With less time than this left before the deadline, no other job is begun. */
+  readonly neededSeconds: number;
+}
+
+/** What an upstream reports about a job that failed, as far as it matters here. */
+export interface FailedJob {
+  readonly failure: Failure;
+  /** The vendor charges nothing for it. Absent: it is not known. */
+  readonly unbilled?: true;
+  readonly cost?: Cost;
+}
+
+/** A cost that the answer names counts more than what the vendor's documents promise. */
+export function isUnbilled({ unbilled, cost }: Pick<FailedJob, 'unbilled' | 'cost'>): boolean {
+  return cost === undefined ? unbilled === true : !/[1-9]/.test(cost.amount);
+}
+
+/**
+ * Where a task goes whose job failed with this class; empty: nowhere. A channel at which a job of the task has failed,
+ * or was rejected, is not asked again.
+ */
+export function rescueCandidates(
+  { candidates, on, neededSeconds }: Fallback,
+  failed: {
+    readonly class: FailureClass;
+    readonly channels: readonly string[];
+    /** Milliseconds until the deadline. */
+    readonly remainingMs: number;
+  },
+): readonly RouteCandidate[] {
+  if (!on.includes(failed.class) || failed.remainingMs < neededSeconds * 1000) return [];
+  return withoutChannels(candidates, failed.channels);
+}
+
+export function withoutChannels(
+  candidates: readonly RouteCandidate[],
+  channels: readonly string[],
+): readonly RouteCandidate[] {
+  return candidates.filter(({ channel }) => !channels.includes(channel));
+}

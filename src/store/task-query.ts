@@ -1,0 +1,52 @@
+import type { Filter } from 'mongodb';
+import { attentionReasons } from '../domain/attention.ts';
+import type { AttentionReason } from '../domain/attention.ts';
+import { defined } from '../domain/defined.ts';
+import type { FailureClass } from '../domain/failure.ts';
+import type { TaskKind, TaskStatus } from '../domain/task.ts';
+import { sortKey } from './task-document.ts';
+import type { TaskDocument } from './task-document.ts';
+
+export interface TaskFilter {
+  readonly account?: string;
+  readonly status?: TaskStatus;
+  readonly model?: string;
+  readonly channel?: string;
+  readonly kind?: TaskKind;
+  /** Of failed tasks. */
+  readonly failureClass?: FailureClass;
+  readonly needsAttention?: boolean;
+  readonly attention?: AttentionReason;
+  /** Unix seconds, inclusive and exclusive. */
+  readonly createdAfter?: number;
+  readonly createdBefore?: number;
+}
+
+/** The query of a page of tasks; `before` is the sort key that the page before ended with. */
+export function listQuery(filter: TaskFilter, before: string | undefined): Filter<TaskDocument> {
+  const upper = [
+    before,
+    filter.createdBefore === undefined ? undefined : sortKey(filter.createdBefore * 1000, ''),
+  ]
+    .filter((bound) => bound !== undefined)
+    .sort()[0];
+  const lower = filter.createdAfter === undefined ? undefined : sortKey(filter.createdAfter * 1000, '');
+  const range = {
+    ...defined({ $lt: upper }),
+    ...defined({ $gte: lower }),
+  };
+  return {
+    ...defined({ account: filter.account }),
+    ...defined({ status: filter.status }),
+    ...defined({ model: filter.model }),
+    ...defined({ channel: filter.channel }),
+    ...defined({ kind: filter.kind }),
+    ...defined({ 'error.class': filter.failureClass }),
+    // Each reason is a value of its own, so that the index gives each in order.
+    ...defined({ attention: filter.attention }),
+    ...(filter.needsAttention === true && filter.attention === undefined
+      ? { attention: { $in: [...attentionReasons] } }
+      : {}),
+    ...(Object.keys(range).length === 0 ? {} : { sort: range }),
+  };
+}

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import type { Caller } from '../../src/domain/caller.ts';
+import type { VideoRequest } from '../../src/domain/request.ts';
+import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
+import type { ChannelConfig, GatewayConfig } from '../../src/config/gateway-file.ts';
+import { providers } from '../../src/providers/index.ts';
+import { createCatalogue } from '../../src/routing/catalogue.ts';
+import { testYaml } from '../support/test-yaml.ts';
+
+const request: VideoRequest = {
+  kind: 'video',
+  model: 'seedance',
+  prompt: 'p',
+  inputType: 'text_to_video',
+  images: [],
+  videos: [],
+  audios: [],
+  resolution: '720p',
+  ratio: '16:9',
+  duration: 5,
+  extra: {},
+};
+
+const base = parseGatewayConfig(testYaml, 'test', {
+  environment: { SIMULATOR_URL: 'http://127.0.0.1:1' },
+  providerNames: Object.keys(providers),
+});
+const [template] = base.channels;
+const [model] = base.models;
+if (template === undefined || model === undefined) throw new Error('the test configuration has both');
+const known = { template, model };
+
+const caller: Caller = { account: 'a', key: 'k' };
+type Change = Partial<Omit<ChannelConfig, 'id'>>;
+
+/** `low` is the cheaper channel and is asked first; `dear` and `other` are the fallback, in this order. */
+function configOf(changes: Readonly<Record<string, Change>> = {}, isOn = true): GatewayConfig {
+  const channels = ['low', 'dear', 'other'].map((id) => ({
+    ...known.template,
+    id,
+    priority: id === 'low' ? 1 : 0,
+    ...changes[id],
+  }));
+  const rules = [{ when: { channel: ['dear'] }, price: '9.00' }, { price: '7.00' }];
+  const fallback = { channels: ['dear', 'other'], on: ['internal' as const], allow_moderation: false };
+  const changed = { ...known.model, price: { ...known.model.price, rules } };
+  return { ...base, channels, models: [isOn ? { ...changed, fallback } : changed] };
+}
+
+interface Asked {
+  readonly config?: GatewayConfig;
+  readonly request?: Partial<VideoRequest>;
+  readonly caller?: Caller;
+  readonly broken?: string;
+}
+
+function planOf({ config = configOf(), request: fields, caller: who = caller, broken }: Asked = {}) {
+  const outage = ({ id }: ChannelConfig) =>
+    id === broken ? ({ channel: id, reason: 'circuit_open', detail: 'broken' } as const) : undefined;
+  const catalogue = createCatalogue({ current: () => config, providers, random: () => 0.5, outage });
+  return catalogue.plan({ ...request, ...fields }, who);
+}
+const channelsOf = (asked?: Asked) => planOf(asked).fallback?.candidates.map(({ channel }) => channel);
+
+describe('the fallback of a plan', () => {
+  it('is absent where the model names none, and then holds what the plan costs', () => {
+    const { fallback, hold } = planOf({ config: configOf({ dear: { enabled: false } }, false) });
+    expect(fallback).toBeUndefined();
+    expect(hold).toBe(762_300n);
+  });
+
+  it('has the channels in the order of the file, and what is frozen with them', () => {
+    expect(planOf().fallback).toEqual({
+      candidates: [
+        { channel: 'dear', credential: 'a' },
+        { channel: 'other', credential: 'a' },
+      ],
+      on: ['internal'],
+      neededSeconds: 1,
+    });
+  });
+
+  it('is held for: the dearest channel counts, although the plan itself does not need it', () => {
+    // Its circuit is open, so that the plan has the others only; by the time of a failure it may have closed.
+    const plan = planOf({ broken: 'dear' });
+    expect(plan.candidates.map(({ channel }) => channel)).toEqual(['low', 'other']);
+    expect(plan.fallback?.candidates.map(({ channel }) => channel)).toEqual(['dear', 'other']);
+    expect(plan.hold).toBe(980_100n);
+  });
+
+  it.each<[string, Asked]>([
+    ['is switched off', { config: configOf({ dear: { enabled: false } }) }],
+    ['does not serve the model', { config: configOf({ dear: { models: {} } }) }],
+    ['is closed to the key', { caller: { ...caller, channels: ['low', 'other'] } }],
+  ])('leaves out a channel that %s', (_, asked) => {
+    expect(channelsOf(asked)).toEqual(['other']);
+  });
+
+  it.each<[string, Partial<VideoRequest>]>([
+    ['a draft', { draft: true, resolution: '480p' }],
+    ['media that one vendor keeps', { inputType: 'reference', images: ['asset://asset-1'] }],
+  ])('is absent for %s', (_, fields) => {
+    const config = configOf({
+      low: { models: { seedance: { upstream: 'doubao-seedance-1-5-pro-251215' } } },
+    });
+    const { candidates, fallback } = planOf({ request: fields, config });
+    expect(candidates.length).toBeGreaterThan(0);
+    expect(fallback).toBeUndefined();
+  });
+});
