@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -28,7 +29,10 @@ it('three tasks that always fail keep nobody else waiting, and do not open the c
   for (let n = 0; n < 3; n += 1) poison.push(await create(`[sim:create:503] poison-${n}`));
   await expect.poll(async () => (await circuit())?.state, { timeout: 90_000, interval: 500 }).toBe('open');
   expect([...((await circuit())?.failedTasks ?? [])].toSorted()).toEqual(poison.toSorted());
-  // Created while it is open: they wait for its cool-down of ten seconds, and one of them is the trial.
+  const opened = await circuit();
+  // The cool-down is over, and the three are back. Were one of them the trial, the cool-down would double now.
+  await sleep((opened?.until ?? 0) - Date.now() + 5_000);
+  expect(await circuit()).toMatchObject({ state: 'open', until: opened?.until, coolDownMs: 10_000 });
   const innocent = [await create('innocent-0-end'), await create('innocent-1-end')];
   for (const id of innocent) expect((await account.finished(id, 60_000))['status']).toBe('succeeded');
   expect((await circuit())?.state).toBe('closed');
