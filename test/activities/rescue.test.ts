@@ -40,7 +40,7 @@ describe('a poll that sees a failed job', () => {
   afterAll(() => world.close());
 
   const label = (): string => `rescue-${(count += 1)}-end`;
-  const told = (status: OperationStatus) =>
+  const reporting = (status: OperationStatus) =>
     world.worker({ poller: () => ({ status: () => Promise.resolve(status) }) });
   const recordOf = async (id: string) => (await world.attempts.find(id))?.state;
 
@@ -82,7 +82,7 @@ describe('a poll that sees a failed job', () => {
 
   it('closes it and says where the task continues; no outcome is shown', async () => {
     const task = await watched();
-    expect(await told(failed).poll(task.poll, again)).toEqual({ kind: 'failed', next: [elsewhere] });
+    expect(await reporting(failed).poll(task.poll, again)).toEqual({ kind: 'failed', next: [elsewhere] });
     const found = await world.attempts.find(`${task.submit.task}:1`);
     expect(found).toMatchObject({
       state: 'failed',
@@ -105,7 +105,7 @@ describe('a poll that sees a failed job', () => {
     ['for which there is no other channel', { input: { fallback: { ...fallback, candidates: [] } } }],
   ])('%s records it as the task’s end', async (_, { status = failed, input }) => {
     const task = await watched();
-    expect(await told(status).poll({ ...task.poll, ...input }, again)).toEqual({ kind: 'failed' });
+    expect(await reporting(status).poll({ ...task.poll, ...input }, again)).toEqual({ kind: 'failed' });
     expect(await recordOf(`${task.submit.task}:1`)).toBe('accepted');
     expect((await world.tasks.find(task.submit.task))?.outcome).toMatchObject({ kind: 'failed' });
   });
@@ -113,9 +113,9 @@ describe('a poll that sees a failed job', () => {
   it('of a dead worker leaves the decision to the next one, whatever the upstream says by then', async () => {
     const task = await watched();
     const paused = pauseFirstAt('poll.closed', `${task.submit.task}:1`);
-    const dead = told(failed).poll(task.poll, again);
+    const dead = reporting(failed).poll(task.poll, again);
     await paused.reached;
-    const late = told(succeeded('https://cdn.example/late.mp4'));
+    const late = reporting(succeeded('https://cdn.example/late.mp4'));
     expect(await late.poll(task.poll, again)).toEqual({ kind: 'failed', next: [elsewhere] });
     expect(await world.tasks.find(task.submit.task)).not.toHaveProperty('outcome');
     paused.release();
@@ -125,9 +125,9 @@ describe('a poll that sees a failed job', () => {
   it('decides once with another that does: two runs, one closed job, one other job', async () => {
     const task = await watched();
     const paused = pauseFirstAt('poll.failed', `${task.submit.task}:1`);
-    const slow = told(failed).poll(task.poll, again);
+    const slow = reporting(failed).poll(task.poll, again);
     await paused.reached;
-    expect(await told(failed).poll(task.poll, again)).toEqual({ kind: 'failed', next: [elsewhere] });
+    expect(await reporting(failed).poll(task.poll, again)).toEqual({ kind: 'failed', next: [elsewhere] });
     const other = await replace(task);
     paused.release();
     expect(await slow).toEqual({ kind: 'failed', next: [elsewhere] });
@@ -151,20 +151,20 @@ describe('a poll that sees a failed job', () => {
       },
     });
     const late = stale.poll(task.poll, again);
-    await told(failed).poll(task.poll, again);
+    await reporting(failed).poll(task.poll, again);
     const other = await replace(task);
     release();
     await late;
     expect(await world.tasks.find(task.submit.task)).not.toHaveProperty('outcome');
-    await told(succeeded('https://cdn.example/other.mp4')).poll(other, again);
+    await reporting(succeeded('https://cdn.example/other.mp4')).poll(other, again);
     expect((await world.tasks.find(task.submit.task))?.outcome).toMatchObject({
       items: [{ url: 'https://cdn.example/other.mp4' }],
     });
   });
 
-  it('that was submitted again is not sent again: a run of its submission finds it closed', async () => {
+  it('that is submitted once more stays one job: a run of its submission finds it closed', async () => {
     const task = await watched();
-    await told(failed).poll(task.poll, again);
+    await reporting(failed).poll(task.poll, again);
     const repeated = await world.worker().submit(task.submit, again);
     expect(repeated).toMatchObject({ kind: 'accepted', operation: task.poll.operation });
     await replace(task);

@@ -38,7 +38,7 @@ it('three tasks that always fail keep nobody else waiting, and do not open the c
   expect((await circuit())?.state).toBe('closed');
   const submitted = () => gateway.simulator.submissions('poison').submits;
   const before = submitted();
-  // They are tried again, and fail again: that says nothing new.
+  // They are retried and fail as before: that says nothing new.
   await expect.poll(submitted, { timeout: 120_000, interval: 500 }).toBeGreaterThan(before + 1);
   expect((await circuit())?.state).toBe('closed');
   expect((await account.finished(await create('innocent-2-end'), 60_000))['status']).toBe('succeeded');
