@@ -191,14 +191,15 @@ describe('a status', () => {
   });
 
   it.each([
-    ['moderated', 'Request Moderated', 'Moderation Reasons: Protected Content', 'moderation_input'],
-    ['error', 'Error', 'error: out of memory', 'internal'],
-  ])('the fixture %s', async (name, code, ...[message, kind]) => {
+    ['moderated', 'Request Moderated', 'Moderation Reasons: Protected Content', 'moderation_input', true],
+    ['error', 'Error', 'error: out of memory', 'internal', undefined],
+  ] as const)('the fixture %s', async (name, code, ...[message, kind, unbilled]) => {
     expect(await status({ json: fixture(`bfl/${name}`) }).result).toEqual({
       state: 'failed',
       code,
       message,
       failure: { class: kind },
+      unbilled,
     });
   });
 

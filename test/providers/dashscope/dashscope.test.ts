@@ -390,6 +390,7 @@ describe('a video', () => {
     expect(await statusOf({ json: fixture('dashscope/failed') })).toEqual({
       ...failed,
       failure: { class: 'invalid_input' },
+      unbilled: true,
     });
   });
 

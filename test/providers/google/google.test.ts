@@ -280,6 +280,7 @@ describe('an interaction', () => {
       code: 'no_video',
       message: 'I cannot make this video.',
       failure: { class: 'moderation_output' },
+      unbilled: true,
     });
   });
 

@@ -45,6 +45,7 @@ describe('a job of v2', () => {
       code: '1026',
       message: 'video description contains sensitive content',
       failure: { class: 'moderation_input' },
+      unbilled: true,
     });
     const task = { id, status: 'failed', error: { code: 1027, message: 'm' } };
     expect(await statusOf({ id }, { json: { task } })).toMatchObject({

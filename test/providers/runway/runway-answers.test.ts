@@ -69,12 +69,13 @@ describe('a task', () => {
         message: 'An unexpected error occurred.',
         failure: { class: 'internal' },
         cost: { amount: '0', unit: 'credits' },
+        unbilled: true,
       },
     ],
     [
       'failed without a reason',
       { json: { id, status: 'FAILED' } },
-      { state: 'failed', code: 'failed', message: 'The upstream gave no reason.', failure: { class: 'internal' } },
+      { state: 'failed', code: 'failed', message: 'The upstream gave no reason.', failure: { class: 'internal' }, unbilled: true },
     ],
   ])('%s', async (_, answer, expected) => {
     expect(await statusOf(answer)).toEqual(expected);
