@@ -3,6 +3,7 @@ import { attentionReasons } from '../domain/attention.ts';
 import type { AttentionReason } from '../domain/attention.ts';
 import { defined } from '../domain/defined.ts';
 import type { FailureClass } from '../domain/failure.ts';
+import { taskStatuses } from '../domain/task.ts';
 import type { TaskKind, TaskStatus } from '../domain/task.ts';
 import { sortKey } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
@@ -37,16 +38,29 @@ export function listQuery(filter: TaskFilter, before: string | undefined): Filte
   };
   return {
     ...defined({ account: filter.account }),
-    ...defined({ status: filter.status }),
+    ...(isIndexed(filter) ? defined({ status: filter.status }) : { status: { $in: [...taskStatuses] } }),
     ...defined({ model: filter.model }),
     ...defined({ channel: filter.channel }),
     ...defined({ kind: filter.kind }),
     ...defined({ 'error.class': filter.failureClass }),
-    // Each reason is a value of its own, so that the index gives each in order.
+    // As with the statuses above: each value is an interval of the index, which gives it in order.
     ...defined({ attention: filter.attention }),
     ...(filter.needsAttention === true && filter.attention === undefined
       ? { attention: { $in: [...attentionReasons] } }
       : {}),
     ...(Object.keys(range).length === 0 ? {} : { sort: range }),
   };
+}
+
+/** Whether an index of tasks begins with one of the fields; the others only narrow what it finds. */
+function isIndexed({
+  account,
+  status,
+  channel,
+  failureClass,
+  needsAttention,
+  attention,
+}: TaskFilter): boolean {
+  const named = [account, status, channel, failureClass, attention];
+  return named.some((value) => value !== undefined) || needsAttention === true;
 }

@@ -64,3 +64,17 @@ it('by the id that an upstream gave a job', async () => {
   expect(await found(`up-${id}`)).toMatchObject([{ id }]);
   expect(await found('up-nobody')).toEqual([]);
 });
+
+it('of all accounts, the newest first, a page at a time, by model or time too', async () => {
+  const accounts = [await world.newAccount(), await world.newAccount()];
+  const made: string[] = [];
+  for (const account of [...accounts, ...accounts]) made.push((await account.create()).body.id);
+  const newest = made.toReversed();
+  const page = async (query: string) => (await world.admin('GET', `/tasks?${query}`)).body;
+  const first = await page('limit=3');
+  expect(first).toMatchObject({ has_more: true, data: newest.slice(0, 3).map((id) => ({ id })) });
+  const [oldest] = (await page(`limit=1&after=${newest[2]}`)).data;
+  expect(oldest.id).toBe(newest[3]);
+  const { data } = await page(`limit=4&model=${oldest.model}&created_after=1`);
+  expect(data.map(({ id }: { id: string }) => id)).toEqual(newest);
+});
