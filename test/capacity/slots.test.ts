@@ -156,15 +156,18 @@ describe('the slots of a credential', () => {
     expect(many.ms).toBeLessThan(few.ms * 4 + 10);
   }, 120_000);
 
+  /** `ms`: of the fastest grant, since a busy machine makes any of them slow, but none fast. */
   async function timeGrants(keeper: SlotKeeper, first: string, count: number) {
     let holder = first;
-    const startedAt = performance.now();
+    let ms = Infinity;
     for (let n = 0; n < count; n += 1) {
+      const startedAt = performance.now();
       woken = [];
       await keeper.release(holder);
       holder = woken[0] ?? '';
       await keeper.take(request('q5', holder));
+      ms = Math.min(ms, performance.now() - startedAt);
     }
-    return { holder, ms: (performance.now() - startedAt) / count };
+    return { holder, ms };
   }
 });
