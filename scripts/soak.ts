@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { check } from './soak/check.ts';
 import { strike } from './soak/killer.ts';
-import { createLoad } from './soak/load.ts';
+import { everyDialect, twoChannels } from './soak/configuration.ts';
+import { chargesOf, createLoad } from './soak/load.ts';
 import { createOperators } from './soak/operators.ts';
 import type { Operators } from './soak/operators.ts';
 import { settle } from './soak/settle.ts';
@@ -26,6 +27,7 @@ const command = new Command()
   .option('--kills <n>', 'faults that strike meanwhile', whole, 12)
   .option('--seed <n>', 'of all random decisions', whole, 1)
   .option('--every <ms>', 'from one fault to the next, on average', whole, 2_500)
+  .option('--every-dialect', 'every video model of local mode instead of one')
   .option('--keep', 'keep the directory with the logs')
   .parse();
 
@@ -34,6 +36,7 @@ interface Options {
   readonly kills: number;
   readonly seed: number;
   readonly every: number;
+  readonly everyDialect?: true;
   readonly keep?: true;
 }
 
@@ -42,7 +45,8 @@ const attendEveryMs = 5_000;
 const options = command.opts<Options>();
 const report = (line: string): void => void process.stdout.write(`${line}\n`);
 const startedAt = Date.now();
-const stand = await openStand(options.seed, options.keep === true);
+const fleet = options.everyDialect === true ? everyDialect() : twoChannels;
+const stand = await openStand({ seed: options.seed, keepsLogs: options.keep === true, fleet });
 try {
   process.exitCode = await soak(stand, options);
 } finally {
@@ -60,6 +64,7 @@ async function attend(operators: Operators, ended: AbortSignal): Promise<void> {
 async function soak(stand: Stand, { tasks, kills, seed, every }: Options): Promise<number> {
   const operators = createOperators(stand);
   report(`seed ${seed}: ${tasks} tasks, ${kills} faults; logs in ${stand.directory}/logs`);
+  const charges = await chargesOf(stand, fleet.offers);
   await stand.setFaults(faultShare);
   const running = async () => {
     const found = stand.core.mongo.db.collection<{ _id: string }>('tasks').find({
@@ -70,7 +75,7 @@ async function soak(stand: Stand, { tasks, kills, seed, every }: Options): Promi
   const loaded = new AbortController();
   const attending = attend(operators, loaded.signal);
   const [creates] = await Promise.all([
-    createLoad(stand, { tasks, seed, spanMs: kills * every }),
+    createLoad(stand, { offers: fleet.offers, tasks, seed, spanMs: kills * every }),
     strike(stand, { kills, seed, everyMs: every, running, operators, report }),
   ]);
   loaded.abort();
@@ -80,7 +85,7 @@ async function soak(stand: Stand, { tasks, kills, seed, every }: Options): Promi
   const loadedAt = Date.now();
   const waiting = await settle(stand, creates, { operators, report });
   const settledAt = Date.now();
-  const { violations, ...found } = await check(stand, creates, operators);
+  const { violations, ...found } = await check(stand, creates, { operators, charges });
   const count = (action: string) => operators.done.filter((deed) => deed.action === action).length;
   const seconds = (from: number, to: number) => `${Math.round((to - from) / 1000)} s`;
   report(

@@ -5,7 +5,6 @@ import type { Task } from '../../src/domain/task-record.ts';
 import { toTask } from '../../src/store/task-document.ts';
 import type { TaskDocument } from '../../src/store/task-document.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
-import { videoCharge } from './configuration.ts';
 import { askFor } from './http.ts';
 import type { Create } from './load.ts';
 import type { Operators } from './operators.ts';
@@ -24,6 +23,8 @@ export interface Findings {
 interface Evidence {
   readonly stand: Stand;
   readonly operators: Operators;
+  /** Micro-units by model. */
+  readonly charges: ReadonlyMap<string, bigint>;
   readonly tasks: ReadonlyMap<string, Task>;
   /** The prompts' labels of the tasks that are there. */
   readonly labels: ReadonlyMap<string, readonly string[]>;
@@ -36,9 +37,9 @@ const resultSchema = z.looseObject({ status: z.string(), charge: z.string().opti
 export async function check(
   stand: Stand,
   creates: readonly Create[],
-  operators: Operators,
+  { operators, charges }: Pick<Evidence, 'operators' | 'charges'>,
 ): Promise<Findings> {
-  const evidence = await collect(stand, operators);
+  const evidence = { ...(await collect(stand)), operators, charges };
   const violations: string[] = [];
   for (const create of creates) violations.push(...(await checkCreate(create, evidence)));
   const received = await readReceived(stand);
@@ -60,7 +61,7 @@ export async function check(
   };
 }
 
-async function collect(stand: Stand, operators: Operators): Promise<Evidence> {
+async function collect(stand: Stand): Promise<Pick<Evidence, 'stand' | 'tasks' | 'labels'>> {
   const { db } = stand.core.mongo;
   const tasks = new Map<string, Task>();
   for await (const document of db.collection<TaskDocument>('tasks').find())
@@ -71,7 +72,7 @@ async function collect(stand: Stand, operators: Operators): Promise<Evidence> {
     const label = request?.request.prompt?.split(' ')[0] ?? '';
     labels.set(label, [...(labels.get(label) ?? []), id]);
   }
-  return { stand, operators, tasks, labels };
+  return { stand, tasks, labels };
 }
 
 async function checkCreate(create: Create, evidence: Evidence): Promise<string[]> {
@@ -98,7 +99,7 @@ async function checkCreate(create: Create, evidence: Evidence): Promise<string[]
 }
 
 async function checkTask(id: string, jobs: number, evidence: Evidence): Promise<string[]> {
-  const { tasks, operators } = evidence;
+  const { tasks, operators, charges } = evidence;
   const task = tasks.get(id);
   if (task === undefined) return [`${id} is gone`];
   const done = operators.done.filter((deed) => deed.task === id).map(({ action }) => action);
@@ -110,7 +111,7 @@ async function checkTask(id: string, jobs: number, evidence: Evidence): Promise<
   if (task.status === 'succeeded' && jobs === 0) problems.push('succeeded without a job');
   if (jobs > 1 + resubmits)
     problems.push(`has ${jobs} jobs upstream, and was resubmitted ${resubmits} times`);
-  const expected = task.status === 'succeeded' ? videoCharge : 0n;
+  const expected = task.status === 'succeeded' ? charges.get(task.model) : 0n;
   if ((task.charge ?? 0n) !== expected) problems.push(`is charged ${task.charge}, not ${expected}`);
   problems.push(...(await checkMoney(task, evidence)), ...(await checkHistory(task, evidence)));
   return problems.map((problem) => `${id} ${problem} (operators: ${done.join() || 'nothing'})`);

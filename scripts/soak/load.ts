@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { messageOf } from '../../src/domain/caught.ts';
-import { videoBody } from './configuration.ts';
-import { ask } from './http.ts';
+import type { Offer } from './configuration.ts';
+import { ask, askFor } from './http.ts';
 import { createRandom } from './random.ts';
 import type { Random } from './random.ts';
 import type { Stand } from './stand.ts';
@@ -21,6 +21,7 @@ export interface Create {
 }
 
 export interface LoadOptions {
+  readonly offers: readonly Offer[];
   readonly tasks: number;
   readonly seed: number;
   /** The creates are spread over this time. */
@@ -57,7 +58,8 @@ export async function createLoad(stand: Stand, options: LoadOptions): Promise<re
       const prompt = `${label} [sim:render=${random.between(0.5, 8).toFixed(1)}]`;
       const due = startedAt + (options.spanMs * n) / options.tasks;
       await delay(Math.max(0, due - Date.now()));
-      await repeat(stand, create, { prompt, answersMax: isImpatient ? 1 : answersMax, random });
+      const { body } = random.pick(options.offers);
+      await repeat(stand, create, { body, prompt, answersMax: isImpatient ? 1 : answersMax, random });
     }
   };
   await Promise.all(Array.from({ length: clients }, client));
@@ -65,6 +67,7 @@ export async function createLoad(stand: Stand, options: LoadOptions): Promise<re
 }
 
 interface Caller {
+  readonly body: Offer['body'];
   readonly prompt: string;
   readonly answersMax: number;
   readonly random: Random;
@@ -73,7 +76,7 @@ interface Caller {
 async function repeat(stand: Stand, create: Create, caller: Caller): Promise<void> {
   const callback =
     create.hook === undefined ? {} : { metadata: { callback_url: `${stand.receiverUrl}${create.hook}` } };
-  const body = { ...videoBody, prompt: caller.prompt, ...callback };
+  const body = { ...caller.body, prompt: caller.prompt, ...callback };
   while (create.answers.length < caller.answersMax) {
     const status = await once(stand, create, body);
     create.answers.push(status);
@@ -97,4 +100,36 @@ async function once(stand: Stand, create: Create, body: unknown): Promise<number
     if (error instanceof z.ZodError) create.unexpected.push(messageOf(error));
     return 0;
   }
+}
+
+const finished = z.looseObject({ status: z.string(), charge: z.string().optional() });
+const undisturbedWithinMs = 60_000;
+
+/** Micro-units by model: as the offer says, or what a task costs while nothing is disturbed. Throws if one fails. */
+export async function chargesOf(
+  stand: Stand,
+  offers: readonly Offer[],
+): Promise<ReadonlyMap<string, bigint>> {
+  const charges = await Promise.all(
+    offers.map(async ({ body, charge }) => charge ?? (await chargeOf(stand, body))),
+  );
+  return new Map(offers.map(({ body }, index) => [body.model, charges[index] ?? 0n]));
+}
+
+async function chargeOf(stand: Stand, body: Offer['body']): Promise<bigint> {
+  const url = `${stand.url}/v1/videos/generations`;
+  const token = stand.key;
+  const prompt = `calm-${body.model}. [sim:render=1]`;
+  const { id } = await askFor(created, url, { method: 'POST', token, body: { ...body, prompt } });
+  const endsAt = Date.now() + undisturbedWithinMs;
+  for (;;) {
+    const task = await askFor(finished, `${url}/${id}?wait=5`, { token });
+    if (task.status === 'succeeded') break;
+    if (task.status === 'failed' || Date.now() > endsAt)
+      throw new Error(`undisturbed, ${body.model} is ${JSON.stringify(task)}`);
+  }
+  const entries = await stand.core.ledger.entriesOfTask(id);
+  return entries
+    .filter(({ kind }) => kind === 'settle' || kind === 'charge_extra')
+    .reduce((sum, { amount }) => sum + amount, 0n);
 }

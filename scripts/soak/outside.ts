@@ -26,7 +26,8 @@ await startSimulator({
   port: simulatorPort ?? 0,
   apiKeys: ['simulated'],
   renderSeconds: 2,
-  publicUrl: `http://127.0.0.1:${simulatorPort}`,
+  // What it links to is reached as it is itself.
+  publicUrl: `http://127.0.0.1:${frontPort}`,
 });
 createServer(front).listen(frontPort, '127.0.0.1');
 

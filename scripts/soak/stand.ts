@@ -16,7 +16,7 @@ import type { ChildServer } from '../../src/local/servers/process.ts';
 import { startTemporalServer } from '../../src/local/servers/temporal-server.ts';
 import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
 import { createLogger } from '../../src/observability/log.ts';
-import { gatewayYaml } from './configuration.ts';
+import type { Fleet } from './configuration.ts';
 import { ask, askFor } from './http.ts';
 import { createVictim } from './victim.ts';
 import type { Victim } from './victim.ts';
@@ -64,7 +64,13 @@ interface Ports {
   readonly api: number;
 }
 
-export async function openStand(seed: number, keepsLogs: boolean): Promise<Stand> {
+export interface StandOptions {
+  readonly seed: number;
+  readonly keepsLogs: boolean;
+  readonly fleet: Fleet;
+}
+
+export async function openStand({ seed, keepsLogs, fleet }: StandOptions): Promise<Stand> {
   const directory = await mkdtemp(join(tmpdir(), `mediary-soak-${seed}-`));
   const ports = await choosePorts();
   const exits: string[] = [];
@@ -82,7 +88,7 @@ export async function openStand(seed: number, keepsLogs: boolean): Promise<Stand
   try {
     const servers = await startServers(directory, ports, keep);
     const outside = await startOutside(directory, ports, { seed, keep });
-    const environments = await writeEnvironments(directory, ports);
+    const environments = await writeEnvironments(directory, ports, fleet);
     const gateway = await startGateway(directory, environments.gateway, keep);
     const core = await openCore(
       readEnvironment(environments.direct),
@@ -112,7 +118,7 @@ export async function openStand(seed: number, keepsLogs: boolean): Promise<Stand
           `http://127.0.0.1:${ports.front}/_faults/${share}`,
         ),
       async configure(withSecond) {
-        await writeFile(join(directory, 'gateway.yaml'), gatewayYaml(withSecond));
+        await writeFile(join(directory, 'gateway.yaml'), fleet.yaml(withSecond));
         await Promise.all(gateway.map((victim) => victim.reload()));
       },
       close,
@@ -196,9 +202,10 @@ type Variables = Readonly<Record<string, string>>;
 async function writeEnvironments(
   directory: string,
   ports: Ports,
+  fleet: Fleet,
 ): Promise<{ readonly gateway: Variables; readonly direct: Variables }> {
   const config = join(directory, 'gateway.yaml');
-  await writeFile(config, gatewayYaml(true));
+  await writeFile(config, fleet.yaml(true));
   const addresses = (temporal: number, mongodb: number) => ({
     TEMPORAL_ADDRESS: `127.0.0.1:${temporal}`,
     MONGODB_URI: `mongodb://127.0.0.1:${mongodb}/soak?directConnection=true`,
@@ -210,6 +217,7 @@ async function writeEnvironments(
     SECRETS_KEY: randomBytes(32).toString('base64'),
     ADMIN_TOKEN: randomBytes(16).toString('hex'),
     GATEWAY_CONFIG: config,
+    DATA_DIR: join(directory, 'data'),
     SIMULATOR_URL: `http://127.0.0.1:${ports.front}`,
     SHUTDOWN_GRACE_SECONDS: '5',
     KEY_REQUESTS_PER_MINUTE: '0',
