@@ -204,7 +204,7 @@ describe('a job that failed at its upstream', () => {
     // The upstream is asked about the job that has failed; before it answers, the other one is submitted.
     const { simulator } = world.gateway;
     const { gets } = simulator.stats();
-    simulator.addFault({ match: { prompt, method: 'GET' }, fault: 'poll:slow=2', times: 1 });
+    simulator.addFault({ match: { prompt, method: 'GET' }, fault: 'poll:slow=8', times: 1 });
     const cancelling = cancel(id);
     await waitUntil('the upstream is asked', async () => simulator.stats().gets > gets);
     paused.release();
