@@ -62,7 +62,12 @@ describe('the declared indexes', () => {
   };
 
   it('make unique what two writers must never both have', async () => {
-    expect(await shapesOf('unique')).toEqual(['attempts: job true', 'keys: id true', 'ledger: key true']);
+    expect(await shapesOf('unique')).toEqual([
+      'attempts: job true',
+      'keys: id true',
+      'ledger: key true',
+      'operators: hmac true',
+    ]);
   });
 
   it('let MongoDB remove what has an end, at the time that the document names, and nothing else', async () => {

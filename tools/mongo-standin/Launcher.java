@@ -62,11 +62,21 @@ public final class Launcher extends AbstractMongoBackend {
         if (WRITES.contains(command.keySet().iterator().next())) {
             return commits.write(() -> super.handleMessage(message));
         }
-        Document response = super.handleMessage(message);
+        Document response = read(message);
         if (isMajorityRead(command)) {
             commits.awaitVisible();
         }
         return response;
+    }
+
+    /** Commits and compactions beside it leave the pages in place that it still needs. */
+    private Document read(MongoMessage message) {
+        MVStore.TxCounter version = store.registerVersionUsage();
+        try {
+            return super.handleMessage(message);
+        } finally {
+            store.deregisterVersionUsage(version);
+        }
     }
 
     private static boolean isMajorityRead(Document command) {

@@ -19,6 +19,7 @@ it('is idempotent by reference, and may be negative', async () => {
     available: '12.500000',
     held: '0.000000',
     note: 'by admin: thanks',
+    upstream_cost: null,
     at: expect.any(Number),
   });
   const again = await credit(id, { amount: '12.5', reference: 'invoice-1' });
