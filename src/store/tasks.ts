@@ -113,19 +113,10 @@ async function* eachTask(documents: AsyncIterable<TaskDocument>): AsyncIterable<
 function jobWrites(tasks: Collection<TaskDocument>, now: () => number) {
   return {
     async markSubmitted(id: string, facts: SubmittedWrite): Promise<void> {
-      const { version, channel, credential, upstreamId, traceId } = facts;
       await tasks.updateOne(
-        { _id: id, version: { $lt: version }, status: { $in: statusesBefore('submitted') } },
+        { _id: id, version: { $lt: facts.version }, status: { $in: statusesBefore('submitted') } },
         {
-          $set: {
-            status: 'submitted',
-            version,
-            channel,
-            credential,
-            upstream_id: upstreamId,
-            trace_id: traceId,
-            updated_at: now(),
-          },
+          $set: { ...jobFields(facts), status: 'submitted', updated_at: now() },
           $unset: { attention: '' },
         },
       );
@@ -136,7 +127,7 @@ function jobWrites(tasks: Collection<TaskDocument>, now: () => number) {
      * moves forward.
      */
     async replaceJob(id: string, facts: SubmittedWrite): Promise<void> {
-      const { version, channel, credential, upstreamId, traceId } = facts;
+      const { version, channel, upstreamId } = facts;
       await tasks.updateOne(
         {
           _id: id,
@@ -145,14 +136,7 @@ function jobWrites(tasks: Collection<TaskDocument>, now: () => number) {
           $or: [{ channel: { $ne: channel } }, { upstream_id: { $ne: upstreamId } }],
         },
         {
-          $set: {
-            version,
-            channel,
-            credential,
-            upstream_id: upstreamId,
-            trace_id: traceId,
-            updated_at: now(),
-          },
+          $set: { ...jobFields(facts), updated_at: now() },
           $unset: { outcome: '', progress: '', queue_position: '', attention: '' },
         },
       );
@@ -261,6 +245,11 @@ export interface SubmittedWrite {
   readonly credential: string;
   readonly upstreamId: string;
   readonly traceId: string;
+}
+
+/** What a document shows of the job that the task waits for. */
+function jobFields({ version, channel, credential, upstreamId, traceId }: SubmittedWrite) {
+  return { version, channel, credential, upstream_id: upstreamId, trace_id: traceId };
 }
 
 /** A task shows the job that it waits for; one whose projection was restored shows none. */
