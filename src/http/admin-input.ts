@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import type { ChannelConfig } from '../config/gateway-file.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import { parseMicros } from '../domain/money.ts';
+import type { Catalogue } from '../routing/catalogue.ts';
 import { queryNumber } from './query-fields.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 
@@ -52,6 +54,16 @@ export async function findAccount(
     });
   }
   return account;
+}
+
+export const channelParams = z.object({ channel: z.string().min(1) });
+
+export function findChannel(catalogue: Pick<Catalogue, 'channel'>, id: string): ChannelConfig {
+  const channel = catalogue.channel(id);
+  if (channel === undefined) {
+    throw new GatewayError('channel_not_found', 'There is no channel with this id.', { param: 'channel' });
+  }
+  return channel;
 }
 
 const webhookSecretBytes = 24;

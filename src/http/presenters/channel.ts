@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { ChannelConfig } from '../../config/gateway-file.ts';
-import type { JsonObject } from '../../domain/request.ts';
-import type { ChannelState } from '../../store/channel-states.ts';
+import type { RouteDeps } from '../deps.ts';
 
 export const channelSchema = z
   .object({
@@ -28,9 +27,9 @@ export const channelSchema = z
 /** A channel without its secrets: credentials by name only, and no address. */
 export function presentChannel(
   channel: ChannelConfig,
-  state: ChannelState | undefined,
-  health: JsonObject,
+  { channelSwitches, channelHealth }: Pick<RouteDeps, 'channelSwitches' | 'channelHealth'>,
 ): z.output<typeof channelSchema> {
+  const state = channelSwitches.find(channel.id);
   return {
     object: 'channel',
     id: channel.id,
@@ -46,6 +45,6 @@ export function presentChannel(
     models: Object.keys(channel.models),
     credentials: channel.credentials.map(({ id }) => id),
     limits: { ...channel.limits },
-    health,
+    health: channelHealth?.(channel) ?? {},
   };
 }

@@ -6,7 +6,7 @@ import type { Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'catalogue' | 'channelSwitches' | 'channelHealth'>;
 
-export function listChannels({ catalogue, channelSwitches, channelHealth }: Deps): Route {
+export function listChannels(deps: Deps): Route {
   return adminRoute({
     operationId: 'listChannels',
     summary: 'List channels with their switches, limits and health',
@@ -20,12 +20,9 @@ export function listChannels({ catalogue, channelSwitches, channelHealth }: Deps
     },
     errors: [],
     async handle() {
-      await channelSwitches.refresh();
-      const data = catalogue
-        .current()
-        .channels.map((channel) =>
-          presentChannel(channel, channelSwitches.find(channel.id), channelHealth?.(channel) ?? {}),
-        );
+      await deps.channelSwitches.refresh();
+      const { channels } = deps.catalogue.current();
+      const data = channels.map((channel) => presentChannel(channel, deps));
       return jsonReply({ object: 'list', data });
     },
   });

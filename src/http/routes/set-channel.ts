@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
-import { reasonCharactersMax } from '../admin-input.ts';
+import { channelParams, findChannel, optionalReason } from '../admin-input.ts';
 import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { channelSchema, presentChannel } from '../presenters/channel.ts';
@@ -14,11 +13,11 @@ type Deps = Pick<
 
 const body = z.object({
   enabled: z.boolean(),
-  reason: z.string().max(reasonCharactersMax).default(''),
+  reason: optionalReason,
 });
 
 export function setChannel(deps: Deps): Route {
-  const { catalogue, channelStates, channelSwitches, channelHealth, log, now } = deps;
+  const { catalogue, channelStates, channelSwitches, log, now } = deps;
   return adminRoute({
     operationId: 'setChannel',
     summary: 'Switch a channel off or on for new tasks',
@@ -26,26 +25,19 @@ export function setChannel(deps: Deps): Route {
     tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/channels/:channel'],
-    input: z.object({ params: z.object({ channel: z.string().min(1) }), body }),
+    input: z.object({ params: channelParams, body }),
     readBody: adminBody,
     success: { description: 'The channel.', schema: channelSchema },
     errors: ['channel_not_found'],
     async handle({ params, body: { enabled, reason }, operator }) {
-      const channel = catalogue.channel(params.channel);
-      if (channel === undefined) {
-        throw new GatewayError('channel_not_found', 'There is no channel with this id.', {
-          param: 'channel',
-        });
-      }
+      const channel = findChannel(catalogue, params.channel);
       log.info(
         { channel: channel.id, action: enabled ? 'enable' : 'disable', actor: operator, reason },
         'a channel was switched',
       );
       await channelStates.set({ id: channel.id, enabled, reason, by: operator, at: now() });
       await channelSwitches.refresh();
-      return jsonReply(
-        presentChannel(channel, channelSwitches.find(channel.id), channelHealth?.(channel) ?? {}),
-      );
+      return jsonReply(presentChannel(channel, deps));
     },
   });
 }

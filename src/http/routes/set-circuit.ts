@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ChannelConfig } from '../../config/gateway-file.ts';
 import { defined } from '../../domain/defined.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import { reason } from '../admin-input.ts';
+import { channelParams, findChannel, reason } from '../admin-input.ts';
 import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { channelSchema, presentChannel } from '../presenters/channel.ts';
@@ -32,7 +32,7 @@ const body = z.object({
 });
 
 export function setCircuit(deps: Deps): Route {
-  const { catalogue, overrideCircuit, channelSwitches, channelHealth, log, now } = deps;
+  const { catalogue, overrideCircuit, log, now } = deps;
   return adminRoute({
     operationId: 'setCircuit',
     summary: 'Open or close the circuit of a credential',
@@ -41,17 +41,12 @@ export function setCircuit(deps: Deps): Route {
     tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/channels/:channel/circuits'],
-    input: z.object({ params: z.object({ channel: z.string().min(1) }), body }),
+    input: z.object({ params: channelParams, body }),
     readBody: adminBody,
     success: { description: 'The channel; `health` has its circuits.', schema: channelSchema },
     errors: ['channel_not_found', 'action_not_possible'],
     async handle({ params, body: asked, operator: by }) {
-      const channel = catalogue.channel(params.channel);
-      if (channel === undefined) {
-        throw new GatewayError('channel_not_found', 'There is no channel with this id.', {
-          param: 'channel',
-        });
-      }
+      const channel = findChannel(catalogue, params.channel);
       checkTarget(asked, channel);
       const { credential, model, state, seconds, reason: why } = asked;
       log.info(
@@ -63,9 +58,7 @@ export function setCircuit(deps: Deps): Route {
       if (!(await overrideCircuit(target, { state, until, by, reason: why }))) {
         throw new GatewayError('action_not_possible', 'This circuit is not open.');
       }
-      return jsonReply(
-        presentChannel(channel, channelSwitches.find(channel.id), channelHealth?.(channel) ?? {}),
-      );
+      return jsonReply(presentChannel(channel, deps));
     },
   });
 }
