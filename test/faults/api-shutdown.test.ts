@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { choosePort } from '../../src/local/servers/ports.ts';
 import { imageYaml, pixel, sendImages, startImageUpstream } from '../images/support.ts';
 import type { ImageUpstream } from '../images/support.ts';
@@ -15,6 +14,7 @@ import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { startGatewayProcess, waitUntil } from '../support/processes.ts';
 import type { GatewayProcess } from '../support/processes.ts';
+import { startSilentServer } from '../support/silent-server.ts';
 
 /** What an API process still does after SIGTERM, and what it leaves behind. */
 vi.setConfig({ testTimeout: 180_000 });
@@ -202,15 +202,9 @@ describe('SIGTERM with requests in flight', () => {
 });
 
 it('SIGTERM during the start ends it', async () => {
-  const silent = createServer();
-  silent.removeAllListeners('connection');
-  silent.listen(0, '127.0.0.1');
-  const connected = once(silent, 'connection');
-  await once(silent, 'listening');
-  onTestFinished(() => void silent.close());
-  const { port } = silent.address() as AddressInfo;
-  const api = launch({ MONGODB_URI: `mongodb://127.0.0.1:${port}/x` });
-  await connected;
+  const silent = await startSilentServer();
+  const api = launch({ MONGODB_URI: `mongodb://${silent.address}/x` });
+  await silent.connected;
   api.signal('SIGTERM');
   expect(await api.ended).toBe(0);
 });

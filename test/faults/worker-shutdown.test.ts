@@ -13,6 +13,7 @@ import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { startGatewayProcess, waitUntil } from '../support/processes.ts';
 import type { GatewayProcess } from '../support/processes.ts';
+import { startSilentServer } from '../support/silent-server.ts';
 
 /**
  * What a worker process still does after SIGTERM. Each test looks at what is on record between two workers: nothing
@@ -237,18 +238,6 @@ it('SIGTERM while the upstream is silent for longer than the grace period: the j
   expect(await owner.finished(body.id, 90_000)).toMatchObject({ status: 'succeeded' });
   expect(hasty.simulator.submissions('silent-upstream')).toEqual({ submits: 1, creates: 1 });
 });
-
-/** Accepts connections and never says a word. */
-async function startSilentServer() {
-  const server = createServer();
-  server.removeAllListeners('connection');
-  server.listen(0, '127.0.0.1');
-  const connected = once(server, 'connection');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  return { address: `127.0.0.1:${port}`, connected };
-}
 
 describe('a start', () => {
   // As the first process of a container: without a handler of its own the kernel would ignore the signal.
