@@ -4,7 +4,16 @@ import { operatorRoles } from '../domain/operator.ts';
 import { adminCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 
-const columns = ['name', 'role', 'prefix', 'created_at', 'created_by', 'last_used_at', 'revoked_at'];
+const columns = [
+  'name',
+  'role',
+  'prefix',
+  'created_at',
+  'created_by',
+  'last_used_at',
+  'revoked_at',
+  'revoked_by',
+];
 
 export function addOperatorsCommands(operators: Command, context: CliContext): void {
   operators
