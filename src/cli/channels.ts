@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { adminCommand } from './context.ts';
-import { parseCount } from './keys.ts';
 import type { CliContext } from './context.ts';
+import { parseCount } from './option-values.ts';
 
 const columns = ['id', 'provider', 'enabled', 'priority', 'weight', 'models', 'credentials', 'health'];
 

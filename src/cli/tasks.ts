@@ -5,6 +5,7 @@ import { taskStatuses } from '../domain/task.ts';
 import { actionTable, operatorActions } from '../domain/operator-actions.ts';
 import { adminCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
+import { parseAmount, parseCount } from './option-values.ts';
 
 const columns = [
   'id',
@@ -103,12 +104,12 @@ function addTaskAction(tasks: Command, context: CliContext): void {
     .option('--dry-run', 'say what would happen to the task and the money, and do nothing')
     .option('--upstream-id <id>', 'adopt: the upstream job that belongs to the task')
     .option('--channel <id>', 'resubmit: where; default: the channel that lost the submission')
-    .option('--seconds <n>', 'extend: how much later the deadline is', Number)
+    .option('--seconds <n>', 'extend: how much later the deadline is', parseCount)
     .option('--result-url <url>', 'complete: the address of the result')
-    .option('--duration <seconds>', 'complete: of the result', Number)
+    .option('--duration <seconds>', 'complete: of the result', parseAmount)
     .option('--resolution <name>', 'complete: of the result')
-    .option('--total-tokens <n>', 'complete: what the upstream bills, where it bills tokens', Number)
-    .option('--images <n>', 'complete: number of images', Number)
+    .option('--total-tokens <n>', 'complete: what the upstream bills, where it bills tokens', parseAmount)
+    .option('--images <n>', 'complete: number of images', parseCount)
     .action(
       adminCommand(
         context,
