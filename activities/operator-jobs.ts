@@ -3,6 +3,7 @@ import { attemptId } from '../src/domain/ids.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { Operation } from '../src/providers/provider.ts';
 import { linkHeadersOf } from '../src/routing/channels.ts';
+import type { Attempt } from '../src/store/attempts.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { findJobsOf } from './find-lost-job.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -40,7 +41,7 @@ export function createAdoptJob(deps: ChannelActivityDeps): ChannelActivities['ad
     if (owner !== undefined && owner.channel === candidate.channel && owner.task !== task) {
       return refused(`The job ${id} of ${candidate.channel} belongs to ${owner.task}.`);
     }
-    const job = await findNamed(input, deps);
+    const job = await findNamed(input, attempt, deps);
     if (job.kind === 'refused' || input.dryRun) return job;
     const by = { channel: candidate.channel, adopted: true } as const;
     const accepted = await deps.attempts.accept(attemptId(task, n), by, job.operation);
@@ -54,14 +55,19 @@ export function createAdoptJob(deps: ChannelActivityDeps): ChannelActivities['ad
 }
 
 /** Where the upstream lists jobs by what we mark them with, a job that is not in the list is somebody else's. */
-async function findNamed(input: AdoptInput, deps: ChannelActivityDeps): Promise<Adopted | Refused> {
+async function findNamed(
+  input: AdoptInput,
+  attempt: Attempt,
+  deps: ChannelActivityDeps,
+): Promise<Adopted | Refused> {
   const { adopt: id, candidate } = input;
   const { channel } = candidate;
   try {
-    const listed = await listJobs(input, deps);
-    const operation = listed?.find((job) => job.id === id) ?? { id };
+    const jobs = await findJobsOf(attempt, input, deps);
+    const listed = jobs?.find(({ operation }) => operation.id === id)?.operation;
+    const operation = listed ?? { id };
     const state = await askState(input, operation, deps);
-    if (listed !== undefined && !listed.some((job) => job.id === id)) {
+    if (jobs !== undefined && listed === undefined) {
       return refused(`The job ${id} exists at ${channel}, but was not made by this task’s submission.`);
     }
     return { kind: 'adopted', operation, state };
@@ -72,16 +78,6 @@ async function findNamed(input: AdoptInput, deps: ChannelActivityDeps): Promise<
       ? refused(`${channel} does not know the job ${id} (${code}).`)
       : refused(`${channel} could not be asked about the job ${id} (${code}: ${deps.scrub(message)}).`);
   }
-}
-
-/** Undefined: this upstream cannot list. */
-async function listJobs(
-  input: SubmitInput,
-  deps: ChannelActivityDeps,
-): Promise<readonly Operation[] | undefined> {
-  const attempt = await deps.attempts.find(attemptId(input.task, input.n));
-  const found = attempt === undefined ? undefined : await findJobsOf(attempt, input, deps);
-  return found?.map(({ operation }) => operation);
 }
 
 async function askState(
