@@ -104,7 +104,6 @@ export interface UndoInput {
   readonly task: string;
   readonly n: number;
   readonly upstreamId: string;
-  readonly version: string;
   readonly dryRun: boolean;
 }
 

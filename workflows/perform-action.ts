@@ -235,7 +235,6 @@ async function undo({ run, dryRun }: Action): Promise<Said> {
       n,
       dryRun,
       upstreamId: id,
-      version: nextVersion(run),
     });
     if (undone.kind === 'refused') throw refused(`${undone.message} Nothing was changed.`);
     if (!dryRun) run.decision = { kind: 'undone' };
