@@ -1,10 +1,4 @@
-import {
-  ApplicationFailure,
-  CancellationScope,
-  condition,
-  currentUpdateInfo,
-  setHandler,
-} from '@temporalio/workflow';
+import { CancellationScope, condition, currentUpdateInfo, setHandler } from '@temporalio/workflow';
 import { defined } from '../src/domain/defined.ts';
 import {
   describeAction,
@@ -27,10 +21,9 @@ import {
   concernSignal,
   operateUpdate,
   operatorCancelUpdate,
-  refusedAction,
 } from './messages.ts';
 import type { CancelAnswer, FormerAnswer } from './messages.ts';
-import { performAction } from './perform-action.ts';
+import { performAction, refused } from './perform-action.ts';
 import { describe, noteConcern, situationOf } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 
@@ -71,10 +64,6 @@ export async function cancelFromUi(run: TaskRun): Promise<void> {
   if (answer.cancelled || run.phase === 'ended') return;
   run.notice = `A cancellation was requested and did nothing: ${answer.message} To end the task, use \`fail\`.`;
   describe(run, run.details);
-}
-
-function refused(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, refusedAction);
 }
 
 function requireInput(name: OperatorActionName, raw: unknown): ActionInput {

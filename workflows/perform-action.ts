@@ -21,6 +21,11 @@ export async function performAction(
   return { dry_run: action.dryRun, task, money: amount };
 }
 
+/** `message`: a sentence for the operator. */
+export function refused(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, refusedAction);
+}
+
 interface Action {
   readonly run: TaskRun;
   readonly input: ActionInput;
@@ -39,10 +44,6 @@ const performers: Readonly<Record<WorkflowActionName, (action: Action) => Promis
   accept_charge: acceptCharge,
   undo,
 };
-
-function refused(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, refusedAction);
-}
 
 function holdStays(run: TaskRun): string {
   return `The hold of ${money(run, run.input.hold)} stays as it is.`;
