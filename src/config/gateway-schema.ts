@@ -176,8 +176,7 @@ function areDistinct(items: readonly string[]): boolean {
 }
 
 function unique<Key extends string>(key: Key) {
-  return (items: readonly Readonly<Record<Key, string>>[]) =>
-    new Set(items.map((item) => item[key])).size === items.length;
+  return (items: readonly Readonly<Record<Key, string>>[]) => areDistinct(items.map((item) => item[key]));
 }
 
 /** A model as one channel serves it. */

@@ -1,5 +1,5 @@
 import type { Cost } from './cost.ts';
-import type { Failure, FailureClass } from './failure.ts';
+import type { FailureClass } from './failure.ts';
 import type { RouteCandidate } from './routing.ts';
 
 /** Whether, and where, the job of a task that failed at its upstream is replaced by another one. Pure. */
@@ -20,16 +20,15 @@ export interface Fallback {
   readonly neededSeconds: number;
 }
 
-/** What an upstream reports about a job that failed, as far as it matters here. */
-export interface FailedJob {
-  readonly failure: Failure;
+/** What an upstream reports about the price of a job that failed. */
+interface ReportedBilling {
   /** The vendor charges nothing for it. Absent: it is not known. */
   readonly unbilled?: true;
   readonly cost?: Cost;
 }
 
 /** A cost that the answer names counts more than what the vendor's documents promise. */
-export function isUnbilled({ unbilled, cost }: Pick<FailedJob, 'unbilled' | 'cost'>): boolean {
+export function isUnbilled({ unbilled, cost }: ReportedBilling): boolean {
   return cost === undefined ? unbilled === true : !/[1-9]/.test(cost.amount);
 }
 
