@@ -7,22 +7,26 @@ import { afterAll, beforeAll } from 'vitest';
 import type { ChannelActivities, TaskActivities } from '../../activities/types.ts';
 import type { TaskInput } from '../../src/domain/task-input.ts';
 import { temporalAddress } from '../support/run-servers.ts';
+import { newInput } from '../temporal/support.ts';
 
 /** Workflows of tasks on a real Temporal, of which a test plays the activities. */
 export interface PlayedTasks {
   readonly client: Client;
   start(change?: Partial<TaskInput>): Promise<WorkflowHandle>;
-  /** Names of the history's events so far, without those that a task always begins with. */
   failedWorkflowTasks(handle: WorkflowHandle): Promise<number>;
 }
 
 export interface Played {
   readonly task: Partial<TaskActivities>;
   readonly channel: Partial<ChannelActivities>;
+  /** Instead of the whole workflow of a task. */
+  readonly workflow?: { readonly type: string; readonly module: URL };
 }
 
+const wholeTask = { type: 'generationTask', module: new URL('../../workflows/index.ts', import.meta.url) };
+
 /** Channels `one` and `two`. */
-export function usePlayedTasks({ task, channel }: Played): PlayedTasks {
+export function usePlayedTasks({ task, channel, workflow = wholeTask }: Played): PlayedTasks {
   const prefix = `p${randomBytes(5).toString('hex')}-`;
   let client: Client;
   let stop: () => Promise<void>;
@@ -31,9 +35,7 @@ export function usePlayedTasks({ task, channel }: Played): PlayedTasks {
     const [connection, clientConnection, workflowBundle] = await Promise.all([
       NativeConnection.connect({ address }),
       Connection.connect({ address }),
-      bundleWorkflowCode({
-        workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
-      }),
+      bundleWorkflowCode({ workflowsPath: fileURLToPath(workflow.module) }),
     ]);
     client = new Client({ connection: clientConnection });
     const workers = await Promise.all([
@@ -55,39 +57,17 @@ export function usePlayedTasks({ task, channel }: Played): PlayedTasks {
       return client;
     },
     start(change = {}) {
-      const id = `task_${randomBytes(12).toString('hex')}`;
-      return client.workflow.start('generationTask', {
-        workflowId: id,
+      const deadlineAt = Date.now() + 3_600_000;
+      const input = { ...newInput(), hold: '1500000', currency: 'USD', deadlineAt, ...change };
+      return client.workflow.start(workflow.type, {
+        workflowId: input.task,
         taskQueue: `${prefix}tasks`,
-        args: [{ ...newInput(id), ...change }],
+        args: [input],
       });
     },
     async failedWorkflowTasks(handle) {
       const { events } = await handle.fetchHistory();
       return (events ?? []).filter((event) => Boolean(event.workflowTaskFailedEventAttributes)).length;
     },
-  };
-}
-
-function newInput(task: string): TaskInput {
-  const now = Date.now();
-  return {
-    task,
-    account: 'a',
-    key: 'k',
-    kind: 'video',
-    model: 'm',
-    candidates: [
-      { channel: 'one', credential: 'a' },
-      { channel: 'two', credential: 'b' },
-    ],
-    hold: '1500000',
-    currency: 'USD',
-    basis: { version: 'v', price: { unit: 'call', minimum: '0', rules: [] }, facts: {} },
-    createdAt: now,
-    deadlineAt: now + 3_600_000,
-    expectedSeconds: 1,
-    hasCallback: false,
-    revision: 3,
   };
 }

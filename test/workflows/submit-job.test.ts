@@ -1,13 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { ApplicationFailure } from '@temporalio/activity';
-import { Client, Connection } from '@temporalio/client';
 import type { WorkflowHandle } from '@temporalio/client';
-import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SubmitInput, SubmitResult } from '../../activities/types.ts';
-import type { TaskInput } from '../../src/domain/task-input.ts';
-import { temporalAddress } from '../support/run-servers.ts';
+import { usePlayedTasks } from './played-tasks.ts';
 
 type Answers = {
   submit: (input: SubmitInput, call: number) => Promise<SubmitResult>;
@@ -15,12 +11,9 @@ type Answers = {
 };
 
 describe('the submission of a task', () => {
-  const prefix = `s${randomBytes(5).toString('hex')}-`;
   const answers = new Map<string, Answers>();
   const calls = new Map<string, number>();
   const attention: string[] = [];
-  let client: Client;
-  let stop: () => Promise<void>;
 
   const count = (name: string): number => {
     const next = (calls.get(name) ?? 0) + 1;
@@ -33,62 +26,16 @@ describe('the submission of a task', () => {
     return of[name](input, count(`${input.task} ${name}`));
   };
 
-  beforeAll(async () => {
-    const address = temporalAddress();
-    const [connection, clientConnection, workflowBundle] = await Promise.all([
-      NativeConnection.connect({ address }),
-      Connection.connect({ address }),
-      bundleWorkflowCode({ workflowsPath: fileURLToPath(new URL('submit-only.ts', import.meta.url)) }),
-    ]);
-    client = new Client({ connection: clientConnection });
-    const noteAttention = async (task: string, reason?: string) =>
-      void attention.push(`${task} ${reason ?? ''}`);
-    const channel = { submit: answer('submit'), findLostJob: answer('findLostJob') };
-    const workers = await Promise.all([
-      Worker.create({
-        connection,
-        workflowBundle,
-        taskQueue: `${prefix}tasks`,
-        activities: { noteAttention },
-      }),
-      ...['one', 'one-polls', 'two', 'two-polls'].map((id) =>
-        Worker.create({ connection, taskQueue: `${prefix}channel-${id}`, activities: channel }),
-      ),
-    ]);
-    const running = workers.map((worker) => worker.run());
-    stop = async () => {
-      for (const worker of workers) worker.shutdown();
-      await Promise.all(running);
-      await Promise.all([connection.close(), clientConnection.close()]);
-    };
+  const tasks = usePlayedTasks({
+    task: { noteAttention: async (task, reason) => void attention.push(`${task} ${reason ?? ''}`) },
+    channel: { submit: answer('submit'), findLostJob: answer('findLostJob') },
+    workflow: { type: 'submitOnly', module: new URL('submit-only.ts', import.meta.url) },
   });
-  afterAll(() => stop());
 
   async function start(of: Answers, channels = ['one']): Promise<WorkflowHandle> {
     const task = `task_${randomBytes(12).toString('hex')}`;
     answers.set(task, of);
-    const input: TaskInput = {
-      task,
-      account: 'a',
-      key: 'k',
-      kind: 'video',
-      model: 'm',
-      candidates: channels.map((channel) => ({ channel, credential: 'a' })),
-      hold: '1',
-      overdraftLimit: '0',
-      basis: { version: 'v', price: { unit: 'call', minimum: '0', rules: [] }, facts: {} },
-      createdAt: Date.now(),
-      admitBy: Date.now() + 10_000,
-      deadlineAt: Date.now() + 3_600_000,
-      expectedSeconds: 1,
-      hasCallback: false,
-      revision: 3,
-    };
-    return client.workflow.start('submitOnly', {
-      workflowId: task,
-      taskQueue: `${prefix}tasks`,
-      args: [input],
-    });
+    return tasks.start({ task, candidates: channels.map((channel) => ({ channel, credential: 'a' })) });
   }
 
   const called = (handle: WorkflowHandle, name: keyof Answers): number =>
