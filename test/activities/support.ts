@@ -8,7 +8,6 @@ import type { ChannelActivities, SubmitInput } from '../../activities/types.ts';
 import { createChannelActivities } from '../../activities/index.ts';
 import { loadGatewayConfig } from '../../src/config/gateway-file.ts';
 import type { GatewayConfig } from '../../src/config/gateway-file.ts';
-import type { VideoRequest } from '../../src/domain/request.ts';
 import { createUpstreamClient } from '../../src/http-client/index.ts';
 import { startSimulator } from '../../src/local/simulator/simulator.ts';
 import { createLogger } from '../../src/observability/log.ts';
@@ -18,6 +17,7 @@ import { createAttemptStore } from '../../src/store/attempts.ts';
 import { createRequestStore } from '../../src/store/requests.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import { openDatabase } from '../capacity/support.ts';
+import { testRequest } from '../routing/support.ts';
 import { testYaml } from '../support/gateway.ts';
 
 /** The activities of a channel's queue on a real MongoDB and the simulator, without Temporal and without a worker. */
@@ -117,7 +117,13 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
       const now = Date.now();
       const deadlineAt = now + 3_600_000;
       await Promise.all([
-        requests.insert({ task, account: 'a', request: request(prompt), callbackToken: 'c', createdAt: now }),
+        requests.insert({
+          task,
+          account: 'a',
+          request: { ...testRequest, prompt },
+          callbackToken: 'c',
+          createdAt: now,
+        }),
         tasks.insert(
           {
             id: task,
@@ -167,22 +173,6 @@ function testWorker(activities: ChannelActivities, heartbeats: unknown[]): TestW
     adoptJob: (input, info) => run({ activity: (given) => activities.adoptJob(given), input, info }),
     completeTask: (input, info) => run({ activity: (given) => activities.completeTask(given), input, info }),
     undoAdoption: (input, info) => run({ activity: (given) => activities.undoAdoption(given), input, info }),
-  };
-}
-
-function request(prompt: string): VideoRequest {
-  return {
-    kind: 'video',
-    model: 'seedance',
-    prompt,
-    inputType: 'text_to_video',
-    images: [],
-    videos: [],
-    audios: [],
-    resolution: '720p',
-    ratio: '16:9',
-    duration: 5,
-    extra: {},
   };
 }
 

@@ -1,32 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/domain/caller.ts';
 import type { VideoRequest } from '../../src/domain/request.ts';
-import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import type { ChannelConfig, GatewayConfig } from '../../src/config/gateway-file.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
-import { testYaml } from '../support/test-yaml.ts';
+import { testConfig, testRequest } from './support.ts';
 
-const request: VideoRequest = {
-  kind: 'video',
-  model: 'seedance',
-  prompt: 'p',
-  inputType: 'text_to_video',
-  images: [],
-  videos: [],
-  audios: [],
-  resolution: '720p',
-  ratio: '16:9',
-  duration: 5,
-  extra: {},
-};
-
-const base = parseGatewayConfig(testYaml, 'test', {
-  environment: { SIMULATOR_URL: 'http://127.0.0.1:1' },
-  providerNames: Object.keys(providers),
-});
-const [template] = base.channels;
-const [model] = base.models;
+const [template] = testConfig.channels;
+const [model] = testConfig.models;
 if (template === undefined || model === undefined) throw new Error('the test configuration has both');
 const known = { template, model };
 
@@ -44,7 +25,7 @@ function configOf(changes: Readonly<Record<string, Change>> = {}, isOn = true): 
   const rules = [{ when: { channel: ['dear'] }, price: '9.00' }, { price: '7.00' }];
   const fallback = { channels: ['dear', 'other'], on: ['internal' as const], allow_moderation: false };
   const changed = { ...known.model, price: { ...known.model.price, rules } };
-  return { ...base, channels, models: [isOn ? { ...changed, fallback } : changed] };
+  return { ...testConfig, channels, models: [isOn ? { ...changed, fallback } : changed] };
 }
 
 interface Asked {
@@ -58,7 +39,7 @@ function planOf({ config = configOf(), request: fields, caller: who = caller, br
   const outage = ({ id }: ChannelConfig) =>
     id === broken ? ({ channel: id, reason: 'circuit_open', detail: 'broken' } as const) : undefined;
   const catalogue = createCatalogue({ current: () => config, providers, random: () => 0.5, outage });
-  return catalogue.plan({ ...request, ...fields }, who);
+  return catalogue.plan({ ...testRequest, ...fields }, who);
 }
 const channelsOf = (asked?: Asked) => planOf(asked).fallback?.candidates.map(({ channel }) => channel);
 

@@ -2,34 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import type { Caller } from '../../src/domain/caller.ts';
-import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import type { GatewayConfig } from '../../src/config/gateway-file.ts';
 import { explainRoute } from '../../src/routing/explain.ts';
 import { GatewayError } from '../../src/domain/errors.ts';
 import { orderCandidates } from '../../src/domain/routing.ts';
 import type { RouteChannel } from '../../src/domain/routing.ts';
-import type { VideoRequest } from '../../src/domain/request.ts';
 import { providers } from '../../src/providers/index.ts';
-import { testYaml } from '../support/test-yaml.ts';
-
-const request: VideoRequest = {
-  kind: 'video',
-  model: 'seedance',
-  prompt: 'p',
-  inputType: 'text_to_video',
-  images: [],
-  videos: [],
-  audios: [],
-  resolution: '720p',
-  ratio: '16:9',
-  duration: 5,
-  extra: {},
-};
-
-const base = parseGatewayConfig(testYaml, 'test', {
-  environment: { SIMULATOR_URL: 'http://127.0.0.1:1' },
-  providerNames: Object.keys(providers),
-});
+import { testConfig, testRequest } from './support.ts';
 
 interface Fact {
   readonly credentials: number;
@@ -56,10 +35,10 @@ const idOf = (index: number): string => `ch${index}`;
 const isBroken = ({ broken }: Fact, credential: number): boolean => ((broken >> credential) & 1) === 1;
 
 function configOf(facts: readonly Fact[]): GatewayConfig {
-  const [template] = base.channels;
+  const [template] = testConfig.channels;
   if (template === undefined) throw new Error('the test configuration has a channel');
   return {
-    ...base,
+    ...testConfig,
     channels: facts.map((channel, index) => ({
       ...template,
       id: idOf(index),
@@ -88,7 +67,7 @@ function planOf(facts: readonly Fact[]) {
   const channels = facts.flatMap(({ permitted }, index) => (permitted ? [idOf(index)] : []));
   const caller: Caller = { account: 'a', key: 'k', channels };
   try {
-    return { plan: catalogue.plan(request, caller) };
+    return { plan: catalogue.plan(testRequest, caller) };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return { error };
@@ -135,7 +114,7 @@ describe('the route plan', () => {
     const fact = { credentials: 1, priority: 0, weight: 1, serves: true, permitted: true, broken: 0 };
     const config = configOf([{ ...fact, enabled: false }]);
     const catalogue = createCatalogue({ current: () => config, providers, random: Math.random });
-    expect(explainRoute(catalogue, request, { account: 'a', key: 'k' })).toEqual({
+    expect(explainRoute(catalogue, testRequest, { account: 'a', key: 'k' })).toEqual({
       candidates: [],
       dropped: [{ channel: 'ch0', reason: 'disabled', detail: 'is switched off' }],
       refusal: { code: 'service_unavailable', message: expect.any(String) },
