@@ -3,38 +3,27 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createGuardedClient, createUpstreamClient } from '../../src/http-client/index.ts';
-import type { GuardedClient, UpstreamClient } from '../../src/http-client/index.ts';
-import { startSimulator } from '../../src/local/simulator/simulator.ts';
-import type { Simulator } from '../../src/local/simulator/simulator.ts';
+import { createGuardedClient } from '../../src/http-client/index.ts';
+import type { GuardedClient } from '../../src/http-client/index.ts';
 import { providers } from '../../src/providers/index.ts';
 import type { ResultItem } from '../../src/domain/task.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type { ProviderContext } from '../../src/providers/provider.ts';
 import { describeProviders } from './describe-providers.ts';
 import { providerContext, submitContext, upstreamError } from './support.ts';
+import { useSimulator } from './use-simulator.ts';
 import { imageVendors, jobVendors } from './vendors.ts';
 
 /** What every adapter must do, tried against its dialect of the simulator through the real HTTP client. */
 
 const renderSeconds = 80;
-let simulator: Simulator;
-let request: UpstreamClient;
+const simulator = useSimulator({ renderSeconds });
 let guarded: GuardedClient;
 
-beforeAll(async () => {
-  simulator = await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['test-key'], renderSeconds });
-  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+beforeAll(() => {
   guarded = createGuardedClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
 });
-afterAll(async () => {
-  await Promise.all([request.close(), guarded.close()]);
-  await simulator.close();
-});
-beforeEach(() => {
-  simulator.control.reset();
-  simulator.control.setRenderSeconds(renderSeconds);
-});
+afterAll(() => guarded.close());
 
 const pngHead = Buffer.from('89504e470d0a1a0a', 'hex');
 
@@ -53,7 +42,7 @@ async function readAll(items: readonly ResultItem[], headersOf?: (url: string) =
 describe.each(jobVendors)('$name', (vendor) => {
   const { model, part } = vendor;
   const context = (): ProviderContext =>
-    providerContext({ request, baseUrl: simulator.url + vendor.path, model });
+    providerContext({ request: simulator.request, baseUrl: simulator.url + vendor.path, model });
   let submissions = 0;
   // Unique, as in service: a vendor may refuse a second job of one marker.
   const submit = (prompt: string, marker = `mediary-t1-${(submissions += 1)}`) =>
@@ -264,7 +253,11 @@ describe.each(jobVendors)('$name', (vendor) => {
 
 describe.each(imageVendors)('$name images ($model)', (vendor) => {
   const context = (): ProviderContext =>
-    providerContext({ request, baseUrl: simulator.url + vendor.path, model: vendor.model });
+    providerContext({
+      request: simulator.request,
+      baseUrl: simulator.url + vendor.path,
+      model: vendor.model,
+    });
   beforeEach(() => simulator.control.setRenderSeconds(0));
   const generate = (fault: string) => vendor.image.generate(vendor.request(`a boat ${fault}`), context());
 

@@ -1,38 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createStatusPoller } from '../../activities/status-poller.ts';
 import { createRateLimiter } from '../../src/capacity/rate-limiter.ts';
-import { createUpstreamClient } from '../../src/http-client/index.ts';
-import type { UpstreamClient } from '../../src/http-client/index.ts';
-import { startSimulator } from '../../src/local/simulator/simulator.ts';
-import type { Simulator } from '../../src/local/simulator/simulator.ts';
 import type { ProviderContext } from '../../src/providers/provider.ts';
 import { providerContext, submitContext, upstreamError } from './support.ts';
+import { useSimulator } from './use-simulator.ts';
 import { jobVendors } from './vendors.ts';
 
 /** Every adapter that declares a list is asked by it: many jobs in flight do not cost a request each. */
 
-let simulator: Simulator;
-let request: UpstreamClient;
-
-beforeAll(async () => {
-  simulator = await startSimulator({
-    host: '127.0.0.1',
-    port: 0,
-    apiKeys: ['test-key'],
-    renderSeconds: 80,
-  });
-  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
-});
-afterAll(async () => {
-  await request.close();
-  await simulator.close();
-});
-beforeEach(() => simulator.control.reset());
+const simulator = useSimulator({ renderSeconds: 80 });
 
 describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => {
   const { model, part, unlisted } = vendor;
   const context = (signal = AbortSignal.timeout(10_000)): ProviderContext =>
-    providerContext({ request, baseUrl: simulator.url + vendor.path, model, signal });
+    providerContext({ request: simulator.request, baseUrl: simulator.url + vendor.path, model, signal });
   let submissions = 0;
 
   function pollerOf() {

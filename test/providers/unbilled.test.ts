@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isUnbilled } from '../../src/domain/rescue.ts';
-import { createUpstreamClient } from '../../src/http-client/index.ts';
-import type { UpstreamClient } from '../../src/http-client/index.ts';
-import { startSimulator } from '../../src/local/simulator/simulator.ts';
-import type { Simulator } from '../../src/local/simulator/simulator.ts';
 import { providerContext, submitContext } from './support.ts';
+import { useSimulator } from './use-simulator.ts';
 import { jobVendors } from './vendors.ts';
 
 /** Of which vendors a job that failed is known to cost nothing: only such a job may be replaced by another one. */
@@ -28,22 +25,7 @@ const moderatesFreely = [
   'google Veo',
 ];
 
-let simulator: Simulator;
-let request: UpstreamClient;
-beforeAll(async () => {
-  simulator = await startSimulator({
-    host: '127.0.0.1',
-    port: 0,
-    apiKeys: ['test-key'],
-    renderSeconds: 10,
-  });
-  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
-});
-afterAll(async () => {
-  await request.close();
-  await simulator.close();
-});
-beforeEach(() => simulator.control.reset());
+const simulator = useSimulator({ renderSeconds: 10 });
 
 describe.each(jobVendors)('$name', (vendor) => {
   it.each([
@@ -51,7 +33,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     ['moderation-in-task', moderatesFreely],
   ])('after [sim:%s]', async (fault, free) => {
     const context = providerContext({
-      request,
+      request: simulator.request,
       baseUrl: simulator.url + vendor.path,
       model: vendor.model,
     });

@@ -1,26 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createUpstreamClient } from '../../src/http-client/index.ts';
-import type { UpstreamClient } from '../../src/http-client/index.ts';
-import { startSimulator } from '../../src/local/simulator/simulator.ts';
-import type { Simulator } from '../../src/local/simulator/simulator.ts';
+import { describe, expect, it } from 'vitest';
 import { canned, providerContext, submitContext, upstreamError } from './support.ts';
 import type { CannedAnswer } from './support.ts';
+import { useSimulator } from './use-simulator.ts';
 import { jobVendors } from './vendors.ts';
 
 /** A job counts as unknown only if its own upstream says so: a page or an error of something in between says nothing. */
 
-let simulator: Simulator;
-let request: UpstreamClient;
+const simulator = useSimulator({ renderSeconds: 80 });
 let submissions = 0;
-
-beforeAll(async () => {
-  simulator = await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['test-key'], renderSeconds: 80 });
-  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
-});
-afterAll(async () => {
-  await request.close();
-  await simulator.close();
-});
 
 const answers: readonly (readonly [what: string, answer: CannedAnswer])[] = [
   ['a page of a proxy', { status: 404, text: '<html><h1>404 Not Found</h1></html>' }],
@@ -33,7 +20,11 @@ const answers: readonly (readonly [what: string, answer: CannedAnswer])[] = [
 
 describe.each(jobVendors)('$name', (vendor) => {
   it('is not taken for an upstream that knows the job no longer', async () => {
-    const context = providerContext({ request, baseUrl: simulator.url + vendor.path, model: vendor.model });
+    const context = providerContext({
+      request: simulator.request,
+      baseUrl: simulator.url + vendor.path,
+      model: vendor.model,
+    });
     // Unique, as in service: a vendor may refuse a second job of one marker.
     const { operation } = await vendor.submit(
       'a boat',

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/domain/request.ts';
-import { createGuardedClient, createUpstreamClient } from '../../../src/http-client/index.ts';
-import type { UpstreamClient } from '../../../src/http-client/index.ts';
+import { createGuardedClient } from '../../../src/http-client/index.ts';
 import { arkVideo } from '../../../src/providers/ark/ark-video.ts';
 import type { OperationStatus, ProviderContext, SubmitContext } from '../../../src/providers/provider.ts';
-import { startSimulator } from '../../../src/local/simulator/simulator.ts';
-import type { Simulator } from '../../../src/local/simulator/simulator.ts';
 import { providerContext, submitContext, upstreamError, videoRequest } from '../support.ts';
+import { useSimulator } from '../use-simulator.ts';
 
 const pro1 = 'doubao-seedance-1-0-pro-250528';
 const pro15 = 'doubao-seedance-1-5-pro-251215';
@@ -14,22 +12,9 @@ const pro2 = 'doubao-seedance-2-0-260128';
 const mini = 'doubao-seedance-2-0-mini-260615';
 const pro25 = 'doubao-seedance-2-5-260628';
 
-let simulator: Simulator;
-let request: UpstreamClient;
+const simulator = useSimulator({ renderSeconds: 80 });
 
-beforeAll(async () => {
-  simulator = await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['test-key'], renderSeconds: 80 });
-  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
-});
-
-afterAll(async () => {
-  await request.close();
-  await simulator.close();
-});
-
-beforeEach(() => simulator.control.reset());
-
-const base = () => ({ request, baseUrl: `${simulator.url}/ark/api/v3` });
+const base = () => ({ request: simulator.request, baseUrl: `${simulator.url}/ark/api/v3` });
 const context = (over: Partial<ProviderContext> = {}) => providerContext({ ...base(), ...over });
 
 function submit(asked: Partial<VideoRequest>, over: Partial<SubmitContext> = {}) {

@@ -1,33 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createUpstreamClient } from '../../../src/http-client/index.ts';
-import type { UpstreamClient } from '../../../src/http-client/index.ts';
-import { startSimulator } from '../../../src/local/simulator/simulator.ts';
-import type { Simulator } from '../../../src/local/simulator/simulator.ts';
+import { describe, expect, it } from 'vitest';
 import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { bfl } from '../../../src/providers/bfl/index.ts';
 import { startReceiver } from '../../local/simulator/support.ts';
 import { callback, imageRequest, submitContext, upstreamError, videoRequest } from '../support.ts';
+import { useSimulator } from '../use-simulator.ts';
 
 /** The adapter of Black Forest Labs against the dialect of the simulator, beyond what all adapters have in common. */
 
-let simulator: Simulator;
-let request: UpstreamClient;
-
-beforeAll(async () => {
-  simulator = await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['test-key'], renderSeconds: 8 });
-  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
-});
-afterAll(async () => {
-  await request.close();
-  await simulator.close();
-});
-beforeEach(() => simulator.control.reset());
+const simulator = useSimulator({ renderSeconds: 8 });
 
 const { video, imageTask } = bfl;
 if (video === undefined || imageTask === undefined) throw new Error('it lacks a part');
 const context = (model: string, callbackUrl?: string) =>
   submitContext({
-    request,
+    request: simulator.request,
     baseUrl: `${simulator.url}/bfl`,
     model,
     credential: { id: 'a', apiKey: 'test-key', callbackSecret: 'secret' },

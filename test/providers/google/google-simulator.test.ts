@@ -1,33 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createUpstreamClient } from '../../../src/http-client/index.ts';
-import type { UpstreamClient } from '../../../src/http-client/index.ts';
-import { startSimulator } from '../../../src/local/simulator/simulator.ts';
-import type { Simulator } from '../../../src/local/simulator/simulator.ts';
+import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/domain/request.ts';
 import { google } from '../../../src/providers/google/index.ts';
 import { imageRequest, providerContext, submitContext, upstreamError, videoRequest } from '../support.ts';
+import { useSimulator } from '../use-simulator.ts';
 
 /** Google's adapter against the dialect of the simulator, beyond what all adapters have in common. */
 
-let simulator: Simulator;
-let request: UpstreamClient;
-
-beforeAll(async () => {
-  simulator = await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['test-key'], renderSeconds: 8 });
-  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
-});
-afterAll(async () => {
-  await request.close();
-  await simulator.close();
-});
-beforeEach(() => simulator.control.reset());
+const simulator = useSimulator({ renderSeconds: 8 });
 
 const { video, image } = google;
 if (video === undefined || image === undefined) throw new Error('it makes both');
 const gemini = '/google/v1beta';
 const vertex = '/google/v1/projects/p1/locations/us-central1/publishers/google';
 const context = (model: string) =>
-  submitContext({ request, baseUrl: simulator.url + (model.includes('@') ? vertex : gemini), model });
+  submitContext({
+    request: simulator.request,
+    baseUrl: simulator.url + (model.includes('@') ? vertex : gemini),
+    model,
+  });
 
 const data = 'data:image/png;base64,iVBORw0KGgo=';
 const picture = 'https://ex.com/a.png';
@@ -92,7 +82,11 @@ it('a video that was refused is told in both houses', async () => {
 
 it('images with references come in the size asked for, and not when they are refused', async () => {
   simulator.control.setRenderSeconds(0);
-  const at = providerContext({ request, baseUrl: simulator.url + gemini, model: 'gemini-nano-banana-2.1' });
+  const at = providerContext({
+    request: simulator.request,
+    baseUrl: simulator.url + gemini,
+    model: 'gemini-nano-banana-2.1',
+  });
   const input = { form: 'data', mediaType: 'image/png', base64: 'iVBORw0KGgo=' } as const;
   const made = await image.generate(imageRequest({ size: '1344x768', images: [input] }), at);
   expect(made.images).toHaveLength(1);

@@ -1,34 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createUpstreamClient } from '../../../src/http-client/index.ts';
-import type { UpstreamClient } from '../../../src/http-client/index.ts';
-import { startSimulator } from '../../../src/local/simulator/simulator.ts';
-import type { Simulator } from '../../../src/local/simulator/simulator.ts';
+import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/domain/request.ts';
 import { createKling } from '../../../src/providers/kling/index.ts';
 import { submitContext, upstreamError, videoRequest } from '../support.ts';
+import { useSimulator } from '../use-simulator.ts';
 
 /** Kling's adapter against the dialect of the simulator, beyond what all adapters have in common. */
 
-let simulator: Simulator;
-let request: UpstreamClient;
-const apiKeys = ['test-key', 'access:secret'];
-
-beforeAll(async () => {
-  simulator = await startSimulator({ host: '127.0.0.1', port: 0, apiKeys, renderSeconds: 8 });
-  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
-});
-afterAll(async () => {
-  await request.close();
-  await simulator.close();
-});
-beforeEach(() => simulator.control.reset());
+const simulator = useSimulator({ renderSeconds: 8, apiKeys: ['test-key', 'access:secret'] });
 
 const { video } = createKling(Date.now);
 if (video === undefined) throw new Error('it renders no videos');
 let submissions = 0;
 const context = (model: string, apiKey = 'test-key') =>
   submitContext({
-    request,
+    request: simulator.request,
     baseUrl: `${simulator.url}/kling`,
     model,
     marker: `mediary-k-${(submissions += 1)}`,

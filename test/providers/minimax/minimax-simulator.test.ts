@@ -1,35 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createUpstreamClient } from '../../../src/http-client/index.ts';
-import type { UpstreamClient } from '../../../src/http-client/index.ts';
-import { startSimulator } from '../../../src/local/simulator/simulator.ts';
-import type { Simulator } from '../../../src/local/simulator/simulator.ts';
+import { describe, expect, it } from 'vitest';
 import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { minimax } from '../../../src/providers/minimax/index.ts';
 import { startReceiver } from '../../local/simulator/support.ts';
 import { callback, imageRequest, submitContext, videoRequest } from '../support.ts';
+import { useSimulator } from '../use-simulator.ts';
 
 /** MiniMax's adapter against the dialects of the simulator, beyond what all adapters have in common. */
 
-let simulator: Simulator;
-let request: UpstreamClient;
-
-beforeAll(async () => {
-  simulator = await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['test-key'], renderSeconds: 8 });
-  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
-});
-afterAll(async () => {
-  await request.close();
-  await simulator.close();
-});
-beforeEach(() => {
-  simulator.control.reset();
-  simulator.control.setRenderSeconds(8);
-});
+const simulator = useSimulator({ renderSeconds: 8 });
 
 const { video, image } = minimax;
 if (video === undefined || image === undefined) throw new Error('a capability is missing');
 const context = (model: string, callbackUrl?: string) => ({
-  ...submitContext({ request, baseUrl: `${simulator.url}/minimax`, model }),
+  ...submitContext({ request: simulator.request, baseUrl: `${simulator.url}/minimax`, model }),
   ...(callbackUrl === undefined ? {} : { callbackUrl }),
 });
 

@@ -1,29 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseGatewayConfig } from '../../../src/config/gateway-file.ts';
-import { createUpstreamClient } from '../../../src/http-client/index.ts';
-import type { UpstreamClient } from '../../../src/http-client/index.ts';
-import { startSimulator } from '../../../src/local/simulator/simulator.ts';
-import type { Simulator } from '../../../src/local/simulator/simulator.ts';
 import type { ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { adapters } from '../../../src/providers/index.ts';
 import { replicate } from '../../../src/providers/replicate/index.ts';
 import { imageRequest, submitContext, upstreamError, videoRequest } from '../support.ts';
+import { useSimulator } from '../use-simulator.ts';
 
 /** Replicate's adapter with the mappings of gateway.example.yaml, against the dialect of the simulator. */
 
-let simulator: Simulator;
-let request: UpstreamClient;
-
-beforeAll(async () => {
-  simulator = await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['test-key'], renderSeconds: 8 });
-  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
-});
-afterAll(async () => {
-  await request.close();
-  await simulator.close();
-});
-beforeEach(() => simulator.control.reset());
+const simulator = useSimulator({ renderSeconds: 8 });
 
 const { video, imageTask } = replicate;
 if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');
@@ -38,7 +24,12 @@ const served = channels.find(({ provider }) => provider === 'replicate')?.models
 function context(name: string) {
   const { upstream = '', mapping } = served[name] ?? {};
   if (mapping === undefined) throw new Error(`the example has no ${name}`);
-  return submitContext({ request, baseUrl: `${simulator.url}/replicate/v1`, model: upstream, mapping });
+  return submitContext({
+    request: simulator.request,
+    baseUrl: `${simulator.url}/replicate/v1`,
+    model: upstream,
+    mapping,
+  });
 }
 
 const picture = 'https://ex.com/a.png';

@@ -1,30 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createUpstreamClient } from '../../../src/http-client/index.ts';
-import type { UpstreamClient } from '../../../src/http-client/index.ts';
-import { startSimulator } from '../../../src/local/simulator/simulator.ts';
-import type { Simulator } from '../../../src/local/simulator/simulator.ts';
+import { describe, expect, it } from 'vitest';
 import type { ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { runway } from '../../../src/providers/runway/index.ts';
 import { imageRequest, submitContext, upstreamError, videoRequest } from '../support.ts';
+import { useSimulator } from '../use-simulator.ts';
 
 /** Runway's adapter against the dialect of the simulator, beyond what all adapters have in common. */
 
-let simulator: Simulator;
-let request: UpstreamClient;
-
-beforeAll(async () => {
-  simulator = await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['test-key'], renderSeconds: 8 });
-  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
-});
-afterAll(async () => {
-  await request.close();
-  await simulator.close();
-});
-beforeEach(() => simulator.control.reset());
+const simulator = useSimulator({ renderSeconds: 8 });
 
 const { video, imageTask } = runway;
 if (video?.cancel === undefined || imageTask === undefined) throw new Error('a capability is missing');
-const context = (model: string) => submitContext({ request, baseUrl: `${simulator.url}/runway`, model });
+const context = (model: string) =>
+  submitContext({ request: simulator.request, baseUrl: `${simulator.url}/runway`, model });
 
 const picture = 'https://ex.com/a.png';
 const clip = 'https://ex.com/a.mp4';

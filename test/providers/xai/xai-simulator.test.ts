@@ -1,33 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { createUpstreamClient } from '../../../src/http-client/index.ts';
-import type { UpstreamClient } from '../../../src/http-client/index.ts';
-import { startSimulator } from '../../../src/local/simulator/simulator.ts';
-import type { Simulator } from '../../../src/local/simulator/simulator.ts';
+import { expect, it } from 'vitest';
 import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { xai } from '../../../src/providers/xai/index.ts';
 import { imageRequest, submitContext, videoRequest } from '../support.ts';
+import { useSimulator } from '../use-simulator.ts';
 
 /** Grok Imagine's adapter against the dialect of the simulator, beyond what all adapters have in common. */
 
-let simulator: Simulator;
-let request: UpstreamClient;
-
-beforeAll(async () => {
-  simulator = await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['test-key'], renderSeconds: 8 });
-  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
-});
-afterAll(async () => {
-  await request.close();
-  await simulator.close();
-});
-beforeEach(() => {
-  simulator.control.reset();
-  simulator.control.setRenderSeconds(8);
-});
+const simulator = useSimulator({ renderSeconds: 8 });
 
 const { video, image } = xai;
 if (video === undefined || image === undefined) throw new Error('a capability is missing');
-const context = (model: string) => submitContext({ request, baseUrl: `${simulator.url}/xai/v1`, model });
+const context = (model: string) =>
+  submitContext({ request: simulator.request, baseUrl: `${simulator.url}/xai/v1`, model });
 
 const picture = 'https://ex.com/a.png';
 const data = 'data:image/png;base64,iVBORw0KGgo=';

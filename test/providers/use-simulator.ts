@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { createUpstreamClient } from '../../src/http-client/index.ts';
+import type { UpstreamClient } from '../../src/http-client/index.ts';
+import { startSimulator } from '../../src/local/simulator/simulator.ts';
+import type { Simulator } from '../../src/local/simulator/simulator.ts';
+
+interface SimulatorInUse extends Pick<Simulator, 'url' | 'control'> {
+  /** A client that may reach it. */
+  readonly request: UpstreamClient;
+}
+
+/** A simulator for the tests of one file: each begins without tasks, faults and counts. */
+export function useSimulator(options: {
+  readonly renderSeconds: number;
+  readonly apiKeys?: readonly string[];
+}): SimulatorInUse {
+  let started: { readonly simulator: Simulator; readonly request: UpstreamClient } | undefined;
+
+  function running() {
+    if (started === undefined) throw new Error('The simulator starts with the first test.');
+    return started;
+  }
+
+  beforeAll(async () => {
+    started = {
+      simulator: await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['test-key'], ...options }),
+      request: createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] }),
+    };
+  });
+  afterAll(async () => {
+    await started?.request.close();
+    await started?.simulator.close();
+  });
+  beforeEach(() => {
+    const { control } = running().simulator;
+    control.reset();
+    control.setRenderSeconds(options.renderSeconds);
+  });
+
+  return {
+    get url() {
+      return running().simulator.url;
+    },
+    get control() {
+      return running().simulator.control;
+    },
+    get request() {
+      return running().request;
+    },
+  };
+}
