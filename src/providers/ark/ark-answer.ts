@@ -68,8 +68,10 @@ export function readArkJobs(json: unknown): { jobs: ArkJob[]; items: number } | 
   return { jobs, items: page.items.length };
 }
 
+const refusalSchema = z.object({ error: said });
+
 export function readArkRefusal(json: unknown): Refusal | undefined {
-  const body = z.object({ error: said }).safeParse(json).data;
+  const body = refusalSchema.safeParse(json).data;
   if (body === undefined || (body.error.code === undefined && body.error.message === undefined))
     return undefined;
   const { code = '', message = '', param } = body.error;

@@ -65,9 +65,11 @@ export function linkExpiry(endTime: string | undefined): number | undefined {
   return Number.isNaN(at) ? undefined : at / 1000 + linkLifetimeSeconds;
 }
 
+const refusalSchema = z.object({ code: z.string().min(1), message: optionalText });
+
 /** `{"request_id", "code", "message"}` */
 export function readDashscopeRefusal(json: unknown): Refusal | undefined {
-  const said = z.object({ code: z.string().min(1), message: optionalText }).safeParse(json).data;
+  const said = refusalSchema.safeParse(json).data;
   if (said === undefined) return undefined;
   // `InvalidParameter.duration` names the field in its code.
   const field = /^InvalidParameter\.([a-z][\w.]*)$/.exec(said.code)?.[1];

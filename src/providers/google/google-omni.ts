@@ -12,10 +12,12 @@ import type { SettleFacts } from '../../domain/task.ts';
 
 /** Omni: videos by interactions in the background. */
 
+const createdSchema = z.object({ id: z.string().min(1).max(500) });
+
 export async function submitOmni(request: VideoRequest, context: SubmitContext): Promise<Submitted> {
   const json = omniBody(request, context);
   const answer = await callGoogle({ method: 'POST', url: interactionsUrl(context), json }, context);
-  const id = z.object({ id: z.string().min(1).max(500) }).safeParse(answer.json).data?.id;
+  const id = createdSchema.safeParse(answer.json).data?.id;
   if (id === undefined) throw unreadableError(answer, 'it has no id');
   return { operation: { id }, traceId: id };
 }

@@ -18,6 +18,7 @@ import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 /** Veo: long-running operations, of the Gemini API and of Vertex. */
 
 const namePattern = /^[\w-]+(?:\/[\w.-]+)+$/;
+const createdSchema = z.object({ name: z.string().max(500).regex(namePattern) });
 
 export async function submitVeo(request: VideoRequest, context: SubmitContext): Promise<Submitted> {
   const json = veoBody(request, context);
@@ -25,7 +26,7 @@ export async function submitVeo(request: VideoRequest, context: SubmitContext): 
     { method: 'POST', url: `${modelUrl(context)}:predictLongRunning`, json },
     context,
   );
-  const name = z.object({ name: z.string().max(500).regex(namePattern) }).safeParse(answer.json).data?.name;
+  const name = createdSchema.safeParse(answer.json).data?.name;
   if (name === undefined || name.includes('..')) throw unreadableError(answer, 'it has no name');
   return { operation: { id: name }, traceId: name };
 }
