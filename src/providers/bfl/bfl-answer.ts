@@ -99,7 +99,7 @@ export function bflStatus(job: BflJob, reading: BflReading): OperationStatus | u
     case 'request moderated':
     case 'content moderated': {
       // What was refused for its content is not charged.
-      const unbilled = /moderated$/i.test(job.word) ? true : undefined;
+      const unbilled = /moderated$/i.test(job.word);
       return failedJob(bflFailures, { code: job.word, message: job.said }, { cost: job.cost, unbilled });
     }
     default:

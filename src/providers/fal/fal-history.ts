@@ -89,5 +89,7 @@ export async function statusFromHistory(
     return falFailure(kept, readFalRefusal(json) ?? { code: '', message: noReason }, outcome);
   }
   const message = 'The result was deleted before it was asked for.';
-  return falSuccess(kept, outcome) ?? endedJob({ code: 'result_expired', message, failure: 'expired' });
+  return (
+    falSuccess(kept, outcome) ?? endedJob({ code: 'result_expired', message, failure: { class: 'expired' } })
+  );
 }

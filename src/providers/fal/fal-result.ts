@@ -7,6 +7,7 @@ import type { FieldMapping } from '../../domain/field-mapping.ts';
 import { findFailureRow, failureOfRow } from '../shared/failure-table.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import { signedUrlExpiry } from '../shared/http-outcome.ts';
+import { endedJob } from '../shared/job-status.ts';
 import { mappedCost, mappedFacts, mappedLinks } from '../shared/mapped-answer.ts';
 import type { HttpResponse, OperationStatus } from '../provider.ts';
 
@@ -42,14 +43,9 @@ export function falSuccess(
       ? links.filter((_, index) => (flags[index] ?? flags.at(-1)) !== true)
       : links;
   if (usable.length === 0) {
-    return defined({
-      state: 'failed' as const,
-      code: 'nsfw_content',
-      message: 'Everything that was rendered was withheld by the safety checker.',
-      failure: { class: 'moderation_output' as const },
-      withheld: links,
-      cost,
-    });
+    const message = 'Everything that was rendered was withheld by the safety checker.';
+    const failure = { class: 'moderation_output' } as const;
+    return endedJob({ code: 'nsfw_content', message, failure }, { withheld: links, cost });
   }
   const facts = mappedFacts(json, map);
   return defined({
@@ -69,14 +65,9 @@ export function falFailure(
   const failure: Failure =
     answer.status === 499 ? { class: 'cancelled' } : failureOfResult(refusal, answer.status);
   const code = failure.class === 'cancelled' ? 'upstream_cancelled' : refusal.code;
-  return defined({
-    state: 'failed' as const,
-    code: code === '' ? `http_${answer.status}` : code,
-    message: refusal.message,
-    failure,
-    unbilled: answer.status >= 500 ? (true as const) : undefined,
-    cost: mapping === undefined ? undefined : mappedCost(answer.json, mapping, billedUnits(answer)),
-  });
+  const reason = { code: code === '' ? `http_${answer.status}` : code, message: refusal.message, failure };
+  const cost = mapping === undefined ? undefined : mappedCost(answer.json, mapping, billedUnits(answer));
+  return endedJob(reason, { cost, unbilled: answer.status >= 500 });
 }
 
 function failureOfResult(refusal: Refusal, status: number): Failure {

@@ -6,7 +6,7 @@ import { gatewayFailures } from './gateway-failures.ts';
 import { jobFailure } from '../shared/failure-table.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import { signedUrlExpiry } from '../shared/http-outcome.ts';
-import { noReason, tokenUsage } from '../shared/job-status.ts';
+import { endedJob, noReason, tokenUsage } from '../shared/job-status.ts';
 import type { OperationStatus } from '../provider.ts';
 
 /**
@@ -91,7 +91,7 @@ export function readGatewayStatus(json: unknown, traceId: string): OperationStat
     case 'failed': {
       const code = textAt(json, codePlaces) ?? (word === 'expired' ? 'upstream_expired' : word);
       const message = textAt(json, wordsPlaces) ?? noReason;
-      return { state: 'failed', code, message, failure: readFailure(json, { code, message }), traceId };
+      return endedJob({ code, message, failure: readFailure(json, { code, message }) }, { traceId });
     }
     case 'succeeded': {
       const items = readItems(json);

@@ -166,5 +166,8 @@ function readOperation({
   if (!results.some(({ raiMediaFilteredCount: count }) => (count ?? 0) > 0)) return undefined;
   const reasons = results.flatMap(({ raiMediaFilteredReasons = [] }) => raiMediaFilteredReasons);
   const message = reasons.length > 0 ? reasons.join(' ') : 'The video was filtered.';
-  return endedJob({ code: 'rai_filtered', message, failure: 'moderation_output' }, { unbilled: true });
+  return endedJob(
+    { code: 'rai_filtered', message, failure: { class: 'moderation_output' } },
+    { unbilled: true },
+  );
 }

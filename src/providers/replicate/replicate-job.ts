@@ -135,10 +135,10 @@ function withoutOutput({ output, data_removed: isRemoved }: Prediction): Operati
   if (output !== null && output !== undefined) return undefined;
   if (isRemoved === true) {
     const message = 'The output was deleted before it was asked for.';
-    return endedJob({ code: 'data_removed', message, failure: 'expired' });
+    return endedJob({ code: 'data_removed', message, failure: { class: 'expired' } });
   }
   const message = 'The prediction succeeded without an output.';
-  return endedJob({ code: 'no_output', message, failure: 'moderation_output' });
+  return endedJob({ code: 'no_output', message, failure: { class: 'moderation_output' } });
 }
 
 function failed({ error }: Prediction): OperationStatus {

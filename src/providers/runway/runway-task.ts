@@ -123,8 +123,8 @@ function succeeded(
 }
 
 /** The credits of its own mistakes come back, those of an input that it refused do not. */
-function isReturned({ failureCode = '' }: RunwayTask): true | undefined {
-  return /^(?:SAFETY|ASSET|INPUT_PREPROCESSING\.SAFETY)\b/.test(failureCode) ? undefined : true;
+function isReturned({ failureCode = '' }: RunwayTask): boolean {
+  return !/^(?:SAFETY|ASSET|INPUT_PREPROCESSING\.SAFETY)\b/.test(failureCode);
 }
 
 /** A zero counts: the vendor reports it of what it does not charge. */

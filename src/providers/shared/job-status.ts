@@ -1,6 +1,6 @@
 import type { Cost } from '../../domain/cost.ts';
 import { defined } from '../../domain/defined.ts';
-import type { FailureClass } from '../../domain/failure.ts';
+import type { Failure } from '../../domain/failure.ts';
 import type { SettleFacts } from '../../domain/task.ts';
 import type { OperationStatus } from '../provider.ts';
 import { jobFailure } from './failure-table.ts';
@@ -14,7 +14,9 @@ type FailedStatus = Extract<OperationStatus, { state: 'failed' }>;
 interface JobFacts {
   readonly cost?: Cost | undefined;
   /** The vendor promises to charge nothing for it. */
-  readonly unbilled?: true | undefined;
+  readonly unbilled?: boolean | undefined;
+  /** Links of a result that must not reach a caller. */
+  readonly withheld?: readonly string[] | undefined;
   readonly traceId?: string | undefined;
 }
 
@@ -31,29 +33,33 @@ export const noReason = 'The upstream gave no reason.';
 export function failedJob(table: FailureTable, said: SaidReason, facts: JobFacts = {}): FailedStatus {
   const { code = 'failed', message = noReason, field } = said;
   const failure = jobFailure(table, defined({ code, message, field }));
-  return defined({ state: 'failed' as const, code, message, failure, ...facts });
+  return endedJob({ code, message, failure }, facts);
 }
 
-/** A job whose state alone says what it failed of. */
-export function endedJob(
-  {
-    code,
-    message,
-    failure,
-  }: { readonly code: string; readonly message: string; readonly failure: FailureClass },
-  facts: JobFacts = {},
-): FailedStatus {
-  return defined({ state: 'failed' as const, code, message, failure: { class: failure }, ...facts });
+interface Reason {
+  readonly code: string;
+  readonly message: string;
+  readonly failure: Failure;
+}
+
+/** A job of which the adapter itself knows what it failed of, mostly by its state alone. */
+export function endedJob(reason: Reason, { unbilled, ...facts }: JobFacts = {}): FailedStatus {
+  return defined({
+    state: 'failed' as const,
+    ...reason,
+    ...facts,
+    unbilled: unbilled === true ? unbilled : undefined,
+  });
 }
 
 export function cancelledJob(facts: JobFacts = {}): FailedStatus {
   const message = 'The job was cancelled at the upstream.';
-  return endedJob({ code: 'upstream_cancelled', message, failure: 'cancelled' }, facts);
+  return endedJob({ code: 'upstream_cancelled', message, failure: { class: 'cancelled' } }, facts);
 }
 
 export function expiredJob(facts: JobFacts = {}): FailedStatus {
   const message = 'The upstream abandoned the job.';
-  return endedJob({ code: 'upstream_expired', message, failure: 'expired' }, facts);
+  return endedJob({ code: 'upstream_expired', message, failure: { class: 'expired' } }, facts);
 }
 
 /** Undefined unless the answer reports at least one of the counts. */

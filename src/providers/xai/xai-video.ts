@@ -116,7 +116,7 @@ function readJob(job: Job, { json }: HttpResponse): OperationStatus | undefined 
           {
             code: 'respect_moderation',
             message: 'The video did not pass moderation.',
-            failure: 'moderation_output',
+            failure: { class: 'moderation_output' },
           },
           { cost },
         );
