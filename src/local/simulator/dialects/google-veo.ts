@@ -34,7 +34,7 @@ export function createVideo(
 
 /** `GET …/operations/{id}` of the Gemini API. */
 export function pollVideo(desk: GoogleDesk, call: Call): Promise<Reply> {
-  return operation(desk, call, call.request.path.slice('/v1beta/'.length));
+  return operation(desk, call, decodeURIComponent(call.request.path.slice('/v1beta/'.length)));
 }
 
 const fetchSchema = z.strictObject({ operationName: z.string() });
@@ -48,7 +48,7 @@ export function fetchVideo(desk: GoogleDesk, call: Call): Promise<Reply> {
 function operation(desk: GoogleDesk, { request }: Call, name: string): Promise<Reply> {
   const id = name.split('/').at(-1) ?? '';
   const known = desk.find(id);
-  const task = known?.detail.name === decodeURIComponent(name) ? known : undefined;
+  const task = known?.detail.name === name ? known : undefined;
   return desk.about(
     'poll',
     { request, task },

@@ -468,6 +468,12 @@ describe('Veo of Vertex', () => {
     expect(left).toEqual([{ gcsUri: expect.stringMatching(/^gs:\/\/b\/o\//), mimeType: 'video/mp4' }]);
   });
 
+  it('looks for the operation whose name the body holds, as it is written there', async () => {
+    const name = await nameOf(veo(asked(), vertex));
+    expect((await fetchOperation(`${name}%`)).status).toBe(404);
+    expect((await fetchOperation(encodeURIComponent(name))).status).toBe(404);
+  });
+
   it('tells what was filtered one level higher', async () => {
     const name = await nameOf(veo(asked({ prompt: 'x [sim:moderation-in-task]' }), vertex));
     advance(9);
