@@ -1,6 +1,5 @@
 import { createFalVerifier, parseFalCallback } from './fal-callback.ts';
 import { createFalKeys } from './fal-keys.ts';
-import type { FalKeys } from './fal-keys.ts';
 import { findFal } from './fal-history.ts';
 import { cancelFal, checkFal, falStatus, submitFal } from './fal-job.ts';
 import type { GenerationRequest } from '../../domain/request.ts';
@@ -32,9 +31,9 @@ function jobs<Request extends GenerationRequest>(
   };
 }
 
-/** `keys` are kept for a day: an instance is made once for a process. */
-export function createFal(keys: FalKeys): Provider {
-  const verifyCallback = createFalVerifier(keys);
+/** It keeps the vendor's public keys for a day: one instance serves the whole process. */
+export function createFal(): Provider {
+  const verifyCallback = createFalVerifier(createFalKeys());
   return {
     about: {
       vendor: 'fal',
@@ -53,4 +52,4 @@ export function createFal(keys: FalKeys): Provider {
   };
 }
 
-export const fal = createFal(createFalKeys());
+export const fal = createFal();

@@ -1,7 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createFalKeys } from '../../../src/providers/fal/fal-keys.ts';
 import { createFal, fal } from '../../../src/providers/fal/index.ts';
 import { callback, canned, fixture, providerContext } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
@@ -34,7 +33,7 @@ function headersOf({ at = now, key = privateKey, signed = body }: Signing = {}) 
 
 const isGenuine = (headers: Record<string, string>, answer?: CannedAnswer, baseUrl?: string) => {
   const upstream = answer === undefined ? canned() : canned(answer);
-  const verdict = createFal(createFalKeys()).video?.verifyCallback?.(callback(body, headers), {
+  const verdict = createFal().video?.verifyCallback?.(callback(body, headers), {
     ...providerContext({ request: upstream.request, ...(baseUrl === undefined ? {} : { baseUrl }) }),
     now,
   });
@@ -92,7 +91,7 @@ describe('a callback', () => {
 
     function verifierOf(...answers: CannedAnswer[]) {
       const upstream = canned(...answers);
-      const { video: part } = createFal(createFalKeys());
+      const { video: part } = createFal();
       const verify = (at: number, key: KeyObject) =>
         part?.verifyCallback?.(callback(body, headersOf({ at, key })), {
           ...providerContext({ request: upstream.request }),
