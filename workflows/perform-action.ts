@@ -6,7 +6,7 @@ import type { ActionInput, ActionResult, WorkflowActionName } from '../src/domai
 import { activityIds } from '../src/domain/queues.ts';
 import { adoptJobOn, completeTaskOn, moveDeadline, undoAdoptionOn, wakeTask } from './activity-proxies.ts';
 import { refusedAction } from './messages.ts';
-import { acceptedJob, findUnreportedJob } from './submit-job.ts';
+import { acceptedJob, afterRejection, findUnreportedJob } from './submit-job.ts';
 import { money, nextVersion, situationOf } from './task-run.ts';
 import type { LostSubmission, TaskRun } from './task-run.ts';
 
@@ -95,9 +95,11 @@ async function searchAgain(run: TaskRun): Promise<string> {
     case 'not_accepted':
       run.decision = { kind: 'next' };
       return `${channel} did not accept the submission; the plan continues.`;
-    case 'rejected':
-      run.decision = { kind: 'end', ending: { kind: 'failed' } };
-      return `${channel} refused the submission; the task fails.`;
+    case 'rejected': {
+      const ending = afterRejection(found);
+      run.decision = { kind: 'end', ending };
+      return `${channel} refused the submission; the task ${ending.kind === 'failed' ? 'fails' : 'continues elsewhere'}.`;
+    }
     case 'ambiguous':
       throw refused(`${channel} still shows no job of this task (${found.code}). Nothing was changed.`);
     default:

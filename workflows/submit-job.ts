@@ -160,7 +160,7 @@ function persistMs(run: TaskRun, index: number, { candidates, replaces }: Round)
   return index === candidates.length - 1 ? Math.min(lastCandidatePersistMs, remainingMs(run)) : 0;
 }
 
-function afterRejection({
+export function afterRejection({
   next = [],
 }: Extract<SubmitResult, { kind: 'rejected' }>): FinishOutcome | Replacement {
   return next.length > 0 ? { kind: 'replaced', candidates: next } : { kind: 'failed' };
@@ -216,7 +216,8 @@ async function waitForOperator(run: TaskRun, lost: LostSubmission): Promise<Step
 }
 
 async function decide(run: TaskRun, input: SubmitInput): Promise<Step | RouteCandidate | 'wait'> {
-  const decision = run.stop === undefined ? run.decision : undefined;
+  // After the deadline nothing is begun any more; a result that was recorded before still ends the task.
+  const decision = run.stop === undefined || run.decision?.kind === 'end' ? run.decision : undefined;
   switch (decision?.kind) {
     case 'next':
       return 'next';

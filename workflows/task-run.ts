@@ -51,7 +51,7 @@ export type Decision =
   | { readonly kind: 'again'; readonly candidate: RouteCandidate }
   /** It was certainly not accepted, or an older operator said `resubmit`: the plan continues. */
   | { readonly kind: 'next' }
-  | { readonly kind: 'end'; readonly ending: FinishOutcome }
+  | { readonly kind: 'end'; readonly ending: FinishOutcome | Replacement }
   /** The job that was adopted is not the task's. */
   | { readonly kind: 'undone' }
   /** Of older histories: look again, for this job if one is named. */

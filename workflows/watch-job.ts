@@ -58,7 +58,7 @@ async function endAfterPoll(
 }
 
 /** What ends the wait for this job without its upstream. */
-function takeDecision(run: TaskRun): FinishOutcome | 'undone' | undefined {
+function takeDecision(run: TaskRun): FinishOutcome | Replacement | 'undone' | undefined {
   const { decision } = run;
   run.decision = undefined;
   if (decision?.kind === 'end') return decision.ending;

@@ -31,6 +31,8 @@ let submitted: SubmitResult[] = [];
 let lookup: SubmitResult;
 let adoption: Adopted | Refused;
 let polled: () => Promise<PollResult>;
+/** What the completion by hand waits for. */
+let completing: () => Promise<void>;
 
 const lost: SubmitResult = { kind: 'ambiguous', code: 'timeout' };
 const accepted: SubmitResult = { kind: 'accepted', operation: { id: 'job' } };
@@ -62,7 +64,10 @@ const tasks = usePlayedTasks({
     },
     cancelUpstream: async () => 'refused',
     adoptJob: async () => adoption,
-    completeTask: async (_input: CompleteInput) => ({ kind: 'completed', charge: '700000' }),
+    completeTask: async (_input: CompleteInput) => {
+      await completing();
+      return { kind: 'completed', charge: '700000' };
+    },
     undoAdoption: async () => ({ kind: 'undone' }),
   },
 });
@@ -73,6 +78,7 @@ beforeEach(() => {
   lookup = lost;
   adoption = { kind: 'adopted', operation: { id: 'job' }, state: 'pending' };
   polled = never;
+  completing = async () => undefined;
 });
 
 const act = (handle: WorkflowHandle, name: WorkflowActionName | 'cancel', input: unknown) =>
@@ -193,6 +199,28 @@ describe('a submission whose outcome nobody knows', () => {
     );
     expect(await handle.result()).toEqual({ status: 'succeeded', charge: '700000' });
     expect(finished[0]?.outcome).toMatchObject({ kind: 'succeeded', facts: { durationSeconds: 5 } });
+  });
+
+  it('is completed by hand although its deadline passes while the result is recorded', async () => {
+    const handle = await tasks.start({ deadlineAt: Date.now() + 5_000 });
+    await until(() => attentions, [`${handle.workflowId} submit_ambiguous`]);
+    const hasPassed = async () =>
+      ((await handle.fetchHistory()).events ?? []).some((event) => Boolean(event.timerFiredEventAttributes));
+    completing = async () => {
+      lookup = { kind: 'not_accepted', code: 'given_up' };
+      await expect.poll(hasPassed, { timeout: 20_000 }).toBe(true);
+    };
+    await act(handle, 'complete', { result_url: 'https://files.example/a.mp4', reason: 'in the console' });
+    expect(await handle.result()).toEqual({ status: 'succeeded', charge: '700000' });
+  });
+
+  it('continues elsewhere when retry_now finds that it was rejected, and the task has a fallback', async () => {
+    const handle = await parked();
+    lookup = { kind: 'rejected', code: 'broken', next: [{ channel: 'two', credential: 'b' }] };
+    submitted = [accepted];
+    await act(handle, 'retry_now', 'again');
+    await until(() => polls.map(({ candidate }) => candidate.channel), ['two']);
+    await handle.terminate();
   });
 
   it('a cancellation from the UI says why it does nothing, and the advice stays', async () => {
