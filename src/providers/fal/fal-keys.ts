@@ -18,6 +18,8 @@ interface Fetched {
   readonly keys: Promise<readonly KeyObject[]>;
   /** Unix milliseconds. */
   readonly at: number;
+  /** Of the last request for newer ones, whatever came of it; Unix milliseconds. */
+  readonly askedAt: number;
 }
 
 /** The vendor's limit for caches. */
@@ -29,22 +31,27 @@ const addressesMax = 20;
 export function createFalKeys(): FalKeys {
   const known = new Map<string, Fetched>();
 
-  function fetched(context: CallbackContext, ageMaxMs: number): Promise<readonly KeyObject[]> {
+  function fetched(
+    context: CallbackContext,
+    isRecent: (last: Fetched) => boolean,
+  ): Promise<readonly KeyObject[]> {
     const url = keysUrl(context.baseUrl);
     const last = known.get(url);
-    if (last !== undefined && context.now - last.at < ageMaxMs) return last.keys;
+    if (last !== undefined && isRecent(last)) return last.keys;
     const keys = fetchKeys(url, context);
     if (known.size >= addressesMax) known.clear();
-    known.set(url, { keys, at: context.now });
-    keys.catch(() => known.delete(url));
+    known.set(url, { keys, at: context.now, askedAt: context.now });
+    keys.catch(() =>
+      last === undefined ? known.delete(url) : known.set(url, { ...last, askedAt: context.now }),
+    );
     return keys;
   }
 
   return {
     async some(context, fits) {
-      const keys = await fetched(context, keptMaxMs);
+      const keys = await fetched(context, ({ at }) => context.now - at < keptMaxMs);
       if (keys.some(fits)) return true;
-      const newest = await fetched(context, fetchedAgainMs);
+      const newest = await fetched(context, ({ askedAt }) => context.now - askedAt < fetchedAgainMs);
       return newest !== keys && newest.some(fits);
     },
   };

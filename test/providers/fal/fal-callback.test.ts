@@ -123,6 +123,17 @@ describe('a callback', () => {
       expect(sent).toHaveLength(1);
     });
 
+    it('is verified with them while newer ones cannot be fetched', async () => {
+      const { verify, sent } = verifierOf(older, { status: 503 });
+      expect(await verify(now, privateKey)).toBe(true);
+      await expect(verify(now + 61_000, stranger.privateKey)).rejects.toMatchObject({
+        code: 'unreadable_answer',
+      });
+      expect(await verify(now + 62_000, privateKey)).toBe(true);
+      expect(await verify(now + 63_000, stranger.privateKey)).toBe(false);
+      expect(sent).toHaveLength(2);
+    });
+
     it('are asked for again after a failure', async () => {
       const { verify } = verifierOf({ status: 503 }, older);
       await expect(verify(now, privateKey)).rejects.toMatchObject({ code: 'unreadable_answer' });
