@@ -41,7 +41,7 @@ export function handleActions(run: TaskRun): void {
   setHandler(concernSignal, (news) => noteConcern(run, news));
   setHandler(operatorCancelUpdate, (raw) => unstopped(() => cancel(run, raw)), {
     validator: (raw) => {
-      if (raw !== undefined) requireInput('cancel', raw);
+      if (raw !== undefined) validate(run, 'cancel', raw);
     },
     description: `${describeAction('cancel')} Without an input it is the caller’s own cancellation.`,
   });
@@ -72,7 +72,7 @@ function requireInput(name: OperatorActionName, raw: unknown): ActionInput {
   return read.input;
 }
 
-function validate(run: TaskRun, name: WorkflowActionName, raw: unknown): void {
+function validate(run: TaskRun, name: OperatorActionName, raw: unknown): void {
   requireInput(name, raw);
   const refusal = refusalOf(name, situationOf(run));
   if (refusal !== undefined) throw refused(refusal);
@@ -90,12 +90,19 @@ async function act(run: TaskRun, name: WorkflowActionName, raw: unknown): Promis
 async function cancel(run: TaskRun, raw: unknown): Promise<CancelAnswer> {
   const at = Date.now();
   const input = raw === undefined ? undefined : requireInput('cancel', raw);
+  if (input?.dry_run === true) return wouldCancel;
   const answer = await requestCancel(run);
   if (input !== undefined && answer.cancelled) {
     await record(run, { at, name: 'cancel', input, detail: 'The task was cancelled.' });
   }
   return answer;
 }
+
+const wouldCancel: CancelAnswer = {
+  cancelled: false,
+  message:
+    'This was a dry run: nothing was done. Without it the task is cancelled and its hold released in full, if its upstream still allows it.',
+};
 
 interface Deed {
   readonly at: number;

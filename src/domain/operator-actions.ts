@@ -69,7 +69,7 @@ export const actionTable = {
   },
   cancel: {
     description: 'Cancels the task if its upstream allows it, and releases its hold.',
-    possible: ['admitting', 'submitting', 'watching', 'broken'],
+    possible: ['admitting', 'submitting', 'watching'],
     fields: {},
     example: {},
   },

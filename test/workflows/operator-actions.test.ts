@@ -27,6 +27,7 @@ const submits: SubmitInput[] = [];
 const polls: PollInput[] = [];
 const deadlines: number[] = [];
 const woken: string[] = [];
+const cancels: string[] = [];
 let submitted: SubmitResult[] = [];
 let lookup: SubmitResult;
 let adoption: Adopted | Refused;
@@ -62,7 +63,10 @@ const tasks = usePlayedTasks({
       polls.push(input);
       return polled();
     },
-    cancelUpstream: async () => 'refused',
+    cancelUpstream: async ({ task }) => {
+      cancels.push(task);
+      return 'refused';
+    },
     adoptJob: async () => adoption,
     completeTask: async (_input: CompleteInput) => {
       await completing();
@@ -73,7 +77,8 @@ const tasks = usePlayedTasks({
 });
 
 beforeEach(() => {
-  for (const seen of [records, attentions, finished, submits, polls, deadlines, woken]) seen.length = 0;
+  for (const seen of [records, attentions, finished, submits, polls, deadlines, woken, cancels])
+    seen.length = 0;
   submitted = [lost];
   lookup = lost;
   adoption = { kind: 'adopted', operation: { id: 'job' }, state: 'pending' };
@@ -230,6 +235,7 @@ describe('a submission whose outcome nobody knows', () => {
     expect(await details(handle)).toContain('Needs attention: submit_ambiguous');
     expect(await details(handle)).toContain('Held 1.500000 USD');
     expect(await handle.executeUpdate(cancelUpdate)).toMatchObject({ cancelled: false });
+    expect(await refusal(act(handle, 'cancel', { reason: 'r' }))).toContain('Possible now: retry_now, adopt');
     await act(handle, 'fail', 'r');
     expect(await handle.result()).toMatchObject({ status: 'failed' });
   });
@@ -262,6 +268,29 @@ describe('a job that runs', () => {
     expect(await refusal(act(handle, 'undo', 'r'))).toContain('was not adopted');
     expect(records.map(({ action }) => action)).toEqual(['retry_now']);
     await handle.terminate();
+  });
+
+  it('is cancelled only if that is meant', async () => {
+    const handle = await watching();
+    const said = await act(handle, 'cancel', { reason: 'r', dry_run: true });
+    expect(said).toEqual({ cancelled: false, message: expect.stringContaining('nothing was done') });
+    expect([cancels, records]).toEqual([[], []]);
+    await act(handle, 'cancel', { reason: 'r' });
+    expect(cancels).toEqual([handle.workflowId]);
+    await handle.terminate();
+  });
+
+  it('is not cancelled once nobody can say what becomes of it', async () => {
+    polled = () => {
+      throw ApplicationFailure.nonRetryable('it does not know the job');
+    };
+    const handle = await watching();
+    await until(() => attentions, [`${handle.workflowId} poll_failed`]);
+    expect(await refusal(act(handle, 'cancel', { reason: 'r' }))).toBe(
+      '`cancel` is not possible: polling stopped with an error that retrying will not fix. Possible now: retry_now, fail, complete, extend, undo.',
+    );
+    await act(handle, 'fail', 'r');
+    expect(await handle.result()).toMatchObject({ status: 'failed' });
   });
 
   it('gets more time, and is polled on with the new deadline', async () => {
