@@ -8,7 +8,7 @@ export const projectionMutants: readonly Mutant[] = [
     name: 'submitted-version',
     breaks: 'An older write does not show a task as submitted.',
     file: 'src/store/tasks.ts',
-    find: "version: { $lt: version }, status: { $in: statusesBefore('submitted') }",
+    find: "version: { $lt: facts.version }, status: { $in: statusesBefore('submitted') }",
     replace: "status: { $in: statusesBefore('submitted') }",
     tests: store,
   },
