@@ -224,7 +224,9 @@ describe('a submission whose outcome nobody knows', () => {
     lookup = { kind: 'rejected', code: 'broken', next: [{ channel: 'two', credential: 'b' }] };
     submitted = [accepted];
     await act(handle, 'retry_now', 'again');
-    await until(() => polls.map(({ candidate }) => candidate.channel), ['two']);
+    await expect
+      .poll(() => polls.map(({ candidate }) => candidate.channel), { timeout: 20_000 })
+      .toEqual(['two']);
     await handle.terminate();
   });
 
