@@ -16,7 +16,7 @@ export const projectionMutants: readonly Mutant[] = [
     name: 'submitted-status',
     breaks: 'A late submission does not bring back a task that has moved on.',
     file: 'src/store/tasks.ts',
-    find: "version: { $lt: version }, status: { $in: statusesBefore('submitted') }",
+    find: "version: { $lt: facts.version }, status: { $in: statusesBefore('submitted') }",
     replace: 'version: { $lt: version }',
     tests: store,
   },
