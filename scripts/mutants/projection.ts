@@ -17,7 +17,7 @@ export const projectionMutants: readonly Mutant[] = [
     breaks: 'A late submission does not bring back a task that has moved on.',
     file: 'src/store/tasks.ts',
     find: "version: { $lt: facts.version }, status: { $in: statusesBefore('submitted') }",
-    replace: 'version: { $lt: version }',
+    replace: 'version: { $lt: facts.version }',
     tests: store,
   },
   {
