@@ -5,6 +5,7 @@ import type { Attempt } from '../src/store/attempts.ts';
 import { accept, newAttempt, resume } from './attempt-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { noteWait } from './note-wait.ts';
 import { requireTarget } from './open-target.ts';
 import type { SubmitInput, SubmitResult } from './types.ts';
 
@@ -26,6 +27,7 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
     if (begun.state !== 'sending' && begun.state !== 'ambiguous') return resume(begun, input, deps);
     const code = begun.code ?? 'submission_lost';
     if (input.adopt !== undefined) return accept({ operation: { id: input.adopt } }, input, deps);
+    await noteWait(input, 'lookup', deps);
     const found = await findJobsOf(begun, input, deps);
     if (found === undefined) return { kind: 'ambiguous', code };
     const [job] = found;

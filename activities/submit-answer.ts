@@ -4,6 +4,7 @@ import type { Attempt, RefusedState, Refusal as AttemptWord } from '../src/store
 import { newAttempt, rejected, resume } from './attempt-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { noteWait } from './note-wait.ts';
 import { persistently } from './persistently.ts';
 import type { SubmitInput, SubmitResult } from './types.ts';
 
@@ -91,6 +92,7 @@ export async function retryOrLeave(
     await deps.gate.leave(input.task);
     return { kind: 'not_accepted', code };
   }
+  await noteWait(input, 'upstream', deps);
   throw ApplicationFailure.create({
     message: `the channel does not accept the job at the moment (${code}: ${message}); retrying`,
     type: 'NotAccepted',

@@ -10,6 +10,7 @@ import type { RequestRecord } from '../src/store/requests.ts';
 import { accept, adopt, newAttempt, resume } from './attempt-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { noteWait } from './note-wait.ts';
 import { openTarget } from './open-target.ts';
 import type { UpstreamTarget } from './open-target.ts';
 import { persistently } from './persistently.ts';
@@ -53,7 +54,11 @@ export function createSubmit(deps: ChannelActivityDeps) {
     const refusal = await deps.gate.enter({ ...input, submitMs: target.config.timeouts.submit_ms });
     if (refusal !== undefined) return refuseForNow(refusal, input, deps);
     const waitMs = await joinQueue(input);
-    if (waitMs !== undefined) throw waitForTurn(waitMs);
+    if (waitMs !== undefined) {
+      await noteWait(input, 'turn', deps);
+      throw waitForTurn(waitMs);
+    }
+    if (isRepeated() || input.n > 1) await noteWait(input, undefined, deps);
     return post({ input, stored, target });
   };
 
@@ -74,9 +79,8 @@ export function createSubmit(deps: ChannelActivityDeps) {
   }
 
   function joinQueue({ task, account, candidate }: SubmitInput): Promise<number | undefined> {
-    const { info, cancellationSignal } = Context.current();
-    const isBack = info.currentAttemptScheduledTimestampMs !== info.scheduledTimestampMs;
-    return deps.submitLimiter(candidate).enter({ task, account, isBack }, cancellationSignal);
+    const { cancellationSignal } = Context.current();
+    return deps.submitLimiter(candidate).enter({ task, account, isBack: isRepeated() }, cancellationSignal);
   }
 
   async function post({ input, stored, target }: Submission): Promise<SubmitResult> {
@@ -130,6 +134,12 @@ export function createSubmit(deps: ChannelActivityDeps) {
   }
 }
 
+/** Whether the activity has run before: a reset counts attempts from 1 again, but not from its first time. */
+function isRepeated(): boolean {
+  const { currentAttemptScheduledTimestampMs, scheduledTimestampMs } = Context.current().info;
+  return currentAttemptScheduledTimestampMs !== scheduledTimestampMs;
+}
+
 /** Its turn comes later: the wait is a timer on the server and occupies nothing here. */
 function waitForTurn(waitMs: number): ApplicationFailure {
   return ApplicationFailure.create({
@@ -173,6 +183,7 @@ async function refuseForNow(
         deps,
       );
     case 'full':
+      await noteWait(input, 'slot', deps);
       throw ApplicationFailure.create({
         message: 'every channel of the plan is at its concurrency limit; the task waits for its turn',
         type: 'AtConcurrencyLimit',

@@ -1,6 +1,7 @@
 import type { AttentionReason } from './attention.ts';
 import type { Cost } from './cost.ts';
 import type { Failure } from './failure.ts';
+import type { WaitReason } from './wait-reason.ts';
 import type { ResultItem, SettleFacts, TaskError, TaskKind, TaskStatus } from './task.ts';
 
 /**
@@ -31,11 +32,15 @@ export interface Task {
   readonly outcome?: TaskOutcome;
   readonly error?: TaskError;
   readonly hold: bigint;
+  /** What it is expected to be charged, according to its plan. Absent in tasks of older versions. */
+  readonly estimate?: bigint;
   readonly charge?: bigint;
   /** The upstream reported no usage: the charge comes from the formula or the hold. */
   readonly chargeEstimated?: boolean;
   /** Why an operator is needed; absent if none is. */
   readonly attention?: AttentionReason;
+  /** What it waits for without a person. */
+  readonly waitsFor?: WaitReason;
   /**
    * Until the workflow has claimed the task: which try of its creation owns it, and since when
    * (`<padded time>-<random>`). This value guards an abandonment of the creation; a try that continues it puts a value

@@ -62,7 +62,7 @@ export function taskActions(tasks: Collection<TaskDocument>, now: () => number) 
           $pull: { disowned: upstreamId },
           $set: { channel, credential, upstream_id: upstreamId, trace_id: upstreamId, updated_at: now() },
           $max: { version },
-          $unset: { attention: '' },
+          $unset: { attention: '', waits_for: '' },
         },
       );
       await tasks.updateOne({ _id: id, status: 'pending' }, { $set: { status: 'submitted' } });

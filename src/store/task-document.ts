@@ -1,6 +1,7 @@
 import type { AttentionReason } from '../domain/attention.ts';
 import { defined } from '../domain/defined.ts';
 import type { Task, TaskActionRecord, TaskOutcome } from '../domain/task-record.ts';
+import type { WaitReason } from '../domain/wait-reason.ts';
 import type { TaskError, TaskKind, TaskStatus } from '../domain/task.ts';
 
 /** A task as stored. Times in Unix milliseconds; `Task` says what each field means. */
@@ -27,9 +28,11 @@ export interface TaskDocument {
   readonly outcome?: TaskOutcome;
   readonly error?: TaskError;
   readonly hold: bigint;
+  readonly estimate?: bigint;
   readonly charge?: bigint;
   readonly charge_estimated?: boolean;
   readonly attention?: AttentionReason;
+  readonly waits_for?: WaitReason;
   readonly unstarted?: string;
   /** The creation was abandoned: its hold is voided, then this document is removed. No workflow claims it any more. */
   readonly given_up?: true;
@@ -67,8 +70,10 @@ export function toTask(document: TaskDocument): Task {
       outcome,
       error,
       charge,
+      estimate: document.estimate,
       chargeEstimated: document.charge_estimated,
       attention,
+      waitsFor: document.waits_for,
       unstarted,
       actions,
     }),
@@ -84,6 +89,7 @@ export interface NewTask {
   readonly createdAt: number;
   readonly deadlineAt: number;
   readonly hold: bigint;
+  readonly estimate?: bigint;
   /** See `Task.unstarted`; absent: the workflow itself writes the projection. */
   readonly unstarted?: string;
 }

@@ -12,6 +12,7 @@ import type { Collection, Db, Filter } from 'mongodb';
 import { ensureIndexes } from './mongo.ts';
 import type { Task, TaskOutcome } from '../domain/task-record.ts';
 import { classified, statusesBefore } from '../domain/task.ts';
+import type { WaitReason } from '../domain/wait-reason.ts';
 import type { ResultItem, TaskError, TaskStatus } from '../domain/task.ts';
 
 export interface TaskPage {
@@ -117,7 +118,7 @@ function jobWrites(tasks: Collection<TaskDocument>, now: () => number) {
         { _id: id, version: { $lt: facts.version }, status: { $in: statusesBefore('submitted') } },
         {
           $set: { ...jobFields(facts), status: 'submitted', updated_at: now() },
-          $unset: { attention: '' },
+          $unset: { attention: '', waits_for: '' },
         },
       );
     },
@@ -137,7 +138,7 @@ function jobWrites(tasks: Collection<TaskDocument>, now: () => number) {
         },
         {
           $set: { ...jobFields(facts), updated_at: now() },
-          $unset: { outcome: '', progress: '', queue_position: '', attention: '' },
+          $unset: { outcome: '', progress: '', queue_position: '', attention: '', waits_for: '' },
         },
       );
     },
@@ -195,9 +196,24 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
       await tasks.updateOne(
         { _id: id, version: { $lt: version } },
         reason === undefined
-          ? { $set: { version, updated_at: now() }, $unset: { attention: '' } }
-          : { $set: { version, attention: reason, updated_at: now() } },
+          ? { $set: { version, updated_at: now() }, $unset: { attention: '', waits_for: '' } }
+          : { $set: { version, attention: reason, updated_at: now() }, $unset: { waits_for: '' } },
       );
+    },
+
+    /**
+     * What a task waits for that is not accepted yet: the guards keep a late process from saying it of one that is, and
+     * match nothing when it is known already.
+     */
+    async setWait(id: string, reason: WaitReason | undefined, version: bigint): Promise<void> {
+      const waiting = { _id: id, version: { $lt: version }, status: { $in: statusesBefore('succeeded') } };
+      if (reason === undefined) {
+        const known = { ...waiting, waits_for: { $exists: true } };
+        await tasks.updateOne(known, { $unset: { waits_for: '' }, $set: { updated_at: now() } });
+      } else {
+        const other = { ...waiting, waits_for: { $ne: reason } };
+        await tasks.updateOne(other, { $set: { waits_for: reason, updated_at: now() } });
+      }
     },
 
     /**
@@ -218,7 +234,7 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
             ...defined({ error: write.error === undefined ? undefined : classified(write.error) }),
           },
           $max: { version: write.version },
-          $unset: { open_key: '', attention: '', unstarted: '' },
+          $unset: { open_key: '', attention: '', waits_for: '', unstarted: '' },
         },
       );
       if (finished.matchedCount === 1) return write.status;

@@ -33,6 +33,8 @@ export interface AdmissionDeps {
 export interface AdmissionRequest {
   readonly input: TaskInput;
   readonly record: Omit<RequestRecord, 'by' | 'callbackToken'>;
+  /** What the task is expected to be charged. */
+  readonly estimate?: bigint;
   /** No earlier request can have begun this task. */
   readonly isFirst: boolean;
   /** The key's limit on unfinished tasks. */
@@ -105,14 +107,17 @@ async function release({ input, concurrentTasks }: AdmissionRequest, deps: Admis
 
 /** `ours`: this try owns the creation now. `started`: an earlier try has brought it to its workflow. */
 async function writeDocuments(
-  { input, record }: AdmissionRequest,
+  { input, record, estimate }: AdmissionRequest,
   unstarted: string,
   deps: AdmissionDeps,
 ): Promise<'ours' | 'started' | 'abandoned'> {
   const { task: id, account, key, kind, model, createdAt, deadlineAt } = input;
   const hold = BigInt(input.hold);
   const [inserted] = await Promise.all([
-    deps.tasks.insert({ id, account, key, kind, model, createdAt, deadlineAt, hold, unstarted }, 1n),
+    deps.tasks.insert(
+      { id, account, key, kind, model, createdAt, deadlineAt, hold, unstarted, ...defined({ estimate }) },
+      1n,
+    ),
     writeRequest(record, unstarted, deps),
   ]);
   await racePoint('admission.claimed', id);

@@ -103,6 +103,7 @@ async function admitClaimed(
       warnings,
       ...defined({ callbackUrl }),
     },
+    estimate: plan.expected.amount,
     isFirst: claim.first,
     ...defined({ concurrentTasks: caller.concurrentTasks }),
   });

@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
+import { waitMessages } from '../../src/domain/wait-reason.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
@@ -56,6 +57,9 @@ it('submissions that wait for their turn keep no poll waiting, and none is sent 
   await waitUntil('the first has ended', async () => (await ended()) > 0);
   // The window: a result is known while others have not been sent.
   expect(gateway.simulator.submissions('turn-').submits).toBeLessThan(count);
+  const { body } = await account.call('GET', '/v1/videos/generations?status=pending&limit=100');
+  const messages = body.data.map(({ message }: { message: string }) => message);
+  expect(messages).toContain(waitMessages.turn);
   await waitUntil('all have ended', async () => (await ended()) === count, 180_000);
   expect(gateway.simulator.submissions('turn-')).toEqual({ submits: count, creates: count });
   const times = gateway.simulator.tasks('turn-').map(({ created_at }) => created_at);

@@ -1,5 +1,6 @@
 import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
+import { waitMessages } from '../../domain/wait-reason.ts';
 import { attentionMessages } from '../../domain/attention.ts';
 import { formatMicros } from '../../domain/money.ts';
 import { isTerminal, statusMessages, taskStatuses } from '../../domain/task.ts';
@@ -56,6 +57,9 @@ export const taskSchema = z
       .optional()
       .meta({ description: 'Present on success; a count that the upstream does not report is absent.' }),
     error: taskErrorSchema.optional(),
+    estimate: z.string().optional().meta({
+      description: 'What an unfinished task is expected to be charged; more may be held for it.',
+    }),
     charge: z.string().optional().meta({ description: 'What a task that succeeded was charged.' }),
   })
   .meta({ id: 'Task' });
@@ -77,19 +81,22 @@ export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
     ...(task.completedAt === undefined ? {} : { completed_at: toSeconds(task.completedAt) }),
     ...defined({ progress: task.progress }),
     ...presentResult(task, mediaUrl),
-    ...(task.status === 'succeeded' ? defined({ charge: chargeOf(task) }) : {}),
+    ...presentMoney(task),
   };
 }
 
-function chargeOf({ charge }: Task): string | undefined {
-  return charge === undefined ? undefined : formatMicros(charge);
+/** What a task will cost, then what it did; nothing of one that failed. */
+function presentMoney({ status, estimate, charge }: Task): Pick<PresentedTask, 'estimate' | 'charge'> {
+  const amount = (micros: bigint | undefined) => (micros === undefined ? undefined : formatMicros(micros));
+  if (status === 'succeeded') return defined({ charge: amount(charge) });
+  return isTerminal(status) ? {} : defined({ estimate: amount(estimate) });
 }
 
-/** A task that waits for a person says so to its owner too, in words that concern its owner. */
-function messageOf({ status, attention }: Task): string {
-  return attention === undefined || isTerminal(status)
-    ? statusMessages[status]
-    : attentionMessages[attention];
+/** A task that waits says so to its owner too, in words that concern its owner. */
+function messageOf({ status, attention, waitsFor }: Task): string {
+  if (isTerminal(status)) return statusMessages[status];
+  if (attention !== undefined) return attentionMessages[attention];
+  return waitsFor === undefined ? statusMessages[status] : waitMessages[waitsFor];
 }
 
 type ResultFields = Pick<PresentedTask, 'data' | 'video_url' | 'duration' | 'usage' | 'error'>;

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { attentionMessages, attentionReasons } from '../../../src/domain/attention.ts';
+import { waitMessages, waitReasons } from '../../../src/domain/wait-reason.ts';
 import { noMediaUrl } from '../../../src/domain/stored-media.ts';
 import { presentTask } from '../../../src/http/presenters/video-task.ts';
 import type { Task } from '../../../src/domain/task-record.ts';
@@ -48,6 +50,36 @@ describe('presentTask', () => {
       completion_tokens: 7,
       total_tokens: 7,
     });
+  });
+
+  it('the estimate before the end, and the charge after it', () => {
+    const money = { estimate: 762_300n, charge: 700_000n };
+    expect(presentTask({ ...task, ...money, status: 'running' }, noMediaUrl)).toMatchObject({
+      estimate: '0.762300',
+    });
+    const ended = presentTask({ ...task, ...money, status: 'succeeded' }, noMediaUrl);
+    expect(ended).toMatchObject({ charge: '0.700000' });
+    expect(ended).not.toHaveProperty('estimate');
+    const failed = presentTask({ ...task, ...money, status: 'failed' }, noMediaUrl);
+    expect(failed).not.toHaveProperty('estimate');
+    expect(failed).not.toHaveProperty('charge');
+  });
+
+  it.each(attentionReasons)(
+    'a task that waits for a person says so (%s), whatever it waited for',
+    (attention) => {
+      const waiting = { ...task, status: 'pending', waitsFor: 'slot', attention } as const;
+      expect(presentTask(waiting, noMediaUrl).message).toBe(attentionMessages[attention]);
+    },
+  );
+
+  it.each(waitReasons)('a task that waits says for what (%s), until it has ended', (waitsFor) => {
+    expect(presentTask({ ...task, status: 'pending', waitsFor }, noMediaUrl).message).toBe(
+      waitMessages[waitsFor],
+    );
+    expect(presentTask({ ...task, status: 'succeeded', waitsFor }, noMediaUrl).message).toBe(
+      'The task succeeded.',
+    );
   });
 
   it('a failure always has an error', () => {
