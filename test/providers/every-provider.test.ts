@@ -67,8 +67,8 @@ describe.each(jobVendors)('$name', (vendor) => {
     const status = await vendor.status(operation, context());
     if (status.state !== 'succeeded') throw new Error(`it is ${status.state}`);
     // Some say nothing but what they charge, or not even that.
-    const told = Object.keys({ ...status.facts, ...status.cost });
-    expect(told.length > 0).toBe(vendor.tellsNothing !== true);
+    const reported = Object.keys({ ...status.facts, ...status.cost });
+    expect(reported.length > 0).toBe(vendor.reportsNothing !== true);
     const headersOf = (url: string) => vendor.linkHeaders(url, context());
     expect(await readAll(status.items, headersOf)).toBeGreaterThan(100);
   });
@@ -80,7 +80,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(Object.values(status.facts)).not.toContain(0);
   });
 
-  it('tells moderation before and after the submit apart from other failures', async () => {
+  it('distinguishes moderation before and after the submit from other failures', async () => {
     if (vendor.inspectsInJob === true) {
       expect(await end('[sim:moderation]')).toMatchObject({
         state: 'failed',
@@ -153,7 +153,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(await vendor.status(operation, context())).toMatchObject({ state: 'pending', phase: 'running' });
   });
 
-  it('cancels up to the state that it says, and tells a refusal from a success', async () => {
+  it('cancels up to the state that it names, and distinguishes a refusal from a success', async () => {
     const until = vendor.cancelUntil ?? part.cancelUntil;
     const expected = (allowed: boolean) =>
       part.cancelUntil === 'never' ? undefined : allowed ? 'cancelled' : 'refused';
@@ -190,7 +190,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect([more < usual, dearer < paid]).not.toContain(true);
   });
 
-  it('tells many jobs in one answer as it tells each of them', async () => {
+  it('reports many jobs in one answer as it reports each of them', async () => {
     const jobs = [await submit('a boat'), await submit('a boat')];
     const operations = jobs.map(({ operation }) => operation);
     const ask = () => vendor.list([...operations, { id: 'unknown' }], context());
@@ -199,11 +199,11 @@ describe.each(jobVendors)('$name', (vendor) => {
       const found = await ask();
       expect(found === undefined).toBe(!part.lists);
       expect(found?.has('unknown') ?? false).toBe(false);
-      // One whose end the list does not tell is missing.
+      // One whose end the list does not report is missing.
       for (const [index, operation] of operations.entries()) {
-        const told = found?.get(operation.id);
+        const listed = found?.get(operation.id);
         const alone = await vendor.status(operation, context());
-        expect([index, told?.state ?? alone.state]).toEqual([index, alone.state]);
+        expect([index, listed?.state ?? alone.state]).toEqual([index, alone.state]);
       }
     }
   });

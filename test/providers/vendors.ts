@@ -27,7 +27,7 @@ interface Row {
   /** What the dialect's moderation after the submit stands for. */
   readonly moderatedLater: FailureClass;
   /** Its answers say nothing of what was rendered. */
-  readonly tellsNothing?: true;
+  readonly reportsNothing?: true;
   /** Where the dialect lets less be cancelled than the adapter can. */
   readonly cancelUntil?: TaskProvider<never>['cancelUntil'];
   /** No submit is refused for its content: the job says so. */
@@ -325,7 +325,7 @@ export const jobVendors: readonly JobVendor[] = [
     path: '/google/v1beta',
     model: 'veo-3.1-generate-preview',
     moderatedLater: 'moderation_output',
-    tellsNothing: true,
+    reportsNothing: true,
     billsUntold: true,
     cancelUntil: 'never',
   }),

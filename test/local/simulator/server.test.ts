@@ -112,7 +112,7 @@ describe('state file', () => {
     return () => rm(directory, { recursive: true });
   });
 
-  it('lets tasks go on after a restart, as if nothing had happened', async () => {
+  it('continues its tasks after a restart, as if nothing had happened', async () => {
     const before = await startHarness({ stateFile });
     const ark = arkCaller(before);
     const running = await ark.created({
@@ -212,7 +212,7 @@ describe('the server', () => {
     expect(await status()).toBe('succeeded');
   });
 
-  it('names a public address in result links where it is told one', async () => {
+  it('names a public address in result links where one is configured', async () => {
     const { ark } = await start({ publicUrl: 'http://simulator.internal:9', renderSeconds: 0 });
     const { content } = (await ark.get(await ark.created())).body;
     expect(content.video_url).toMatch(/^http:\/\/simulator\.internal:9\/media\//);

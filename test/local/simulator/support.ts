@@ -26,7 +26,7 @@ export interface Harness extends Simulator {
   ) => Promise<Answer>;
 }
 
-/** A simulator on a free port whose clock stands still: only `control.advance` lets tasks go on. */
+/** A simulator on a free port whose clock stands still: only `control.advance` moves tasks forward. */
 export async function startHarness(options: Partial<SimulatorOptions> = {}): Promise<Harness> {
   const stopped = Date.now();
   const simulator = await startSimulator({

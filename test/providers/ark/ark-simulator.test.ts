@@ -305,7 +305,7 @@ describe('cancel', () => {
 });
 
 describe('list', () => {
-  it('tells many jobs in one request', async () => {
+  it('reports many jobs in one request', async () => {
     const submitted = await Promise.all(Array.from({ length: 50 }, () => submit({})));
     simulator.control.advance(100);
     const operations = submitted.map(({ operation }) => operation);

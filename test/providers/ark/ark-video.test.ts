@@ -351,7 +351,7 @@ describe('status', () => {
     expect(status.state === 'succeeded' && status.facts).not.toHaveProperty('usage');
   });
 
-  it('a success without a file did not tell', async () => {
+  it('a success without a file reports no state', async () => {
     const error = await upstreamError(statusOf({ json: { id: 'cgt-a', status: 'succeeded', content: {} } }));
     expect(error.code).toBe('unreadable_answer');
   });
@@ -382,7 +382,7 @@ describe('status', () => {
     [{ status: 502, text: '<html>' }, false],
     [{ status: 200, text: '<html>' }, false],
     [{ status: 200, json: { id: 5 } }, false],
-  ])('%j did not tell (gone: %s)', async (answer, gone) => {
+  ])('%j reports no state (gone: %s)', async (answer, gone) => {
     expect((await upstreamError(statusOf(answer))).gone).toBe(gone);
   });
 });
@@ -410,7 +410,7 @@ describe('list', () => {
     });
   });
 
-  it('an answer that is no list did not tell', async () => {
+  it('an answer that is not a list reports no state', async () => {
     const upstream = canned({ json: { total: 0 } });
     const asked = arkVideo.list?.([operation], providerContext({ request: upstream.request }));
     expect((await upstreamError(asked ?? Promise.resolve())).code).toBe('unreadable_answer');
@@ -440,12 +440,12 @@ describe('cancel', () => {
     expect(await cancel({ json: { id: 'cgt-a', status: 'cancelled' } }).asked).toBe('cancelled');
   });
 
-  it('a job that began to run meanwhile goes on', async () => {
+  it('a job that began to run meanwhile continues', async () => {
     const json = { error: { code: 'InvalidAction.RunningTaskDeletion', message: 'running' } };
     expect(await cancel({ json: fixture('ark/queued') }, { status: 409, json }).asked).toBe('refused');
   });
 
-  it('an upstream in trouble did not tell', async () => {
+  it('an upstream in trouble reports no state', async () => {
     const { asked } = cancel({ json: fixture('ark/queued') }, { status: 502, text: '' });
     expect((await upstreamError(asked)).outcome).toBe('ambiguous');
   });

@@ -48,7 +48,7 @@ describe('the address to poll', () => {
     ['a region of the vendor', regional, regional],
     ['one without the id', 'https://api.us1.bfl.ai/v1/get_result', regional],
     ['the channel itself', `${base}/v1/get_result?id=${id}`, `${base}/v1/get_result?id=${id}`],
-  ])('is taken as told: %s', async (_, address, url) => {
+  ])('is used as it is reported: %s', async (_, address, url) => {
     expect(await polled(address)).toBe(url);
   });
 

@@ -335,8 +335,8 @@ describe('a video', () => {
   ])('bills by what the vendor bills: %s', async (_, usage, facts) => {
     const output = { task_id: 't', task_status: 'SUCCEEDED', video_url: 'https://files.example.com/a.mp4' };
     expect(await statusOf({ json: { output, usage } })).toMatchObject({ state: 'succeeded' });
-    const told = await statusOf({ json: { output, usage } });
-    expect(told).toHaveProperty('facts', facts);
+    const reported = await statusOf({ json: { output, usage } });
+    expect(reported).toHaveProperty('facts', facts);
   });
 
   it('may bill the seconds of videos that are given', () => {
@@ -385,7 +385,7 @@ describe('a video', () => {
     expect((await upstreamError(listed ?? Promise.resolve())).code).toBe(code);
   });
 
-  it('failed has the code that is only told here', async () => {
+  it('failed has the code that is reported only here', async () => {
     const failed = { state: 'failed', code: 'InvalidParameter', message: 'The size is not match' } as const;
     expect(await statusOf({ json: fixture('dashscope/failed') })).toEqual({
       ...failed,
@@ -400,7 +400,7 @@ describe('a video', () => {
     [{ json: {} }, false, 'unreadable_answer'],
     [{ status: 500, json: { code: 'InternalError', message: 'm' } }, false, 'InternalError'],
     [{ status: 429, json: { code: 'Throttling', message: 'm' } }, false, 'Throttling'],
-  ])('%j did not tell', async (answer, gone, code) => {
+  ])('%j reports no state', async (answer, gone, code) => {
     const error = await upstreamError(statusOf(answer));
     expect([error.gone, error.code]).toEqual([gone, code]);
   });

@@ -129,7 +129,7 @@ describe('a submission', () => {
   });
 
   it.each([{}, { request_id: '' }, { request_id: '../../x' }, { request_id: 7 }])(
-    'without an id that can be used is not told: %j',
+    'without an id that can be used is not reported: %j',
     async (json) => {
       const { request } = canned({ json });
       const error = await upstreamError(
@@ -239,7 +239,7 @@ describe('a request', () => {
     ['wrong', [completed, { status: 422, json: { detail: [{ loc: ['body', 'duration'], msg: 'm', type: 'value_error' }] } }], { state: 'failed', failure: { class: 'invalid_input', field: 'duration' } }],
     ['wrong in words', [completed, { status: 422, json: { detail: 'no' } }], { state: 'failed', code: 'http_422', failure: { class: 'invalid_input' } }],
     ['without a frame in time', [completed, { status: 504, json: fixture('fal/timed-out') }], { state: 'failed', code: 'request_timeout', failure: { class: 'internal' } }],
-    ['told by a header', [completed, { status: 503, json: { detail: 'm' }, headers: { 'x-fal-error-type': 'downstream_service_unavailable' } }], { state: 'failed', failure: { class: 'capacity' } }],
+    ['reported by a header', [completed, { status: 503, json: { detail: 'm' }, headers: { 'x-fal-error-type': 'downstream_service_unavailable' } }], { state: 'failed', failure: { class: 'capacity' } }],
     ['a crash of the model', [completed, { status: 500, json: { detail: 'Internal Server Error' } }], { state: 'failed', code: 'http_500', failure: { class: 'internal' } }],
     ['broken, and no result', [{ json: fixture('fal/broken') }, { status: 503, text: '<html>' }], { state: 'failed', code: 'runner_disconnected', failure: { class: 'internal' } }],
     ['cancelled', [completed, { status: 499, json: { detail: 'm', error_type: 'client_cancelled' } }], { state: 'failed', code: 'upstream_cancelled', failure: { class: 'cancelled' } }],
@@ -263,7 +263,7 @@ describe('a request', () => {
     ['it is unknown, and the history is closed', [unknown, { status: 403, json: { detail: 'm' } }], false, 'http_403'],
     ['it is unknown, and the history is a page', [unknown, { text: '<html>' }], false, 'unreadable_answer'],
     ['it ended, nobody knows how', [unknown, kept({ ended_at: 'x' })], false, 'unreadable_answer'],
-  ])('did not tell: %s', async (_, answers, ...[gone, code]) => {
+  ])('reports no state: %s', async (_, answers, ...[gone, code]) => {
     const error = await upstreamError(statusOf(answers));
     expect([error.gone, error.code]).toEqual([gone, code]);
   }); // prettier-ignore

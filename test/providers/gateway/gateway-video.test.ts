@@ -282,7 +282,7 @@ describe('status', () => {
     [{ status: 404, text: '<html>' }, false, 'http_404'],
     [{ status: 500, json: { code: 'fail_to_fetch_task', message: 'm' } }, false, 'fail_to_fetch_task'],
     [{ status: 200, json: {} }, false, 'unreadable_answer'],
-  ])('%j did not tell', async (answer, gone, code) => {
+  ])('%j reports no state', async (answer, gone, code) => {
     const error = await upstreamError(statusOf(task, answer).asked);
     expect([error.gone, error.code]).toEqual([gone, code]);
   });
@@ -305,7 +305,7 @@ describe('cancel', () => {
     });
   });
 
-  it('an upstream in trouble did not tell', async () => {
+  it('an upstream in trouble reports no state', async () => {
     const context = providerContext({ baseUrl: task, request: canned({ status: 503, text: '' }).request });
     expect((await upstreamError(video.cancel?.(operation, context) ?? Promise.resolve())).outcome).toBe(
       'ambiguous',

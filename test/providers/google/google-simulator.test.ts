@@ -68,7 +68,7 @@ describe('every kind of input is accepted and rendered', () => {
   });
 });
 
-it('a video that was refused is told in both houses', async () => {
+it('a video that was refused is reported in both houses', async () => {
   for (const model of [omni, veo, veoOnVertex]) {
     const asked = videoRequest({ prompt: 'x [sim:moderation-in-task]', duration: 8 });
     const { operation } = await video.submit(asked, context(model));

@@ -307,9 +307,9 @@ describe('an interaction', () => {
     ['requires_action', {}, 'failed', 'internal'],
   ])('of status %s with %j is %s: %s', async (word, over, state, detail) => {
     const status = await read(interaction, { status: word, ...over });
-    const told =
+    const reported =
       status.state === 'pending' ? status.phase : status.state === 'failed' ? status.failure.class : '';
-    expect([status.state, told]).toEqual([state, detail]);
+    expect([status.state, reported]).toEqual([state, detail]);
   });
 
   it.each([
@@ -341,10 +341,10 @@ describe('an interaction', () => {
   ])('cancelled with %j is %s', async (answer, expected) => {
     const { request, sent } = canned(answer);
     const cancelled = video.cancel?.(interaction, providerContext({ request })) ?? Promise.resolve('none');
-    const told =
+    const reported =
       expected === 'cancelled' || expected === 'refused' ? await cancelled : await upstreamError(cancelled);
-    if (typeof told === 'string') expect(told).toBe(expected);
-    else expect(told.gone ? 'gone' : told.outcome).toBe(expected);
+    if (typeof reported === 'string') expect(reported).toBe(expected);
+    else expect(reported.gone ? 'gone' : reported.outcome).toBe(expected);
     expect(sent[0]?.url).toBe('https://upstream.example/api/v3/interactions/v1_ChdpQ/cancel');
   });
 });

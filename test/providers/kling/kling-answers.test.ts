@@ -146,14 +146,14 @@ describe('a job', () => {
     ['too fast', { status: 429, json: { code: 1302, message: 'm' } }, { id }, false, '1302'],
     ['trouble', { status: 500, json: { code: 5000, message: 'm' } }, { id }, false, '5000'],
     ['an error in a success', { json: { code: 5000, message: 'm' } }, { id }, false, '5000'],
-  ])('did not tell: %s', async (_, answer, operation, ...[gone, code]) => {
+  ])('reports no state: %s', async (_, answer, operation, ...[gone, code]) => {
     const error = await upstreamError(statusOf(answer, operation));
     expect([error.gone, error.code]).toEqual([gone, code]);
   });
 });
 
 describe('many jobs', () => {
-  it('are told in one answer; what is missing, or of the other standard, is not', async () => {
+  it('are reported in one answer; what is missing, or of the other standard, is not', async () => {
     const data = [{ id: '1', status: 'processing' }, { id: '2', status: 'succeeded' }, { status: 'failed' }];
     const upstream = canned({ json: { code: 0, data } });
     const operations = [{ id: '1' }, { id: '2' }, { id: '3' }, legacy];

@@ -76,7 +76,7 @@ describe('every kind of input is accepted, rendered and charged for', () => {
   });
 });
 
-it('many jobs of both standards are told as far as one answer can', async () => {
+it('many jobs of both standards are reported as far as one answer can', async () => {
   const one = await video.submit(videoRequest(), context('kling-3.0'));
   const two = await video.submit(videoRequest(), context('kling-3.0'));
   const old = await video.submit(videoRequest(), context('kling-v2-6'));

@@ -64,7 +64,7 @@ describe('a job of v2', () => {
     expect(await statusOf({ id }, { json: { task: { id, status } } })).toMatchObject(expected);
   });
 
-  it('leaves out what was not told', async () => {
+  it('leaves out what was not reported', async () => {
     const task = { id, status: 'succeeded', content: { url: 'https://x.example/a.mp4' }, usage: 'none' };
     expect(await statusOf({ id }, { json: { task } })).toEqual({
       state: 'succeeded',
@@ -156,7 +156,7 @@ it.each<[string, Operation, CannedAnswer[], boolean, string]>([
   ['no file yet', plain, [{ json: fixture('minimax/v1-success') }, said(1033)], false, '1033'],
   ['too fast', plain, [said(1002)], false, '1002'],
   ['trouble', { id }, [refused(500, 'server_error', 'x (1000)')], false, '1000'],
-])('a job did not tell: %s', async (_, operation, answers, ...[gone, code]) => {
+])('a job has no state after %s', async (_, operation, answers, ...[gone, code]) => {
   const error = await upstreamError(statusOf(operation, ...answers));
   expect([error.gone, error.code]).toEqual([gone, code]);
 });
@@ -205,7 +205,7 @@ describe('a refused create', () => {
   });
 });
 
-it('many jobs of v2 are told in one answer', async () => {
+it('many jobs of v2 are reported in one answer', async () => {
   const upstream = canned({ json: fixture('minimax/list') });
   const operations = [{ id: '1' }, { id: '2' }, { id: '3' }, plain];
   const found = await video.list?.(operations, providerContext({ request: upstream.request }));

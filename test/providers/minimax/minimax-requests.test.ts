@@ -128,7 +128,7 @@ describe('a video of v1', () => {
     ],
     ['the first series', references([a]), 'I2V-01-live', { prompt, first_frame_image: a }],
     [
-      'a subject, which takes no length and no resolution',
+      'a subject, which accepts neither length nor resolution',
       references([a], { duration: 6, resolution: '720p' }),
       'S2V-01',
       { prompt, subject_reference: [{ type: 'character', image: [a] }] },
@@ -231,7 +231,7 @@ describe('check', () => {
 });
 
 it.each<[string, Partial<VideoRequest>, string, object]>([
-  ['v2 is told what to render', {}, 'MiniMax-H3-Max', { resolutions: ['768p'], seconds: { min: 5, max: 5 } }],
+  ['v2 names what to render', {}, 'MiniMax-H3-Max', { resolutions: ['768p'], seconds: { min: 5, max: 5 } }],
   ['v1 chooses', {}, 'MiniMax-Hailuo-2.3', { resolutions: ['768p', '1080p'], seconds: { min: 6, max: 10 } }],
   ['what is said is said', { resolution: '2k', duration: 5 }, 'MiniMax-H3', {}],
 ])('%s', (_, request, model, expected) => {

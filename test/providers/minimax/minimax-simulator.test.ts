@@ -66,7 +66,7 @@ describe('every kind of input is accepted and rendered', () => {
   });
 });
 
-it('many jobs are told in one answer, and jobs of v1 are not asked for together', async () => {
+it('many jobs are reported in one answer, and jobs of v1 are not asked for together', async () => {
   const one = await video.submit(videoRequest(), context('MiniMax-H3'));
   const two = await video.submit(videoRequest(), context('MiniMax-H3'));
   const old = await video.submit(videoRequest(), context('MiniMax-Hailuo-2.3'));
@@ -103,7 +103,7 @@ it.each(['MiniMax-H3', 'MiniMax-Hailuo-2.3'])(
       simulator.control.advance(5);
       const deadline = Date.now() + 20_000;
       while (!news.some((each) => JSON.stringify(each) === '{"ended":true}')) {
-        if (Date.now() > deadline) throw new Error('no callback told the end');
+        if (Date.now() > deadline) throw new Error('no callback reported the end');
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     } finally {

@@ -221,7 +221,7 @@ describe('a prediction', () => {
     ['its output holds no address', succeeded({ text: 'done' }), false, 'unreadable_answer'],
     ['it is a page', { text: '<html>' }, false, 'unreadable_answer'],
     ['trouble', { status: 500, json: { detail: 'm' } }, false, 'http_500'],
-  ])('did not tell: %s', async (_, answer, ...[gone, code]) => {
+  ])('reports no state: %s', async (_, answer, ...[gone, code]) => {
     const error = await upstreamError(statusOf(answer));
     expect([error.gone, error.code]).toEqual([gone, code]);
   }); // prettier-ignore
@@ -363,7 +363,7 @@ describe('a callback', () => {
     expect(video.parseCallback?.(callback({ id, status }))).toEqual({ ended });
   });
 
-  it('that is no prediction says nothing', () => {
+  it('that is not a prediction reports nothing', () => {
     expect(video.parseCallback?.(callback('x'))).toEqual({ ended: false });
   });
 });

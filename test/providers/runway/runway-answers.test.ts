@@ -101,7 +101,7 @@ describe('a task', () => {
     ['it has no file', { json: { id, status: 'SUCCEEDED', output: [] } }, false, 'unreadable_answer'],
     ['it is a page', { text: '<html>' }, false, 'unreadable_answer'],
     ['trouble', { status: 502, text: '<html>' }, false, 'http_502'],
-  ])('did not tell: %s', async (_, answer, ...[gone, code]) => {
+  ])('reports no state: %s', async (_, answer, ...[gone, code]) => {
     const error = await upstreamError(statusOf(answer));
     expect([error.gone, error.code]).toEqual([gone, code]);
   });
@@ -165,8 +165,8 @@ describe('a refusal', () => {
       outcome: 'throttled',
       retryAfterMs: 3_600_000,
     });
-    const told = await refused({ status: 429, json, headers: { 'retry-after': '7' } });
-    expect(told).toMatchObject({ outcome: 'throttled', retryAfterMs: 7000 });
+    const reported = await refused({ status: 429, json, headers: { 'retry-after': '7' } });
+    expect(reported).toMatchObject({ outcome: 'throttled', retryAfterMs: 7000 });
   });
 
   it.each([

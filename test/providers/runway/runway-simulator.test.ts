@@ -104,7 +104,7 @@ it('a cancelled job is gone, a finished one keeps its files', async () => {
   expect(await video.status(other.operation, context('veo3.1'))).toMatchObject({ state: 'succeeded' });
 });
 
-it('an empty account is told from a wrong request, though both are 400', async () => {
+it('an empty account is distinguished from a wrong request, though both are 400', async () => {
   const submit = (over: Partial<VideoRequest>) =>
     upstreamError(video.submit(videoRequest(over), context('veo3.1')));
   const empty = await submit({ prompt: 'a boat [sim:quota]' });

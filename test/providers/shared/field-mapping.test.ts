@@ -293,7 +293,7 @@ describe('an answer', () => {
     expect(mappedLinks(answer, { result })).toEqual(expected);
   });
 
-  it('tells its facts where they are said to stand, and no zero', () => {
+  it('reports its facts where they are said to stand, and no zero', () => {
     const facts = {
       duration: 'v.seconds',
       resolution: 'r',

@@ -68,7 +68,7 @@ it('is what JSON.parse says, wherever the chunks are cut', () => {
   );
 });
 
-describe('what is no JSON is undefined', () => {
+describe('what is not JSON is undefined', () => {
   it.each(['', '{', '{"a":"', `{"a":"${long}`, '<html>', `{"a":"${long}"`])('%#', (text) => {
     expect(read(text)).toBeUndefined();
   });

@@ -24,7 +24,7 @@ it('reads amounts of decimal digits, at most fifteen on each side of the point',
     expect(optionalAmount.parse(each)).toBeUndefined();
 });
 
-it('is no cost where nothing is charged', () => {
+it('is absent where nothing is charged', () => {
   expect(vendorCost('0.50', 'credits')).toEqual({ amount: '0.50', unit: 'credits' });
   for (const amount of ['0', '0.00', undefined]) expect(vendorCost(amount, 'credits')).toBeUndefined();
 });

@@ -260,7 +260,7 @@ describe('a job', () => {
     ['a page', { text: '<html>' }, false, 'unreadable_answer'],
     ['no file', { json: { status: 'done', video: { url: '' } } }, false, 'unreadable_answer'],
     ['trouble', { status: 500, json: { error: 'x' } }, false, 'http_500'],
-  ])('did not tell: %s', async (_, answer, ...[gone, code]) => {
+  ])('reports no state: %s', async (_, answer, ...[gone, code]) => {
     const error = await upstreamError(statusOf(answer));
     expect([error.gone, error.code]).toEqual([gone, code]);
   });

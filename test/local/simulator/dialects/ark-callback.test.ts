@@ -21,7 +21,7 @@ const settle = (milliseconds = 150): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 describe('callbacks', () => {
-  it('tell each change of status with the JSON of the GET', async () => {
+  it('report each change of status with the JSON of the GET', async () => {
     const { harness, receiver } = await start();
     const ark = arkCaller(harness);
     const id = await ark.created({ callback_url: receiver.url });
@@ -41,7 +41,7 @@ describe('callbacks', () => {
     ['[sim:failed]', 'failed', 9],
     ['[sim:never-finishes]', 'expired', 3601],
     ['[sim:never-starts]', 'expired', 3601],
-  ])('tell the end of %s', async (marker, status, seconds) => {
+  ])('report the end of %s', async (marker, status, seconds) => {
     const { harness, receiver } = await start();
     await arkCaller(harness).created({
       callback_url: receiver.url,
@@ -54,7 +54,7 @@ describe('callbacks', () => {
     expect(statuses(receiver).at(-1)).toBe(status);
   });
 
-  it('tell nothing of a cancelled task', async () => {
+  it('report nothing of a cancelled task', async () => {
     const { harness, receiver } = await start();
     const ark = arkCaller(harness);
     await ark.remove(await ark.created({ callback_url: receiver.url }));
@@ -63,7 +63,7 @@ describe('callbacks', () => {
     expect(statuses(receiver).filter((status) => status !== 'queued' && status !== 'cancelled')).toEqual([]);
   });
 
-  it('are sent again until they are acknowledged', async () => {
+  it('are repeated until they are acknowledged', async () => {
     const { harness, receiver } = await start((response, index) => {
       response.writeHead(index === 0 ? 500 : 204).end();
     });
@@ -73,7 +73,7 @@ describe('callbacks', () => {
     expect(harness.control.stats().callbacks).toEqual({ attempts: 2, delivered: 1, failed: 0 });
   });
 
-  it('are given up after three more attempts', async () => {
+  it('are abandoned after three more attempts', async () => {
     const { harness, receiver } = await start((response) => {
       response.writeHead(503).end();
     });

@@ -73,7 +73,7 @@ describe('authentication', () => {
     expect(answer.body.error).toMatchObject({ code: 'AuthenticationError', type: 'Unauthorized' });
   });
 
-  it('takes any key where none is configured', async () => {
+  it('accepts any key where none is configured', async () => {
     const open = await startSimulator({ host: '127.0.0.1', port: 0 });
     const response = await fetch(open.url + tasksPath, {
       method: 'POST',
@@ -100,7 +100,7 @@ describe('errors', () => {
     );
   });
 
-  it('tell that a body is not JSON', async () => {
+  it('say that a body is not JSON', async () => {
     const response = await fetch(harness.url + tasksPath, {
       method: 'POST',
       headers: { authorization: `Bearer ${testKey}` },
@@ -109,7 +109,7 @@ describe('errors', () => {
     expect(response.status).toBe(400);
   });
 
-  it('tell that an operation does not exist', async () => {
+  it('say that an operation does not exist', async () => {
     expect((await harness.call('POST', `${tasksPath}/cgt-1/cancel`)).status).toBe(404);
     expect((await harness.call('GET', '/nowhere')).status).toBe(404);
   });
@@ -117,10 +117,10 @@ describe('errors', () => {
 
 const refused: readonly (readonly [title: string, body: Record<string, unknown>, status: number, code: string])[] = [
   ['no model', { model: undefined }, 400, 'MissingParameter.model'],
-  ['a model that is no string', { model: 7 }, 400, 'InvalidParameter.model'],
+  ['a model that is not a string', { model: 7 }, 400, 'InvalidParameter.model'],
   ['an unknown model', { model: 'sora-2' }, 404, 'InvalidEndpointOrModel.NotFound'],
   ['no content', { content: undefined }, 400, 'MissingParameter.content'],
-  ['content that is no array', { content: 'a cat' }, 400, 'InvalidParameter.content'],
+  ['content that is not an array', { content: 'a cat' }, 400, 'InvalidParameter.content'],
   ['empty content', { content: [] }, 400, 'MissingParameter.content.text'],
   ['a text item without text', { content: [{ type: 'text' }] }, 400, 'MissingParameter.content.text'],
   ['an item of unknown type', { content: [{ type: 'image' }] }, 400, 'InvalidParameter.content.type'],
@@ -181,7 +181,7 @@ const refused: readonly (readonly [title: string, body: Record<string, unknown>,
   ['a draft in flex', { model: pro15, draft: true, service_tier: 'flex' }, 400, 'InvalidParameter.service_tier'],
   ['an unknown draft', { model: pro15, content: [{ type: 'draft_task', draft_task: { id: 'cgt-x' } }] }, 400, 'InvalidParameter.content'],
   ['a long safety identifier', { safety_identifier: 'x'.repeat(65) }, 400, 'InvalidParameter.safety_identifier'],
-  ['a callback that is no URL', { callback_url: 'here' }, 400, 'InvalidParameter.callback_url'],
+  ['a callback that is not a URL', { callback_url: 'here' }, 400, 'InvalidParameter.callback_url'],
   ['a flag as text', { watermark: 'true' }, 400, 'InvalidParameter.watermark'],
 ]; // prettier-ignore
 

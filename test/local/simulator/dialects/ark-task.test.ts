@@ -141,7 +141,7 @@ describe('tokens', () => {
     expect((await finished(body)).usage).toEqual({ completion_tokens: tokens, total_tokens: tokens });
   });
 
-  it('count the input video: five seconds when unknown, the known length of an own video, or as told', async () => {
+  it('count the input video: five seconds when unknown, the known length of an own video, or as reported', async () => {
     const reference = (url: string, prompt = 'a') => ({
       duration: 5,
       ratio: '16:9',

@@ -145,7 +145,7 @@ describe('the price', () => {
     ['flux-3-video', { ...i2v, duration: 10 }, 170],
     ['flux-3-video', { ...v2v, duration: 5 }, 205],
     ['flux-3-video', { ...v2v, duration: 5, draft: true }, 60],
-  ])('of %s %j is %d credits, told twice', async (model, body, cost) => {
+  ])('of %s %j is %d credits, reported twice', async (model, body, cost) => {
     const created = await accepted(model, body);
     expect(created.cost).toBe(cost);
     harness.control.advance(9);

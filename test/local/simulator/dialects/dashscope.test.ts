@@ -187,7 +187,7 @@ describe('a video task', () => {
     expect(body.output.video_url).toContain(`/${size}-`);
   });
 
-  it('takes images where the model does', async () => {
+  it('accepts images where the model does', async () => {
     const body = await finished(
       post(video, { model: 'wan2.6-i2v-flash', input: { img_url: url }, parameters: { resolution: '480P' } }),
     );
@@ -344,7 +344,7 @@ describe('an image task', () => {
     expect(usage).toEqual({ image_count: 2, width: 1280, height: 1280 });
   });
 
-  it('tells the failure of one image among the results', async () => {
+  it('reports the failure of one image among the results', async () => {
     const { output, usage } = await finished(
       post(textToImage, {
         model: 'wan2.2-t2i-plus',

@@ -234,7 +234,7 @@ describe('an end', () => {
     ['failed=generation_timeout', 504, 'generation_timeout'],
     ['failed=downstream_service_error', 502, 'downstream_service_error'],
     ['failed=client_disconnected', 499, 'client_disconnected'],
-  ])('%s is told by the status, too', async (fault, status, type) => {
+  ])('%s is reported by the status, too', async (fault, status, type) => {
     const id = await saying(fault);
     advance(9);
     expect((await poll(id)).body).toMatchObject({
@@ -252,7 +252,7 @@ describe('an end', () => {
     ['moderation-in-task', 'content_policy_violation', ['body'], /^Output/],
     ['item-error', 'no_media_generated', ['body'], /no media/],
     ['failed=file_download_error', 'file_download_error', ['body', 'image_url'], /./],
-  ])('%s is told by the result only, in a list', async (fault, type, loc, words) => {
+  ])('%s is reported by the result only, in a list', async (fault, type, loc, words) => {
     const id = await saying(fault);
     advance(9);
     expect((await poll(id)).body).not.toHaveProperty('error');

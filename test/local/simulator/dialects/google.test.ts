@@ -385,7 +385,7 @@ describe('Veo of the Gemini API', () => {
     expect(await operation(name)).toEqual({ name, done: true, ...expected });
   });
 
-  it('tells a state that nobody knows without being done', async () => {
+  it('reports a state that nobody knows without being done', async () => {
     const name = await nameOf(veo(asked({ prompt: 'a cat [sim:unknown-status]' })));
     advance(4);
     expect(await operation(name)).toEqual({ name, metadata: expect.any(Object) });
@@ -474,7 +474,7 @@ describe('Veo of Vertex', () => {
     expect((await fetchOperation(encodeURIComponent(name))).status).toBe(404);
   });
 
-  it('tells what was filtered one level higher', async () => {
+  it('reports what was filtered one level higher', async () => {
     const name = await nameOf(veo(asked({ prompt: 'x [sim:moderation-in-task]' }), vertex));
     advance(9);
     expect((await fetchOperation(name)).body.response).toEqual({

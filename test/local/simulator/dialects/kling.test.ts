@@ -171,7 +171,7 @@ describe('the new standard', () => {
     expect([answer.status, answer.body.code]).toEqual([404, code]);
   });
 
-  it('tells many tasks at once, and leaves out what it does not know', async () => {
+  it('reports many tasks at once, and leaves out what it does not know', async () => {
     const one = await idOf(text({}, { external_task_id: 'gw-1' }));
     const two = await idOf(text());
     expect((await poll(`${two},x,${one}`)).map((task: Json) => task.id)).toEqual([two, one]);

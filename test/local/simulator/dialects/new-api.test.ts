@@ -69,7 +69,7 @@ describe('submit', () => {
     ['a missing prompt', { prompt: undefined }, 400, 'invalid_request'],
     ['a size with an asterisk', { size: '1280*720' }, 400, 'invalid_request'],
     ['a duration as a word', { duration: 'long' }, 400, 'invalid_request'],
-    ['metadata that is no object', { metadata: 'x' }, 400, 'invalid_request'],
+    ['metadata that is not an object', { metadata: 'x' }, 400, 'invalid_request'],
   ])('refuses %s', async (_title, body, status, code) => {
     const answer = await submit(body);
     expect(answer.status).toBe(status);
@@ -159,7 +159,7 @@ describe('the task dialect', () => {
     expect(body.data.finish_time).toBeGreaterThan(body.data.submit_time);
   });
 
-  it('tells a failure', async () => {
+  it('reports a failure', async () => {
     const id = await submitted({ prompt: '[sim:moderation-in-task]' });
     harness.control.advance(9);
     expect(await task(id)).toMatchObject({
@@ -224,7 +224,7 @@ describe('the OpenAI dialect', () => {
     });
   });
 
-  it('tells a failure', async () => {
+  it('reports a failure', async () => {
     const id = await submitted({ prompt: '[sim:failed]' });
     harness.control.advance(9);
     const body = await video(id);

@@ -255,7 +255,7 @@ describe('validation', () => {
       [400, 'size', 'invalid_value'] as const,
     ],
     [
-      'a size that is no multiple of 16',
+      'a size that is not a multiple of 16',
       { model: 'gpt-image-2', size: '1000x1001' },
       [400, 'size', 'invalid_value'] as const,
     ],
@@ -305,7 +305,7 @@ describe('validation', () => {
     expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
   });
 
-  it('tells that a path does not exist', async () => {
+  it('says that a path does not exist', async () => {
     expect((await harness.call('POST', '/openai/v1/images/variations', {})).status).toBe(404);
   });
 });

@@ -58,7 +58,7 @@ describe('an image', () => {
     expect(body.usage.output_tokens).toBe((2560 * 1440) / 256);
   });
 
-  it('is marked unless told otherwise', async () => {
+  it('is marked unless the request says otherwise', async () => {
     const image = async (body: Record<string, unknown>): Promise<string> =>
       (await create({ response_format: 'b64_json', ...body })).body.data[0].b64_json;
     expect(await image({})).toBe(await image({ watermark: true }));
@@ -129,7 +129,7 @@ describe('a group', () => {
     expect((await create({ ...group, prompt: '[sim:images=2]' })).body.data).toHaveLength(2);
   });
 
-  it('goes on after a moderated image', async () => {
+  it('continues after a moderated image', async () => {
     const { status, body } = await create({ ...group, prompt: '[sim:item-moderation=1]' });
     expect(status).toBe(200);
     expect(body.data.map((item: object) => Object.keys(item)[0])).toEqual(['url', 'error', 'url', 'url']);
@@ -176,7 +176,7 @@ describe('validation', () => {
     ['no model', { model: undefined }, 400, 'MissingParameter.model'],
     ['no prompt', { prompt: undefined }, 400, 'MissingParameter.prompt'],
     ['15 references', { image: Array.from({ length: 15 }, () => url) }, 400, 'InvalidParameter.image'],
-    ['a reference that is no image', { image: 'cat.png' }, 400, 'InvalidParameter.image'],
+    ['a reference that is not an image', { image: 'cat.png' }, 400, 'InvalidParameter.image'],
     ['a reference with 3.0', { model: v3, image: url }, 400, 'InvalidParameter.image'],
     ['no reference with edit', { model: edit }, 400, 'MissingParameter.image'],
     ['two references with edit', { model: edit, image: [url, url] }, 400, 'InvalidParameter.image'],

@@ -60,7 +60,7 @@ describe('videos', () => {
   });
 
   it.each([
-    ['480p for 8 s unless told otherwise', {}, 0.64],
+    ['480p for 8 s unless the request says otherwise', {}, 0.64],
     ['1080p', { resolution: '1080p', duration: 1 }, 0.25],
     ['the older model', { model: 'grok-imagine-video', duration: 10 }, 0.5],
     ['the light one', { model: 'grok-imagine-video-1.5-lite', resolution: '1080p', duration: 5 }, 0.7],

@@ -1,4 +1,4 @@
-/** Pixel size of an image file, by its headers; the format is told by its first bytes. */
+/** Pixel size of an image file, by its headers; the format is recognised by its first bytes. */
 export interface ImageFacts {
   readonly format: 'png' | 'jpeg' | 'webp';
   readonly width: number;
