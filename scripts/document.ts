@@ -1,5 +1,6 @@
 import { createDocument } from '../src/http/openapi.ts';
 import { createRoutes } from '../src/http/routes/index.ts';
+import { vendorImageFields } from '../src/providers/index.ts';
 import type { RouteDeps } from '../src/http/deps.ts';
 
 /** The OpenAPI document of every route, the optional ones included, as JSON. No handler runs. */
@@ -8,7 +9,7 @@ export function documentText(): string {
   const optional = {
     operatorAuth: {},
     reloadConfig: () => undefined,
-    images: { limits: {}, workspaces: {} },
+    images: { limits: {}, workspaces: {}, vendorFields: vendorImageFields },
     keptResults: {},
   };
   const deps: unknown = { ...everything, ...optional };

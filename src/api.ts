@@ -35,7 +35,7 @@ import type { Repeats } from './tasks/repeats.ts';
 import { openImageWorkspaces } from './images/workspace.ts';
 import type { ImageWorkspaces } from './images/workspace.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { providers } from './providers/index.ts';
+import { providers, vendorImageFields } from './providers/index.ts';
 import { createTaskClient } from './temporal/task-client.ts';
 
 export interface RunningApi {
@@ -247,7 +247,7 @@ function imageDeps(
     pixelsMax: limits.pixelsMax,
     newImage: () => imageLeases.newImage(),
   });
-  return { create, limits, workspaces };
+  return { create, limits, workspaces, vendorFields: vendorImageFields };
 }
 
 function reload(core: Core): ReloadResult {

@@ -92,6 +92,8 @@ export interface ImageRouteDeps {
   readonly create: CreateImages;
   readonly limits: ImageLimits;
   readonly workspaces: ImageWorkspaces;
+  /** Fields that single vendors accept, beside those that several do. */
+  readonly vendorFields: ReadonlySet<string>;
 }
 
 export interface ImageLimits {

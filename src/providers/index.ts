@@ -29,6 +29,11 @@ export const providers: Readonly<Record<string, Provider>> = {
   xai,
 };
 
+/** Fields of image requests that some vendor accepts beyond those that many do. */
+export const vendorImageFields: ReadonlySet<string> = new Set(
+  Object.values(providers).flatMap(({ imageFields = [] }) => imageFields),
+);
+
 /** What the configuration is checked against. */
 export const adapters = {
   providerNames: Object.keys(providers),

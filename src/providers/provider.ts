@@ -21,6 +21,11 @@ export interface Provider {
   readonly image?: SynchronousImageProvider;
   /** Images that the upstream renders as a task. */
   readonly imageTask?: TaskProvider<ImageRequest>;
+  /**
+   * Further fields of image requests that some model of the vendor accepts. A field that no adapter names, and no
+   * mapping, may be misspelt: callers are warned.
+   */
+  readonly imageFields?: readonly string[];
 }
 
 /** What operators should know of a vendor before they choose it; docs/providers.md is generated from it. */

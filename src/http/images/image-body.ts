@@ -74,7 +74,7 @@ export const imageEditBodySchema = fields.extend({ image: references });
 
 const anything = anyJson.optional();
 
-/** Further fields that some upstream knows; each model accepts its own part of them. */
+/** Further fields that several upstreams know; each model accepts its own part of them. */
 const passedOn = {
   style: word.optional(),
   background: word.optional(),
@@ -88,40 +88,36 @@ const passedOn = {
   watermark: z.boolean().optional(),
   user: z.string().optional(),
   aspect_ratio: z.string().optional(),
-  aigc_watermark: anything,
-  prompt_extend: anything,
-  prompt_optimizer: anything,
-  optimize_prompt: anything,
-  optimize_prompt_options: anything,
-  sequential_image_generation: anything,
-  tools: anything,
-  strength: anything,
-  image_reference: anything,
-  image_fidelity: anything,
-  human_fidelity: anything,
-  element_list: anything,
-  image_prompt_strength: anything,
-  grounding: anything,
-  safety_tolerance: anything,
-  version: anything,
-  steps: anything,
-  guidance: anything,
-  raw: anything,
-  contentModeration: anything,
 };
 
 const example = { model: 'image-model', prompt: 'A red cube', size: '1024x1024' };
 
-/** For the document: other fields go to upstreams too, but a client's types reveal a misspelt one. */
-export const documentedGenerationBody = z
-  .object({ ...shape, ...passedOn })
-  .meta({ id: 'ImageGenerationRequest', examples: [example] });
-export const documentedEditBody = z
-  .object({ ...shape, ...passedOn, image: references })
-  .meta({ id: 'ImageEditRequest', examples: [{ ...example, image: 'https://media.example/a.png' }] });
+interface DocumentedBodies {
+  readonly generation: z.ZodType;
+  readonly edit: z.ZodType;
+}
 
-/** Every other field of a body is named in the answer's `warnings`: it may be misspelt. */
-export const knownImageFields: ReadonlySet<string> = new Set([
+/**
+ * For the document: fields beyond these go to upstreams too, but a client's types reveal a misspelt one.
+ *
+ * @param vendorFields - What single vendors accept.
+ */
+export function documentedBodies(vendorFields: ReadonlySet<string>): DocumentedBodies {
+  const properties = {
+    ...Object.fromEntries([...vendorFields].toSorted().map((name) => [name, anything])),
+    ...shape,
+    ...passedOn,
+  };
+  return {
+    generation: z.object(properties).meta({ id: 'ImageGenerationRequest', examples: [example] }),
+    edit: z
+      .object({ ...properties, image: references })
+      .meta({ id: 'ImageEditRequest', examples: [{ ...example, image: 'https://media.example/a.png' }] }),
+  };
+}
+
+/** Fields of a body that have a meaning on every channel or on several; any other may be a vendor's, or misspelt. */
+export const commonImageFields: ReadonlySet<string> = new Set([
   ...Object.keys(shape),
   ...Object.keys(passedOn),
 ]);

@@ -12,7 +12,7 @@ import type { CreatedTask } from '../../tasks/create-task.ts';
 import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
 import { presentError } from '../error-response.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
-import { knownImageFields } from './image-body.ts';
+import { commonImageFields } from './image-body.ts';
 import type { ImageBody } from './image-body.ts';
 import { parseImage } from './image-request.ts';
 import { presentCreatedTask } from '../presenters/created-task.ts';
@@ -99,9 +99,11 @@ async function carryOut(create: ImageCreate, deps: ImageCreateDeps): Promise<Cre
 /** A misspelt field costs money in silence otherwise. What a mapping of the model passes on is known, too. */
 function warningsOf(
   { meta, body }: ImageCreate,
-  { catalogue }: Pick<ImageCreateDeps, 'catalogue'>,
+  { catalogue, images: { vendorFields } }: Pick<ImageCreateDeps, 'catalogue' | 'images'>,
 ): readonly string[] {
-  const unknown = meta.unknownFields(knownImageFields);
+  const unknown = meta.unknownFields({
+    has: (name) => commonImageFields.has(name) || vendorFields.has(name),
+  });
   if (unknown.length === 0) return unknown;
   const { channels } = catalogue.current();
   const passed = channels.flatMap(({ models }) => models[body.model]?.mapping?.pass ?? []);

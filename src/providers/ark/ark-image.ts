@@ -89,6 +89,12 @@ const unknownFamily: ImageFamily = {
   fields: ['watermark', 'seed', 'guidance_scale', 'output_format', 'optimize_prompt_options', 'tools'],
 };
 
+/** Groups are refused, but by name: the caller learns what to send in their place. */
+export const arkImageFields: readonly string[] = [
+  'sequential_image_generation',
+  ...[unknownFamily, ...families.map(([, family]) => family)].flatMap(({ fields }) => fields),
+];
+
 function familyOf(model: string): ImageFamily {
   return families.find(([pattern]) => pattern.test(model.toLowerCase()))?.[1] ?? unknownFamily;
 }

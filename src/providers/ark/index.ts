@@ -1,4 +1,4 @@
-import { arkImage } from './ark-image.ts';
+import { arkImage, arkImageFields } from './ark-image.ts';
 import { arkVideo } from './ark-video.ts';
 import type { Provider } from '../provider.ts';
 
@@ -15,4 +15,5 @@ export const ark: Provider = {
   },
   video: arkVideo,
   image: arkImage,
+  imageFields: arkImageFields,
 };

@@ -101,6 +101,8 @@ const families: readonly (readonly [name: RegExp, model: BflImageModel])[] = [
   [/^flux-pro-1/, flux1],
 ];
 
+export const bflImageFields: readonly string[] = families.flatMap(([, { fields }]) => fields);
+
 /** A model newer than this table is taken for one of FLUX.2. */
 export function bflImageModel(name: string): BflImageModel {
   return families.find(([pattern]) => pattern.test(name))?.[1] ?? flux2;

@@ -1,4 +1,5 @@
 import { createBflImage } from './bfl-image.ts';
+import { bflImageFields } from './bfl-image-models.ts';
 import { createBflVideo } from './bfl-video.ts';
 import type { Provider } from '../provider.ts';
 
@@ -20,6 +21,7 @@ export function createBfl(now: () => number): Provider {
     },
     video: createBflVideo(now),
     imageTask: createBflImage(now),
+    imageFields: bflImageFields,
   };
 }
 

@@ -114,6 +114,7 @@ function checkForm({ size, responseFormat }: ImageRequest): RequestIssue | undef
 }
 
 const parameterFields = ['prompt_extend', 'watermark', 'seed', 'style', 'strength'];
+export const dashscopeImageFields: readonly string[] = [...parameterFields, 'negative_prompt'];
 
 async function generate(request: ImageRequest, context: ProviderContext): Promise<GeneratedImages> {
   const images = request.images.map(imageAddress);
@@ -129,7 +130,7 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
         ],
       },
       parameters: {
-        ...pick(request.extra, [...parameterFields, 'negative_prompt']),
+        ...pick(request.extra, dashscopeImageFields),
         ...sizeField(request.size),
         // Always: some models generate four images by default.
         n: request.n,

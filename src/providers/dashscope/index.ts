@@ -1,4 +1,4 @@
-import { dashscopeImage, dashscopeImageTask } from './dashscope-image.ts';
+import { dashscopeImage, dashscopeImageTask, dashscopeImageFields } from './dashscope-image.ts';
 import { dashscopeVideo } from './dashscope-video.ts';
 import type { Provider } from '../provider.ts';
 
@@ -15,4 +15,5 @@ export const dashscope: Provider = {
   video: dashscopeVideo,
   image: dashscopeImage,
   imageTask: dashscopeImageTask,
+  imageFields: dashscopeImageFields,
 };

@@ -16,4 +16,5 @@ export const google: Provider = {
   },
   video: googleVideo,
   image: googleImage,
+  imageFields: ['seed', 'aspect_ratio'],
 };

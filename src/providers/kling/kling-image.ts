@@ -81,7 +81,7 @@ function shapeOf(size: string, model: string): JsonObject | undefined {
     : { aspect_ratio: ratio, resolution: found.resolution };
 }
 
-const extraFields = [
+const passedFields = [
   'negative_prompt',
   'image_reference',
   'image_fidelity',
@@ -89,6 +89,7 @@ const extraFields = [
   'element_list',
   'aspect_ratio',
 ];
+export const klingImageFields: readonly string[] = [...passedFields, 'watermark'];
 
 function buildImage(request: ImageRequest, context: SubmitContext): JsonObject {
   const images = request.images.map(bareImage);
@@ -98,7 +99,7 @@ function buildImage(request: ImageRequest, context: SubmitContext): JsonObject {
     ? defined({ image_list: only === undefined ? undefined : images.map((image) => ({ image })) })
     : defined({ image: only });
   return {
-    ...pick(request.extra, extraFields),
+    ...pick(request.extra, passedFields),
     model_name: context.model,
     prompt: request.prompt,
     ...media,

@@ -1,4 +1,4 @@
-import { minimaxImage } from './minimax-image.ts';
+import { minimaxImage, minimaxImageFields } from './minimax-image.ts';
 import { minimaxVideo } from './minimax-video.ts';
 import type { Provider } from '../provider.ts';
 
@@ -16,4 +16,5 @@ export const minimax: Provider = {
   },
   video: minimaxVideo,
   image: minimaxImage,
+  imageFields: minimaxImageFields,
 };

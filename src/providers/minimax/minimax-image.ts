@@ -45,13 +45,13 @@ function check({ prompt, images, mask, size }: ImageRequest): RequestIssue | und
 }
 
 const ratios = new Set(['1:1', '16:9', '4:3', '3:2', '2:3', '3:4', '9:16', '21:9']);
-const passedFields = ['seed', 'prompt_optimizer', 'aigc_watermark'];
+export const minimaxImageFields: readonly string[] = ['seed', 'prompt_optimizer', 'aigc_watermark'];
 
 function buildImage(request: ImageRequest, model: string): OutgoingObject {
   const { prompt, n, images, responseFormat } = request;
   const [image] = images.map(imageAddress);
   return {
-    ...pick(request.extra, passedFields),
+    ...pick(request.extra, minimaxImageFields),
     model,
     prompt,
     n,

@@ -1,7 +1,7 @@
 import type { VideoRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
 import { checkRunwayVideo } from './runway-check.ts';
-import { runwayImage } from './runway-image.ts';
+import { runwayImage, runwayImageFields } from './runway-image.ts';
 import { runwayInputs, runwayModel, usualFirst } from './runway-models.ts';
 import { buildRunwayVideo, hasOwnLength, secondsUnsaid } from './runway-request.ts';
 import { cancelRunway, runwayStatus, submitRunway } from './runway-task.ts';
@@ -50,4 +50,5 @@ export const runway: Provider = {
   },
   video: runwayVideo,
   imageTask: runwayImage,
+  imageFields: runwayImageFields,
 };

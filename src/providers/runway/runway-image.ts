@@ -29,7 +29,7 @@ const gen4Ratios = [
 ]; // prettier-ignore
 const promptCharactersMax = 1000;
 const ratioUnsaid = '1024:1024';
-const extraFields = ['seed', 'contentModeration', 'background'];
+export const runwayImageFields: readonly string[] = ['seed', 'contentModeration', 'background'];
 
 function isGen4(model: string): boolean {
   return model.startsWith('gen4_image');
@@ -70,7 +70,7 @@ function check(request: ImageRequest, model: string): RequestIssue | undefined {
 function buildImage(request: ImageRequest, model: string): OutgoingObject {
   const { prompt, size, n, quality, images } = request;
   return {
-    ...pick(request.extra, extraFields),
+    ...pick(request.extra, runwayImageFields),
     model,
     promptText: prompt,
     ...(images.length === 0

@@ -1,4 +1,4 @@
-import { xaiImage } from './xai-image.ts';
+import { xaiImage, xaiImageFields } from './xai-image.ts';
 import { xaiVideo } from './xai-video.ts';
 import type { Provider } from '../provider.ts';
 
@@ -17,4 +17,5 @@ export const xai: Provider = {
   },
   video: xaiVideo,
   image: xaiImage,
+  imageFields: xaiImageFields,
 };

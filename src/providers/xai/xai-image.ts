@@ -18,6 +18,8 @@ import type {
 } from '../provider.ts';
 import { issue } from '../shared/request-issue.ts';
 
+export const xaiImageFields: readonly string[] = ['output_format', 'user'];
+
 /** Images of Grok Imagine. An image of several that is moderated is missing; it may be billed. */
 export const xaiImage: SynchronousImageProvider = {
   imageForms: ['url', 'data'],
@@ -81,7 +83,7 @@ function buildImage(request: ImageRequest, model: string): OutgoingObject {
   const inputs = images.map((image) => ({ url: imageAddress(image), type: 'image_url' }));
   const [only] = inputs;
   return {
-    ...pick(request.extra, ['output_format', 'user']),
+    ...pick(request.extra, xaiImageFields),
     model,
     prompt,
     n,
