@@ -93,7 +93,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
     metricMeter
       .createCounter('mediary_task_failures', undefined, 'Failed tasks by class.')
       .add(1, { class: failed.class });
-    return { charge: '0' };
+    return { charge: '0', failure: failed.class };
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { Operation } from '../src/providers/provider.ts';
 import type { Fallback } from '../src/domain/rescue.ts';
+import type { FailureClass } from '../src/domain/failure.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { AttentionReason } from '../src/domain/attention.ts';
 import type { PriceBasis } from '../src/domain/price.ts';
@@ -199,7 +200,8 @@ export type FinishOutcome =
   | { readonly kind: 'failed'; readonly error?: TaskError };
 
 export type FinishedTask =
-  | { readonly charge: string }
+  /** `failure`: of a task that failed. Absent in histories of older tasks. */
+  | { readonly charge: string; readonly failure?: FailureClass }
   /** Nothing has ended: the charge would be this, and a person decides. */
   | { readonly review: string };
 

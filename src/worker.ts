@@ -32,6 +32,7 @@ import { connectWorker, dataConverter } from './temporal/connection.ts';
 import { ensureReconcilerSchedule } from './temporal/reconciler-schedule.ts';
 import { createRedelivery } from './temporal/redelivery.ts';
 import { createWorkflowLookup } from './temporal/workflow-lookup.ts';
+import { requireSearchAttributes } from './temporal/search-attributes.ts';
 
 export interface RunningWorker {
   /** Accepts no new work, waits for submissions in flight, then resolves. */
@@ -54,6 +55,7 @@ const shutdownMarginMs = 15_000;
 /** Runs every queue: `tasks`, two per channel (submissions; what follows them), `callbacks`. */
 export async function startWorker(core: Core): Promise<RunningWorker> {
   const [workflowBundle, connection] = await Promise.all([bundleWorkflows(), connectWorker(core.temporal)]);
+  await requireSearchAttributes({ connection, namespace: core.temporal.namespace });
   const guarded = createGuardedClient({
     allowPrivateNetworks: core.environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
   });

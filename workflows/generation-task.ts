@@ -21,7 +21,7 @@ import { cancelFromUi, handleActions } from './handle-actions.ts';
 import { admitUpdate } from './messages.ts';
 import { searchAttributes } from './search-attributes.ts';
 import { replaceJob, submitAfterUndo, submitJob } from './submit-job.ts';
-import { describe, enter, money, newTaskRun, nextVersion, remainingMs } from './task-run.ts';
+import { commandLine, describe, enter, money, newTaskRun, nextVersion, remainingMs } from './task-run.ts';
 import type { Replacement, TaskRun } from './task-run.ts';
 import { interruptedEnding } from './endings.ts';
 import { mayBeReviewed, reviewCharge } from './review-charge.ts';
@@ -172,11 +172,11 @@ async function watch(run: TaskRun): Promise<FinishOutcome | Replacement | 'undon
 async function finish(run: TaskRun, ending: FinishOutcome): Promise<TaskResult> {
   const review = mayBeReviewed(run, ending) ? 'possible' : undefined;
   const finished = await close(run, ending, review);
-  if ('charge' in finished) return conclude(run, ending, finished.charge);
+  if ('charge' in finished) return conclude(run, ending, finished);
   const decided = await reviewCharge(run, finished.review);
   const outcome = decided === 'accepted' ? ending : decided;
   const closed = await close(run, outcome, undefined);
-  return conclude(run, outcome, 'charge' in closed ? closed.charge : finished.review);
+  return conclude(run, outcome, 'charge' in closed ? closed : { charge: finished.review });
 }
 
 function close(run: TaskRun, outcome: FinishOutcome, review: FinishTask['review']): Promise<FinishedTask> {
@@ -194,10 +194,13 @@ function close(run: TaskRun, outcome: FinishOutcome, review: FinishTask['review'
   });
 }
 
-function conclude(run: TaskRun, ending: FinishOutcome, charge: string): TaskResult {
+type Closed = Extract<FinishedTask, { readonly charge: string }>;
+
+function conclude(run: TaskRun, ending: FinishOutcome, { charge, failure }: Closed): TaskResult {
   run.ending = ending;
-  showEnding(run, ending);
-  describe(run, `The task ${ending.kind}. Charged ${money(run, charge)}.`);
+  showEnding(run, ending, failure);
+  const why = failure === undefined ? '' : ` (${failure})`;
+  describe(run, `The task ${ending.kind}${why}. Charged ${money(run, charge)}.`);
   return ending.kind === 'succeeded'
     ? { status: 'succeeded', charge }
     : { status: 'failed', code: ending.error?.code ?? 'provider_error' };
@@ -218,9 +221,14 @@ function showJob(run: TaskRun, { candidate, operation }: AcceptedJob): void {
   run.shownChannel = channel;
 }
 
-function showEnding({ input, job, concern }: TaskRun, { kind }: FinishOutcome): void {
+function showEnding(
+  { input, job, concern }: TaskRun,
+  { kind }: FinishOutcome,
+  failure: Closed['failure'],
+): void {
   upsertSearchAttributes([
     { key: searchAttributes.status, value: kind },
+    ...(failure === undefined ? [] : [{ key: searchAttributes.failure, value: failure }]),
     ...(concern === undefined ? [] : [{ key: searchAttributes.needsAttention, value: null }]),
     ...(input.revision === undefined || job === undefined
       ? []
@@ -232,6 +240,9 @@ async function sendCallback(run: TaskRun): Promise<void> {
   try {
     await callbackActivities().deliverCallback(run.input.task);
   } catch {
-    describe(run, 'The callback was never accepted; the attempts are recorded. `redeliver` sends it again.');
+    describe(
+      run,
+      `The callback was never accepted; the attempts are recorded. ${commandLine(run, 'redeliver')} sends it again.`,
+    );
   }
 }

@@ -24,7 +24,7 @@ import {
 } from './messages.ts';
 import type { CancelAnswer, FormerAnswer } from './messages.ts';
 import { performAction, refused } from './perform-action.ts';
-import { describe, noteConcern, situationOf } from './task-run.ts';
+import { commandLine, describe, noteConcern, situationOf } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 
 /**
@@ -62,7 +62,7 @@ function unstopped<Result>(handle: () => Promise<Result>): Promise<Result> {
 export async function cancelFromUi(run: TaskRun): Promise<void> {
   const answer = await requestCancel(run);
   if (answer.cancelled || run.phase === 'ended') return;
-  run.notice = `A cancellation was requested and did nothing: ${answer.message} To end the task, use \`fail\`.`;
+  run.notice = `A cancellation was requested and did nothing: ${answer.message} To end the task: ${commandLine(run, 'fail')}`;
   describe(run, run.details);
 }
 

@@ -6,6 +6,7 @@ export const searchAttributes = {
   channel: defineSearchAttributeKey('MediaChannel', 'KEYWORD'),
   account: defineSearchAttributeKey('MediaAccount', 'KEYWORD'),
   status: defineSearchAttributeKey('MediaStatus', 'KEYWORD'),
+  failure: defineSearchAttributeKey('MediaFailure', 'KEYWORD'),
   upstreamTaskId: defineSearchAttributeKey('UpstreamTaskId', 'KEYWORD'),
   needsAttention: defineSearchAttributeKey('NeedsAttention', 'KEYWORD'),
 } as const;

@@ -5,7 +5,15 @@ import { atConcurrencyLimit } from '../src/domain/routing.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import { findLostJobOn, submitOn } from './activity-proxies.ts';
 import { stoppedEnding } from './endings.ts';
-import { clearAttention, describe, enter, nextVersion, raiseAttention, remainingMs } from './task-run.ts';
+import {
+  clearAttention,
+  commandLine,
+  describe,
+  enter,
+  nextVersion,
+  raiseAttention,
+  remainingMs,
+} from './task-run.ts';
 import type { LostSubmission, Replacement, TaskRun } from './task-run.ts';
 
 /** With other channels to try, the last one of a round is given this long before the round begins again. */
@@ -75,7 +83,10 @@ async function submitRound(run: TaskRun, round: Round): Promise<Step> {
 async function pauseAfterRound(run: TaskRun, round: number): Promise<void> {
   if (!decidesByWrites(run) || isInterrupted(run)) return;
   const pauseMs = Math.min(roundPauseMinMs * 2 ** Math.min(round, 10), roundPauseMaxMs);
-  describe(run, `No channel of the plan accepts the task at the moment; retrying in ${pauseMs / 1000} s.`);
+  describe(
+    run,
+    `No channel of the plan accepts the task at the moment; retrying in ${pauseMs / 1000} s. ${commandLine(run, 'retry_now')} tries immediately.`,
+  );
   run.isPausing = true;
   run.retryNow = false;
   await condition(() => isInterrupted(run) || run.retryNow, pauseMs);

@@ -188,25 +188,40 @@ export async function raiseAttention(
   await noteAttention(run.input.task, reason, nextVersion(run));
 }
 
-/** Where the job is, or may be, and a line that can be copied. */
-function commandFor({ input: { task }, lost, job }: TaskRun, reason: keyof typeof advice): string {
-  const line = (action: string) =>
-    `\`gateway tasks action ${task} ${action} --reason "…"\`, first with \`--dry-run\``;
+/** A line that can be copied. */
+export function commandLine({ input: { task } }: TaskRun, action: string): string {
+  return `\`gateway tasks action ${task} ${action} --reason "…"\``;
+}
+
+/** What is said where a person chooses: each is tried first. */
+function commandLines(run: TaskRun, actions: readonly string[]): string {
+  return `${actions.map((action) => `- ${commandLine(run, action)}`).join('\n')}\n\nEach first with \`--dry-run\`.`;
+}
+
+/** Where the job is, or may be, and the command of every action that is advised. */
+function commandFor(run: TaskRun, reason: keyof typeof advice): string {
+  const { lost, job } = run;
+  const jobThere = `Channel **${job?.candidate.channel ?? ''}**, job \`${job?.operation.id ?? ''}\`.`;
   switch (reason) {
     case 'submit_ambiguous': {
-      if (lost === undefined) return line('fail');
-      const { candidate, n } = lost.input;
+      if (lost === undefined) return commandLines(run, ['fail']);
+      const { candidate, n, task } = lost.input;
       const where = `Channel **${candidate.channel}**, credential ${candidate.credential}, marker \`${markerOf({ task, n })}\`.`;
-      return `${where}\n\n${line('adopt --upstream-id ID')}`;
+      return `${where}\n\n${commandLines(run, ['adopt --upstream-id ID', 'resubmit', 'complete --result-url URL', 'fail'])}`;
     }
     case 'poll_failed':
-      return `Channel **${job?.candidate.channel ?? ''}**, job \`${job?.operation.id ?? ''}\`.\n\n${line('retry_now')}`;
+      return `${jobThere}\n\n${commandLines(run, ['retry_now', 'complete --result-url URL', 'fail'])}`;
     case 'charge_review':
-      return line('accept_charge');
+      return `${jobThere}\n\n${commandLines(run, ['accept_charge', 'fail'])}`;
     default:
       return reason satisfies never;
   }
 }
+
+const concernActions: Record<PollConcern, readonly string[]> = {
+  poll_failing: ['retry_now', 'complete --result-url URL', 'fail'],
+  overdue: ['retry_now', 'extend --seconds 3600', 'complete --result-url URL', 'fail'],
+};
 
 const concerns: Record<PollConcern, string> = {
   poll_failing:
@@ -228,13 +243,15 @@ export function noteConcern(run: TaskRun, { concern, text }: ConcernNews): void 
 
 /** What a task with a job waits for. */
 export function describeWait(run: TaskRun, text = ''): void {
-  const { job, concern, input } = run;
+  const { job, concern } = run;
   if (job === undefined) return;
   const waiting =
     `Waiting for **${job.candidate.channel}**, job \`${job.operation.id}\`. ` +
-    `\`gateway tasks action ${input.task} retry_now --reason "…"\` polls immediately.`;
+    `${commandLine(run, 'retry_now')} polls immediately.`;
   const asked =
-    concern === undefined ? '' : `**Needs attention: ${concern}** (${text})\n\n${concerns[concern]}\n\n`;
+    concern === undefined
+      ? ''
+      : `**Needs attention: ${concern}** (${text})\n\n${concerns[concern]}\n\n${commandLines(run, concernActions[concern])}\n\n`;
   describe(run, `${asked}${waiting}`);
 }
 

@@ -9,6 +9,7 @@ MediaModel
 MediaChannel
 MediaAccount
 MediaStatus
+MediaFailure
 UpstreamTaskId
 NeedsAttention
 '

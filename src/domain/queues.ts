@@ -12,6 +12,7 @@ export const searchAttributeNames = [
   'MediaChannel',
   'MediaAccount',
   'MediaStatus',
+  'MediaFailure',
   'UpstreamTaskId',
   'NeedsAttention',
 ] as const;

@@ -39,6 +39,14 @@ describe('endings', () => {
       await receiver.waitFor(1);
       expect(receiver.received[0]?.body).toMatchObject({ error });
       expect(await kindsOf(body.id)).toEqual(['hold', 'release']);
+      const listed = async () => {
+        const ids: string[] = [];
+        const query = `MediaStatus = "failed" AND MediaFailure = "${failure}"`;
+        for await (const { workflowId } of gateway.core.client.workflow.list({ query })) ids.push(workflowId);
+        return ids;
+      };
+      // What operators list in the Temporal UI; visibility is a little behind.
+      await expect.poll(listed, { timeout: 30_000 }).toContain(body.id);
       receiver.close();
     });
   });

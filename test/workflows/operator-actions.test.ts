@@ -12,8 +12,8 @@ import type {
   SubmitInput,
   SubmitResult,
 } from '../../activities/types.ts';
-import type { ActionResult, WorkflowActionName } from '../../src/domain/operator-actions.ts';
-import { workflowActions } from '../../src/domain/operator-actions.ts';
+import type { ActionResult, TaskSituation, WorkflowActionName } from '../../src/domain/operator-actions.ts';
+import { operatorActions, refusalOf, workflowActions } from '../../src/domain/operator-actions.ts';
 import type { TaskActionRecord } from '../../src/domain/task-record.ts';
 import { cancelUpdate, concernSignal } from '../../workflows/messages.ts';
 import { usePlayedTasks } from './played-tasks.ts';
@@ -95,6 +95,11 @@ const details = async (handle: WorkflowHandle): Promise<string> => {
 const until = <Value>(read: () => Value, expected: unknown) =>
   expect.poll(read, { timeout: 20_000 }).toEqual(expected);
 
+function isPossible(name: string, situation: TaskSituation): boolean {
+  const action = operatorActions.find((known) => known === name);
+  return action !== undefined && refusalOf(action, situation) === undefined;
+}
+
 /** A task that asks an operator about a lost submission. */
 async function parked(): Promise<WorkflowHandle> {
   const handle = await tasks.start();
@@ -140,7 +145,23 @@ describe('an input that a person got wrong', () => {
   }, 60_000);
 });
 
+/** The actions of the command lines in the advice. */
+async function advised(handle: WorkflowHandle): Promise<string[]> {
+  const text = await details(handle);
+  const lines = text.matchAll(/`gateway tasks action (\S+) (\w+)( --[a-z-]+ \S+)? --reason "…"`/g);
+  return [...lines].map(([, task, action]) => `${task === handle.workflowId ? '' : task}${action}`);
+}
+
 describe('a submission whose outcome nobody knows', () => {
+  it('says where to look, and the command of every action that helps', async () => {
+    const handle = await parked();
+    const actions = await advised(handle);
+    expect(actions).toEqual(['adopt', 'resubmit', 'complete', 'fail']);
+    expect(await details(handle)).toMatch(/Channel \*\*one\*\*, credential \w+, marker `\S+`/);
+    expect(actions.filter((name) => !isPossible(name, 'lost'))).toEqual([]);
+    await act(handle, 'fail', 'r');
+  });
+
   it('a job that the upstream does not confirm is refused, and nothing changes', async () => {
     const handle = await parked();
     adoption = { kind: 'refused', message: 'one does not know the job x.' };
@@ -255,6 +276,10 @@ describe('a job that runs', () => {
     await expect.poll(() => details(handle), { timeout: 20_000 }).not.toContain('Needs attention');
     await expect.poll(reason, { timeout: 20_000 }).toBeUndefined();
     await handle.signal(concernSignal, { concern: 'overdue', text });
+    await expect.poll(() => details(handle), { timeout: 20_000 }).toContain('overdue');
+    const actions = await advised(handle);
+    expect(actions).toEqual(['retry_now', 'extend', 'complete', 'fail', 'retry_now']);
+    expect(actions.filter((name) => !isPossible(name, 'watching'))).toEqual([]);
     await act(handle, 'fail', 'r');
     await handle.result();
     await expect.poll(reason, { timeout: 20_000 }).toBeUndefined();

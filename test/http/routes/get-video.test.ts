@@ -46,6 +46,7 @@ describe('fields in each state', () => {
       object: 'video.generation.task',
       status: 'pending',
       message: 'The task is waiting to be submitted.',
+      estimate: '0.500000',
       trace_id: '',
       model: 'clip',
       created_at: expect.any(Number),
