@@ -48,9 +48,93 @@ describe('an account', () => {
     expect(await accounts().addWebhookSecret('unknown', 'x', change)).toBe(false);
     expect(await accounts().find('unknown')).toBeUndefined();
   });
+
+  it('is closed once and reopened once, and each change is on record', async () => {
+    await accounts().insert({ ...account, id: 'closing' });
+    const step = (action: string, at: number) => ({ at, by: 'ada', action, reason: 'due' });
+    expect(await accounts().reopen('closing', step('reopened', 1))).toBe(false);
+    const closed = await Promise.all([2, 3].map((at) => accounts().close('closing', step('closed', at))));
+    expect(closed.filter((isDone) => isDone)).toHaveLength(1);
+    expect((await accounts().find('closing'))?.closedAt).toBe(closed[0] === true ? 2 : 3);
+    const reopened = await Promise.all(
+      [4, 5].map((at) => accounts().reopen('closing', step('reopened', at))),
+    );
+    expect(reopened.filter((isDone) => isDone)).toHaveLength(1);
+    const found = await accounts().find('closing');
+    expect(found).not.toHaveProperty('closedAt');
+    expect(found?.changes?.map(({ action }) => action)).toEqual(['closed', 'reopened']);
+    expect(await accounts().close('unknown', step('closed', 6))).toBe(false);
+  });
+
+  it('has an overdraft that is changed with a reason, exact beyond what a float holds', async () => {
+    await accounts().insert({ ...account, id: 'trusted' });
+    const limit = 9_007_199_254_740_993n;
+    expect(await accounts().setOverdraftLimit('trusted', limit, change)).toBe(true);
+    expect(await accounts().find('trusted')).toMatchObject({ overdraftLimit: limit, changes: [change] });
+    expect(await accounts().setOverdraftLimit('unknown', 1n, change)).toBe(false);
+  });
+
+  it('keeps its newest fifty changes', async () => {
+    await accounts().insert({ ...account, id: 'busy' });
+    for (let at = 1; at <= 52; at += 1)
+      await accounts().setOverdraftLimit('busy', BigInt(at), { ...change, at });
+    const kept = (await accounts().find('busy'))?.changes?.map(({ at }) => at) ?? [];
+    expect([kept.length, kept[0], kept.at(-1)]).toEqual([50, 3, 52]);
+  });
+
+  it('is listed by its id, page by page', async () => {
+    for (const id of ['page-b', 'page-a', 'page-c']) await accounts().insert({ ...account, id });
+    const first = await accounts().list({ limit: 2, after: 'page-' });
+    expect(first.map(({ id }) => id)).toEqual(['page-a', 'page-b']);
+    const [next] = await accounts().list({ limit: 2, after: 'page-b' });
+    expect(next?.id).toBe('page-c');
+  });
 });
 
 describe('a key', () => {
+  it('is replaced by one other key only, and not once it is revoked', async () => {
+    await keys().insert(key(20));
+    const by = (n: number) => ({ by: `key_${n}`, endsAt: 500 + n, change });
+    const replaced = await Promise.all([21, 22].map((n) => keys().replace('key_20', by(n))));
+    expect(replaced.filter((isDone) => isDone)).toHaveLength(1);
+    const winner = replaced[0] === true ? 21 : 22;
+    expect(await keys().find('key_20')).toMatchObject({
+      replacedBy: `key_${winner}`,
+      expiresAt: 500 + winner,
+    });
+    await keys().insert(key(23));
+    await keys().revoke('key_23', 'ada', 'lost');
+    expect(await keys().replace('key_23', by(24))).toBe(false);
+    expect(await keys().find('key_23')).not.toHaveProperty('replacedBy');
+  });
+
+  it('that was replaced is revoked all the same', async () => {
+    await keys().insert(key(25));
+    await keys().replace('key_25', { by: 'key_26', endsAt: 9_999, change });
+    expect(await keys().revoke('key_25', 'ada', 'lost')).toBe(true);
+    expect((await keys().find('key_25'))?.revokedAt).toBeDefined();
+  });
+
+  it('has the latest of its last uses, in whatever order the processes write', async () => {
+    await keys().insert(key(27));
+    await keys().noteUsed(new Map([['key_27', 700]]));
+    await keys().noteUsed(
+      new Map([
+        ['key_27', 600],
+        ['key_unknown', 800],
+      ]),
+    );
+    expect((await keys().find('key_27'))?.lastUsedAt).toBe(700);
+    expect(await keys().find('key_unknown')).toBeUndefined();
+  });
+
+  it('that nobody was given is removed', async () => {
+    await keys().insert(key(28));
+    await keys().remove('key_28');
+    await keys().remove('key_28');
+    expect(await keys().findByHmac('hmac28')).toBeUndefined();
+  });
+
   it('has an id of its own: another key cannot have it', async () => {
     await keys().insert(key(1));
     await expect(keys().insert(key(2, { id: 'key_1' }))).rejects.toThrow(/duplicate/i);

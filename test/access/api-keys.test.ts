@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { createKeyAuth } from '../../src/access/api-keys.ts';
+import type { ApiKey } from '../../src/store/keys.ts';
+
+function world() {
+  const clock = { now: 1_000_000 };
+  const stored = new Map<string, ApiKey>();
+  const used: string[] = [];
+  const auth = createKeyAuth({
+    keys: { findByHmac: async (hmac) => stored.get(hmac) },
+    lastUsed: { note: (id) => used.push(id) },
+    secret: Buffer.from('secret'),
+    now: () => clock.now,
+    randomBytes,
+  });
+  const issue = (facts: Partial<ApiKey> = {}) => {
+    const { token, hmac, prefix } = auth.newKey();
+    const key: ApiKey = { hmac, prefix, id: 'key_1', account: 'studio', name: 'ci', createdAt: 1, ...facts };
+    stored.set(hmac, key);
+    return `Bearer ${token}`;
+  };
+  return { auth, issue, stored, used, clock };
+}
+
+it('a key is its account, and nothing that it is not limited by', async () => {
+  const { auth, issue, used } = world();
+  expect(await auth.authenticate(issue())).toEqual({ account: 'studio', key: 'key_1' });
+  expect(used).toEqual(['key_1']);
+});
+
+it('a key carries its limits', async () => {
+  const { auth, issue } = world();
+  const limits = {
+    models: ['clip'],
+    channels: ['one'],
+    assetUrls: true,
+    requestsPerMinute: 6,
+    concurrentTasks: 2,
+  };
+  expect(await auth.authenticate(issue(limits))).toEqual({ account: 'studio', key: 'key_1', ...limits });
+});
+
+it('an empty list of models permits none: it is not the same as no list', async () => {
+  const { auth, issue } = world();
+  expect(await auth.authenticate(issue({ models: [] }))).toMatchObject({ models: [] });
+});
+
+it('a key that replaced another one counts as the first of them, and is itself in the records', async () => {
+  const { auth, issue, used } = world();
+  expect(await auth.authenticate(issue({ id: 'key_3', countedAs: 'key_1' }))).toMatchObject({ key: 'key_1' });
+  expect(used).toEqual(['key_3']);
+});
+
+it('a key expires at its moment, also while it is remembered', async () => {
+  const { auth, issue, used, clock } = world();
+  const header = issue({ expiresAt: clock.now + 1_000 });
+  clock.now += 999;
+  expect(await auth.authenticate(header)).toBeDefined();
+  clock.now += 1;
+  expect(await auth.authenticate(header)).toBeUndefined();
+  expect(used).toHaveLength(1);
+});
+
+it('a revoked key is nobody, and no use of it is noted', async () => {
+  const { auth, issue, used } = world();
+  expect(await auth.authenticate(issue({ revokedAt: 1 }))).toBeUndefined();
+  expect(used).toEqual([]);
+});
+
+it('a change is effective at once where the key is forgotten', async () => {
+  const { auth, issue, stored } = world();
+  const header = issue();
+  await auth.authenticate(header);
+  for (const [hmac, key] of stored) stored.set(hmac, { ...key, revokedAt: 2 });
+  expect(await auth.authenticate(header)).toBeDefined();
+  auth.forget('key_2');
+  expect(await auth.authenticate(header)).toBeDefined();
+  auth.forget('key_1');
+  expect(await auth.authenticate(header)).toBeUndefined();
+});

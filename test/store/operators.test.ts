@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createOperatorStore } from '../../src/store/operators.ts';
+import type { Operator, OperatorStore } from '../../src/store/operators.ts';
+import { openDatabase } from '../capacity/support.ts';
+
+let database: Awaited<ReturnType<typeof openDatabase>>;
+let operators: OperatorStore;
+let clock = 100;
+beforeAll(async () => {
+  database = await openDatabase();
+  operators = createOperatorStore(database.db, () => clock);
+  await operators.ensureIndexes();
+});
+afterAll(() => database.drop());
+
+const operator = (name: string, change: Partial<Operator> = {}): Operator => ({
+  name,
+  role: 'act',
+  hmac: `hmac of ${name}`,
+  prefix: 'op-abcde',
+  createdAt: 1,
+  createdBy: 'admin',
+  ...change,
+});
+
+it('an operator is found by the HMAC of the token, and by nothing that is not it', async () => {
+  await operators.insert(operator('anna', { role: 'read' }));
+  expect(await operators.findByHmac('hmac of anna')).toEqual(operator('anna', { role: 'read' }));
+  expect(await operators.findByHmac('hmac of nobody')).toBeUndefined();
+  expect(await operators.findByHmac('')).toBeUndefined();
+});
+
+it('of several that add one name at once, one does, and the other tokens belong to nobody', async () => {
+  const added = await Promise.all(
+    Array.from({ length: 8 }, (_, n) => operators.insert(operator('ben', { hmac: `try ${n}` }))),
+  );
+  expect(added.filter((isNew) => isNew)).toHaveLength(1);
+  for (const [n, isNew] of added.entries())
+    expect((await operators.findByHmac(`try ${n}`)) !== undefined).toBe(isNew);
+});
+
+it('a token cannot belong to two operators', async () => {
+  await operators.insert(operator('carla'));
+  expect(await operators.insert(operator('carlo', { hmac: 'hmac of carla' }))).toBe(false);
+  expect(await operators.findByHmac('hmac of carla')).toMatchObject({ name: 'carla' });
+});
+
+it('an operator is revoked once: the first time and the first person count', async () => {
+  await operators.insert(operator('dora'));
+  clock = 200;
+  expect(await operators.revoke('dora', 'anna')).toBe(true);
+  clock = 300;
+  expect(await operators.revoke('dora', 'ben')).toBe(true);
+  expect(await operators.findByHmac('hmac of dora')).toMatchObject({ revokedAt: 200, revokedBy: 'anna' });
+  expect(await operators.revoke('nobody', 'anna')).toBe(false);
+});
+
+it('the name of one that was revoked may be given again, and the old token stays invalid', async () => {
+  await operators.insert(operator('emil'));
+  expect(await operators.insert(operator('emil', { hmac: 'new' }))).toBe(false);
+  await operators.revoke('emil', 'anna');
+  expect(await operators.insert(operator('emil', { hmac: 'new', role: 'read' }))).toBe(true);
+  expect(await operators.findByHmac('hmac of emil')).toBeUndefined();
+  const again = await operators.findByHmac('new');
+  expect(again).toEqual(operator('emil', { hmac: 'new', role: 'read' }));
+});
+
+it('the last use is the latest, in whatever order the processes write', async () => {
+  await operators.insert(operator('flora'));
+  await operators.noteUsed(new Map([['flora', 500]]));
+  await operators.noteUsed(
+    new Map([
+      ['flora', 400],
+      ['nobody', 9],
+    ]),
+  );
+  expect(await operators.findByHmac('hmac of flora')).toMatchObject({ lastUsedAt: 500 });
+  expect((await operators.list()).map(({ name }) => name)).not.toContain('nobody');
+});
+
+it('the list is in the order of the names', async () => {
+  const names = (await operators.list()).map(({ name }) => name);
+  expect(names).toEqual(names.toSorted());
+  expect(names).toEqual(expect.arrayContaining(['anna', 'ben', 'carla', 'dora', 'emil', 'flora']));
+});
