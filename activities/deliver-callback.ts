@@ -1,13 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { ownCallbackRound } from '../src/domain/ids.ts';
+import { racePoint } from '../src/domain/race-point.ts';
 import { isTerminal } from '../src/domain/task.ts';
 import type { DeliveryState } from '../src/store/deliveries.ts';
 import type { CallbackActivityDeps } from './deps.ts';
 import { persistently } from './persistently.ts';
 
 /** From the moment the request leaves; the wait for a connection before that has the same limit of its own. */
-const answerWithinMs = 10_000;
+export const answerWithinMs = 10_000;
 /** Together with twice the response's time limit, below what the activity may take. */
 const recordWithinMs = 10_000;
 const second = 1000;
@@ -27,69 +28,92 @@ const retryDelaysMs = [
 ];
 const statusGone = 410;
 
+/** One callback that is owed, with everything that its request needs. */
+export interface OwedCallback {
+  readonly task: string;
+  readonly account: string;
+  readonly url: string;
+  readonly body: string;
+  readonly secrets: readonly string[];
+}
+
+/** What became of one request. */
+export interface SentCallback {
+  /** Number of the request in its round, from 1. */
+  readonly n: number;
+  readonly state: DeliveryState;
+  /** A status, or why there was none. */
+  readonly heard: string;
+}
+
 /**
  * POSTs what GET answers to the caller's address, signed by the Standard Webhooks specification. 2xx is delivered;
  * anything else is retried on a schedule of hours; 410 stops. The schedule counts requests, not runs of this activity:
  * neither an unavailable database nor a host whose places are taken uses up any of them.
  */
 export function createDeliverCallback(deps: CallbackActivityDeps) {
-  return async function deliverCallback(taskId: string, round: string = ownCallbackRound): Promise<void> {
+  const { findOwed, send } = createCallbackRequests(deps);
+  return async function deliverCallback(
+    task: string,
+    round: string = ownCallbackRound,
+    dueAt: number = 0,
+  ): Promise<void> {
+    const waitMs = dueAt - deps.now();
+    if (waitMs > 0) throw laterCallback(waitMs);
+    const owed = await findOwed(task);
+    if (owed === undefined) return;
+    // Before the attempt is counted: waiting for others' requests is not an attempt.
+    const place = await deps.places.take(new URL(owed.url).hostname, owed.account);
+    if (!place.isGranted) throw hostBusyFailure(place.afterMs);
+    const sent = await send(owed, round).finally(() => place.leave());
+    if (sent === undefined || sent.state === 'delivered') return;
+    throw sent.state === 'gave_up'
+      ? abandonedCallback(sent.heard)
+      : retriedCallback(sent.heard, retryDelayMs(sent.n));
+  };
+}
+
+/** Before the request that follows the n-th. */
+export function retryDelayMs(n: number): number {
+  return Math.round((retryDelaysMs[n - 1] ?? hour) * (0.9 + 0.2 * Math.random()));
+}
+
+export function createCallbackRequests(deps: CallbackActivityDeps) {
+  return { findOwed, send };
+
+  /** Undefined: no callback is owed. */
+  async function findOwed(taskId: string): Promise<OwedCallback | undefined> {
     const [task, stored] = await Promise.all([deps.tasks.find(taskId), deps.requests.find(taskId)]);
     const url = stored?.callbackUrl;
-    if (task === undefined || url === undefined) return;
+    if (task === undefined || url === undefined) return undefined;
     if (!isTerminal(task.status)) throw new Error('a callback is for a task that has ended');
-    const body = deps.present(task);
     const secrets = await deps.webhookSecrets(task.account);
-    const { origin, hostname } = new URL(url);
-    // Before the attempt is counted: waiting for others' requests is not an attempt.
-    const place = await deps.places.take(hostname, task.account);
-    if (!place.isGranted) throw hostBusyFailure(place.afterMs);
-    const attempted = await attempt({ taskId, round, url, body, secrets }).finally(() => place.leave());
-    if (attempted === undefined) return;
-    const { n, at, answer, durationMs } = attempted;
-    const state = stateAfter(answer, n);
-    await persistently(
-      () =>
-        deps.deliveries.record({ task: taskId, round, target: origin }, { at, durationMs, ...answer }, state),
-      deps.now,
-      recordWithinMs,
-    );
-    if (state === 'delivered') return;
-    const heard = String(answer.status ?? answer.error ?? 'nothing');
-    throw state === 'gave_up'
-      ? abandonedCallback(heard)
-      : retriedCallback(heard, retryDelaysMs[n - 1] ?? hour);
-  };
+    return { task: taskId, account: task.account, url, body: deps.present(task), secrets };
+  }
 
-  /** One counted request. Undefined: this round has delivered the callback already, or was replaced. */
-  async function attempt({ taskId, round, url, body, secrets }: Attempt): Promise<Attempted | undefined> {
-    const n = await deps.deliveries.begin(taskId, round, new URL(url).origin);
+  /** One request, counted before it leaves. Undefined: this round has delivered already, or was replaced. */
+  async function send(owed: OwedCallback, round: string): Promise<SentCallback | undefined> {
+    const { task, url } = owed;
+    const target = new URL(url).origin;
+    const n = await deps.deliveries.begin(task, round, target);
     if (n === undefined) return undefined;
     if (n > retryDelaysMs.length + 1) {
       // The last attempt was begun and its process died.
-      await deps.deliveries.abandon(taskId, round);
-      throw abandonedCallback('no answer');
+      await deps.deliveries.abandon(task, round);
+      return { n, state: 'gave_up', heard: 'no answer' };
     }
+    await racePoint('callback.begun', task);
     const at = deps.now();
-    const answer = await post(deps, { url, headers: signedHeaders({ id: taskId, at, body, secrets }), body });
-    return { n, at, answer, durationMs: deps.now() - at };
+    const answer = await post(deps, owed, at);
+    const state = stateAfter(answer, n);
+    const durationMs = deps.now() - at;
+    await persistently(
+      () => deps.deliveries.record({ task, round, target }, { at, durationMs, ...answer }, state),
+      deps.now,
+      recordWithinMs,
+    );
+    return { n, state, heard: String(answer.status ?? answer.error ?? 'nothing') };
   }
-}
-
-interface Attempt {
-  readonly taskId: string;
-  readonly round: string;
-  readonly url: string;
-  readonly body: string;
-  readonly secrets: readonly string[];
-}
-
-interface Attempted {
-  /** Number of the request in its round, from 1. */
-  readonly n: number;
-  readonly at: number;
-  readonly answer: Answer;
-  readonly durationMs: number;
 }
 
 type Answer = { readonly status?: number; readonly error?: string };
@@ -104,7 +128,16 @@ function retriedCallback(heard: string, delayMs: number): ApplicationFailure {
     message: `the caller's address answered ${heard}`,
     type: 'CallbackFailed',
     category: 'BENIGN',
-    nextRetryDelay: Math.round(delayMs * (0.9 + 0.2 * Math.random())),
+    nextRetryDelay: delayMs,
+  });
+}
+
+function laterCallback(waitMs: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: `the first request was not accepted; next in ${Math.ceil(waitMs / 1000)} s`,
+    type: 'CallbackLater',
+    category: 'BENIGN',
+    nextRetryDelay: waitMs,
   });
 }
 
@@ -127,15 +160,14 @@ function abandonedCallback(heard: string): ApplicationFailure {
   });
 }
 
-interface Post {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-async function post(deps: CallbackActivityDeps, delivery: Post): Promise<Answer> {
+async function post(
+  deps: CallbackActivityDeps,
+  { task, url, body, secrets }: OwedCallback,
+  at: number,
+): Promise<Answer> {
+  const headers = signedHeaders({ id: task, at, body, secrets });
   try {
-    return { status: (await deps.post({ ...delivery, timeoutMs: answerWithinMs })).status };
+    return { status: (await deps.post({ url, headers, body, timeoutMs: answerWithinMs })).status };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'no_answer';
     return { error: code };

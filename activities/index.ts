@@ -4,6 +4,8 @@ import { createCancelUpstream } from './cancel-upstream.ts';
 import { createDeliverCallback } from './deliver-callback.ts';
 import type { CallbackActivityDeps, ChannelActivityDeps, TaskActivityDeps } from './deps.ts';
 import { createFinishTask } from './finish.ts';
+import { createFirstCallback } from './first-callback.ts';
+import type { FirstCallbackDeps } from './first-callback.ts';
 import { createNoteAttention } from './note-attention.ts';
 import { createAdoptJob, createCompleteTask, createUndoAdoption } from './operator-jobs.ts';
 import { createPoll } from './poll.ts';
@@ -14,8 +16,9 @@ import { createSubmit } from './submit.ts';
 import type { CallbackActivities, ChannelActivities, TaskActivities } from './types.ts';
 
 /** Run by the `tasks` queue's worker. */
-export function createTaskActivities(deps: TaskActivityDeps): TaskActivities {
+export function createTaskActivities(deps: TaskActivityDeps, callbacks: FirstCallbackDeps): TaskActivities {
   return {
+    firstCallback: createFirstCallback(callbacks),
     admitTask: createAdmitTask(deps),
     abandonAdmission: createAbandonAdmission(deps),
     claimTask: createClaimTask(deps),

@@ -21,6 +21,8 @@ export interface TaskActivities {
   claimTask(input: TaskInput, version: string): Promise<Claim>;
   /** Settles or releases, then writes the terminal projection. Repeatable. */
   finishTask(finish: FinishTask): Promise<FinishedTask>;
+  /** Makes the first request of a callback, unless others might have to wait for it. Never throws. */
+  firstCallback(task: string): Promise<FirstCallback>;
   noteAttention(task: string, reason: AttentionReason | undefined, version: string): Promise<void>;
   /** Writes who acted, when and why. Repeatable: a record's id is written once. */
   recordAction(task: string, record: TaskActionRecord): Promise<void>;
@@ -113,9 +115,15 @@ export interface CallbackActivities {
    * Delivers the callback of a task that has ended, unless this round has already delivered it.
    *
    * @param round - Names the series of attempts: absent for the task's own, the run for one on demand.
+   * @param dueAt - Unix milliseconds: what was sent before is not repeated sooner.
    */
-  deliverCallback(task: string, round?: string): Promise<void>;
+  deliverCallback(task: string, round?: string, dueAt?: number): Promise<void>;
 }
+
+/** `pending`: the activity continues, not before `dueAt` (Unix milliseconds) if a request has left. */
+export type FirstCallback =
+  | { readonly state: 'delivered' | 'gave_up' }
+  | { readonly state: 'pending'; readonly dueAt?: number };
 
 export interface SubmitInput {
   readonly task: string;

@@ -9,7 +9,8 @@ import {
   createChannelActivities,
   createTaskActivities,
 } from '../activities/index.ts';
-import type { ChannelActivityDeps, UpkeepStep } from '../activities/deps.ts';
+import type { ChannelActivityDeps, TaskActivityDeps, UpkeepStep } from '../activities/deps.ts';
+import type { FirstCallbackDeps } from '../activities/first-callback.ts';
 import { createStatusPollers } from '../activities/status-pollers.ts';
 import { webhookSecretsOf } from './core.ts';
 import type { Core } from './core.ts';
@@ -19,6 +20,7 @@ import { callbacksQueue, channelQueue, pollsQueue, tasksQueue } from './domain/q
 import { createGuardedClient, scrub } from './http-client/index.ts';
 import { presentTask } from './http/presenters/video-task.ts';
 import { createHostPlaces } from './capacity/host-places.ts';
+import { createPromptHosts } from './capacity/prompt-hosts.ts';
 import { tidyKeySlots, tidySlots } from './capacity/slot-upkeep.ts';
 import { createSubmitGate } from './capacity/submit-gate.ts';
 import { createReleaseDeadLeases } from './images/leases/release-dead-leases.ts';
@@ -49,6 +51,9 @@ const channelActivitiesMax = 1000;
 const callbackActivitiesMax = 500;
 const callbacksPerHostMax = 16;
 const callbacksPerAccountMax = 100;
+/** Of the callbacks that leave in a workflow task, of which a worker has 40 at a time. */
+const promptCallbacksMax = 16;
+const slowHostAvoidedMs = 60_000;
 /** Beyond the longest submission: a submission in flight is never cut off. */
 const shutdownMarginMs = 15_000;
 
@@ -71,22 +76,20 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   };
   const prefix = core.environment.TASK_QUEUE_PREFIX;
   const channelActivities = createChannelActivities(channelDeps(core));
+  const callbacks = callbackDeps(core, guarded);
   const createChannelWorkers = () =>
     Promise.all(
-      core
-        .config()
-        .channels.flatMap(({ id }) => [channelQueue(prefix, id), pollsQueue(prefix, id)])
-        .map((queue) =>
-          create(queue, {
-            activities: { ...channelActivities },
-            maxConcurrentActivityTaskExecutions: channelActivitiesMax,
-          }),
-        ),
+      channelQueues(core).map(({ queue, placesMax }) =>
+        create(queue, {
+          activities: { ...channelActivities },
+          maxConcurrentActivityTaskExecutions: placesMax,
+        }),
+      ),
     );
   await Promise.all([
-    create(tasksQueue(prefix), tasksOptions(core, workflowBundle)),
+    create(tasksQueue(prefix), tasksOptions(core, callbacks, workflowBundle)),
     create(callbacksQueue(prefix), {
-      activities: { ...createCallbackActivities(callbackDeps(core, guarded)) },
+      activities: { ...createCallbackActivities(callbacks) },
       maxConcurrentActivityTaskExecutions: callbackActivitiesMax,
     }),
     createChannelWorkers(),
@@ -116,6 +119,14 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
       process.off('unhandledRejection', onUnhandled);
     },
   };
+}
+
+function channelQueues(core: Core): { readonly queue: string; readonly placesMax: number }[] {
+  const prefix = core.environment.TASK_QUEUE_PREFIX;
+  return core.config().channels.flatMap(({ id }) => [
+    { queue: channelQueue(prefix, id), placesMax: channelActivitiesMax },
+    { queue: pollsQueue(prefix, id), placesMax: channelActivitiesMax },
+  ]);
 }
 
 async function reloadChannels(core: Core, runChannels: () => Promise<unknown>): Promise<void> {
@@ -166,40 +177,40 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
 
 function tasksOptions(
   core: Core,
+  callbacks: FirstCallbackDeps,
   workflowBundle: WorkflowBundleWithSourceMap,
 ): Omit<WorkerOptions, 'taskQueue'> {
   const { tasks, requests, keySlots } = core.stores;
   const redeliver = createRedelivery(core.client, core.environment.TASK_QUEUE_PREFIX);
+  const deps: TaskActivityDeps = {
+    ...core.stores,
+    abandonCreation: createAbandonCreation({ ...core.stores, ledger: core.ledger }),
+    owedCallback: async (task) => {
+      if ((await requests.find(task))?.callbackUrl !== undefined) await redeliver(task);
+    },
+    ledger: core.ledger,
+    channels: core.channels,
+    slots: core.health.slots,
+    upkeep: [
+      { name: 'slots', run: () => tidySlots(core.health.slots, tasks) },
+      { name: 'key_slots', run: () => tidyKeySlots(keySlots, tasks, core.now) },
+      ...resultUpkeep(core),
+      {
+        name: 'leases',
+        run: createReleaseDeadLeases({
+          ...core,
+          leases: core.stores.imageLeases,
+          sleep: (ms) => sleep(ms),
+        }),
+      },
+    ],
+    workflows: createWorkflowLookup(core.client, core.environment.TASK_QUEUE_PREFIX),
+    log: core.log,
+    now: core.now,
+  };
   return {
     workflowBundle,
-    activities: {
-      ...createTaskActivities({
-        ...core.stores,
-        abandonCreation: createAbandonCreation({ ...core.stores, ledger: core.ledger }),
-        owedCallback: async (task) => {
-          if ((await requests.find(task))?.callbackUrl !== undefined) await redeliver(task);
-        },
-        ledger: core.ledger,
-        channels: core.channels,
-        slots: core.health.slots,
-        upkeep: [
-          { name: 'slots', run: () => tidySlots(core.health.slots, tasks) },
-          { name: 'key_slots', run: () => tidyKeySlots(keySlots, tasks, core.now) },
-          ...resultUpkeep(core),
-          {
-            name: 'leases',
-            run: createReleaseDeadLeases({
-              ...core,
-              leases: core.stores.imageLeases,
-              sleep: (ms) => sleep(ms),
-            }),
-          },
-        ],
-        workflows: createWorkflowLookup(core.client, core.environment.TASK_QUEUE_PREFIX),
-        log: core.log,
-        now: core.now,
-      }),
-    },
+    activities: { ...createTaskActivities(deps, callbacks) },
     maxCachedWorkflows: cachedWorkflowsMax,
     workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
   };
@@ -213,24 +224,30 @@ function resultUpkeep({ results: { kept } }: Core): UpkeepStep[] {
   ];
 }
 
-function callbackDeps(core: Core, guarded: ReturnType<typeof createGuardedClient>) {
+function callbackDeps(core: Core, guarded: ReturnType<typeof createGuardedClient>): FirstCallbackDeps {
   const { tasks, requests, deliveries } = core.stores;
+  const places = createHostPlaces({
+    requestsPerHostMax: callbacksPerHostMax,
+    requestsPerAccountMax: callbacksPerAccountMax,
+    waitingPerHostMax: callbacksPerHostMax,
+    waitMs: 1_000,
+    now: core.now,
+    random: core.random,
+  });
   return {
     tasks,
     requests,
     deliveries,
     webhookSecrets: webhookSecretsOf(core),
-    places: createHostPlaces({
-      requestsPerHostMax: callbacksPerHostMax,
-      requestsPerAccountMax: callbacksPerAccountMax,
-      waitingPerHostMax: callbacksPerHostMax,
-      waitMs: 1_000,
+    places,
+    promptHosts: createPromptHosts({
+      places,
+      callsMax: promptCallbacksMax,
+      avoidMs: slowHostAvoidedMs,
       now: core.now,
-      random: core.random,
     }),
-    post: (delivery: Parameters<typeof guarded.deliver>[0]) => guarded.deliver(delivery),
-    present: (task: Parameters<typeof presentTask>[0]) =>
-      JSON.stringify(presentTask(task, core.results.mediaUrl)),
+    post: (delivery) => guarded.deliver(delivery),
+    present: (task) => JSON.stringify(presentTask(task, core.results.mediaUrl)),
     now: core.now,
   };
 }

@@ -57,6 +57,13 @@ export const finishTask: TaskActivities['finishTask'] = async (finish) => {
   }
 };
 
+/** Once, and briefly: what it leaves undone is the `deliverCallback` activity's. */
+export const { firstCallback } = proxyLocalActivities<TaskActivities>({
+  startToCloseTimeout: '3s',
+  scheduleToCloseTimeout: '3s',
+  retry: { maximumAttempts: 1 },
+});
+
 export const noteAttention: TaskActivities['noteAttention'] = async (...note) => {
   try {
     await local.noteAttention(...note);

@@ -1,4 +1,5 @@
 import { condition } from '@temporalio/workflow';
+import { isSince } from '../src/domain/task-input.ts';
 import type { CancelAnswer } from './messages.ts';
 import type { TaskRun } from './task-run.ts';
 import { cancelUpstream } from './watch-job.ts';
@@ -49,5 +50,5 @@ async function stopJob(run: TaskRun): Promise<'refused' | 'stopped'> {
 }
 
 function mayContinue({ phase, input }: TaskRun): boolean {
-  return phase === 'watching' || (phase === 'attention' && input.revision === 3);
+  return phase === 'watching' || (phase === 'attention' && isSince(3, input));
 }

@@ -9,19 +9,15 @@ import {
 } from '@temporalio/workflow';
 import type { AcceptedJob, FinishedTask, FinishOutcome, FinishTask } from '../activities/types.ts';
 import { defined } from '../src/domain/defined.ts';
+import { isSince } from '../src/domain/task-input.ts';
 import type { Admission, TaskInput, TaskResult } from '../src/domain/task-input.ts';
-import {
-  abandonAdmission,
-  admitTask,
-  callbackActivities,
-  claimTask,
-  finishTask,
-} from './activity-proxies.ts';
+import { abandonAdmission, admitTask, claimTask, finishTask } from './activity-proxies.ts';
+import { sendCallback } from './send-callback.ts';
 import { cancelFromUi, handleActions } from './handle-actions.ts';
 import { admitUpdate } from './messages.ts';
 import { searchAttributes } from './search-attributes.ts';
 import { replaceJob, submitAfterUndo, submitJob } from './submit-job.ts';
-import { commandLine, describe, enter, money, newTaskRun, nextVersion, remainingMs } from './task-run.ts';
+import { describe, enter, money, newTaskRun, nextVersion, remainingMs } from './task-run.ts';
 import type { Replacement, TaskRun } from './task-run.ts';
 import { interruptedEnding } from './endings.ts';
 import { mayBeReviewed, reviewCharge } from './review-charge.ts';
@@ -45,7 +41,7 @@ export async function generationTask(input: TaskInput): Promise<TaskResult> {
 }
 
 async function runTask(run: TaskRun): Promise<TaskResult> {
-  const begun = run.input.revision === 3 ? await claim(run) : await begin(run);
+  const begun = isSince(3, run.input) ? await claim(run) : await begin(run);
   if (begun !== undefined) return begun;
   const deadline = startDeadline(run);
   const ending = run.phase === 'finishing' ? interruptedEnding : await runToEnd(run);
@@ -188,7 +184,7 @@ function close(run: TaskRun, outcome: FinishOutcome, review: FinishTask['review'
     basis,
     version: nextVersion(run),
     outcome,
-    ...(run.input.revision === 3 ? { key: run.input.key } : {}),
+    ...(isSince(3, run.input) ? { key: run.input.key } : {}),
     ...(run.input.fallback === undefined ? {} : { hasFallback: true }),
     ...defined({ review }),
   });
@@ -234,15 +230,4 @@ function showEnding(
       ? []
       : [{ key: searchAttributes.upstreamTaskId, value: job.operation.id }]),
   ]);
-}
-
-async function sendCallback(run: TaskRun): Promise<void> {
-  try {
-    await callbackActivities().deliverCallback(run.input.task);
-  } catch {
-    describe(
-      run,
-      `The callback was never accepted; the attempts are recorded. ${commandLine(run, 'redeliver')} sends it again.`,
-    );
-  }
 }

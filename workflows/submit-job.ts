@@ -3,6 +3,7 @@ import { CancellationScope, condition, isCancellation } from '@temporalio/workfl
 import type { AcceptedJob, FinishOutcome, SubmitInput, SubmitResult } from '../activities/types.ts';
 import { atConcurrencyLimit } from '../src/domain/routing.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
+import { isSince } from '../src/domain/task-input.ts';
 import { findLostJobOn, submitOn } from './activity-proxies.ts';
 import { stoppedEnding } from './endings.ts';
 import {
@@ -95,7 +96,7 @@ async function pauseAfterRound(run: TaskRun, round: number): Promise<void> {
 
 /** Tasks that were created before keep the course, and the commands, that they began with. */
 function decidesByWrites({ input }: TaskRun): boolean {
-  return input.revision === 3;
+  return isSince(3, input);
 }
 
 type Step = FinishOutcome | Replacement | undefined | 'next';

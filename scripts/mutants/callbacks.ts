@@ -32,7 +32,7 @@ export const callbackMutants: readonly Mutant[] = [
     name: 'callback-abandoned',
     breaks: 'A last attempt whose process died is not pending for ever.',
     file: 'activities/deliver-callback.ts',
-    find: '      await deps.deliveries.abandon(taskId, round);\n',
+    find: '      await deps.deliveries.abandon(task, round);\n',
     replace: '',
     tests,
   },

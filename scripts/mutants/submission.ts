@@ -88,8 +88,8 @@ export const submissionMutants: readonly Mutant[] = [
     name: 'refused-cancel-stays',
     breaks: 'A cancel that the upstream has refused stays refused while a person is asked.',
     file: 'workflows/cancel-task.ts',
-    find: "return phase === 'watching' || (phase === 'attention' && input.revision === 3);",
-    replace: "return phase === 'watching' && input.revision === 3;",
+    find: "return phase === 'watching' || (phase === 'attention' && isSince(3, input));",
+    replace: "return phase === 'watching' && isSince(3, input);",
     tests: ['test/workflows/refused-cancel.test.ts'],
   },
   {

@@ -5,11 +5,16 @@
 export interface HostPlaces {
   /** Waits for a place, but not for long: without one, the caller leaves and asks again later. */
   take(host: string, account: string): Promise<HostPlace>;
+  /** A place that is free at this moment, or none: nobody waits, or returns, for it. */
+  takeFree(host: string, account: string): GrantedPlace | undefined;
 }
 
-export type HostPlace =
-  | { readonly isGranted: true; readonly leave: () => void }
-  | { readonly isGranted: false; readonly afterMs: number };
+export interface GrantedPlace {
+  readonly isGranted: true;
+  readonly leave: () => void;
+}
+
+export type HostPlace = GrantedPlace | { readonly isGranted: false; readonly afterMs: number };
 
 export interface HostPlacesOptions {
   readonly requestsPerHostMax: number;
@@ -35,6 +40,11 @@ interface Host extends Usage {
   readonly waiting: Set<(isGranted: boolean) => void>;
 }
 
+interface HeldAccount {
+  readonly usage: Usage;
+  readonly leave: () => void;
+}
+
 const usedMsAtFirst = 1_000;
 /** Weight of the newest use in the mean. */
 const newest = 0.2;
@@ -44,45 +54,51 @@ const returnMaxMs = 5 * 60_000;
 export function createHostPlaces(options: HostPlacesOptions): HostPlaces {
   const { requestsPerHostMax, requestsPerAccountMax, waitingPerHostMax, waitMs, now } = options;
   const hosts = new Map<string, Host>();
-  const accounts = new Map<string, Usage>();
+  const accounts = createAccountPlaces(requestsPerAccountMax, now);
   return {
     async take(name, accountName) {
-      const account = accounts.get(accountName) ?? newUsage();
-      if (account.inUse >= requestsPerAccountMax) return sendAway(account, requestsPerAccountMax, options);
-      accounts.set(accountName, account);
-      account.inUse += 1;
-      const leaveAccount = (): void => {
-        account.inUse -= 1;
-        if (account.inUse === 0) accounts.delete(accountName);
-      };
+      const account = accounts.enter(accountName);
+      if (account === undefined)
+        return sendAway(accounts.usageOf(accountName), requestsPerAccountMax, options);
       const place = await takeAtHost(name);
-      if (!place.isGranted) {
-        leaveAccount();
-        return place;
-      }
-      const since = now();
-      const leave = (): void => {
-        learn(account, now() - since);
-        leaveAccount();
-        place.leave();
-      };
-      return { isGranted: true, leave };
+      if (place.isGranted) return accounts.share(place, account);
+      account.leave();
+      return place;
+    },
+
+    takeFree(name, accountName) {
+      const account = accounts.enter(accountName);
+      if (account === undefined) return undefined;
+      const place = takeFreeAtHost(name);
+      if (place !== undefined) return accounts.share(place, account);
+      account.leave();
+      return undefined;
     },
   };
 
-  async function takeAtHost(name: string): Promise<HostPlace> {
+  function hostOf(name: string): Host {
     const host = hosts.get(name) ?? { ...newUsage(), waiting: new Set() };
     hosts.set(name, host);
-    if (host.inUse < requestsPerHostMax) {
-      host.inUse += 1;
-      return grant(name, host);
-    }
+    return host;
+  }
+
+  function takeFreeAtHost(name: string): GrantedPlace | undefined {
+    const host = hostOf(name);
+    if (host.inUse >= requestsPerHostMax) return undefined;
+    host.inUse += 1;
+    return grant(name, host);
+  }
+
+  async function takeAtHost(name: string): Promise<HostPlace> {
+    const place = takeFreeAtHost(name);
+    if (place !== undefined) return place;
+    const host = hostOf(name);
     const isFull = host.waiting.size >= waitingPerHostMax;
     if (isFull || !(await turn(host, waitMs))) return sendAway(host, requestsPerHostMax, options);
     return grant(name, host);
   }
 
-  function grant(name: string, host: Host): HostPlace {
+  function grant(name: string, host: Host): GrantedPlace {
     const since = now();
     const leave = (): void => {
       learn(host, now() - since);
@@ -93,6 +109,38 @@ export function createHostPlaces(options: HostPlacesOptions): HostPlaces {
     };
     return { isGranted: true, leave };
   }
+}
+
+function createAccountPlaces(requestsMax: number, now: () => number) {
+  const accounts = new Map<string, Usage>();
+  function usageOf(account: string): Usage {
+    return accounts.get(account) ?? newUsage();
+  }
+
+  function enter(name: string): HeldAccount | undefined {
+    const usage = usageOf(name);
+    if (usage.inUse >= requestsMax) return undefined;
+    accounts.set(name, usage);
+    usage.inUse += 1;
+    const leave = (): void => {
+      usage.inUse -= 1;
+      if (usage.inUse === 0) accounts.delete(name);
+    };
+    return { usage, leave };
+  }
+
+  /** A place at the host is one of the account, too. */
+  function share(place: GrantedPlace, account: HeldAccount): GrantedPlace {
+    const since = now();
+    const leave = (): void => {
+      learn(account.usage, now() - since);
+      account.leave();
+      place.leave();
+    };
+    return { isGranted: true, leave };
+  }
+
+  return { usageOf, enter, share };
 }
 
 function learn(usage: Usage, usedMs: number): void {

@@ -10,6 +10,7 @@ export type RacePoint =
   | 'poll.failed'
   | 'poll.closed'
   | 'finish.closed'
+  | 'callback.begun'
   | 'lease.renew'
   | 'slots.take'
   | 'slots.queue';

@@ -36,9 +36,15 @@ export interface TaskInput {
   /**
    * What the workflow does where that changed since the first tasks: the commands of a task in flight must not change.
    * Absent: search attributes are written when the job is accepted. 2: they are written when the task ends. 3: the API
-   * takes the hold before it starts the workflow; nothing of a submission is decided by a read.
+   * takes the hold before it starts the workflow; nothing of a submission is decided by a read. 4: the first attempt at
+   * the callback is made by the worker that ends the task.
    */
-  readonly revision?: 2 | 3;
+  readonly revision?: 2 | 3 | 4;
+}
+
+/** Whether the task began with this revision of its course, or a later one. */
+export function isSince(revision: 3 | 4, input: Pick<TaskInput, 'revision'>): boolean {
+  return (input.revision ?? 1) >= revision;
 }
 
 /** Why a task was not admitted: the error code that its creator gets. */

@@ -179,6 +179,6 @@ function taskInput(
     deadlineAt: createdAt + seconds * 1000,
     expectedSeconds: plan.model.expected_seconds,
     hasCallback: command.callbackUrl !== undefined,
-    revision: 3,
+    revision: 4,
   };
 }

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CallbackActivityDeps } from '../../activities/deps.ts';
-import { openTaskWorld } from './task-support.ts';
+import { endedTask as newEndedTask, openTaskWorld } from './task-support.ts';
 import type { TaskWorld } from './task-support.ts';
 import { createHostPlaces } from '../../src/capacity/host-places.ts';
 
@@ -12,22 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function endedTask(): Promise<string> {
-  const input = await world.newTask();
-  const { task, account, key, basis, hold: held } = input;
-  await world.stores.requests.insert({
-    task,
-    account,
-    request: { kind: 'video' } as never,
-    callbackToken: randomBytes(8).toString('hex'),
-    callbackUrl: 'https://me.example/hook?secret=1',
-    createdAt: Date.now(),
-  });
-  await world.tasks().claimTask(input, '1');
-  const outcome = { kind: 'failed', error: { code: 'task_cancelled', message: 'x' } } as const;
-  await world.run(() => world.tasks().finishTask({ task, account, key, basis, held, version: '2', outcome }));
-  return task;
-}
+const endedTask = () => newEndedTask(world);
 
 const attempts = async (task: string) => (await world.stores.deliveries.find(task))?.attempts.length;
 const stateOf = async (task: string) => (await world.stores.deliveries.find(task))?.state;
@@ -107,7 +91,8 @@ describe('a redelivery while the task’s own series is pending', () => {
 
   it('keeps its word when an older request is answered later', async () => {
     const task = await endedTask();
-    const places = { take: async () => ({ isGranted: true, leave: () => undefined }) as const };
+    const place = { isGranted: true, leave: () => undefined } as const;
+    const places = { take: async () => place, takeFree: () => place };
     const post = async () => {
       await world.deliver({ places }, task, 'on-demand');
       return { status: 503 };

@@ -2,6 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { CallbackActivityDeps, TaskActivityDeps } from '../../activities/deps.ts';
 import { createCallbackActivities, createTaskActivities } from '../../activities/index.ts';
+import { createFirstCallback } from '../../activities/first-callback.ts';
+import type { FirstCallbackDeps } from '../../activities/first-callback.ts';
+import type { TaskActivities } from '../../activities/types.ts';
+import { createPromptHosts } from '../../src/capacity/prompt-hosts.ts';
 import { createHostPlaces } from '../../src/capacity/host-places.ts';
 import type { TaskInput } from '../../src/domain/task-input.ts';
 import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
@@ -24,7 +28,9 @@ export interface TaskWorld {
   readonly owed: string[];
   readonly logged: string[];
   tasks(change?: Partial<TaskActivityDeps>): ReturnType<typeof createTaskActivities>;
-  deliver(deps: Partial<CallbackActivityDeps>, task: string, round?: string): Promise<void>;
+  deliver(deps: Partial<CallbackActivityDeps>, task: string, round?: string, dueAt?: number): Promise<void>;
+  /** The step of one worker: what it learns about hosts, it keeps. */
+  firstCallback(deps: Partial<FirstCallbackDeps>): TaskActivities['firstCallback'];
   run<Result>(activity: () => Promise<Result>): Promise<Result>;
   /** A task as its create leaves it behind: held, and not yet claimed. */
   newTask(change?: Partial<TaskInput>): Promise<TaskInput>;
@@ -48,6 +54,28 @@ export async function openTaskWorld(): Promise<TaskWorld> {
     format: 'json',
     destination: { write: (line) => void logged.push(line) },
   });
+  const callbackDeps = (change: Partial<FirstCallbackDeps>): FirstCallbackDeps => {
+    const places =
+      change.places ??
+      createHostPlaces({
+        requestsPerHostMax: 1,
+        requestsPerAccountMax: 100,
+        waitingPerHostMax: 0,
+        waitMs: 0,
+        now,
+        random: Math.random,
+      });
+    return {
+      ...stores,
+      webhookSecrets: async () => [`whsec_${Buffer.alloc(24).toString('base64')}`],
+      places,
+      promptHosts: createPromptHosts({ places, callsMax: 100, avoidMs: 60_000, now }),
+      post: async () => ({ status: 200 }),
+      present: ({ id }) => JSON.stringify({ id }),
+      now,
+      ...change,
+    };
+  };
   return {
     stores,
     ledger,
@@ -56,47 +84,36 @@ export async function openTaskWorld(): Promise<TaskWorld> {
     owed,
     logged,
     tasks: (change = {}) =>
-      createTaskActivities({
-        ...stores,
-        ledger,
-        channels: () => undefined,
-        slots: { release: async () => undefined },
-        workflows: {
-          async *closedAbnormally() {
-            yield* workflows.closed;
+      createTaskActivities(
+        {
+          ...stores,
+          ledger,
+          channels: () => undefined,
+          slots: { release: async () => undefined },
+          workflows: {
+            async *closedAbnormally() {
+              yield* workflows.closed;
+            },
+            wake: async () => false,
+            isRunning: (id) =>
+              workflows.fails.has(id)
+                ? Promise.reject(new Error(`Temporal does not report ${id}`))
+                : Promise.resolve(workflows.running.has(id)),
           },
-          wake: async () => false,
-          isRunning: (id) =>
-            workflows.fails.has(id)
-              ? Promise.reject(new Error(`Temporal does not report ${id}`))
-              : Promise.resolve(workflows.running.has(id)),
-        },
-        abandonCreation: createAbandonCreation({ ...stores, ledger }),
-        owedCallback: async (task) => void owed.push(task),
-        upkeep: [],
-        log,
-        now,
-        ...change,
-      }),
-    deliver: (change, task, round) => {
-      const activities = createCallbackActivities({
-        ...stores,
-        webhookSecrets: async () => [`whsec_${Buffer.alloc(24).toString('base64')}`],
-        places: createHostPlaces({
-          requestsPerHostMax: 1,
-          requestsPerAccountMax: 100,
-          waitingPerHostMax: 0,
-          waitMs: 0,
+          abandonCreation: createAbandonCreation({ ...stores, ledger }),
+          owedCallback: async (task) => void owed.push(task),
+          upkeep: [],
+          log,
           now,
-          random: Math.random,
-        }),
-        post: async () => ({ status: 200 }),
-        present: ({ id }) => JSON.stringify({ id }),
-        now,
-        ...change,
-      });
-      return new MockActivityEnvironment().run(() => activities.deliverCallback(task, round));
-    },
+          ...change,
+        },
+        callbackDeps({}),
+      ),
+    deliver: (change, task, round, dueAt) =>
+      new MockActivityEnvironment().run(() =>
+        createCallbackActivities(callbackDeps(change)).deliverCallback(task, round, dueAt),
+      ),
+    firstCallback: (change) => createFirstCallback(callbackDeps(change)),
     run: (activity) => new MockActivityEnvironment().run(activity),
     async newTask(change = {}) {
       const task = `task_${randomBytes(12).toString('hex')}`;
@@ -115,7 +132,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
         deadlineAt: createdAt + 3_600_000,
         expectedSeconds: 1,
         hasCallback: false,
-        revision: 3,
+        revision: 4,
         ...change,
       };
       const unstarted = `${String(createdAt).padStart(14, '0')}-test`;
@@ -133,4 +150,22 @@ export async function openTaskWorld(): Promise<TaskWorld> {
       void (await database.db.collection<{ _id: string }>('tasks').deleteOne({ _id: task })),
     close: () => database.drop(),
   };
+}
+
+/** A task that was cancelled, and owes a callback. */
+export async function endedTask(world: TaskWorld): Promise<string> {
+  const input = await world.newTask();
+  const { task, account, key, basis, hold: held } = input;
+  await world.stores.requests.insert({
+    task,
+    account,
+    request: { kind: 'video' } as never,
+    callbackToken: randomBytes(8).toString('hex'),
+    callbackUrl: 'https://me.example/hook?secret=1',
+    createdAt: Date.now(),
+  });
+  await world.tasks().claimTask(input, '1');
+  const outcome = { kind: 'failed', error: { code: 'task_cancelled', message: 'x' } } as const;
+  await world.run(() => world.tasks().finishTask({ task, account, key, basis, held, version: '2', outcome }));
+  return task;
 }

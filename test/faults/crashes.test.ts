@@ -12,6 +12,7 @@ import { createLogger } from '../../src/observability/log.ts';
 import { startSimulator } from '../../src/local/simulator/simulator.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
 import { adminCaller, makeAccount } from '../support/client.ts';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { testEnvironment, testYaml, videoBody } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGatewayProcess, waitUntil } from '../support/processes.ts';
@@ -158,6 +159,19 @@ describe('crashes', () => {
     expect(simulator.control.submissions('mid-submit')).toEqual({ submits: 1, creates: 1 });
     await expectSoundLedger();
   }, 150_000);
+
+  it('of the worker between the end of a task and its callback: the next one delivers it', async () => {
+    const receiver = await startCallbackReceiver([0, 204]);
+    const { body } = await account.create({ metadata: { callback_url: receiver.url } });
+    await receiver.waitFor(1, 60_000);
+    await worker.kill();
+    expect((await account.call('GET', `/v1/videos/generations/${body.id}`)).body.status).toBe('succeeded');
+    worker = start('worker');
+    await receiver.waitFor(2, 90_000);
+    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([body.id, body.id]);
+    receiver.close();
+    await expectSoundLedger();
+  }, 200_000);
 
   it('of the API: its tasks continue without it', async () => {
     const tasks = await createTasks('api-crash', 5);

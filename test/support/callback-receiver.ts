@@ -8,7 +8,7 @@ export interface ReceivedCallback {
   readonly body: any;
 }
 
-/** A caller's endpoint: records what arrives and answers the statuses it is given, the last one for ever. */
+/** A caller's endpoint: records what arrives and answers the statuses it is given, the last one for ever; 0: never. */
 export async function startCallbackReceiver(statuses: readonly number[] = [204]) {
   const received: ReceivedCallback[] = [];
   const server = createServer((request, response) => {
@@ -18,7 +18,7 @@ export async function startCallbackReceiver(statuses: readonly number[] = [204])
       const text = Buffer.concat(chunks).toString();
       const status = statuses[Math.min(received.length, statuses.length - 1)] ?? 204;
       received.push({ headers: request.headers, text, body: JSON.parse(text) });
-      response.writeHead(status).end();
+      if (status > 0) response.writeHead(status).end();
     });
   });
   server.listen(0, '127.0.0.1');
@@ -35,6 +35,9 @@ export async function startCallbackReceiver(statuses: readonly number[] = [204])
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     },
-    close: () => server.close(),
+    close: () => {
+      server.closeAllConnections();
+      return server.close();
+    },
   };
 }

@@ -1,0 +1,64 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ownCallbackRound } from '../src/domain/ids.ts';
+import type { PromptCall, PromptHosts } from '../src/capacity/prompt-hosts.ts';
+import { answerWithinMs, createCallbackRequests, retryDelayMs } from './deliver-callback.ts';
+import type { OwedCallback, SentCallback } from './deliver-callback.ts';
+import type { CallbackActivityDeps } from './deps.ts';
+import type { FirstCallback } from './types.ts';
+
+/** A workflow task, and what else that workflow has to say, waits for the receiver this long. */
+const promptMs = 1_500;
+/** From the handing over of a request that is still unanswered: it may wait for a connection, and then for its answer. */
+const unansweredMs = 2 * answerWithinMs + 5_000;
+
+export interface FirstCallbackDeps extends CallbackActivityDeps {
+  readonly promptHosts: PromptHosts;
+}
+
+/**
+ * The first request of a callback, in the worker that ended the task: it costs no activity. Only for hosts of which a
+ * prompt answer is expected; all others, and every later request, are the `deliverCallback` activity's. Both count
+ * and record their requests in the same document, so the schedule continues where this leaves it. A request that is
+ * not answered at once is not cut off: it records its own answer, and the activity finds it there.
+ */
+export function createFirstCallback(deps: FirstCallbackDeps) {
+  const { findOwed, send } = createCallbackRequests(deps);
+
+  return async function firstCallback(task: string): Promise<FirstCallback> {
+    const owed = await findOwed(task).catch(() => 'unknown' as const);
+    if (owed === undefined) return { state: 'delivered' };
+    const call = owed === 'unknown' ? undefined : deps.promptHosts.enter(hostOf(owed), owed.account);
+    if (owed === 'unknown' || call === undefined) return { state: 'pending' };
+    const sending = sendPromptly(owed, call);
+    const sent = await Promise.race([sending, delay(promptMs, 'unanswered' as const, { ref: false })]);
+    return sent === 'unanswered' ? { state: 'pending', dueAt: deps.now() + unansweredMs } : outcomeOf(sent);
+  };
+
+  /** `failed`: the database did not answer, and the request may have left. */
+  async function sendPromptly(owed: OwedCallback, call: PromptCall) {
+    const since = deps.now();
+    let wasPrompt = false;
+    try {
+      const sent = await send(owed, ownCallbackRound);
+      wasPrompt = sent?.state === 'delivered' && deps.now() - since < promptMs;
+      return sent;
+    } catch {
+      return 'failed' as const;
+    } finally {
+      call.leave(wasPrompt);
+    }
+  }
+
+  function outcomeOf(sent: SentCallback | 'failed' | undefined): FirstCallback {
+    if (sent === 'failed') return { state: 'pending', dueAt: deps.now() + retryDelayMs(1) };
+    // An earlier run of this step has delivered it, or an operator's redelivery is at work.
+    if (sent === undefined) return { state: 'delivered' };
+    return sent.state === 'pending'
+      ? { state: 'pending', dueAt: deps.now() + retryDelayMs(sent.n) }
+      : { state: sent.state };
+  }
+}
+
+function hostOf({ url }: OwedCallback): string {
+  return new URL(url).hostname;
+}

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { FirstCallbackDeps } from '../../activities/first-callback.ts';
+import { endedTask, openTaskWorld } from './task-support.ts';
+import type { TaskWorld } from './task-support.ts';
+
+let world: TaskWorld;
+beforeAll(async () => {
+  world = await openTaskWorld();
+});
+afterAll(() => world.close());
+
+const delivery = (task: string) => world.stores.deliveries.find(task);
+
+/** A receiver that answers when the test says so. */
+function silentReceiver() {
+  let answer: (status: number) => void = () => undefined;
+  const answered = new Promise<{ status: number }>((resolve) => {
+    answer = (status) => resolve({ status });
+  });
+  const urls: string[] = [];
+  const post: FirstCallbackDeps['post'] = ({ url }) => {
+    urls.push(url);
+    return answered;
+  };
+  return { post, urls, answer: (status: number) => answer(status) };
+}
+
+it('is delivered and recorded as the activity records it, and the activity sends nothing more', async () => {
+  const task = await endedTask(world);
+  expect(await world.firstCallback({})(task)).toEqual({ state: 'delivered' });
+  expect(await delivery(task)).toMatchObject({
+    state: 'delivered',
+    target: 'https://me.example',
+    attempts: [{ status: 200 }],
+  });
+  const { post, urls } = silentReceiver();
+  await world.deliver({ post }, task);
+  expect(urls).toEqual([]);
+});
+
+it('410 is the end', async () => {
+  const task = await endedTask(world);
+  const first = await world.firstCallback({ post: async () => ({ status: 410 }) })(task);
+  expect(first).toEqual({ state: 'gave_up' });
+  expect(await delivery(task)).toMatchObject({ state: 'gave_up', attempts: [{ status: 410 }] });
+});
+
+it('anything else continues by the activity, whose schedule counts this request', async () => {
+  const task = await endedTask(world);
+  const busy = { post: async () => ({ status: 500 }) };
+  const before = Date.now();
+  const first = await world.firstCallback(busy)(task);
+  if (first.state !== 'pending' || first.dueAt === undefined) throw new Error('a time was expected');
+  expect(first.dueAt - before).toBeGreaterThanOrEqual(4_500);
+  expect(first.dueAt - Date.now()).toBeLessThanOrEqual(5_500);
+  await expect(world.deliver(busy, task, 'task', first.dueAt)).rejects.toMatchObject({
+    type: 'CallbackLater',
+    nonRetryable: false,
+  });
+  expect((await delivery(task))?.attempts).toHaveLength(1);
+  const later = { ...busy, now: () => Date.now() + 6_000 };
+  const second: unknown = await world
+    .deliver(later, task, 'task', first.dueAt)
+    .catch((error: unknown) => error);
+  expect(second).toMatchObject({ type: 'CallbackFailed' });
+  expect((await delivery(task))?.attempts).toHaveLength(2);
+  // The second wait of the schedule: five minutes, within a tenth.
+  expect(Number((second as { nextRetryDelay?: number }).nextRetryDelay)).toBeGreaterThanOrEqual(270_000);
+});
+
+it('a receiver that is not quick is waited for by nobody: it is neither cut off nor asked twice', async () => {
+  const task = await endedTask(world);
+  const slow = silentReceiver();
+  const firstCallback = world.firstCallback({ post: slow.post });
+  const first = await firstCallback(task);
+  if (first.state !== 'pending' || first.dueAt === undefined) throw new Error('a time was expected');
+  // Longer than the request may still take: 10 s for a connection, 10 s for the answer.
+  expect(first.dueAt - Date.now()).toBeGreaterThan(20_000);
+  const other = await endedTask(world);
+  expect(await firstCallback(other)).toEqual({ state: 'pending' });
+  expect(slow.urls).toHaveLength(1);
+  slow.answer(204);
+  await expect.poll(() => delivery(task)).toMatchObject({ state: 'delivered', attempts: [{ status: 204 }] });
+  const now = () => Date.now() + 30_000;
+  await world.deliver({ post: slow.post, now }, task, 'task', first.dueAt);
+  expect(slow.urls).toHaveLength(1);
+});
+
+it('a host without a free place, or one that has just failed, is the activity’s at once', async () => {
+  const [first, second] = [await endedTask(world), await endedTask(world)];
+  const none = { take: () => Promise.reject(new Error('nobody waits')), takeFree: () => undefined };
+  expect(await world.firstCallback({ places: none })(first)).toEqual({ state: 'pending' });
+  const failing = world.firstCallback({ post: async () => ({ status: 503 }) });
+  expect(await failing(first)).toMatchObject({ state: 'pending', dueAt: expect.any(Number) });
+  expect(await failing(second)).toEqual({ state: 'pending' });
+  expect(await delivery(second)).toBeUndefined();
+});
+
+it('a database that is away before the request uses up no attempt, and leaves it to the activity', async () => {
+  const task = await endedTask(world);
+  const find = () => Promise.reject(new Error('away'));
+  const requests = { ...world.stores.requests, find };
+  expect(await world.firstCallback({ requests })(task)).toEqual({ state: 'pending' });
+  expect(await delivery(task)).toBeUndefined();
+});
+
+it('sends nothing where the caller named no address', async () => {
+  const { task } = await world.newTask();
+  expect(await world.firstCallback({})(task)).toEqual({ state: 'delivered' });
+  expect(await delivery(task)).toBeUndefined();
+});

@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest';
+import { createHostPlaces } from '../../src/capacity/host-places.ts';
+import { createPromptHosts } from '../../src/capacity/prompt-hosts.ts';
+import type { PromptCall, PromptHosts } from '../../src/capacity/prompt-hosts.ts';
+
+const clock = { now: 0 };
+
+function hostsOf(change: { callsMax?: number; requestsPerHostMax?: number } = {}): PromptHosts {
+  clock.now = 0;
+  const now = () => clock.now;
+  const places = createHostPlaces({
+    requestsPerHostMax: change.requestsPerHostMax ?? 10,
+    requestsPerAccountMax: 3,
+    waitingPerHostMax: 10,
+    waitMs: 60_000,
+    now,
+    random: Math.random,
+  });
+  return createPromptHosts({ places, callsMax: change.callsMax ?? 100, avoidMs: 60_000, now });
+}
+
+function enter(hosts: PromptHosts, host: string, account = 'one'): PromptCall {
+  const call = hosts.enter(host, account);
+  if (call === undefined) throw new Error('a call was expected');
+  return call;
+}
+
+it('a host that nobody knows is tried by one at a time, and by several once it has answered', () => {
+  const hosts = hostsOf();
+  const first = enter(hosts, 'a');
+  expect(hosts.enter('a', 'one')).toBeUndefined();
+  first.leave(true);
+  enter(hosts, 'a');
+  enter(hosts, 'a');
+});
+
+it('a slow host is left out for a minute, and then tried by one', () => {
+  const hosts = hostsOf();
+  enter(hosts, 'a').leave(false);
+  clock.now = 59_999;
+  expect(hosts.enter('a', 'one')).toBeUndefined();
+  enter(hosts, 'b');
+  clock.now = 60_000;
+  enter(hosts, 'a');
+  expect(hosts.enter('a', 'one')).toBeUndefined();
+});
+
+it('one that becomes slow is left out, although others are still waiting for it', () => {
+  const hosts = hostsOf();
+  enter(hosts, 'a').leave(true);
+  const [first, second] = [enter(hosts, 'a'), enter(hosts, 'a')];
+  first.leave(false);
+  second.leave(true);
+  expect(hosts.enter('a', 'one')).toBeUndefined();
+});
+
+it('no more calls than one process can spare, whatever hosts they are for', () => {
+  const hosts = hostsOf({ callsMax: 2 });
+  const first = enter(hosts, 'a');
+  enter(hosts, 'b');
+  expect(hosts.enter('c', 'two')).toBeUndefined();
+  first.leave(false);
+  enter(hosts, 'c', 'two');
+});
+
+it('an account with too many in flight has no further place, and others have', () => {
+  const hosts = hostsOf();
+  for (const host of ['a', 'b', 'c']) enter(hosts, host);
+  expect(hosts.enter('d', 'one')).toBeUndefined();
+  enter(hosts, 'd', 'two');
+});
+
+it('a host without a free place is nobody’s to wait for', () => {
+  const hosts = hostsOf({ requestsPerHostMax: 1 });
+  enter(hosts, 'a').leave(true);
+  const call = enter(hosts, 'a');
+  expect(hosts.enter('a', 'two')).toBeUndefined();
+  call.leave(true);
+  enter(hosts, 'a', 'two');
+});

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import type { TestAccount } from '../support/client.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+
+/** Which activities a task's workflow scheduled, by name. */
+async function activitiesOf(gateway: TestGateway, task: string): Promise<string[]> {
+  const { events } = await gateway.core.client.workflow.getHandle(task).fetchHistory();
+  return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
+    scheduled ? [scheduled.activityType?.name ?? ''] : [],
+  );
+}
+
+async function createTask(account: TestAccount, callbackUrl: string): Promise<string> {
+  const { body } = await account.create({ metadata: { callback_url: callbackUrl } });
+  return body.id;
+}
+
+const ids = (receiver: Awaited<ReturnType<typeof startCallbackReceiver>>) =>
+  receiver.received.map(({ headers }) => headers['webhook-id']);
+
+describe('the first request of a callback', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway();
+  });
+  afterAll(() => gateway.stop());
+
+  it('costs no activity where the receiver answers at once', async () => {
+    const account = await gateway.account();
+    const receiver = await startCallbackReceiver();
+    const task = await createTask(account, receiver.url);
+    await receiver.waitFor(1);
+    await gateway.core.client.workflow.getHandle(task).result();
+    expect(await activitiesOf(gateway, task)).not.toContain('deliverCallback');
+    expect(await gateway.core.stores.deliveries.find(task)).toMatchObject({
+      state: 'delivered',
+      attempts: [{ status: 204 }],
+    });
+    receiver.close();
+  }, 60_000);
+
+  it('that is not answered delays no other task, and is repeated by the activity', async () => {
+    const account = await gateway.account();
+    const [silent, quick] = [await startCallbackReceiver([0, 204]), await startCallbackReceiver()];
+    const task = await createTask(account, silent.url);
+    await silent.waitFor(1);
+    const others = await Promise.all(Array.from({ length: 5 }, () => createTask(account, quick.url)));
+    await quick.waitFor(5);
+    for (const id of others) expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
+    expect(new Set(ids(quick))).toEqual(new Set(others));
+    // The host has become a slow one: the others' callbacks are the activity's.
+    expect(silent.received).toHaveLength(1);
+    await silent.waitFor(2, 60_000);
+    expect(ids(silent)).toEqual([task, task]);
+    await gateway.core.client.workflow.getHandle(task).result();
+    expect(await activitiesOf(gateway, task)).toContain('deliverCallback');
+    for (const receiver of [silent, quick]) receiver.close();
+  }, 120_000);
+});
+
+describe('a callback that is refused at first', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway();
+  });
+  afterAll(() => gateway.stop());
+
+  it('is repeated by the activity on its schedule, not at once', async () => {
+    const account = await gateway.account();
+    const receiver = await startCallbackReceiver([500, 204]);
+    const task = await createTask(account, receiver.url);
+    await receiver.waitFor(2, 60_000);
+    await gateway.core.client.workflow.getHandle(task).result();
+    expect(await activitiesOf(gateway, task)).toContain('deliverCallback');
+    const delivery = await gateway.core.stores.deliveries.find(task);
+    expect(delivery).toMatchObject({ state: 'delivered', attempts: [{ status: 500 }, { status: 204 }] });
+    const [first, second] = delivery?.attempts ?? [];
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(4_500);
+    expect(ids(receiver)).toEqual([task, task]);
+    receiver.close();
+  }, 90_000);
+});
