@@ -1,6 +1,7 @@
 import { defined } from '../domain/defined.ts';
 import { readFileSync } from 'node:fs';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import type { ConnectionOptions } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
 import type { Environment } from '../config/environment.ts';
@@ -48,13 +49,59 @@ export function dataConverter({ payloadKey }: TemporalSettings): DataConverter {
 /** Connects when first used: a Temporal server that is away does not keep the API from starting. */
 export function createTemporalClient(settings: TemporalSettings): Client {
   const { address, namespace, apiKey, tls } = settings;
-  const connection = Connection.lazy({
+  const connection = PlainConnection.lazy({
     address,
+    interceptors: [withDeadline],
+    metadata: { [namespaceHeader]: namespace },
     ...defined({ apiKey }),
     ...defined({ tls }),
   });
   return new Client({ connection, namespace, dataConverter: dataConverter(settings) });
 }
+
+const namespaceHeader = 'temporal-namespace';
+
+/**
+ * The SDK gives every call a deadline and the header of its namespace by way of AsyncLocalStorage. Before version 24,
+ * Node runs hooks for it at every promise of the process, from its first use on, which GET pays for too. So the header
+ * belongs to the connection, and an interceptor sets the deadlines.
+ */
+class PlainConnection extends Connection {
+  override withMetadata<Result>(
+    metadata: ConnectionOptions['metadata'] & object,
+    call: () => Promise<Result>,
+  ): Promise<Result> {
+    const isKnown = Object.entries(metadata).every(([name, value]) => this.options.metadata[name] === value);
+    return isKnown ? call() : super.withMetadata(metadata, call);
+  }
+}
+
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
+
+/** A cancellation asks the upstream, which may be slow. */
+export const updateDeadlineMs = 45_000;
+export const callDeadlineMs = 5_000;
+
+/** What the API calls, by the names of Temporal's methods. Others, such as lists, have no deadline. */
+const deadlinesMs: Readonly<Record<string, number>> = {
+  StartWorkflowExecution: callDeadlineMs,
+  DescribeWorkflowExecution: callDeadlineMs,
+  DescribeTaskQueue: callDeadlineMs,
+  ResetActivity: callDeadlineMs,
+  UpdateWorkflowExecution: updateDeadlineMs,
+  PollWorkflowExecutionUpdate: updateDeadlineMs,
+};
+
+const retry = makeGrpcRetryInterceptor(defaultGrpcRetryOptions());
+
+/** Gives every call its deadline, all its tries together. See `within` for one over several calls. */
+const withDeadline: Interceptor = (options, nextCall) => {
+  const ms = deadlinesMs[options.method_definition.path.split('/').at(-1) ?? ''];
+  return retry(
+    { ...options, ...defined({ deadline: options.deadline ?? (ms === undefined ? ms : Date.now() + ms) }) },
+    nextCall,
+  );
+};
 
 export function connectWorker({ address, apiKey, tls }: TemporalSettings): Promise<NativeConnection> {
   return NativeConnection.connect({

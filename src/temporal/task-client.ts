@@ -9,15 +9,18 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
+import { defined } from '../domain/defined.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { activityIds, callbacksQueue, tasksQueue, workflowTypes } from '../domain/queues.ts';
 import type { ActionInput, ActionResult } from '../domain/operator-actions.ts';
 import type { TaskInput } from '../domain/task-input.ts';
 import type { RunningAction, TaskPort } from '../tasks/task-port.ts';
+import { callDeadlineMs, updateDeadlineMs } from './connection.ts';
 import { createRedelivery } from './redelivery.ts';
 import { findWaiting } from './waiting-activity.ts';
 import { wakeActivity } from './wake-activity.ts';
+import { within } from './within.ts';
 import {
   actionUpdate,
   apiUpdatePrefix,
@@ -30,9 +33,6 @@ import { searchAttributes } from '../../workflows/search-attributes.ts';
 /** All tries of a start together; then whoever waits for the response gets a 503, and the creation is abandoned. */
 const startDeadlineMs = 8_000;
 const startRetryMs = 250;
-/** A cancellation asks the upstream, which may be slow. */
-const cancelDeadlineMs = 45_000;
-const callDeadlineMs = 5_000;
 
 export interface TaskClientOptions {
   readonly client: Client;
@@ -49,9 +49,9 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
     const endsAt = now() + startDeadlineMs;
     for (;;) {
       try {
-        await client.withDeadline(Math.min(now() + callDeadlineMs, endsAt), () =>
-          client.workflow.start(workflowTypes.task, startOptions(input)),
-        );
+        const left = endsAt - now();
+        const call = () => client.workflow.start(workflowTypes.task, startOptions(input));
+        await (left < callDeadlineMs ? within(left, call, noAnswer) : call());
         return;
       } catch (error) {
         if (error instanceof WorkflowExecutionAlreadyStartedError) return;
@@ -80,14 +80,14 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
     } as const satisfies WorkflowStartOptions;
   }
 
-  /** Runs a call under a deadline and translates Temporal's errors into those for callers. */
-  async function within<Result>(
+  /** Runs calls under one deadline and translates Temporal's errors into those for callers. */
+  async function ask<Result>(
     ms: number,
     call: () => Promise<Result>,
     ended: ErrorCode = 'task_not_cancellable',
   ): Promise<Result> {
     try {
-      return await client.withDeadline(now() + ms, call);
+      return await within(ms, call, noAnswer);
     } catch (error) {
       throw translate(error, ended);
     }
@@ -108,7 +108,7 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
 
     async cancel(task) {
       const handle = client.workflow.getHandle(task);
-      const answer = await within(cancelDeadlineMs, () => handle.executeUpdate(cancelUpdate));
+      const answer = await ask(updateDeadlineMs, () => handle.executeUpdate(cancelUpdate));
       if (!answer.cancelled)
         throw new GatewayError('task_not_cancellable', `The task cannot be cancelled. ${answer.message}`);
     },
@@ -118,11 +118,11 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
     },
 
     act: (task, action, input) =>
-      within(cancelDeadlineMs, () => act(task, action, input), 'action_not_possible'),
+      ask(updateDeadlineMs, () => act(task, action, input), 'action_not_possible'),
 
     waiting: (task) => findWaiting(client, task),
 
-    redeliver: (task) => within(callDeadlineMs, () => redeliver(task)),
+    redeliver: (task) => ask(callDeadlineMs, () => redeliver(task)),
 
     checkReady: () => checkPollers(client, queuePrefix),
   };
@@ -152,9 +152,11 @@ async function checkPollers(client: Client, queuePrefix: string): Promise<void> 
   ];
   const { namespace } = client.options;
   for (const { name, taskQueueType } of queues) {
-    const { pollers } = await client.withDeadline(Date.now() + callDeadlineMs, () =>
-      client.workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType }),
-    );
+    const { pollers } = await client.workflowService.describeTaskQueue({
+      namespace,
+      taskQueue: { name },
+      taskQueueType,
+    });
     const recently = (pollers ?? []).some(
       ({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1000 < pollerMaxAgeMs,
     );
@@ -175,20 +177,26 @@ function isOutcomeUnknown(error: unknown): boolean {
   return isGrpcServiceError(cause) && grpcUnknownOutcomes.has(cause.code);
 }
 
+function noAnswer(): GatewayError {
+  return serviceBusy('no worker answered in time');
+}
+
+function serviceBusy(detail: string, cause?: unknown): GatewayError {
+  return new GatewayError('service_unavailable', 'The service is busy and did nothing. Try again shortly.', {
+    retryAfterSeconds: 5,
+    detail,
+    ...defined({ cause }),
+  });
+}
+
 function translate(error: unknown, ended: ErrorCode): unknown {
   if (error instanceof GatewayError) return error;
   const refusal = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
   if (refusal instanceof ApplicationFailure && refusal.type === refusedAction) {
     return new GatewayError('action_not_possible', refusal.message, { cause: error });
   }
-  const unavailable = (detail: string) =>
-    new GatewayError('service_unavailable', 'The service is busy and did nothing. Try again shortly.', {
-      retryAfterSeconds: 5,
-      detail,
-      cause: error,
-    });
-  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)
-    return unavailable('no worker answered in time');
+  const unavailable = (detail: string) => serviceBusy(detail, error);
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return noAnswer();
   if (error instanceof WorkflowNotFoundError) {
     return new GatewayError(ended, 'The task has already ended.', { cause: error });
   }

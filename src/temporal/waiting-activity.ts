@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { defined } from '../domain/defined.ts';
 import { activityIds } from '../domain/queues.ts';
 import type { Waiting } from '../tasks/task-port.ts';
+import { within } from './within.ts';
 
 /** An operator looks at a page: what Temporal does not say in this time is left out. */
 const callDeadlineMs = 2_000;
@@ -21,8 +22,10 @@ export async function findWaiting(client: Client, task: string): Promise<Waiting
   const { namespace, loadedDataConverter } = client.options;
   const known: readonly string[] = Object.values(activityIds);
   try {
-    const { pendingActivities } = await client.withDeadline(Date.now() + callDeadlineMs, () =>
-      client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId: task } }),
+    const { pendingActivities } = await within(
+      callDeadlineMs,
+      () => client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId: task } }),
+      () => new Error('Temporal does not answer in time'),
     );
     const pending = (pendingActivities ?? []).find(({ activityId }) => known.includes(activityId ?? ''));
     if (pending === undefined) return undefined;

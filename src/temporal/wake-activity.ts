@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 
-const callDeadlineMs = 5_000;
 /** States of a pending activity: waiting for its next attempt, or with a worker. */
 const scheduled = 1;
 const wakeTries = 3;
@@ -16,15 +15,14 @@ export async function wakeActivity(client: Client, task: string, activity: strin
   const execution = { workflowId: task };
   for (let left = wakeTries; left > 0; left -= 1) {
     try {
-      const { pendingActivities } = await client.withDeadline(Date.now() + callDeadlineMs, () =>
-        client.workflowService.describeWorkflowExecution({ namespace, execution }),
-      );
+      const { pendingActivities } = await client.workflowService.describeWorkflowExecution({
+        namespace,
+        execution,
+      });
       const pending = (pendingActivities ?? []).find(({ activityId }) => activityId === activity);
       if (pending === undefined) return false;
       if (pending.state === scheduled) {
-        await client.withDeadline(Date.now() + callDeadlineMs, () =>
-          client.workflowService.resetActivity({ namespace, execution, id: activity }),
-        );
+        await client.workflowService.resetActivity({ namespace, execution, id: activity });
         return true;
       }
     } catch {

@@ -1,3 +1,4 @@
+import { executionAsyncId } from 'node:async_hooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTemporalClient } from '../../src/temporal/connection.ts';
 import { createTaskClient } from '../../src/temporal/task-client.ts';
@@ -60,6 +61,25 @@ describe('of a task that is not there', () => {
 it('a wake-up of a task that waits for nobody does nothing', async () => {
   const { task } = await world.start();
   await expect(world.port.wake(task)).resolves.toBeUndefined();
+});
+
+/** Without hooks, what follows an `await` has no id of its own. */
+async function promisesAreHooked(): Promise<boolean> {
+  await Promise.resolve();
+  return executionAsyncId() !== 0;
+}
+
+it('no call makes Node run hooks at every promise of the process', async () => {
+  expect(await promisesAreHooked()).toBe(false);
+  const { task } = await world.start();
+  await world.port.wake(task);
+  await world.port.waiting(task);
+  await Promise.allSettled([
+    world.port.checkReady(),
+    world.port.act('task_none', 'retry_now', { reason: 'r' }),
+    world.port.cancel('task_none'),
+  ]);
+  expect(await promisesAreHooked()).toBe(false);
 });
 
 it('not ready while no worker polls', async () => {
