@@ -14,15 +14,18 @@ export interface UpstreamTarget {
 }
 
 type TargetDeps = Pick<ChannelActivityDeps, 'channels'>;
-type Target = Pick<SubmitInput, 'candidate' | 'kind' | 'model'>;
+type Target = Pick<SubmitInput, 'task' | 'candidate' | 'kind' | 'model'>;
 
 /** Throws ChannelGoneError where the running configuration lacks the channel, its credential or its capability. */
-export function openTarget({ channels }: TargetDeps, { candidate, kind, model }: Target): UpstreamTarget {
+export function openTarget(
+  { channels }: TargetDeps,
+  { task, candidate, kind, model }: Target,
+): UpstreamTarget {
   const channel = channels(candidate.channel);
   const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
   if (channel === undefined || provider === undefined) throw new ChannelGoneError(candidate.channel);
   const { signal: _, ...facts } = channel.context(candidate.credential, model, new AbortController().signal);
-  return { config: channel.config, provider, context: (signal) => ({ ...facts, signal }) };
+  return { config: channel.config, provider, context: (signal) => ({ ...facts, task, signal }) };
 }
 
 /** The same, for activities that are retried until the configuration has the channel again. */

@@ -12,6 +12,8 @@ import type { GatewayConfig } from './config/gateway-file.ts';
 import { activityIds } from './domain/queues.ts';
 import { createHealth } from './capacity/capacity.ts';
 import type { Health } from './capacity/capacity.ts';
+import { createExchangeRecorder } from './flight/exchange-recorder.ts';
+import type { ExchangeRecorder } from './flight/exchange-recorder.ts';
 import { createAddressRules, createUpstreamClient } from './http-client/index.ts';
 import { ensureLedgerIndexes, ledgerCollection } from './ledger/collection.ts';
 import { createLedger } from './ledger/ledger.ts';
@@ -44,6 +46,8 @@ export interface Core {
   readonly health: Health;
   /** Our own copies of results. */
   readonly results: Results;
+  /** Of what is exchanged with upstreams, for the record of each task. */
+  readonly recorder: ExchangeRecorder;
   readonly temporal: TemporalSettings;
   readonly client: Client;
   readonly now: () => number;
@@ -84,6 +88,7 @@ export async function openCore(
     log,
     now,
   });
+  const recorder = openRecorder(stores, log, now);
   await health.circuits.refresh();
   health.circuits.start();
   return {
@@ -98,6 +103,7 @@ export async function openCore(
     channels,
     health,
     results,
+    recorder,
     temporal,
     client,
     now,
@@ -126,6 +132,11 @@ function openHealth({
     now,
     random: Math.random,
   });
+}
+
+function openRecorder(stores: Stores, log: Logger, now: () => number): ExchangeRecorder {
+  const { exchanges, requests } = stores;
+  return createExchangeRecorder({ ...exchanges, findRequest: (task) => requests.find(task), log, now });
 }
 
 function openUpstream({ UPSTREAM_ALLOW_PRIVATE_NETWORKS: allowPrivateNetworks }: Environment) {

@@ -11,12 +11,14 @@ import {
 } from '../activities/index.ts';
 import type { ChannelActivityDeps, TaskActivityDeps, UpkeepStep } from '../activities/deps.ts';
 import type { FirstCallbackDeps } from '../activities/first-callback.ts';
+import { recordedPollers } from '../activities/recorded-pollers.ts';
 import { createStatusPollers } from '../activities/status-pollers.ts';
 import { webhookSecretsOf } from './core.ts';
 import type { Core } from './core.ts';
 import type { Environment } from './config/environment.ts';
 import type { Logger } from './observability/log.ts';
 import { callbacksQueue, channelQueue, pollsQueue, tasksQueue } from './domain/queues.ts';
+import { recordedChannels } from './flight/recorded-channels.ts';
 import { createGuardedClient, scrub } from './http-client/index.ts';
 import { presentTask } from './http/presenters/video-task.ts';
 import { createHostPlaces } from './capacity/host-places.ts';
@@ -114,7 +116,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
         if (outcome.status === 'rejected')
           core.log.error({ err: outcome.reason }, 'a worker did not end in order');
       }
-      await Promise.all([connection.close(), guarded.close()]);
+      await Promise.all([connection.close(), guarded.close(), core.recorder.close()]);
       // Last: what is in flight until here must not be cut off either.
       process.off('unhandledRejection', onUnhandled);
     },
@@ -254,6 +256,7 @@ function callbackDeps(core: Core, guarded: ReturnType<typeof createGuardedClient
 
 function channelDeps(core: Core): ChannelActivityDeps {
   const { tasks, requests, attempts } = core.stores;
+  const channels = recordedChannels(core.channels, core.recorder, core.now);
   const limiters = new Map<string, SubmitLimiter>();
   const limiter = (perSecond: number): RateLimiter =>
     createRateLimiter({ perSecond, now: core.now, sleep: (ms, signal) => sleep(ms, undefined, { signal }) });
@@ -261,7 +264,7 @@ function channelDeps(core: Core): ChannelActivityDeps {
     tasks,
     requests,
     attempts,
-    channels: core.channels,
+    channels,
     gate: createSubmitGate(core.health),
     copyResults: async (task, items, options) =>
       (await core.results.kept?.copier.copy(task, items, options)) ?? items,
@@ -275,7 +278,7 @@ function channelDeps(core: Core): ChannelActivityDeps {
         }),
       ),
     signalConcern: (task, news) => core.client.workflow.getHandle(task).signal(concernSignal, news),
-    poller: createStatusPollers({ channels: core.channels, limiter }),
+    poller: recordedPollers(createStatusPollers({ channels, limiter }), core.recorder),
     scrub,
     log: core.log,
     now: core.now,

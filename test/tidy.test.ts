@@ -170,17 +170,21 @@ describe('imports between folders', () => {
       types: ['capacity', 'ledger', 'observability', 'tasks'],
     },
     results: { runs: ['domain', 'http-client', 'routing'], types: ['config', 'observability', 'store'] },
+    flight: {
+      runs: ['domain', 'http-client', 'providers', 'routing'],
+      types: ['ledger', 'observability', 'store'],
+    },
     temporal: { runs: ['domain', 'workflows'], types: ['activities', 'config', 'tasks'] },
     http: {
-      runs: ['access', 'domain', 'images', 'results', 'routing'],
+      runs: ['access', 'domain', 'flight', 'images', 'results', 'routing'],
       types: ['capacity', 'config', 'ledger', 'observability', 'providers', 'store', 'tasks'],
     },
-    cli: { runs: ['config', 'domain', 'ledger', 'routing'], types: ['store', 'temporal'] },
+    cli: { runs: ['config', 'domain', 'flight', 'ledger', 'routing'], types: ['store', 'temporal'] },
     // The local mode is a composition root that has grown into a folder.
     local: { runs: ['config', 'domain', 'providers'] },
     workflows: { runs: ['domain'], types: ['activities', 'providers'] },
     activities: {
-      runs: ['domain', 'providers', 'routing', 'tasks'],
+      runs: ['domain', 'flight', 'providers', 'routing', 'tasks'],
       types: ['capacity', 'config', 'ledger', 'observability', 'store'],
     },
   };

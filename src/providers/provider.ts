@@ -244,6 +244,8 @@ export interface ProviderContext {
   readonly model: string;
   /** Of a provider that is `mapped`. */
   readonly mapping?: FieldMapping;
+  /** The task that the call is made for; absent: several, or a poll that only knows its job. For the record alone. */
+  readonly task?: string;
   readonly signal: AbortSignal;
 }
 

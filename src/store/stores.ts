@@ -4,6 +4,7 @@ import { createAttemptStore } from './attempts.ts';
 import { createChannelHealthStore } from './channel-health.ts';
 import { createChannelStateStore } from './channel-states.ts';
 import { createDeliveryStore } from './deliveries.ts';
+import { createExchangeStore } from './exchanges.ts';
 import { createImageLeaseStore } from './image-leases.ts';
 import { createKeySlotStore } from './key-slots.ts';
 import { createKeyStore } from './keys.ts';
@@ -28,6 +29,7 @@ export function createStores(db: Db, now: () => number) {
     operators: createOperatorStore(db, now),
     keySlots: createKeySlotStore(db, now),
     deliveries: createDeliveryStore(db),
+    exchanges: createExchangeStore(db, now),
     channelStates: createChannelStateStore(db),
     resultCopies: createResultCopyStore(db),
     circuits: createChannelHealthStore(db, now),

@@ -1,0 +1,190 @@
+import { defined } from '../domain/defined.ts';
+import { UpstreamError } from '../providers/provider.ts';
+import type {
+  HttpRequestOptions,
+  HttpResponse,
+  Operation,
+  OperationStatus,
+  Submitted,
+} from '../providers/provider.ts';
+import type { CallOutcome, CallStep, RecordedCall, RecordedExchange } from './recorded-call.ts';
+import { hashOf, redactJson, redactText, redactUrl } from './redact.ts';
+import type { Hidden } from './redact.ts';
+
+/** Turns a call that has ended into what is kept of it. Runs after the call, never inside of it. */
+
+const shapeCharactersMax = 3_000;
+const bodyCharactersMax = 4_000;
+const exchangesMax = 8;
+const headersMax = 10;
+
+/** As it happened; holds the request and the response. */
+export interface RawExchange {
+  readonly asked: HttpRequestOptions;
+  readonly at: number;
+  readonly ms: number;
+  readonly response?: HttpResponse;
+  readonly error?: unknown;
+}
+
+export interface RawCall {
+  readonly step: CallStep;
+  readonly at: number;
+  readonly ms: number;
+  readonly channel: string;
+  readonly credential: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly baseUrl: string;
+  readonly operation?: Operation;
+  readonly marker?: string;
+  /** `find`: Unix milliseconds between which the lost request was sent. */
+  readonly sent?: readonly [number, number];
+  readonly remainingSeconds?: number;
+  readonly callback?: boolean;
+  readonly skipped?: number;
+  readonly exchanges: readonly RawExchange[];
+  readonly outcome: CallOutcome;
+  readonly hidden: Hidden;
+}
+
+export function describeCall(call: RawCall): RecordedCall {
+  const { baseUrl, remainingSeconds, exchanges, hidden, sent, ...facts } = call;
+  // Of a list that many tasks share, each keeps its own job.
+  const own = call.step === 'list' || call.step === 'find' ? ownWords(call) : undefined;
+  return {
+    ...facts,
+    base_url: redactUrl(baseUrl, hidden).replace(/\/$/, ''),
+    ...defined({
+      remaining_seconds: remainingSeconds,
+      sent_after: sent?.[0],
+      sent_before: sent?.[1],
+    }),
+    exchanges: exchanges.slice(0, exchangesMax).map((exchange) => describeExchange(exchange, hidden, own)),
+  };
+}
+
+/** What marks the jobs of the task in a list. */
+function ownWords({ operation, marker, outcome }: RawCall): ReadonlySet<string> {
+  const found =
+    outcome.kind === 'found' ? outcome.operations.flatMap(({ id }) => (id === undefined ? [] : [id])) : [];
+  return new Set([
+    ...found,
+    ...(operation === undefined ? [] : [operation.id]),
+    ...(marker === undefined ? [] : [marker]),
+  ]);
+}
+
+function describeExchange(
+  { asked, at, ms, response, error }: RawExchange,
+  hidden: Hidden,
+  own: ReadonlySet<string> | undefined,
+): RecordedExchange {
+  return {
+    method: asked.method,
+    url: redactUrl(asked.url, hidden),
+    at,
+    ms,
+    ...defined({ shape: shapeOf(asked, hidden) }),
+    ...(response === undefined ? {} : describeResponse(response, hidden, own)),
+    ...(error instanceof UpstreamError
+      ? { failure: { outcome: error.outcome === 'not_sent' ? 'not_sent' : 'ambiguous', code: error.code } }
+      : {}),
+    ...(error instanceof UpstreamError ? defined({ status: error.status }) : {}),
+  };
+}
+
+/** The body of a request without what its caller wrote; undefined: it has none. */
+function shapeOf(asked: Pick<HttpRequestOptions, 'json' | 'form'>, hidden: Hidden): string | undefined {
+  const body = asked.form === undefined ? asked.json : formFields(asked.form);
+  if (body === undefined) return undefined;
+  const shape = JSON.stringify(redactJson(body, hidden));
+  return shape.length <= shapeCharactersMax
+    ? shape
+    : JSON.stringify(`[${shape.length} characters ${hashOf(shape)}]`);
+}
+
+function formFields(form: FormData): Record<string, string> {
+  return Object.fromEntries(
+    [...form].map(([name, value]) => [name, typeof value === 'string' ? value : '[data]']),
+  );
+}
+
+function describeResponse(
+  response: HttpResponse,
+  hidden: Hidden,
+  own: ReadonlySet<string> | undefined,
+): Pick<RecordedExchange, 'status' | 'headers' | 'bytes' | 'hash' | 'body' | 'json'> {
+  const { status, text, json } = response;
+  const headers = keptHeaders(response.headers, hidden);
+  const size = text === '' ? {} : { bytes: Buffer.byteLength(text), hash: hashOf(text) };
+  if (json === undefined) return { status, headers, ...size, json: false, body: redactText(text, hidden) };
+  const body = JSON.stringify(redactJson(own === undefined ? json : ownParts(json, own), hidden));
+  return { status, headers, ...size, json: true, ...(body.length <= bodyCharactersMax ? { body } : {}) };
+}
+
+const plainHeaders = new Set(['date', 'retry-after', 'retry-after-ms', 'content-type']);
+const secretHeader = /key|token|auth|cookie|secret|sign/i;
+
+function keptHeaders(headers: HttpResponse['headers'], hidden: Hidden): Record<string, string> {
+  const kept = Object.entries(headers).flatMap(([name, value]): [string, string][] => {
+    if (value === undefined || value.length > 100 || secretHeader.test(name)) return [];
+    if (plainHeaders.has(name)) return [[name, value]];
+    return name.startsWith('x-') ? [[name, redactText(value, hidden)]] : [];
+  });
+  return Object.fromEntries(kept.slice(0, headersMax));
+}
+
+/** Without the list items that belong to other tasks. */
+function ownParts(value: unknown, own: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) {
+    return value.some(isObject) ? value.filter((item) => mentions(item, own)) : value;
+  }
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, ownParts(item, own)]));
+}
+
+function mentions(value: unknown, own: ReadonlySet<string>): boolean {
+  if (typeof value === 'string') return own.has(value);
+  return isObject(value) && Object.values(value).some((item) => mentions(item, own));
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+export function acceptedOutcome({ operation }: Submitted): CallOutcome {
+  return { kind: 'accepted', operation };
+}
+
+export function foundOutcome(jobs: readonly Submitted[]): CallOutcome {
+  return { kind: 'found', operations: jobs.slice(0, 20).map(({ operation }) => operation) };
+}
+
+export function statusOutcome(status: OperationStatus): CallOutcome {
+  switch (status.state) {
+    case 'pending':
+      return { kind: 'pending', phase: status.phase, ...defined({ progress: status.progress }) };
+    case 'succeeded':
+      return {
+        kind: 'succeeded',
+        items: status.items.length,
+        facts: status.facts,
+        ...defined({ cost: status.cost }),
+      };
+    case 'failed': {
+      const { code, failure, unbilled = false, cost } = status;
+      return { kind: 'failed', code, class: failure.class, unbilled, ...defined({ cost }) };
+    }
+    default:
+      return status satisfies never;
+  }
+}
+
+export function errorOutcome(error: unknown): CallOutcome {
+  if (!(error instanceof UpstreamError)) {
+    return { kind: 'crashed', message: error instanceof Error ? error.name : 'unknown' };
+  }
+  const { outcome, code, status, failure, gone } = error;
+  return { kind: 'error', outcome, code, class: failure.class, gone, ...defined({ status }) };
+}

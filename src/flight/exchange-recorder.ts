@@ -1,0 +1,189 @@
+import type { GenerationRequest } from '../domain/request.ts';
+import type { Logger } from '../observability/log.ts';
+import type { NewExchanges } from '../store/exchanges.ts';
+import { describeCall } from './describe-call.ts';
+import type { RawCall } from './describe-call.ts';
+import type { CallOutcome } from './recorded-call.ts';
+import { textsOf } from './redact.ts';
+
+/**
+ * Keeps what was exchanged with upstreams about each task. Never part of a task's own work: nobody waits for it, it never
+ * throws, and what cannot be written is lost and logged. Polls that end like the one before them are only counted, so a
+ * task that goes as usual costs one write, with others' in one command, however often it is polled.
+ */
+export interface ExchangeRecorder {
+  /** `own`: whether the texts of the caller are in `call.hidden` already. */
+  record(task: string, call: RawCall): void;
+  /** Until the returned function is called, calls about this job of the channel are the task's. */
+  own(job: string, task: string): () => void;
+  ownerOf(job: string): string | undefined;
+  /** Writes what is left. */
+  close(): Promise<void>;
+}
+
+export interface ExchangeRecorderDeps {
+  readonly add: (news: readonly NewExchanges[]) => Promise<void>;
+  readonly findRequest: (task: string) => Promise<{ readonly request: GenerationRequest } | undefined>;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly now: () => number;
+}
+
+/** What ended a job, or may need a person, is written after this; the rest waits for it, or for `laterMs`. */
+const soonMs = 1_000;
+const laterMs = 120_000;
+/** A poll that fails is written sooner than one that does not, but not each time that it fails anew. */
+const failingMs = 15_000;
+const tickMs = 1_000;
+const batchMax = 200;
+/** Of a task in memory; the document has limits of its own. */
+const callsMax = 12;
+/** Beyond these nothing new is remembered, or recorded, until there is room. */
+const pendingTasksMax = 5_000;
+const polledTasksMax = 50_000;
+
+interface Pending {
+  readonly submits: string[];
+  readonly polls: string[];
+  dueAt: number;
+}
+
+interface Polled {
+  readonly meaning: string;
+  skipped: number;
+}
+
+/** Names a job among all channels. */
+export function jobOf(channel: string, { id }: { readonly id: string }): string {
+  return `${channel}/${id}`;
+}
+
+export function createExchangeRecorder(deps: ExchangeRecorderDeps): ExchangeRecorder {
+  const recorder = new Recorder(deps);
+  const owners = new Map<string, { readonly task: string; users: number }>();
+  return {
+    record: (task, call) => recorder.record(task, call),
+    close: () => recorder.close(),
+    ownerOf: (job) => owners.get(job)?.task,
+    own(job, task) {
+      const owner = owners.get(job) ?? { task, users: 0 };
+      owner.users += 1;
+      owners.set(job, owner);
+      return () => {
+        owner.users -= 1;
+        if (owner.users === 0 && owners.get(job) === owner) owners.delete(job);
+      };
+    },
+  };
+}
+
+class Recorder {
+  readonly #deps: ExchangeRecorderDeps;
+  readonly #pending = new Map<string, Pending>();
+  /** How the last poll of each task ended. */
+  readonly #polled = new Map<string, Polled>();
+  readonly #describing = new Set<Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(deps: ExchangeRecorderDeps) {
+    this.#deps = deps;
+  }
+
+  record(task: string, call: RawCall): void {
+    const isPoll = call.step !== 'submit' && call.step !== 'cancel';
+    const skipped = isPoll ? this.#news(task, call.outcome) : 0;
+    if (skipped === undefined) return;
+    if (!this.#pending.has(task) && this.#pending.size >= pendingTasksMax) return;
+    const described = this.#describe(task, skipped === 0 ? call : { ...call, skipped }).finally(() =>
+      this.#describing.delete(described),
+    );
+    this.#describing.add(described);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#describing);
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#flush(Number.POSITIVE_INFINITY);
+    await this.#writing;
+  }
+
+  /** How many calls before this one were not kept; undefined: this one is not either. */
+  #news(task: string, outcome: CallOutcome): number | undefined {
+    const last = this.#polled.get(task);
+    const meaning = meaningOf(outcome);
+    if (last?.meaning === meaning) {
+      last.skipped += 1;
+      return undefined;
+    }
+    if (outcome.kind === 'succeeded' || outcome.kind === 'failed') this.#polled.delete(task);
+    else if (last !== undefined || this.#polled.size < polledTasksMax) {
+      this.#polled.set(task, { meaning, skipped: 0 });
+    } else if (outcome.kind === 'pending') return undefined;
+    return last?.skipped ?? 0;
+  }
+
+  /** After the work that the call is part of: a large body must not delay the record of the attempt. */
+  async #describe(task: string, call: RawCall): Promise<void> {
+    await new Promise((resolve) => void setImmediate(resolve));
+    try {
+      // An upstream may repeat in its reason what the caller wrote.
+      const isUnknown = call.outcome.kind === 'failed' && call.hidden.texts === undefined;
+      const found = isUnknown ? await this.#deps.findRequest(task) : undefined;
+      const hidden = found === undefined ? call.hidden : { ...call.hidden, texts: textsOf(found.request) };
+      this.#keep(task, call, JSON.stringify(describeCall({ ...call, hidden })));
+    } catch (error) {
+      this.#deps.log.warn({ task, err: error }, 'an exchange with an upstream was not recorded');
+    }
+  }
+
+  #keep(task: string, { step, outcome }: RawCall, text: string): void {
+    const known = this.#pending.get(task) ?? { submits: [], polls: [], dueAt: Number.POSITIVE_INFINITY };
+    const list = step === 'submit' || step === 'cancel' || isEnd(outcome) ? known.submits : known.polls;
+    list.push(text);
+    if (list.length > callsMax) list.shift();
+    known.dueAt = Math.min(known.dueAt, this.#deps.now() + delayOf(step, outcome));
+    this.#pending.set(task, known);
+    this.#timer ??= setInterval(() => this.#flush(this.#deps.now()), tickMs).unref();
+  }
+
+  #flush(until: number): void {
+    const due = [...this.#pending].filter(([, { dueAt }]) => dueAt <= until);
+    for (const [task] of due) this.#pending.delete(task);
+    for (let at = 0; at < due.length; at += batchMax) {
+      const batch = due
+        .slice(at, at + batchMax)
+        .map(([task, { submits, polls }]) => ({ task, submits, polls }));
+      this.#writing = this.#writing.then(() => this.#write(batch));
+    }
+    if (this.#pending.size > 0 || this.#timer === undefined) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #write(batch: readonly NewExchanges[]): Promise<void> {
+    try {
+      await this.#deps.add(batch);
+    } catch (error) {
+      this.#deps.log.warn({ count: batch.length, err: error }, 'exchanges with upstreams were not recorded');
+    }
+  }
+}
+
+/** What a poll found, as far as it matters: progress alone is not worth keeping. */
+function meaningOf(outcome: CallOutcome): string {
+  if (outcome.kind === 'pending') return outcome.phase;
+  if (outcome.kind === 'error') return `${outcome.code} ${outcome.status ?? ''}`;
+  if (outcome.kind === 'found') return `found ${outcome.operations.map(({ id }) => id).join(' ')}`;
+  return outcome.kind;
+}
+
+function isEnd({ kind }: CallOutcome): boolean {
+  return kind === 'succeeded' || kind === 'failed';
+}
+
+function delayOf(step: RawCall['step'], outcome: CallOutcome): number {
+  if (isEnd(outcome)) return soonMs;
+  if (outcome.kind !== 'error' && outcome.kind !== 'crashed') return laterMs;
+  return step === 'submit' ? soonMs : failingMs;
+}

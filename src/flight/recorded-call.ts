@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { failureClasses } from '../domain/failure.ts';
+
+/**
+ * One call of an adapter's method, as it was: the exchanges with the upstream, redacted (redact.ts), and what the adapter
+ * made of them. Everything that a replay of today's adapter needs, and nothing of the caller's. Times in Unix
+ * milliseconds.
+ */
+
+const callSteps = ['submit', 'status', 'list', 'find', 'cancel'] as const;
+
+const milliseconds = z.int().meta({ description: 'Unix milliseconds.' });
+const text = z.string().max(2000);
+const operationSchema = z.record(z.string(), z.string());
+
+/** As in the basis of a settlement: the spelling is the ledger's. */
+const factsSchema = z
+  .object({
+    usage: z.object({ completionTokens: z.number(), totalTokens: z.number() }).partial(),
+    durationSeconds: z.number(),
+    billedSeconds: z.number(),
+    resolution: text,
+    ratio: text,
+    size: text,
+    quality: text,
+    generateAudio: z.boolean(),
+    images: z.number(),
+  })
+  .partial();
+
+const costSchema = z.object({ amount: text, unit: text });
+
+const exchangeSchema = z.object({
+  method: text,
+  url: text.meta({ description: 'Without its query.' }),
+  at: milliseconds,
+  ms: z.int().meta({ description: 'Milliseconds until the whole response was read.' }),
+  shape: z.string().max(20_000).optional().meta({
+    description: 'JSON of the request’s body, with placeholders for everything that the caller wrote.',
+  }),
+  status: z.int().optional().meta({ description: 'Absent: there was no response.' }),
+  headers: z.record(z.string(), text).optional(),
+  bytes: z.int().optional().meta({ description: 'Size of the response’s body.' }),
+  hash: text.optional().meta({ description: 'Of the response’s body, before anything was removed.' }),
+  body: z
+    .string()
+    .max(50_000)
+    .optional()
+    .meta({ description: 'The response, redacted; absent: it was too large to be kept, or there was none.' }),
+  json: z.boolean().optional().meta({ description: 'Whether the response was JSON.' }),
+  failure: z
+    .object({ outcome: z.enum(['not_sent', 'ambiguous']), code: text })
+    .optional()
+    .meta({ description: 'Why there was no response that could be read.' }),
+});
+
+const outcomeSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('accepted'), operation: operationSchema }),
+  z.object({
+    kind: z.literal('pending'),
+    phase: z.enum(['submitted', 'running']),
+    progress: z.number().optional(),
+  }),
+  z.object({
+    kind: z.literal('succeeded'),
+    items: z.int(),
+    facts: factsSchema,
+    cost: costSchema.optional(),
+  }),
+  z.object({
+    kind: z.literal('failed'),
+    code: text,
+    class: z.enum(failureClasses),
+    unbilled: z.boolean(),
+    cost: costSchema.optional(),
+  }),
+  z.object({
+    kind: z.literal('error'),
+    outcome: z.enum(['not_sent', 'throttled', 'unavailable', 'rejected', 'ambiguous']),
+    code: text,
+    status: z.int().optional(),
+    class: z.enum(failureClasses),
+    gone: z.boolean(),
+  }),
+  z.object({ kind: z.literal('found'), operations: z.array(operationSchema).max(20) }),
+  z.object({ kind: z.literal('cancelled') }),
+  z.object({ kind: z.literal('refused') }),
+  z.object({ kind: z.literal('crashed'), message: text }),
+]);
+
+export const recordedCallSchema = z.object({
+  step: z.enum(callSteps),
+  at: milliseconds,
+  ms: z.int(),
+  channel: text,
+  credential: text,
+  provider: text,
+  /** The upstream's name of it; empty: a list of jobs of several models. */
+  model: text,
+  base_url: text,
+  operation: operationSchema.optional(),
+  marker: text.optional(),
+  remaining_seconds: z.int().optional(),
+  sent_after: milliseconds.optional(),
+  sent_before: milliseconds.optional(),
+  callback: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether the upstream was given an address to call.' }),
+  skipped: z
+    .int()
+    .optional()
+    .meta({ description: 'Calls before this one that ended like the one before them and are not kept.' }),
+  exchanges: z.array(exchangeSchema).max(20),
+  outcome: outcomeSchema,
+});
+
+export type RecordedCall = z.output<typeof recordedCallSchema>;
+export type RecordedExchange = z.output<typeof exchangeSchema>;
+export type CallOutcome = z.output<typeof outcomeSchema>;
+export type CallStep = RecordedCall['step'];
