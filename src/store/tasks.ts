@@ -9,6 +9,7 @@ import { paddedTime, toTask } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
 import { defined } from '../domain/defined.ts';
 import type { Collection, Db, Filter } from 'mongodb';
+import { createFindById } from './find-by-id.ts';
 import { ensureIndexes } from './mongo.ts';
 import type { Task, TaskOutcome } from '../domain/task-record.ts';
 import { classified, statusesBefore } from '../domain/task.ts';
@@ -47,7 +48,7 @@ export function createTaskStore(db: Db, now: () => number) {
         { key: { unstarted: 1 }, name: 'unstarted', sparse: true },
       ]);
     },
-    ...taskReads(tasks),
+    ...taskReads(tasks, createFindById(db, tasks)),
     ...taskCreation(tasks),
     ...jobWrites(tasks, now),
     ...taskWrites(tasks, now),
@@ -55,12 +56,12 @@ export function createTaskStore(db: Db, now: () => number) {
   };
 }
 
-function taskReads(tasks: Collection<TaskDocument>) {
+function taskReads(tasks: Collection<TaskDocument>, findById: ReturnType<typeof createFindById>) {
   return {
     /** One document by `_id`. */
     async find(id: string): Promise<Task | undefined> {
-      const found = await tasks.findOne({ _id: id });
-      return found === null ? undefined : toTask(found);
+      const found = await findById(id);
+      return found === undefined ? undefined : toTask(found);
     },
 
     /** Many by `_id`, in no order: what waiting requests are answered from. */

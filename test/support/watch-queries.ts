@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
-import { Collection } from 'mongodb';
+import { Collection, Db } from 'mongodb';
 import { isRecording, readIndexes, readQueryList, servedBy, writeQueryList } from './query-list.ts';
 import { describeShape, shapeOfFilter } from './query-shape.ts';
 
@@ -53,6 +53,17 @@ for (const operation of operations) {
     return result;
   });
 }
+
+const command = Reflect.get(Db.prototype, 'command') as (...args: unknown[]) => unknown;
+Reflect.set(Db.prototype, 'command', function (this: Db, ...args: unknown[]): unknown {
+  const result = command.apply(this, args);
+  const { find, filter } = args[0] as { readonly find?: unknown; readonly filter?: unknown };
+  const file = callerFile();
+  if (typeof find === 'string' && file !== undefined) {
+    note({ collection: find, operation: 'find', filter: shapeOfFilter(filter), sort: {}, file });
+  }
+  return result;
+});
 
 function note(entry: Noted): void {
   noted.set(describeShape(entry), entry);

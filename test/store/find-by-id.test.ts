@@ -1,0 +1,48 @@
+import { MongoNetworkError, MongoNetworkTimeoutError, MongoServerError } from 'mongodb';
+import type { Collection, Db } from 'mongodb';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createFindById } from '../../src/store/find-by-id.ts';
+import type { TaskDocument } from '../../src/store/task-document.ts';
+import { createTaskStore } from '../../src/store/tasks.ts';
+import { openDatabase } from '../capacity/support.ts';
+
+let database: Awaited<ReturnType<typeof openDatabase>>;
+let tasks: Collection<TaskDocument>;
+beforeAll(async () => {
+  database = await openDatabase();
+  tasks = database.db.collection<TaskDocument>('tasks');
+  const facts = { account: 'a', key: 'k', kind: 'video', model: 'm', hold: 1n } as const;
+  await createTaskStore(database.db, Date.now).insert(
+    { id: 'task_1', ...facts, createdAt: 1, deadlineAt: 2 },
+    1n,
+  );
+});
+afterAll(() => database.drop());
+
+/** Its commands fail; its collections work. */
+function failing(error: Error): Db {
+  return new Proxy(database.db, {
+    get: (db, name) =>
+      name === 'command' ? () => Promise.reject(error) : (Reflect.get(db, name) as unknown),
+  });
+}
+
+it('gives what findOne gives', async () => {
+  const find = createFindById(database.db, tasks);
+  expect(await find('task_1')).toEqual(await tasks.findOne({ _id: 'task_1' }));
+  expect(await find('task_1')).toMatchObject({ _id: 'task_1', hold: 1n, created_at: 1 });
+  expect(await find('task_2')).toBeUndefined();
+});
+
+it.each([
+  ['a lost connection', new MongoNetworkError('connection 1 closed')],
+  ['a server that is no longer the primary', new MongoServerError({ message: 'not primary', code: 10_107 })],
+])('asks once more after %s', async (_, error) => {
+  expect(await createFindById(failing(error), tasks)('task_1')).toMatchObject({ _id: 'task_1' });
+  expect(await createFindById(failing(error), tasks)('task_2')).toBeUndefined();
+});
+
+it('does not ask again what was not answered in time', async () => {
+  const error = new MongoNetworkTimeoutError('timed out');
+  await expect(createFindById(failing(error), tasks)('task_1')).rejects.toBe(error);
+});
