@@ -28,6 +28,7 @@ interface TaskFilterOptions {
   readonly upstreamId?: string;
   readonly needsAttention?: true;
   readonly overdue?: true;
+  readonly callbackFailed?: true;
   readonly limit?: string;
   readonly after?: string;
 }
@@ -60,6 +61,7 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
     .option('--upstream-id <id>', 'the task of an upstream job')
     .option('--needs-attention', 'only those that wait for an operator')
     .option('--overdue', 'only those that take five times as long as usual')
+    .option('--callback-failed', 'only those whose callback was abandoned')
     .option('--limit <n>')
     .option('--after <id>')
     .action(
@@ -67,13 +69,14 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
         context,
         async (
           { client, output },
-          { needsAttention, overdue, upstreamId, ...options }: TaskFilterOptions,
+          { needsAttention, overdue, callbackFailed, upstreamId, ...options }: TaskFilterOptions,
         ) => {
           const { rows, hasMore } = await client.list('/tasks', {
             ...options,
             upstream_id: upstreamId,
             attention: overdue === true ? 'overdue' : undefined,
             needs_attention: needsAttention === true ? 'true' : undefined,
+            callback_failed: callbackFailed === true ? 'true' : undefined,
           });
           output.rows(rows, columns);
           noteMore(output, hasMore, rows.at(-1)?.['id']);

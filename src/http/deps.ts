@@ -64,7 +64,7 @@ export interface AppDeps extends AddressChecks {
   readonly tasks: TaskStore;
   readonly requests: Pick<RequestStore, 'find'>;
   readonly attempts: Pick<AttemptStore, 'ofTask' | 'findByUpstreamId'>;
-  readonly deliveries: Pick<DeliveryStore, 'find'>;
+  readonly deliveries: Pick<DeliveryStore, 'find' | 'abandoned'>;
   readonly accounts: AccountStore;
   readonly keys: KeyStore;
   readonly operators: Pick<OperatorStore, 'insert' | 'list' | 'revoke'>;

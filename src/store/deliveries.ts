@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../domain/defined.ts';
 import { ownCallbackRound } from '../domain/ids.ts';
-import { isDuplicateKey } from './mongo.ts';
+import { ensureIndexes, isDuplicateKey } from './mongo.ts';
 
 /** The record of a task's callback: every attempt, newest last. */
 export interface CallbackDelivery {
@@ -41,6 +41,8 @@ interface DeliveryDocument {
   readonly begun?: number;
   /** The rounds that this one replaced, newest last: none of them sends again. */
   readonly replaced?: readonly string[];
+  /** The task again, while the callback is abandoned: what operators list, in an index of few. */
+  readonly gave_up?: string;
 }
 
 interface AttemptDocument {
@@ -58,6 +60,16 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 export function createDeliveryStore(db: Db) {
   const deliveries: Collection<DeliveryDocument> = db.collection<DeliveryDocument>('deliveries');
   return {
+    async ensureIndexes(): Promise<void> {
+      await ensureIndexes(deliveries, [{ key: { gave_up: 1 }, name: 'gave_up', sparse: true }]);
+    },
+
+    /** Tasks whose callback was abandoned, by id, behind `after`: a task that leaves the list moves no other. */
+    async abandoned(limit: number, after: string = ''): Promise<string[]> {
+      const found = deliveries.find({ gave_up: { $gt: after } }).sort({ gave_up: 1 });
+      return (await found.limit(limit).toArray()).map(({ _id }) => _id);
+    },
+
     /**
      * Counts an attempt before its request leaves, so that one whose process died counts too. Resolves with its number
      * in this round, from 1; undefined: this round has delivered the callback already, or a newer one has replaced it.
@@ -85,6 +97,7 @@ export function createDeliveryStore(db: Db) {
           { _id: task, round: before },
           {
             $set: { round, begun: 0, state: 'pending' },
+            $unset: { gave_up: '' },
             $push: { replaced: { $each: [known.round ?? ownCallbackRound], $slice: -replacedMax } },
           },
         );
@@ -105,7 +118,9 @@ export function createDeliveryStore(db: Db) {
       const $push = { attempts: { $each: [entry], $slice: -attemptsMax } };
       const inForce = await deliveries.updateOne(
         { _id: task, round, ...isNew },
-        { $set: { state, target }, $push },
+        state === 'gave_up'
+          ? { $set: { state, target, gave_up: task }, $push }
+          : { $set: { state, target }, $unset: { gave_up: '' }, $push },
       );
       if (inForce.matchedCount === 1) return;
       await deliveries.updateOne({ _id: task, round: { $ne: round }, ...isNew }, { $push });
@@ -113,7 +128,10 @@ export function createDeliveryStore(db: Db) {
 
     /** The round is over without success, whether or not its last attempt could be recorded. */
     async abandon(task: string, round: string): Promise<void> {
-      await deliveries.updateOne({ _id: task, round, state: 'pending' }, { $set: { state: 'gave_up' } });
+      await deliveries.updateOne(
+        { _id: task, round, state: 'pending' },
+        { $set: { state: 'gave_up', gave_up: task } },
+      );
     },
 
     async find(task: string): Promise<CallbackDelivery | undefined> {

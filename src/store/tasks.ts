@@ -94,6 +94,12 @@ function taskReads(tasks: Collection<TaskDocument>, findById: ReturnType<typeof 
       return { tasks: found.slice(0, page.limit).map(toTask), hasMore: found.length > page.limit };
     },
 
+    /** Those of these tasks that the filter lets pass, by id. */
+    async listThese(ids: readonly string[], filter: TaskFilter): Promise<Task[]> {
+      const these = { ...listQuery(filter, undefined), _id: { $in: [...ids] } };
+      return (await tasks.find(these).sort({ _id: 1 }).toArray()).map(toTask);
+    },
+
     /** Unfinished tasks whose deadline passed before `before`, all of them, a batch in memory at a time. */
     async *overdue(before: number): AsyncIterable<Task> {
       for (const status of statusesBefore('failed')) {

@@ -9,6 +9,7 @@ let database: Awaited<ReturnType<typeof openDatabase>>;
 let count = 0;
 beforeAll(async () => {
   database = await openDatabase();
+  await open().ensureIndexes();
 });
 afterAll(() => database.drop());
 
@@ -16,6 +17,50 @@ const open = () => createDeliveryStore(database.db);
 const newTask = () => `task_${(count += 1)}`;
 const stateOf = async (task: string) => (await open().find(task))?.state;
 const answered = (at: number, status: number) => ({ at, durationMs: 1, status });
+
+describe('the callbacks that were abandoned', () => {
+  const all = async (limit: number): Promise<string[][]> => {
+    const pages: string[][] = [];
+    for (let page = await open().abandoned(limit); page.length > 0;) {
+      pages.push(page);
+      page = await open().abandoned(limit, page.at(-1));
+    }
+    return pages;
+  };
+
+  it('are listed until they are sent again, however they were abandoned', async () => {
+    const [answered410, died, delivered] = [newTask(), newTask(), newTask()];
+    for (const task of [answered410, died, delivered]) await open().begin(task, ownRound, target);
+    await open().record({ task: answered410, round: ownRound, target }, answered(1, 410), 'gave_up');
+    await open().abandon(died, ownRound);
+    await open().record({ task: delivered, round: ownRound, target }, answered(1, 200), 'delivered');
+    expect((await all(10)).flat()).toEqual([answered410, died]);
+
+    await open().begin(answered410, 'again', target);
+    expect((await all(10)).flat()).toEqual([died]);
+    await open().record({ task: answered410, round: 'again', target }, answered(2, 500), 'gave_up');
+    expect((await all(10)).flat()).toEqual([answered410, died]);
+    await open().begin(died, 'again', target);
+    await open().record({ task: died, round: 'again', target }, answered(2, 200), 'delivered');
+    expect((await all(10)).flat()).toEqual([answered410]);
+    await open().begin(answered410, 'third', target);
+  });
+
+  it('come in pages, each once, although they leave the list meanwhile', async () => {
+    const ids = Array.from({ length: 10_000 }, (_, n) => `task_many_${String(n).padStart(5, '0')}`);
+    const abandoned = ids.map((_id) => ({ _id, round: ownRound, begun: 10, state: 'gave_up', gave_up: _id }));
+    await database.db
+      .collection<{ _id: string }>('deliveries')
+      .insertMany(abandoned.map((one) => ({ ...one, target, attempts: [] })));
+    const pages = await all(1000);
+    expect(pages.map((page) => page.length)).toEqual(Array.from({ length: 10 }, () => 1000));
+    expect(pages.flat()).toEqual(ids);
+
+    const [first = ''] = ids;
+    await open().begin(first, 'again', target);
+    expect(await open().abandoned(2, first)).toEqual(ids.slice(1, 3));
+  });
+});
 
 describe('an attempt', () => {
   it('is counted once for each that begins, also the first ones at the same time', async () => {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { attentionReasons } from '../../domain/attention.ts';
 import { failureClasses } from '../../domain/failure.ts';
 import { taskStatuses } from '../../domain/task.ts';
+import type { Task } from '../../domain/task-record.ts';
 import type { TaskFilter, TaskPage } from '../../store/tasks.ts';
 import { pageSize } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
@@ -27,14 +28,19 @@ const query = z.object({
     .enum(attentionReasons)
     .optional()
     .meta({ description: 'Selects tasks that need attention for this reason.' }),
+  callback_failed: z.enum(['true', 'false']).optional().meta({
+    description: 'Selects tasks whose callback was abandoned, in the order of their ids.',
+  }),
   upstream_id: z.string().optional().meta({
     description:
       'The id of the upstream’s job; if several channels have used it, the newest task is returned. The other filters are ignored.',
   }),
 });
 
-export function listTasks(deps: Pick<RouteDeps, 'tasks' | 'attempts' | 'mediaUrl'>): Route {
-  const { tasks, mediaUrl } = deps;
+type Deps = Pick<RouteDeps, 'tasks' | 'attempts' | 'deliveries' | 'mediaUrl'>;
+
+export function listTasks(deps: Deps): Route {
+  const { mediaUrl } = deps;
   return adminRoute({
     operationId: 'listTasks',
     summary: 'List tasks of all accounts, newest first',
@@ -49,14 +55,46 @@ export function listTasks(deps: Pick<RouteDeps, 'tasks' | 'attempts' | 'mediaUrl
     errors: [],
     async handle({ query: { limit, after, upstream_id: upstreamId, ...asked } }) {
       const page =
-        upstreamId !== undefined
-          ? await findByUpstreamId(upstreamId, deps)
-          : await tasks.list(toFilter(asked), { limit, ...defined({ after }) });
+        upstreamId === undefined
+          ? await findPage(asked, { limit, ...defined({ after }) }, deps)
+          : await findByUpstreamId(upstreamId, deps);
       const data = page.tasks.map((task) => presentAdminTask(task, mediaUrl));
       return jsonReply({ object: 'list', data, has_more: page.hasMore });
     },
   });
 }
+
+type Asked = Omit<z.output<typeof query>, 'limit' | 'after' | 'upstream_id'>;
+
+interface PageRequest {
+  readonly limit: number;
+  readonly after?: string;
+}
+
+function findPage(asked: Asked, page: PageRequest, deps: Deps): Promise<TaskPage> {
+  const filter = toFilter(asked);
+  return asked.callback_failed === 'true'
+    ? findByFailedCallback(filter, page, deps)
+    : deps.tasks.list(filter, page);
+}
+
+/** Few callbacks are abandoned: the other filters are applied to a batch of those at a time. */
+async function findByFailedCallback(
+  filter: TaskFilter,
+  { limit, after }: PageRequest,
+  { tasks, deliveries }: Pick<Deps, 'tasks' | 'deliveries'>,
+): Promise<TaskPage> {
+  const found: Task[] = [];
+  for (let last = after; ;) {
+    const ids = await deliveries.abandoned(batchSize, last);
+    found.push(...(await tasks.listThese(ids, filter)));
+    if (ids.length < batchSize || found.length > limit) break;
+    last = ids.at(-1);
+  }
+  return { tasks: found.slice(0, limit), hasMore: found.length > limit };
+}
+
+const batchSize = 200;
 
 /** Also while the task runs, when Temporal's search attributes do not have it yet. */
 async function findByUpstreamId(
@@ -68,7 +106,7 @@ async function findByUpstreamId(
   return { tasks: task === undefined ? [] : [task], hasMore: false };
 }
 
-function toFilter(asked: Omit<z.output<typeof query>, 'limit' | 'after' | 'upstream_id'>): TaskFilter {
+function toFilter(asked: Asked): TaskFilter {
   const { status, account, channel, model, kind, needs_attention, attention, class: failureClass } = asked;
   return {
     ...defined({ status, account, channel, model, kind, failureClass, attention }),

@@ -55,6 +55,30 @@ it('by account, status, channel, and who needs an operator', async () => {
   expect((await world.admin('GET', '/tasks?status=odd')).status).toBe(400);
 });
 
+it('by a callback that was abandoned, with the other filters', async () => {
+  const [account, other] = [await world.newAccount(), await world.newAccount()];
+  const made: string[] = [];
+  for (const owner of [account, account, account, other]) made.push((await owner.create()).body.id);
+  const [delivered = '', ...abandoned] = made;
+  for (const id of made) {
+    await world.stores.deliveries.begin(id, 'own', 'https://me.example');
+    const round = { task: id, round: 'own', target: 'https://me.example' };
+    const state = id === delivered ? 'delivered' : 'gave_up';
+    await world.stores.deliveries.record(round, { at: 1, durationMs: 1, status: 410 }, state);
+  }
+  const page = async (query: string) =>
+    (await world.admin('GET', `/tasks?callback_failed=true&${query}`)).body;
+  const ids = async (query: string) => (await page(query)).data.map(({ id }: { id: string }) => id);
+  expect(await ids('')).toEqual(abandoned.toSorted());
+  expect(await ids(`account=${other.id}`)).toEqual(abandoned.slice(2));
+  expect(await ids(`account=${account.id}&status=pending`)).toEqual(abandoned.slice(0, 2).toSorted());
+  expect(await ids('status=succeeded')).toEqual([]);
+  const first = await page('limit=2');
+  expect(first).toMatchObject({ has_more: true });
+  expect(await ids(`limit=2&after=${first.data[1].id}`)).toEqual(abandoned.toSorted().slice(2));
+  expect((await world.admin('GET', '/tasks?callback_failed=yes')).status).toBe(400);
+});
+
 it('by the id that an upstream gave a job', async () => {
   const id: string = (await (await world.newAccount()).create()).body.id;
   await world.stores.attempts.begin({ task: id, n: 1, channel: 'one', credential: 'a', marker: 'm' }, 'run');
