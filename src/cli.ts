@@ -1,5 +1,6 @@
 import { addOperatorCommands } from './cli/commands.ts';
 import { CommandError } from './cli/command-error.ts';
+import { createTerminal } from './cli/terminal.ts';
 import type { CliContext } from './cli/context.ts';
 import { createProgram } from './cli/program.js';
 import { ConfigError, configExitStatus } from './config/config-error.ts';
@@ -174,6 +175,9 @@ const context: CliContext = {
   loadConfig,
   verifyLedger,
   rebuildProjection: rebuild,
+  ...(process.stdin.isTTY && process.stderr.isTTY
+    ? { terminal: createTerminal(process.stdin, process.stderr) }
+    : {}),
   fail: (status) => {
     process.exitCode = status;
   },

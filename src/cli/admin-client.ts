@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { z } from 'zod';
+import { defined } from '../domain/defined.ts';
 import { CommandError } from './command-error.ts';
 import type { Target } from './target.ts';
 
@@ -16,11 +17,17 @@ export interface AdminClient {
 export interface Page {
   readonly rows: readonly Row[];
   readonly hasMore: boolean;
+  /** Names the next page, where `after` does not. */
+  readonly next?: string;
 }
 
 const timeoutMs = 60_000;
 const row = z.record(z.string(), z.unknown());
-const pageSchema = z.object({ data: z.array(row), has_more: z.boolean().default(false) });
+const pageSchema = z.object({
+  data: z.array(row),
+  has_more: z.boolean().default(false),
+  next_page: z.string().optional(),
+});
 const errorSchema = z.object({ error: z.object({ message: z.string(), code: z.string() }) });
 
 export function createAdminClient({ url, token }: Target): AdminClient {
@@ -32,7 +39,7 @@ export function createAdminClient({ url, token }: Target): AdminClient {
     if (!parsed.success)
       throw new CommandError(`${url} answered ${status}, which is not a gateway response. Check --url.`);
     const { message, code } = parsed.data.error;
-    throw new CommandError(explain(code, `${message} (${code}, request ${requestId})`));
+    throw new CommandError(explain(code, `${message} (${code}, request ${requestId})`), undefined, code);
   }
 
   async function send(method: 'GET' | 'POST' | 'DELETE', path: string, body: Row | undefined) {
@@ -69,7 +76,8 @@ export function createAdminClient({ url, token }: Target): AdminClient {
       const text = parameters.toString();
       const page = pageSchema.safeParse(await call('GET', text === '' ? path : `${path}?${text}`));
       if (!page.success) throw new CommandError(`${url} answered ${path} with something that is not a list.`);
-      return { rows: page.data.data, hasMore: page.data.has_more };
+      const { data: rows, has_more: hasMore, next_page: next } = page.data;
+      return { rows, hasMore, ...defined({ next }) };
     },
   };
 }

@@ -5,6 +5,7 @@ import type { VerifyResult } from '../ledger/verify.ts';
 import type { RebuildReport } from './rebuild-projection.ts';
 import type { AdminClient } from './admin-client.ts';
 import { createOutput } from './output.ts';
+import type { Terminal } from './terminal.ts';
 import type { Output } from './output.ts';
 
 /** What the verbs need; built by src/cli.ts. */
@@ -16,6 +17,8 @@ export interface CliContext {
   /** Reads the whole ledger, on MongoDB and Temporal directly. */
   readonly verifyLedger: (onProgress: (line: string) => void) => Promise<VerifyResult>;
   readonly rebuildProjection: () => Promise<RebuildReport>;
+  /** Absent: nobody watches. */
+  readonly terminal?: Terminal;
   /** Sets the status with which the process ends. */
   readonly fail: (status: number) => void;
 }

@@ -8,6 +8,8 @@ export interface Output {
   item(item: Row): void;
   /** For people only the field of this name, one line for each of its own; otherwise all of it. */
   answer(item: Row, field: string): void;
+  /** A summary in words; with `--json` the object. */
+  result(item: Row, text: string): void;
   /** For people only. */
   note(text: string): void;
 }
@@ -21,6 +23,7 @@ export function createOutput(json: boolean, print: (text: string) => void): Outp
       rows: (rows) => print(JSON.stringify(rows, null, 2)),
       item: (item) => print(JSON.stringify(item, null, 2)),
       answer: (item) => print(JSON.stringify(item, null, 2)),
+      result: (item) => print(JSON.stringify(item, null, 2)),
       note: () => undefined,
     };
   }
@@ -31,6 +34,7 @@ export function createOutput(json: boolean, print: (text: string) => void): Outp
       const part = item[field];
       print(formatItem(isRow(part) ? part : item));
     },
+    result: (_item, text) => print(text),
     note: print,
   };
 }

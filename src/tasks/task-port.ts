@@ -16,6 +16,19 @@ export interface Waiting {
   readonly lastAt?: number;
 }
 
+/** A query of Temporal's visibility; `page`: where the page before ended. */
+export interface TaskSearch {
+  readonly query: string;
+  readonly limit: number;
+  readonly page?: string;
+}
+
+export interface FoundTasks {
+  readonly ids: readonly string[];
+  /** Absent: there are no more. */
+  readonly next?: string;
+}
+
 /**
  * The port through which HTTP starts, cancels and inspects work. Every method throws GatewayError
  * `service_unavailable` when Temporal does not answer in time.
@@ -34,6 +47,8 @@ export interface TaskPort {
   act(task: string, action: RunningAction, input: ActionInput): Promise<ActionResult>;
   /** What the task's workflow waits for; undefined: nothing, or Temporal does not answer. Never throws. */
   waiting(task: string): Promise<Waiting | undefined>;
+  /** Tasks that Temporal's visibility finds, a little behind. Throws `invalid_parameter` for what is not a query. */
+  search(search: TaskSearch): Promise<FoundTasks>;
   /** Sends the callback of a task that has ended again. */
   redeliver(task: string): Promise<void>;
   /** Throws when Temporal does not answer, or nobody polls the queues: what /readyz asks. */

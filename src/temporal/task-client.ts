@@ -18,6 +18,7 @@ import type { TaskInput } from '../domain/task-input.ts';
 import type { RunningAction, TaskPort } from '../tasks/task-port.ts';
 import { callDeadlineMs, updateDeadlineMs } from './connection.ts';
 import { createRedelivery } from './redelivery.ts';
+import { createTaskSearch } from './search-tasks.ts';
 import { findWaiting } from './waiting-activity.ts';
 import { wakeActivity } from './wake-activity.ts';
 import { within } from './within.ts';
@@ -43,6 +44,7 @@ export interface TaskClientOptions {
 export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions): TaskPort {
   const taskQueue = tasksQueue(queuePrefix);
   const redeliver = createRedelivery(client, queuePrefix);
+  const search = createTaskSearch(client, queuePrefix);
 
   /** A plain start. Repeated while it is not known whether it was carried out: the id lets it happen once. */
   async function start(input: TaskInput): Promise<void> {
@@ -121,6 +123,8 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
       ask(updateDeadlineMs, () => act(task, action, input), 'action_not_possible'),
 
     waiting: (task) => findWaiting(client, task),
+
+    search: (asked) => ask(callDeadlineMs, () => search(asked)),
 
     redeliver: (task) => ask(callDeadlineMs, () => redeliver(task)),
 

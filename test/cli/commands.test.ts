@@ -6,51 +6,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { addOperatorCommands } from '../../src/cli/commands.ts';
 import { formatTable } from '../../src/cli/output.ts';
-import { createProgram } from '../../src/cli/program.js';
 import { resolveTarget } from '../../src/cli/target.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
-import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import type { VerifyResult } from '../../src/ledger/verify.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { databaseUri, temporalAddress } from '../support/run-servers.ts';
+import { runLine, sound } from './support.ts';
+import type { LineChange } from './support.ts';
 
 const world = useHttpWorld('cli_commands');
 
-const openHolds = { workflow: 1, lease: 2, creation: 0 };
-const sound: VerifyResult = { openHolds, accounts: 2, entries: 7, violations: [], violationCount: 0 };
-
-/** Runs one line of the command line in this process; resolves with what it printed. */
-async function gateway(line: readonly string[], change: { verify?: VerifyResult; url?: string } = {}) {
-  const printed: string[] = [];
-  let status = 0;
-  const program = createProgram().exitOverride();
-  for (const one of [program, ...program.commands])
-    one.configureOutput({ writeErr: () => {}, writeOut: () => {} });
-  const context = {
-    print: (text: string) => printed.push(text),
-    environment: () => readEnvironment({ PUBLIC_URL: change.url ?? world.url, ADMIN_TOKEN: adminToken }),
-    loadConfig: () => ({
-      file: 'gateway.yaml',
-      config: parseGatewayConfig(
-        'currency: USD\nchannels: [{id: a, provider: p, base_url: "http://x.example", credentials: [{id: c, api_key: k}], models: {}}]\nmodels: [{id: m, kind: video, price: {unit: call, rules: [{price: "1"}]}}]',
-        'x',
-        { environment: {}, providerNames: ['p'] },
-      ),
-    }),
-    verifyLedger: () => Promise.resolve(change.verify ?? sound),
-    rebuildProjection: () => Promise.resolve({ present: 3, rebuilt: 2, withoutResult: 1, refused: 0 }),
-    fail: (code: number) => {
-      status = code;
-    },
-  };
-  await addOperatorCommands(program, context, line);
-  for (const command of program.commands)
-    command.exitOverride().commands.forEach((sub) => sub.exitOverride());
-  await program.parseAsync(['node', 'gateway', ...line]);
-  return { text: printed.join('\n'), status };
-}
+const gateway = (line: readonly string[], change: LineChange = {}) => runLine(world, line, change);
 
 const json = async (line: readonly string[]) => JSON.parse((await gateway([...line, '--json'])).text);
 

@@ -12,6 +12,8 @@ export interface TestPort extends TaskPort {
   readonly woken: string[];
   readonly acts: { readonly task: string; readonly action: RunningAction; readonly input: ActionInput }[];
   readonly redelivered: string[];
+  /** Ids of the tasks that a query finds. */
+  readonly found: Map<string, readonly string[]>;
   /** What the tasks are doing, as far as it decides which actions are possible. */
   situation: TaskSituation;
   /** Thrown by the next `start`. */
@@ -35,6 +37,7 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
     woken: [],
     acts: [],
     redelivered: [],
+    found: new Map(),
     situation: 'lost',
     failStart: undefined,
     notReady: undefined,
@@ -78,6 +81,13 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
     },
 
     waiting: () => Promise.resolve(undefined),
+
+    search({ query, limit, page = '0' }) {
+      const from = Number(page);
+      const all = port.found.get(query) ?? [];
+      const next = from + limit < all.length ? { next: String(from + limit) } : {};
+      return Promise.resolve({ ids: all.slice(from, from + limit), ...next });
+    },
 
     redeliver(task) {
       port.redelivered.push(task);

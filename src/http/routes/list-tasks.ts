@@ -6,6 +6,7 @@ import { taskStatuses } from '../../domain/task.ts';
 import type { Task } from '../../domain/task-record.ts';
 import type { TaskFilter, TaskPage } from '../../store/tasks.ts';
 import { pageSize } from '../admin-input.ts';
+import type { TaskSearch } from '../../tasks/task-port.ts';
 import type { RouteDeps } from '../deps.ts';
 import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -31,13 +32,22 @@ const query = z.object({
   callback_failed: z.enum(['true', 'false']).optional().meta({
     description: 'Selects tasks whose callback was abandoned, in the order of their ids.',
   }),
+  query: z.string().min(1).max(2000).optional().meta({
+    description:
+      'A query of Temporal’s visibility, such as `NeedsAttention = "submit_ambiguous"`. Its pages are named by `page`, not by `after`; the other filters narrow each of them.',
+  }),
+  page: z
+    .string()
+    .max(2000)
+    .optional()
+    .meta({ description: 'With `query`: `next_page` of the page before.' }),
   upstream_id: z.string().optional().meta({
     description:
       'The id of the upstream’s job; if several channels have used it, the newest task is returned. The other filters are ignored.',
   }),
 });
 
-type Deps = Pick<RouteDeps, 'tasks' | 'attempts' | 'deliveries' | 'mediaUrl'>;
+type Deps = Pick<RouteDeps, 'tasks' | 'attempts' | 'deliveries' | 'port' | 'mediaUrl'>;
 
 export function listTasks(deps: Deps): Route {
   const { mediaUrl } = deps;
@@ -50,7 +60,15 @@ export function listTasks(deps: Deps): Route {
     input: z.object({ query }),
     success: {
       description: 'One page.',
-      schema: z.object({ object: z.literal('list'), data: z.array(adminTaskSchema), has_more: z.boolean() }),
+      schema: z.object({
+        object: z.literal('list'),
+        data: z.array(adminTaskSchema),
+        has_more: z.boolean(),
+        next_page: z
+          .string()
+          .optional()
+          .meta({ description: 'With `query`, while there are more: the next `page`.' }),
+      }),
     },
     errors: [],
     async handle({ query: { limit, after, upstream_id: upstreamId, ...asked } }) {
@@ -59,23 +77,48 @@ export function listTasks(deps: Deps): Route {
           ? await findPage(asked, { limit, ...defined({ after }) }, deps)
           : await findByUpstreamId(upstreamId, deps);
       const data = page.tasks.map((task) => presentAdminTask(task, mediaUrl));
-      return jsonReply({ object: 'list', data, has_more: page.hasMore });
+      return jsonReply({
+        object: 'list',
+        data,
+        has_more: page.hasMore,
+        ...defined({ next_page: page.next }),
+      });
     },
   });
 }
 
 type Asked = Omit<z.output<typeof query>, 'limit' | 'after' | 'upstream_id'>;
 
+/** `next`: names the next page of a query's. */
+type Found = TaskPage & { readonly next?: string };
+
 interface PageRequest {
   readonly limit: number;
   readonly after?: string;
 }
 
-function findPage(asked: Asked, page: PageRequest, deps: Deps): Promise<TaskPage> {
+function findPage(asked: Asked, page: PageRequest, deps: Deps): Promise<Found> {
   const filter = toFilter(asked);
+  if (asked.query !== undefined) {
+    const search = { query: asked.query, limit: page.limit, ...defined({ page: asked.page }) };
+    return findByQuery(filter, search, deps);
+  }
   return asked.callback_failed === 'true'
     ? findByFailedCallback(filter, page, deps)
     : deps.tasks.list(filter, page);
+}
+
+async function findByQuery(
+  filter: TaskFilter,
+  search: TaskSearch,
+  { tasks, port }: Pick<Deps, 'tasks' | 'port'>,
+): Promise<Found> {
+  const { ids, next } = await port.search(search);
+  return {
+    tasks: await tasks.listThese(ids, filter),
+    hasMore: next !== undefined,
+    ...defined({ next }),
+  };
 }
 
 /** Few callbacks are abandoned: the other filters are applied to a batch of those at a time. */
@@ -100,7 +143,7 @@ const batchSize = 200;
 async function findByUpstreamId(
   upstreamId: string,
   { tasks, attempts }: Pick<RouteDeps, 'tasks' | 'attempts'>,
-): Promise<TaskPage> {
+): Promise<Found> {
   const attempt = await attempts.findByUpstreamId(upstreamId);
   const task = attempt === undefined ? undefined : await tasks.find(attempt.task);
   return { tasks: task === undefined ? [] : [task], hasMore: false };

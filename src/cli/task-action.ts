@@ -1,0 +1,123 @@
+import { Argument, Option } from 'commander';
+import type { Command } from 'commander';
+import { actionTable, operatorActions } from '../domain/operator-actions.ts';
+import type { OperatorActionName } from '../domain/operator-actions.ts';
+import { actOnMany } from './act-on-many.ts';
+import type { ManyTasks } from './act-on-many.ts';
+import type { Row } from './admin-client.ts';
+import { CommandError } from './command-error.ts';
+import { adminCommand } from './context.ts';
+import type { CliContext } from './context.ts';
+import { parseAmount, parseCount } from './option-values.ts';
+
+export const queryMeaning = 'tasks that a query of Temporal finds: \'NeedsAttention = "submit_ambiguous"\'';
+
+interface ActionOptions {
+  readonly reason: string;
+  readonly query?: string;
+  readonly callbackFailed?: true;
+  readonly action?: OperatorActionName;
+  readonly yes?: true;
+  readonly continue?: true;
+  readonly dryRun?: true;
+  readonly upstreamId?: string;
+  readonly channel?: string;
+  readonly seconds?: number;
+  readonly resultUrl?: string;
+  readonly duration?: number;
+  readonly resolution?: string;
+  readonly totalTokens?: number;
+  readonly images?: number;
+}
+
+const descriptions = operatorActions
+  .map((name) => `${name.padEnd(15)}${actionTable[name].description}`)
+  .join('\n');
+
+export function addTaskAction(tasks: Command, context: CliContext): void {
+  tasks
+    .command('action')
+    .alias('act')
+    .description(`Acts on a task; its record keeps who acted, when and why.\n\n${descriptions}`)
+    .argument('[id]')
+    .addArgument(new Argument('[action]').choices(operatorActions))
+    .requiredOption('--reason <text>')
+    .option('--dry-run', 'say what would happen to the task and the money, and do nothing')
+    .option('--query <query>', `many tasks, without an id: ${queryMeaning}`)
+    .option('--callback-failed', 'many tasks: those whose callback was abandoned')
+    .addOption(new Option('--action <action>', 'many tasks: what to do').choices(operatorActions))
+    .option('--yes', 'many tasks: do not ask')
+    .option('--continue', 'many tasks: leave out those that this action with this reason has reached before')
+    .option('--upstream-id <id>', 'adopt: the upstream job that belongs to the task')
+    .option('--channel <id>', 'resubmit: where; default: the channel that lost the submission')
+    .option('--seconds <n>', 'extend: how much later the deadline is', parseCount)
+    .option('--result-url <url>', 'complete: the address of the result')
+    .option('--duration <seconds>', 'complete: of the result', parseAmount)
+    .option('--resolution <name>', 'complete: of the result')
+    .option('--total-tokens <n>', 'complete: what the upstream bills, where it bills tokens', parseAmount)
+    .option('--images <n>', 'complete: number of images', parseCount)
+    .action(
+      adminCommand(
+        context,
+        async (
+          { client, output },
+          ...[id, action, options]: [string | undefined, OperatorActionName | undefined, ActionOptions]
+        ) => {
+          const target = readTarget({ id, action, options });
+          if (target.many !== undefined) {
+            const { terminal } = context;
+            if (!(await actOnMany(target.many, { client, output, terminal }))) context.fail(1);
+            return;
+          }
+          const { one } = target;
+          const answer = await client.call('POST', `/tasks/${encodeURIComponent(one.id)}/actions`, one.body);
+          output.answer(answer, 'result');
+        },
+      ),
+    );
+}
+
+interface Typed {
+  readonly id?: string | undefined;
+  readonly action?: OperatorActionName | undefined;
+  readonly options: ActionOptions;
+}
+
+type Target =
+  | { readonly one: { readonly id: string; readonly body: Row }; readonly many?: undefined }
+  | { readonly many: ManyTasks };
+
+/** Throws CommandError for a line that names neither one task nor a selection of them, or both. */
+function readTarget({ id, action: named, options }: Typed): Target {
+  const { query, callbackFailed, action: forMany, yes, continue: continues, ...given } = options;
+  const { dryRun, upstreamId, resultUrl, totalTokens, ...same } = given;
+  const action = named ?? forMany;
+  const isMany = query !== undefined || callbackFailed === true;
+  if (action === undefined || isMany === (id !== undefined)) {
+    throw new CommandError(
+      'Name one task and its action (`tasks action ID fail`), or many: `tasks act --query QUERY --action fail`.',
+    );
+  }
+  const body = {
+    ...same,
+    action,
+    upstream_id: upstreamId,
+    result_url: resultUrl,
+    total_tokens: totalTokens,
+  };
+  if (id !== undefined) return { one: { id, body: { ...body, dry_run: dryRun } } };
+  if (action === 'adopt' || action === 'complete') {
+    throw new CommandError(`\`${action}\` names what belongs to one task: it is not for many.`);
+  }
+  const selection = { query, callback_failed: callbackFailed === true ? 'true' : undefined };
+  return {
+    many: {
+      selection,
+      action,
+      body,
+      dryRun: dryRun === true,
+      isConfirmed: yes === true,
+      continues: continues === true,
+    },
+  };
+}

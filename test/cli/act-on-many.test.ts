@@ -1,0 +1,233 @@
+import { PassThrough } from 'node:stream';
+import { createServer } from 'node:http';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createTerminal } from '../../src/cli/terminal.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
+import { useHttpWorld } from '../support/http-world.ts';
+import { waitUntil } from '../support/processes.ts';
+import { runLine } from './support.ts';
+
+const world = useHttpWorld('cli_act_on_many');
+const query = 'NeedsAttention = "submit_ambiguous" AND MediaChannel = "one"';
+const line = ['tasks', 'act', '--query', query, '--action', 'resubmit', '--reason', 'the incident'];
+
+let made: string[] = [];
+beforeEach(async () => {
+  const account = await world.newAccount();
+  made = [];
+  for (let n = 0; n < 5; n += 1) made.push((await account.create()).body.id);
+  world.port.found.set(query, made);
+  world.port.situation = 'lost';
+  world.port.acts.length = 0;
+});
+
+const refuses: { task: string | undefined; all: boolean } = { task: undefined, all: false };
+beforeEach(() => {
+  const act = world.port.act;
+  world.port.act = async (task, action, input) => {
+    if (task === refuses.task || refuses.all) world.port.situation = 'watching';
+    try {
+      return await act(task, action, input);
+    } finally {
+      world.port.situation = 'lost';
+    }
+  };
+  return () => {
+    world.port.act = act;
+  };
+});
+afterEach(() => Object.assign(refuses, { task: undefined, all: false }));
+
+const actedOn = () => world.port.acts.map(({ task }) => task).toSorted();
+const terminal = (answer: boolean, shown: string[] = []): Terminal => ({
+  confirm: async (question) => {
+    shown.push(question);
+    return answer;
+  },
+  progress: (text) => void shown.push(text),
+});
+
+it('acts on every task that a query finds, and says first how many and how much is held', async () => {
+  const { text, status } = await runLine(world, [...line, '--yes']);
+  expect(text.split('\n')).toEqual(['resubmit: 5 tasks, 2.500000 is held for them.', '5 of 5 done.']);
+  expect(status).toBe(0);
+  expect(actedOn()).toEqual(made.toSorted());
+  expect(world.port.acts[0]).toMatchObject({
+    action: 'resubmit',
+    input: { reason: 'the incident', by: 'admin' },
+  });
+  for (const id of made) {
+    const { body } = await world.admin('GET', `/tasks/${id}`);
+    expect(body.actions).toMatchObject([{ action: 'resubmit', by: 'admin', reason: 'the incident' }]);
+  }
+});
+
+it('reads the whole list, however many pages it has', async () => {
+  const account = await world.newAccount({ credit: '1000' });
+  for (let n = 0; n < 105; n += 1) made.push((await account.create()).body.id);
+  const { text } = await runLine(world, [...line, '--yes']);
+  expect(text).toContain('110 of 110 done.');
+  expect(new Set(actedOn()).size).toBe(110);
+});
+
+it('--dry-run asks about each task, and changes none', async () => {
+  const [refused = ''] = made;
+  refuses.task = refused;
+  const { text, status } = await runLine(world, [...line, '--dry-run']);
+  expect(text).toContain('4 of 5 would be done.');
+  expect(text).toContain(`${refused}  \`resubmit\` is not possible: the upstream has the job`);
+  expect(status).toBe(1);
+  expect(world.port.acts.every(({ input }) => input.dry_run === true)).toBe(true);
+  expect((await world.admin('GET', `/tasks/${made[1]}`)).body.actions).toEqual([]);
+});
+
+it('names every task that was refused, with the sentence, and ends with status 1', async () => {
+  const refused = made[2] ?? '';
+  refuses.task = refused;
+  const { text, status } = await runLine(world, [...line, '--yes', '--json']);
+  expect(JSON.parse(text)).toMatchObject({
+    tasks: 5,
+    held: '2.500000',
+    done: 4,
+    refused: [{ task: refused, message: expect.stringContaining('Possible now: retry_now') }],
+  });
+  expect(status).toBe(1);
+});
+
+it('refusals, however many, do not end the run', async () => {
+  refuses.all = true;
+  const { text } = await runLine(world, [...line, '--yes']);
+  expect(text).toContain('0 of 5 done.');
+  expect(text.match(/is not possible/g)).toHaveLength(5);
+});
+
+it('asks the person at the terminal, and does nothing without a yes', async () => {
+  const shown: string[] = [];
+  const { text, status } = await runLine(world, line, { terminal: terminal(false, shown) });
+  expect(shown).toEqual(['Do it?']);
+  expect(text).toContain('Nothing was done.');
+  expect([status, world.port.acts]).toEqual([1, []]);
+  await runLine(world, line, { terminal: terminal(true, shown) });
+  expect(shown).toContain('5 of 5, 0 not done');
+  expect(world.port.acts).toHaveLength(5);
+});
+
+it('does not act where nobody can be asked, and not for what belongs to one task', async () => {
+  await expect(runLine(world, line)).rejects.toThrow('add --yes');
+  await expect(runLine(world, ['tasks', 'act', '--action', 'fail', '--reason', 'r'])).rejects.toThrow(
+    'or many',
+  );
+  await expect(
+    runLine(world, ['tasks', 'act', 'task_1', 'fail', '--query', query, '--reason', 'r']),
+  ).rejects.toThrow('or many');
+  const adopt = [
+    'tasks',
+    'act',
+    '--query',
+    query,
+    '--action',
+    'adopt',
+    '--upstream-id',
+    'x',
+    '--reason',
+    'r',
+  ];
+  await expect(runLine(world, [...adopt, '--yes'])).rejects.toThrow('not for many');
+  expect(world.port.acts).toEqual([]);
+});
+
+it('--continue leaves out what an interrupted run has done', async () => {
+  const [first = ''] = made;
+  const one = { action: 'resubmit', reason: 'the incident' };
+  await world.admin('POST', `/tasks/${first}/actions`, one);
+  await world.admin('POST', `/tasks/${made[1]}/actions`, { ...one, reason: 'something else' });
+  world.port.acts.length = 0;
+  const { text } = await runLine(world, [...line, '--yes', '--continue']);
+  expect(text).toContain('resubmit: 4 tasks (1 were done before), 2.000000 is held');
+  expect(actedOn()).toEqual(made.slice(1).toSorted());
+});
+
+it('stops when the gateway goes away, says what is left, and --continue does it', async () => {
+  let calls = 0;
+  const proxy = createServer((request, response) => {
+    calls += request.method === 'POST' ? 1 : 0;
+    if (request.method === 'POST' && calls > 2) return void request.socket.destroy();
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(Buffer.from(chunk));
+      const { authorization = '', 'content-type': type = 'application/json' } = request.headers;
+      const answer = await fetch(`${world.url}${request.url}`, {
+        method: request.method ?? 'GET',
+        headers: { authorization, 'content-type': type },
+        ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
+      });
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+    })();
+  });
+  await new Promise<void>((resolve) => void proxy.listen(0, '127.0.0.1', resolve));
+  const address = proxy.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const account = await world.newAccount();
+  for (let n = 0; n < 20; n += 1) made.push((await account.create()).body.id);
+
+  const { text, status } = await runLine(world, [...line, '--yes'], { url: `http://127.0.0.1:${port}` });
+  expect(text).toMatch(/^2 of 25 done\.$/m);
+  expect(text).toMatch(/^\d+ were not tried: .* --continue does the rest\.$/m);
+  expect(status).toBe(1);
+  proxy.close();
+
+  const rest = await runLine(world, [...line, '--yes', '--continue']);
+  expect(rest.text).toContain('23 of 23 done.');
+  expect(new Set(actedOn()).size).toBe(25);
+});
+
+it('sends abandoned callbacks again', async () => {
+  const [first = ''] = made;
+  const target = 'https://me.example';
+  await world.stores.deliveries.begin(first, 'own', target);
+  const round = { task: first, round: 'own', target };
+  await world.stores.deliveries.record(round, { at: 1, durationMs: 1, status: 410 }, 'gave_up');
+  const resend = [
+    'tasks',
+    'act',
+    '--callback-failed',
+    '--action',
+    'redeliver',
+    '--reason',
+    'their server is back',
+  ];
+  // It was never finished: the gateway says so, and the line fails.
+  const { text, status } = await runLine(world, [...resend, '--yes']);
+  expect(text).toContain(`${first}  A callback can be redelivered only after the task has ended.`);
+  expect(status).toBe(1);
+  const listed = await runLine(world, ['tasks', 'list', '--callback-failed']);
+  expect(listed.text).toContain(first);
+});
+
+it('a query is paged on the command line too', async () => {
+  const first = await runLine(world, ['tasks', 'list', '--query', query, '--limit', '3']);
+  expect(first.text).toContain('More results: --page 3');
+  const rest = await runLine(world, ['tasks', 'list', '--query', query, '--limit', '3', '--page', '3']);
+  for (const id of made.slice(3)) expect(rest.text).toContain(id);
+  for (const id of made.slice(0, 3)) expect(rest.text).not.toContain(id);
+});
+
+it('the terminal asks once, and replaces its line', async () => {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const written: string[] = [];
+  output.on('data', (chunk: Buffer) => written.push(chunk.toString()));
+  const made = createTerminal(input, output);
+  for (const [answer, agreed] of [
+    ['y', true],
+    ['yes', true],
+    ['', false],
+    ['no', false],
+  ] as const) {
+    const asked = made.confirm('Do it?');
+    input.write(`${answer}\n`);
+    expect(await asked).toBe(agreed);
+  }
+  made.progress('1 of 2');
+  made.progress('');
+  await waitUntil('it is written', () => Promise.resolve(written.join('').endsWith('1 of 2\r\u001B[K')));
+});

@@ -1,0 +1,52 @@
+import { addOperatorCommands } from '../../src/cli/commands.ts';
+import { createProgram } from '../../src/cli/program.js';
+import type { Terminal } from '../../src/cli/terminal.ts';
+import { readEnvironment } from '../../src/config/environment.ts';
+import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
+import type { VerifyResult } from '../../src/ledger/verify.ts';
+import { adminToken } from '../support/http-world.ts';
+
+const openHolds = { workflow: 1, lease: 2, creation: 0 };
+export const sound: VerifyResult = { openHolds, accounts: 2, entries: 7, violations: [], violationCount: 0 };
+
+export interface LineChange {
+  readonly verify?: VerifyResult;
+  readonly url?: string;
+  readonly terminal?: Terminal;
+}
+
+/** Runs one line of the command line in this process; resolves with what it printed. */
+export async function runLine(
+  world: { readonly url: string },
+  line: readonly string[],
+  change: LineChange = {},
+): Promise<{ text: string; status: number }> {
+  const printed: string[] = [];
+  let status = 0;
+  const program = createProgram().exitOverride();
+  for (const one of [program, ...program.commands])
+    one.configureOutput({ writeErr: () => {}, writeOut: () => {} });
+  const context = {
+    print: (text: string) => printed.push(text),
+    environment: () => readEnvironment({ PUBLIC_URL: change.url ?? world.url, ADMIN_TOKEN: adminToken }),
+    loadConfig: () => ({
+      file: 'gateway.yaml',
+      config: parseGatewayConfig(
+        'currency: USD\nchannels: [{id: a, provider: p, base_url: "http://x.example", credentials: [{id: c, api_key: k}], models: {}}]\nmodels: [{id: m, kind: video, price: {unit: call, rules: [{price: "1"}]}}]',
+        'x',
+        { environment: {}, providerNames: ['p'] },
+      ),
+    }),
+    verifyLedger: () => Promise.resolve(change.verify ?? sound),
+    rebuildProjection: () => Promise.resolve({ present: 3, rebuilt: 2, withoutResult: 1, refused: 0 }),
+    ...(change.terminal === undefined ? {} : { terminal: change.terminal }),
+    fail: (code: number) => {
+      status = code;
+    },
+  };
+  await addOperatorCommands(program, context, line);
+  for (const command of program.commands)
+    command.exitOverride().commands.forEach((sub) => sub.exitOverride());
+  await program.parseAsync(['node', 'gateway', ...line]);
+  return { text: printed.join('\n'), status };
+}
