@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { formatMicros, parseMicros } from '../domain/money.ts';
 import type { OperatorActionName } from '../domain/operator-actions.ts';
 import type { AdminClient, Row } from './admin-client.ts';
@@ -63,10 +64,10 @@ async function collect({ selection }: ManyTasks, client: AdminClient): Promise<R
   }
 }
 
+const recordsSchema = z.array(z.object({ action: z.string(), reason: z.string() })).catch([]);
+
 function isDone({ actions }: Row, { action, body }: ManyTasks): boolean {
-  return (
-    Array.isArray(actions) && actions.some((made) => made.action === action && made.reason === body.reason)
-  );
+  return recordsSchema.parse(actions).some((made) => made.action === action && made.reason === body.reason);
 }
 
 function sum(amounts: readonly unknown[]): bigint {

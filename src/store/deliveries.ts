@@ -60,15 +60,7 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 export function createDeliveryStore(db: Db) {
   const deliveries: Collection<DeliveryDocument> = db.collection<DeliveryDocument>('deliveries');
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(deliveries, [{ key: { gave_up: 1 }, name: 'gave_up', sparse: true }]);
-    },
-
-    /** Tasks whose callback was abandoned, by id, behind `after`: a task that leaves the list moves no other. */
-    async abandoned(limit: number, after: string = ''): Promise<string[]> {
-      const found = deliveries.find({ gave_up: { $gt: after } }).sort({ gave_up: 1 });
-      return (await found.limit(limit).toArray()).map(({ _id }) => _id);
-    },
+    ...abandonedCallbacks(deliveries),
 
     /**
      * Counts an attempt before its request leaves, so that one whose process died counts too. Resolves with its number
@@ -137,6 +129,20 @@ export function createDeliveryStore(db: Db) {
     async find(task: string): Promise<CallbackDelivery | undefined> {
       const found = await deliveries.findOne({ _id: task });
       return found === null ? undefined : toDelivery(found);
+    },
+  };
+}
+
+function abandonedCallbacks(deliveries: Collection<DeliveryDocument>) {
+  return {
+    async ensureIndexes(): Promise<void> {
+      await ensureIndexes(deliveries, [{ key: { gave_up: 1 }, name: 'gave_up', sparse: true }]);
+    },
+
+    /** Tasks whose callback was abandoned, by id, behind `after`: a task that leaves the list moves no other. */
+    async abandoned(limit: number, after: string = ''): Promise<string[]> {
+      const found = deliveries.find({ gave_up: { $gt: after } }).sort({ gave_up: 1 });
+      return (await found.limit(limit).toArray()).map(({ _id }) => _id);
     },
   };
 }

@@ -23,17 +23,17 @@ beforeEach(async () => {
 
 const refuses: { task: string | undefined; all: boolean } = { task: undefined, all: false };
 beforeEach(() => {
-  const act = world.port.act;
+  const original = { ...world.port };
   world.port.act = async (task, action, input) => {
     if (task === refuses.task || refuses.all) world.port.situation = 'watching';
     try {
-      return await act(task, action, input);
+      return await original.act(task, action, input);
     } finally {
       world.port.situation = 'lost';
     }
   };
   return () => {
-    world.port.act = act;
+    Object.assign(world.port, original);
   };
 });
 afterEach(() => Object.assign(refuses, { task: undefined, all: false }));
