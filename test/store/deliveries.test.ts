@@ -28,7 +28,7 @@ describe('the callbacks that were abandoned', () => {
     return pages;
   };
 
-  it('are listed until they are sent again, however they were abandoned', async () => {
+  it('are listed until they are redelivered, however they were abandoned', async () => {
     const [answered410, died, delivered] = [newTask(), newTask(), newTask()];
     for (const task of [answered410, died, delivered]) await open().begin(task, ownRound, target);
     await open().record({ task: answered410, round: ownRound, target }, answered(1, 410), 'gave_up');
