@@ -1,6 +1,8 @@
 import type { Logger } from '../src/observability/log.ts';
 import type { Channels, LinkHeaders } from '../src/routing/channels.ts';
 import type { HostPlaces } from '../src/capacity/host-places.ts';
+import type { RenderClock } from '../src/capacity/render-clock.ts';
+import type { StayPlaces } from '../src/capacity/stay-places.ts';
 import type { SlotKeeper } from '../src/capacity/slot-keeper.ts';
 import type { SubmitGate } from '../src/capacity/submit-gate.ts';
 import type { AbandonCreation } from '../src/tasks/abandon-creation.ts';
@@ -62,6 +64,10 @@ export interface ChannelActivityDeps {
   readonly submitLimiter: (candidate: RouteCandidate) => SubmitLimiter;
   /** Shows a concern, or its end, in the task's workflow. */
   readonly signalConcern: (task: string, news: ConcernNews) => Promise<void>;
+  /** What is known of render times, and what is learned of them. */
+  readonly renders: Pick<RenderClock, 'times' | 'learn'>;
+  /** For attempts that stay while the end of a render is near. */
+  readonly stays: Pick<StayPlaces, 'enter'>;
   readonly poller: (candidate: RouteCandidate, kind: TaskKind) => StatusPoller;
   /** Where upstreams reach us; absent: they cannot. */
   readonly publicUrl?: string;

@@ -21,3 +21,26 @@ export async function withHeartbeat<Result>(work: Promise<Result>, details?: unk
     clearInterval(timer);
   }
 }
+
+/** Of the activity's heartbeat timeout: one may be lost. */
+const rareShare = 0.3;
+const rareMaxMs = 20_000;
+
+/**
+ * The same for an attempt that stays for long: as few heartbeats as its timeout allows. `details` is asked each time;
+ * the last of them reach the next attempt.
+ */
+export async function withRareHeartbeat<Result>(
+  work: Promise<Result>,
+  details: () => unknown,
+): Promise<Result> {
+  const context = Context.current();
+  const timeoutMs = context.info.heartbeatTimeoutMs ?? rareMaxMs;
+  const sendHeartbeat = (): void => context.heartbeat(details() ?? context.info.heartbeatDetails);
+  const timer = setInterval(sendHeartbeat, Math.min(timeoutMs * rareShare, rareMaxMs));
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+  }
+}

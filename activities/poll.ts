@@ -1,214 +1,170 @@
 import { defined } from '../src/domain/defined.ts';
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { z } from 'zod';
-import { isLostJob } from '../src/domain/lost-job.ts';
-import { pollConcern, pollConcerns } from '../src/domain/poll-concern.ts';
-import { nextPollDelayMs } from '../src/domain/poll-schedule.ts';
-import { ChannelGoneError, linkHeadersOf } from '../src/routing/channels.ts';
-import { UpstreamError } from '../src/providers/provider.ts';
-import type { OperationStatus } from '../src/providers/provider.ts';
+import { pollConcern } from '../src/domain/poll-concern.ts';
+import { nextPoll } from '../src/domain/poll-schedule.ts';
+import type { NextPoll } from '../src/domain/poll-schedule.ts';
+import { guessedTimes } from '../src/domain/render-times.ts';
+import type { StayPlace } from '../src/capacity/stay-places.ts';
+import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
-import { withHeartbeat } from './heartbeat.ts';
+import { withRareHeartbeat } from './heartbeat.ts';
 import { channelGone } from './open-target.ts';
-import { closedJob, replaceFailedJob } from './rescue.ts';
+import { ask, copyMaxMs } from './poll-answer.ts';
+import { progressOf, rememberedPolls, worthKeeping } from './poll-memory.ts';
+import type { PollMemory } from './poll-memory.ts';
+import { attemptSignal, restFor } from './poll-rest.ts';
+import { closedJob } from './rescue.ts';
+import type { StatusPoller } from './status-poller.ts';
 import type { PollInput, PollResult } from './types.ts';
 
-/**
- * An attempt stays with short waits this long; a longer wait becomes a retry, which is a durable timer on the server.
- */
-const watchWindowMs = 15_000;
-const inlineWaitMaxMs = 3_000;
-const delayMinMs = 500;
-/** How much of an attempt's two minutes, and of the final poll's one, the copy of a result may use. */
-const copyMaxMs = 75_000;
-const lastCopyMaxMs = 25_000;
+/** An attempt that has a place stays this long; what the copy of a result may need comes on top. */
+const stayMaxMs = 10 * 60_000;
+/** One that has none waits only for moments, and comes back later. */
+const crowdedStayMaxMs = 15_000;
+const crowdedWaitMaxMs = 3_000;
+const crowdedDelayMs = 5_000;
+/** While the credential fails, an attempt ends from time to time: its failure is what operators see. */
+const troubledStayMaxMs = 30_000;
+const troubledDelayMs = 2_000;
+const delayMinMs = 100;
+/** A poll that begins this soon after the acceptance has not waited for anything yet. */
+const freshMs = 3_000;
 
-/** What an attempt leaves to the next one, and what operators see in the Temporal UI. */
-const memorySchema = z.object({
-  polls: z.number(),
-  errors: z.number(),
-  gone: z.number(),
-  phase: z.enum(['submitted', 'running']),
-  progress: z.number().optional(),
-  queuePosition: z.number().optional(),
-  /** In words, scrubbed. */
-  lastError: z.string().optional(),
-  isRefused: z.boolean().optional(),
-  lastAt: z.number().optional(),
-  /** What operators were asked about. */
-  concern: z.enum(pollConcerns).optional(),
-  retryAfterMs: z.number().optional(),
-});
-type Memory = z.infer<typeof memorySchema>;
-
-const newMemory: Memory = { polls: 0, errors: 0, gone: 0, phase: 'submitted' };
+/** One attempt. */
+interface Watch {
+  readonly input: PollInput;
+  readonly poller: StatusPoller;
+  readonly place: StayPlace | undefined;
+  /** Ends the attempt: a cancellation, or the worker's shutdown. */
+  readonly signal: AbortSignal;
+  readonly endsAt: number;
+  memory: PollMemory;
+  /** Since when the credential has failed this attempt. */
+  troubledSince: number | undefined;
+}
 
 /**
- * Waits for the upstream to end the job. One activity for the whole wait: attempts watch for a short window and then
- * throw a benign, retryable failure that names the next delay, so waiting costs no history event. Facts reach the
- * projection from here.
+ * Waits for the upstream to end the job. One activity for the whole wait: a timer on the server, which is a benign,
+ * retryable failure that names its delay, carries the time in which no render ends; then the attempt stays and asks.
+ * Waiting costs no history event. Facts reach the projection from here.
  */
 export function createPoll(deps: ChannelActivityDeps) {
   return async function poll(input: PollInput): Promise<PollResult> {
-    const context = Context.current();
-    const remembered = memorySchema.safeParse(context.info.heartbeatDetails);
-    let memory = remembered.success ? remembered.data : newMemory;
+    const { info, cancelled } = Context.current();
     const closed = await closedJob(input, deps);
     if (closed !== undefined) return closed;
-    const windowEndsAt = deps.now() + watchWindowMs;
-    // A retry, a reset ("poll now") and the final poll ask at once; only the very first attempt plans its first poll.
-    let waitMs = isFirstAttempt() && !input.last ? delayAfter(memory, input, deps) : 0;
-    for (;;) {
-      if (waitMs > inlineWaitMaxMs || deps.now() + waitMs > windowEndsAt) throw laterFailure(memory, waitMs);
-      if (waitMs > 0) await withHeartbeat(context.sleep(waitMs), worthKeeping(memory));
-      const seen = await ask(input, memory, deps);
-      if ('result' in seen) return seen.result;
-      memory = await noteConcern(seen.memory, input, deps);
-      if (input.last) return { kind: 'unfinished' };
-      waitMs = delayAfter(memory, input, deps);
+    const place = input.last ? undefined : deps.stays.enter(info.taskQueue);
+    const ending = attemptSignal(place);
+    const longestMs = Math.max(info.startToCloseTimeoutMs - copyMaxMs, crowdedStayMaxMs);
+    const watch: Watch = {
+      input,
+      poller: openPoller(input, deps),
+      place,
+      signal: ending.signal,
+      endsAt: deps.now() + (place === undefined ? crowdedStayMaxMs : Math.min(stayMaxMs, longestMs)),
+      memory: rememberedPolls(info.heartbeatDetails),
+      troubledSince: undefined,
+    };
+    try {
+      return await withRareHeartbeat(watchUpstream(watch, deps), () => worthKeeping(watch.memory));
+    } catch (error) {
+      if (!watch.signal.aborted) throw error;
+      if (place?.closing.aborted === true) throw laterFailure(watch, delayMinMs);
+      return await cancelled;
+    } finally {
+      ending.forget();
+      place?.leave();
     }
   };
 }
 
-/** A reset counts attempts from 1 again, but not from the time at which the activity was scheduled. */
-function isFirstAttempt(): boolean {
-  const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
-  return attempt === 1 && currentAttemptScheduledTimestampMs === scheduledTimestampMs;
-}
-
-/** A heartbeat is a write on the server: not for what the next attempt begins with anyway. */
-function worthKeeping(memory: Memory): Memory | undefined {
-  return memory === newMemory ? undefined : memory;
-}
-
-type Seen = { readonly result: PollResult } | { readonly memory: Memory };
-
-async function ask(input: PollInput, memory: Memory, deps: ChannelActivityDeps): Promise<Seen> {
+function openPoller({ candidate, kind }: PollInput, deps: ChannelActivityDeps): StatusPoller {
   try {
-    const poller = deps.poller(input.candidate, input.kind);
-    const status = await withHeartbeat(poller.status(input, Context.current().cancellationSignal));
-    return await record(status, { input, memory }, deps);
+    return deps.poller(candidate, kind);
   } catch (error) {
-    if (error instanceof ChannelGoneError) throw channelGone(error);
-    if (!(error instanceof UpstreamError)) throw error;
-    return afterError(error, { input, memory }, deps);
+    throw error instanceof ChannelGoneError ? channelGone(error) : error;
   }
 }
 
-/** One poll: what is asked about, and what the polls before it have seen. */
-interface Poll {
-  readonly input: PollInput;
-  readonly memory: Memory;
-}
-
-async function record(
-  status: OperationStatus,
-  { input, memory }: Poll,
-  deps: ChannelActivityDeps,
-): Promise<Seen> {
-  const { task } = input;
-  const job = { channel: input.candidate.channel, upstreamId: input.operation.id };
-  switch (status.state) {
-    case 'succeeded': {
-      const { facts, cost, traceId } = status;
-      const items = await withHeartbeat(
-        deps.copyResults(task, status.items, {
-          timeoutMs: input.last ? lastCopyMaxMs : copyMaxMs,
-          headersFor: linkHeadersOf(deps.channels, { ...input, ...input.candidate }),
-        }),
-      );
-      await deps.tasks.recordOutcome(
-        task,
-        { kind: 'succeeded', items, facts, ...defined({ cost }) },
-        { traceId, job },
-      );
-      return { result: { kind: 'succeeded', facts } };
-    }
-    case 'failed': {
-      const replaced = await replaceFailedJob(status, input, deps);
-      if (replaced !== undefined) return { result: replaced };
-      const { code, failure, cost, withheld, traceId } = status;
-      const message = `${code}: ${deps.scrub(status.message)}`;
-      const outcome = { kind: 'failed', code, message, failure, ...defined({ cost, withheld }) } as const;
-      await deps.tasks.recordOutcome(task, outcome, { traceId, job });
-      return { result: { kind: 'failed' } };
-    }
-    case 'pending': {
-      const { progress, queuePosition } = status;
-      // A status that goes backwards leaves ours where it is.
-      const phase = memory.phase === 'running' ? 'running' : status.phase;
-      if (phase !== memory.phase) await deps.tasks.markRunning(task, BigInt(input.version));
-      const isKnown = progress === memory.progress && queuePosition === memory.queuePosition;
-      if (!isKnown) await deps.tasks.recordProgress(task, defined({ progress, queuePosition }));
-      return {
-        memory: {
-          polls: memory.polls + 1,
-          errors: 0,
-          gone: 0,
-          phase,
-          lastAt: deps.now(),
-          ...defined({ progress, queuePosition, concern: memory.concern }),
-        },
-      };
-    }
-    default:
-      return status satisfies never;
+async function watchUpstream(watch: Watch, deps: ChannelActivityDeps): Promise<PollResult> {
+  const { input } = watch;
+  if (!input.last && isFirstAttempt(input, deps)) await restUntilNext(watch, deps);
+  for (;;) {
+    const seen = await ask(watch, deps);
+    if ('result' in seen) return seen.result;
+    const { concern } = watch.memory;
+    watch.memory = await noteConcern(seen.memory, input, deps);
+    if (input.last) return { kind: 'unfinished' };
+    const isNews = watch.memory.errors > 0 && watch.memory.concern !== concern;
+    if (isNews || isTroubled(watch, deps)) throw laterFailure(watch, soon(troubledDelayMs, deps));
+    await restUntilNext(watch, deps);
   }
 }
 
-/** Errors never fail a paid job. One that the upstream keeps saying it does not know waits for a person. */
-async function afterError(
-  error: UpstreamError,
-  { input, memory }: Poll,
-  deps: ChannelActivityDeps,
-): Promise<Seen> {
-  const gone = error.gone ? memory.gone + 1 : 0;
-  if (input.last) {
-    throw ApplicationFailure.create({
-      message: `the upstream did not report a state (${error.code})`,
-      type: 'PollFailed',
-      category: 'BENIGN',
-    });
-  }
-  const elapsedMs = deps.now() - input.acceptedAt;
-  if (isLostJob({ misses: gone, elapsedMs, expectedMs: input.expectedSeconds * 1000 })) {
-    throw ApplicationFailure.create({
-      message: `the upstream does not know the job (${error.code}), which it accepted and may bill`,
-      type: 'JobUnknown',
-      nonRetryable: true,
-    });
-  }
-  return {
-    memory: {
-      ...memory,
-      polls: memory.polls + 1,
-      errors: memory.errors + 1,
-      gone,
-      lastAt: deps.now(),
-      lastError: wordsOf(error, deps),
-      isRefused: error.outcome === 'unavailable' || refusedStatuses.has(error.status ?? 0),
-      ...defined({ retryAfterMs: error.retryAfterMs }),
-    },
-  };
+/**
+ * A retry, a reset ("poll now") and the final poll ask at once; only the very first attempt plans its first poll. A reset
+ * counts attempts from 1 again, but not from the time at which the activity was scheduled. The activity may have done
+ * something else before: what counts then is that the job was accepted just now.
+ */
+function isFirstAttempt({ acceptedAt }: PollInput, { now }: ChannelActivityDeps): boolean {
+  const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
+  const isFirst = attempt === 1 && currentAttemptScheduledTimestampMs === scheduledTimestampMs;
+  return isFirst || now() - acceptedAt < freshMs;
 }
 
-const refusedStatuses = new Set([401, 402, 403]);
-const wordsMax = 200;
+/** Throws the failure that is a timer on the server, if the next poll is not for this attempt. */
+async function restUntilNext(watch: Watch, deps: ChannelActivityDeps): Promise<void> {
+  const { place, endsAt } = watch;
+  const { delayMs, isFar } = planNext(watch, deps);
+  if (isFar) throw laterFailure(watch, delayMs);
+  if (place === undefined && (delayMs > crowdedWaitMaxMs || deps.now() + delayMs > endsAt)) {
+    throw laterFailure(watch, Math.max(delayMs, soon(crowdedDelayMs, deps)));
+  }
+  if (deps.now() + delayMs > endsAt) throw laterFailure(watch, delayMs);
+  await restFor(delayMs, watch.signal);
+}
 
-function wordsOf(
-  { status, code, message }: UpstreamError,
-  { scrub }: Pick<ChannelActivityDeps, 'scrub'>,
-): string {
-  return scrub(`${status === undefined ? '' : `${status} `}${code}: ${message}`).slice(0, wordsMax);
+function planNext({ input, memory, poller }: Watch, deps: ChannelActivityDeps): NextPoll {
+  const now = deps.now();
+  const kind = { channel: input.candidate.channel, model: input.model, output: input.output ?? '' };
+  const { delayMs, isFar } = nextPoll({
+    times: deps.renders.times(kind) ?? guessedTimes(input.expectedSeconds * 1000),
+    elapsedMs: Math.max(0, now - input.acceptedAt),
+    remainingMs: Math.max(0, input.deadlineAt - now),
+    lists: poller.lists(),
+    polls: memory.polls,
+    errors: memory.errors,
+    isShared: memory.isShared ?? false,
+    random: deps.random(),
+    ...defined({ progress: memory.progress, retryAfterMs: memory.retryAfterMs }),
+  });
+  // In its last second the deadline timer decides; nobody polls in a tight loop until then.
+  return { delayMs: Math.max(delayMs, delayMinMs), isFar };
+}
+
+function isTroubled(watch: Watch, { now }: ChannelActivityDeps): boolean {
+  const { errors, isShared } = watch.memory;
+  watch.troubledSince = errors > 0 && isShared === true ? (watch.troubledSince ?? now()) : undefined;
+  return watch.troubledSince !== undefined && now() - watch.troubledSince >= troubledStayMaxMs;
+}
+
+function soon(delayMs: number, { random }: ChannelActivityDeps): number {
+  return Math.round(delayMs * (0.5 + random()));
 }
 
 /** Asks for a person, or says that none is needed any more: once for each change, and again if that failed. */
-async function noteConcern(memory: Memory, input: PollInput, deps: ChannelActivityDeps): Promise<Memory> {
+async function noteConcern(
+  memory: PollMemory,
+  input: PollInput,
+  deps: ChannelActivityDeps,
+): Promise<PollMemory> {
   const { concern: noted, ...known } = memory;
+  const now = deps.now();
   const concern = pollConcern({
     errors: memory.errors,
+    failingMs: now - (memory.failingSince ?? now),
     isRefused: memory.isRefused ?? false,
-    elapsedMs: deps.now() - input.acceptedAt,
+    elapsedMs: now - input.acceptedAt,
     expectedMs: input.expectedSeconds * 1000,
   });
   if (concern === noted || input.last) return memory;
@@ -223,27 +179,7 @@ async function noteConcern(memory: Memory, input: PollInput, deps: ChannelActivi
   }
 }
 
-function progressOf({ phase, polls, errors, lastError }: Memory): string {
-  const failing = errors === 0 ? '' : `, the last ${errors} failed (${lastError ?? 'unknown'})`;
-  return `${phase}, ${polls} polls${failing}`;
-}
-
-function delayAfter(memory: Memory, input: PollInput, deps: ChannelActivityDeps): number {
-  const now = deps.now();
-  const planned = nextPollDelayMs({
-    expectedMs: input.expectedSeconds * 1000,
-    elapsedMs: Math.max(0, now - input.acceptedAt),
-    remainingMs: Math.max(0, input.deadlineAt - now),
-    errors: memory.errors,
-    random: deps.random(),
-    ...defined({ progress: memory.progress }),
-    ...defined({ retryAfterMs: memory.retryAfterMs }),
-  });
-  // In its last second the deadline timer decides; nobody polls in a tight loop until then.
-  return Math.max(planned, delayMinMs);
-}
-
-function laterFailure(memory: Memory, waitMs: number): ApplicationFailure {
+function laterFailure({ memory }: Watch, waitMs: number): ApplicationFailure {
   const details = worthKeeping(memory);
   if (details !== undefined) Context.current().heartbeat(details);
   return ApplicationFailure.create({

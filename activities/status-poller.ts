@@ -1,20 +1,38 @@
 import { UpstreamError } from '../src/providers/provider.ts';
-import type { Operation, OperationStatus, ProviderContext, TaskProvider } from '../src/providers/provider.ts';
+import type { OperationStatus, ProviderContext, TaskProvider } from '../src/providers/provider.ts';
 import type { RateLimiter } from '../src/capacity/rate-limiter.ts';
+import { createPollPace } from './poll-pace.ts';
+import type { Turn } from './poll-pace.ts';
+import { createQuestions } from './poll-questions.ts';
+import type { PolledJob, Question } from './poll-questions.ts';
 
 /**
  * Asks one upstream account about many operations: rate-limited, and, where the upstream can list, many operations
- * in one request. One per credential and process; holds only the questions that are open.
+ * in one request, at most two a second whatever is in flight. One per credential and process; holds only the questions
+ * that are open.
+ *
+ * Errors belong to the credential. After one that is not the job's, a single question at a time finds out whether the
+ * upstream is back; its failure is the answer to everybody who waits, and its success lets all questions through.
  */
 export interface StatusPoller {
-  /** Rejects with UpstreamError if the upstream did not report a state. */
+  /**
+   * Rejects with UpstreamError if the upstream did not report the state of this job, with CredentialFailure if it
+   * answers no question at the moment.
+   */
   status(job: PolledJob, signal: AbortSignal): Promise<OperationStatus>;
+  /** One request asks about all jobs, at the moment. */
+  lists(): boolean;
 }
 
-/** `model` as our callers name it: its mapping says how the answer is read. */
-export interface PolledJob {
-  readonly operation: Operation;
-  readonly model: string;
+/** The upstream does not answer this credential: asking again waits for a probe, so that nobody need back off. */
+export class CredentialFailure extends Error {
+  readonly reason: UpstreamError;
+
+  constructor(reason: UpstreamError) {
+    super(reason.message, { cause: reason });
+    this.name = 'CredentialFailure';
+    this.reason = reason;
+  }
 }
 
 export interface StatusPollerOptions {
@@ -22,64 +40,71 @@ export interface StatusPollerOptions {
   readonly context: (model: string, signal: AbortSignal) => ProviderContext;
   readonly limiter: RateLimiter;
   readonly timeoutMs: number;
-}
-
-interface Question extends PolledJob {
-  /** The asking activity's signal: an aborted question is not asked again. */
-  readonly signal: AbortSignal;
-  readonly answer: (status: OperationStatus) => void;
-  readonly fail: (error: unknown) => void;
-  /** A list did not contain it: it is polled individually, under the same limit as every other request. */
-  alone: boolean;
+  readonly now: () => number;
 }
 
 /** Polls that arrive within this time share a request. */
 const gatherMs = 50;
 const throttledPauseMs = 2_000;
+const listMaxDefault = 100;
+/** Jobs whose question failed while others were answered. */
+const suspectsMax = 1_000;
 
 export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
-  const { provider, limiter } = options;
-  const batchMax = provider.list === undefined ? 1 : (provider.listMax ?? 100);
-  let waiting: Question[] = [];
+  const { list, listMax = listMaxDefault } = options.provider;
+  const questions = createQuestions(listMax);
+  const pace = createPollPace(list !== undefined, options.now);
+  const nap = createNap();
+  const ask = createAsk({ options, pace, questions, enqueue, wake: nap.wake });
   let draining = false;
 
   async function drain(): Promise<void> {
-    await delay(batchMax === 1 ? 0 : gatherMs);
-    while (waiting.length > 0) {
-      await limiter.take(new AbortController().signal);
-      const batch = nextBatch(waiting, batchMax);
-      waiting = waiting.filter((question) => !batch.includes(question));
+    await nap.rest(list === undefined ? 0 : gatherMs);
+    while (questions.size() > 0) {
+      const waitMs = pace.dueInMs(questions.hasLone());
+      if (waitMs > 0) {
+        await nap.rest(waitMs);
+        continue;
+      }
+      await options.limiter.take(new AbortController().signal);
+      if (questions.size() === 0) break;
       // Several requests may be in flight at once: the limiter, not the slowest response, sets the pace.
-      void ask(batch, options).then(enqueue);
+      void ask(takeBatch(pace.take(questions.hasLone())));
     }
     draining = false;
   }
 
-  function enqueue(questions: readonly Question[]): void {
-    waiting.push(...questions.filter(({ signal }) => !signal.aborted));
-    if (draining || waiting.length === 0) return;
+  function takeBatch(turn: Turn): readonly Question[] {
+    if (turn === 'many') return questions.takeMany();
+    return turn === 'lone' ? questions.takeLone() : questions.takeOne();
+  }
+
+  function enqueue(added: readonly Question[]): void {
+    questions.add(added);
+    if (draining || questions.size() === 0) return;
     draining = true;
     void drain();
   }
 
   return {
-    status: ({ operation, model }, signal) =>
+    lists: pace.canList,
+    status: (job, signal) =>
       new Promise((resolve, reject) => {
         const onAbort = (): void => {
-          waiting = waiting.filter((entry) => entry !== question);
+          questions.remove(question);
           reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
         };
+        const settle = (): void => signal.removeEventListener('abort', onAbort);
         const question: Question = {
-          operation,
-          model,
+          ...job,
           signal,
           alone: false,
           answer: (status) => {
-            signal.removeEventListener('abort', onAbort);
+            settle();
             resolve(status);
           },
           fail: (error) => {
-            signal.removeEventListener('abort', onAbort);
+            settle();
             reject(error instanceof Error ? error : new Error(String(error)));
           },
         };
@@ -89,55 +114,112 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
   };
 }
 
-/** As many as fit into one request; a question that is to be asked alone is a request of its own. */
-function nextBatch(waiting: readonly Question[], batchMax: number): readonly Question[] {
-  const [first] = waiting;
-  if (first === undefined || first.alone) return waiting.slice(0, 1);
-  return waiting.filter(({ alone }) => !alone).slice(0, batchMax);
+interface AskDeps {
+  readonly options: StatusPollerOptions;
+  readonly pace: ReturnType<typeof createPollPace>;
+  readonly questions: ReturnType<typeof createQuestions>;
+  readonly enqueue: (questions: readonly Question[]) => void;
+  /** Ends the rest between two requests. */
+  readonly wake: () => void;
 }
 
-/** Returns what must be asked again, alone. */
-async function ask(batch: readonly Question[], options: StatusPollerOptions): Promise<readonly Question[]> {
-  const [first] = batch;
-  if (first === undefined) return [];
-  const { list } = options.provider;
-  const isAlone = list === undefined || batch.length === 1;
-  try {
-    if (isAlone) {
-      const context = options.context(first.model, AbortSignal.timeout(options.timeoutMs));
-      first.answer(await options.provider.status(first.operation, context));
-      return [];
+/** One request. Never rejects: every question is answered, has failed, or waits again. */
+function createAsk({ options, pace, questions, enqueue, wake }: AskDeps) {
+  const { provider, limiter } = options;
+  /** Ids of jobs whose failure was taken for the credential's. One that fails again while others do not is alone in it. */
+  const suspects = new Set<string>();
+
+  function answered(batch: readonly Question[], isList: boolean): void {
+    for (const { operation } of batch) suspects.delete(operation.id);
+    if (pace.answered(isList)) wake();
+  }
+
+  async function askOne(question: Question): Promise<void> {
+    const context = options.context(question.model, AbortSignal.timeout(options.timeoutMs));
+    try {
+      const status = await provider.status(question.operation, context);
+      answered([question], false);
+      question.answer(status);
+    } catch (error) {
+      const isAboutJob = error instanceof UpstreamError && !isShared(error);
+      if (isAboutJob) answered([question], false);
+      else if (pace.isDown() || !suspects.has(question.operation.id)) throw error;
+      question.fail(error);
     }
+  }
+
+  async function askAll(batch: readonly Question[], list: NonNullable<typeof provider.list>): Promise<void> {
     // Its operations may be of several models, so that none is named.
     const context = options.context('', AbortSignal.timeout(options.timeoutMs));
     const operations = batch.map(({ operation }) => operation);
     const listed = await list(operations, context);
-    return batch.filter((question) => {
+    const isListed = ({ operation }: Question): boolean => listed.has(operation.id);
+    answered(batch.filter(isListed), true);
+    const missing = batch.filter((question) => {
       const status = listed.get(question.operation.id);
       if (status !== undefined) question.answer(status);
       else question.alone = true;
       return status === undefined;
     });
-  } catch (error) {
-    const isThrottled = error instanceof UpstreamError && error.outcome === 'throttled';
-    if (isThrottled) options.limiter.pause(error.retryAfterMs ?? throttledPauseMs);
-    if (!isAlone && !isThrottled && isAnswered(error)) {
-      for (const question of batch) question.alone = true;
-      return batch;
-    }
-    for (const question of batch) question.fail(error);
-    return [];
+    enqueue(missing);
   }
+
+  /** The failure is everybody's who waits. */
+  function fail(batch: readonly Question[], error: UpstreamError): void {
+    const [first] = batch;
+    const isList = batch.length > 1;
+    if (!isList && first !== undefined && suspects.size < suspectsMax) suspects.add(first.operation.id);
+    if (error.outcome === 'throttled') limiter.pause(error.retryAfterMs ?? throttledPauseMs);
+    pace.failed(isList && error.status !== undefined);
+    const failure = new CredentialFailure(error);
+    for (const question of [...batch, ...questions.takeAll()]) question.fail(failure);
+  }
+
+  return async (batch: readonly Question[]): Promise<void> => {
+    const [first] = batch;
+    if (first === undefined) return;
+    const { list } = provider;
+    const isList = list !== undefined && batch.length > 1;
+    try {
+      if (isList) await askAll(batch, list);
+      else await askOne(first);
+    } catch (error) {
+      if (error instanceof UpstreamError && isRefusedList(error, isList)) {
+        // A key without the right to list, or a relay without the route, still reports each job.
+        pace.listRefused();
+        enqueue(batch);
+      } else if (error instanceof UpstreamError && isShared(error)) fail(batch, error);
+      else for (const question of batch) question.fail(error);
+    }
+  };
 }
 
-/**
- * The upstream answered, and not with a list that can be read: a key without the right to list, or a relay without the
- * route, still reports each job. Without an answer at all, more questions would only wait longer.
- */
-function isAnswered(error: unknown): boolean {
-  return error instanceof UpstreamError && error.status !== undefined;
+/** The upstream answered, and not with a list that can be read. Its own failure, and "not now", concern everybody. */
+function isRefusedList({ status, outcome }: UpstreamError, isList: boolean): boolean {
+  return isList && status !== undefined && status < 500 && outcome !== 'throttled';
 }
 
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms));
+const sharedStatuses = new Set([401, 402, 403, 408, 429]);
+
+/** Whether the answer, or its absence, says nothing about the job that was asked about. */
+function isShared({ status, gone, outcome }: UpstreamError): boolean {
+  if (gone) return false;
+  if (outcome === 'throttled' || outcome === 'unavailable') return true;
+  return status === undefined || status >= 500 || sharedStatuses.has(status);
+}
+
+/** A rest that can be ended. */
+function createNap() {
+  let end: () => void = () => undefined;
+  return {
+    rest: (ms: number): Promise<void> =>
+      new Promise((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        end = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      }),
+    wake: (): void => end(),
+  };
 }

@@ -10,9 +10,11 @@ import type { StatusPoller } from './status-poller.ts';
 export function createStatusPollers({
   channels,
   limiter,
+  now,
 }: {
   readonly channels: Channels;
   readonly limiter: (perSecond: number) => RateLimiter;
+  readonly now: () => number;
 }): (candidate: RouteCandidate, kind: TaskKind) => StatusPoller {
   const known = new Map<string, StatusPoller>();
 
@@ -24,6 +26,7 @@ export function createStatusPollers({
       provider,
       context: (model, signal) => (channels(id) ?? channel).context(credential, model, signal),
       limiter: limiter(channel.config.limits.polls_per_second),
+      now,
       timeoutMs: channel.config.timeouts.poll_ms,
     });
   }

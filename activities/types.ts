@@ -169,6 +169,8 @@ export interface PollInput extends OperationInput {
   readonly acceptedAt: number;
   readonly deadlineAt: number;
   readonly expectedSeconds: number;
+  /** As `renderedOutput` names it; absent in older tasks. */
+  readonly output?: string;
   readonly version: string;
   /** The final poll at the deadline: asks once and reports what it saw. */
   readonly last: boolean;

@@ -11,6 +11,8 @@ import type { Environment } from './config/environment.ts';
 import type { GatewayConfig } from './config/gateway-file.ts';
 import { activityIds } from './domain/queues.ts';
 import { createHealth } from './capacity/capacity.ts';
+import { createRenderClock } from './capacity/render-clock.ts';
+import type { RenderClock } from './capacity/render-clock.ts';
 import type { Health } from './capacity/capacity.ts';
 import { createExchangeRecorder } from './flight/exchange-recorder.ts';
 import type { ExchangeRecorder } from './flight/exchange-recorder.ts';
@@ -44,6 +46,8 @@ export interface Core {
   readonly secrets: Secrets;
   readonly channels: Channels;
   readonly health: Health;
+  /** What is known of render times. */
+  readonly renders: RenderClock;
   /** Our own copies of results. */
   readonly results: Results;
   /** Of what is exchanged with upstreams, for the record of each task. */
@@ -89,8 +93,10 @@ export async function openCore(
     now,
   });
   const recorder = openRecorder(stores, log, now);
-  await health.circuits.refresh();
+  const renders = openRenderClock({ stores, log, now });
+  await Promise.all([health.circuits.refresh(), renders.refresh()]);
   health.circuits.start();
+  renders.start();
   return {
     environment,
     config: () => current,
@@ -102,6 +108,7 @@ export async function openCore(
     secrets,
     channels,
     health,
+    renders,
     results,
     recorder,
     temporal,
@@ -110,6 +117,7 @@ export async function openCore(
     random: Math.random,
     async close() {
       health.circuits.stop();
+      await renders.stop();
       await Promise.all([client.connection.close(), mongo.close(), upstream.close(), results.close()]);
     },
   };
@@ -137,6 +145,15 @@ function openHealth({
 function openRecorder(stores: Stores, log: Logger, now: () => number): ExchangeRecorder {
   const { exchanges, requests } = stores;
   return createExchangeRecorder({ ...exchanges, findRequest: (task) => requests.find(task), log, now });
+}
+
+function openRenderClock({ stores, log, now }: Pick<Core, 'stores' | 'log' | 'now'>): RenderClock {
+  return createRenderClock({
+    store: stores.renderTimes,
+    now,
+    random: Math.random,
+    onError: (err) => log.warn({ err }, 'render times could not be read or written'),
+  });
 }
 
 function openUpstream({ UPSTREAM_ALLOW_PRIVATE_NETWORKS: allowPrivateNetworks }: Environment) {

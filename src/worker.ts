@@ -28,6 +28,8 @@ import { createSubmitGate } from './capacity/submit-gate.ts';
 import { createReleaseDeadLeases } from './images/leases/release-dead-leases.ts';
 import { createRateLimiter } from './capacity/rate-limiter.ts';
 import type { RateLimiter } from './capacity/rate-limiter.ts';
+import { createStayPlaces } from './capacity/stay-places.ts';
+import type { StayPlaces } from './capacity/stay-places.ts';
 import { createSubmitLimiter } from './capacity/submit-limiter.ts';
 import type { SubmitLimiter } from './capacity/submit-limiter.ts';
 import { concernSignal } from '../workflows/messages.ts';
@@ -47,8 +49,15 @@ export interface RunningWorker {
 
 /** Each cached workflow saves a replay and costs about a megabyte. */
 const cachedWorkflowsMax = 500;
-/** Of each of a channel's two queues. Activities wait for others most of their time. */
-const channelActivitiesMax = 1000;
+/** Of a channel's submissions. Activities wait for others most of their time. */
+const submitSlots = { maxConcurrentActivityTaskExecutions: 1000 };
+/**
+ * Of what follows them. A poll that stays is alive for minutes: its heartbeats are writes, and are sent no more often than
+ * 80 % of its timeout.
+ */
+const pollSlots = { maxConcurrentActivityTaskExecutions: 3000, maxHeartbeatThrottleInterval: '1m' } as const;
+/** Polls that stay while a render is about to end occupy at most so many of a queue's slots. */
+const stayingPollsMax = (queue: string): number => (queue.endsWith('-polls') ? 2500 : 500);
 /** Of callbacks. A dead host occupies its places and its waiters of them, and all hosts of one account its part. */
 const callbackActivitiesMax = 500;
 const callbacksPerHostMax = 16;
@@ -77,16 +86,12 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
     for (const worker of workers.values()) if (worker.getState() === 'INITIALIZED') runs.push(worker.run());
   };
   const prefix = core.environment.TASK_QUEUE_PREFIX;
-  const channelActivities = createChannelActivities(channelDeps(core));
+  const stays = createStayPlaces(stayingPollsMax);
+  const activities = { ...createChannelActivities(channelDeps(core, stays)) };
   const callbacks = callbackDeps(core, guarded);
   const createChannelWorkers = () =>
     Promise.all(
-      channelQueues(core).map(({ queue, placesMax }) =>
-        create(queue, {
-          activities: { ...channelActivities },
-          maxConcurrentActivityTaskExecutions: placesMax,
-        }),
-      ),
+      channelQueues(core).map(({ taskQueue, ...slots }) => create(taskQueue, { activities, ...slots })),
     );
   await Promise.all([
     create(tasksQueue(prefix), tasksOptions(core, callbacks, workflowBundle)),
@@ -110,6 +115,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
     ended,
     async stop() {
       ignoreReload();
+      stays.close();
       for (const worker of workers.values()) if (worker.getState() === 'RUNNING') worker.shutdown();
       const outcomes = await Promise.allSettled(runs);
       for (const outcome of outcomes) {
@@ -123,11 +129,11 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   };
 }
 
-function channelQueues(core: Core): { readonly queue: string; readonly placesMax: number }[] {
+function channelQueues(core: Core): Pick<WorkerOptions, 'taskQueue'>[] {
   const prefix = core.environment.TASK_QUEUE_PREFIX;
   return core.config().channels.flatMap(({ id }) => [
-    { queue: channelQueue(prefix, id), placesMax: channelActivitiesMax },
-    { queue: pollsQueue(prefix, id), placesMax: channelActivitiesMax },
+    { taskQueue: channelQueue(prefix, id), ...submitSlots },
+    { taskQueue: pollsQueue(prefix, id), ...pollSlots },
   ]);
 }
 
@@ -254,7 +260,7 @@ function callbackDeps(core: Core, guarded: ReturnType<typeof createGuardedClient
   };
 }
 
-function channelDeps(core: Core): ChannelActivityDeps {
+function channelDeps(core: Core, stays: StayPlaces): ChannelActivityDeps {
   const { tasks, requests, attempts } = core.stores;
   const channels = recordedChannels(core.channels, core.recorder, core.now);
   const limiters = new Map<string, SubmitLimiter>();
@@ -278,7 +284,9 @@ function channelDeps(core: Core): ChannelActivityDeps {
         }),
       ),
     signalConcern: (task, news) => core.client.workflow.getHandle(task).signal(concernSignal, news),
-    poller: recordedPollers(createStatusPollers({ channels, limiter }), core.recorder),
+    renders: core.renders,
+    stays,
+    poller: recordedPollers(createStatusPollers({ channels, limiter, now: core.now }), core.recorder),
     scrub,
     log: core.log,
     now: core.now,

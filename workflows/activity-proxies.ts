@@ -13,6 +13,8 @@ import { activityIds, callbacksQueue, channelQueue, pollsQueue, prefixOf } from 
 const submitTimeout = '330s';
 /** A dead worker is noticed after this long; activities heartbeat at a third of it. */
 const heartbeatTimeout = '15s';
+/** A wait: a heartbeat is a write on the server, and nothing is lost when another worker continues later. */
+const waitHeartbeatTimeout = '1m';
 
 const local = proxyLocalActivities<TaskActivities>({
   startToCloseTimeout: '3s',
@@ -132,9 +134,9 @@ export function pollOn(channel: string, timeoutMs: number): Pick<ChannelActiviti
     activityId: activityIds.poll,
     taskQueue: pollsQueueOf(channel),
     summary: `waiting for ${channel}`,
-    startToCloseTimeout: '2m',
+    startToCloseTimeout: '15m',
     scheduleToCloseTimeout: timeoutMs,
-    heartbeatTimeout,
+    heartbeatTimeout: waitHeartbeatTimeout,
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     retry: { initialInterval: '2s', backoffCoefficient: 1.5, maximumInterval: '1m' },
   });

@@ -133,6 +133,7 @@ function pollInput(run: TaskRun, job: AcceptedJob, last: boolean): PollInput {
     acceptedAt: job.acceptedAt,
     deadlineAt: run.deadlineAt,
     expectedSeconds: run.input.expectedSeconds,
+    ...defined({ output: run.input.output }),
     version: nextVersion(run),
     last,
     ...(last ? {} : defined({ fallback: run.input.fallback })),

@@ -3,6 +3,8 @@
 export interface PollsSoFar {
   /** Consecutive polls that failed. */
   readonly errors: number;
+  /** Since the first of them. */
+  readonly failingMs: number;
   /** The last of them was refused for a reason that is the channel's: its key, its balance, its permissions. */
   readonly isRefused: boolean;
   /** Since the upstream accepted the job. */
@@ -15,16 +17,20 @@ export const pollConcerns = ['poll_failing', 'overdue'] as const;
 export type PollConcern = (typeof pollConcerns)[number];
 
 const errorsMax = 10;
+/** Shorter, it is an outage that ends without anybody's help. */
+const failingMinMs = 5 * 60_000;
 const expectedTimesMax = 5;
 /** A job of a few seconds is not worth a person's time sooner. */
 const overdueMinMs = 60_000;
 
 export function pollConcern({
   errors,
+  failingMs,
   isRefused,
   elapsedMs,
   expectedMs,
 }: PollsSoFar): PollConcern | undefined {
-  if (errors >= errorsMax || (errors > 0 && isRefused)) return 'poll_failing';
+  const isLasting = errors >= errorsMax && failingMs >= failingMinMs;
+  if (isLasting || (errors > 0 && isRefused)) return 'poll_failing';
   return elapsedMs >= Math.max(expectedTimesMax * expectedMs, overdueMinMs) ? 'overdue' : undefined;
 }

@@ -30,6 +30,8 @@ export interface TaskInput {
   readonly admitBy?: number;
   readonly deadlineAt: number;
   readonly expectedSeconds: number;
+  /** What decides how long it renders, as `renderedOutput` names it. Absent in older tasks. */
+  readonly output?: string;
   readonly hasCallback: boolean;
   /** Until revision 2: the key's limit on unfinished tasks. */
   readonly concurrentTasks?: number;

@@ -187,6 +187,8 @@ export type OperationStatus =
       readonly state: 'succeeded';
       readonly items: readonly ResultItem[];
       readonly facts: SettleFacts;
+      /** When the render ended, by the vendor's clock, in Unix milliseconds. Absent: the vendor does not say. */
+      readonly endedAt?: number;
       /** What the vendor says it charges for the job. */
       readonly cost?: Cost;
       readonly traceId?: string;

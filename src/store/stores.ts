@@ -10,6 +10,7 @@ import { createKeySlotStore } from './key-slots.ts';
 import { createKeyStore } from './keys.ts';
 import { createOperatorStore } from './operators.ts';
 import { createRateLimitStore } from './rate-limits.ts';
+import { createRenderTimesStore } from './render-times.ts';
 import { createRepeatStore } from './repeats.ts';
 import { createRequestStore } from './requests.ts';
 import { createResultCopyStore } from './result-copies.ts';
@@ -35,6 +36,7 @@ export function createStores(db: Db, now: () => number) {
     circuits: createChannelHealthStore(db, now),
     slots: createSlotStore(db, now),
     rateLimits: createRateLimitStore(db),
+    renderTimes: createRenderTimesStore(db, now),
     imageLeases: createImageLeaseStore(db),
     repeats: createRepeatStore(db, now),
   };

@@ -4,6 +4,7 @@ import { defined } from '../domain/defined.ts';
 import { serviceUnavailable } from '../domain/errors.ts';
 import { newTaskId } from '../domain/ids.ts';
 import type { RandomBytes } from '../domain/ids.ts';
+import { renderedOutput } from '../domain/render-times.ts';
 import type { GenerationRequest } from '../domain/request.ts';
 import type { TaskInput } from '../domain/task-input.ts';
 import type { Catalogue, RoutePlan } from '../routing/catalogue.ts';
@@ -178,6 +179,7 @@ function taskInput(
     createdAt,
     deadlineAt: createdAt + seconds * 1000,
     expectedSeconds: plan.model.expected_seconds,
+    output: renderedOutput(plan.request),
     hasCallback: command.callbackUrl !== undefined,
     revision: 4,
   };

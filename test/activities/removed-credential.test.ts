@@ -33,6 +33,7 @@ describe('a status poller whose credential was removed from gateway.yaml', () =>
         },
         limiter: limiter(),
         timeoutMs: 1000,
+        now: Date.now,
       });
       const asked = await Promise.allSettled([
         poller.status(job('x'), never),

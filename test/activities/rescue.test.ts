@@ -41,7 +41,7 @@ describe('a poll that sees a failed job', () => {
 
   const label = (): string => `rescue-${(count += 1)}-end`;
   const reporting = (status: OperationStatus) =>
-    world.worker({ poller: () => ({ status: () => Promise.resolve(status) }) });
+    world.worker({ poller: () => ({ lists: () => false, status: () => Promise.resolve(status) }) });
   const recordOf = async (id: string) => (await world.attempts.find(id))?.state;
 
   interface Watched {
@@ -144,7 +144,10 @@ describe('a poll that sees a failed job', () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     const stale = world.worker({
-      poller: () => ({ status: () => Promise.resolve(succeeded('https://cdn.example/stale.mp4')) }),
+      poller: () => ({
+        lists: () => false,
+        status: () => Promise.resolve(succeeded('https://cdn.example/stale.mp4')),
+      }),
       copyResults: async (_task, items) => {
         await held;
         return items;

@@ -50,6 +50,7 @@ function pollerOf(known: readonly string[], gate: ReturnType<typeof gateOf>) {
     context: (model, signal) => providerContext({ model, signal }),
     limiter: gate.limiter,
     timeoutMs: 1_000,
+    now: Date.now,
   });
   return { poller, asked };
 }
@@ -97,6 +98,7 @@ it('a credential that is gone is an answer, not the end of the process', async (
     },
     limiter: gateOf(1).limiter,
     timeoutMs: 1_000,
+    now: Date.now,
   });
   await expect(poller.status(job('a'), signal())).rejects.toThrow('no such credential');
 });

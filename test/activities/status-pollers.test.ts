@@ -42,6 +42,7 @@ it('reads the answer about a job by the mapping of its own model', async () => {
       request,
       links: { check: () => undefined, onWithheld: () => undefined },
     }),
+    now: Date.now,
     limiter: (perSecond) => createRateLimiter({ perSecond, now: Date.now, sleep: async () => undefined }),
   })({ channel: 'fal', credential: 'a' }, 'video');
   const signal = AbortSignal.timeout(5_000);

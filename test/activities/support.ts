@@ -10,6 +10,7 @@ import { loadGatewayConfig } from '../../src/config/gateway-file.ts';
 import type { GatewayConfig } from '../../src/config/gateway-file.ts';
 import { createUpstreamClient } from '../../src/http-client/index.ts';
 import { startSimulator } from '../../src/local/simulator/simulator.ts';
+import { createStayPlaces } from '../../src/capacity/stay-places.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createChannels } from '../../src/routing/channels.ts';
@@ -103,7 +104,12 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           copyResults: async (_task, items) => items,
           submitLimiter: () => ({ enter: async () => undefined, giveBack: () => undefined }),
           signalConcern: async () => undefined,
-          poller: () => ({ status: () => Promise.reject(new Error('no poller in this test')) }),
+          renders: { times: () => undefined, learn: () => undefined },
+          stays: createStayPlaces(() => 10),
+          poller: () => ({
+            lists: () => false,
+            status: () => Promise.reject(new Error('no poller in this test')),
+          }),
           scrub: (text) => text,
           log: createLogger({ level: 'silent', format: 'json' }),
           now: Date.now,

@@ -22,6 +22,7 @@ describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => 
       context: (_model, signal) => context(signal),
       limiter: createRateLimiter({ perSecond: 1_000, now: Date.now, sleep: async () => undefined }),
       timeoutMs: 10_000,
+      now: Date.now,
     });
     return (id: { readonly id: string }) =>
       poller.status({ operation: id, model }, AbortSignal.timeout(10_000));

@@ -1,0 +1,129 @@
+import { learnedTimes, renderSamplesMax } from '../domain/render-times.ts';
+import type { RenderKind, RenderSample, RenderTimes } from '../domain/render-times.ts';
+import { createSnapshot } from '../store/snapshot.ts';
+import { renderId } from '../store/render-times.ts';
+import type { RenderRecord, RenderTimesStore } from '../store/render-times.ts';
+
+/**
+ * What all processes have learned of render times, as this one last read it. Nobody waits for MongoDB here: samples are
+ * collected and written every few seconds, at most a few for each kind of output; nothing depends on those that a crash loses.
+ */
+export interface RenderClock {
+  /** By the renders of this kind or, if they are too few, of its channel and model. Undefined: nothing is known. */
+  times(kind: RenderKind): RenderTimes | undefined;
+  /** One render that succeeded. Never throws. */
+  learn(kind: RenderKind, renderMs: number): void;
+  /** Rejects when MongoDB does not answer. */
+  refresh(): Promise<void>;
+  start(): void;
+  /** Writes what is collected. */
+  stop(): Promise<void>;
+}
+
+export interface RenderClockDeps {
+  readonly store: Pick<RenderTimesStore, 'list' | 'add'>;
+  readonly now: () => number;
+  readonly random: () => number;
+  /** What was known stays in force. */
+  readonly onError: (error: unknown) => void;
+}
+
+const readIntervalMs = 10_000;
+const writeIntervalMs = 5_000;
+/** Of one kind and one interval: a busy kind's samples span minutes, not seconds. */
+const batchMax = 4;
+
+interface Batch {
+  readonly kind: RenderKind;
+  readonly samples: RenderSample[];
+  seen: number;
+}
+
+export function createRenderClock({ store, now, random, onError }: RenderClockDeps): RenderClock {
+  const computed = new Map<string, RenderTimes | undefined>();
+  const batches = createBatches({ store, random, onError });
+  let timer: NodeJS.Timeout | undefined;
+  const known = createSnapshot<RenderRecord>({
+    list: async () => {
+      const records = await store.list();
+      computed.clear();
+      return records;
+    },
+    intervalMs: readIntervalMs,
+    onError,
+  });
+
+  function timesOf(id: string, samples: () => readonly RenderSample[]): RenderTimes | undefined {
+    if (!computed.has(id)) computed.set(id, learnedTimes(samples(), now()));
+    return computed.get(id);
+  }
+
+  /** The newest of all outputs. */
+  function samplesOfModel({ channel, model }: RenderKind): readonly RenderSample[] {
+    const ofModel = [...known.all()].filter((each) => each.channel === channel && each.model === model);
+    return ofModel
+      .flatMap(({ samples }) => samples)
+      .toSorted((one, other) => one.at - other.at)
+      .slice(-renderSamplesMax);
+  }
+
+  return {
+    times: (kind) =>
+      timesOf(renderId(kind), () => known.find(renderId(kind))?.samples ?? []) ??
+      timesOf(renderId({ ...kind, output: '' }), () => samplesOfModel(kind)),
+
+    learn(kind, renderMs) {
+      const id = renderId(kind);
+      const sample = { ms: Math.round(renderMs), at: now() };
+      if (!batches.add(kind, sample)) return;
+      const samples = [...(known.find(id)?.samples ?? []), sample].slice(-renderSamplesMax);
+      known.put({ id, ...kind, samples });
+      computed.delete(id);
+      computed.delete(renderId({ ...kind, output: '' }));
+    },
+
+    refresh: known.refresh,
+
+    start() {
+      known.start();
+      timer ??= setInterval(() => void batches.flush(), writeIntervalMs).unref();
+    },
+
+    async stop() {
+      known.stop();
+      clearInterval(timer);
+      timer = undefined;
+      await batches.flush();
+    },
+  };
+}
+
+/** What is to be written. */
+function createBatches({ store, random, onError }: Omit<RenderClockDeps, 'now'>) {
+  const batches = new Map<string, Batch>();
+  return {
+    /** False: the sample is not among those that are kept. Each of an interval's is kept with the same probability. */
+    add(kind: RenderKind, sample: RenderSample): boolean {
+      const id = renderId(kind);
+      const batch = batches.get(id) ?? { kind, samples: [], seen: 0 };
+      batches.set(id, batch);
+      batch.seen += 1;
+      const place = batch.seen <= batchMax ? batch.seen - 1 : Math.floor(random() * batch.seen);
+      if (place >= batchMax) return false;
+      batch.samples[place] = sample;
+      return true;
+    },
+
+    async flush(): Promise<void> {
+      const due = [...batches.values()];
+      batches.clear();
+      for (const { kind, samples } of due) {
+        try {
+          await store.add(kind, samples);
+        } catch (error) {
+          onError(error);
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { Collection, Db } from 'mongodb';
+import { z } from 'zod';
+import { isUsable, renderSamplesMax } from '../domain/render-times.ts';
+import type { RenderKind, RenderSample } from '../domain/render-times.ts';
+import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+
+/** The last renders of one kind of output. */
+export interface RenderRecord extends RenderKind {
+  readonly id: string;
+  readonly samples: readonly RenderSample[];
+}
+
+interface RenderTimesDocument extends RenderKind {
+  readonly _id: string;
+  readonly samples: readonly RenderSample[];
+  /** For MongoDB's TTL: what nobody renders any more is forgotten. */
+  readonly expires: Date;
+}
+
+const keptMs = 90 * 24 * 3_600_000;
+/** Kinds of output that a process knows: a bound for its memory and for the read. */
+const recordsMax = 2_000;
+/** Whatever stands there, only what is needed passes. */
+const recordSchema = z.object({
+  _id: z.string(),
+  channel: z.string(),
+  model: z.string(),
+  output: z.string(),
+  samples: z.array(z.object({ ms: z.number(), at: z.number() }).catch({ ms: Number.NaN, at: 0 })),
+});
+
+export type RenderTimesStore = ReturnType<typeof createRenderTimesStore>;
+
+export function createRenderTimesStore(db: Db, now: () => number) {
+  const renders: Collection<RenderTimesDocument> = db.collection<RenderTimesDocument>('render_times');
+
+  async function push(
+    { channel, model, output }: RenderKind,
+    samples: readonly RenderSample[],
+  ): Promise<void> {
+    await renders.updateOne(
+      { _id: renderId({ channel, model, output }) },
+      {
+        $push: { samples: { $each: [...samples], $slice: -renderSamplesMax } },
+        $set: { expires: new Date(now() + keptMs) },
+        $setOnInsert: { channel, model, output },
+      },
+      { upsert: true },
+    );
+  }
+
+  return {
+    async ensureIndexes(): Promise<void> {
+      await ensureIndexes(renders, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
+    },
+
+    /** A document that cannot be read is left out. */
+    async list(): Promise<RenderRecord[]> {
+      const documents: unknown[] = await renders.find().limit(recordsMax).toArray();
+      return documents.flatMap((document) => {
+        const read = recordSchema.safeParse(document).data;
+        if (read === undefined) return [];
+        const { _id: id, samples, ...kind } = read;
+        return [{ id, ...kind, samples: samples.filter(isUsable).slice(-renderSamplesMax) }];
+      });
+    },
+
+    /** One atomic push: processes that learn at the same time lose nothing. */
+    async add(kind: RenderKind, samples: readonly RenderSample[]): Promise<void> {
+      try {
+        await push(kind, samples);
+      } catch (error) {
+        // Two first renders of a kind may both try to insert.
+        if (!isDuplicateKey(error)) throw error;
+        await push(kind, samples);
+      }
+    },
+  };
+}
+
+export function renderId({ channel, model, output }: RenderKind): string {
+  return [channel, model, output].join('|');
+}
