@@ -87,7 +87,7 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
   }
 
   return {
-    lists: pace.canList,
+    lists: () => pace.canList(),
     status: (job, signal) =>
       new Promise((resolve, reject) => {
         const onAbort = (): void => {

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorker } from '../../src/worker.ts';
+import type { RunningWorker } from '../../src/worker.ts';
+import type { TestAccount } from '../support/client.ts';
+import { startGateway, testYaml } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { waitUntil } from '../support/processes.ts';
+
+/** Besides the usual model one that usually takes 40 s, so that a timer carries the first part of its wait. */
+const models = testYaml.slice(testYaml.indexOf('  - id: seedance'));
+const yaml =
+  testYaml.replace(
+    'models: { seedance:',
+    'models: { slow: { upstream: dreamina-seedance-2-0-260128 }, seedance:',
+  ) + models.replace('id: seedance', 'id: slow').replace('expected_seconds: 1', 'expected_seconds: 40');
+
+let gateway: TestGateway;
+let account: TestAccount;
+let worker: RunningWorker;
+beforeAll(async () => {
+  gateway = await startGateway({ yaml, worker: false });
+  worker = await startWorker(gateway.core);
+  account = await gateway.account();
+});
+afterAll(async () => {
+  await worker.stop();
+  await gateway.stop();
+});
+
+const describeTask = (id: string) => gateway.core.client.workflow.getHandle(id).describe();
+const transitionsOf = async (id: string) =>
+  Number((await describeTask(id)).raw.workflowExecutionInfo?.stateTransitionCount ?? 0);
+const pollOf = async (id: string) => {
+  const pending = (await describeTask(id)).raw.pendingActivities ?? [];
+  return pending.find(({ activityId }) => activityId === 'poll');
+};
+
+/** With a worker: not between two attempts. */
+const started = 2;
+
+describe('a task that waits for its render', () => {
+  it('costs hardly more of Temporal when it renders for long', async () => {
+    const quick = await account.create({ prompt: 'quick [sim:render=1][sim:callback-never]' });
+    const slow = await account.create({ model: 'slow', prompt: 'slow [sim:render=32][sim:callback-never]' });
+    await account.finished(quick.body.id);
+    await waitUntil('the timer runs', async () => (await pollOf(slow.body.id))?.state === 1);
+    await waitUntil('the slow one has ended', async () => {
+      const { body } = await account.call('GET', `/v1/videos/generations/${slow.body.id}`);
+      return body.status === 'succeeded';
+    });
+    const [short, long] = await Promise.all([quick, slow].map(({ body }) => transitionsOf(body.id)));
+    expect(long).toBeLessThanOrEqual((short ?? 0) + 4);
+    // It was asked about all the time: its end was not found by luck.
+    expect(gateway.simulator.stats().gets + gateway.simulator.stats().lists).toBeGreaterThan(8);
+  }, 120_000);
+
+  it('is known about seconds after its upstream is back, not after a back-off of its own', async () => {
+    const prompt = 'an outage [sim:render=2][sim:callback-never]';
+    gateway.simulator.addFault({ match: { prompt: 'an outage' }, fault: 'poll:500' });
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n += 1) ids.push((await account.create({ prompt })).body.id);
+    await new Promise((resolve) => setTimeout(resolve, 25_000));
+    gateway.simulator.clearFaults();
+    const back = Date.now();
+    for (const id of ids) await account.finished(id);
+    // A task's own back-off would be at 32 s by then.
+    expect(Date.now() - back).toBeLessThan(15_000);
+  }, 120_000);
+
+  it('is continued by the next worker at once when the one that it stays in shuts down', async () => {
+    const prompt = 'moved [sim:render=15][sim:callback-never]';
+    const { body } = await account.create({ prompt });
+    await waitUntil('an attempt stays', async () => (await pollOf(body.id))?.state === started);
+    const before = Date.now();
+    await worker.stop();
+    // A stay lasts up to ten minutes, and submissions have their full time at a shutdown.
+    expect(Date.now() - before).toBeLessThan(10_000);
+    expect((await pollOf(body.id))?.state).not.toBe(started);
+    worker = await startWorker(gateway.core);
+    expect(await account.finished(body.id)).toMatchObject({ status: 'succeeded' });
+    expect(gateway.simulator.submissions('moved')).toMatchObject({ creates: 1 });
+  }, 120_000);
+
+  it('leaves its render time to the next ones', async () => {
+    const kind = { channel: 'ark', model: 'seedance', output: '720p/5' };
+    for (let n = 0; n < 5; n += 1) {
+      const { body } = await account.create({ prompt: `sample ${n} [sim:render=1][sim:callback-never]` });
+      await account.finished(body.id);
+    }
+    expect(gateway.core.renders.times(kind)?.samples).toBeGreaterThanOrEqual(5);
+    await waitUntil('they are stored', async () => {
+      const records = await gateway.core.stores.renderTimes.list();
+      return (records.find(({ output }) => output === kind.output)?.samples.length ?? 0) >= 5;
+    });
+  }, 60_000);
+});
