@@ -45,6 +45,8 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
   let timer: NodeJS.Timeout | undefined;
   const known = createSnapshot<RenderRecord>({
     list: async () => {
+      // First what this process has learned: the read replaces all that it knows.
+      await batches.flush();
       const records = await store.list();
       computed.clear();
       return records;
