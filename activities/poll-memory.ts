@@ -27,7 +27,7 @@ const memorySchema = z.object({
 });
 export type PollMemory = z.infer<typeof memorySchema>;
 
-export const newMemory: PollMemory = { polls: 0, errors: 0, gone: 0, phase: 'submitted' };
+const newMemory: PollMemory = { polls: 0, errors: 0, gone: 0, phase: 'submitted' };
 
 /** Details of another activity, or none, are as good as nothing. */
 export function rememberedPolls(details: unknown): PollMemory {
