@@ -139,6 +139,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     auth,
     secrets,
     catalogue,
+    renders: core.renders,
     channels: core.channels,
     port,
     ledger: core.ledger,

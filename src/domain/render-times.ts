@@ -109,6 +109,20 @@ export function remainingTime(times: RenderTimes, elapsedMs: number, share: numb
 
 const remainingShareMin = 0.02;
 
+/** Seconds until the end, for callers: half of such renders, and nine of ten, end within them. */
+export interface Eta {
+  readonly p50: number;
+  readonly p90: number;
+}
+
+/** Undefined: nothing was learned, or hardly any render took as long as this one has by now. */
+export function etaOf(times: RenderTimes | undefined, elapsedMs: number): Eta | undefined {
+  if (times === undefined) return undefined;
+  const [p50, p90] = [0.5, 0.9].map((share) => remainingTime(times, Math.max(elapsedMs, 0), share));
+  if (p50 === undefined || p90 === undefined) return undefined;
+  return { p50: Math.ceil(p50 / 1000), p90: Math.ceil(p90 / 1000) };
+}
+
 /** What of a request decides how long it renders, as one of a bounded number of words: `720p/5`. */
 export function renderedOutput(request: GenerationRequest): string {
   if (request.kind === 'image') return `image/${Math.min(request.n, imagesMax)}`;

@@ -1,6 +1,7 @@
 import type { Catalogue } from '../routing/catalogue.ts';
 import type { ChannelConfig } from '../config/gateway-file.ts';
 import type { Channels } from '../routing/channels.ts';
+import type { RenderClock } from '../capacity/render-clock.ts';
 import type { Circuits } from '../capacity/circuits.ts';
 import type { ChannelSwitches } from '../routing/switches.ts';
 import type { CreatedTask, CreateTaskCommand } from '../tasks/create-task.ts';
@@ -46,6 +47,8 @@ export interface AppDeps extends AddressChecks {
   readonly operatorAuth?: OperatorAuth;
 
   readonly catalogue: Catalogue;
+  /** What is known of render times, from memory. */
+  readonly renders: Pick<RenderClock, 'times'>;
   /** For upstream callbacks: says whether one is worth a wake-up. */
   readonly channels: Channels;
   /** `createTaskService(…)` of src/tasks/create-task.ts. */

@@ -177,6 +177,7 @@ async function openWorld(
       ...access,
       secrets,
       catalogue,
+      renders: { times: () => undefined },
       channels: createChannels({
         current: () => config,
         providers,

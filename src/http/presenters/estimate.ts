@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import type { RoutePlan } from '../../routing/catalogue.ts';
+import { defined } from '../../domain/defined.ts';
+import type { Eta } from '../../domain/render-times.ts';
+import { etaSchema } from './video-task.ts';
 import { formatMicros, parseMicros } from '../../domain/money.ts';
 import type { Quantity } from '../../domain/price.ts';
 
@@ -22,6 +25,9 @@ export const estimateSchema = z
       price: z.string(),
       quantity: z.number(),
     }),
+    eta_seconds: etaSchema.optional().meta({
+      description: 'From the acceptance to the end of the render, as far as render times were learned.',
+    }),
     warnings: z.array(z.string()),
     route: routeSchema.optional().meta({ description: 'With `x-explain-route: 1`.' }),
   })
@@ -32,6 +38,8 @@ export interface EstimateOptions {
   /** Fields that another spelling overruled. */
   readonly ignored: readonly string[];
   readonly explainRoute: boolean;
+  /** Absent: nothing is known. */
+  readonly eta?: Eta;
 }
 
 export function presentEstimate(plan: RoutePlan, options: EstimateOptions): z.output<typeof estimateSchema> {
@@ -50,6 +58,7 @@ export function presentEstimate(plan: RoutePlan, options: EstimateOptions): z.ou
       price: formatMicros(parseMicros(rule?.price ?? '0') ?? 0n),
       quantity: presentQuantity(plan.expected.quantity),
     },
+    ...defined({ eta_seconds: options.eta }),
     warnings: [...options.ignored, ...plan.warnings],
     ...(options.explainRoute
       ? { route: { candidates: [...plan.candidates], dropped: [...plan.dropped] } }

@@ -19,6 +19,12 @@ const resultSchema = z.object({
   expires_at: unixSeconds.optional().meta({ description: 'Unix seconds until which the link works.' }),
 });
 
+/** Seconds until the end of the render. */
+export const etaSchema = z.object({
+  p50: z.int().meta({ description: 'Half of such tasks end within this time.' }),
+  p90: z.int().meta({ description: 'Nine of ten such tasks end within this time.' }),
+});
+
 const taskErrorSchema = z.object({
   message: z.string(),
   code: z.enum(taskErrorCodes),
@@ -49,6 +55,9 @@ export const taskSchema = z
     updated_at: unixSeconds,
     completed_at: unixSeconds.optional(),
     progress: z.number().optional().meta({ description: '0-100, if the upstream reports it.' }),
+    eta_seconds: etaSchema.optional().meta({
+      description: 'Of an unfinished task, as far as render times were learned.',
+    }),
     data: z.array(resultSchema),
     video_url: z.string().optional(),
     duration: z.number().optional().meta({ description: 'Seconds.' }),

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { defined } from '../../domain/defined.ts';
+import { etaOf, renderedOutput } from '../../domain/render-times.ts';
 import { jsonBody, videoBodyBytesMax } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { estimateSchema, presentEstimate } from '../presenters/estimate.ts';
@@ -7,7 +9,7 @@ import type { Route } from '../route.ts';
 import { videoBodySchema, videoFieldNames } from '../videos/video-body.ts';
 import { parseVideo } from '../videos/video-request.ts';
 
-type Deps = Pick<RouteDeps, 'catalogue' | 'checkCallbackUrl' | 'checkMediaUrl'>;
+type Deps = Pick<RouteDeps, 'catalogue' | 'renders' | 'checkCallbackUrl' | 'checkMediaUrl'>;
 
 export function estimateVideo(deps: Deps): Route {
   return keyRoute({
@@ -35,10 +37,13 @@ export function estimateVideo(deps: Deps): Route {
     async handle({ body, caller, meta }) {
       const { request, ignored } = parseVideo(body, caller, deps);
       const plan = deps.catalogue.plan(request, caller);
+      const channel = plan.candidates[0]?.channel ?? '';
+      const kind = { channel, model: plan.model.id, output: renderedOutput(plan.request) };
       return jsonReply(
         presentEstimate(plan, {
           currency: deps.catalogue.current().currency,
           ignored: [...meta.unknownFields(videoFieldNames), ...ignored],
+          ...defined({ eta: etaOf(deps.renders.times(kind), 0) }),
           explainRoute: meta.header('x-explain-route') === '1',
         }),
       );

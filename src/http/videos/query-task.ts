@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { isTerminal } from '../../domain/task.ts';
+import { etaOf } from '../../domain/render-times.ts';
+import type { Eta } from '../../domain/render-times.ts';
 import type { TaskKind } from '../../domain/task.ts';
 import type { Task } from '../../domain/task-record.ts';
 import type { RouteDeps } from '../deps.ts';
@@ -11,7 +13,10 @@ import { retryAfterSeconds } from '../retry-after.ts';
 import { jsonReply, keyRoute, notModified } from '../route.ts';
 import type { Reply, RequestMeta, Route } from '../route.ts';
 
-export type QueryTaskDeps = Pick<RouteDeps, 'tasks' | 'watcher' | 'catalogue' | 'mediaUrl' | 'now'>;
+export type QueryTaskDeps = Pick<
+  RouteDeps,
+  'tasks' | 'watcher' | 'catalogue' | 'renders' | 'mediaUrl' | 'now'
+>;
 
 const waitSecondsMax = 30;
 const expectedSecondsDefault = 60;
@@ -59,16 +64,28 @@ export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): R
   });
 }
 
-function replyWith(task: Task, meta: RequestMeta, { catalogue, mediaUrl, now }: QueryTaskDeps): Reply {
-  const reply = jsonReply(presentTask(task, mediaUrl));
+function replyWith(task: Task, meta: RequestMeta, deps: QueryTaskDeps): Reply {
+  const presented = presentTask(task, deps.mediaUrl);
+  const reply = jsonReply(presented);
+  // Of what was written: an estimate that changes every second does not make the task a new one.
   const etag = etagOf(reply.text);
-  const headers = isTerminal(task.status)
-    ? { etag }
-    : { etag, 'retry-after': String(retryAfter(task, catalogue, now())) };
-  return matchesEtag(meta.header('if-none-match'), etag) ? notModified(headers) : { ...reply, headers };
+  const isKnown = matchesEtag(meta.header('if-none-match'), etag);
+  if (isTerminal(task.status)) return isKnown ? notModified({ etag }) : { ...reply, headers: { etag } };
+  const eta = etaOfTask(task, deps);
+  const headers = { etag, 'retry-after': String(retryAfter(task, eta, deps)) };
+  if (isKnown) return notModified(headers);
+  return { ...(eta === undefined ? reply : jsonReply({ ...presented, eta_seconds: eta })), headers };
 }
 
-function retryAfter(task: Task, catalogue: QueryTaskDeps['catalogue'], now: number): number {
+/** By the renders of its channel and model: what a task asked for is not part of its projection. */
+function etaOfTask({ channel, model, createdAt }: Task, { renders, now }: QueryTaskDeps): Eta | undefined {
+  if (channel === undefined) return undefined;
+  return etaOf(renders.times({ channel, model, output: '' }), now() - createdAt);
+}
+
+function retryAfter(task: Task, eta: Eta | undefined, { catalogue, now }: QueryTaskDeps): number {
+  const elapsedSeconds = (now() - task.createdAt) / 1000;
+  if (eta !== undefined) return retryAfterSeconds(elapsedSeconds, elapsedSeconds + eta.p50);
   const model = catalogue.current().models.find(({ id }) => id === task.model);
-  return retryAfterSeconds((now - task.createdAt) / 1000, model?.expected_seconds ?? expectedSecondsDefault);
+  return retryAfterSeconds(elapsedSeconds, model?.expected_seconds ?? expectedSecondsDefault);
 }

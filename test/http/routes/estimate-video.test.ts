@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { learnedTimes } from '../../../src/domain/render-times.ts';
+import { caller } from '../../support/client.ts';
 import { useHttpWorld, videoBody } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_estimate_video');
@@ -50,4 +52,21 @@ it('with x-explain-route it says which channels would be tried and why others wo
 it('refuses what a create refuses', async () => {
   const answer = await estimate({ images: ['https://forbidden.example/'] });
   expect([answer.status, answer.body.error.param]).toEqual([400, 'images[0]']);
+});
+
+it('how long such renders take, once that was learned of its first channel', async () => {
+  const samples = Array.from({ length: 20 }, (_, n) => ({ ms: 60_000 + n * 1_000, at: 0 }));
+  const node = await world.startNode({
+    renders: {
+      times: ({ channel, model, output }) =>
+        channel === 'one' && model === 'clip' && output.endsWith('/8') ? learnedTimes(samples, 0) : undefined,
+    },
+  });
+  const { key } = await world.newAccount();
+  const ask = async (duration: number) => {
+    const body = { ...videoBody, duration };
+    return (await caller(node.url, key)('POST', '/v1/videos/generations/estimate', { body })).body;
+  };
+  expect((await ask(8)).eta_seconds).toEqual({ p50: 70, p90: 78 });
+  expect(await ask(5)).not.toHaveProperty('eta_seconds');
 });

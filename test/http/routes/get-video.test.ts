@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { useHttpWorld } from '../../support/http-world.ts';
+import { learnedTimes } from '../../../src/domain/render-times.ts';
+import { caller } from '../../support/client.ts';
 import type { TestAccount } from '../../support/client.ts';
 
 const world = useHttpWorld('http_get_video');
@@ -302,5 +304,30 @@ describe('?wait=', () => {
     const answers = await Promise.all(waiting);
     expect(new Set(answers.map(({ body }) => body.status))).toEqual(new Set(['succeeded']));
     expect(queries).toBeLessThan(12);
+  });
+});
+
+describe('eta_seconds', () => {
+  const samples = Array.from({ length: 20 }, (_, n) => ({ ms: 600_000 + n * 10_000, at: 0 }));
+  const node = () => world.startNode({ renders: { times: () => learnedTimes(samples, 0) } });
+
+  it('says when half and nine of ten such tasks have ended, and retry-after follows it', async () => {
+    const { account, id, path } = await newTask();
+    const { url } = await node();
+    const get = (headers = {}) => caller(url, account.key)('GET', path, { headers });
+    const before = await get();
+    expect(before.body).not.toHaveProperty('eta_seconds');
+    const facts = { channel: 'one', credential: 'a', upstreamId: `up-${id}`, traceId: 'trace-9' };
+    await world.stores.tasks.markSubmitted(id, { ...facts, version: version() });
+    const { body, headers } = await get();
+    expect(body.eta_seconds.p50).toBeGreaterThan(650);
+    expect(body.eta_seconds.p90).toBeGreaterThan(body.eta_seconds.p50);
+    expect(body.eta_seconds.p90).toBeLessThanOrEqual(790);
+    expect(headers['retry-after']).toBe('5');
+    // Time alone changes nothing.
+    const unchanged = await get({ 'if-none-match': headers.etag });
+    expect(unchanged.status).toBe(304);
+    await succeed(id);
+    expect((await get()).body).not.toHaveProperty('eta_seconds');
   });
 });
