@@ -49,15 +49,8 @@ export interface RunningWorker {
 
 /** Each cached workflow saves a replay and costs about a megabyte. */
 const cachedWorkflowsMax = 500;
-/** Of a channel's submissions. Activities wait for others most of their time. */
-const submitSlots = { maxConcurrentActivityTaskExecutions: 1000 };
-/**
- * Of what follows them. A poll that stays is alive for minutes: its heartbeats are writes, and are sent no more often than
- * 80 % of its timeout.
- */
-const pollSlots = { maxConcurrentActivityTaskExecutions: 3000, maxHeartbeatThrottleInterval: '1m' } as const;
-/** Polls that stay while a render is about to end occupy at most so many of a queue's slots. */
-const stayingPollsMax = (queue: string): number => (queue.endsWith('-polls') ? 2500 : 500);
+/** Of each of a channel's two queues. Activities wait for others most of their time. */
+const channelActivitiesMax = 1000;
 /** Of callbacks. A dead host occupies its places and its waiters of them, and all hosts of one account its part. */
 const callbackActivitiesMax = 500;
 const callbacksPerHostMax = 16;
@@ -67,6 +60,12 @@ const promptCallbacksMax = 16;
 const slowHostAvoidedMs = 60_000;
 /** Beyond the longest submission: a submission in flight is never cut off. */
 const shutdownMarginMs = 15_000;
+/** Of what follows a submission: its polls stay while a render is about to end. */
+const pollActivitiesMax = 3000;
+/** Polls that stay occupy at most so many of a queue's slots. */
+const stayingPollsMax = (queue: string): number => (isPollsQueue(queue) ? 2500 : 500);
+/** A poll that stays is alive for minutes: its heartbeats are writes, sent no more often than 80 % of its timeout. */
+const pollHeartbeatThrottle = '1m';
 
 /** Runs every queue: `tasks`, two per channel (submissions; what follows them), `callbacks`. */
 export async function startWorker(core: Core): Promise<RunningWorker> {
@@ -91,7 +90,9 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   const callbacks = callbackDeps(core, guarded);
   const createChannelWorkers = () =>
     Promise.all(
-      channelQueues(core).map(({ taskQueue, ...slots }) => create(taskQueue, { activities, ...slots })),
+      channelQueues(core).map(({ queue, placesMax }) =>
+        create(queue, { activities, ...slotsOf(queue, placesMax) }),
+      ),
     );
   await Promise.all([
     create(tasksQueue(prefix), tasksOptions(core, callbacks, workflowBundle)),
@@ -129,12 +130,24 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   };
 }
 
-function channelQueues(core: Core): Pick<WorkerOptions, 'taskQueue'>[] {
+function channelQueues(core: Core): { readonly queue: string; readonly placesMax: number }[] {
   const prefix = core.environment.TASK_QUEUE_PREFIX;
   return core.config().channels.flatMap(({ id }) => [
-    { taskQueue: channelQueue(prefix, id), ...submitSlots },
-    { taskQueue: pollsQueue(prefix, id), ...pollSlots },
+    { queue: channelQueue(prefix, id), placesMax: channelActivitiesMax },
+    { queue: pollsQueue(prefix, id), placesMax: channelActivitiesMax },
   ]);
+}
+
+function slotsOf(queue: string, placesMax: number) {
+  if (!isPollsQueue(queue)) return { maxConcurrentActivityTaskExecutions: placesMax };
+  return {
+    maxConcurrentActivityTaskExecutions: Math.max(placesMax, pollActivitiesMax),
+    maxHeartbeatThrottleInterval: pollHeartbeatThrottle,
+  } as const;
+}
+
+function isPollsQueue(queue: string): boolean {
+  return queue.endsWith('-polls');
 }
 
 async function reloadChannels(core: Core, runChannels: () => Promise<unknown>): Promise<void> {
