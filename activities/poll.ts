@@ -131,7 +131,7 @@ function planNext({ input, memory, poller }: Watch, deps: ChannelActivityDeps): 
     times: deps.renders.times(kind) ?? guessedTimes(input.expectedSeconds * 1000),
     elapsedMs: Math.max(0, now - input.acceptedAt),
     remainingMs: Math.max(0, input.deadlineAt - now),
-    lists: poller.lists(),
+    lists: poller.lists?.() ?? false,
     polls: memory.polls,
     errors: memory.errors,
     isShared: memory.isShared ?? false,

@@ -20,8 +20,8 @@ export interface StatusPoller {
    * answers no question at the moment.
    */
   status(job: PolledJob, signal: AbortSignal): Promise<OperationStatus>;
-  /** One request asks about all jobs, at the moment. */
-  lists(): boolean;
+  /** One request asks about all jobs, at the moment. Absent: never. */
+  readonly lists?: () => boolean;
 }
 
 /** The upstream does not answer this credential: asking again waits for a probe, so that nobody need back off. */
