@@ -138,6 +138,7 @@ async function tryOnce(deps: AppenderDeps, account: string, progress: Progress):
   const written = await insertInOrder(collection, plan.entries);
   const last = plan.entries[written - 1];
   if (last !== undefined) heads.advance(account, last);
+  if (written < plan.entries.length) heads.contest(account);
   const decided = plan.operations.findIndex(({ entriesNeeded }) => entriesNeeded > written);
   const count = decided < 0 ? operations.length : decided;
   progress.left.slice(0, count).forEach(({ resolve }, index) => {

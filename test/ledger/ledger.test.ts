@@ -378,6 +378,24 @@ describe('round trips', () => {
     expect(calls()).toEqual(['find']);
   });
 
+  it('where another process writes too, a look comes before the insert, until it finds nothing', async () => {
+    const account = await accountWith(100n);
+    const { by, calls } = await counted();
+    await hold(account, 'a', 1n, { by });
+    await hold(account, 'b', 1n);
+    calls();
+    await hold(account, 'c', 1n, { by });
+    expect(calls()).toEqual(['insertMany', 'find', 'find', 'insertMany']);
+    await hold(account, 'd', 1n);
+    await hold(account, 'e', 1n, { by });
+    expect(calls()).toEqual(['find', 'insertMany']);
+    await hold(account, 'f', 1n, { by });
+    expect(calls()).toEqual(['find', 'insertMany']);
+    await hold(account, 'g', 1n, { by });
+    expect(calls()).toEqual(['insertMany']);
+    expect(await world.chainFaults(account)).toEqual([]);
+  });
+
   it('what gathers on one account goes out together', async () => {
     const account = await accountWith(1000n);
     const { by, calls } = await counted();
