@@ -7,9 +7,11 @@ type Defined<Value extends object> = {
 
 /** A copy of `value` without its undefined fields: for optional properties and for documents. */
 export function defined<Value extends object>(value: Value): Defined<Value>;
-export function defined(value: object): object {
+export function defined(value: Readonly<Record<string, unknown>>): object {
   const kept: Record<string, unknown> = {};
-  const fields: [string, unknown][] = Object.entries(value);
-  for (const [name, field] of fields) if (field !== undefined) kept[name] = field;
+  for (const name in value) {
+    const field = value[name];
+    if (field !== undefined) kept[name] = field;
+  }
   return kept;
 }

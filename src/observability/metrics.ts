@@ -28,6 +28,14 @@ export function createMetrics(): Metrics {
     buckets: requestSecondsBuckets,
     registers: [registry],
   });
+  // Found by name once: as many as there are operations and statuses.
+  const observers = new Map<string, Histogram.Internal<string>>();
+  const observerOf = (operation: string, status: number): Histogram.Internal<string> => {
+    const name = `${operation} ${status}`;
+    const known = observers.get(name) ?? requests.labels({ operation, status });
+    observers.set(name, known);
+    return known;
+  };
   const creates = new Counter({
     name: 'mediary_create_requests_total',
     help: 'Creates by outcome: created, replayed, or the error code.',
@@ -50,7 +58,7 @@ export function createMetrics(): Metrics {
     },
   });
   return {
-    observeRequest: (operation, status, seconds) => requests.observe({ operation, status }, seconds),
+    observeRequest: (operation, status, seconds) => observerOf(operation, status).observe(seconds),
     countCreate: (outcome) => creates.inc({ outcome }),
     countImageFailure: (failure) => imageFailures.inc({ class: failure }),
     setWaiting: (read) => {
