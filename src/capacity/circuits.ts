@@ -184,6 +184,11 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
   };
 }
 
+/** As in the whole operators' API: Unix seconds. */
+function toSeconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1000);
+}
+
 /** The circuit of the credential, and that of one model behind it. */
 function idsOf({ channel, credential, model }: CircuitTarget): readonly [string, string] {
   const id = `${channel}/${credential}`;
@@ -207,16 +212,17 @@ function createStreaks() {
 function describeCircuits(channel: string, known: Iterable<Circuit>): JsonObject {
   const own = [...known].filter(({ id }) => id.startsWith(`${channel}/`));
   return Object.fromEntries(
-    own.map(({ id, state, sign, code, until, at, failedTasks = [], by, reason }) => [
+    own.map(({ id, state, sign, code, until, at, failedTasks = [], by, reason, openings = [] }) => [
       id.slice(channel.length + 1),
       {
         circuit: state,
         sign,
         code,
-        until,
-        since: at,
+        retry_at: state === 'open' ? toSeconds(until) : null,
+        changed_at: toSeconds(at),
         failed_tasks: [...failedTasks],
         ...defined({ by, reason }),
+        openings: openings.map((opening) => ({ ...opening, at: toSeconds(opening.at) })),
       },
     ]),
   );

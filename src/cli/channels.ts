@@ -1,4 +1,7 @@
 import type { Command } from 'commander';
+import { z } from 'zod';
+import type { Row } from './admin-client.ts';
+import { CommandError } from './command-error.ts';
 import { adminCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { parseCount } from './option-values.ts';
@@ -14,6 +17,19 @@ export function addChannelCommands(channels: Command, context: CliContext): void
       output.rows(rows, columns);
     }),
   );
+
+  channels
+    .command('show')
+    .description('Shows a channel with its circuits and why they opened, newest last.')
+    .argument('<id>')
+    .action(
+      adminCommand(context, async ({ client, output }, id: string) => {
+        const { rows } = await client.list('/channels', {});
+        const channel = rows.find((row) => row['id'] === id);
+        if (channel === undefined) throw new CommandError(`There is no channel ${id}.`);
+        output.item(channel, circuitsInTables(channel));
+      }),
+    );
 
   const switches = [
     ['enable', 'Returns the decision to the configuration file.', true],
@@ -54,3 +70,16 @@ export function addChannelCommands(channels: Command, context: CliContext): void
     );
   }
 }
+
+/** For people: the circuits and their openings as rows. */
+function circuitsInTables({ health, ...channel }: Row): Row {
+  const circuits = Object.entries(healthSchema.safeParse(health).data ?? {});
+  return {
+    ...channel,
+    circuits: circuits.map(([of, { openings: _openings, ...circuit }]) => ({ of, ...circuit })),
+    openings: circuits.flatMap(([of, { openings = [] }]) => openings.map((opening) => ({ of, ...opening }))),
+  };
+}
+
+const rowSchema = z.record(z.string(), z.unknown());
+const healthSchema = z.record(z.string(), z.looseObject({ openings: z.array(rowSchema).optional() }));

@@ -4,8 +4,8 @@ import type { Row } from './admin-client.ts';
 export interface Output {
   /** A table of these columns. */
   rows(rows: readonly Row[], columns: readonly string[]): void;
-  /** One object, one field per line. */
-  item(item: Row): void;
+  /** One object, one field per line. `shown`: what people see of it. */
+  item(item: Row, shown?: Row): void;
   /** For people only the field of this name, one line for each of its own; otherwise all of it. */
   answer(item: Row, field: string): void;
   /** A summary in words; with `--json` the object. */
@@ -29,7 +29,7 @@ export function createOutput(json: boolean, print: (text: string) => void): Outp
   }
   return {
     rows: (rows, columns) => print(rows.length === 0 ? 'None.' : formatTable(rows, columns)),
-    item: (item) => print(formatItem(item)),
+    item: (item, shown = item) => print(formatItem(shown)),
     answer: (item, field) => {
       const part = item[field];
       print(formatItem(isRow(part) ? part : item));
@@ -74,8 +74,6 @@ function isRow(value: unknown): value is Row {
 }
 
 const secondsNames = /_at$/;
-/** Where Unix seconds end and Unix milliseconds begin. */
-const secondsMax = 100_000_000_000;
 
 function formatCell(name: string, value: unknown): string {
   if (value === undefined || value === null || value === '') return missing;
@@ -87,8 +85,7 @@ function formatCell(name: string, value: unknown): string {
 }
 
 function formatTime(value: number): string {
-  const milliseconds = value < secondsMax ? value * 1000 : value;
-  return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z');
+  return new Date(value * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 function shorten(cell: string): string {

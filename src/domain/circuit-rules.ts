@@ -72,6 +72,25 @@ export interface CircuitRecord {
   /** The operator who opened or closed it, and why; absent: the upstream's answers did. */
   readonly by?: string;
   readonly reason?: string;
+  /** The last times it opened, newest last. */
+  readonly openings?: readonly CircuitOpening[];
+}
+
+/** At `at`, Unix milliseconds, for this reason: the upstream's answers, or an operator. */
+export interface CircuitOpening {
+  readonly at: number;
+  readonly sign: BadSign;
+  readonly code: string;
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+const openingsMax = 10;
+
+/** A probe that fails keeps the circuit open: that is not another opening. */
+function openingsWith(opening: CircuitOpening, before: CircuitRecord | undefined): readonly CircuitOpening[] {
+  const { openings = [], state } = before ?? {};
+  return state === 'open' ? openings : [...openings, opening].slice(-openingsMax);
 }
 
 const failedTasksMax = 20;
@@ -110,6 +129,7 @@ export function openedBy(failure: Failure, before: CircuitRecord | undefined, no
     at: now,
     failedTasks: failedTasks.slice(-failedTasksMax),
     suspectsUntil: now + 2 * coolDownMs,
+    openings: openingsWith({ at: now, sign: failure.sign, code: failure.code }, before),
   };
 }
 
@@ -135,7 +155,7 @@ export function orderedBy(
   now: number,
 ): CircuitRecord {
   const { state, until, by, reason } = order;
-  const { sign = 'failure', failedTasks = [] } = before ?? {};
+  const { sign = 'failure', failedTasks = [], openings = [] } = before ?? {};
   // The next cool-down begins small: an operator has looked.
   const shared = {
     sign,
@@ -147,7 +167,10 @@ export function orderedBy(
     by,
     reason,
   };
-  return { ...shared, state, until: state === 'open' ? until : 0 };
+  const opening = { at: now, sign, code: 'operator', by, reason };
+  return state === 'open'
+    ? { ...shared, state, until, openings: openingsWith(opening, before) }
+    : { ...shared, state, until: 0, openings };
 }
 
 /** What an answer can be blamed on: the one model that was asked for, or the whole credential. */
@@ -157,6 +180,16 @@ export function scopeOf(sign: BadSign): 'credential' | 'model' {
 
 /** Remembers the tasks that had opened it: they must not open it again. */
 export function closedAfter(record: CircuitRecord, now: number): CircuitRecord {
-  const { sign, code, coolDownMs, failedTasks = [] } = record;
-  return { state: 'closed', sign, code, coolDownMs, until: 0, at: now, failedTasks, suspectsUntil: 0 };
+  const { sign, code, coolDownMs, failedTasks = [], openings = [] } = record;
+  return {
+    state: 'closed',
+    sign,
+    code,
+    coolDownMs,
+    until: 0,
+    at: now,
+    failedTasks,
+    suspectsUntil: 0,
+    openings,
+  };
 }

@@ -62,7 +62,7 @@ export function createChannelHealthStore(db: Db, now: () => number) {
 
 function toCircuit(document: CircuitDocument): Circuit {
   const { _id: id, state, sign, code, coolDownMs, until, at } = document;
-  const { failedTasks, suspectsUntil, by, reason } = document;
+  const { failedTasks, suspectsUntil, by, reason, openings } = document;
   const known = { id, state, sign, code, coolDownMs, until, at };
-  return { ...known, ...defined({ failedTasks, suspectsUntil, by, reason }) };
+  return { ...known, ...defined({ failedTasks, suspectsUntil, by, reason, openings }) };
 }

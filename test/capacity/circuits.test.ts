@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { circuitRules, openedBy, signOf } from '../../src/domain/circuit-rules.ts';
+import {
+  circuitRules,
+  closedAfter,
+  failedAgain,
+  openedBy,
+  orderedBy,
+  signOf,
+} from '../../src/domain/circuit-rules.ts';
 import { createCircuits } from '../../src/capacity/circuits.ts';
 import type { Circuits, UpstreamFailure } from '../../src/capacity/circuits.ts';
 import { createChannelHealthStore } from '../../src/store/channel-health.ts';
@@ -34,6 +41,31 @@ describe('what an answer says about a credential', () => {
     for (let probes = 0; probes < 10; probes += 1) record = openedBy(failure, record, 0);
     expect(record.coolDownMs).toBe(circuitRules.failure.coolDownMaxMs);
     expect(openedBy({ sign: 'account', code: 'x', tasks: [] }, undefined, 0).coolDownMs).toBe(300_000);
+  });
+
+  it('remembers the last times that it opened: a probe that fails is not another one', () => {
+    const failure = (code: string) => ({ sign: 'failure', code, tasks: [] }) as const;
+    let record = openedBy(failure('first'), undefined, 1);
+    record = openedBy(failure('probe'), record, 2);
+    record = closedAfter(record, 3);
+    record = failedAgain(openedBy(failure('second'), record, 4), 5);
+    expect(record.openings).toEqual([
+      { at: 1, sign: 'failure', code: 'first' },
+      { at: 4, sign: 'failure', code: 'second' },
+    ]);
+    const order = { by: 'anna', reason: 'asked', until: 9 } as const;
+    record = orderedBy({ ...order, state: 'open' }, orderedBy({ ...order, state: 'closed' }, record, 6), 7);
+    expect(record.openings?.at(-1)).toEqual({
+      at: 7,
+      sign: 'failure',
+      code: 'operator',
+      by: 'anna',
+      reason: 'asked',
+    });
+    for (let n = 0; n < 20; n += 1) record = openedBy(failure(String(n)), closedAfter(record, n), n);
+    expect(record.openings?.map(({ code }) => code)).toEqual(
+      Array.from({ length: 10 }, (_, n) => String(n + 10)),
+    );
   });
 
   it('waits as long as a throttling upstream says, but not for ever', () => {
@@ -239,7 +271,9 @@ describe('circuits that processes share', () => {
     const where = { ...place, credential: 'ordered' };
     expect(await isOpen(circuits, next(where))).toBe(true);
     await circuits.report(next(where), undefined);
-    expect(circuits.describe('c')).toMatchObject({ ordered: { circuit: 'open', by: 'anna', until } });
+    expect(circuits.describe('c')).toMatchObject({
+      ordered: { circuit: 'open', by: 'anna', retry_at: until / 1000 },
+    });
     const elsewhere = open();
     await elsewhere.refresh();
     expect(await isOpen(elsewhere, next({ ...where, model: 'another' }))).toBe(true);
@@ -255,5 +289,7 @@ describe('circuits that processes share', () => {
     expect(await isOpen(circuits, trial)).toBe(false);
     await circuits.report(trial, undefined);
     expect(circuits.describe('c')).toMatchObject({ 'ordered/m': { circuit: 'closed' } });
+    const opening = { code: 'operator', by: 'anna', reason: 'they asked us to' };
+    expect(circuits.describe('c')).toMatchObject({ 'ordered/m': { openings: [opening] } });
   });
 });

@@ -228,6 +228,12 @@ it('channels: open-circuit, close-circuit', async () => {
   const line = ['two', 'b', '--reason', 'they asked us to'];
   const opened = await json(['channels', 'open-circuit', ...line, '--model', 'clip', '--seconds', '60']);
   expect(opened.health).toMatchObject({ 'b/clip': { circuit: 'open', by: 'admin', reason: line[3] } });
+  const shown = await gateway(['channels', 'show', 'two']);
+  expect(shown.text).toMatch(/^circuits\n +OF +CIRCUIT .*\n +b\/clip +open .* \d{4}-\d\d-\d\dT\S+Z /m);
+  expect(shown.text).toMatch(
+    /^openings\n +OF +AT +SIGN +CODE +BY +REASON\n +b\/clip +20\S+Z +failure +operator +admin +they asked us to$/m,
+  );
+  await expect(gateway(['channels', 'show', 'none'])).rejects.toThrow('There is no channel none.');
   const closed = await json(['channels', 'close-circuit', ...line, '--model', 'clip']);
   expect(closed.health).toMatchObject({ 'b/clip': { circuit: 'closed' } });
   await expect(gateway(['channels', 'close-circuit', ...line])).rejects.toThrow('This circuit is not open.');

@@ -3,7 +3,7 @@ import { formatMicros } from '../../domain/money.ts';
 import type { Balance } from '../../ledger/ledger.ts';
 import type { Account } from '../../store/accounts.ts';
 import { changesSchema, presentChanges } from './change.ts';
-import { toSeconds } from './video-task.ts';
+import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const accountSchema = z
   .object({
@@ -13,8 +13,8 @@ export const accountSchema = z
     overdraft_limit: z.string(),
     available: z.string(),
     held: z.string(),
-    closed_at: z.int().nullable().meta({ description: 'Since then nothing new is created; null: open.' }),
-    created_at: z.int(),
+    closed_at: unixSeconds('Since then nothing new is created; null: open.').nullable(),
+    created_at: unixSeconds(),
     changes: changesSchema,
   })
   .meta({ id: 'Account' });

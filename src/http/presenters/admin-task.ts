@@ -8,9 +8,8 @@ import type { Attempt } from '../../store/attempts.ts';
 import type { CallbackDelivery } from '../../store/deliveries.ts';
 import type { Task } from '../../domain/task-record.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from './ledger-entry.ts';
-import { presentTask, taskSchema, toSeconds } from './video-task.ts';
-
-const milliseconds = z.int().meta({ description: 'Unix milliseconds.' });
+import { presentTask, taskSchema } from './video-task.ts';
+import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const costSchema = z.object({ amount: z.string(), unit: z.string() }).meta({
   description: 'What the upstream reports that it charges for the job; null if it reports nothing.',
@@ -35,12 +34,12 @@ export const adminTaskSchema = taskSchema
       .int()
       .nullable()
       .meta({ description: 'Jobs ahead of this one at the upstream; null if it does not report it.' }),
-    deadline_at: z.int(),
+    deadline_at: unixSeconds(),
     needs_attention: z
       .string()
       .nullable()
       .meta({ description: 'Why an operator is needed; null if none is.' }),
-    actions: z.array(z.object({ at: milliseconds, by: z.string(), action: z.string(), reason: z.string() })),
+    actions: z.array(z.object({ at: unixSeconds(), by: z.string(), action: z.string(), reason: z.string() })),
   })
   .meta({ id: 'AdminTask' });
 
@@ -69,8 +68,8 @@ const attemptSchema = z.object({
     .enum(failureClasses)
     .nullable()
     .meta({ description: 'Of a job that failed and was replaced, and of a submission that was rejected.' }),
-  started_at: milliseconds,
-  ended_at: milliseconds.nullable(),
+  started_at: unixSeconds(),
+  ended_at: unixSeconds().nullable(),
 });
 
 const deliverySchema = z.object({
@@ -78,7 +77,7 @@ const deliverySchema = z.object({
   target: z.string(),
   attempts: z.array(
     z.object({
-      at: milliseconds,
+      at: unixSeconds(),
       duration_ms: z.int(),
       status: z.int().nullable(),
       error: z.string().nullable(),
@@ -89,11 +88,11 @@ const deliverySchema = z.object({
 const waitingSchema = z.object({
   activity: z.string(),
   message: z.string().nullable().meta({ description: 'How its last attempt ended.' }),
-  next_at: milliseconds.nullable(),
+  next_at: unixSeconds().nullable(),
   polls: z.int().nullable(),
   failed_polls: z.int().nullable().meta({ description: 'Polls in a row that failed.' }),
   last_error: z.string().nullable(),
-  last_poll_at: milliseconds.nullable(),
+  last_poll_at: unixSeconds().nullable(),
 });
 
 export const adminTaskDetailSchema = adminTaskSchema
@@ -134,7 +133,7 @@ export function presentAdminTask(task: Task, mediaUrl: MediaUrl): z.output<typeo
     queue_position: task.queuePosition ?? null,
     deadline_at: toSeconds(task.deadlineAt),
     needs_attention: task.attention ?? null,
-    actions: [...(task.actions ?? [])],
+    actions: (task.actions ?? []).map((action) => ({ ...action, at: toSeconds(action.at) })),
   };
 }
 
@@ -155,11 +154,11 @@ function presentWaiting(waiting: Waiting): z.output<typeof waitingSchema> {
   return {
     activity: waiting.activity,
     message: waiting.message ?? null,
-    next_at: waiting.nextAt ?? null,
+    next_at: secondsOrNull(waiting.nextAt),
     polls: waiting.polls ?? null,
     failed_polls: waiting.errors ?? null,
     last_error: waiting.lastError ?? null,
-    last_poll_at: waiting.lastAt ?? null,
+    last_poll_at: secondsOrNull(waiting.lastAt),
   };
 }
 
@@ -174,8 +173,8 @@ function presentAttempt(attempt: Attempt): z.output<typeof attemptSchema> {
     code: attempt.code ?? null,
     message: attempt.message ?? null,
     class: attempt.failure?.class ?? null,
-    started_at: attempt.startedAt,
-    ended_at: attempt.endedAt ?? null,
+    started_at: toSeconds(attempt.startedAt),
+    ended_at: secondsOrNull(attempt.endedAt),
   };
 }
 
@@ -184,10 +183,14 @@ function presentDelivery({ state, target, attempts }: CallbackDelivery): z.outpu
     state,
     target,
     attempts: attempts.map(({ at, durationMs, status, error }) => ({
-      at,
+      at: toSeconds(at),
       duration_ms: durationMs,
       status: status ?? null,
       error: error ?? null,
     })),
   };
+}
+
+function secondsOrNull(milliseconds: number | undefined): number | null {
+  return milliseconds === undefined ? null : toSeconds(milliseconds);
 }

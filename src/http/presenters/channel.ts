@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ChannelConfig } from '../../config/gateway-file.ts';
 import type { RouteDeps } from '../deps.ts';
+import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const channelSchema = z
   .object({
@@ -12,7 +13,7 @@ export const channelSchema = z
       .meta({ description: 'Whether it accepts new tasks, by the configuration and by the switch.' }),
     configured: z.boolean().meta({ description: "The configuration file's `enabled`." }),
     switch: z
-      .object({ enabled: z.boolean(), by: z.string(), reason: z.string(), at: z.int() })
+      .object({ enabled: z.boolean(), by: z.string(), reason: z.string(), at: unixSeconds() })
       .nullable()
       .meta({ description: "The operators' switch; null if it was never used." }),
     priority: z.number(),
@@ -39,7 +40,7 @@ export function presentChannel(
     switch:
       state === undefined
         ? null
-        : { enabled: state.enabled, by: state.by, reason: state.reason, at: state.at },
+        : { enabled: state.enabled, by: state.by, reason: state.reason, at: toSeconds(state.at) },
     priority: channel.priority,
     weight: channel.weight,
     models: Object.keys(channel.models),

@@ -3,7 +3,7 @@ import { statusMessages } from '../../domain/task.ts';
 import type { TaskKind } from '../../domain/task.ts';
 import type { CreatedTask } from '../../tasks/create-task.ts';
 import { presentWarnings } from './image.ts';
-import { toSeconds } from './video-task.ts';
+import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const createdTaskSchema = z
   .object({
@@ -16,7 +16,7 @@ export const createdTaskSchema = z
     }),
     message: z.string(),
     model: z.string(),
-    created_at: z.int().meta({ description: 'Unix seconds.' }),
+    created_at: unixSeconds(),
     warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
   })
   .meta({ id: 'CreatedTask' });

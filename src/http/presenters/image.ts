@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Delivery } from '../../images/call-channel.ts';
 import type { Base64Blob, GeneratedImage } from '../../providers/provider.ts';
 import type { BodyPart } from '../route.ts';
+import { unixSeconds } from './unix-seconds.ts';
 
 const unknownFieldsMeaning =
   'Top-level fields of the request that no upstream is known to have: they may be misspelt.';
@@ -14,7 +15,7 @@ export const imageAnswerSchema = z
       z.object({
         url: z.string().optional(),
         b64_json: z.string().optional(),
-        expires_at: z.int().optional().meta({ description: 'Unix seconds until which the link works.' }),
+        expires_at: unixSeconds('Until then the link works.').optional(),
       }),
     ),
     usage: z.record(z.string(), z.unknown()).optional(),

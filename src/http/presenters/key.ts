@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { changesSchema, presentChanges } from './change.ts';
 import type { ApiKey } from '../../store/keys.ts';
-import { toSeconds } from './video-task.ts';
+import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const keySchema = z
   .object({
@@ -15,14 +15,14 @@ export const keySchema = z
     asset_urls: z.boolean().meta({ description: 'Whether media may be `asset://…` of an upstream account.' }),
     requests_per_minute: z.int().nullable(),
     concurrent_tasks: z.int().nullable(),
-    expires_at: z.int().nullable(),
-    revoked_at: z.int().nullable(),
-    last_used_at: z.int().nullable().meta({ description: 'To the minute; null: never.' }),
+    expires_at: unixSeconds().nullable(),
+    revoked_at: unixSeconds().nullable(),
+    last_used_at: unixSeconds('To the minute; null: never.').nullable(),
     replaced_by: z
       .string()
       .nullable()
       .meta({ description: 'The key that replaced it; this one ends at `expires_at`.' }),
-    created_at: z.int(),
+    created_at: unixSeconds(),
     changes: changesSchema,
   })
   .meta({ id: 'Key' });

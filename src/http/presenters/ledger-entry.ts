@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { formatMicros } from '../../domain/money.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
 import { settledCost } from '../../domain/settled-facts.ts';
+import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const ledgerEntrySchema = z
   .object({
@@ -19,7 +20,7 @@ export const ledgerEntrySchema = z
       description:
         'Of the settlement of a synchronous image: what the vendor reported to charge for it. The cost of a task stands in the task.',
     }),
-    at: z.int().meta({ description: 'Unix milliseconds.' }),
+    at: unixSeconds(),
   })
   .meta({ id: 'LedgerEntry' });
 
@@ -36,6 +37,6 @@ export function presentLedgerEntry(entry: LedgerEntry): z.output<typeof ledgerEn
     held: formatMicros(entry.held),
     note: entry.note ?? null,
     upstream_cost: settledCost(entry.basis) ?? null,
-    at: entry.at,
+    at: toSeconds(entry.at),
   };
 }

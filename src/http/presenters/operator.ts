@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operatorRoles } from '../../domain/operator.ts';
 import type { Operator } from '../../store/operators.ts';
-import { toSeconds } from './video-task.ts';
+import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const operatorSchema = z
   .object({
@@ -9,10 +9,10 @@ export const operatorSchema = z
     name: z.string(),
     role: z.enum(operatorRoles),
     prefix: z.string().meta({ description: "The token's first characters, to recognise it by." }),
-    created_at: z.int(),
+    created_at: unixSeconds(),
     created_by: z.string(),
-    last_used_at: z.int().nullable().meta({ description: 'To the minute; null: never.' }),
-    revoked_at: z.int().nullable(),
+    last_used_at: unixSeconds('To the minute; null: never.').nullable(),
+    revoked_at: unixSeconds().nullable(),
     revoked_by: z.string().nullable(),
   })
   .meta({ id: 'Operator' });

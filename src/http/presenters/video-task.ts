@@ -9,14 +9,13 @@ import { taskErrorCodes } from '../../domain/errors.ts';
 import { failureClasses, moderatedInputs } from '../../domain/failure.ts';
 import type { ResultItem, SettleFacts, TaskError } from '../../domain/task.ts';
 import type { Task } from '../../domain/task-record.ts';
-
-const unixSeconds = z.int();
+import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const resultSchema = z.object({
   url: z.string().optional(),
   b64_json: z.string().optional(),
   last_frame_url: z.string().optional(),
-  expires_at: unixSeconds.optional().meta({ description: 'Unix seconds until which the link works.' }),
+  expires_at: unixSeconds('Until then the link works.').optional(),
 });
 
 /** Seconds until the end of the render. */
@@ -51,9 +50,9 @@ export const taskSchema = z
     message: z.string(),
     trace_id: z.string().meta({ description: "The upstream's trace id; empty until it has given one." }),
     model: z.string(),
-    created_at: unixSeconds,
-    updated_at: unixSeconds,
-    completed_at: unixSeconds.optional(),
+    created_at: unixSeconds(),
+    updated_at: unixSeconds(),
+    completed_at: unixSeconds().optional(),
     progress: z.number().optional().meta({ description: '0-100, if the upstream reports it.' }),
     eta_seconds: etaSchema.optional().meta({
       description: 'Of an unfinished task, as far as render times were learned.',
@@ -161,8 +160,4 @@ function presentFailure(error: TaskError | undefined): NonNullable<PresentedTask
     code: error?.code ?? 'internal_error',
     ...defined({ class: error?.class, field: error?.field, input: error?.input }),
   };
-}
-
-export function toSeconds(milliseconds: number): number {
-  return Math.floor(milliseconds / 1000);
 }

@@ -9,6 +9,7 @@ import type { RouteDeps } from '../deps.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
+import { unixSeconds } from '../presenters/unix-seconds.ts';
 
 type Deps = Pick<RouteDeps, 'accounts' | 'catalogue' | 'keys' | 'auth' | 'randomBytes' | 'now'>;
 
@@ -29,7 +30,7 @@ const body = z.object({
   }),
   requests_per_minute: limit.optional(),
   concurrent_tasks: limit.optional(),
-  expires_at: z.int().optional().meta({ description: 'Unix seconds, in the future.' }),
+  expires_at: unixSeconds('In the future.').optional(),
 });
 
 export function createKey({ accounts, catalogue, keys, auth, randomBytes, now }: Deps): Route {

@@ -9,6 +9,7 @@ import type { RouteDeps } from '../deps.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
+import { unixSeconds } from '../presenters/unix-seconds.ts';
 
 type Deps = Pick<RouteDeps, 'keys' | 'auth' | 'randomBytes' | 'now'>;
 
@@ -41,7 +42,7 @@ export function rotateKey({ keys, auth, randomBytes, now }: Deps): Route {
       schema: keySchema.extend({
         key: z.string(),
         replaces: z.string(),
-        old_ends_at: z.int().meta({ description: 'Unix seconds: from then on the old key is refused.' }),
+        old_ends_at: unixSeconds('From then on the old key is refused.'),
       }),
     },
     errors: ['key_not_found', 'action_not_possible'],

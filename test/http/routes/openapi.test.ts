@@ -38,3 +38,24 @@ it('describes the image routes', async () => {
   expect(post.responses['500'].description).toContain('provider_error');
   expect(JSON.stringify(edit.requestBody)).not.toContain('undefined');
 });
+
+/** Every object's properties, wherever a schema is nested, with the names that lead to them. */
+function* propertiesOf(node: unknown, path: string): Generator<[string, string, Record<string, unknown>]> {
+  if (typeof node !== 'object' || node === null) return;
+  for (const [name, value] of Object.entries(node)) {
+    if (name === 'properties') {
+      for (const [field, schema] of Object.entries<Record<string, unknown>>(value))
+        yield [path, field, schema];
+    }
+    yield* propertiesOf(value, `${path}/${name}`);
+  }
+}
+
+it('has one unit of time', async () => {
+  const { body } = await gateway.call('GET', '/openapi.json');
+  const times = [...propertiesOf(body, '')].filter(([, name]) => /(^|_)at$/.test(name));
+  expect(times.length).toBeGreaterThan(30);
+  const other = times.filter(([, , schema]) => !/^Unix seconds\./.test(String(schema['description'])));
+  expect(other.map(([path, name]) => `${path}/${name}`)).toEqual([]);
+  expect(JSON.stringify(body)).not.toMatch(/milliseconds/i);
+});

@@ -1,0 +1,10 @@
+import { z } from 'zod';
+
+/** Every time in an answer; a test reads the description. `meaning`: one sentence. */
+export function unixSeconds(meaning = '') {
+  return z.int().meta({ description: `Unix seconds. ${meaning}`.trimEnd() });
+}
+
+export function toSeconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1000);
+}
