@@ -84,8 +84,10 @@ export async function retryOrLeave(
   const since = scheduledTimestampMs ?? currentAttemptScheduledTimestampMs;
   const left = since + input.persistMs - deps.now();
   const { code, message, retryAfterMs } = refusal;
-  const wished = Math.max(retryAfterMs ?? 0, retryDelayMinMs * 2 ** Math.min(attempt, 6));
-  const delay = Math.min(wished, retryAfterMs ?? retryDelayMaxMs) * (0.8 + 0.4 * deps.random());
+  // No wait at all says nothing about when: such an upstream would be asked every second.
+  const asked = retryAfterMs === 0 ? undefined : retryAfterMs;
+  const wished = Math.max(asked ?? 0, retryDelayMinMs * 2 ** Math.min(attempt, 6));
+  const delay = Math.min(wished, asked ?? retryDelayMaxMs) * (0.8 + 0.4 * deps.random());
   if (delay >= left || (await deps.gate.anyHasRoom(input.full ?? [], input.model))) {
     const record = await closeAttempt(input, { code, message }, deps);
     if (record !== undefined) return record;

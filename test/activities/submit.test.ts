@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/activity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SubmitInput } from '../../activities/types.ts';
 import { createAttemptStore } from '../../src/store/attempts.ts';
@@ -203,6 +204,20 @@ describe('submit', () => {
         upstreamId: second.kind === 'accepted' ? second.operation.id : 'none',
       });
     });
+  });
+
+  it.each(['0', '-5'])('is retried less and less often where retry-after is %s', async (value) => {
+    const input = await world.newTask(`${label()} [sim:429=${value}]`, { persistMs: 600_000 });
+    const delayAt = async (attempt: number): Promise<number> => {
+      const times = { attempt, scheduledTimestampMs: Date.now() };
+      const failure: unknown = await world
+        .worker()
+        .submit(input, times)
+        .catch((error: unknown) => error);
+      return failure instanceof ApplicationFailure ? Number(failure.nextRetryDelay) : 0;
+    };
+    expect(await delayAt(1)).toBeGreaterThanOrEqual(1000);
+    expect(await delayAt(6)).toBeGreaterThanOrEqual(0.8 * 60_000);
   });
 
   it('does not send a refused attempt again once the next one exists (a workflow reset)', async () => {

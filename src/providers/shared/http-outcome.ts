@@ -87,7 +87,8 @@ function retryAfterMs(headers: HttpResponse['headers']): number | undefined {
   const text = headers['retry-after']?.trim();
   if (text === undefined || text === '') return undefined;
   if (/^\d+(\.\d+)?$/.test(text)) return atMostADay(Number(text) * 1000);
-  const at = Date.parse(text);
+  // Date.parse also makes a year of "-5" and of "soon 7".
+  const at = /^[A-Za-z]{3,9},? .*\d\d:\d\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) return undefined;
   const serverNow = Date.parse(headers['date'] ?? '');
   const now = Number.isNaN(serverNow) ? Date.now() : serverNow;

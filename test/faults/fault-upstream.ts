@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { request } from 'undici';
+
+/** What the simulator answered. */
+export interface Upstreams {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** One request of the gateway, and the means to answer it badly. */
+export interface Exchange {
+  /** Brings the request to the simulator: a create is accepted there, whatever the gateway is told. */
+  readonly forward: () => Promise<Upstreams>;
+  /** A whole answer. */
+  readonly answer: (status: number, text: string, headers?: Readonly<Record<string, string>>) => void;
+  /** These bytes, then the end of the connection. */
+  readonly raw: (...lines: readonly string[]) => void;
+  readonly reset: () => void;
+}
+
+export type Fault = (exchange: Exchange) => Promise<void> | void;
+
+export interface FaultUpstream {
+  readonly port: number;
+  /** Creates that were received, by row. */
+  readonly creates: (row: string) => number;
+  /** Requests for `/elsewhere`: where a redirect leads. */
+  readonly strays: () => number;
+  close(): void;
+}
+
+export interface RowFaults {
+  readonly create?: Fault;
+  /** How many creates it strikes; then they are forwarded. Default: all. */
+  readonly times?: number;
+  readonly poll?: Fault;
+}
+
+/** Stands in front of the simulator. A request for `/<row>/…` meets the faults of its row; others pass. */
+export async function startFaultUpstream(
+  rows: ReadonlyMap<string, RowFaults>,
+  simulatorUrl: () => string,
+): Promise<FaultUpstream> {
+  const counts = new Map<string, number>();
+  let strays = 0;
+  async function handle(received: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [, row = '', ...path] = (received.url ?? '').split('/');
+    if (row === 'elsewhere') strays += 1;
+    const chunks: Buffer[] = [];
+    for await (const chunk of received) chunks.push(Buffer.from(chunk));
+    const exchange = exchangeOf({ received, response, body: Buffer.concat(chunks) }, () =>
+      new URL(`/${path.join('/')}`, simulatorUrl()).toString(),
+    );
+    const faults = rows.get(row);
+    const isCreate = received.method === 'POST';
+    const n = isCreate ? (counts.get(row) ?? 0) + 1 : 0;
+    if (isCreate) counts.set(row, n);
+    // Lists have a query; a job is asked for by its path.
+    const isPoll = received.method === 'GET' && !(received.url ?? '').includes('?');
+    const fault = isCreate ? faults?.create : isPoll ? faults?.poll : undefined;
+    if (fault !== undefined && n <= (faults?.times ?? Number.MAX_SAFE_INTEGER)) return fault(exchange);
+    const { status, text } = await exchange.forward();
+    exchange.answer(status, text);
+  }
+  const server = createServer((received, response) => {
+    handle(received, response).catch(() => response.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    creates: (row) => counts.get(row) ?? 0,
+    strays: () => strays,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+interface Received {
+  readonly received: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: Buffer;
+}
+
+function exchangeOf({ received, response, body }: Received, target: () => string): Exchange {
+  return {
+    async forward() {
+      const { authorization = '', 'content-type': type = 'application/json' } = received.headers;
+      const answer = await request(target(), {
+        method: received.method === 'POST' ? 'POST' : received.method === 'DELETE' ? 'DELETE' : 'GET',
+        headers: { authorization, 'content-type': type },
+        ...(body.length === 0 ? {} : { body }),
+      });
+      return { status: answer.statusCode, text: await answer.body.text() };
+    },
+    answer: (status, text, headers = {}) =>
+      void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text),
+    raw: (...lines) => void received.socket.end(lines.join('\r\n')),
+    reset: () => void received.socket.resetAndDestroy(),
+  };
+}

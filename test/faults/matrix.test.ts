@@ -1,0 +1,251 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { waitMessages } from '../../src/domain/wait-reason.ts';
+import type { TestAccount } from '../support/client.ts';
+import { startGateway, videoBody } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { waitUntil } from '../support/processes.ts';
+import { startFaultUpstream } from './fault-upstream.ts';
+import type { Fault, FaultUpstream, RowFaults } from './fault-upstream.ts';
+
+/**
+ * What the gateway makes of everything that an upstream can answer to a submission, and some of what it can answer to a
+ * poll: one row each, with a channel of its own, so that no circuit of one row holds up another. All tasks run at once.
+ */
+
+/**
+ * What becomes of the task. `retried`: nothing was accepted, and it is offered again until it succeeds. `waits`: the
+ * same, while the fault lasts. `failed`: at once. `found`: the upstream has the job although its response was no use.
+ * `parked`: nobody knows, and an operator is asked.
+ */
+type Course = 'succeeded' | 'retried' | 'waits' | 'failed' | 'found' | 'parked';
+
+interface Row extends RowFaults {
+  readonly name: string;
+  readonly course: Course;
+  /** Creates that the upstream received. */
+  readonly submits: number;
+  /** Of the attempt that the fault met, in its record. */
+  readonly state: 'accepted' | 'not_accepted' | 'withdrawn' | 'rejected' | 'ambiguous';
+  readonly code?: string;
+  /** Of a task that failed. */
+  readonly class?: string;
+  /** Default: a path of the fault upstream. */
+  readonly baseUrl?: 'tls' | 'dns' | 'refused';
+  readonly provider?: 'gateway';
+}
+
+/** As the vendor words a refusal. */
+const worded = (code: string) =>
+  JSON.stringify({ error: { code, message: 'The words of the upstream.', param: '', type: 'x' } });
+const page = '<html><body>A page of a proxy.</body></html>';
+
+const refuse =
+  (status: number, text = worded('SomeCode'), headers: Readonly<Record<string, string>> = {}): Fault =>
+  ({ answer }) =>
+    answer(status, text, headers);
+
+/** The upstream accepts the job, and this is what the gateway gets to see of the answer. */
+const accepted =
+  (spoil: (exchange: Parameters<Fault>[0], text: string) => void): Fault =>
+  async (exchange) => {
+    const { text } = await exchange.forward();
+    spoil(exchange, text);
+  };
+
+const ok = 'HTTP/1.1 200 OK';
+const json = 'content-type: application/json';
+
+const retried = { course: 'retried', submits: 2, times: 1, state: 'accepted' } as const;
+const waits = { course: 'waits', submits: 0, state: 'not_accepted' } as const;
+const failed = { course: 'failed', submits: 1, state: 'rejected', code: 'SomeCode' } as const;
+const found = { course: 'found', submits: 1, state: 'accepted' } as const;
+const parked = { course: 'parked', submits: 1, state: 'ambiguous' } as const;
+
+const rows: readonly Row[] = [
+  // Refusals that the upstream words itself.
+  { name: '400', create: refuse(400), ...failed },
+  { name: '401', create: refuse(401), ...retried },
+  { name: '402', create: refuse(402), ...retried },
+  { name: '403', create: refuse(403), ...retried },
+  { name: '408', create: refuse(408), ...parked, code: 'SomeCode' },
+  { name: '409', create: refuse(409), ...failed },
+  { name: '413', create: refuse(413), ...failed },
+  { name: '422', create: refuse(422), ...failed },
+  { name: '429', create: refuse(429), ...retried },
+  { name: '500', create: refuse(500), ...parked, code: 'SomeCode' },
+  { name: '502', create: refuse(502), ...parked, code: 'SomeCode' },
+  { name: '503', create: refuse(503), ...retried },
+  { name: '504', create: refuse(504), ...parked, code: 'SomeCode' },
+  { name: 'moderation', create: refuse(400, worded('InputTextSensitiveContentDetected')), ...failed, code: 'InputTextSensitiveContentDetected', class: 'moderation_input' },
+  // Pages of what stands in between.
+  { name: 'page-404', create: refuse(404, page), ...retried },
+  { name: 'page-409', create: refuse(409, page), ...retried },
+  { name: 'page-422', create: refuse(422, page), ...retried },
+  { name: 'page-503', create: refuse(503, page), ...parked, code: 'http_503' },
+  { name: 'redirect', create: refuse(302, '', { location: '/elsewhere' }), ...retried },
+  { name: 'redirect-307', create: refuse(307, '', { location: '/elsewhere' }), ...retried },
+  // Absurd waits.
+  ...['-5', '1e12', 'soon', 'banana 7', '0', ''].map((value, n) => ({
+    name: `retry-after-${n}`,
+    create: refuse(429, worded('SomeCode'), { 'retry-after': value }),
+    ...retried,
+  })),
+  ...['1000000000000', 'Thu, 01 Jan 2099 00:00:00 GMT'].map((value, n) => ({
+    name: `retry-after-far-${n}`,
+    create: refuse(429, worded('SomeCode'), { 'retry-after': value }),
+    ...waits,
+    submits: 1,
+  })),
+  // Nothing was sent.
+  { name: 'tls', baseUrl: 'tls', ...waits, code: 'tls_failed' },
+  { name: 'dns', baseUrl: 'dns', ...waits, code: 'dns_failed' },
+  { name: 'refused', baseUrl: 'refused', ...waits, code: 'connect_failed' },
+  // It was sent, and the response is no use: the upstream had not accepted it …
+  { name: 'reset', create: ({ reset }) => reset(), ...parked, code: 'connection_lost' },
+  { name: 'unreadable', create: refuse(200, '{"id": '), ...parked, code: 'unreadable_answer' },
+  { name: 'no-id', create: refuse(200, '{}'), ...parked, code: 'unreadable_answer' },
+  { name: 'empty', create: refuse(204, ''), ...parked, code: 'unreadable_answer' },
+  { name: 'silence', create: () => undefined, ...parked, code: 'timeout' },
+  // … or it had.
+  { name: 'accepted-reset', create: accepted(({ reset }) => reset()), ...found },
+  { name: 'accepted-500', create: accepted(({ answer }) => answer(500, worded('InternalServiceError'))), ...found },
+  { name: 'accepted-page', create: accepted(({ answer }) => answer(502, page)), ...found },
+  { name: 'accepted-unreadable', create: accepted(({ answer }, text) => answer(200, text.slice(0, 5))), ...found },
+  { name: 'length-too-long', create: accepted(({ raw }, text) => raw(ok, json, `content-length: ${text.length + 10}`, '', text)), ...found },
+  { name: 'length-too-short', create: accepted(({ raw }, text) => raw(ok, json, `content-length: ${text.length - 3}`, '', text)), ...found },
+  { name: 'length-no-number', create: accepted(({ raw }, text) => raw(ok, json, 'content-length: many', '', text)), ...found },
+  { name: 'encoded', create: accepted(({ answer }, text) => answer(200, text, { 'content-encoding': 'gzip' })), ...found },
+  { name: 'huge', create: accepted(({ answer }, text) => answer(200, `${text.slice(0, -1)},"x":"${'x'.repeat(72_000_000)}"}`)), ...found },
+  { name: 'no-http', create: accepted(({ raw }) => raw('SSH-2.0-OpenSSH_9.6', '')), ...found },
+  // The upstream did more than it was asked to.
+  { name: 'two-answers', create: accepted(({ raw }, text) => {
+      const one = [ok, json, `content-length: ${text.length}`, '', text];
+      raw(...one, ok, json, 'content-length: 2', '', '{}');
+    }), course: 'succeeded', submits: 1, state: 'accepted' },
+  { name: 'two-jobs', create: async ({ forward, reset }) => {
+      await forward();
+      await forward();
+      reset();
+    }, ...parked, code: 'connection_lost' },
+  { name: 'progress-120', provider: 'gateway', poll: async ({ forward, answer }) => {
+      const { status, text } = await forward();
+      answer(status, text.replace(/"progress":"\d+%"/, '"progress":"120%"'));
+    }, course: 'succeeded', submits: 1, state: 'accepted' },
+]; // prettier-ignore
+
+/** Ledger entries by course; a task that waits is cancelled at the end of its test. */
+const ledgerOf: Readonly<Record<Course, readonly string[]>> = {
+  succeeded: ['hold', 'settle'],
+  retried: ['hold', 'settle'],
+  found: ['hold', 'settle'],
+  failed: ['hold', 'release'],
+  waits: ['hold'],
+  parked: ['hold'],
+};
+
+async function unusedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function yamlOf(port: number, closedPort: number): string {
+  const urls = {
+    tls: `https://127.0.0.1:${port}/tls/ark/api/v3`,
+    dns: 'http://no-such-host.invalid/api/v3',
+    refused: `http://127.0.0.1:${closedPort}/api/v3`,
+  };
+  const channels = rows.map(({ name, baseUrl, provider }) => {
+    const path = provider === 'gateway' ? 'new-api/v1' : 'ark/api/v3';
+    const url = baseUrl === undefined ? `http://127.0.0.1:${port}/${name}/${path}` : urls[baseUrl];
+    return `  - { id: "${name}", provider: ${provider ?? 'ark'}, base_url: "${url}", credentials: [{ id: a, api_key: simulated }], timeouts: { submit_ms: 3000, poll_ms: 3000 }, models: { "m-${name}": { upstream: dreamina-seedance-2-0-260128 } } }`;
+  });
+  const models = rows.map(
+    ({ name }) =>
+      `  - { id: "m-${name}", kind: video, resolutions: [720p], ratios: ["16:9"], durations: { min: 4, max: 15, default: 5 }, expected_seconds: 1, price: { unit: second, rules: [{ price: "0.1" }] } }`,
+  );
+  return `currency: USD\nchannels:\n${channels.join('\n')}\nmodels:\n${models.join('\n')}\n`;
+}
+
+let upstream: FaultUpstream;
+let gateway: TestGateway;
+let account: TestAccount;
+/** Ids of the tasks by row. */
+const ids = new Map<string, string>();
+
+beforeAll(async () => {
+  upstream = await startFaultUpstream(
+    new Map(rows.map((row) => [row.name, row])),
+    () => gateway.simulatorUrl,
+  );
+  gateway = await startGateway({ yaml: yamlOf(upstream.port, await unusedPort()) });
+  account = await gateway.account({ credit: '1000' });
+  for (const { name } of rows) {
+    const { body } = await account.create({ ...videoBody, model: `m-${name}`, prompt: `row ${name}` });
+    ids.set(name, body.id);
+  }
+}, 120_000);
+afterAll(async () => {
+  await gateway.stop();
+  upstream.close();
+});
+
+const shown = async (row: Row) => (await gateway.admin('GET', `/admin/v1/tasks/${ids.get(row.name)}`)).body;
+
+async function until(row: Row): Promise<void> {
+  if (row.course === 'parked') {
+    const isParked = async () => (await shown(row)).needs_attention === 'submit_ambiguous';
+    await waitUntil(`${row.name} waits for an operator`, isParked, 240_000);
+  } else if (row.course === 'waits') {
+    const isWaiting = async () => (await shown(row)).message === waitMessages.upstream;
+    await waitUntil(`${row.name} waits`, isWaiting, 120_000);
+  } else {
+    await account.finished(ids.get(row.name) ?? '', 240_000);
+  }
+}
+
+describe('the fault matrix', () => {
+  it.each(rows)(
+    '$name: $course',
+    async (row) => {
+      await until(row);
+      const task = await shown(row);
+      const status = { failed: 'failed', waits: 'pending', parked: 'pending' } as const;
+      const expected = row.course in status ? status[row.course as keyof typeof status] : 'succeeded';
+      expect(task.status).toBe(expected);
+      expect(upstream.creates(row.name)).toBe(row.submits);
+      const entries: { kind: string }[] = task.ledger;
+      expect(entries.map(({ kind }) => kind)).toEqual(ledgerOf[row.course]);
+      const attempt = task.attempts[0];
+      expect(attempt).toMatchObject({ n: 1, state: row.state });
+      if (row.code !== undefined) expect(attempt.code).toBe(row.code);
+      if (row.course === 'failed') {
+        const failure = { code: 'provider_error', class: row.class ?? 'invalid_input' };
+        expect(task.error).toMatchObject(failure);
+        expect(task.error.message).toContain('The words of the upstream.');
+      }
+      // Words of the upstream, never its address or our key.
+      expect(JSON.stringify(task.error ?? '')).not.toMatch(/127\.0\.0\.1|simulated/);
+    },
+    300_000,
+  );
+
+  it('an absurd wait is a day at the most', async () => {
+    const row = rows.find(({ name }) => name === 'retry-after-far-0');
+    if (row === undefined) throw new Error('no such row');
+    const { waiting } = await shown(row);
+    const seconds = waiting.next_at - Date.now() / 1000;
+    expect(seconds).toBeGreaterThan(3600);
+    expect(seconds).toBeLessThan(1.25 * 24 * 3600);
+  });
+
+  it('no redirect was followed', () => {
+    expect(upstream.strays()).toBe(0);
+  });
+});
