@@ -55,7 +55,7 @@ it('has one unit of time', async () => {
   const { body } = await gateway.call('GET', '/openapi.json');
   const times = [...propertiesOf(body, '')].filter(([, name]) => /(^|_)at$/.test(name));
   expect(times.length).toBeGreaterThan(30);
-  const other = times.filter(([, , schema]) => !/^Unix seconds\./.test(String(schema['description'])));
+  const other = times.filter(([, , schema]) => !String(schema['description']).startsWith('Unix seconds.'));
   expect(other.map(([path, name]) => `${path}/${name}`)).toEqual([]);
   expect(JSON.stringify(body)).not.toMatch(/milliseconds/i);
 });
