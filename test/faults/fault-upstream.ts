@@ -12,7 +12,7 @@ export interface Upstreams {
 
 /** One request of the gateway, and the means to answer it badly. */
 export interface Exchange {
-  /** Brings the request to the simulator: a create is accepted there, whatever the gateway is told. */
+  /** Brings the request to the simulator: a create is accepted there, whatever the gateway gets to see. */
   readonly forward: () => Promise<Upstreams>;
   /** A whole answer. */
   readonly answer: (status: number, text: string, headers?: Readonly<Record<string, string>>) => void;

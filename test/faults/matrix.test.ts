@@ -17,7 +17,7 @@ import type { Fault, FaultUpstream, RowFaults } from './fault-upstream.ts';
 
 /**
  * What becomes of the task. `retried`: nothing was accepted, and it is offered again until it succeeds. `waits`: the
- * same, while the fault lasts. `failed`: at once. `found`: the upstream has the job although its response was no use.
+ * same, while the fault lasts. `failed`: at once. `found`: the upstream has the job although its response was useless.
  * `parked`: nobody knows, and an operator is asked.
  */
 type Course = 'succeeded' | 'retried' | 'waits' | 'failed' | 'found' | 'parked';
@@ -103,7 +103,7 @@ const rows: readonly Row[] = [
   { name: 'tls', baseUrl: 'tls', ...waits, code: 'tls_failed' },
   { name: 'dns', baseUrl: 'dns', ...waits, code: 'dns_failed' },
   { name: 'refused', baseUrl: 'refused', ...waits, code: 'connect_failed' },
-  // It was sent, and the response is no use: the upstream had not accepted it …
+  // It was sent, and the response is useless: the upstream had not accepted it …
   { name: 'reset', create: ({ reset }) => reset(), ...parked, code: 'connection_lost' },
   { name: 'unreadable', create: refuse(200, '{"id": '), ...parked, code: 'unreadable_answer' },
   { name: 'no-id', create: refuse(200, '{}'), ...parked, code: 'unreadable_answer' },
