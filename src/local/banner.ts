@@ -31,6 +31,7 @@ export function banner(facts: BannerFacts): string {
     '',
     `  API           ${apiUrl}   (OpenAPI: ${apiUrl}/openapi.json)`,
     `  Temporal UI   ${facts.temporalUi ?? 'of your own server'}   (server ${facts.temporalAddress})`,
+    ...(facts.temporalUi === undefined ? [] : [`  Waiting tasks ${waitingTasksUrl(facts.temporalUi)}`]),
     `  Simulator     ${facts.simulatorUrl ?? 'not started'}`,
     `  MongoDB       ${withoutPassword(facts.mongodbUri)}`,
     `  Account       ${settings.account}, ${balance.available} ${balance.currency} available, ${balance.held} held`,
@@ -42,6 +43,12 @@ export function banner(facts: BannerFacts): string {
     'Ctrl-C ends everything that was started here. Tasks in flight resume at the next start.',
     '',
   ].join('\n');
+}
+
+/** The list of the tasks that need a person: the query of docs/operating.md. */
+function waitingTasksUrl(temporalUi: string): string {
+  const query = encodeURIComponent('NeedsAttention IS NOT NULL AND ExecutionStatus = "Running"');
+  return `${temporalUi}/namespaces/default/workflows?query=${query}`;
 }
 
 function withoutPassword(uri: string): string {

@@ -15,10 +15,10 @@ const variables = localEnvironment(
 );
 const localFile = variables['GATEWAY_CONFIG'] ?? '';
 
-function bannerWith(examples: Examples, gatewayFile?: string): string {
+function bannerWith(examples: Examples, gatewayFile?: string, temporalUi?: string): string {
   return banner({
     apiUrl: 'http://127.0.0.1:8080',
-    temporalUi: undefined,
+    temporalUi,
     temporalAddress: '127.0.0.1:7233',
     simulatorUrl: undefined,
     gatewayFile,
@@ -32,6 +32,23 @@ function bannerWith(examples: Examples, gatewayFile?: string): string {
 }
 
 describe('the banner', () => {
+  it('links the tasks that need a person, by the query of docs/operating.md', () => {
+    const text = bannerWith(
+      findExamples(loadGatewayConfig(localFile, variables, adapters), providers),
+      undefined,
+      'http://127.0.0.1:8233',
+    );
+    const link = /^ {2}Waiting tasks (\S+)$/m.exec(text)?.[1] ?? '';
+    const url = new URL(link);
+    expect([url.origin, url.pathname]).toEqual(['http://127.0.0.1:8233', '/namespaces/default/workflows']);
+    const page = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+    expect(page).toContain(`\`${url.searchParams.get('query')}\``);
+    expect(url.searchParams.get('query')).toContain('NeedsAttention');
+    expect(
+      bannerWith(findExamples(loadGatewayConfig(localFile, variables, adapters), providers)),
+    ).not.toContain('Waiting tasks');
+  });
+
   it('shows a video, an image and an image task of the configuration that ships', () => {
     const config = loadGatewayConfig(localFile, variables, adapters);
     const examples = findExamples(config, providers);
