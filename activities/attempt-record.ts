@@ -31,10 +31,13 @@ export async function resume(begun: Attempt, input: SubmitInput, deps: RecordDep
   const code = begun.code ?? '';
   switch (begun.state) {
     case 'accepted':
-      return adopt(begun, { operation: operationOf(begun) }, { input, deps });
+      return {
+        ...(await adopt(begun, { operation: operationOf(begun) }, { input, deps })),
+        ...acceptedAttempt(begun, input),
+      };
     case 'failed':
       // Whoever watches it learns from the record that it is closed.
-      return { kind: 'accepted', operation: operationOf(begun), ...elsewhere(begun, input) };
+      return acceptedAttempt(begun, input);
     case 'rejected':
       // The run that wrote it may have died before the task got the upstream's words.
       return rejected(begun, input, deps);
@@ -52,6 +55,12 @@ export async function resume(begun: Attempt, input: SubmitInput, deps: RecordDep
     default:
       return begun.state satisfies never;
   }
+}
+
+/** The job of an attempt that was accepted, as its record shows it. */
+export function acceptedAttempt(begun: Attempt, input: SubmitInput): SubmitResult {
+  const acceptedAt = begun.endedAt ?? begun.startedAt;
+  return { kind: 'accepted', operation: operationOf(begun), acceptedAt, ...elsewhere(begun, input) };
 }
 
 function operationOf({ operation }: Attempt): Operation {

@@ -2,6 +2,7 @@ import { isTerminal } from '../src/domain/task.ts';
 import type { TaskInput, TaskResult } from '../src/domain/task-input.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { TaskActivityDeps } from './deps.ts';
+import { jobOf } from './find-job.ts';
 import type { Claim } from './types.ts';
 
 /**
@@ -41,13 +42,9 @@ export function createClaimTask({ tasks, attempts, ledger }: TaskActivityDeps) {
     // A job that failed and was not replaced yet is watched again: its record says what follows.
     const accepted =
       begun.find(({ state }) => state === 'accepted') ?? begun.findLast(({ state }) => state === 'failed');
-    if (accepted?.operation === undefined) return { state: 'open' };
-    const { n, channel, credential, operation, startedAt, endedAt } = accepted;
-    return {
-      state: 'accepted',
-      attempts: n,
-      job: { candidate: { channel, credential }, operation, acceptedAt: endedAt ?? startedAt },
-    };
+    const job = accepted === undefined ? undefined : jobOf(accepted);
+    if (accepted === undefined || job === undefined) return { state: 'open' };
+    return { state: 'accepted', attempts: accepted.n, job };
   }
 }
 

@@ -4,6 +4,7 @@ import { createCancelUpstream } from './cancel-upstream.ts';
 import { createDeliverCallback } from './deliver-callback.ts';
 import type { CallbackActivityDeps, ChannelActivityDeps, TaskActivityDeps } from './deps.ts';
 import { createFinishTask } from './finish.ts';
+import { createFindJob } from './find-job.ts';
 import { createFirstCallback } from './first-callback.ts';
 import type { FirstCallbackDeps } from './first-callback.ts';
 import { createNoteAttention } from './note-attention.ts';
@@ -22,6 +23,7 @@ export function createTaskActivities(deps: TaskActivityDeps, callbacks: FirstCal
     admitTask: createAdmitTask(deps),
     abandonAdmission: createAbandonAdmission(deps),
     claimTask: createClaimTask(deps),
+    findJob: createFindJob(deps),
     finishTask: createFinishTask(deps),
     noteAttention: createNoteAttention(deps),
     ...createActionActivities(deps),

@@ -7,6 +7,7 @@ import { UpstreamError } from '../src/providers/provider.ts';
 import type { Submitted } from '../src/providers/provider.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { RequestRecord } from '../src/store/requests.ts';
+import { createAttend } from './attend.ts';
 import { accept, adopt, newAttempt, resume } from './attempt-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -34,11 +35,19 @@ interface Submission {
 /**
  * One submission, at most once: the attempt's record is read before anything else, claimed before the request leaves
  * and written again when the answer is read. A repeated run of this activity never posts what may have been accepted.
+ * An attended submission then waits for the end of its job.
  */
 export function createSubmit(deps: ChannelActivityDeps) {
   const { attempts, requests } = deps;
 
+  const { attend, resumed } = createAttend(deps);
+
   return async function submit(input: SubmitInput): Promise<SubmitResult> {
+    const submitted = (await resumed(input)) ?? (await submitOnce(input));
+    return attend(submitted, input);
+  };
+
+  async function submitOnce(input: SubmitInput): Promise<SubmitResult> {
     const [begun, stored] = await Promise.all([
       attempts.find(attemptId(input.task, input.n)),
       requests.find(input.task),
@@ -60,7 +69,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
     }
     if (isRepeated() || input.n > 1) await noteWait(input, undefined, deps);
     return post({ input, stored, target });
-  };
+  }
 
   /** An attempt is closed for good before the next one is made; if it was accepted, its job is the task's. */
   async function jobOfEarlierAttempt(input: SubmitInput): Promise<SubmitResult | undefined> {

@@ -19,6 +19,8 @@ export interface TaskActivities {
   abandonAdmission(task: string, account: string): Promise<void>;
   /** Makes the task the workflow's own. Repeatable. */
   claimTask(input: TaskInput, version: string): Promise<Claim>;
+  /** The job of the n-th submission, if its upstream has accepted it. */
+  findJob(task: string, n: number): Promise<AcceptedJob | undefined>;
   /** Settles or releases, then writes the terminal projection. Repeatable. */
   finishTask(finish: FinishTask): Promise<FinishedTask>;
   /** Makes the first request of a callback, unless others might have to wait for it. Never throws. */
@@ -145,13 +147,23 @@ export interface SubmitInput {
   readonly fallback?: Fallback;
   /** In place of a job that failed, or of a submission that was rejected. */
   readonly replaces?: true;
+  /** The activity waits for the end of the job, too. */
+  readonly attend?: { readonly expectedSeconds: number; readonly version: string };
   /** `adopt`: the upstream job that the operator says is ours. */
   readonly adopt?: string;
 }
 
 export type SubmitResult =
   /** `candidate`: where the job is, if that is not the candidate that was asked for (an earlier attempt's job). */
-  | { readonly kind: 'accepted'; readonly operation: Operation; readonly candidate?: RouteCandidate }
+  | {
+      readonly kind: 'accepted';
+      readonly operation: Operation;
+      readonly candidate?: RouteCandidate;
+      /** Unix milliseconds; absent: at this moment. */
+      readonly acceptedAt?: number;
+      /** What the activity saw of the job's end; absent: it has not waited for it. */
+      readonly polled?: AttendedPoll;
+    }
   | { readonly kind: 'not_accepted'; readonly code: string }
   /** `next`: the channels at which the task continues; absent: it has failed. */
   | { readonly kind: 'rejected'; readonly code: string; readonly next?: readonly RouteCandidate[] }
@@ -183,6 +195,9 @@ export type PollResult =
   /** `next`: the job is closed, and the task continues at these channels. Absent: the task has failed. */
   | { readonly kind: 'failed'; readonly next?: readonly RouteCandidate[] }
   | { readonly kind: 'unfinished' };
+
+/** `broken`: with an error that retrying will not fix. */
+export type AttendedPoll = PollResult | 'broken';
 
 export interface FinishTask {
   readonly task: string;

@@ -134,7 +134,7 @@ function openHealth({
     channelHealth: stores.circuits,
     slotStore: stores.slots,
     config,
-    wake: async (task) => void (await wakeActivity(client, task, activityIds.submit)),
+    wake: async (task) => void (await wakeActivity(client, task, [activityIds.submit])),
     onCircuit: (credential, circuit) => logCircuit(log, credential, circuit),
     onError: (err) => log.warn({ err }, 'channel health could not be read or written'),
     now,

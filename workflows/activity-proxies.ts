@@ -4,6 +4,7 @@ import {
   proxyLocalActivities,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { ActivityOptions } from '@temporalio/workflow';
 import type { CallbackActivities, ChannelActivities, TaskActivities } from '../activities/types.ts';
 import { activityIds, callbacksQueue, channelQueue, pollsQueue, prefixOf } from '../src/domain/queues.ts';
 
@@ -11,6 +12,8 @@ import { activityIds, callbacksQueue, channelQueue, pollsQueue, prefixOf } from 
 
 /** Longest that one upstream submission may take (limit of `timeouts.submit_ms`), and what surrounds it. */
 const submitTimeout = '330s';
+/** The same, and then one look at the job: an attempt's share of the wait, copies of results included. */
+const attendedTimeout = '450s';
 /** A dead worker is noticed after this long; activities heartbeat at a third of it. */
 const heartbeatTimeout = '15s';
 /** A wait: a heartbeat is a write on the server, and nothing is lost when another worker continues later. */
@@ -39,6 +42,14 @@ export const claimTask: TaskActivities['claimTask'] = async (...claim) => {
   }
 };
 export const abandonAdmission = patient.abandonAdmission;
+
+export const findJob: TaskActivities['findJob'] = async (...attempt) => {
+  try {
+    return await local.findJob(...attempt);
+  } catch {
+    return patient.findJob(...attempt);
+  }
+};
 
 /** Checks everything, and retries copies of results. */
 export const { reconcileTasks } = proxyActivities<TaskActivities>({
@@ -108,14 +119,29 @@ function pollsQueueOf(channel: string): string {
 /** The submission: one at a time per task, addressed by operators as `submit`. */
 export function submitOn(channel: string, summary: string): Pick<ChannelActivities, 'submit'> {
   return proxyActivities<ChannelActivities>({
-    activityId: activityIds.submit,
-    taskQueue: queueOf(channel),
+    ...submission(channel),
     summary,
     startToCloseTimeout: submitTimeout,
+  });
+}
+
+/** The submission, and after it the whole wait: retried, without a history event, until the upstream has ended the job. */
+export function submitAttendedOn(channel: string, n: number): Pick<ChannelActivities, 'submit'> {
+  return proxyActivities<ChannelActivities>({
+    ...submission(channel),
+    summary: `${channel}: submission and wait, attempt ${n}`,
+    startToCloseTimeout: attendedTimeout,
+  });
+}
+
+function submission(channel: string): ActivityOptions {
+  return {
+    activityId: activityIds.submit,
+    taskQueue: queueOf(channel),
     heartbeatTimeout,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1m' },
-  });
+  };
 }
 
 export function findLostJobOn(channel: string): Pick<ChannelActivities, 'findLostJob'> {

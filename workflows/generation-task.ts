@@ -17,7 +17,7 @@ import { cancelFromUi, handleActions } from './handle-actions.ts';
 import { admitUpdate } from './messages.ts';
 import { searchAttributes } from './search-attributes.ts';
 import { replaceJob, submitAfterUndo, submitJob } from './submit-job.ts';
-import { describe, enter, money, newTaskRun, nextVersion, remainingMs } from './task-run.ts';
+import { describe, enter, money, newTaskRun, nextVersion, remainingMs, showChannel } from './task-run.ts';
 import type { Replacement, TaskRun } from './task-run.ts';
 import { interruptedEnding } from './endings.ts';
 import { mayBeReviewed, reviewCharge } from './review-charge.ts';
@@ -202,18 +202,17 @@ function conclude(run: TaskRun, ending: FinishOutcome, { charge, failure }: Clos
     : { status: 'failed', code: ending.error?.code ?? 'provider_error' };
 }
 
-/** Each of these writes costs the server as much as a step of the task: a job at its planned channel needs none. */
 function showJob(run: TaskRun, { candidate, operation }: AcceptedJob): void {
   const { channel } = candidate;
-  if (run.input.revision === undefined) {
-    upsertSearchAttributes([
-      { key: searchAttributes.status, value: 'submitted' },
-      { key: searchAttributes.channel, value: channel },
-      { key: searchAttributes.upstreamTaskId, value: operation.id },
-    ]);
-  } else if (channel !== run.shownChannel) {
-    upsertSearchAttributes([{ key: searchAttributes.channel, value: channel }]);
+  if (run.input.revision !== undefined) {
+    showChannel(run, channel);
+    return;
   }
+  upsertSearchAttributes([
+    { key: searchAttributes.status, value: 'submitted' },
+    { key: searchAttributes.channel, value: channel },
+    { key: searchAttributes.upstreamTaskId, value: operation.id },
+  ]);
   run.shownChannel = channel;
 }
 

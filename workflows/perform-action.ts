@@ -2,8 +2,10 @@ import { ApplicationFailure, condition } from '@temporalio/workflow';
 import type { FinishOutcome } from '../activities/types.ts';
 import { defined } from '../src/domain/defined.ts';
 import { markerOf } from '../src/domain/ids.ts';
+import { refusalOf } from '../src/domain/operator-actions.ts';
 import type { ActionInput, ActionResult, WorkflowActionName } from '../src/domain/operator-actions.ts';
 import { activityIds } from '../src/domain/queues.ts';
+import { learnJob } from './attended-submission.ts';
 import { adoptJobOn, completeTaskOn, moveDeadline, undoAdoptionOn, wakeTask } from './activity-proxies.ts';
 import { refusedAction } from './messages.ts';
 import { acceptedJob, afterRejection, findUnreportedJob } from './submit-job.ts';
@@ -73,8 +75,10 @@ async function retryNow({ run, dryRun }: Action): Promise<Said> {
     return said('The channels of the plan are asked again.');
   }
   const isSubmitting = situation === 'submitting';
-  const woken = await wakeTask(run.input.task, isSubmitting ? activityIds.submit : activityIds.poll);
+  const isSubmit = isSubmitting || run.attended !== undefined;
+  const woken = await wakeTask(run.input.task, isSubmit ? activityIds.submit : activityIds.poll);
   if (!woken) return said('Nothing waits: it is being tried at this moment.');
+  if (situation === 'attended') return said('It is submitted, or the upstream is polled, immediately.');
   return said(isSubmitting ? 'The submission is tried immediately.' : 'The upstream is polled immediately.');
 }
 
@@ -167,7 +171,17 @@ async function fail({ run, dryRun }: Action): Promise<Said> {
   };
 }
 
+/** The workflow of an attended submission learns only now whether there is a job: what depends on it is checked again. */
+async function requireJob(run: TaskRun, name: WorkflowActionName): Promise<void> {
+  if (run.attended === undefined) return;
+  await learnJob(run);
+  const situation = situationOf(run);
+  const refusal = refusalOf(name, situation === 'attended' ? 'submitting' : situation);
+  if (refusal !== undefined) throw refused(refusal);
+}
+
 async function complete({ run, input, dryRun }: Action): Promise<Said> {
+  await requireJob(run, 'complete');
   const { job, lost } = run;
   const candidate = job?.candidate ?? lost?.input.candidate;
   if (candidate === undefined) throw refused('The task was never submitted.');

@@ -4,6 +4,7 @@ import type { AcceptedJob, FinishOutcome, SubmitInput, SubmitResult } from '../a
 import { atConcurrencyLimit } from '../src/domain/routing.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import { isSince } from '../src/domain/task-input.ts';
+import { submitAttended } from './attended-submission.ts';
 import { findLostJobOn, submitOn } from './activity-proxies.ts';
 import { stoppedEnding } from './endings.ts';
 import {
@@ -12,6 +13,7 @@ import {
   describe,
   enter,
   nextVersion,
+  showChannel,
   raiseAttention,
   remainingMs,
 } from './task-run.ts';
@@ -129,9 +131,10 @@ async function submitTo(run: TaskRun, turn: Turn): Promise<Step> {
   };
   describe(
     run,
-    `Submitting to **${candidate.channel}** (credential ${candidate.credential}, attempt ${run.attempts}).`,
+    `Submitting to **${candidate.channel}** (credential ${candidate.credential}, attempt ${run.attempts})${isSince(4, run.input) ? ', and waiting there for the end of the job: the pending activity says where it stands' : ''}.`,
   );
-  const result = await sendOrWithdraw(run, input);
+  const result = await send(run, input);
+  if (result === 'accepted') return undefined;
   if (result === 'withdrawn') return stoppedEnding(run);
   if (result.kind === 'ambiguous') {
     describe(run, `The response of **${candidate.channel}** was lost; looking for the job there.`);
@@ -161,10 +164,10 @@ function isCandidate(step: Step | RouteCandidate): step is RouteCandidate {
 
 /** The job may be that of an earlier attempt, on another channel. */
 export function acceptedJob(
-  { operation, candidate }: Extract<SubmitResult, { kind: 'accepted' }>,
+  { operation, candidate, acceptedAt = Date.now() }: Extract<SubmitResult, { kind: 'accepted' }>,
   asked: RouteCandidate,
 ): AcceptedJob {
-  return { candidate: candidate ?? asked, operation, acceptedAt: Date.now() };
+  return { candidate: candidate ?? asked, operation, acceptedAt };
 }
 
 function persistMs(run: TaskRun, index: number, { candidates, replaces }: Round): number {
@@ -176,6 +179,13 @@ export function afterRejection({
   next = [],
 }: Extract<SubmitResult, { kind: 'rejected' }>): FinishOutcome | Replacement {
   return next.length > 0 ? { kind: 'replaced', candidates: next } : { kind: 'failed' };
+}
+
+async function send(run: TaskRun, input: SubmitInput): Promise<SubmitResult | 'withdrawn' | 'accepted'> {
+  if (!isSince(4, run.input)) return sendOrWithdraw(run, input);
+  // The workflow does not see when the job is accepted: operators look for the task where it is meant to run.
+  showChannel(run, input.candidate.channel);
+  return submitAttended(run, input, isInterrupted);
 }
 
 /**

@@ -2,6 +2,7 @@ import type { AttentionReason } from '../src/domain/attention.ts';
 import { ApplicationFailure, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { AcceptedJob, FinishOutcome, SubmitInput } from '../activities/types.ts';
 import { markerOf } from '../src/domain/ids.ts';
+import type { AttendedSubmission } from './attended-submission.ts';
 import type { ConcernNews } from '../activities/deps.ts';
 import type { PollConcern } from '../src/domain/poll-concern.ts';
 import { formatMicros } from '../src/domain/money.ts';
@@ -72,6 +73,10 @@ export interface TaskRun {
   attempts: number;
   versions: number;
   job: AcceptedJob | undefined;
+  /** The submission whose activity waits for the job as well, until the workflow waits in another way. */
+  attended: AttendedSubmission | undefined;
+  /** Until the activity that the workflow has left is over. */
+  left: Promise<unknown> | undefined;
   /** The channel in the search attributes. */
   shownChannel: string | undefined;
   stop: Stop | undefined;
@@ -110,6 +115,8 @@ export function newTaskRun(input: TaskInput): TaskRun {
     attempts: 0,
     versions: 0,
     job: undefined,
+    attended: undefined,
+    left: undefined,
     shownChannel: input.candidates[0]?.channel,
     stop: undefined,
     withdraw: false,
@@ -150,7 +157,8 @@ const situations: Readonly<Record<Exclude<Phase, 'attention'>, TaskSituation>> =
   ended: 'ended',
 };
 
-export function situationOf({ phase, review, job }: TaskRun): TaskSituation {
+export function situationOf({ phase, review, job, attended }: TaskRun): TaskSituation {
+  if (phase === 'submitting' && attended !== undefined) return job === undefined ? 'attended' : 'watching';
   if (phase !== 'attention') return situations[phase];
   if (review !== undefined) return 'review';
   return job === undefined ? 'lost' : 'broken';
@@ -233,7 +241,8 @@ const concerns: Record<PollConcern, string> = {
 
 /** The poll has written the same into the projection. */
 export function noteConcern(run: TaskRun, { concern, text }: ConcernNews): void {
-  if (run.phase !== 'watching' || run.job === undefined) return;
+  const isPolled = run.phase === 'watching' && run.job !== undefined;
+  if (!isPolled && situationOf(run) !== 'attended') return;
   if (concern !== run.concern) {
     upsertSearchAttributes([{ key: searchAttributes.needsAttention, value: concern ?? null }]);
   }
@@ -243,16 +252,22 @@ export function noteConcern(run: TaskRun, { concern, text }: ConcernNews): void 
 
 /** What a task with a job waits for. */
 export function describeWait(run: TaskRun, text = ''): void {
-  const { job, concern } = run;
-  if (job === undefined) return;
-  const waiting =
-    `Waiting for **${job.candidate.channel}**, job \`${job.operation.id}\`. ` +
-    `${commandLine(run, 'retry_now')} polls immediately.`;
+  const { job, concern, attended } = run;
+  const channel = job?.candidate.channel ?? attended?.input.candidate.channel ?? '';
+  const id = job === undefined ? '' : `, job \`${job.operation.id}\``;
+  const waiting = `Waiting for **${channel}**${id}. ` + `${commandLine(run, 'retry_now')} polls immediately.`;
   const asked =
     concern === undefined
       ? ''
       : `**Needs attention: ${concern}** (${text})\n\n${concerns[concern]}\n\n${commandLines(run, concernActions[concern])}\n\n`;
   describe(run, `${asked}${waiting}`);
+}
+
+/** Each write of a search attribute costs the server as much as a step of the task: the planned channel needs none. */
+export function showChannel(run: TaskRun, channel: string): void {
+  if (channel !== run.shownChannel)
+    upsertSearchAttributes([{ key: searchAttributes.channel, value: channel }]);
+  run.shownChannel = channel;
 }
 
 export async function clearAttention(run: TaskRun): Promise<void> {

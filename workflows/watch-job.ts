@@ -7,6 +7,7 @@ import type {
   PollInput,
   PollResult,
 } from '../activities/types.ts';
+import { attendedPoll, leaveAttended } from './attended-submission.ts';
 import { cancelOn, lastPollOn, pollOn } from './activity-proxies.ts';
 import { cancelledEnding, expiredEnding, operatorEnding } from './endings.ts';
 import { clearAttention, describeWait, enter, nextVersion, raiseAttention, remainingMs } from './task-run.ts';
@@ -79,6 +80,14 @@ function endingOf(polled: PollResult, run: TaskRun, job: AcceptedJob): FinishOut
 }
 
 async function pollUntilStopped(run: TaskRun, job: AcceptedJob): Promise<PollResult | 'broken' | 'stopped'> {
+  if (run.attended === undefined) return schedulePoll(run, job);
+  const stopped = condition(() => isInterrupted(run));
+  const first = await Promise.race([attendedPoll(run), stopped.then(() => 'stopped' as const)]);
+  leaveAttended(run);
+  return first ?? schedulePoll(run, job);
+}
+
+async function schedulePoll(run: TaskRun, job: AcceptedJob): Promise<PollResult | 'broken' | 'stopped'> {
   const scope = new CancellationScope();
   const polling = scope
     .run(() =>

@@ -9,6 +9,7 @@ import { defined } from './defined.ts';
 export const taskSituations = {
   admitting: 'the task is being admitted',
   submitting: 'the task is being submitted, or waits until it can be',
+  attended: 'the task is being submitted, or waits for the end of its job',
   lost: 'it is not known whether the upstream has the job',
   watching: 'the upstream has the job, and the task waits for its end',
   broken: 'polling stopped with an error that retrying will not fix',
@@ -38,12 +39,12 @@ interface ActionRow {
   readonly example: Readonly<Partial<Record<ActionField, string | number>>>;
 }
 
-const unfinished = ['admitting', 'submitting', 'lost', 'watching', 'broken', 'review'] as const;
+const unfinished = ['admitting', 'submitting', 'attended', 'lost', 'watching', 'broken', 'review'] as const;
 
 export const actionTable = {
   retry_now: {
     description: 'Ends the wait: submits, polls or looks for the lost job immediately.',
-    possible: ['submitting', 'lost', 'watching', 'broken'],
+    possible: ['submitting', 'attended', 'lost', 'watching', 'broken'],
     fields: {},
     example: {},
   },
@@ -69,19 +70,19 @@ export const actionTable = {
   },
   cancel: {
     description: 'Cancels the task if its upstream allows it, and releases its hold.',
-    possible: ['admitting', 'submitting', 'watching'],
+    possible: ['admitting', 'submitting', 'attended', 'watching'],
     fields: {},
     example: {},
   },
   complete: {
     description: 'Ends the task as succeeded, with a result that you have, and charges it.',
-    possible: ['lost', 'watching', 'broken'],
+    possible: ['attended', 'lost', 'watching', 'broken'],
     fields: { result_url: true, duration: false, resolution: false, total_tokens: false, images: false },
     example: { result_url: 'https://files.example/video.mp4', duration: 5 },
   },
   extend: {
     description: 'Moves the deadline by this many seconds (60 to 604800). The hold stays as it is.',
-    possible: ['submitting', 'lost', 'watching', 'broken', 'review'],
+    possible: ['submitting', 'attended', 'lost', 'watching', 'broken', 'review'],
     fields: { seconds: true },
     example: { seconds: 3600 },
   },

@@ -20,6 +20,9 @@ export const searchAttributeNames = [
 /** Stable activity ids: operators address them in the Temporal UI and on the command line. */
 export const activityIds = { submit: 'submit', poll: 'poll' } as const;
 
+/** Those that may be waiting for the end of a job: a submission that is attended waits for it, too. */
+export const pollingActivities: readonly string[] = [activityIds.poll, activityIds.submit];
+
 export function tasksQueue(prefix: string): string {
   return `${prefix}tasks`;
 }
@@ -28,13 +31,14 @@ export function callbacksQueue(prefix: string): string {
   return `${prefix}callbacks`;
 }
 
-/** Submissions. */
+/** Submissions, and the wait for their jobs. */
 export function channelQueue(prefix: string, channel: string): string {
   return `${prefix}channel-${channel}`;
 }
 
 /**
- * What follows a submission: polls, the final poll, cancels and the search for lost jobs never wait behind submissions.
+ * What follows a submission that is not attended (any more): polls, the final poll, cancels and the search for lost jobs
+ * never wait behind submissions.
  */
 export function pollsQueue(prefix: string, channel: string): string {
   return `${prefix}channel-${channel}-polls`;

@@ -38,8 +38,8 @@ export interface TaskInput {
   /**
    * What the workflow does where that changed since the first tasks: the commands of a task in flight must not change.
    * Absent: search attributes are written when the job is accepted. 2: they are written when the task ends. 3: the API
-   * takes the hold before it starts the workflow; nothing of a submission is decided by a read. 4: the first attempt at
-   * the callback is made by the worker that ends the task.
+   * takes the hold before it starts the workflow; nothing of a submission is decided by a read. 4: one activity
+   * submits the job and waits for its end, and the first request of the callback is made by the worker that ends the task.
    */
   readonly revision?: 2 | 3 | 4;
 }

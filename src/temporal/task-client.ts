@@ -12,7 +12,7 @@ import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { defined } from '../domain/defined.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { ErrorCode } from '../domain/errors.ts';
-import { activityIds, callbacksQueue, tasksQueue, workflowTypes } from '../domain/queues.ts';
+import { callbacksQueue, pollingActivities, tasksQueue, workflowTypes } from '../domain/queues.ts';
 import type { ActionInput, ActionResult } from '../domain/operator-actions.ts';
 import type { TaskInput } from '../domain/task-input.ts';
 import type { RunningAction, TaskPort } from '../tasks/task-port.ts';
@@ -116,7 +116,7 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
     },
 
     async wake(task) {
-      await wakeActivity(client, task, activityIds.poll);
+      await wakeActivity(client, task, pollingActivities);
     },
 
     act: (task, action, input) =>

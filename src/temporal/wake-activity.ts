@@ -7,10 +7,14 @@ const wakeTries = 3;
 const wakeRetryMs = 1_500;
 
 /**
- * Ends the back-off of a task's activity: costs no history event. One that is with a worker is left alone, since a
+ * Ends the back-off of the one of these activities that the task waits for: costs no history event. One that is with a worker is left alone, since a
  * reset would discard its result: it acts soon anyway, or goes into a back-off that the next try ends. False: there was no back-off to end.
  */
-export async function wakeActivity(client: Client, task: string, activity: string): Promise<boolean> {
+export async function wakeActivity(
+  client: Client,
+  task: string,
+  activities: readonly string[],
+): Promise<boolean> {
   const { namespace } = client.options;
   const execution = { workflowId: task };
   for (let left = wakeTries; left > 0; left -= 1) {
@@ -19,10 +23,12 @@ export async function wakeActivity(client: Client, task: string, activity: strin
         namespace,
         execution,
       });
-      const pending = (pendingActivities ?? []).find(({ activityId }) => activityId === activity);
+      const pending = (pendingActivities ?? []).find(({ activityId }) =>
+        activities.includes(activityId ?? ''),
+      );
       if (pending === undefined) return false;
       if (pending.state === scheduled) {
-        await client.workflowService.resetActivity({ namespace, execution, id: activity });
+        await client.workflowService.resetActivity({ namespace, execution, id: pending.activityId ?? '' });
         return true;
       }
     } catch {

@@ -19,7 +19,7 @@ export function createWorkflowLookup(client: Client, queuePrefix: string): Workf
         `${ours} AND ExecutionStatus IN ('Terminated', 'TimedOut', 'Failed') AND CloseTime > '${new Date(since).toISOString()}'`,
       ),
     running: () => ids(client, `${ours} AND ExecutionStatus = 'Running'`),
-    wake: (task, activity) => wakeActivity(client, task, activity),
+    wake: (task, activity) => wakeActivity(client, task, [activity]),
     async isRunning(id) {
       try {
         const { status } = await client.workflow.getHandle(id).describe();

@@ -13,7 +13,7 @@ import type { GatewayProcess } from '../support/processes.ts';
 const tasksCount = 1000;
 const creatorsAtOnce = 50;
 /** Events and bytes of one task with a callback, however long it renders. */
-const historyEventsMax = 32;
+const historyEventsMax = 18;
 const historyBytesMax = 8_000;
 
 /** Resident memory of a worker that has a thousand tasks in flight; it keeps at most 500 workflows in memory. */

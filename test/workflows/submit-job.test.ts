@@ -27,7 +27,10 @@ describe('the submission of a task', () => {
   };
 
   const tasks = usePlayedTasks({
-    task: { noteAttention: async (task, reason) => void attention.push(`${task} ${reason ?? ''}`) },
+    task: {
+      noteAttention: async (task, reason) => void attention.push(`${task} ${reason ?? ''}`),
+      findJob: async () => undefined,
+    },
     channel: { submit: answer('submit'), findLostJob: answer('findLostJob') },
     workflow: { type: 'submitOnly', module: new URL('submit-only.ts', import.meta.url) },
   });

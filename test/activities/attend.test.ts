@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ChannelActivityDeps } from '../../activities/deps.ts';
+import type { SubmitInput } from '../../activities/types.ts';
+import { UpstreamError } from '../../src/providers/provider.ts';
+import type { OperationStatus } from '../../src/providers/provider.ts';
+import { createTaskStore } from '../../src/store/tasks.ts';
+import { openActivityWorld } from './support.ts';
+import type { ActivityWorld } from './support.ts';
+
+/** A submission whose activity waits for the end of its job, too. */
+
+let world: ActivityWorld;
+let count = 0;
+beforeAll(async () => {
+  world = await openActivityWorld();
+});
+afterAll(() => world.close());
+
+const pending: OperationStatus = { state: 'pending', phase: 'running' };
+const succeeded: OperationStatus = { state: 'succeeded', items: [], facts: { durationSeconds: 5 } };
+
+/** Answers each poll with the next status, the last one for ever. */
+function upstream(...statuses: (OperationStatus | UpstreamError)[]) {
+  let polls = 0;
+  const poller: ChannelActivityDeps['poller'] = () => ({
+    status: async () => {
+      const status = statuses[Math.min(polls, statuses.length - 1)] ?? pending;
+      polls += 1;
+      if (status instanceof UpstreamError) throw status;
+      return status;
+    },
+  });
+  return { poller, polls: () => polls };
+}
+
+async function newTask(change: Partial<SubmitInput> = {}): Promise<SubmitInput & { prompt: string }> {
+  const prompt = `attend-${(count += 1)}-end`;
+  const version = String(Date.now() * 1000);
+  const input = await world.newTask(prompt, { attend: { expectedSeconds: 1, version }, ...change });
+  return { ...input, prompt };
+}
+
+const submits = (prompt: string): number => world.simulator.control.submissions(prompt).submits;
+
+it('submits, polls until the upstream has ended the job, and reports both', async () => {
+  const { prompt, ...input } = await newTask();
+  const { poller, polls } = upstream(pending, succeeded);
+  const result = await world.worker({ poller }).submit(input);
+  const record = await world.attempts.find(`${input.task}:1`);
+  expect(result).toMatchObject({
+    kind: 'accepted',
+    operation: record?.operation,
+    polled: { kind: 'succeeded', facts: { durationSeconds: 5 } },
+  });
+  expect([polls(), submits(prompt)]).toEqual([2, 1]);
+  expect(await world.tasks.find(input.task)).toMatchObject({ outcome: { kind: 'succeeded' } });
+});
+
+it('a later attempt polls at once, from the time of the acceptance; it sends and shows nothing again', async () => {
+  const { prompt, ...input } = await newTask();
+  const submitted = await world.worker().submit({ ...input, attend: undefined as never });
+  expect(submitted).not.toHaveProperty('polled');
+  const tasks = createTaskStore(world.database.db, Date.now);
+  const deps = { tasks: { ...tasks, markSubmitted: () => Promise.reject(new Error('shown again')) } };
+  const memory = { polls: 3, errors: 0, gone: 0, phase: 'running' };
+  const info = { attempt: 4, heartbeatDetails: memory };
+  const { poller, polls } = upstream(succeeded);
+  const result = await world.worker({ ...deps, poller }).submit(input, info);
+  const acceptedAt = (await world.attempts.find(`${input.task}:1`))?.endedAt;
+  expect(result).toMatchObject({ kind: 'accepted', acceptedAt, polled: { kind: 'succeeded' } });
+  expect([polls(), submits(prompt)]).toEqual([1, 1]);
+});
+
+it('a later attempt of which nothing is remembered finds the job in the record', async () => {
+  const { prompt, ...input } = await newTask();
+  const { poller } = upstream(succeeded);
+  await world.worker({ poller }).submit(input);
+  expect(await world.worker({ poller }).submit(input, { attempt: 2 })).toMatchObject({
+    kind: 'accepted',
+    polled: { kind: 'succeeded' },
+  });
+  expect(submits(prompt)).toBe(1);
+});
+
+it('a wait of more than a moment is a retry, and says where the job stands', async () => {
+  const { prompt, ...input } = await newTask();
+  const attend = { expectedSeconds: 600, version: '1' };
+  await expect(world.worker(upstream(pending)).submit({ ...input, attend })).rejects.toMatchObject({
+    type: 'StillWaiting',
+    nonRetryable: false,
+    message: expect.stringContaining('next in'),
+  });
+  expect(submits(prompt)).toBe(1);
+});
+
+it('leaves the job to a poll once the deadline that it knows has passed: it may have been moved', async () => {
+  const { prompt: _, ...input } = await newTask();
+  const { poller, polls } = upstream(succeeded);
+  const now = () => input.deadlineAt + 1_000;
+  const result = await world.worker({ poller, now }).submit(input);
+  expect(result).toMatchObject({ kind: 'accepted' });
+  expect(result).not.toHaveProperty('polled');
+  expect(polls()).toBe(0);
+});
+
+it('reports an error that retrying will not fix, with the job', async () => {
+  const { prompt: _, ...input } = await newTask();
+  await world.worker().submit({ ...input, attend: undefined as never });
+  const gone = new UpstreamError('rejected', 'It knows no such job.', { code: 'not_found', gone: true });
+  const memory = { polls: 90, errors: 90, gone: 90, phase: 'running' };
+  const now = () => Date.now() + 3_000_000;
+  const worker = world.worker({ ...upstream(gone), now });
+  expect(await worker.submit(input, { attempt: 90, heartbeatDetails: memory })).toMatchObject({
+    kind: 'accepted',
+    polled: 'broken',
+  });
+});
