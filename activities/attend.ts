@@ -10,7 +10,7 @@ import type { AttendedPoll, PollInput, SubmitInput, SubmitResult } from './types
  * Attempts of one channel that are asking the upstream at the same time. Each is one of the queue's places, which
  * submissions need too: beyond this, a job is left to the `poll` activity and its own queue.
  */
-const attendedPerChannelMax = 1_500;
+const attendedPerChannelMax = 500;
 
 /** What a poll leaves to the next one. */
 const polledSchema = z.object({ polls: z.number() });

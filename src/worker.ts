@@ -51,8 +51,6 @@ export interface RunningWorker {
 const cachedWorkflowsMax = 500;
 /** Of each of a channel's two queues. Activities wait for others most of their time. */
 const channelActivitiesMax = 1000;
-/** Of submissions, some of which stay with their jobs (activities/attend.ts): so many are left for the others. */
-const submissionsMax = 2500;
 /** Of callbacks. A dead host occupies its places and its waiters of them, and all hosts of one account its part. */
 const callbackActivitiesMax = 500;
 const callbacksPerHostMax = 16;
@@ -135,7 +133,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
 function channelQueues(core: Core): { readonly queue: string; readonly placesMax: number }[] {
   const prefix = core.environment.TASK_QUEUE_PREFIX;
   return core.config().channels.flatMap(({ id }) => [
-    { queue: channelQueue(prefix, id), placesMax: submissionsMax },
+    { queue: channelQueue(prefix, id), placesMax: channelActivitiesMax },
     { queue: pollsQueue(prefix, id), placesMax: channelActivitiesMax },
   ]);
 }
