@@ -22,14 +22,16 @@ const succeeded: OperationStatus = { state: 'succeeded', items: [], facts: { dur
 /** Answers each poll with the next status, the last one for ever. */
 function upstream(...statuses: (OperationStatus | UpstreamError)[]) {
   let polls = 0;
-  const poller: ChannelActivityDeps['poller'] = () => ({
+  const answers = {
+    lists: false,
     status: async () => {
       const status = statuses[Math.min(polls, statuses.length - 1)] ?? pending;
       polls += 1;
       if (status instanceof UpstreamError) throw status;
       return status;
     },
-  });
+  };
+  const poller: ChannelActivityDeps['poller'] = () => answers;
   return { poller, polls: () => polls };
 }
 
