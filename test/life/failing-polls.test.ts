@@ -34,7 +34,7 @@ it('polls that the upstream refuses are shown everywhere, and forgotten when one
     .toMatch(/^submitted, \d+ polls, the last \d+ failed \(401 .+: .+\), next in \d+ s$/);
 
   expect((await shown()).waiting).toMatchObject({
-    activity: 'poll',
+    activity: 'submit',
     failed_polls: expect.any(Number),
     last_error: expect.stringMatching(/^401 /),
     next_at: expect.any(Number),
