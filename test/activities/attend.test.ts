@@ -23,7 +23,7 @@ const succeeded: OperationStatus = { state: 'succeeded', items: [], facts: { dur
 function upstream(...statuses: (OperationStatus | UpstreamError)[]) {
   let polls = 0;
   const answers = {
-    lists: false,
+    lists: () => false,
     status: async () => {
       const status = statuses[Math.min(polls, statuses.length - 1)] ?? pending;
       polls += 1;
