@@ -2,8 +2,11 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { assignTestFiles } from './test/support/projects.ts';
 
-/** Not part of a run: writes the histories that the replay test reads. */
-const recording = process.env['RECORD_HISTORIES'] === undefined ? [] : ['test/workflows/record-histories.ts'];
+/** Not part of a run: they write the histories and the task records that the replay tests read. */
+const recording = [
+  ...(process.env['RECORD_HISTORIES'] === undefined ? [] : ['test/workflows/record-histories.ts']),
+  ...(process.env['RECORD_TASKS'] === undefined ? [] : ['test/replay/record-tasks.ts']),
+];
 
 const { pure, servers } = assignTestFiles(
   fileURLToPath(new URL('test', import.meta.url)),

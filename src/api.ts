@@ -36,6 +36,7 @@ import { openImageWorkspaces } from './images/workspace.ts';
 import type { ImageWorkspaces } from './images/workspace.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { providers, vendorImageFields } from './providers/index.ts';
+import { readTaskHistory } from './temporal/task-history.ts';
 import { createTaskClient } from './temporal/task-client.ts';
 
 export interface RunningApi {
@@ -142,6 +143,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     renders: core.renders,
     channels: core.channels,
     port,
+    taskHistory: (task) => readTaskHistory(core.client, task),
     ledger: core.ledger,
     actOnTask: createActOnTask({ ...stores, port, log: core.log, now }),
     createTask: createTaskService({

@@ -2,6 +2,7 @@ import type { Row } from './admin-client.ts';
 
 /** What a verb says: text for people, or with `--json` exactly what the gateway answered. */
 export interface Output {
+  readonly isJson: boolean;
   /** A table of these columns. */
   rows(rows: readonly Row[], columns: readonly string[]): void;
   /** One object, one field per line. `shown`: what people see of it. */
@@ -20,6 +21,7 @@ const cellCharactersMax = 60;
 export function createOutput(json: boolean, print: (text: string) => void): Output {
   if (json) {
     return {
+      isJson: true,
       rows: (rows) => print(JSON.stringify(rows, null, 2)),
       item: (item) => print(JSON.stringify(item, null, 2)),
       answer: (item) => print(JSON.stringify(item, null, 2)),
@@ -28,6 +30,7 @@ export function createOutput(json: boolean, print: (text: string) => void): Outp
     };
   }
   return {
+    isJson: false,
     rows: (rows, columns) => print(rows.length === 0 ? 'None.' : formatTable(rows, columns)),
     item: (item, shown = item) => print(formatItem(shown)),
     answer: (item, field) => {

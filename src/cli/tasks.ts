@@ -5,6 +5,7 @@ import { taskStatuses } from '../domain/task.ts';
 import { addTaskAction, queryMeaning } from './task-action.ts';
 import { adminCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
+import { addRecordCommands } from './task-record.ts';
 
 const columns = [
   'id',
@@ -71,14 +72,6 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
       ),
     );
 
-  tasks
-    .command('show')
-    .description('Shows a task with its attempts, ledger entries, callbacks and actions.')
-    .argument('<id>')
-    .action(
-      adminCommand(context, async ({ client, output }, id: string) => {
-        output.item(await client.call('GET', `/tasks/${encodeURIComponent(id)}`));
-      }),
-    );
+  addRecordCommands(tasks, context);
   addTaskAction(tasks, context);
 }

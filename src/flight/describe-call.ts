@@ -95,7 +95,10 @@ function describeExchange(
 }
 
 /** The body of a request without what its caller wrote; undefined: it has none. */
-function shapeOf(asked: Pick<HttpRequestOptions, 'json' | 'form'>, hidden: Hidden): string | undefined {
+export function shapeOf(
+  asked: Pick<HttpRequestOptions, 'json' | 'form'>,
+  hidden: Hidden,
+): string | undefined {
   const body = asked.form === undefined ? asked.json : formFields(asked.form);
   if (body === undefined) return undefined;
   const shape = JSON.stringify(redactJson(body, hidden));

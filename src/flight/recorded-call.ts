@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { defined } from '../domain/defined.ts';
 import { failureClasses } from '../domain/failure.ts';
+import type { SettleFacts } from '../domain/task.ts';
 
 /**
  * One call of an adapter's method, as it was: the exchanges with the upstream, redacted (redact.ts), and what the adapter
@@ -14,7 +16,7 @@ const text = z.string().max(2000);
 const operationSchema = z.record(z.string(), z.string());
 
 /** As in the basis of a settlement: the spelling is the ledger's. */
-const factsSchema = z
+export const factsSchema = z
   .object({
     usage: z.object({ completionTokens: z.number(), totalTokens: z.number() }).partial(),
     durationSeconds: z.number(),
@@ -28,7 +30,7 @@ const factsSchema = z
   })
   .partial();
 
-const costSchema = z.object({ amount: text, unit: text });
+export const costSchema = z.object({ amount: text, unit: text });
 
 const exchangeSchema = z.object({
   method: text,
@@ -119,3 +121,7 @@ export type RecordedCall = z.output<typeof recordedCallSchema>;
 export type RecordedExchange = z.output<typeof exchangeSchema>;
 export type CallOutcome = z.output<typeof outcomeSchema>;
 export type CallStep = RecordedCall['step'];
+/** The schema's optional fields may be undefined, those of the product may only be absent. */
+export function toFacts({ usage, ...rest }: z.output<typeof factsSchema>): SettleFacts {
+  return { ...defined(rest), ...(usage === undefined ? {} : { usage: defined(usage) }) };
+}

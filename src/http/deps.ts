@@ -20,10 +20,12 @@ import type { AccountStore } from '../store/accounts.ts';
 import type { AttemptStore } from '../store/attempts.ts';
 import type { ChannelStateStore } from '../store/channel-states.ts';
 import type { DeliveryStore } from '../store/deliveries.ts';
+import type { ExchangeStore } from '../store/exchanges.ts';
 import type { KeyStore } from '../store/keys.ts';
 import type { OperatorStore } from '../store/operators.ts';
 import type { RateLimitStore } from '../store/rate-limits.ts';
 import type { RequestStore } from '../store/requests.ts';
+import type { ResultCopyStore } from '../store/result-copies.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { ActionResult } from '../domain/operator-actions.ts';
 import type { TaskAction } from '../tasks/act-on-task.ts';
@@ -56,6 +58,8 @@ export interface AppDeps extends AddressChecks {
   /** `createActOnTask(…)` of src/tasks/act-on-task.ts. */
   readonly actOnTask: (action: TaskAction) => Promise<ActionResult>;
   readonly port: TaskPort;
+  /** The history of a task's workflow as JSON; undefined: Temporal does not have it. Never throws. */
+  readonly taskHistory: (task: string) => Promise<unknown>;
   /** Links to our own copies of results. */
   readonly mediaUrl: MediaUrl;
   /** Absent: none are kept, and the route does not exist. */
@@ -68,6 +72,8 @@ export interface AppDeps extends AddressChecks {
   readonly requests: Pick<RequestStore, 'find'>;
   readonly attempts: Pick<AttemptStore, 'ofTask' | 'findByUpstreamId'>;
   readonly deliveries: Pick<DeliveryStore, 'find' | 'abandoned'>;
+  readonly exchanges: Pick<ExchangeStore, 'find'>;
+  readonly resultCopies: Pick<ResultCopyStore, 'find'>;
   readonly accounts: AccountStore;
   readonly keys: KeyStore;
   readonly operators: Pick<OperatorStore, 'insert' | 'list' | 'revoke'>;

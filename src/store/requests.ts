@@ -16,6 +16,8 @@ export interface RequestRecord {
   readonly createdAt: number;
   /** What the create answered beside the task. */
   readonly warnings?: readonly string[];
+  /** JSON of the plan that it was admitted with, for the record; absent in older tasks. */
+  readonly plan?: string;
   /** The try of the creation that wrote it: `Task.unstarted`. */
   readonly by?: string;
 }
@@ -29,6 +31,7 @@ interface RequestDocument {
   readonly callback_url?: string;
   readonly created_at: number;
   readonly warnings?: readonly string[];
+  readonly plan?: string;
   readonly by?: string;
 }
 
@@ -48,7 +51,12 @@ export function createRequestStore(db: Db) {
           body: JSON.stringify(record.request),
           callback_token: record.callbackToken,
           created_at: record.createdAt,
-          ...defined({ callback_url: record.callbackUrl, warnings: record.warnings, by: record.by }),
+          ...defined({
+            callback_url: record.callbackUrl,
+            warnings: record.warnings,
+            plan: record.plan,
+            by: record.by,
+          }),
         });
         return true;
       } catch (error) {
@@ -74,6 +82,7 @@ export function createRequestStore(db: Db) {
         ...defined({
           callbackUrl: document.callback_url,
           warnings: document.warnings,
+          plan: document.plan,
           by: document.by,
         }),
       };

@@ -53,6 +53,7 @@ export type CreateTask = (command: CreateTaskCommand) => Promise<CreatedTask>;
 
 /** Each round but the last found a task id that was abandoned in between. */
 const roundsMax = 5;
+const recordedDropsMax = 50;
 
 /**
  * Creates a task. When this resolves, the task, its hold and its workflow exist; when it throws, nothing is left. A
@@ -102,6 +103,7 @@ async function admitClaimed(
       request: plan.request,
       createdAt,
       warnings,
+      plan: recordedPlan(plan),
       ...defined({ callbackUrl }),
     },
     estimate: plan.expected.amount,
@@ -112,6 +114,12 @@ async function admitClaimed(
   const created = { id: task, model: plan.model.id, createdAt, warnings, replayed: !claim.first };
   // An earlier try, or a simultaneous one, may have been the one that created it.
   return claim.first ? created : { ...created, ...(await findCreated(task, deps)) };
+}
+
+/** Why the task goes where it goes. Most channels do not serve the model: that is not worth a word. */
+function recordedPlan({ candidates, fallback, dropped }: RoutePlan): string {
+  const left = dropped.filter(({ reason }) => reason !== 'model_not_served').slice(0, recordedDropsMax);
+  return JSON.stringify({ candidates, fallback, dropped: left });
 }
 
 type Planned =

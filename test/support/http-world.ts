@@ -185,6 +185,7 @@ async function openWorld(
         links: { check: () => undefined, onWithheld: () => undefined },
       }),
       port,
+      taskHistory: (task) => Promise.resolve({ of: task }),
       ledger,
       actOnTask: createActOnTask({ ...stores, port, log, now }),
       createTask: createTaskService({

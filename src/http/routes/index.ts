@@ -18,6 +18,7 @@ import { getImageTask } from './get-image-task.ts';
 import { getMedia } from './get-media.ts';
 import { getModel } from './get-model.ts';
 import { getTask } from './get-task.ts';
+import { getTaskRecord } from './get-task-record.ts';
 import { getVideo } from './get-video.ts';
 import { healthz } from './healthz.ts';
 import { listAccounts } from './list-accounts.ts';
@@ -95,6 +96,7 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth): readonly R
     revokeKey(deps),
     listTasks(deps),
     getTask(deps),
+    getTaskRecord(deps),
     actOnTask(deps),
     listChannels(deps),
     setChannel(deps),

@@ -1,0 +1,112 @@
+import { readFile, stat } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { z } from 'zod';
+import { replayRecord } from '../../src/flight/replay-record.ts';
+import { recordFormat, recordVersion, taskRecordSchema } from '../../src/flight/task-record.ts';
+import type { TaskRecord } from '../../src/flight/task-record.ts';
+import { providers } from '../../src/providers/index.ts';
+import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
+
+export interface ReplayResult {
+  /** For a person: what differs, what could not be replayed, or that all is the same. */
+  readonly lines: readonly string[];
+  readonly same: boolean;
+}
+
+export type ReadFile =
+  | { readonly ok: true; readonly record: TaskRecord }
+  | { readonly ok: false; readonly problem: string };
+
+const fileBytesMax = 20 * 1024 * 1024;
+
+/** A file may come from anywhere: whatever it holds, the answer is a sentence. */
+export async function readReplayFile(file: string): Promise<ReadFile> {
+  try {
+    if ((await stat(file)).size > fileBytesMax)
+      return { ok: false, problem: 'The file is larger than 20 MiB.' };
+    return parseReplayFile(await readFile(file, 'utf8'));
+  } catch (error) {
+    return { ok: false, problem: `The file cannot be read: ${messageOf(error)}.` };
+  }
+}
+
+export function parseReplayFile(text: string): ReadFile {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { ok: false, problem: 'The file is not JSON.' };
+  }
+  const { data, error } = taskRecordSchema.safeParse(value);
+  if (data !== undefined) return { ok: true, record: data };
+  const [issue] = error.issues;
+  const where = issue === undefined ? '' : ` (${issue.path.join('.') || 'the whole'}: ${issue.message})`;
+  return { ok: false, problem: `The file is not a ${recordFormat} of version ${recordVersion}${where}.` };
+}
+
+let bundle: Promise<WorkflowBundleWithSourceMap> | undefined;
+
+export async function replayFile(read: ReadFile): Promise<ReplayResult> {
+  if (!read.ok) return { lines: [read.problem], same: false };
+  const { record } = read;
+  const { differences, notes, calls } = await replayRecord(record, providers);
+  const history = await replayHistory(record);
+  const all = [...differences, ...history.differences];
+  const told = [...notes, ...history.notes];
+  const summary =
+    all.length === 0
+      ? `The same as recorded: ${calls} calls, ${record.task.status}, charge ${record.task.charge ?? 'none'}.`
+      : `${all.length} differences:`;
+  return { lines: [...told.map((line) => `Note: ${line}`), summary, ...all], same: all.length === 0 };
+}
+
+async function replayHistory(
+  record: TaskRecord,
+): Promise<{ readonly differences: string[]; readonly notes: string[] }> {
+  if (record.history === undefined || record.history === null) {
+    return { differences: [], notes: ['The workflow is not replayed: its history is not in the record.'] };
+  }
+  if (!historySchema.safeParse(record.history).success) {
+    return { differences: ['The history in the record is not one of a workflow.'], notes: [] };
+  }
+  try {
+    bundle ??= bundleWorkflows();
+    const replayed = Worker.runReplayHistory(
+      { workflowBundle: await bundle },
+      record.history,
+      record.task.id,
+    );
+    await Promise.race([replayed, rejectLater()]);
+    return { differences: [], notes: [] };
+  } catch (error) {
+    return {
+      differences: [`The workflow of today cannot replay the task’s history: ${messageOf(error)}`],
+      notes: [],
+    };
+  }
+}
+
+/** What Temporal's replay waits for in vain if it is missing. */
+const historySchema = z.object({
+  events: z
+    .array(z.looseObject({ eventType: z.string().startsWith('EVENT_TYPE_') }))
+    .refine(([first]) => first?.eventType === 'EVENT_TYPE_WORKFLOW_EXECUTION_STARTED'),
+});
+
+const replayMaxMs = 60_000;
+
+async function rejectLater(): Promise<never> {
+  await sleep(replayMaxMs, undefined, { ref: false });
+  throw new Error('it did not end within a minute');
+}
+
+/** Before the first replay: Temporal's own log would be between the lines of ours. */
+export function silenceTemporal(): void {
+  Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined) });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

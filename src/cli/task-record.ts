@@ -1,0 +1,74 @@
+import { writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { formatEvents } from '../flight/timeline.ts';
+import { taskRecordSchema } from '../flight/task-record.ts';
+import type { AdminClient, Row } from './admin-client.ts';
+import { CommandError } from './command-error.ts';
+import { adminCommand } from './context.ts';
+import type { CliContext } from './context.ts';
+
+export function addRecordCommands(tasks: Command, context: CliContext): void {
+  tasks
+    .command('show')
+    .description('Shows a task, and everything that happened to it in order, with times since its creation.')
+    .argument('<id>')
+    .action(
+      adminCommand(context, async ({ client, output }, id: string) => {
+        const task = await client.call('GET', taskPath(id));
+        const record = await client.call('GET', `${taskPath(id)}/record`);
+        output.item(output.isJson ? { ...task, record } : task);
+        output.note(`record\n${eventLines(record)}`);
+      }),
+    );
+
+  tasks
+    .command('export')
+    .description(
+      'Writes the record of a task as one JSON file, with the history of its workflow: for `npm run replay -- FILE`. ' +
+        'What the caller wrote, keys and links’ queries are not in it.',
+    )
+    .argument('<id>')
+    .option('--out <file>', 'default: <id>.json')
+    .action(
+      adminCommand(
+        context,
+        async ({ client, output }, ...[id, options]: [string, { readonly out?: string }]) => {
+          const record = await readRecord(client, id);
+          const file = options.out ?? `${id}.json`;
+          await save(file, `${JSON.stringify(record, null, 1)}\n`);
+          output.item({ written: file });
+        },
+      ),
+    );
+}
+
+function taskPath(id: string): string {
+  return `/tasks/${encodeURIComponent(id)}`;
+}
+
+async function readRecord(client: AdminClient, id: string): Promise<Row> {
+  const record = await client.call('GET', `${taskPath(id)}/record?history=true`);
+  const { error } = taskRecordSchema.safeParse(record);
+  if (error !== undefined)
+    throw new CommandError('The gateway’s record is of another version than this program.');
+  return record;
+}
+
+async function save(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text);
+  } catch (error) {
+    throw new CommandError(
+      `${file} cannot be written: ${error instanceof Error ? error.message : 'unknown'}`,
+      error,
+    );
+  }
+}
+
+function eventLines(record: Row): string {
+  const { data } = taskRecordSchema.safeParse(record);
+  if (data === undefined) return '  The gateway’s record is of another version than this program.';
+  return formatEvents(data.task.created_at, data.events)
+    .map((line) => `  ${line}`)
+    .join('\n');
+}

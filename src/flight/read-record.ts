@@ -1,0 +1,189 @@
+import { defined } from '../domain/defined.ts';
+import { formatMicros } from '../domain/money.ts';
+import type { Task } from '../domain/task-record.ts';
+import type { LedgerEntry } from '../ledger/entry.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Channels } from '../routing/channels.ts';
+import type { Attempt, AttemptStore } from '../store/attempts.ts';
+import type { CallbackDelivery, DeliveryStore } from '../store/deliveries.ts';
+import type { ExchangeStore } from '../store/exchanges.ts';
+import type { RequestRecord, RequestStore } from '../store/requests.ts';
+import type { ResultCopy, ResultCopyStore } from '../store/result-copies.ts';
+import type { TaskStore } from '../store/tasks.ts';
+import { recordedCallSchema } from './recorded-call.ts';
+import type { RecordedCall } from './recorded-call.ts';
+import { redactJson, redactRequest, textsOf } from './redact.ts';
+import { planSchema, recordFormat, recordVersion } from './task-record.ts';
+import type { TaskRecord } from './task-record.ts';
+import { describeEvents } from './timeline.ts';
+
+/** What a record is made of: one query by an index each. A part that is missing is empty, or null. */
+export interface RecordSources {
+  readonly tasks: Pick<TaskStore, 'find'>;
+  readonly requests: Pick<RequestStore, 'find'>;
+  readonly attempts: Pick<AttemptStore, 'ofTask'>;
+  readonly exchanges: Pick<ExchangeStore, 'find'>;
+  readonly deliveries: Pick<DeliveryStore, 'find'>;
+  readonly resultCopies: Pick<ResultCopyStore, 'find'>;
+  readonly ledger: Pick<Ledger, 'entriesOfTask'>;
+  readonly channels: Channels;
+  /** Of the task's workflow, as JSON; undefined: Temporal does not have it, or does not answer. */
+  readonly history: (task: string) => Promise<unknown>;
+  readonly now: () => number;
+}
+
+/** Undefined: there is no such task. */
+export async function readTaskRecord(
+  sources: RecordSources,
+  id: string,
+  options: { readonly history: boolean },
+): Promise<TaskRecord | undefined> {
+  const task = await sources.tasks.find(id);
+  if (task === undefined) return undefined;
+  const [request, attempts, texts, entries, delivery, copy, history] = await Promise.all([
+    sources.requests.find(id),
+    sources.attempts.ofTask(id),
+    sources.exchanges.find(id),
+    sources.ledger.entriesOfTask(id),
+    sources.deliveries.find(id),
+    sources.resultCopies.find(id),
+    options.history ? sources.history(id) : undefined,
+  ]);
+  const calls = readCalls(texts, request);
+  const record = {
+    format: recordFormat,
+    version: recordVersion,
+    recorded_at: sources.now(),
+    task: presentTask(task),
+    plan: readPlan(request),
+    request: request === undefined ? null : JSON.stringify(redactRequest(request.request)),
+    attempts: attempts.map(presentAttempt),
+    calls,
+    ledger: entries.map(presentEntry),
+    actions: (task.actions ?? []).map(({ at, by, action, reason, detail }) => ({
+      at,
+      by,
+      action,
+      reason,
+      detail: detail ?? null,
+    })),
+    callback: delivery === undefined ? null : presentDelivery(delivery),
+    result_copy: copy === undefined ? null : presentCopy(copy),
+    mappings: mappingsOf(calls, task.model, sources.channels),
+  } as const;
+  return { ...record, events: describeEvents(record), ...defined({ history }) };
+}
+
+/** In the order in which they began. What this version cannot read is left out. */
+function readCalls(texts: readonly string[], request: RequestRecord | undefined): RecordedCall[] {
+  const own = request === undefined ? undefined : textsOf(request.request);
+  const calls = texts.flatMap((text) => {
+    const { data } = recordedCallSchema.safeParse(JSON.parse(text));
+    return data === undefined ? [] : [own === undefined ? data : withoutTexts(data, own)];
+  });
+  return calls.toSorted((a, b) => a.at - b.at);
+}
+
+/** A poll is recorded where the caller's texts are not known: they are removed again where they are. */
+function withoutTexts(call: RecordedCall, texts: readonly string[]): RecordedCall {
+  return {
+    ...call,
+    exchanges: call.exchanges.map((exchange) => {
+      const { body, json } = exchange;
+      if (body === undefined || json !== true) return exchange;
+      return { ...exchange, body: JSON.stringify(redactJson(JSON.parse(body), { secrets: [], texts })) };
+    }),
+  };
+}
+
+function readPlan(request: RequestRecord | undefined): TaskRecord['plan'] {
+  if (request?.plan === undefined) return null;
+  return planSchema.safeParse(JSON.parse(request.plan)).data ?? null;
+}
+
+function mappingsOf(
+  calls: readonly RecordedCall[],
+  model: string,
+  channels: Channels,
+): Record<string, string> {
+  const ids = [...new Set(calls.map(({ channel }) => channel))];
+  return Object.fromEntries(
+    ids.flatMap((id) => {
+      const mapping = channels(id)?.config.models[model]?.mapping;
+      return mapping === undefined ? [] : [[id, JSON.stringify(mapping)]];
+    }),
+  );
+}
+
+function presentTask(task: Task): TaskRecord['task'] {
+  const { outcome, error, charge } = task;
+  return {
+    id: task.id,
+    kind: task.kind,
+    model: task.model,
+    status: task.status,
+    account: task.account,
+    key: task.key,
+    channel: task.channel ?? null,
+    upstream_id: task.upstreamId ?? null,
+    hold: formatMicros(task.hold),
+    charge: charge === undefined ? null : formatMicros(charge),
+    charge_estimated: task.chargeEstimated ?? false,
+    needs_attention: task.attention ?? null,
+    created_at: task.createdAt,
+    completed_at: task.completedAt ?? null,
+    deadline_at: task.deadlineAt,
+    error:
+      error === undefined ? null : { code: error.code, message: error.message, class: error.class ?? null },
+    outcome: outcome === undefined ? null : presentOutcome(outcome),
+  };
+}
+
+function presentOutcome(outcome: NonNullable<Task['outcome']>): NonNullable<TaskRecord['task']['outcome']> {
+  if (outcome.kind === 'failed') {
+    return { kind: 'failed', code: outcome.code, class: outcome.failure?.class ?? null };
+  }
+  const { items, facts, cost } = outcome;
+  return { kind: 'succeeded', items: items.length, facts, cost: cost ?? null };
+}
+
+function presentAttempt(attempt: Attempt): TaskRecord['attempts'][number] {
+  return {
+    n: attempt.n,
+    state: attempt.state,
+    channel: attempt.channel,
+    credential: attempt.credential,
+    upstream_id: attempt.upstreamId ?? null,
+    adopted: attempt.adopted ?? false,
+    code: attempt.code ?? null,
+    message: attempt.message ?? null,
+    class: attempt.failure?.class ?? null,
+    started_at: attempt.startedAt,
+    ended_at: attempt.endedAt ?? null,
+  };
+}
+
+function presentEntry({ kind, amount, excess, basis, note, at }: LedgerEntry): TaskRecord['ledger'][number] {
+  return {
+    kind,
+    amount: formatMicros(amount),
+    excess: excess === undefined ? null : formatMicros(excess),
+    basis: basis ?? null,
+    note: note ?? null,
+    at,
+  };
+}
+
+function presentDelivery({ state, target, attempts }: CallbackDelivery): NonNullable<TaskRecord['callback']> {
+  const tries = attempts.map(({ at, durationMs, status, error }) => ({
+    at,
+    ms: durationMs,
+    status: status ?? null,
+    error: error ?? null,
+  }));
+  return { state, target, attempts: tries };
+}
+
+function presentCopy({ state, names, tries, error }: ResultCopy): NonNullable<TaskRecord['result_copy']> {
+  return { state, names: [...names], tries, error: error ?? null };
+}

@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { failureClasses } from '../domain/failure.ts';
+import { costSchema, factsSchema, recordedCallSchema } from './recorded-call.ts';
+
+/**
+ * The flight record of a task: one account of everything that is known about it, as the API answers it and as a file
+ * holds it. A file is a stranger's input when it is read again. Times in Unix milliseconds, money as decimal text.
+ */
+
+export const recordFormat = 'mediary-task-record';
+export const recordVersion = 1;
+
+const milliseconds = z.int().meta({ description: 'Unix milliseconds.' });
+const text = z.string().max(4_000);
+const listMax = 1_000;
+
+const candidateSchema = z.object({ channel: text, credential: text });
+
+export const planSchema = z.object({
+  candidates: z.array(candidateSchema).max(listMax),
+  fallback: z
+    .object({
+      candidates: z.array(candidateSchema).max(listMax),
+      on: z.array(z.enum(failureClasses)),
+      neededSeconds: z.number(),
+    })
+    .optional(),
+  dropped: z
+    .array(z.object({ channel: text, reason: text, detail: text }))
+    .max(listMax)
+    .meta({ description: 'Channels that serve the model and were not in the plan, each with the reason.' }),
+});
+
+const attemptSchema = z.object({
+  n: z.int(),
+  state: text,
+  channel: text,
+  credential: text,
+  upstream_id: text.nullable(),
+  adopted: z.boolean(),
+  code: text.nullable(),
+  message: text.nullable(),
+  class: z.enum(failureClasses).nullable(),
+  started_at: milliseconds,
+  ended_at: milliseconds.nullable(),
+});
+
+const entrySchema = z.object({
+  kind: text,
+  amount: text,
+  excess: text.nullable().meta({ description: 'Of a settlement: what was charged beyond the hold.' }),
+  basis: z.string().max(50_000).nullable().meta({
+    description: 'JSON of the price basis (hold), or of how the charge came about (settle).',
+  }),
+  note: text.nullable(),
+  at: milliseconds,
+});
+
+const taskSchema = z.object({
+  id: text,
+  kind: z.enum(['video', 'image']),
+  model: text,
+  status: z.enum(['pending', 'submitted', 'running', 'succeeded', 'failed']),
+  account: text,
+  key: text,
+  channel: text.nullable(),
+  upstream_id: text.nullable(),
+  hold: text,
+  charge: text.nullable(),
+  charge_estimated: z.boolean(),
+  needs_attention: text.nullable(),
+  created_at: milliseconds,
+  completed_at: milliseconds.nullable(),
+  deadline_at: milliseconds,
+  error: z.object({ code: text, message: text, class: z.enum(failureClasses).nullable() }).nullable(),
+  outcome: z
+    .discriminatedUnion('kind', [
+      z.object({
+        kind: z.literal('succeeded'),
+        items: z.int(),
+        facts: factsSchema,
+        cost: costSchema.nullable(),
+      }),
+      z.object({ kind: z.literal('failed'), code: text, class: z.enum(failureClasses).nullable() }),
+    ])
+    .nullable()
+    .meta({ description: 'What the upstream, or an operator, reported as the job’s end.' }),
+});
+
+const actionSchema = z.object({
+  at: milliseconds,
+  by: text,
+  action: text,
+  reason: text,
+  detail: text.nullable(),
+});
+
+const callbackSchema = z.object({
+  state: text,
+  target: text,
+  attempts: z
+    .array(z.object({ at: milliseconds, ms: z.int(), status: z.int().nullable(), error: text.nullable() }))
+    .max(listMax),
+});
+
+const copySchema = z.object({
+  state: text,
+  names: z.array(text).max(listMax),
+  tries: z.int(),
+  error: text.nullable(),
+});
+
+const eventSchema = z.object({
+  at: milliseconds,
+  what: z.enum(['admission', 'plan', 'attempt', 'exchange', 'ledger', 'operator', 'callback', 'copy', 'end']),
+  text: z.string().max(10_000),
+});
+
+export const taskRecordSchema = z
+  .object({
+    format: z.literal(recordFormat),
+    version: z.literal(recordVersion),
+    recorded_at: milliseconds,
+    task: taskSchema,
+    plan: planSchema
+      .nullable()
+      .meta({ description: 'Null: the task is older than this part of the record.' }),
+    request: z
+      .string()
+      .max(100_000)
+      .nullable()
+      .meta({ description: 'JSON of the request, with placeholders for everything that its caller wrote.' }),
+    attempts: z.array(attemptSchema).max(listMax),
+    calls: z
+      .array(recordedCallSchema)
+      .max(listMax)
+      .meta({ description: 'Exchanges with upstreams, redacted.' }),
+    ledger: z.array(entrySchema).max(listMax),
+    actions: z.array(actionSchema).max(listMax),
+    callback: callbackSchema.nullable(),
+    result_copy: copySchema.nullable(),
+    mappings: z
+      .record(z.string(), z.string().max(50_000))
+      .meta({ description: 'JSON of the fields’ mapping of channels whose provider has one.' }),
+    events: z.array(eventSchema).max(5_000).meta({ description: 'All of it in order, in words.' }),
+    history: z
+      .unknown()
+      .optional()
+      .meta({ description: 'Of the workflow; absent: not asked for, or Temporal lacks it.' }),
+  })
+  .meta({ id: 'TaskRecord' });
+
+export type TaskRecord = z.output<typeof taskRecordSchema>;
+export type RecordEvent = TaskRecord['events'][number];

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { readTaskRecord } from '../../flight/read-record.ts';
+import { taskRecordSchema } from '../../flight/task-record.ts';
+import type { RouteDeps } from '../deps.ts';
+import { taskNotFound, taskParams } from '../videos/own-task.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+type Deps = Pick<
+  RouteDeps,
+  | 'tasks'
+  | 'requests'
+  | 'attempts'
+  | 'exchanges'
+  | 'deliveries'
+  | 'resultCopies'
+  | 'ledger'
+  | 'channels'
+  | 'taskHistory'
+  | 'now'
+>;
+
+export function getTaskRecord(deps: Deps): Route {
+  return adminRoute({
+    operationId: 'getTaskRecord',
+    summary: 'Show everything that happened to a task, in order',
+    tag: 'Operators',
+    method: 'get',
+    paths: ['/admin/v1/tasks/:task_id/record'],
+    input: z.object({
+      params: taskParams,
+      query: z.object({
+        history: z.enum(['true', 'false']).optional().meta({
+          description: '`true`: with the history of the task’s workflow, if Temporal still has it.',
+        }),
+      }),
+    }),
+    success: {
+      description: 'The flight record: what `tasks export` writes, and `npm run replay` reads.',
+      schema: taskRecordSchema,
+    },
+    errors: ['task_not_found'],
+    async handle({ params: { task_id: id }, query }) {
+      const sources = { ...deps, history: deps.taskHistory };
+      const record = await readTaskRecord(sources, id, { history: query.history === 'true' });
+      if (record === undefined) throw taskNotFound();
+      return jsonReply(record);
+    },
+  });
+}

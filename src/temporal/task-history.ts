@@ -1,0 +1,49 @@
+import type { Client } from '@temporalio/client';
+import type { PayloadCodec } from '@temporalio/common';
+import { historyToJSON, JSONToPayload, payloadToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { z } from 'zod';
+
+/** An operator waits for it. */
+const callDeadlineMs = 10_000;
+
+/**
+ * The history of a task's workflow as JSON, with its payloads readable: they hold ids and small facts only. Undefined:
+ * Temporal does not have it any more, or does not answer. Never throws.
+ */
+export async function readTaskHistory(client: Client, task: string): Promise<unknown> {
+  try {
+    const history = await client.withDeadline(Date.now() + callDeadlineMs, () =>
+      client.workflow.getHandle(task).fetchHistory(),
+    );
+    const json: unknown = JSON.parse(historyToJSON(history));
+    return await readable(json, client.options.loadedDataConverter.payloadCodecs);
+  } catch {
+    return undefined;
+  }
+}
+
+const payloadSchema = z.object({ metadata: z.record(z.string(), z.string()), data: z.string().optional() });
+
+/** They name machines and the files on them, and no replay reads them. */
+const unneeded = new Set(['stackTrace', 'identity']);
+
+async function readable(value: unknown, codecs: readonly PayloadCodec[]): Promise<unknown> {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return Promise.all(value.map((item) => readable(item, codecs)));
+  const { data: payload } = payloadSchema.safeParse(value);
+  if (payload?.metadata['encoding'] !== undefined) return decode(payload, codecs);
+  const fields = Object.entries(value).filter(([name]) => !unneeded.has(name));
+  const read = fields.map(async ([name, item]) => [name, await readable(item, codecs)] as const);
+  return Object.fromEntries(await Promise.all(read));
+}
+
+async function decode(
+  json: z.output<typeof payloadSchema>,
+  codecs: readonly PayloadCodec[],
+): Promise<unknown> {
+  const { metadata, data = '' } = json;
+  let payloads = [JSONToPayload({ metadata, data })];
+  for (const codec of codecs.toReversed()) payloads = await codec.decode(payloads);
+  const [payload] = payloads;
+  return payload === undefined ? json : payloadToJSON(payload);
+}
