@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { formatTable } from '../../src/cli/output.ts';
@@ -136,6 +136,16 @@ describe('tasks', () => {
     );
     const shown = await gateway(['tasks', 'show', id]);
     expect(shown.text).toMatch(/^ledger\n {2}OBJECT +ID/m);
+    expect(shown.text).toMatch(/^record\n {2}\+0\.000 s {2}admission {2}clip for /m);
+    expect((await json(['tasks', 'show', id])).record.task.id).toBe(id);
+    const out = join(await mkdtemp(join(tmpdir(), 'mediary-export-')), 'record.json');
+    await gateway(['tasks', 'export', id, '--out', out]);
+    const exported: unknown = JSON.parse(await readFile(out, 'utf8'));
+    expect(exported).toMatchObject({ format: 'mediary-task-record', task: { id }, history: { of: id } });
+    await rm(dirname(out), { recursive: true });
+    await expect(gateway(['tasks', 'export', id, '--out', `${out}/no/such`])).rejects.toThrow(
+      'cannot be written',
+    );
     const acted = await json([
       'tasks',
       'action',
