@@ -37,6 +37,15 @@ export function requireTarget(deps: TargetDeps, target: Target): UpstreamTarget 
   }
 }
 
+/** Whether the upstream is given an address of ours, which it calls when a job changes. */
+export function mayCallBack(
+  { callbacks }: Pick<ChannelConfig, 'callbacks'>,
+  { parseCallback }: Pick<TaskProvider<never>, 'parseCallback'>,
+  publicUrl: string | undefined,
+): boolean {
+  return publicUrl !== undefined && callbacks && parseCallback !== undefined;
+}
+
 /** Benign: an operator caused it, and the message says how to undo it. */
 export function channelGone({ message }: ChannelGoneError): ApplicationFailure {
   return ApplicationFailure.create({ message, type: 'ChannelGone', category: 'BENIGN' });

@@ -23,6 +23,8 @@ const stayMaxMs = 10 * 60_000;
 const crowdedStayMaxMs = 15_000;
 const crowdedWaitMaxMs = 3_000;
 const crowdedDelayMs = 5_000;
+/** Where the upstream calls back at the end: that ends a back-off at once, but not the rest of an attempt. */
+const calledBackWaitMaxMs = 3_000;
 /** While the credential fails, an attempt ends from time to time: its failure is what operators see. */
 const troubledStayMaxMs = 30_000;
 const troubledDelayMs = 2_000;
@@ -116,12 +118,17 @@ function isFirstAttempt({ acceptedAt }: PollInput, { now }: ChannelActivityDeps)
 async function restUntilNext(watch: Watch, deps: ChannelActivityDeps): Promise<void> {
   const { place, endsAt } = watch;
   const { delayMs, isFar } = planNext(watch, deps);
-  if (isFar) throw laterFailure(watch, delayMs);
+  if (isFar || (isCalledBack(watch) && delayMs > calledBackWaitMaxMs)) throw laterFailure(watch, delayMs);
   if (place === undefined && (delayMs > crowdedWaitMaxMs || deps.now() + delayMs > endsAt)) {
     throw laterFailure(watch, Math.max(delayMs, soon(crowdedDelayMs, deps)));
   }
   if (deps.now() + delayMs > endsAt) throw laterFailure(watch, delayMs);
   await restFor(delayMs, watch.signal);
+}
+
+/** Where one request asks about all jobs, the next answer comes as soon as a callback. */
+function isCalledBack({ poller }: Watch): boolean {
+  return poller.callsBack?.() === true && poller.lists?.() !== true;
 }
 
 function planNext({ input, memory, poller }: Watch, deps: ChannelActivityDeps): NextPoll {

@@ -22,6 +22,8 @@ export interface StatusPoller {
   status(job: PolledJob, signal: AbortSignal): Promise<OperationStatus>;
   /** One request asks about all jobs, at the moment. Absent: never. */
   readonly lists?: () => boolean;
+  /** The upstream calls back when a job ends. Absent: never. */
+  readonly callsBack?: () => boolean;
 }
 
 /** The upstream does not answer this credential: asking again waits for a probe, so that nobody need back off. */

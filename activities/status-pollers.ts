@@ -3,6 +3,7 @@ import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { TaskKind } from '../src/domain/task.ts';
 import { ChannelGoneError, taskProviderFor } from '../src/routing/channels.ts';
 import type { Channels } from '../src/routing/channels.ts';
+import { mayCallBack } from './open-target.ts';
 import { createStatusPoller } from './status-poller.ts';
 import type { StatusPoller } from './status-poller.ts';
 
@@ -11,10 +12,12 @@ export function createStatusPollers({
   channels,
   limiter,
   now,
+  publicUrl,
 }: {
   readonly channels: Channels;
   readonly limiter: (perSecond: number) => RateLimiter;
   readonly now: () => number;
+  readonly publicUrl?: string;
 }): (candidate: RouteCandidate, kind: TaskKind) => StatusPoller {
   const known = new Map<string, StatusPoller>();
 
@@ -22,13 +25,14 @@ export function createStatusPollers({
     const channel = channels(id);
     const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
     if (channel === undefined || provider === undefined) throw new ChannelGoneError(id);
-    return createStatusPoller({
+    const poller = createStatusPoller({
       provider,
       context: (model, signal) => (channels(id) ?? channel).context(credential, model, signal),
       limiter: limiter(channel.config.limits.polls_per_second),
       now,
       timeoutMs: channel.config.timeouts.poll_ms,
     });
+    return { ...poller, callsBack: () => mayCallBack(channel.config, provider, publicUrl) };
   }
 
   return (candidate, kind) => {

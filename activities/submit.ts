@@ -12,7 +12,7 @@ import { accept, adopt, newAttempt, resume } from './attempt-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { noteWait } from './note-wait.ts';
-import { openTarget } from './open-target.ts';
+import { mayCallBack, openTarget } from './open-target.ts';
 import type { UpstreamTarget } from './open-target.ts';
 import { persistently } from './persistently.ts';
 import { closeAttempt, retryOrLeave, recordRefusal, recordStall } from './submit-answer.ts';
@@ -124,14 +124,12 @@ export function createSubmit(deps: ChannelActivityDeps) {
 
   async function send({ input, stored, target }: Submission): Promise<Submitted | UpstreamError> {
     const { provider, config } = target;
-    const mayCallBack =
-      deps.publicUrl !== undefined && config.callbacks && provider.parseCallback !== undefined;
     try {
       return await provider.submit(stored.request, {
         ...target.context(AbortSignal.timeout(config.timeouts.submit_ms)),
         marker: markerOf(input),
         remainingSeconds: Math.max(1, Math.floor((input.deadlineAt - deps.now()) / 1000)),
-        ...(mayCallBack
+        ...(mayCallBack(config, provider, deps.publicUrl)
           ? { callbackUrl: `${deps.publicUrl}/callbacks/upstream/${input.task}/${stored.callbackToken}` }
           : {}),
       });

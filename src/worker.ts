@@ -279,6 +279,8 @@ function channelDeps(core: Core, stays: StayPlaces): ChannelActivityDeps {
   const limiters = new Map<string, SubmitLimiter>();
   const limiter = (perSecond: number): RateLimiter =>
     createRateLimiter({ perSecond, now: core.now, sleep: (ms, signal) => sleep(ms, undefined, { signal }) });
+  const publicAddress = defined({ publicUrl: core.environment.PUBLIC_URL });
+  const pollers = createStatusPollers({ channels, limiter, now: core.now, ...publicAddress });
   return {
     tasks,
     requests,
@@ -299,12 +301,12 @@ function channelDeps(core: Core, stays: StayPlaces): ChannelActivityDeps {
     signalConcern: (task, news) => core.client.workflow.getHandle(task).signal(concernSignal, news),
     renders: core.renders,
     stays,
-    poller: recordedPollers(createStatusPollers({ channels, limiter, now: core.now }), core.recorder),
+    poller: recordedPollers(pollers, core.recorder),
     scrub,
     log: core.log,
     now: core.now,
     random: core.random,
-    ...defined({ publicUrl: core.environment.PUBLIC_URL }),
+    ...publicAddress,
   };
 }
 

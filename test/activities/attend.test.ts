@@ -95,6 +95,28 @@ it('a wait of more than a moment is a retry, and says where the job stands', asy
   expect(submits(prompt)).toBe(1);
 });
 
+it.each([
+  ['rests within the attempt where nothing else ends the wait', false],
+  ['is a retry where the upstream calls back: that ends a back-off at once', true],
+])('a wait of seconds near the expected end %s', async (_, callsBack) => {
+  const { prompt: _prompt, ...input } = await newTask();
+  await world.worker().submit({ ...input, attend: undefined as never });
+  const attend = { expectedSeconds: 60, version: '1' };
+  const { poller, polls } = upstream(pending, succeeded);
+  const watching = world
+    .worker({
+      poller: (...of) => ({ ...poller(...of), callsBack: () => callsBack }),
+      now: () => Date.now() + 55_000,
+    })
+    .submit(
+      { ...input, attend },
+      { attempt: 2, heartbeatDetails: { polls: 1, errors: 0, gone: 0, phase: 'running' } },
+    );
+  if (callsBack) await expect(watching).rejects.toMatchObject({ type: 'StillWaiting' });
+  else expect(await watching).toMatchObject({ polled: { kind: 'succeeded' } });
+  expect(polls()).toBe(callsBack ? 1 : 2);
+});
+
 it('leaves the job to a poll once the deadline that it knows has passed: it may have been moved', async () => {
   const { prompt: _, ...input } = await newTask();
   const { poller, polls } = upstream(succeeded);
