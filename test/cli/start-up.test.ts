@@ -37,6 +37,7 @@ describe('the command line', () => {
       'src/cli/command-error.ts',
       'src/cli/commands.ts',
       'src/cli/program.js',
+      'src/cli/terminal.ts',
       'src/config/config-error.ts',
       'src/config/reload-signal.ts',
       'src/observability/process-ends.ts',
