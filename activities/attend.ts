@@ -75,8 +75,7 @@ function pollInputOf(submitted: SubmitResult, input: SubmitInput, now: number): 
     operation,
     acceptedAt,
     deadlineAt,
-    expectedSeconds: attend.expectedSeconds,
-    version: attend.version,
+    ...attend,
     last: false,
     ...(fallback === undefined ? {} : { fallback }),
   };

@@ -148,7 +148,12 @@ export interface SubmitInput {
   /** In place of a job that failed, or of a submission that was rejected. */
   readonly replaces?: true;
   /** The activity waits for the end of the job, too. */
-  readonly attend?: { readonly expectedSeconds: number; readonly version: string };
+  readonly attend?: {
+    readonly expectedSeconds: number;
+    readonly version: string;
+    /** As in `PollInput`. */
+    readonly output?: string;
+  };
   /** `adopt`: the upstream job that the operator says is ours. */
   readonly adopt?: string;
 }

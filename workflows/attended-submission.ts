@@ -1,3 +1,4 @@
+import { defined } from '../src/domain/defined.ts';
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { PollResult, SubmitInput, SubmitResult } from '../activities/types.ts';
 import { findJob, submitAttendedOn } from './activity-proxies.ts';
@@ -40,7 +41,8 @@ export async function submitAttended(
 function schedule(run: TaskRun, input: SubmitInput): AttendedSubmission {
   const scope = new CancellationScope();
   const { channel } = input.candidate;
-  const attend = { expectedSeconds: run.input.expectedSeconds, version: nextVersion(run) };
+  const { expectedSeconds, output } = run.input;
+  const attend = { expectedSeconds, version: nextVersion(run), ...defined({ output }) };
   const result = scope
     .run(() => submitAttendedOn(channel, input.n).submit({ ...input, attend }))
     // An activity that died midway reveals nothing about what the upstream received.
