@@ -54,11 +54,12 @@ export function describeCall(call: RawCall): RecordedCall {
   const own = call.step === 'list' || call.step === 'find' ? ownWords(call) : undefined;
   return {
     ...facts,
+    at: call.at / 1000,
     base_url: redactUrl(baseUrl, hidden).replace(/\/$/, ''),
     ...defined({
       remaining_seconds: remainingSeconds,
-      sent_after: sent?.[0],
-      sent_before: sent?.[1],
+      sent_after: sent === undefined ? undefined : sent[0] / 1000,
+      sent_before: sent === undefined ? undefined : sent[1] / 1000,
     }),
     exchanges: exchanges.slice(0, exchangesMax).map((exchange) => describeExchange(exchange, hidden, own)),
   };
@@ -83,7 +84,7 @@ function describeExchange(
   return {
     method: asked.method,
     url: redactUrl(asked.url, hidden),
-    at,
+    at: at / 1000,
     ms,
     ...defined({ shape: shapeOf(asked, hidden) }),
     ...(response === undefined ? {} : describeResponse(response, hidden, own)),

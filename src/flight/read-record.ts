@@ -53,7 +53,7 @@ export async function readTaskRecord(
   const record = {
     format: recordFormat,
     version: recordVersion,
-    recorded_at: sources.now(),
+    recorded_at: sources.now() / 1000,
     task: presentTask(task),
     plan: readPlan(request),
     request: request === undefined ? null : JSON.stringify(redactRequest(request.request)),
@@ -61,7 +61,7 @@ export async function readTaskRecord(
     calls,
     ledger: entries.map(presentEntry),
     actions: (task.actions ?? []).map(({ at, by, action, reason, detail }) => ({
-      at,
+      at: at / 1000,
       by,
       action,
       reason,
@@ -115,6 +115,10 @@ function mappingsOf(
   );
 }
 
+function secondsOrNull(ms: number | undefined): number | null {
+  return ms === undefined ? null : ms / 1000;
+}
+
 function presentTask(task: Task): TaskRecord['task'] {
   const { outcome, error, charge } = task;
   return {
@@ -130,9 +134,9 @@ function presentTask(task: Task): TaskRecord['task'] {
     charge: charge === undefined ? null : formatMicros(charge),
     charge_estimated: task.chargeEstimated ?? false,
     needs_attention: task.attention ?? null,
-    created_at: task.createdAt,
-    completed_at: task.completedAt ?? null,
-    deadline_at: task.deadlineAt,
+    created_at: task.createdAt / 1000,
+    completed_at: secondsOrNull(task.completedAt),
+    deadline_at: task.deadlineAt / 1000,
     error:
       error === undefined ? null : { code: error.code, message: error.message, class: error.class ?? null },
     outcome: outcome === undefined ? null : presentOutcome(outcome),
@@ -158,8 +162,8 @@ function presentAttempt(attempt: Attempt): TaskRecord['attempts'][number] {
     code: attempt.code ?? null,
     message: attempt.message ?? null,
     class: attempt.failure?.class ?? null,
-    started_at: attempt.startedAt,
-    ended_at: attempt.endedAt ?? null,
+    started_at: attempt.startedAt / 1000,
+    ended_at: secondsOrNull(attempt.endedAt),
   };
 }
 
@@ -170,13 +174,13 @@ function presentEntry({ kind, amount, excess, basis, note, at }: LedgerEntry): T
     excess: excess === undefined ? null : formatMicros(excess),
     basis: basis ?? null,
     note: note ?? null,
-    at,
+    at: at / 1000,
   };
 }
 
 function presentDelivery({ state, target, attempts }: CallbackDelivery): NonNullable<TaskRecord['callback']> {
   const tries = attempts.map(({ at, durationMs, status, error }) => ({
-    at,
+    at: at / 1000,
     ms: durationMs,
     status: status ?? null,
     error: error ?? null,

@@ -6,12 +6,12 @@ import type { SettleFacts } from '../domain/task.ts';
 /**
  * One call of an adapter's method, as it was: the exchanges with the upstream, redacted (redact.ts), and what the adapter
  * made of them. Everything that a replay of today's adapter needs, and nothing of the caller's. Times in Unix
- * milliseconds.
+ * seconds, with their fraction.
  */
 
 const callSteps = ['submit', 'status', 'list', 'find', 'cancel'] as const;
 
-const milliseconds = z.int().meta({ description: 'Unix milliseconds.' });
+const seconds = z.number().meta({ description: 'Unix seconds. With three decimals.' });
 const text = z.string().max(2000);
 const operationSchema = z.record(z.string(), z.string());
 
@@ -35,8 +35,8 @@ export const costSchema = z.object({ amount: text, unit: text });
 const exchangeSchema = z.object({
   method: text,
   url: text.meta({ description: 'Without its query.' }),
-  at: milliseconds,
-  ms: z.int().meta({ description: 'Milliseconds until the whole response was read.' }),
+  at: seconds,
+  ms: z.int().meta({ description: 'How long it took until the whole response was read.' }),
   shape: z.string().max(20_000).optional().meta({
     description: 'JSON of the request’s body, with placeholders for everything that the caller wrote.',
   }),
@@ -92,7 +92,7 @@ const outcomeSchema = z.discriminatedUnion('kind', [
 
 export const recordedCallSchema = z.object({
   step: z.enum(callSteps),
-  at: milliseconds,
+  at: seconds,
   ms: z.int(),
   channel: text,
   credential: text,
@@ -103,8 +103,8 @@ export const recordedCallSchema = z.object({
   operation: operationSchema.optional(),
   marker: text.optional(),
   remaining_seconds: z.int().optional(),
-  sent_after: milliseconds.optional(),
-  sent_before: milliseconds.optional(),
+  sent_after: seconds.optional(),
+  sent_before: seconds.optional(),
   callback: z
     .boolean()
     .optional()

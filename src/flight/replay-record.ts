@@ -102,7 +102,7 @@ async function replayCall(
   { call, record, request }: CallReplay,
   providers: ReplayProviders,
 ): Promise<Replayed> {
-  const name = `${call.step} at ${call.channel}, ${((call.at - record.task.created_at) / 1000).toFixed(1)} s`;
+  const name = `${call.step} at ${call.channel}, ${(call.at - record.task.created_at).toFixed(1)} s`;
   const found = Object.hasOwn(providers, call.provider) ? providers[call.provider] : undefined;
   const provider = found === undefined ? undefined : taskProviderFor(found, record.task.kind);
   if (provider === undefined) {
@@ -161,8 +161,8 @@ async function runCall(
         const lost = {
           request: required(request, 'request'),
           marker: call.marker ?? '',
-          sentAfter: call.sent_after ?? 0,
-          sentBefore: call.sent_before ?? 0,
+          sentAfter: (call.sent_after ?? 0) * 1000,
+          sentBefore: (call.sent_before ?? 0) * 1000,
         };
         return foundOutcome(await required(provider.find, 'find')(lost, context));
       }

@@ -42,7 +42,7 @@ function candidatesAfter(
   const next = rescueCandidates(fallback, {
     class: attempt.class,
     channels: [...before, attempt].map(({ channel }) => channel),
-    remainingMs: record.task.deadline_at - (attempt.ended_at ?? attempt.started_at),
+    remainingMs: (record.task.deadline_at - (attempt.ended_at ?? attempt.started_at)) * 1000,
   });
   return next.map(({ channel }) => channel);
 }

@@ -4,13 +4,13 @@ import { costSchema, factsSchema, recordedCallSchema } from './recorded-call.ts'
 
 /**
  * The flight record of a task: one account of everything that is known about it, as the API answers it and as a file
- * holds it. A file is a stranger's input when it is read again. Times in Unix milliseconds, money as decimal text.
+ * holds it. A file is a stranger's input when it is read again. Times in Unix seconds with their fraction, money as decimal text.
  */
 
 export const recordFormat = 'mediary-task-record';
 export const recordVersion = 1;
 
-const milliseconds = z.int().meta({ description: 'Unix milliseconds.' });
+const seconds = z.number().meta({ description: 'Unix seconds. With three decimals.' });
 const text = z.string().max(4_000);
 const listMax = 1_000;
 
@@ -41,8 +41,8 @@ const attemptSchema = z.object({
   code: text.nullable(),
   message: text.nullable(),
   class: z.enum(failureClasses).nullable(),
-  started_at: milliseconds,
-  ended_at: milliseconds.nullable(),
+  started_at: seconds,
+  ended_at: seconds.nullable(),
 });
 
 const entrySchema = z.object({
@@ -53,7 +53,7 @@ const entrySchema = z.object({
     description: 'JSON of the price basis (hold), or of how the charge came about (settle).',
   }),
   note: text.nullable(),
-  at: milliseconds,
+  at: seconds,
 });
 
 const taskSchema = z.object({
@@ -69,9 +69,9 @@ const taskSchema = z.object({
   charge: text.nullable(),
   charge_estimated: z.boolean(),
   needs_attention: text.nullable(),
-  created_at: milliseconds,
-  completed_at: milliseconds.nullable(),
-  deadline_at: milliseconds,
+  created_at: seconds,
+  completed_at: seconds.nullable(),
+  deadline_at: seconds,
   error: z.object({ code: text, message: text, class: z.enum(failureClasses).nullable() }).nullable(),
   outcome: z
     .discriminatedUnion('kind', [
@@ -88,7 +88,7 @@ const taskSchema = z.object({
 });
 
 const actionSchema = z.object({
-  at: milliseconds,
+  at: seconds,
   by: text,
   action: text,
   reason: text,
@@ -99,7 +99,7 @@ const callbackSchema = z.object({
   state: text,
   target: text,
   attempts: z
-    .array(z.object({ at: milliseconds, ms: z.int(), status: z.int().nullable(), error: text.nullable() }))
+    .array(z.object({ at: seconds, ms: z.int(), status: z.int().nullable(), error: text.nullable() }))
     .max(listMax),
 });
 
@@ -111,7 +111,7 @@ const copySchema = z.object({
 });
 
 const eventSchema = z.object({
-  at: milliseconds,
+  at: seconds,
   what: z.enum(['admission', 'plan', 'attempt', 'exchange', 'ledger', 'operator', 'callback', 'copy', 'end']),
   text: z.string().max(10_000),
 });
@@ -120,7 +120,7 @@ export const taskRecordSchema = z
   .object({
     format: z.literal(recordFormat),
     version: z.literal(recordVersion),
-    recorded_at: milliseconds,
+    recorded_at: seconds,
     task: taskSchema,
     plan: planSchema
       .nullable()

@@ -36,7 +36,7 @@ export function describeEvents(record: Facts): RecordEvent[] {
 /** One line for each event: seconds since the task was created, what it is, the words. */
 export function formatEvents(createdAt: number, events: readonly RecordEvent[]): string[] {
   const times = events.map(
-    ({ at }) => `${at < createdAt ? '-' : '+'}${(Math.abs(at - createdAt) / 1000).toFixed(3)} s`,
+    ({ at }) => `${at < createdAt ? '-' : '+'}${Math.abs(at - createdAt).toFixed(3)} s`,
   );
   const width = Math.max(0, ...times.map((time) => time.length));
   return events.map(({ what, text }, n) => `${(times[n] ?? '').padStart(width)}  ${what.padEnd(9)}  ${text}`);

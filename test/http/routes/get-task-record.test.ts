@@ -14,7 +14,7 @@ it('is everything that is known, in order, without what the caller wrote', async
   await attempts.accept(`${id}:1`, { channel: 'one' }, { id: `up-${id}` });
   const call = {
     step: 'status',
-    at: at + 60_000,
+    at: at / 1000 + 60,
     ms: 12,
     channel: 'one',
     credential: 'a',
@@ -26,7 +26,7 @@ it('is everything that is known, in order, without what the caller wrote', async
       {
         method: 'GET',
         url: 'http://upstream.example/jobs/1',
-        at,
+        at: at / 1000,
         ms: 12,
         status: 200,
         json: true,
