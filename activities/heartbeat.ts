@@ -26,17 +26,23 @@ export async function withHeartbeat<Result>(work: Promise<Result>, details?: unk
 const rareShare = 0.3;
 const rareMaxMs = 20_000;
 
-/**
- * The same for an attempt that stays for long: as few heartbeats as its timeout allows. `details` is asked each time;
- * the last of them reach the next attempt.
- */
+interface RareHeartbeat {
+  /** Asked each time; the last of them reach the next attempt. */
+  readonly details: () => unknown;
+  /** No heartbeat is sent then. */
+  readonly isQuiet: () => boolean;
+}
+
+/** The same for an attempt that stays for long: as few heartbeats as its timeout allows. */
 export async function withRareHeartbeat<Result>(
   work: Promise<Result>,
-  details: () => unknown,
+  { details, isQuiet }: RareHeartbeat,
 ): Promise<Result> {
   const context = Context.current();
   const timeoutMs = context.info.heartbeatTimeoutMs ?? rareMaxMs;
-  const sendHeartbeat = (): void => context.heartbeat(details() ?? context.info.heartbeatDetails);
+  const sendHeartbeat = (): void => {
+    if (!isQuiet()) context.heartbeat(details() ?? context.info.heartbeatDetails);
+  };
   const timer = setInterval(sendHeartbeat, Math.min(timeoutMs * rareShare, rareMaxMs));
   try {
     return await work;

@@ -26,6 +26,8 @@ interface Asked {
 }
 
 interface Asking extends Asked {
+  /** Set before anything is decided about a job that failed. */
+  decides: boolean;
   readonly poller: StatusPoller;
   readonly signal: AbortSignal;
 }
@@ -49,11 +51,8 @@ export async function ask(watch: Asking, deps: ChannelActivityDeps): Promise<See
   }
 }
 
-async function record(
-  status: OperationStatus,
-  { input, memory }: Asked,
-  deps: ChannelActivityDeps,
-): Promise<Seen> {
+async function record(status: OperationStatus, watch: Asking, deps: ChannelActivityDeps): Promise<Seen> {
+  const { input, memory } = watch;
   const { task } = input;
   const job = { channel: input.candidate.channel, upstreamId: input.operation.id };
   switch (status.state) {
@@ -69,6 +68,7 @@ async function record(
       return { result: { kind: 'succeeded', facts } };
     }
     case 'failed': {
+      watch.decides = true;
       const replaced = await replaceFailedJob(status, input, deps);
       if (replaced !== undefined) return { result: replaced };
       const { code, failure, cost, withheld, traceId } = status;

@@ -41,6 +41,8 @@ interface Watch {
   readonly signal: AbortSignal;
   readonly endsAt: number;
   memory: PollMemory;
+  /** The job has failed, and what becomes of the task is being written. */
+  decides: boolean;
   /** Since when the credential has failed this attempt. */
   troubledSince: number | undefined;
 }
@@ -65,10 +67,15 @@ export function createPoll(deps: ChannelActivityDeps) {
       signal: ending.signal,
       endsAt: deps.now() + (place === undefined ? crowdedStayMaxMs : Math.min(stayMaxMs, longestMs)),
       memory: rememberedPolls(info.heartbeatDetails),
+      decides: false,
       troubledSince: undefined,
     };
     try {
-      return await withRareHeartbeat(watchUpstream(watch, deps), () => worthKeeping(watch.memory));
+      return await withRareHeartbeat(watchUpstream(watch, deps), {
+        details: () => worthKeeping(watch.memory),
+        // One that stands still in the middle of a decision is not kept alive: another worker decides.
+        isQuiet: () => watch.decides,
+      });
     } catch (error) {
       if (!watch.signal.aborted) throw error;
       if (place?.closing.aborted === true) throw laterFailure(watch, delayMinMs);
