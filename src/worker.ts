@@ -123,6 +123,8 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
         if (outcome.status === 'rejected')
           core.log.error({ err: outcome.reason }, 'a worker did not end in order');
       }
+      // Each has limits of its own on the time to its answer, and to the record of it.
+      await callbacks.promptHosts.idle();
       await Promise.all([connection.close(), guarded.close(), core.recorder.close()]);
       // Last: what is in flight until here must not be cut off either.
       process.off('unhandledRejection', onUnhandled);

@@ -8,6 +8,8 @@ import type { GrantedPlace, HostPlaces } from './host-places.ts';
 export interface PromptHosts {
   /** Never waits. Undefined: not now. */
   enter(host: string, account: string): PromptCall | undefined;
+  /** Resolves once no call is in flight: nobody else waits for those whose answer was slow. */
+  idle(): Promise<void>;
 }
 
 export interface PromptCall {
@@ -35,8 +37,11 @@ const hostsMax = 10_000;
 
 export function createPromptHosts({ places, callsMax, avoidMs, now }: PromptHostsOptions): PromptHosts {
   const hosts = new Map<string, Host>();
+  const waiting: (() => void)[] = [];
   let calls = 0;
   return {
+    idle: () => (calls === 0 ? Promise.resolve() : new Promise((resolve) => void waiting.push(resolve))),
+
     enter(name, account) {
       const host = hosts.get(name) ?? { calls: 0, isProven: false, avoidUntil: 0 };
       const isFull = calls >= callsMax || (!host.isProven && host.calls > 0);
@@ -56,6 +61,7 @@ export function createPromptHosts({ places, callsMax, avoidMs, now }: PromptHost
     host.calls -= 1;
     host.isProven = wasPrompt;
     if (!wasPrompt) host.avoidUntil = now() + avoidMs;
+    if (calls === 0) for (const resolve of waiting.splice(0)) resolve();
   }
 
   function remember(name: string, host: Host): void {

@@ -78,3 +78,17 @@ it('a host without a free place is nobody’s to wait for', () => {
   call.leave(true);
   enter(hosts, 'a', 'two');
 });
+
+it('is idle once every call has left, and at once where there is none', async () => {
+  const hosts = hostsOf();
+  await hosts.idle();
+  const calls = [enter(hosts, 'a'), enter(hosts, 'b')];
+  let isIdle = false;
+  const idle = hosts.idle().then(() => (isIdle = true));
+  calls[0]?.leave(false);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isIdle).toBe(false);
+  calls[1]?.leave(true);
+  await idle;
+  expect(isIdle).toBe(true);
+});

@@ -143,7 +143,7 @@ it('SIGTERM with a poll in flight gives the poll back to the next worker', async
   const { raw } = await gateway.core.client.workflow.getHandle(body.id).describe();
   const pending = (raw.pendingActivities ?? []).map(({ activityId, state }) => ({ activityId, state }));
   // SCHEDULED, not STARTED: nobody has to wait for the missing heartbeats of a worker that is gone.
-  expect(pending).toEqual([{ activityId: 'poll', state: 1 }]);
+  expect(pending).toEqual([{ activityId: 'submit', state: 1 }]);
   await startNextWorker();
   gateway.simulator.advance(60);
   expect(await account.finished(body.id, 60_000)).toMatchObject({ status: 'succeeded' });
