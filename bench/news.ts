@@ -1,0 +1,239 @@
+import { loadavg } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { request } from 'undici';
+
+import { startBenchGateway } from './support/gateway.ts';
+import type { BenchGateway } from './support/gateway.ts';
+import {
+  channelYaml,
+  createTasks,
+  endsOf,
+  modelYaml,
+  mostAtOnce,
+  sampleRequests,
+  untilEnded,
+  upstreams,
+} from './support/news-waves.ts';
+import type { Upstream, Wave } from './support/news-waves.ts';
+import type { BenchOptions } from './support/options.ts';
+import { publish, short } from './support/report.ts';
+import type { Goal, Row } from './support/report.ts';
+import { openStand, requirePoller } from './support/stand.ts';
+import type { Stand } from './support/stand.ts';
+
+/**
+ * How late callers learn that a render has ended, and what the waiting costs upstream: many tasks in flight at an
+ * upstream that lists jobs, and at one that does not; then the end of an outage, and what a long render costs Temporal.
+ * Render times are drawn evenly from ± 20 % around the middle one. The gateway has seen some renders of that kind before.
+ */
+
+const middleRenderSeconds = 40;
+const learnedTasks = 30;
+/** Render times are written in batches, and every process reads them from time to time. */
+const learningMs = 20_000;
+
+interface Waited {
+  readonly upstream: Upstream;
+  readonly tasks: number;
+  readonly inFlightMax: number;
+  /** Milliseconds from the upstream's end to the projection, and to the callback's answer; sorted. */
+  readonly projection: readonly number[];
+  readonly callback: readonly number[];
+  /** As shares of each render. */
+  readonly shares: readonly number[];
+  readonly requests: number;
+  /** The most within any second. */
+  readonly requestsPerSecondMax: number;
+}
+
+export async function benchNews(options: BenchOptions): Promise<void> {
+  const load = loadavg();
+  const count = options.count ?? (options.quick ? 40 : 1_000);
+  const middle = options.seconds ?? (options.quick ? 10 : middleRenderSeconds);
+  const parts = options.only ?? [...upstreams, 'outage', 'transitions'];
+  const stand = await openStand();
+  try {
+    const gateway = await startBenchGateway(stand, {
+      profile: false,
+      channels: upstreams.map(channelYaml).join(''),
+      models: upstreams.map((upstream) => modelYaml(upstream, middle)).join(''),
+    });
+    for (const upstream of upstreams) await requirePoller(stand, `bench-channel-${upstream}`, 'activity');
+    const waited: Waited[] = [];
+    for (const upstream of upstreams.filter((name) => parts.includes(name))) {
+      waited.push(await measureWait(gateway, { upstream, count, middle }));
+    }
+    const outageMs = parts.includes('outage')
+      ? await measureOutage(gateway, { count: Math.min(count, 200), seconds: options.quick ? 20 : 120 })
+      : undefined;
+    const transitions = parts.includes('transitions')
+      ? await measureTransitions(gateway, stand, options.quick ? 20 : 120)
+      : undefined;
+    await gateway.close();
+    await publish(
+      {
+        name: 'news',
+        command: options.command,
+        setting: { mongodb: stand.mongoKind, tasks: count, 'middle render s': middle },
+        tables: [
+          { title: 'From the end of a render to its news', rows: waited.map(rowOf) },
+          { title: 'Outage, and long renders', rows: [otherRow(outageMs, transitions)] },
+        ],
+        goals: [...waited.flatMap(goalsOf), ...otherGoals(outageMs, transitions)],
+        raw: { waited, outageMs, transitions },
+      },
+      load,
+    );
+  } finally {
+    await stand.close();
+  }
+}
+
+async function measureWait(gateway: BenchGateway, wave: Wave): Promise<Waited> {
+  const { upstream, middle, count } = wave;
+  const learned = await createTasks(gateway, { ...wave, count: learnedTasks });
+  await untilEnded(gateway, learned);
+  await delay(learningMs);
+  const sampler = await sampleRequests(gateway);
+  const renders = await createTasks(gateway, { upstream, middle, count });
+  await untilEnded(gateway, renders);
+  const sampled = await sampler.stop();
+  const ends = await endsOf(gateway, renders);
+  const lags = ends.map(({ upstreamEnd, completed }) => completed - upstreamEnd);
+  const waited = {
+    upstream,
+    tasks: renders.size,
+    inFlightMax: mostAtOnce(ends),
+    projection: sorted(lags),
+    callback: sorted(ends.map(({ upstreamEnd, called }) => called - upstreamEnd)),
+    shares: sorted(ends.map(({ upstreamEnd, completed, renderMs }) => (completed - upstreamEnd) / renderMs)),
+    ...sampled,
+  };
+  console.error(
+    `${upstream}: p50 ${short(at(waited.projection, 0.5))} ms, p95 ${short(at(waited.projection, 0.95))} ms`,
+  );
+  return waited;
+}
+
+/** Milliseconds from the recovery of the upstream to the last of its finished jobs. */
+async function measureOutage(
+  gateway: BenchGateway,
+  { count, seconds }: { readonly count: number; readonly seconds: number },
+): Promise<number> {
+  const control = `${gateway.simulatorUrl}/_control/faults`;
+  const renders = await createTasks(gateway, { upstream: 'list', count, middle: 5 });
+  const body = JSON.stringify({ match: {}, fault: 'poll:500' });
+  await request(control, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+  await delay(seconds * 1000);
+  await request(control, { method: 'DELETE' });
+  const back = Date.now();
+  await untilEnded(gateway, renders);
+  const ends = await endsOf(gateway, renders);
+  console.error(`outage: ${ends.filter(({ completed }) => completed > back).length} tasks ended after it`);
+  return Math.max(...ends.map(({ completed }) => completed)) - back;
+}
+
+interface Transitions {
+  readonly seconds: number;
+  readonly short: number;
+  readonly long: number;
+}
+
+async function measureTransitions(
+  gateway: BenchGateway,
+  stand: Stand,
+  seconds: number,
+): Promise<Transitions> {
+  const of = async (middle: number): Promise<number> => {
+    const renders = await createTasks(gateway, { upstream: 'list', count: 10, middle });
+    await untilEnded(gateway, renders);
+    const counts = await Promise.all(
+      [...renders.keys()].map(async (id) => {
+        const { raw } = await stand.temporal.workflow.getHandle(id).describe();
+        return Number(raw.workflowExecutionInfo?.stateTransitionCount ?? Number.NaN);
+      }),
+    );
+    return counts.reduce((sum, one) => sum + one, 0) / counts.length;
+  };
+  return { seconds, short: await of(1), long: await of(seconds) };
+}
+
+function sorted(values: readonly number[]): readonly number[] {
+  return values.toSorted((a, b) => a - b);
+}
+
+function at(values: readonly number[], share: number): number {
+  return values[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN;
+}
+
+function rowOf({ upstream, tasks, inFlightMax, projection, callback, shares, ...sampled }: Waited): Row {
+  const { requests, requestsPerSecondMax } = sampled;
+  return {
+    upstream: upstream === 'list' ? 'lists jobs' : 'without a list',
+    tasks,
+    'in flight at most': inFlightMax,
+    'lag to projection p50 ms': short(at(projection, 0.5)),
+    'p95 ms': short(at(projection, 0.95)),
+    'to callback p50 ms': short(at(callback, 0.5)),
+    'callback p95 ms': short(at(callback, 0.95)),
+    'of the render p50': `${(100 * at(shares, 0.5)).toFixed(1)} %`,
+    'requests for a task': short(requests / tasks),
+    'requests in a second at most': requestsPerSecondMax,
+  };
+}
+
+function goalsOf({ upstream, tasks, projection, callback, shares, requests, ...rest }: Waited): Goal[] {
+  const upTo = (what: string, most: number, value: number, unit = ''): Goal => ({
+    what,
+    goal: `${most}${unit} or less`,
+    measured: `${short(value)}${unit}`,
+    met: value <= most,
+  });
+  if (upstream === 'alone') {
+    return [
+      upTo('without a list: lag p50, of the render', 8, 100 * at(shares, 0.5), ' %'),
+      upTo('without a list: requests for a task', 12, requests / tasks),
+    ];
+  }
+  return [
+    upTo('lag to the projection, median', 1_500, at(projection, 0.5), ' ms'),
+    upTo('lag to the projection, p95', 3_000, at(projection, 0.95), ' ms'),
+    upTo('lag to the callback, median', 1_500, at(callback, 0.5), ' ms'),
+    upTo('lag to the callback, p95', 3_000, at(callback, 0.95), ' ms'),
+    upTo('requests in a second for a credential', 2, rest.requestsPerSecondMax),
+  ];
+}
+
+function otherRow(outageMs: number | undefined, transitions: Transitions | undefined): Row {
+  return {
+    'recovery to the last job known ms': outageMs === undefined ? '-' : short(outageMs),
+    'transitions, 1 s': transitions === undefined ? '-' : short(transitions.short),
+    'transitions, long': transitions === undefined ? '-' : short(transitions.long),
+    'long s': transitions?.seconds ?? '-',
+  };
+}
+
+function otherGoals(outageMs: number | undefined, transitions: Transitions | undefined): Goal[] {
+  return [
+    ...(outageMs === undefined
+      ? []
+      : [
+          {
+            what: 'recovery to the last job known',
+            goal: '10 s or less',
+            measured: `${short(outageMs)} ms`,
+            met: outageMs <= 10_000,
+          },
+        ]),
+    ...(transitions === undefined
+      ? []
+      : [
+          {
+            what: `transitions of a task of ${transitions.seconds} s against one of 1 s`,
+            goal: '+ 4 at most',
+            measured: `+ ${short(transitions.long - transitions.short)}`,
+            met: transitions.long - transitions.short <= 4,
+          },
+        ]),
+  ];
+}
