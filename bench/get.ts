@@ -18,7 +18,7 @@ import { measureCpu } from './support/usage.ts';
  * answers with the same document. Both run in a process each, take turns, and read from the same server.
  */
 
-const goalShare = 0.7;
+const goalShare = 0.75;
 const countMax = 400_000;
 
 interface Subject {
