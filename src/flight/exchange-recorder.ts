@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { GenerationRequest } from '../domain/request.ts';
 import type { Logger } from '../observability/log.ts';
 import type { NewExchanges } from '../store/exchanges.ts';
@@ -37,8 +38,9 @@ const tickMs = 1_000;
 const batchMax = 200;
 /** Of a task in memory; the document has limits of its own. */
 const callsMax = 12;
-/** Beyond these nothing new is remembered, or recorded, until there is room. */
+/** Beyond these nothing new is recorded until there is room. */
 const pendingTasksMax = 5_000;
+/** Of the one that was polled longest ago nothing is remembered: its next poll is recorded anew. */
 const polledTasksMax = 50_000;
 
 interface Pending {
@@ -80,7 +82,7 @@ class Recorder {
   readonly #deps: ExchangeRecorderDeps;
   readonly #pending = new Map<string, Pending>();
   /** How the last poll of each task ended. */
-  readonly #polled = new Map<string, Polled>();
+  readonly #polled = new LRUCache<string, Polled>({ max: polledTasksMax });
   readonly #describing = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -117,9 +119,7 @@ class Recorder {
       return undefined;
     }
     if (outcome.kind === 'succeeded' || outcome.kind === 'failed') this.#polled.delete(task);
-    else if (last !== undefined || this.#polled.size < polledTasksMax) {
-      this.#polled.set(task, { meaning, skipped: 0 });
-    } else if (outcome.kind === 'pending') return undefined;
+    else this.#polled.set(task, { meaning, skipped: 0 });
     return last?.skipped ?? 0;
   }
 

@@ -25,8 +25,8 @@ import type {
 import type { VideoRequest } from '../../domain/request.ts';
 
 const tasksPath = '/contents/generations/tasks';
-/** Ids go into the query: 50 of them make an address of about 2.5 KB. */
-const listMax = 50;
+/** Of the 500 that a page may hold: ids go into the query, and 140 of them make an address of about 6 KB. */
+const listMax = 140;
 const listBodyBytesMax = 4 * 1024 * 1024;
 const findPageSize = 100;
 const findPagesMax = 20;

@@ -393,7 +393,7 @@ describe('list', () => {
     const operations = ['cgt-a', 'cgt-b', 'cgt-c', 'cgt-d', 'cgt-e', 'cgt-z'].map((id) => ({ id }));
     const found = await arkVideo.list?.(operations, providerContext({ request: upstream.request }));
     expect(upstream.sent[0]?.url).toBe(
-      'https://upstream.example/api/v3/contents/generations/tasks?page_num=1&page_size=50' +
+      'https://upstream.example/api/v3/contents/generations/tasks?page_num=1&page_size=140' +
         '&filter.task_ids=cgt-a&filter.task_ids=cgt-b&filter.task_ids=cgt-c&filter.task_ids=cgt-d' +
         '&filter.task_ids=cgt-e&filter.task_ids=cgt-z',
     );
