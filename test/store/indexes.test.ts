@@ -72,9 +72,11 @@ describe('the declared indexes', () => {
 
   it('let MongoDB remove what has an end, at the time that the document names, and nothing else', async () => {
     expect(await shapesOf('expireAfterSeconds')).toEqual([
+      'exchanges: expires 0',
       'idempotency: expires 0',
       'image_result_bodies: expires 0',
       'rate_limits: expires 0',
+      'render_times: expires 0',
       'slot_rounds: expires 0',
       'slot_tickets: expires 0',
     ]);
