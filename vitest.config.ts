@@ -16,7 +16,8 @@ const { pure, servers } = assignTestFiles(
 export default defineConfig({
   test: {
     pool: 'forks',
-    maxWorkers: 2,
+    // Tests wait for timers and servers much of their time: three keep two cores busy.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     projects: [
