@@ -208,7 +208,10 @@ describe('a job that failed at its upstream', () => {
     const cancelling = cancel(id);
     await waitUntil('the upstream is asked', async () => simulator.stats().gets > gets);
     paused.release();
-    expect((await cancelling).status).toBe(200);
+    // In the moment in which neither job is the task's, a cancel may be refused; it can be repeated.
+    const answer = await cancelling;
+    expect([200, 409]).toContain(answer.status);
+    if (answer.status === 409) expect((await cancel(id)).status).toBe(200);
     expect(await account.finished(id)).toMatchObject({ error: { code: 'task_cancelled' } });
     const { second } = world.jobs(prompt);
     const cancelled = simulator.tasks(prompt).filter(({ phase }) => phase === 'cancelled');
