@@ -102,6 +102,8 @@ export interface PossibleOutput {
   readonly resolutions?: readonly string[];
   /** Shortest and longest output. */
   readonly seconds?: { readonly min: number; readonly max: number };
+  /** The media that were given decide the ratio, whatever the request names. */
+  readonly openRatio?: boolean;
 }
 
 export type VideoProvider = TaskProvider<VideoRequest>;

@@ -22,9 +22,10 @@ export function openOutputs(
   possible: PossibleOutput,
 ): Output[] {
   if (request.kind === 'image') return imageOutputs(request, model);
+  const ratio = possible.openRatio === true ? undefined : request.ratio;
   const shapes = product(
     optionsOf('resolution', resolutionsOf(request, model, possible)),
-    optionsOf('ratio', openValues(request.ratio, model.ratios, namedBy(model, 'ratio'))),
+    optionsOf('ratio', openValues(ratio, model.ratios, namedBy(model, 'ratio'))),
   );
   const looks = product(
     optionsOf('size', sizesOf(request, model)),

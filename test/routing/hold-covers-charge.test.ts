@@ -314,6 +314,28 @@ describe('a hold', () => {
     expect(result).toEqual({ held: 1_204_200n, charged: 1_204_200n });
   });
 
+  it('is for the dearest ratio where the image decides it, whatever the request names', async () => {
+    const animated: Sold = {
+      ...entry({
+        input_types: ['reference'],
+        inputs: { images: { max: 1 } },
+        price: { unit: 'second', rules: [{ when: { ratio: ['16:9'] }, price: '0.02' }, { price: '0.01' }] },
+      }),
+      provider: 'dashscope',
+      upstream: 'wan2.7-i2v',
+    };
+    const images = ['https://media.example/1'];
+    const asked = {
+      model: 'm',
+      inputType: 'reference',
+      ratio: '9:16',
+      images,
+      prompt: 'a fox [sim:ratio=16:9]',
+    } as const;
+    const result = await heldAndCharged(animated, videoRequest(asked));
+    expect(result).toEqual({ held: 100_000n, charged: 100_000n });
+  });
+
   it('leaves a draft to its own resolution', async () => {
     const drafts = entry(
       { resolutions: ['1080p', '720p'], durations: { min: 4, max: 12, default: 5 } },

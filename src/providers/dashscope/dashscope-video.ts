@@ -36,12 +36,13 @@ export const dashscopeVideo: VideoProvider = {
 };
 
 /** Source: the vendor's parameter tables; the older models render 720p by default, the newer ones 1080p. */
-function renders({ resolution, duration, videos }: VideoRequest): PossibleOutput {
+function renders({ resolution, duration, videos }: VideoRequest, name: string): PossibleOutput {
   const seconds = duration === 'auto' ? chosenSeconds : duration === undefined ? defaultSeconds : undefined;
   return defined({
     resolutions: resolution === undefined ? ['720p', '1080p'] : undefined,
     seconds:
       videos.length === 0 ? seconds : withInputs(seconds ?? { min: Number(duration), max: Number(duration) }),
+    openRatio: wanModel(name).shape === 'resolution',
   });
 }
 
