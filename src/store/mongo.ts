@@ -69,6 +69,16 @@ export function isDuplicateKey(error: unknown): error is MongoServerError {
   return error instanceof MongoServerError && error.code === duplicateKeyCode;
 }
 
+/** An upsert that is repeated: of two first writers of a document, both may try to insert it. */
+export async function repeatOnDuplicate<Result>(upsert: () => Promise<Result>): Promise<Result> {
+  try {
+    return await upsert();
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    return upsert();
+  }
+}
+
 const duplicateKeyCode = 11_000;
 const noSuchCollectionCode = 26;
 const noSuchIndexCode = 27;

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { ensureIndexes, repeatOnDuplicate } from './mongo.ts';
 
 /** Requests of one key in one minute, counted by all processes. */
 interface RateLimitDocument {
@@ -33,14 +33,7 @@ export function createRateLimitStore(db: Db) {
 
     /** Counts one request of the key in the minute that starts at `startedAt`, and says how many there are now. */
     async count(key: string, startedAt: number): Promise<number> {
-      const id = `${key}:${startedAt}`;
-      try {
-        return await increment(id, startedAt);
-      } catch (error) {
-        // Two first requests of a minute may both try to insert.
-        if (!isDuplicateKey(error)) throw error;
-        return increment(id, startedAt);
-      }
+      return repeatOnDuplicate(() => increment(`${key}:${startedAt}`, startedAt));
     },
   };
 }

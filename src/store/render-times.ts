@@ -2,7 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
 import { isUsable, renderSamplesMax } from '../domain/render-times.ts';
 import type { RenderKind, RenderSample } from '../domain/render-times.ts';
-import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { ensureIndexes, repeatOnDuplicate } from './mongo.ts';
 
 /** The last renders of one kind of output. */
 export interface RenderRecord extends RenderKind {
@@ -67,13 +67,7 @@ export function createRenderTimesStore(db: Db, now: () => number) {
 
     /** One atomic push: processes that learn at the same time lose nothing. */
     async add(kind: RenderKind, samples: readonly RenderSample[]): Promise<void> {
-      try {
-        await push(kind, samples);
-      } catch (error) {
-        // Two first renders of a kind may both try to insert.
-        if (!isDuplicateKey(error)) throw error;
-        await push(kind, samples);
-      }
+      await repeatOnDuplicate(() => push(kind, samples));
     },
   };
 }

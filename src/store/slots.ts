@@ -1,6 +1,6 @@
 import { defined } from '../domain/defined.ts';
 import type { Collection, Db } from 'mongodb';
-import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { ensureIndexes, isDuplicateKey, repeatOnDuplicate } from './mongo.ts';
 
 /**
  * Concurrency limits that hold across processes, and the queue before them. A queue is a credential:
@@ -230,15 +230,7 @@ function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {
     return counted?.round ?? 1;
   }
 
-  async function nextRound(id: string): Promise<number> {
-    try {
-      return await next(id);
-    } catch (error) {
-      // Two first tickets of an account may both try to insert.
-      if (!isDuplicateKey(error)) throw error;
-      return next(id);
-    }
-  }
+  const nextRound = (id: string): Promise<number> => repeatOnDuplicate(() => next(id));
 
   return {
     /**
