@@ -2,6 +2,8 @@ import type { Operation, OperationStatus } from '../src/providers/provider.ts';
 
 /** `model` as our callers name it: its mapping says how the answer is read. */
 export interface PolledJob {
+  /** Whose job it is; absent: what is exchanged about it is not recorded. */
+  readonly task?: string;
   readonly operation: Operation;
   readonly model: string;
 }

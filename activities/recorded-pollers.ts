@@ -2,10 +2,10 @@ import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { TaskKind } from '../src/domain/task.ts';
 import { jobOf } from '../src/flight/exchange-recorder.ts';
 import type { ExchangeRecorder } from '../src/flight/exchange-recorder.ts';
+import type { PolledJob } from './poll-questions.ts';
 import type { StatusPoller } from './status-poller.ts';
 
 type Pollers = (candidate: RouteCandidate, kind: TaskKind) => StatusPoller;
-type Job = Parameters<StatusPoller['status']>[0];
 
 /**
  * While a job is polled, what is exchanged about it is recorded for its task. The adapter behind a poller, which may be
@@ -29,10 +29,9 @@ export function recordedPollers(pollers: Pollers, recorder: Pick<ExchangeRecorde
 }
 
 function ownJob(
-  job: Job & { readonly task?: unknown },
+  { task, operation }: PolledJob,
   { channel }: RouteCandidate,
   recorder: Pick<ExchangeRecorder, 'own'>,
 ) {
-  const { task, operation } = job;
-  return typeof task === 'string' ? recorder.own(jobOf(channel, operation), task) : () => undefined;
+  return task === undefined ? () => undefined : recorder.own(jobOf(channel, operation), task);
 }
