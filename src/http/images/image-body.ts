@@ -92,27 +92,26 @@ const passedOn = {
 
 const example = { model: 'image-model', prompt: 'A red cube', size: '1024x1024' };
 
-interface DocumentedBodies {
-  readonly generation: z.ZodType;
-  readonly edit: z.ZodType;
-}
-
 /**
  * For the document: fields beyond these go to upstreams too, but a client's types reveal a misspelt one.
  *
  * @param vendorFields - What single vendors accept.
  */
-export function documentedBodies(vendorFields: ReadonlySet<string>): DocumentedBodies {
-  const properties = {
+export function documentedGenerationBody(vendorFields: ReadonlySet<string>): z.ZodType {
+  return z.object(documentedFields(vendorFields)).meta({ id: 'ImageGenerationRequest', examples: [example] });
+}
+
+export function documentedEditBody(vendorFields: ReadonlySet<string>): z.ZodType {
+  return z
+    .object({ ...documentedFields(vendorFields), image: references })
+    .meta({ id: 'ImageEditRequest', examples: [{ ...example, image: 'https://media.example/a.png' }] });
+}
+
+function documentedFields(vendorFields: ReadonlySet<string>) {
+  return {
     ...Object.fromEntries([...vendorFields].toSorted().map((name) => [name, anything])),
     ...shape,
     ...passedOn,
-  };
-  return {
-    generation: z.object(properties).meta({ id: 'ImageGenerationRequest', examples: [example] }),
-    edit: z
-      .object({ ...properties, image: references })
-      .meta({ id: 'ImageEditRequest', examples: [{ ...example, image: 'https://media.example/a.png' }] }),
   };
 }
 

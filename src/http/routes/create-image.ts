@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { documentedBodies, imageGenerationBodySchema } from '../images/image-body.ts';
+import { documentedGenerationBody, imageGenerationBodySchema } from '../images/image-body.ts';
 import { createImages, imageCreateErrors } from '../images/image-create.ts';
 import type { ImageCreateDeps } from '../images/image-create.ts';
 import { imageBody } from '../images/image-upload.ts';
@@ -18,7 +18,7 @@ export function createImage(deps: ImageCreateDeps): Route {
     method: 'post',
     paths: ['/v1/images/generations'],
     input: z.object({ body: imageGenerationBodySchema }),
-    documentedBody: documentedBodies(deps.images.vendorFields).generation,
+    documentedBody: documentedGenerationBody(deps.images.vendorFields),
     readBody: imageBody(deps.images.workspaces, deps.images.limits),
     success: {
       description: 'The images, or the task.',

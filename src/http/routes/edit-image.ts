@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { documentedBodies, imageEditBodySchema } from '../images/image-body.ts';
+import { documentedEditBody, imageEditBodySchema } from '../images/image-body.ts';
 import { createImages, imageCreateErrors } from '../images/image-create.ts';
 import type { ImageCreateDeps } from '../images/image-create.ts';
 import { imageBody } from '../images/image-upload.ts';
@@ -18,7 +18,7 @@ export function editImage(deps: ImageCreateDeps): Route {
     method: 'post',
     paths: ['/v1/images/edits'],
     input: z.object({ body: imageEditBodySchema }),
-    documentedBody: documentedBodies(deps.images.vendorFields).edit,
+    documentedBody: documentedEditBody(deps.images.vendorFields),
     readBody: imageBody(deps.images.workspaces, deps.images.limits),
     success: {
       description: 'The images, or the task.',
