@@ -49,7 +49,7 @@ export interface RunningWorker {
 
 /** Each cached workflow saves a replay and costs about a megabyte. */
 const cachedWorkflowsMax = 500;
-/** Of each of a channel's two queues. Activities wait for others most of their time. */
+/** Of a channel's submissions. Activities wait for others most of their time. */
 const channelActivitiesMax = 1000;
 /** Of callbacks. A dead host occupies its places and its waiters of them, and all hosts of one account its part. */
 const callbackActivitiesMax = 500;
@@ -89,11 +89,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   const activities = { ...createChannelActivities(channelDeps(core, stays)) };
   const callbacks = callbackDeps(core, guarded);
   const createChannelWorkers = () =>
-    Promise.all(
-      channelQueues(core).map(({ queue, placesMax }) =>
-        create(queue, { activities, ...slotsOf(queue, placesMax) }),
-      ),
-    );
+    Promise.all(channelQueues(core).map((queue) => create(queue, { activities, ...slotsOf(queue) })));
   await Promise.all([
     create(tasksQueue(prefix), tasksOptions(core, callbacks, workflowBundle)),
     create(callbacksQueue(prefix), {
@@ -132,20 +128,18 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   };
 }
 
-function channelQueues(core: Core): { readonly queue: string; readonly placesMax: number }[] {
+function channelQueues(core: Core): readonly string[] {
   const prefix = core.environment.TASK_QUEUE_PREFIX;
-  return core.config().channels.flatMap(({ id }) => [
-    { queue: channelQueue(prefix, id), placesMax: channelActivitiesMax },
-    { queue: pollsQueue(prefix, id), placesMax: channelActivitiesMax },
-  ]);
+  return core.config().channels.flatMap(({ id }) => [channelQueue(prefix, id), pollsQueue(prefix, id)]);
 }
 
-function slotsOf(queue: string, placesMax: number) {
-  if (!isPollsQueue(queue)) return { maxConcurrentActivityTaskExecutions: placesMax };
-  return {
-    maxConcurrentActivityTaskExecutions: Math.max(placesMax, pollActivitiesMax),
-    maxHeartbeatThrottleInterval: pollHeartbeatThrottle,
-  } as const;
+function slotsOf(queue: string) {
+  return isPollsQueue(queue)
+    ? ({
+        maxConcurrentActivityTaskExecutions: pollActivitiesMax,
+        maxHeartbeatThrottleInterval: pollHeartbeatThrottle,
+      } as const)
+    : { maxConcurrentActivityTaskExecutions: channelActivitiesMax };
 }
 
 function isPollsQueue(queue: string): boolean {
