@@ -164,14 +164,17 @@ function arkChannel(id: string, models: readonly string[]): string {
 `;
 }
 
-function videoModel(id: string, expectedSeconds: number): string {
+const tokenPrice = '{ unit: million_tokens, rules: [{ price: "7.00" }] }';
+
+/** A model as a YAML list item; `price` is what follows `price:`. */
+export function videoModel(id: string, expectedSeconds: number, price = tokenPrice): string {
   return `  - id: ${id}
     kind: video
     resolutions: [720p]
     ratios: ["16:9"]
     durations: { min: 4, max: 15, default: 5 }
     expected_seconds: ${expectedSeconds}
-    price: { unit: million_tokens, rules: [{ price: "7.00" }] }
+    price: ${price}
 `;
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { getJson, jsonHeaders, simulatorKey } from './gateway.ts';
+import { getJson, jsonHeaders, simulatorKey, videoModel } from './gateway.ts';
 import type { BenchGateway } from './gateway.ts';
 import { expectStatus, openConnections } from './http-connections.ts';
 import { runLoad } from './load.ts';
@@ -182,12 +182,5 @@ export function channelYaml(upstream: Upstream): string {
 }
 
 export function modelYaml(upstream: Upstream, expectedSeconds: number): string {
-  return `  - id: ${upstream}
-    kind: video
-    resolutions: [720p]
-    ratios: ["16:9"]
-    durations: { min: 4, max: 15, default: 5 }
-    expected_seconds: ${expectedSeconds}
-    price: { unit: second, rules: [{ price: "0.10" }] }
-`;
+  return videoModel(upstream, expectedSeconds, '{ unit: second, rules: [{ price: "0.10" }] }');
 }
