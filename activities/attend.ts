@@ -6,12 +6,6 @@ import type { ChannelActivityDeps } from './deps.ts';
 import { createPoll } from './poll.ts';
 import type { AttendedPoll, PollInput, SubmitInput, SubmitResult } from './types.ts';
 
-/**
- * Attempts of one channel that are asking the upstream at the same time. Each is one of the queue's places, which
- * submissions need too: beyond this, a job is left to the `poll` activity and its own queue.
- */
-const attendedPerChannelMax = 500;
-
 /** What a poll leaves to the next one. */
 const polledSchema = z.object({ polls: z.number() });
 
@@ -22,24 +16,16 @@ const polledSchema = z.object({ polls: z.number() });
  */
 export function createAttend(deps: ChannelActivityDeps) {
   const poll = createPoll(deps);
-  const attending = new Map<string, number>();
   return { attend, resumed };
 
   async function attend(submitted: SubmitResult, input: SubmitInput): Promise<SubmitResult> {
     const job = pollInputOf(submitted, input, deps.now());
     if (job === undefined || submitted.kind !== 'accepted') return submitted;
-    const { channel } = input.candidate;
-    const count = attending.get(channel) ?? 0;
+    const { info, cancellationSignal } = Context.current();
     const isLate = deps.now() >= input.deadlineAt;
-    if (isLate || count >= attendedPerChannelMax || Context.current().cancellationSignal.aborted) {
-      return submitted;
-    }
-    attending.set(channel, count + 1);
-    try {
-      return { ...submitted, acceptedAt: job.acceptedAt, polled: await pollOrBreak(job) };
-    } finally {
-      attending.set(channel, (attending.get(channel) ?? 1) - 1);
-    }
+    // Each that stays is one of the queue's places, which submissions need too: `poll` has a queue of its own.
+    if (isLate || deps.stays.isFull(info.taskQueue) || cancellationSignal.aborted) return submitted;
+    return { ...submitted, acceptedAt: job.acceptedAt, polled: await pollOrBreak(job) };
   }
 
   async function pollOrBreak(job: PollInput): Promise<AttendedPoll> {

@@ -5,6 +5,8 @@
 export interface StayPlaces {
   /** Undefined: no place is free, or the worker shuts down. */
   enter(queue: string): StayPlace | undefined;
+  /** No place is free: what can wait elsewhere does. */
+  isFull(queue: string): boolean;
   /** Ends every stay now: another worker continues. */
   close(): void;
 }
@@ -18,11 +20,14 @@ export interface StayPlace {
 export function createStayPlaces(placesMax: (queue: string) => number): StayPlaces {
   const taken = new Map<string, Set<AbortController>>();
   let closed = false;
+  const isFull = (queue: string): boolean => (taken.get(queue)?.size ?? 0) >= placesMax(queue);
   return {
+    isFull,
+
     enter(queue) {
       const places = taken.get(queue) ?? new Set();
       taken.set(queue, places);
-      if (closed || places.size >= placesMax(queue)) return undefined;
+      if (closed || isFull(queue)) return undefined;
       const place = new AbortController();
       places.add(place);
       return { closing: place.signal, leave: () => void places.delete(place) };

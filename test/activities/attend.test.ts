@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
+import { createStayPlaces } from '../../src/capacity/stay-places.ts';
 import type { SubmitInput } from '../../activities/types.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type { OperationStatus } from '../../src/providers/provider.ts';
@@ -115,6 +116,15 @@ it.each([
   if (callsBack) await expect(watching).rejects.toMatchObject({ type: 'StillWaiting' });
   else expect(await watching).toMatchObject({ polled: { kind: 'succeeded' } });
   expect(polls()).toBe(callsBack ? 1 : 2);
+});
+
+it('leaves the job to a poll where no place to stay is free', async () => {
+  const { prompt: _, ...input } = await newTask();
+  const { poller, polls } = upstream(succeeded);
+  const result = await world.worker({ poller, stays: createStayPlaces(() => 0) }).submit(input);
+  expect(result).toMatchObject({ kind: 'accepted' });
+  expect(result).not.toHaveProperty('polled');
+  expect(polls()).toBe(0);
 });
 
 it('leaves the job to a poll once the deadline that it knows has passed: it may have been moved', async () => {

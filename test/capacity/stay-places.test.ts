@@ -6,6 +6,7 @@ it('gives each queue its places, and each place again', () => {
   const first = places.enter('ark');
   expect(first).toBeDefined();
   expect(places.enter('ark')).toBeUndefined();
+  expect([places.isFull('ark'), places.isFull('kling')]).toEqual([true, false]);
   expect(places.enter('kling')).toBeDefined();
   first?.leave();
   expect(places.enter('ark')).toBeDefined();
