@@ -69,6 +69,7 @@ headers = { Authorization = "Bearer ${key}" }
 
 [checks]
 positive_data_acceptance.expected-statuses = ["2xx", 304, 400, 401, 402, 403, 404, 409, 413, 415, 416, 429]
+negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429, 431]
 
 [[operations]]
 include-path-regex = "^/admin/"

@@ -173,16 +173,23 @@ function describeErrors(route: Route): RouteConfig['responses'] {
   const codes = errorCodesOf(route);
   const statusOf = (code: ErrorCode): number => route.statuses?.[code] ?? errorTable[code].status;
   const statuses = [...new Set(codes.map(statusOf))];
-  return Object.fromEntries(
-    statuses.map((status) => [
-      String(status),
-      {
-        description: codes
-          .filter((code) => statusOf(code) === status)
-          .map((code) => `\`${code}\``)
-          .join(', '),
-        content: { 'application/json': { schema: errorSchema } },
-      },
-    ]),
-  );
+  return {
+    ...Object.fromEntries(
+      statuses.map((status) => [
+        String(status),
+        describeError(
+          codes
+            .filter((code) => statusOf(code) === status)
+            .map((code) => `\`${code}\``)
+            .join(', '),
+        ),
+      ]),
+    ),
+    // The parser's own answer, before it is known which route was meant.
+    431: describeError('The address and the headers are larger than 16 KiB together; the code is empty.'),
+  };
+}
+
+function describeError(description: string): RouteConfig['responses'][string] {
+  return { description, content: { 'application/json': { schema: errorSchema } } };
 }
