@@ -8,19 +8,26 @@ import { rawEnvironment } from '../src/config/environment.ts';
 import { mutants } from './mutants/index.ts';
 import { mutate } from './mutants/mutate.ts';
 import type { Mutant } from './mutants/mutant.ts';
+import { portion } from './mutants/portion.ts';
 import { runTests } from './mutants/run-tests.ts';
 import type { Verdict } from './mutants/run-tests.ts';
 
 /**
- * `npm run mutants [-- --only NAME]`: takes the promises out of the code one by one, each in a copy of the working
- * tree, and runs the tests that must notice. Not part of CI: it takes about half an hour. `--only` names a mutant, or
- * the beginning of several.
+ * `npm run mutants [-- --only NAME] [-- --part 2/6]`: takes the promises out of the code one by one, each in a copy of
+ * the working tree, and runs the tests that must notice. Not part of CI: it takes about half an hour. `--only` names a
+ * mutant, or the beginning of several; `--part` runs one of several portions of those, so that they fit between other
+ * work.
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
-const chosen = mutants.filter(({ name }) => name.startsWith(values.only));
-if (chosen.length === 0) throw new Error(`there is no mutant named ${values.only}`);
+const { values } = parseArgs({
+  options: { only: { type: 'string', default: '' }, part: { type: 'string', default: '1/1' } },
+});
+const chosen = portion(
+  mutants.filter(({ name }) => name.startsWith(values.only)),
+  values.part,
+);
+if (chosen.length === 0) throw new Error(`no mutant is named ${values.only} in part ${values.part}`);
 const cacheDir = rawEnvironment()['MEDIARY_CACHE_DIR'] ?? join(root, '.mediary');
 const copy = mkdtempSync(join(tmpdir(), 'mediary-mutants-'));
 try {

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { mutants } from '../../scripts/mutants/index.ts';
 import { mutate } from '../../scripts/mutants/mutate.ts';
+import { portion } from '../../scripts/mutants/portion.ts';
 
 const path = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
 
@@ -24,4 +25,15 @@ it('a text that occurs twice, or not at all, is not a mutant', () => {
   expect(mutate('xay', mutant)).toBe('xby');
   expect(() => mutate('aa', mutant)).toThrow('2 times');
   expect(() => mutate('x', mutant)).toThrow('0 times');
+});
+
+it('portions together are the list, each mutant in one of them', () => {
+  const parts = ['1/5', '2/5', '3/5', '4/5', '5/5'].map((part) => portion(mutants, part));
+  expect(parts.flat()).toEqual(mutants);
+  expect(Math.max(...parts.map((part) => part.length))).toBeLessThanOrEqual(Math.ceil(mutants.length / 5));
+  expect(portion(mutants, '1/1')).toEqual(mutants);
+});
+
+it.each(['', '0/3', '4/3', '1', '1/0', '-1/2', '1/2/3', 'x/y'])('%j is not a portion', (part) => {
+  expect(() => portion(mutants, part)).toThrow('is not like 2/6');
 });
