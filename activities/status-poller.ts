@@ -90,11 +90,13 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
 
   return {
     lists: () => pace.canList(),
-    status: (job, signal) =>
-      new Promise((resolve, reject) => {
+    status: async (job, signal) => {
+      // Its event has passed, and nobody would ask.
+      if (signal.aborted) throw reasonOf(signal);
+      return new Promise((resolve, reject) => {
         const onAbort = (): void => {
           questions.remove(question);
-          reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+          reject(reasonOf(signal));
         };
         const settle = (): void => signal.removeEventListener('abort', onAbort);
         const question: Question = {
@@ -112,8 +114,13 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
         };
         signal.addEventListener('abort', onAbort, { once: true });
         enqueue([question]);
-      }),
+      });
+    },
   };
+}
+
+function reasonOf({ reason }: AbortSignal): Error {
+  return reason instanceof Error ? reason : new Error('aborted');
 }
 
 interface AskDeps {

@@ -102,3 +102,15 @@ it('a credential that is gone is an answer, not the end of the process', async (
   });
   await expect(poller.status(job('a'), signal())).rejects.toThrow('no such credential');
 });
+
+it('a question that was cancelled before it was asked fails at once', async () => {
+  const { poller, asked } = pollerOf(['a'], gateOf(5));
+  await expect(poller.status(job('a'), AbortSignal.abort(new Error('cancelled before')))).rejects.toThrow(
+    'cancelled before',
+  );
+  await expect(poller.status(job('a'), AbortSignal.abort('a reason that is not an error'))).rejects.toThrow(
+    'aborted',
+  );
+  expect(await poller.status(job('a'), signal())).toEqual(pending);
+  expect(asked).toEqual(['a']);
+});
