@@ -56,10 +56,11 @@ export async function copyFile(deps: CopyFileDeps, copy: FileCopy): Promise<stri
 /** A storage that hangs must not hold up the task: the write continues in the background, and may be repeated. */
 function before<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new CopyError('the copy took too long', false)), {
-      once: true,
-    });
+    const expire = (): void => reject(new CopyError('the copy took too long', false));
     work.then(resolve, reject);
+    // What had arrived by then is still read, so that the write may begin after the end of its time.
+    if (signal.aborted) expire();
+    else signal.addEventListener('abort', expire, { once: true });
   });
 }
 

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { CopyError, copyFile } from '../../src/results/copy-file.ts';
+
+const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+
+async function* bodyOf(...chunks: readonly Uint8Array[]) {
+  yield* chunks;
+}
+
+function copy(write: () => Promise<void>, signal: AbortSignal, body = bodyOf(png)) {
+  return copyFile(
+    {
+      storage: { write },
+      openMedia: () => Promise.resolve({ mediaType: 'image/png', bytes: undefined, body }),
+      maxBytes: 1000,
+    },
+    { task: 't', url: 'https://cdn.example/a', stem: 'result', signal },
+  );
+}
+
+const hangs = () => new Promise<never>(() => undefined);
+
+it('a storage that hangs holds the copy no longer than its time', async () => {
+  const time = new AbortController();
+  const copied = copy(hangs, time.signal);
+  setImmediate(() => time.abort());
+  await expect(copied).rejects.toThrow(new CopyError('the copy took too long', false));
+});
+
+it('so does one to which the copy comes when its time is over', async () => {
+  await expect(copy(hangs, AbortSignal.abort())).rejects.toThrow('the copy took too long');
+});
+
+it('a body that ends before its type is known is not stored', async () => {
+  const stored: string[] = [];
+  const write = () => Promise.resolve(void stored.push('written'));
+  const signal = new AbortController().signal;
+  await expect(copy(write, signal, bodyOf(png.subarray(0, 3)))).rejects.toMatchObject({ final: true });
+  await expect(copy(write, signal, bodyOf())).rejects.toMatchObject({ final: true });
+  expect(stored).toEqual([]);
+});
+
+it('the first bytes may come one by one', async () => {
+  const single = [...png].map((byte) => Uint8Array.of(byte));
+  const signal = new AbortController().signal;
+  expect(await copy(() => Promise.resolve(), signal, bodyOf(...single))).toBe('result.png');
+});
