@@ -8,7 +8,7 @@ import type {
   Submitted,
 } from '../providers/provider.ts';
 import type { CallOutcome, CallStep, RecordedCall, RecordedExchange } from './recorded-call.ts';
-import { hashOf, redactJson, redactText, redactUrl } from './redact.ts';
+import { hashOf, holdsSecret, redactJson, redactText, redactUrl } from './redact.ts';
 import type { Hidden } from './redact.ts';
 
 /** Turns a call that has ended into what is kept of it. Runs after the call, never inside of it. */
@@ -133,6 +133,7 @@ const secretHeader = /key|token|auth|cookie|secret|sign/i;
 function keptHeaders(headers: HttpResponse['headers'], hidden: Hidden): Record<string, string> {
   const kept = Object.entries(headers).flatMap(([name, value]): [string, string][] => {
     if (value === undefined || value.length > 100 || secretHeader.test(name)) return [];
+    if (holdsSecret(name, hidden) || holdsSecret(value, hidden)) return [];
     if (plainHeaders.has(name)) return [[name, value]];
     return name.startsWith('x-') ? [[name, redactText(value, hidden)]] : [];
   });

@@ -55,8 +55,11 @@ export function redactText(text: string, hidden: Hidden): string {
 
 /** Without its query, user and fragment; a secret that stands in its path is removed. */
 export function redactUrl(url: string, hidden: Hidden): string {
-  if (hidden.secrets.some((secret) => secret.length > 0 && url.includes(secret))) return '[key]';
-  return bareUrl(url);
+  return holdsSecret(url, hidden) ? '[key]' : bareUrl(url);
+}
+
+export function holdsSecret(text: string, { secrets }: Pick<Hidden, 'secrets'>): boolean {
+  return secrets.some((secret) => secret.length > 0 && text.includes(secret));
 }
 
 export function hashOf(text: string): string {
@@ -88,13 +91,18 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Callers' texts may become names of fields where an upstream repeats a request. */
+/** No key that is in use is shorter; names of fields mostly are. */
+const keyCharactersMin = 12;
+
+/** What an upstream repeats of a request, callers' texts and keys too, may become the name of a field. */
 function redactName(name: string, veil: Veil): string {
-  return name.length > 64 || /\s/.test(name) || isCallers(name, veil) ? '[name]' : name;
+  if (name.length > 64 || /\s/.test(name) || isCallers(name, veil)) return '[name]';
+  if (holdsSecret(name, veil)) return '[name]';
+  return name.length >= keyCharactersMin && scrub(name).includes('[key]') ? '[name]' : name;
 }
 
 function redactString(text: string, name: string, veil: Veil): string {
-  if (veil.secrets.some((secret) => text.includes(secret))) return '[key]';
+  if (holdsSecret(text, veil)) return '[key]';
   if (isCallers(text, veil)) return '[caller]';
   if (dataPattern.test(text)) return '[data]';
   if (linkPattern.test(text)) return bareUrl(text);

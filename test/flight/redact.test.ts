@@ -73,6 +73,20 @@ describe('what is kept of an answer', () => {
     );
   });
 
+  it.each([
+    ['the key itself', 'ark-secret-4711'],
+    ['a text around the key', 'denied:ark-secret-4711'],
+    ['a key that we do not know', 'sk-0123456789abcdef'],
+    ['a token', 'eyJhbGciOi.eyJzdWIiOi.SflKxwRJ'],
+  ])('%s is removed where an upstream makes it the name of a field', (_, name) => {
+    expect(redactJson({ [name]: { [name]: 1 } }, hidden)).toEqual({ '[name]': { '[name]': 1 } });
+  });
+
+  it.each(['video_url', 'x-request-id', 'usage.completion_tokens', '1080p', 'last_frame'])(
+    'the name %s stays',
+    (name) => expect(redactJson({ [name]: 1 }, hidden)).toEqual({ [name]: 1 }),
+  );
+
   it('a deep or wide answer is cut', () => {
     let deep: unknown = 'end';
     for (let n = 0; n < 100; n += 1) deep = { deep };
