@@ -1,0 +1,231 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { chainEntry, emptyHead, keys } from '../../src/ledger/entry.ts';
+import type { EntryDocument, Head } from '../../src/ledger/entry.ts';
+import { LedgerIntegrityError } from '../../src/ledger/ledger-errors.ts';
+import {
+  creditOperation,
+  holdOperation,
+  releaseOperation,
+  settleOperation,
+  voidOperation,
+} from '../../src/ledger/operation.ts';
+import type { Operation } from '../../src/ledger/operation.ts';
+import { allKeys, planBatch } from '../../src/ledger/plan.ts';
+import type { Outcome } from '../../src/ledger/plan.ts';
+
+/** What operations append, without a database: thousands of histories in a second. */
+
+const account = 'acct';
+const overdraftLimit = 50n;
+/** A task's price is the same whoever asks. */
+const heldFor = (task: string) => BigInt(10 * Number(task.slice(1)) + 5);
+
+const task = fc.nat({ max: 4 }).map((n) => `t${n}`);
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: task.map((id) =>
+      holdOperation({ account, task: id, amount: heldFor(id), basis: '{}', overdraftLimit }),
+    ),
+  },
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(task, fc.bigInt({ min: 0n, max: 120n }))
+      .map(([id, amount]) => settleOperation({ account, task: id, held: heldFor(id), amount })),
+  },
+  {
+    weight: 2,
+    arbitrary: task.map((id) => releaseOperation({ account, task: id, held: heldFor(id) })),
+  },
+  { weight: 2, arbitrary: task.map((id) => voidOperation({ account, task: id })) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(
+        fc.nat({ max: 3 }),
+        fc.bigInt({ min: -60n, max: 200n }).filter((value) => value !== 0n),
+      )
+      .map(([n, amount]) => creditOperation({ account, amount, reference: `payment ${n}` })),
+  },
+);
+
+/** A ledger in memory: what is planned is written, `kept` entries of it if the server dies on the way. */
+function openBook() {
+  const entries: EntryDocument[] = [];
+  return {
+    entries,
+    run(operations: readonly Operation[], kept = Number.POSITIVE_INFINITY): readonly Outcome[] {
+      const wanted = new Set(operations.flatMap(allKeys));
+      const known = new Map(entries.filter(({ key }) => wanted.has(key)).map((entry) => [entry.key, entry]));
+      const head: Head = entries.at(-1) ?? emptyHead;
+      const plan = planBatch(operations, { head, known, at: 0 });
+      entries.push(...plan.entries.slice(0, kept));
+      return plan.operations.map(({ outcome }) => outcome);
+    },
+  };
+}
+
+const factsOf = (entries: readonly EntryDocument[]) =>
+  entries.map(({ key, kind, amount, available, held, excess }) => ({
+    key, kind, amount, available, held, excess,
+  })); // prettier-ignore
+
+function sumOf(entries: readonly EntryDocument[], ...kinds: EntryDocument['kind'][]): bigint {
+  return entries.filter(({ kind }) => kinds.includes(kind)).reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+function expectSound(entries: readonly EntryDocument[]): void {
+  expect(new Set(entries.map(({ key }) => key)).size).toBe(entries.length);
+  entries.forEach(({ seq, prev_hash: previous }, n) => {
+    expect(seq).toBe(BigInt(n + 1));
+    expect(previous).toBe((entries[n - 1] ?? emptyHead).hash);
+  });
+  const has = (key: string) => entries.some((entry) => entry.key === key);
+  const open = entries.filter((entry) => entry.kind === 'hold' && !has(keys.close(entry.task ?? '')));
+  const last = entries.at(-1) ?? emptyHead;
+  expect(last.held).toBe(sumOf(open, 'hold'));
+  expect(last.available + last.held).toBe(
+    sumOf(entries, 'credit', 'adjust') - sumOf(entries, 'settle', 'charge_extra'),
+  );
+  for (const entry of entries) {
+    if (entry.kind === 'hold') expect(entry.available).toBeGreaterThanOrEqual(-overdraftLimit);
+    if (entry.kind === 'settle') {
+      const extra = entries.find(({ key }) => key === keys.chargeExtra(entry.task ?? ''));
+      expect(extra?.amount).toBe(entry.excess);
+    }
+  }
+}
+
+describe('any history of operations', () => {
+  it('adds up, and is the same however it was gathered into batches', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(operation, fc.boolean()), { maxLength: 40 }), (steps) => {
+        const alone = openBook();
+        const together = openBook();
+        const batch: Operation[] = [];
+        const outcomes: Outcome[] = [];
+        const aloneOutcomes = steps.flatMap(([step]) => alone.run([step]));
+        for (const [step, ends] of steps) {
+          batch.push(step);
+          if (ends) outcomes.push(...together.run(batch.splice(0)));
+        }
+        outcomes.push(...together.run(batch));
+        expect(factsOf(together.entries)).toEqual(factsOf(alone.entries));
+        expect(outcomes).toEqual(aloneOutcomes);
+        expectSound(alone.entries);
+      }),
+    );
+  });
+
+  it('that is repeated after the server died in the middle of it adds up: what was cut off is completed', () => {
+    fc.assert(
+      fc.property(
+        fc.array(operation, { minLength: 1, maxLength: 20 }),
+        fc.nat({ max: 20 }),
+        (operations, kept) => {
+          const book = openBook();
+          book.run(operations, kept);
+          const left = [...book.entries];
+          const outcomes = book.run(operations);
+          expectSound(book.entries);
+          expect(book.entries.slice(0, left.length)).toEqual(left);
+          for (const outcome of outcomes) {
+            if (outcome.state === 'done') expect(book.entries).toContainEqual(outcome.entry);
+          }
+        },
+      ),
+    );
+  });
+
+  it('never holds what was voided before, nor adds to what was closed', () => {
+    fc.assert(
+      fc.property(fc.array(operation, { maxLength: 40 }), (operations) => {
+        const book = openBook();
+        for (const step of operations) {
+          const id = 'task' in step ? step.task : undefined;
+          const own = book.entries.filter((entry) => id !== undefined && entry.task === id);
+          const isVoided = own.some(({ kind }) => kind === 'void');
+          const isClosed = own.some(({ key }) => key.endsWith(':close'));
+          const before = book.entries.length;
+          const [outcome] = book.run([step]);
+          const expected = {
+            hold: 'voided',
+            settle: 'no_hold',
+            release: 'no_hold',
+            void: 'done',
+            credit: 'done',
+          };
+          expect(outcome?.state).toBe(isVoided ? expected[step.kind] : outcome?.state);
+          expect(book.entries).toHaveLength(isVoided || isClosed ? before : book.entries.length);
+        }
+      }),
+    );
+  });
+});
+
+describe('an operation that contradicts the ledger', () => {
+  const hold = holdOperation({ account, task: 't1', amount: 15n, basis: '{}', overdraftLimit });
+  const settle = { account, task: 't1', held: 15n, amount: 3n };
+  const held = chainEntry(
+    emptyHead,
+    { account, key: keys.hold('t1'), kind: 'hold', task: 't1', amount: 15n, available: -15n, held: 15n },
+    0,
+  );
+
+  it.each([
+    ['another amount than was held', settleOperation({ ...settle, held: 14n })],
+    ['another account', settleOperation({ ...settle, account: 'other' })],
+    ['a release of another amount', releaseOperation({ account, task: 't1', held: 16n })],
+    ['the hold of another task', settleOperation({ ...settle, task: 't2', hold: { ...held } })],
+    ['a hold on another account', { ...hold, account: 'other' }],
+    ['a void on another account', voidOperation({ account: 'other', task: 't1' })],
+  ])('(%s) fails alone: the others of its batch are carried out', (_, wrong) => {
+    const known = new Map([[held.key, held]]);
+    const credit = (reference: string) => creditOperation({ account, amount: 7n, reference });
+    const plan = planBatch([credit('a'), wrong, credit('b')], { head: held, known, at: 0 });
+    const [first, failed, last] = plan.operations;
+    expect(failed?.outcome).toMatchObject({ state: 'failed', error: expect.any(LedgerIntegrityError) });
+    expect([first?.outcome.state, last?.outcome.state]).toEqual(['done', 'done']);
+    expect(plan.entries.map(({ available }) => available)).toEqual([-8n, -1n]);
+    expect(plan.operations.map(({ entriesNeeded }) => entriesNeeded)).toEqual([1, 1, 2]);
+  });
+
+  it('a balance that would leave int64 fails alone, too, and adds none of its entries', () => {
+    const head: Head = { ...held, available: 2n ** 63n - 5n };
+    const known = new Map([[held.key, held]]);
+    const credit = creditOperation({ account, amount: 5n, reference: 'a' });
+    const plan = planBatch([credit, settleOperation(settle)], { head, known, at: 0 });
+    expect(plan.operations.map(({ outcome }) => outcome.state)).toEqual(['failed', 'failed']);
+    expect(plan.entries).toEqual([]);
+  });
+});
+
+it('a settle beyond its hold is done once its first entry is written, and the second is completed by whoever comes next', () => {
+  const book = openBook();
+  book.run([holdOperation({ account, task: 't1', amount: 15n, basis: '{}', overdraftLimit })]);
+  const settle = settleOperation({ account, task: 't1', held: 15n, amount: 40n });
+  book.run([settle], 1);
+  expect(book.entries.map(({ kind, excess }) => [kind, excess])).toEqual([
+    ['hold', undefined],
+    ['settle', 25n],
+  ]);
+  const [outcome] = book.run([releaseOperation({ account, task: 't1', held: 15n })]);
+  expect(outcome).toMatchObject({ state: 'done', replayed: true, entry: { kind: 'settle', amount: 15n } });
+  expect(book.entries.at(-1)).toMatchObject({ kind: 'charge_extra', amount: 25n, available: -40n, held: 0n });
+});
+
+it.each([
+  { available: 35n, overdraft: 0n, state: 'done' },
+  { available: 34n, overdraft: 0n, state: 'refused' },
+  { available: -15n, overdraft: 50n, state: 'done' },
+  { available: -16n, overdraft: 50n, state: 'refused' },
+])('a hold of 35 from $available with an overdraft of $overdraft is $state', (given) => {
+  const overdrawn = holdOperation({
+    account, task: 't3', amount: 35n, basis: '{}', overdraftLimit: given.overdraft,
+  }); // prettier-ignore
+  const head: Head = { ...emptyHead, available: given.available };
+  const [planned] = planBatch([overdrawn], { head, known: new Map(), at: 0 }).operations;
+  expect(planned?.outcome.state).toBe(given.state);
+});
