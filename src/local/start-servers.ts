@@ -1,11 +1,14 @@
 import type { Environment } from '../config/environment.ts';
+import { messageOf } from '../domain/caught.ts';
 import { defined } from '../domain/defined.ts';
 import type { LocalOptions } from './servers/local-options.ts';
 import { startMongoServer } from './servers/mongodb-server.ts';
 import { resolveMongo } from './servers/mongodb-source.ts';
+import { choosePort } from './servers/ports.ts';
 import { supervise } from './servers/supervisor.ts';
 import { startTemporalServer } from './servers/temporal-server.ts';
 import { resolveTemporal } from './servers/temporal-source.ts';
+import { startUiProxy } from './servers/ui-proxy.ts';
 
 /** What was started here, in that order: it is ended in the opposite one. */
 export type Started = { stop(): Promise<void> }[];
@@ -48,15 +51,31 @@ async function startMongo(
   return first.uri;
 }
 
+const uiPortDefault = 8233;
+
 async function startTemporal(options: LocalOptions, started: Started): Promise<Omit<Servers, 'mongodbUri'>> {
   const binary = await resolveTemporal(options);
   options.report('Temporal: starting…');
-  const first = await startTemporalServer({ ...options, binary });
+  const first = await startTemporalServer({ ...options, binary, uiPort: 'any' });
   const port = { fixed: Number(new URL(`http://${first.address}`).port) };
   const uiPort = first.uiUrl === undefined ? ('none' as const) : { fixed: Number(new URL(first.uiUrl).port) };
   started.push(
     supervise(first, () => startTemporalServer({ ...options, binary, port, uiPort }), options.report),
   );
   options.report(`Temporal: ${binary.path} at ${first.address}`);
-  return { temporalAddress: first.address, temporalUi: first.uiUrl };
+  const temporalUi = first.uiUrl === undefined ? undefined : await startUi(first.uiUrl, options, started);
+  return { temporalAddress: first.address, temporalUi };
+}
+
+/** The UI is a convenience: where the proxy cannot start, its own address is reported, and the gateway starts. */
+async function startUi(own: string, { report }: LocalOptions, started: Started): Promise<string> {
+  try {
+    const port = await choosePort({ preferred: uiPortDefault }, 'the Temporal UI');
+    const proxy = await startUiProxy(own, port);
+    started.push(proxy);
+    return proxy.url;
+  } catch (error) {
+    report(`Temporal UI: ${messageOf(error)}. It is at ${own}, with all its buttons.`, 'lasting');
+    return own;
+  }
 }

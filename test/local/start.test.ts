@@ -140,6 +140,13 @@ describe('npm start with a configuration of its own', () => {
     const port = await choosePort('any', 'a test');
     const mode = start({ DATA_DIR: dataDir, PORT: String(port), GATEWAY_CONFIG: file });
     await mode.ready();
+    const ui = /Temporal UI +(http\S+)/.exec(mode.output())?.[1] ?? '';
+    expect(await (await fetch(ui)).text()).toMatch(/<!doctype html>/);
+    expect(await (await fetch(`${ui}/api/v1/settings`)).json()).toMatchObject({
+      StartWorkflowDisabled: true,
+      WorkflowTerminateDisabled: true,
+      WorkflowResetDisabled: true,
+    });
     await delay(laterMs);
     expect(mode.isRunning()).toBe(true);
     expect((await caller(`http://127.0.0.1:${port}`)('GET', '/readyz')).status).toBe(200);

@@ -11,7 +11,6 @@ import { startChild, waitUntilServing, type ChildServer } from './process.ts';
 import type { TemporalBinary } from './temporal-source.ts';
 
 const portDefault = 7233;
-const uiPortDefault = 8233;
 const startDeadlineMs = 30_000;
 const retentionMs = 72 * 3_600_000;
 
@@ -32,8 +31,8 @@ export type TemporalOptions = LocalOptions & {
   binary: TemporalBinary;
   /** Default: 7233 or the next free one. */
   port?: PortRequest;
-  /** Default: 8233 or the next free one; `none` starts no user interface. */
-  uiPort?: PortRequest | 'none';
+  /** `none` starts no user interface. */
+  uiPort: PortRequest | 'none';
   /** Tests only: lets a test skip over timers. */
   timeSkipping?: boolean;
 };
@@ -48,10 +47,7 @@ export type TemporalServer = ChildServer & {
 export async function startTemporalServer(options: TemporalOptions): Promise<TemporalServer> {
   await mkdir(options.dataDir, { recursive: true });
   const port = await choosePort(options.port ?? { preferred: portDefault }, 'Temporal');
-  const uiPort =
-    options.uiPort === 'none'
-      ? undefined
-      : await choosePort(options.uiPort ?? { preferred: uiPortDefault }, 'the Temporal UI');
+  const uiPort = options.uiPort === 'none' ? undefined : await choosePort(options.uiPort, 'the Temporal UI');
   const child = await startChild({
     ...options,
     name: 'temporal',
@@ -70,9 +66,8 @@ export async function startTemporalServer(options: TemporalOptions): Promise<Tem
 }
 
 /**
- * The switches that remove terminate, reset and start from the Temporal UI (TEMPORAL_WORKFLOW_TERMINATE_…)
- * are read by the stand-alone UI server only: the one inside the dev server ignores them (tried on 1.9.1), so the
- * local mode's interface has all buttons.
+ * The switches that remove terminate, reset and start from the Temporal UI (TEMPORAL_WORKFLOW_TERMINATE_…) are read by
+ * the stand-alone UI server only: the one inside the dev server ignores them (tried on 1.9.1). See ui-proxy.ts.
  */
 function serverArguments(options: TemporalOptions, port: number, uiPort: number | undefined): string[] {
   const dynamicConfig = [

@@ -1,11 +1,12 @@
-import { request } from 'undici';
 import { Client, Connection } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
 
 import { searchAttributeNames } from '../../../src/domain/queues.ts';
 import { startTemporalServer } from '../../../src/local/servers/temporal-server.ts';
+import { choosePort } from '../../../src/local/servers/ports.ts';
 import { resolveTemporal } from '../../../src/local/servers/temporal-source.ts';
+import { startUiProxy } from '../../../src/local/servers/ui-proxy.ts';
 import { temporalAddress } from '../../support/run-servers.ts';
 import { cacheDir, startTemporal } from '../../support/servers.ts';
 import { scratchDirectory, scratchOptions } from './scratch.ts';
@@ -54,12 +55,47 @@ it('workflows survive kill -9 of the server and a restart on the same address', 
   await temporal.stop();
 });
 
-it('the user interface answers where the server says', async () => {
+it('the user interface answers through the proxy, with the buttons off that bypass the ledger', async () => {
   const options = await scratchOptions();
   const binary = await resolveTemporal({ ...options, dataDir: cacheDir });
   const server = await startTemporalServer({ ...options, binary, port: 'any', uiPort: 'any' });
-  const answer = await request(`${server.uiUrl}/api/v1/settings`);
-  expect(answer.statusCode).toBe(200);
-  await answer.body.dump();
-  await server.stop();
+  const proxy = await startUiProxy(server.uiUrl ?? '', await choosePort('any', 'a test'));
+  onTestFinished(async () => {
+    await proxy.stop();
+    await server.stop();
+  });
+  const settings = await fetch(`${proxy.url}/api/v1/settings`);
+  const own = JSON.parse(await (await fetch(`${server.uiUrl}/api/v1/settings`)).text());
+  const off = {
+    StartWorkflowDisabled: true,
+    WorkflowTerminateDisabled: true,
+    WorkflowResetDisabled: true,
+    BatchActionsDisabled: true,
+  };
+  // A UI that renamed a switch would have its button back.
+  expect(Object.keys(own)).toEqual(expect.arrayContaining(Object.keys(off)));
+  expect(JSON.parse(await settings.text())).toEqual({ ...own, ...off });
+  expect(await (await fetch(`${proxy.url}/namespaces/default/workflows`)).text()).toMatch(/<!doctype html>/);
+
+  const { workflow } = await clientOf(server.address);
+  const handle = await workflow.start('nobody-runs-it', { taskQueue: 'none', workflowId: 'w' });
+  const cookies = settings.headers.getSetCookie().map((cookie) => cookie.split(';')[0]);
+  const token = cookies.at(-1)?.split('=')[1] ?? '';
+  const post = (path: string) =>
+    fetch(`${proxy.url}/api/v1/namespaces/default/workflows/w/${path}`, {
+      method: 'POST',
+      headers: {
+        cookie: `_csrf=${token}`,
+        'x-csrf-token': token,
+        origin: proxy.url,
+        'content-type': 'application/json',
+      },
+      body: '{}',
+    });
+  expect([(await post('terminate')).status, (await handle.describe()).status.name]).toEqual([403, 'RUNNING']);
+  expect((await post('signal/hello')).status).toBe(200);
+  const { events } = await handle.fetchHistory();
+  expect(events?.map((event) => event.workflowExecutionSignaledEventAttributes?.signalName)).toContain(
+    'hello',
+  );
 });

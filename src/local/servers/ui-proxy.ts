@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { text } from 'node:stream/consumers';
+import { z } from 'zod';
+
+export interface UiProxy {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** What docker-compose.yml switches off: it starts, ends or repeats a task behind the ledger's back. */
+const switchedOff = {
+  StartWorkflowDisabled: true,
+  WorkflowTerminateDisabled: true,
+  WorkflowResetDisabled: true,
+  BatchActionsDisabled: true,
+} as const;
+
+const settingsPath = '/api/v1/settings';
+/** The requests behind the same buttons. Reset, pause and unpause of an activity have longer paths, and pass. */
+const refusedPath =
+  /^\/api\/v1\/namespaces\/[^/]+\/(?:workflows\/[^/]+(?:\/(?:terminate|reset))?|batch-operations\/[^/]+)$/;
+
+const settingsSchema = z.looseObject({});
+
+/**
+ * Stands before the UI inside Temporal's dev server, which reads no switches: its settings are answered with those of
+ * docker-compose.yml, and the requests behind the buttons are refused. All else passes as it comes. Like the switches, it
+ * protects from a slip of the hand and from nothing else: the dev server's own port has no password.
+ */
+export async function startUiProxy(target: string, port: number): Promise<UiProxy> {
+  const server = createServer((incoming, answer) => {
+    forward(incoming, answer, target).catch(() => fail(answer));
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  // A connection that cannot be accepted is the loss of a page, and not the end of the process.
+  server.on('error', () => undefined);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async stop() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function forward(incoming: IncomingMessage, answer: ServerResponse, target: string): Promise<void> {
+  const { method = 'GET', url = '/' } = incoming;
+  const [path = ''] = url.split('?');
+  if (method === 'POST' && refusedPath.test(path)) return refuse(incoming, answer);
+  const isSettings = method === 'GET' && path === settingsPath;
+  const outgoing = request(target, {
+    path: url,
+    method,
+    headers: isSettings ? { ...passed(incoming), 'accept-encoding': 'identity' } : passed(incoming),
+    agent: false,
+  });
+  // Whoever leaves early leaves nothing open behind the proxy.
+  answer.once('close', () => outgoing.destroy());
+  const [, found] = await Promise.all([pipeline(incoming, outgoing), answerOf(outgoing)]);
+  if (isSettings && found.statusCode === 200) await answerSettings(found, answer);
+  else {
+    answer.writeHead(found.statusCode ?? 502, passed(found));
+    await pipeline(found, answer);
+  }
+}
+
+function answerOf(outgoing: ReturnType<typeof request>): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    outgoing.once('response', resolve).once('error', reject);
+  });
+}
+
+async function answerSettings(found: IncomingMessage, answer: ServerResponse): Promise<void> {
+  const settings = settingsSchema.parse(JSON.parse(await text(found)));
+  const body = JSON.stringify({ ...settings, ...switchedOff });
+  answer.writeHead(200, { ...passed(found), 'content-length': Buffer.byteLength(body) }).end(body);
+}
+
+/** Without what belongs to one connection. */
+function passed({ headers }: IncomingMessage): OutgoingHttpHeaders {
+  const { connection: _connection, 'keep-alive': _keepAlive, ...rest } = headers;
+  return rest;
+}
+
+function refuse(incoming: IncomingMessage, answer: ServerResponse): void {
+  incoming.resume();
+  const message =
+    'Switched off here: it would bypass the ledger. Use an update on the task’s page, or `gateway tasks action`.';
+  answer.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify({ message }));
+}
+
+function fail(answer: ServerResponse): void {
+  if (answer.headersSent) {
+    answer.destroy();
+    return;
+  }
+  const message = 'The Temporal UI does not answer; its server may be restarting.';
+  answer.writeHead(502, { 'content-type': 'application/json' }).end(JSON.stringify({ message }));
+}
