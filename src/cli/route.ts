@@ -2,6 +2,8 @@ import type { Command } from 'commander';
 import { adminCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { CommandError } from './command-error.ts';
+import type { Explanation } from './explanation.ts';
+import type { Output } from './output.ts';
 
 export function addRouteCommands(route: Command, context: CliContext): void {
   route
@@ -19,21 +21,40 @@ export function addRouteCommands(route: Command, context: CliContext): void {
           const answer = explanationSchema.parse(
             await client.call('POST', '/routes/explain', { request, key: options.key }),
           );
-          const tried = answer.candidates.map((candidate, index) => ({
-            ...candidate,
-            verdict: `tried as number ${index + 1}`,
-          }));
-          const dropped = answer.dropped.map(({ channel, reason, detail }) => ({
-            channel,
-            verdict: reason,
-            detail,
-          }));
-          output.rows([...tried, ...dropped], ['channel', 'credential', 'verdict', 'detail']);
-          if (answer.refusal !== undefined)
-            output.note(`Refused with ${answer.refusal.code}: ${answer.refusal.message}`);
+          if (output.isJson) output.item(answer);
+          else showExplanation(answer, output);
         },
       ),
     );
+}
+
+function showExplanation({ candidates, dropped, fallback, refusal }: Explanation, output: Output): void {
+  const tried = candidates.map((candidate, index) => ({
+    ...candidate,
+    verdict: `tried as number ${index + 1}`,
+  }));
+  const left = dropped.map(({ channel, reason, detail }) => ({ channel, verdict: reason, detail }));
+  output.rows([...tried, ...left], ['channel', 'credential', 'verdict', 'detail']);
+  output.note(
+    fallback === undefined ? 'Fallback: none. A failed job is the end of its task.' : wordsOf(fallback),
+  );
+  if (refusal !== undefined) output.note(`Refused with ${refusal.code}: ${refusal.message}`);
+}
+
+function wordsOf({
+  channels,
+  candidates,
+  on,
+  allow_moderation: isAllowed,
+}: NonNullable<Explanation['fallback']>): string {
+  const usable = candidates.map(({ channel, credential }) => `${channel}/${credential}`);
+  const possible =
+    usable.length === 0 ? 'this request can go to none of them' : `this request: ${usable.join(', ')}`;
+  const moderation = isAllowed ? 'may go to another vendor' : 'is not sent to another vendor';
+  return [
+    `Fallback: after ${on.join(', ')}, if the failed job is not billed, at ${channels.join(', ')} (${possible}).`,
+    `          What one vendor refused for its content ${moderation}.`,
+  ].join('\n');
 }
 
 function parseFields(text: string): object {

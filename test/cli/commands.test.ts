@@ -10,6 +10,7 @@ import { formatTable } from '../../src/cli/output.ts';
 import { resolveTarget } from '../../src/cli/target.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import type { VerifyResult } from '../../src/ledger/verify.ts';
+import { fallbackCatalogue } from '../support/fallback-catalogue.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { databaseUri, temporalAddress } from '../support/run-servers.ts';
 import { runLine, sound } from './support.ts';
@@ -471,11 +472,34 @@ describe('the program itself', () => {
 
 describe('route explain', () => {
   it('says which channels are tried, in which order, and why the others are not', async () => {
-    expect(await json(['route', 'explain', 'clip'])).toEqual([
-      { channel: 'one', credential: 'a', verdict: 'tried as number 1' },
-      { channel: 'two', credential: 'b', verdict: 'tried as number 2' },
-      { channel: 'three', verdict: 'model_not_served', detail: expect.stringContaining('clip') },
+    const { text } = await gateway(['route', 'explain', 'clip']);
+    expect(text.split('\n')).toEqual([
+      'CHANNEL  CREDENTIAL  VERDICT            DETAIL',
+      'one      a           tried as number 1  -',
+      'two      b           tried as number 2  -',
+      'three    -           model_not_served   does not list clip',
+      'Fallback: none. A failed job is the end of its task.',
     ]);
+    expect(await json(['route', 'explain', 'clip'])).toMatchObject({
+      candidates: [{ channel: 'one', credential: 'a' }, { channel: 'two' }],
+      dropped: [{ channel: 'three', reason: 'model_not_served' }],
+    });
+  });
+
+  it('says where a failed job is replaced, and what that does not do', async () => {
+    const explained = async (fallback: string, ...more: string[]) => {
+      const node = await world.startNode({ catalogue: fallbackCatalogue(fallback) });
+      const line = ['route', 'explain', 'seedance', ...more];
+      return (await runLine(world, line, { url: node.url })).text;
+    };
+    expect(await explained('fallback: { channels: [spare] }')).toContain(
+      'Fallback: after capacity, internal, if the failed job is not billed, at spare (this request: spare/a).\n' +
+        '          What one vendor refused for its content is not sent to another vendor.',
+    );
+    const moderated = 'fallback: { channels: [spare, ark], on: [moderation_input], allow_moderation: true }';
+    const words = await explained(moderated, '--request', '{"images":["asset://a-file"]}');
+    expect(words).toContain('at spare, ark (this request can go to none of them).');
+    expect(words).toContain('refused for its content may go to another vendor.');
   });
 
   it('counts the permissions of a key, and shows the error that its caller would get', async () => {

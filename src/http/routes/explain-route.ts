@@ -2,6 +2,7 @@ import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
 import type { Caller } from '../../domain/caller.ts';
 import { GatewayError } from '../../domain/errors.ts';
+import { rescuableClasses } from '../../domain/rescue.ts';
 import type { GenerationRequest } from '../../domain/request.ts';
 import { explainRoute as explain } from '../../routing/explain.ts';
 import { withoutNulls } from '../body-fields.ts';
@@ -27,9 +28,29 @@ const body = z.object({
     .meta({ description: 'The body of a create.' }),
 });
 
+const candidatesSchema = z.array(z.object({ channel: z.string(), credential: z.string() }));
+
+const fallbackSchema = z
+  .object({
+    channels: z.array(z.string()).meta({ description: 'Those that the model names, in their order.' }),
+    candidates: candidatesSchema.meta({
+      description:
+        'Those of them that this request could go to; empty: a failed job is its end all the same.',
+    }),
+    on: z.array(z.enum(rescuableClasses)).meta({ description: 'After which classes of failures.' }),
+    allow_moderation: z
+      .boolean()
+      .meta({ description: 'Whether content that one vendor refused may go to another one.' }),
+  })
+  .meta({
+    description:
+      'Where another job is submitted when one has failed and is not billed. Absent: a failed job is the end of its task.',
+  });
+
 const routeSchema = z.object({
-  candidates: z.array(z.object({ channel: z.string(), credential: z.string() })),
+  candidates: candidatesSchema,
   dropped: z.array(z.object({ channel: z.string(), reason: z.string(), detail: z.string() })),
+  fallback: fallbackSchema.optional(),
   refusal: z.object({ code: z.string(), message: z.string() }).optional(),
 });
 
@@ -38,7 +59,7 @@ export function explainRoute(deps: Deps): Route {
     operationId: 'explainRoute',
     summary: 'Explain which channels a request would try',
     description:
-      'Lists the channels in the order of one draw, and why the others would not be tried. Creates nothing.',
+      'Lists the channels in the order of one draw, why the others would not be tried, and where a failed job would be replaced. Creates nothing.',
     tag: 'Operators',
     method: 'post',
     access: 'read',
@@ -46,7 +67,13 @@ export function explainRoute(deps: Deps): Route {
     input: z.object({ body }),
     readBody: adminBody,
     success: { description: 'Candidates, and the channels that were dropped.', schema: routeSchema },
-    errors: ['key_not_found', 'model_not_found', 'model_not_allowed', 'unsupported_parameter'],
+    errors: [
+      'key_not_found',
+      'model_not_found',
+      'model_not_allowed',
+      'unsupported_parameter',
+      'media_url_not_allowed',
+    ],
     async handle({ body: { key, request } }) {
       const caller = await callerOf(key, deps);
       return jsonReply(explain(deps.catalogue, await parse(request, caller, deps), caller));

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { fallbackCatalogue } from '../../support/fallback-catalogue.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_explain_route');
@@ -28,6 +29,37 @@ it('with the permissions of a key, and the error that its caller would get', asy
   expect((await call('GET', '/v1/videos/generations')).body.data).toEqual([]);
 });
 
+it('where a failed job is replaced, after what, and whether moderated content may go there', async () => {
+  const fallback =
+    'fallback: { channels: [spare, ark], on: [capacity, moderation_output], allow_moderation: true }';
+  const node = await world.startNode({ catalogue: fallbackCatalogue(fallback) });
+  const about = async (fields: object, key?: string) =>
+    (await node.admin('POST', '/routes/explain', { key, request: { model: 'seedance', ...fields } })).body;
+  const named = {
+    channels: ['spare', 'ark'],
+    on: ['capacity', 'moderation_output'],
+    allow_moderation: true,
+  };
+  const candidates = [
+    { channel: 'spare', credential: 'a' },
+    { channel: 'ark', credential: 'a' },
+  ];
+  expect((await about({})).fallback).toEqual({ ...named, candidates });
+  // A file that one vendor keeps means nothing to another one.
+  const image = { images: ['asset://a-file'] };
+  expect(await about(image)).toMatchObject({
+    candidates: [{ channel: 'ark' }, { channel: 'spare' }],
+    fallback: { ...named, candidates: [] },
+  });
+  const { keyId } = await world.newAccount({ key: { channels: ['three'] } });
+  expect(await about({}, keyId)).toMatchObject({
+    refusal: { code: 'channel_not_allowed' },
+    fallback: { ...named, candidates: [] },
+  });
+  const { keyId: narrow } = await world.newAccount({ key: { channels: ['ark'] } });
+  expect((await about({}, narrow)).fallback.candidates).toEqual([{ channel: 'ark', credential: 'a' }]);
+});
+
 it('an unknown key, an unknown model', async () => {
   const key = await explain({ key: 'key_none', request: { model: 'clip' } });
   expect([key.status, key.body.error.code]).toEqual([404, 'key_not_found']);
@@ -39,6 +71,7 @@ it.each([
   [{}, 'missing_parameter', 'request'],
   [{ request: {} }, 'missing_parameter', 'request.model'],
   [{ request: { model: 'clip', duration: 'long' } }, 'invalid_parameter', 'duration'],
+  [{ request: { model: 'clip', images: ['a-file'] } }, 'media_url_not_allowed', 'images[0]'],
 ])('400: %j', async (body, code, param) => {
   const answer = await explain(body);
   expect([answer.status, answer.body.error]).toEqual([400, expect.objectContaining({ code, param })]);
