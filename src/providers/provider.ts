@@ -1,6 +1,6 @@
 import type { Cost } from '../domain/cost.ts';
 import { failureOfOutcome } from '../domain/failure.ts';
-import type { Failure } from '../domain/failure.ts';
+import type { Failure, FailureClass } from '../domain/failure.ts';
 import type { JsonObject, ImageRequest, VideoRequest } from '../domain/request.ts';
 import type { FieldMapping } from '../domain/field-mapping.ts';
 import type { OutgoingObject } from './shared/file-data-url.ts';
@@ -35,8 +35,17 @@ export interface ProviderFacts {
   readonly inputs: string;
   /** Where answers say what the vendor charges: its unit (`USD`, `credits`). Absent: they do not. */
   readonly costUnit?: string;
+  /** Absent: the vendor makes no such promise, or runs no jobs. */
+  readonly unbilled?: UnbilledFailures;
   /** What the vendor's documents leave open, and the adapter therefore does not rely on. */
   readonly unverified: readonly string[];
+}
+
+/** The failed jobs that a vendor promises to charge nothing for: only such a one is replaced by another job. */
+export interface UnbilledFailures {
+  readonly classes: 'all' | readonly FailureClass[];
+  /** The promise is for models whose upstream name begins so. */
+  readonly models?: string;
 }
 
 /** What is known of the links in answers. */

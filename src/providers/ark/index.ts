@@ -7,6 +7,7 @@ export const ark: Provider = {
   about: {
     vendor: 'Volcengine Ark, BytePlus ModelArk',
     inputs: 'text; first and last frame; reference images, videos and audio (2.0 and later)',
+    unbilled: { classes: 'all' },
     unverified: [
       'the name of the failure in list items: `failure_reason` and `error` are both read',
       'whether `safety_identifier` may differ for each task, which is what a lost job is found by',

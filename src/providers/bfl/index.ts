@@ -11,6 +11,7 @@ export function createBfl(now: () => number): Provider {
       inputs:
         'text; videos: a first image, first and last frame, up to 10 images at `metadata.keyframe_seconds`, or a video to continue; images: up to 10 references, `flux-pro-1.0-fill` with a mask',
       costUnit: 'credits',
+      unbilled: { classes: ['moderation_input', 'moderation_output'] },
       unverified: [
         'how callbacks are signed: both ways are read where `callback_secret` is set, and without it every callback is a hint',
         'that links of FLUX 3 live an hour',

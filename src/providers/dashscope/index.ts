@@ -7,6 +7,7 @@ export const dashscope: Provider = {
   about: {
     vendor: 'Alibaba Model Studio (DashScope, Bailian)',
     inputs: 'text; first and last frame; reference images, videos and audio; a video to edit or continue',
+    unbilled: { classes: 'all' },
     unverified: [
       'whether the hosts without a workspace serve Wan 3.0',
       'prices and error codes of Wan 3.0; limits of qwen-image-3.0',

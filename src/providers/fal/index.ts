@@ -40,6 +40,7 @@ export function createFal(): Provider {
       inputs:
         'whatever the mapping of a model says. A job is found again by the field that the mapping names as its marker, while the account stores payloads; where there is none, a person looks it up. A job that runs is asked to stop, and counts as cancelled only once it has',
       costUnit: 'what the model bills, times the price in the mapping',
+      unbilled: { classes: ['internal', 'capacity'] },
       unverified: [
         'whether requests that still wait are in the history',
         'what the status of a cancelled request is: a result with status 499, and none at all, both count as cancelled',

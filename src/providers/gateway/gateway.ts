@@ -55,7 +55,10 @@ export const gateway: Provider = {
   about: {
     vendor: 'Another gateway with this interface, or one of its relatives (new-api)',
     inputs: 'text, frames, reference images, videos and audio, as far as the model behind it accepts them',
-    unverified: ['documents and code of the relatives disagree; both shapes are read'],
+    unverified: [
+      'whether a failed job is billed: that is for the gateway behind the address to say',
+      'documents and code of the relatives disagree; both shapes are read',
+    ],
   },
   video: gatewayVideo,
   image: gatewayImage,

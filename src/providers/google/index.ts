@@ -7,6 +7,7 @@ export const google: Provider = {
     vendor: 'Google (Gemini API and Vertex AI)',
     inputs:
       'Omni: text; a first frame; up to 7 reference images (10 on Vertex); a video to edit or, with `metadata.task: extend`, to extend. Veo: text; first and last frame and up to 3 reference images as data URLs; a video to extend. Nano Banana: text and up to 14 images. On Vertex the key is an access token, and the upstream name of a video model names the folder of its results: `<model>@gs://<bucket>/<folder>`',
+    unbilled: { classes: ['moderation_output'] },
     unverified: [
       'how callbacks are wrapped and signed: each is only a reason to ask; a lost submission of either family is found by nobody but a person, as nothing lists jobs',
       'whether Omni fetches addresses of other hosts; whether Veo reads `bytesBase64Encoded` everywhere (some clients send `inlineData`)',

@@ -13,6 +13,7 @@ export function createKling(now: () => number): Provider {
         'text; first and last frame; omni: up to 7 reference images and elements (`metadata.element_list`), which a prompt names `@image_1`, and a video to follow or to edit (`metadata.refer_type: base`); legacy names (`kling-v…`) go to `/v1`, which accepts `<access key>:<secret key>` as the key, too',
       costUnit: 'video or image units, or the currency of a payment in cash',
       unverified: [
+        'that failed jobs are refunded, as the price list says: only a cost of zero in the answer counts',
         'the path and the fields of 4.0',
         'what a second creation with the same `external_task_id` answers: nothing relies on it',
         'how many ids one question takes; the lengths of 2.x in the new standard; the fields of images in `multi-image2video` and `omni-image`',

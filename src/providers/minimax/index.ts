@@ -7,6 +7,7 @@ export const minimax: Provider = {
     vendor: 'MiniMax',
     inputs:
       'text; first and last frame (H3, Hailuo 02); a first frame (Hailuo, I2V); H3: reference images, videos and audio; a subject (S2V-01); one character reference for images. `MiniMax-H3…` goes to v2, other names to v1. A key written `<group id>:<key>` sends the group when files are retrieved',
+    unbilled: { classes: 'all', models: 'MiniMax-H3' },
     unverified: [
       'whether older accounts need their group to retrieve files of v1',
       'the status of 2056 (plan limit), the envelope of callbacks of v2, the life of its links (a few hours)',

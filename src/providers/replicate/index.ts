@@ -32,6 +32,7 @@ export const replicate: Provider = {
       'whatever the mapping of a model says. A job is found again by the address that it calls back, or by the field that the mapping names as its marker; where it has neither, a person looks it up within the hour for which inputs are kept',
     costUnit: 'what the mapping counts: seconds of its hardware, or outputs',
     unverified: [
+      'whether a run that failed is billed for the time that it ran',
       'the names of the counts of outputs in `metrics`',
       'whether the input or the result of a job was flagged: its class is `moderation_output`',
       'the pace of accounts with a low balance; the text E006',

@@ -42,7 +42,9 @@ export const runway: Provider = {
     inputs:
       'text; a first frame, for some models a last one; Seedance: reference images, videos and audio; a video to edit (`metadata.refer_type: base` where the model takes references, too); images with references, which a prompt of gen4 names `@image_1`. A resolution and a ratio are sent as a pair of pixels. Nothing of ours comes back and there is no list, so that a person looks a lost job up in the portal',
     costUnit: 'credits',
+    unbilled: { classes: ['internal'] },
     unverified: [
+      'whether what is refused for its content is billed: the documents say so, Seedance reported a cost of zero; the cost in the answer counts',
       'models beyond the SDK of 2026-07 (seedance2_5, wan3, grok_imagine_1_5, hailuo3, h3_max, kling…): their lengths, sizes and fields',
       'the field of the video that `gemini_omni_flash` edits; whether a model without a switch makes sound',
       'whether a job that was cancelled is still known, as `CANCELLED`; both are read',
