@@ -50,7 +50,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
       basis: JSON.stringify({ version: basis.version, ...settlement, amount: settlement.amount.toString() }),
       ...defined({ note }),
     });
-    if (closed.closed === 'released') return fail(finish, taskFailures.interrupted);
+    if (closed.closed === 'released') return failInstead(finish, taskFailures.interrupted);
     await show(task, {
       status: 'succeeded',
       version: BigInt(finish.version),
@@ -69,6 +69,11 @@ export function createFinishTask(deps: TaskActivityDeps) {
     return wasReplaced ? { ...settlement, amount: held } : settlement;
   }
 
+  async function failInstead(finish: FinishTask, error: TaskError): Promise<FinishedTask> {
+    const finished = await fail(finish, error);
+    return { ...finished, instead: { kind: 'failed', error: { code: error.code } } };
+  }
+
   async function fail(finish: FinishTask, error: TaskError | undefined): Promise<FinishedTask> {
     const { task, account } = finish;
     const closed = await ledger.release({ account, task, held: BigInt(finish.held) });
@@ -80,7 +85,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
         charge: closed.charged,
         chargeEstimated: false,
       });
-      return { charge: closed.charged.toString() };
+      return { charge: closed.charged.toString(), instead: { kind: 'succeeded' } };
     }
     const failed = classified(error ?? (await upstreamError(task)));
     await show(task, {

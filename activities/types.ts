@@ -229,9 +229,15 @@ export type FinishOutcome =
   /** `error` absent: the poll or submission wrote down the upstream's own words. */
   | { readonly kind: 'failed'; readonly error?: TaskError };
 
+/** How a task has ended, without what it delivered. */
+export type TaskEnding =
+  | { readonly kind: 'succeeded' }
+  | { readonly kind: 'failed'; readonly error?: Pick<TaskError, 'code'> };
+
+/** `instead`: the ledger had been closed the other way before, and the task ended so, and not with its outcome. */
 export type FinishedTask =
   /** `failure`: of a task that failed. Absent in histories of older tasks. */
-  | { readonly charge: string; readonly failure?: FailureClass }
+  | { readonly charge: string; readonly failure?: FailureClass; readonly instead?: TaskEnding }
   /** Nothing has ended: the charge would be this, and a person decides. */
   | { readonly review: string };
 

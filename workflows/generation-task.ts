@@ -7,7 +7,13 @@ import {
   sleep,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { AcceptedJob, FinishedTask, FinishOutcome, FinishTask } from '../activities/types.ts';
+import type {
+  AcceptedJob,
+  FinishedTask,
+  FinishOutcome,
+  FinishTask,
+  TaskEnding,
+} from '../activities/types.ts';
 import { defined } from '../src/domain/defined.ts';
 import { isSince } from '../src/domain/task-input.ts';
 import type { Admission, TaskInput, TaskResult } from '../src/domain/task-input.ts';
@@ -192,7 +198,9 @@ function close(run: TaskRun, outcome: FinishOutcome, review: FinishTask['review'
 
 type Closed = Extract<FinishedTask, { readonly charge: string }>;
 
-function conclude(run: TaskRun, ending: FinishOutcome, { charge, failure }: Closed): TaskResult {
+/** The ledger has the last word: what it decided before, in an earlier run of the workflow perhaps, is how the task ended. */
+function conclude(run: TaskRun, outcome: FinishOutcome, { charge, failure, instead }: Closed): TaskResult {
+  const ending = instead ?? outcome;
   run.ending = ending;
   showEnding(run, ending, failure);
   const why = failure === undefined ? '' : ` (${failure})`;
@@ -218,7 +226,7 @@ function showJob(run: TaskRun, { candidate, operation }: AcceptedJob): void {
 
 function showEnding(
   { input, job, concern }: TaskRun,
-  { kind }: FinishOutcome,
+  { kind }: TaskEnding,
   failure: Closed['failure'],
 ): void {
   upsertSearchAttributes([

@@ -1,6 +1,6 @@
 import type { AttentionReason } from '../src/domain/attention.ts';
 import { ApplicationFailure, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import type { AcceptedJob, FinishOutcome, SubmitInput } from '../activities/types.ts';
+import type { AcceptedJob, FinishOutcome, SubmitInput, TaskEnding } from '../activities/types.ts';
 import { markerOf } from '../src/domain/ids.ts';
 import type { AttendedSubmission } from './attended-submission.ts';
 import type { ConcernNews } from '../activities/deps.ts';
@@ -104,7 +104,7 @@ export interface TaskRun {
   notice: string | undefined;
   /** What the poll asks a person to look at. */
   concern: PollConcern | undefined;
-  ending: FinishOutcome | undefined;
+  ending: TaskEnding | undefined;
 }
 
 export function newTaskRun(input: TaskInput): TaskRun {

@@ -183,6 +183,52 @@ describe('endings', () => {
     }, 150_000);
   });
 
+  describe('a ledger that was closed before, as after a reset', () => {
+    const endOf = async (id: string) => {
+      const handle = gateway.core.client.workflow.getHandle(id);
+      const result = await handle.result();
+      const { searchAttributes } = await handle.describe();
+      return { result, shown: searchAttributes['MediaStatus'] };
+    };
+
+    it('and has charged the task: it succeeded, whoever fails or cancels it then', async () => {
+      for (const act of ['fail', 'cancel'] as const) {
+        const { id } = (await account.create({ prompt: 'charged before [sim:never-starts]' })).body;
+        await statusIs(id, 'submitted');
+        const of = { account: account.id, task: id, held: 762_300n };
+        await gateway.core.ledger.settle({ ...of, amount: 500_000n, basis: '{}' });
+        const asked = { action: act, reason: 'a test' };
+        const { status, body } = await gateway.admin('POST', `/tasks/${id}/actions`, asked);
+        expect([status, body.error]).toEqual([
+          409,
+          expect.objectContaining({
+            code: 'action_not_possible',
+            message: expect.stringContaining('succeeded'),
+          }),
+        ]);
+        expect(await account.finished(id)).toMatchObject({ status: 'succeeded', charge: '0.500000' });
+        expect(await endOf(id)).toEqual({
+          result: { status: 'succeeded', charge: '500000' },
+          shown: ['succeeded'],
+        });
+        expect(await kindsOf(id)).toEqual(['hold', 'settle']);
+      }
+    });
+
+    it('and has released its hold: it failed, although its job succeeds', async () => {
+      const { id } = (await account.create({ prompt: 'released before [sim:render=3]' })).body;
+      await statusIs(id, 'submitted', 'running');
+      await gateway.core.ledger.release({ account: account.id, task: id, held: 762_300n });
+      const error = { code: 'internal_error', class: 'internal' };
+      expect(await account.finished(id)).toMatchObject({ status: 'failed', error });
+      expect(await endOf(id)).toEqual({
+        result: { status: 'failed', code: 'internal_error' },
+        shown: ['failed'],
+      });
+      expect(await kindsOf(id)).toEqual(['hold', 'release']);
+    });
+  });
+
   it('of a terminated workflow is repaired by the reconciler: the hold is released', async () => {
     const created = await account.create({ prompt: 'terminated [sim:never-starts]' });
     await statusIs(created.body.id, 'submitted');

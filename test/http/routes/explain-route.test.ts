@@ -56,8 +56,9 @@ it('where a failed job is replaced, after what, and whether moderated content ma
     refusal: { code: 'channel_not_allowed' },
     fallback: { ...named, candidates: [] },
   });
-  const { keyId: narrow } = await world.newAccount({ key: { channels: ['ark'] } });
-  expect((await about({}, narrow)).fallback.candidates).toEqual([{ channel: 'ark', credential: 'a' }]);
+  const { id: account } = await world.newAccount();
+  const { body: narrow } = await node.admin('POST', '/keys', { account, channels: ['ark'] });
+  expect((await about({}, narrow.id)).fallback.candidates).toEqual([{ channel: 'ark', credential: 'a' }]);
 });
 
 it('an unknown key, an unknown model', async () => {
