@@ -25,7 +25,11 @@ export function describeEvents(record: Facts): RecordEvent[] {
     ...(callback?.attempts ?? []).map(({ at, ms, status, error }): RecordEvent => ({
       at,
       what: 'callback',
-      text: `${callback?.target ?? ''} answered ${status ?? error ?? 'nothing'} in ${ms} ms`,
+      text: `${callback?.target ?? ''} ${
+        status === null
+          ? `did not answer${error === null ? '' : `: ${error}`}, after ${ms} ms`
+          : `answered ${status} in ${ms} ms`
+      }`,
     })),
     ...endEvents(record),
   ];
@@ -99,7 +103,7 @@ export function describeOutcome(outcome: CallOutcome): string {
     case 'pending':
       return outcome.progress === undefined ? outcome.phase : `${outcome.phase}, ${outcome.progress} %`;
     case 'succeeded':
-      return `succeeded, ${outcome.items} results, ${JSON.stringify(outcome.facts)}`;
+      return `succeeded, ${count(outcome.items, 'result')}, ${JSON.stringify(outcome.facts)}`;
     case 'failed':
       return `failed, ${outcome.code} (${outcome.class})`;
     case 'error':
@@ -114,6 +118,10 @@ export function describeOutcome(outcome: CallOutcome): string {
     default:
       return outcome satisfies never;
   }
+}
+
+function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`;
 }
 
 const settledSchema = z.object({ estimated: z.boolean(), rule: z.number(), quantity: z.string() }).partial();
@@ -143,6 +151,7 @@ function endEvents({ task, result_copy: copy }: Facts): RecordEvent[] {
   const end: RecordEvent = { at, what: 'end', text: `${task.status}${error}${charge}` };
   if (copy === null) return [end];
   const why = copy.error === null ? '' : ` (${copy.error})`;
-  const text = `${copy.state}, ${copy.names.length} files after ${copy.tries} tries${why}`;
+  const tries = copy.tries === 1 ? '1 try' : `${copy.tries} tries`;
+  const text = `${copy.state}, ${count(copy.names.length, 'file')} after ${tries}${why}`;
   return [end, { at, what: 'copy', text }];
 }

@@ -1,0 +1,234 @@
+import { describe, expect, it } from 'vitest';
+import type { RecordedCall } from '../../src/flight/recorded-call.ts';
+import type { TaskRecord } from '../../src/flight/task-record.ts';
+import { describeEvents, describeOutcome, formatEvents } from '../../src/flight/timeline.ts';
+
+type Facts = Parameters<typeof describeEvents>[0];
+
+const task: TaskRecord['task'] = {
+  id: 'task_1',
+  kind: 'video',
+  model: 'm',
+  status: 'succeeded',
+  account: 'acct',
+  key: 'key_1',
+  channel: 'one',
+  upstream_id: 'job-1',
+  hold: '0.500000',
+  charge: null,
+  charge_estimated: false,
+  needs_attention: null,
+  created_at: 100,
+  completed_at: null,
+  deadline_at: 200,
+  error: null,
+  outcome: null,
+};
+
+function eventsOf(over: Partial<Facts>) {
+  const facts = { plan: null, attempts: [], calls: [], ledger: [], actions: [], callback: null };
+  const rest = { format: 'mediary-task-record', version: 1, recorded_at: 300, request: null } as const;
+  return describeEvents({ ...rest, ...facts, task, result_copy: null, mappings: {}, ...over });
+}
+
+/** What was said of one kind of event. */
+const saidOf = (what: string, over: Partial<Facts>) =>
+  eventsOf(over).flatMap((event) => (event.what === what ? [event.text] : []));
+
+const call: RecordedCall = {
+  step: 'status',
+  at: 103,
+  ms: 20,
+  channel: 'one',
+  credential: 'a',
+  provider: 'some',
+  model: 'm',
+  base_url: 'https://upstream.example',
+  exchanges: [{ method: 'GET', url: 'https://upstream.example/jobs/1', at: 103, ms: 20, status: 200 }],
+  outcome: { kind: 'pending', phase: 'running', progress: 40 },
+};
+
+const attempt: TaskRecord['attempts'][number] = {
+  n: 1,
+  state: 'accepted',
+  channel: 'one',
+  credential: 'a',
+  upstream_id: 'job-1',
+  adopted: false,
+  code: null,
+  message: null,
+  class: null,
+  started_at: 101,
+  ended_at: 102,
+};
+
+const entry: TaskRecord['ledger'][number] = {
+  kind: 'hold',
+  amount: '0.500000',
+  excess: null,
+  basis: null,
+  note: null,
+  at: 100,
+};
+
+describe('the order', () => {
+  it('is that of time, and of the account where two things happened in one moment', () => {
+    const events = eventsOf({
+      plan: { candidates: [{ channel: 'one', credential: 'a' }], dropped: [] },
+      attempts: [attempt],
+      calls: [{ ...call, at: 101 }],
+      ledger: [{ ...entry, kind: 'settle', at: 110 }, entry],
+      callback: {
+        state: 'delivered',
+        target: 'https://me.example',
+        attempts: [{ at: 112, ms: 9, status: 200, error: null }],
+      },
+      actions: [{ at: 105, by: 'ann', action: 'retry_now', reason: 'stuck', detail: null }],
+      task: { ...task, completed_at: 110 },
+      result_copy: { state: 'copied', names: ['a.mp4'], tries: 1, error: null },
+    });
+    expect(events.map(({ at, what }) => [at, what])).toEqual([
+      [100, 'admission'], [100, 'plan'], [100, 'ledger'], [101, 'attempt'], [101, 'exchange'],
+      [102, 'attempt'], [105, 'operator'], [110, 'ledger'], [110, 'end'], [110, 'copy'], [112, 'callback'],
+    ]); // prettier-ignore
+  });
+});
+
+describe('in words', () => {
+  it('the plan says what was left out, and where a failed job may go', () => {
+    const one = { channel: 'one', credential: 'a' };
+    const two = { channel: 'two', credential: 'b' };
+    const dropped = [{ channel: 'three', reason: 'circuit_open', detail: 'four failures' }];
+    const fallback = { candidates: [two], on: ['capacity' as const], neededSeconds: 60 };
+    expect(saidOf('plan', { plan: { candidates: [one, two], dropped, fallback } })).toEqual([
+      'one/a, two/b; if its job fails: two',
+      'not three: circuit_open (four failures)',
+    ]);
+    expect(saidOf('plan', { plan: null })).toEqual([]);
+  });
+
+  it.each<[string, Partial<typeof attempt>, string[]]>([
+    ['accepted', {}, ['1 begins at one/a', '1 accepted, job job-1']],
+    ['open', { ended_at: null }, ['1 begins at one/a']],
+    ['adopted', { adopted: true }, ['1 begins at one/a', '1 accepted by an operator, job job-1']],
+    [
+      'refused',
+      { state: 'rejected', upstream_id: null, code: 'bad_prompt', message: 'No.' },
+      ['1 begins at one/a', '1 rejected (bad_prompt: No.)'],
+    ],
+    [
+      'lost',
+      { state: 'ambiguous', upstream_id: null, code: 'timeout' },
+      ['1 begins at one/a', '1 ambiguous (timeout)'],
+    ],
+  ])('an attempt that is %s', (_, over, said) => {
+    expect(saidOf('attempt', { attempts: [{ ...attempt, ...over }] })).toEqual(said);
+  });
+
+  it.each<[string, Partial<RecordedCall>, string]>([
+    ['answered', {}, 'status at one: GET /jobs/1 → 200: running, 40 % (20 ms)'],
+    [
+      'one of many alike',
+      { skipped: 7 },
+      'status at one: GET /jobs/1 → 200: running, 40 % (20 ms; 7 like the one before are not shown)',
+    ],
+    [
+      'without an answer',
+      {
+        exchanges: [
+          { method: 'POST', url: '[key]', at: 1, ms: 1, failure: { outcome: 'ambiguous', code: 'timeout' } },
+        ],
+      },
+      'status at one: POST [key] → timeout: running, 40 % (20 ms)',
+    ],
+    [
+      'that never began',
+      { exchanges: [{ method: 'POST', url: 'https://u.example/a', at: 1, ms: 1 }] },
+      'status at one: POST /a → nothing: running, 40 % (20 ms)',
+    ],
+  ])('an exchange %s', (_, over, said) => {
+    expect(saidOf('exchange', { calls: [{ ...call, ...over }] })).toEqual([said]);
+  });
+
+  it.each<[string, Partial<typeof entry>, string]>([
+    ['a hold', {}, 'hold 0.500000'],
+    ['a release', { kind: 'release', note: 'the job failed' }, 'release 0.500000 (the job failed)'],
+    ['a charge beyond', { kind: 'settle', excess: '0.2' }, 'settle 0.500000 and 0.2 beyond the hold'],
+    [
+      'a settlement, by its rule as people count',
+      { kind: 'settle', basis: '{"rule":0,"quantity":"5"}' },
+      'settle 0.500000; price rule 1, quantity 5',
+    ],
+    ['a basis of an older version', { kind: 'settle', basis: '{"rule":"first"}' }, 'settle 0.500000'],
+    ['a basis that is not JSON', { kind: 'settle', basis: '{' }, 'settle 0.500000'],
+    ['the basis of a hold', { basis: '{"rule":0}' }, 'hold 0.500000'],
+  ])('of the ledger: %s', (_, over, said) => {
+    expect(saidOf('ledger', { ledger: [{ ...entry, ...over }] })).toEqual([said]);
+  });
+
+  it('a callback names what it was answered with, or why it was not', () => {
+    const base = { at: 101, ms: 9, status: null, error: null };
+    const attempts = [{ ...base, status: 500 }, { ...base, error: 'timeout' }, base];
+    expect(saidOf('callback', { callback: { state: 'pending', target: 'me.example', attempts } })).toEqual([
+      'me.example answered 500 in 9 ms',
+      'me.example did not answer: timeout, after 9 ms',
+      'me.example did not answer, after 9 ms',
+    ]);
+  });
+
+  it('the end has its error and its charge', () => {
+    const ended = { ...task, completed_at: 110 };
+    const error = { code: 'upstream_failed', message: 'No.', class: null };
+    expect(saidOf('end', { task })).toEqual([]);
+    expect(saidOf('end', { task: { ...ended, status: 'failed', error } })).toEqual([
+      'failed: upstream_failed, no class',
+    ]);
+    expect(saidOf('end', { task: { ...ended, charge: '0.3', charge_estimated: true } })).toEqual([
+      'succeeded, charge 0.3 (estimated)',
+    ]);
+  });
+
+  it('one is not many', () => {
+    const ended = { ...task, completed_at: 110 };
+    const copy = { state: 'copied', names: ['a.mp4'], tries: 1, error: null };
+    expect(saidOf('copy', { task: ended, result_copy: copy })).toEqual(['copied, 1 file after 1 try']);
+    const failed = { state: 'failed', names: [], tries: 3, error: 'timeout' };
+    expect(saidOf('copy', { task: ended, result_copy: failed })).toEqual([
+      'failed, 0 files after 3 tries (timeout)',
+    ]);
+    expect(describeOutcome({ kind: 'succeeded', items: 1, facts: {} })).toBe('succeeded, 1 result, {}');
+    expect(describeOutcome({ kind: 'succeeded', items: 2, facts: {} })).toBe('succeeded, 2 results, {}');
+  });
+
+  it('an outcome of every kind', () => {
+    const failure = { code: 'c', class: 'capacity' } as const;
+    expect([
+      describeOutcome({ kind: 'accepted', operation: { id: 'j' } }),
+      describeOutcome({ kind: 'pending', phase: 'submitted' }),
+      describeOutcome({ kind: 'failed', unbilled: true, ...failure }),
+      describeOutcome({ kind: 'error', outcome: 'throttled', gone: false, ...failure }),
+      describeOutcome({ kind: 'found', operations: [{ id: 'j' }, { id: 'k' }] }),
+      describeOutcome({ kind: 'found', operations: [] }),
+      describeOutcome({ kind: 'crashed', message: 'TypeError' }),
+      describeOutcome({ kind: 'cancelled' }),
+      describeOutcome({ kind: 'refused' }),
+    ]).toEqual([
+      'accepted, job j', 'submitted', 'failed, c (capacity)', 'throttled, c (capacity)', 'found j, k',
+      'found nothing', 'the adapter failed (TypeError)', 'cancelled', 'refused',
+    ]); // prettier-ignore
+  });
+});
+
+it('lines are aligned, and a clock that was behind shows', () => {
+  const events = [
+    { at: 99.9, what: 'admission', text: 'a' },
+    { at: 100, what: 'end', text: 'b' },
+    { at: 223.4567, what: 'copy', text: 'c' },
+  ] as const;
+  expect(formatEvents(100, events)).toEqual([
+    '  -0.100 s  admission  a',
+    '  +0.000 s  end        b',
+    '+123.457 s  copy       c',
+  ]);
+  expect(formatEvents(100, [])).toEqual([]);
+});
