@@ -74,6 +74,20 @@ describe('the environment', () => {
   );
 });
 
+describe('price units', () => {
+  // `image` is a kind of task, too, and `call` a word of its own in the simulator and the flight record.
+  const names = /'million_tokens'|\bunit [!=]== '|'[a-z_]+' [!=]== (?:\w+\.)*unit\b/;
+
+  it('are known by name to the table of src/domain/price.ts only', () => {
+    expect(linesWith(sources, names, ['src/domain/price.ts'])).toEqual([]);
+  });
+
+  it.each(["if (price.unit === 'second') {", "'call' !== unit", "const unit = 'million_tokens';"])(
+    'would be found by %s',
+    (line) => expect(linesWith({ 'src/a.ts': line }, names, [])).toEqual([`src/a.ts:1 ${line}`]),
+  );
+});
+
 describe('documents of MongoDB', () => {
   const words = /\b_id\b|\bfrom '(?:mongodb|bson)'|\bimport\('(?:mongodb|bson)/;
   const stored = /import[^;]*\b\w+Document\b[^;]*from '[^']*\/(?:store|ledger)\//;

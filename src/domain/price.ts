@@ -154,6 +154,8 @@ interface Unit {
   readonly reported: (facts: SettleFacts) => Quantity | undefined;
   /** By the adapter's formula on the response's own output, where nothing was reported. */
   readonly byFormula?: (tokens: bigint) => Quantity;
+  /** True: the quantity is the length, so that the hold is charged for one that is not reported. */
+  readonly measuresLength?: true;
 }
 
 /** Everything that the product knows of a price unit. */
@@ -172,6 +174,7 @@ const units: Readonly<Record<PriceUnit, Unit>> = {
     expected: ({ seconds }) => optionally(seconds, secondQuantity),
     reported: ({ billedSeconds, durationSeconds }) =>
       optionally(credible(billedSeconds) ?? credible(durationSeconds), secondQuantity),
+    measuresLength: true,
   },
   image: {
     kinds: ['image'],
@@ -192,6 +195,11 @@ function optionally<Value, Result>(
 /** Whether models of this kind can be sold by the unit. */
 export function unitSells(unit: PriceUnit, kind: TaskKind): boolean {
   return units[unit].kinds.includes(kind);
+}
+
+/** Whether what is sold is the length of a video: one that is not reported is charged as the hold. */
+export function measuresLength(unit: PriceUnit): boolean {
+  return units[unit].measuresLength === true;
 }
 
 export function expectedQuantity(unit: PriceUnit, extent: Extent): Quantity | undefined {

@@ -1,5 +1,6 @@
 import type { ModelConfig } from '../config/gateway-file.ts';
 import { defined } from '../domain/defined.ts';
+import { measuresLength } from '../domain/price.ts';
 import type { PriceFacts } from '../domain/price.ts';
 import type { GenerationRequest, ImageRequest, VideoRequest } from '../domain/request.ts';
 import type { PossibleOutput } from '../providers/provider.ts';
@@ -115,6 +116,5 @@ function lengthsOf(request: VideoRequest, model: ModelConfig, possible: Possible
   const usual = asked ?? durations?.default ?? max;
   const chosen = [usual, max, min, ...bounds].filter((seconds) => seconds >= min && seconds <= max);
   const lengths = [...new Set(chosen)].map((seconds) => ({ facts: { duration: seconds }, seconds }));
-  // By the second, a length that is not reported is charged as the hold.
-  return price.unit === 'second' ? lengths : [...lengths, { facts: unreported, seconds: max }];
+  return measuresLength(price.unit) ? lengths : [...lengths, { facts: unreported, seconds: max }];
 }
