@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse, parseDocument } from 'yaml';
 import { z } from 'zod';
@@ -15,9 +16,11 @@ import { createDocument, errorCodesOf, openApiPath } from '../src/http/openapi.t
 import { createRoutes } from '../src/http/routes/index.ts';
 import { documentText } from '../scripts/document.ts';
 import type { RouteDeps } from '../src/http/deps.ts';
+import { readSources } from './support/source-rules.ts';
 
 /** The documentation and the code say the same, in both directions. */
 
+const project = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const sorted = (names: Iterable<string>) => [...new Set(names)].toSorted((a, b) => a.localeCompare(b));
 
@@ -55,6 +58,12 @@ describe('docs/errors.md', () => {
   });
 
   it('every code is thrown somewhere', () => {
+    const sources = Object.values(readSources(project, ['src'])).join('\n');
+    const thrown = [...sources.matchAll(/GatewayError\(\s*'(\w+)'/g)].map(([, code = '']) => code);
+    expect(sorted(thrown)).toEqual(sorted(Object.keys(errorTable)));
+  });
+
+  it('every code is declared by a route', () => {
     const documented = new Set(routes().flatMap((route) => [...errorCodesOf(route)]));
     const elsewhere = ['route_not_found', 'provider_error', 'rate_limit_exceeded'];
     for (const code of Object.keys(errorTable)) {
