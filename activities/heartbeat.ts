@@ -1,6 +1,9 @@
 import { Context } from '@temporalio/activity';
 
-const heartbeatEveryMs = 4_000;
+/** Of the activity's heartbeat timeout: three may be lost. */
+const sharePerHeartbeat = 0.27;
+/** Of an activity that does not say its timeout. */
+const timeoutDefaultMs = 15_000;
 /** Work that ends sooner sends no heartbeat, which is a write on the server. */
 const rememberAfterMs = 250;
 
@@ -13,7 +16,8 @@ export async function withHeartbeat<Result>(work: Promise<Result>, details?: unk
   const remembered: unknown = details ?? context.info.heartbeatDetails;
   const sendHeartbeat = (): void => context.heartbeat(remembered);
   const first = details === undefined ? undefined : setTimeout(sendHeartbeat, rememberAfterMs);
-  const timer = setInterval(sendHeartbeat, heartbeatEveryMs);
+  const timeoutMs = context.info.heartbeatTimeoutMs ?? timeoutDefaultMs;
+  const timer = setInterval(sendHeartbeat, timeoutMs * sharePerHeartbeat);
   try {
     return await work;
   } finally {
@@ -22,9 +26,11 @@ export async function withHeartbeat<Result>(work: Promise<Result>, details?: unk
   }
 }
 
-/** Of the activity's heartbeat timeout: one may be lost. */
-const rareShare = 0.3;
-const rareMaxMs = 20_000;
+/**
+ * Of the activity's heartbeat timeout: with what another part of the attempt may have left unsaid before, and the ten
+ * seconds for which the client repeats a request that failed, it stays below the whole.
+ */
+const rareShare = 0.5;
 
 interface RareHeartbeat {
   /** Asked each time; the last of them reach the next attempt. */
@@ -39,11 +45,11 @@ export async function withRareHeartbeat<Result>(
   { details, isQuiet }: RareHeartbeat,
 ): Promise<Result> {
   const context = Context.current();
-  const timeoutMs = context.info.heartbeatTimeoutMs ?? rareMaxMs;
+  const timeoutMs = context.info.heartbeatTimeoutMs ?? timeoutDefaultMs;
   const sendHeartbeat = (): void => {
     if (!isQuiet()) context.heartbeat(details() ?? context.info.heartbeatDetails);
   };
-  const timer = setInterval(sendHeartbeat, Math.min(timeoutMs * rareShare, rareMaxMs));
+  const timer = setInterval(sendHeartbeat, timeoutMs * rareShare);
   try {
     return await work;
   } finally {

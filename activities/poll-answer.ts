@@ -95,12 +95,21 @@ function learn(
 ): void {
   if (endedAt === undefined && (input.last || memory.errors > 0)) return;
   const seenMs = deps.now() - input.acceptedAt;
-  const unseenMs = memory.polls === 0 ? seenMs * unseenEndShare : seenMs;
   // Another clock's time is believed within ours.
-  const renderMs = endedAt === undefined ? unseenMs : Math.min(endedAt - input.acceptedAt, seenMs);
+  const renderMs =
+    endedAt === undefined
+      ? guessedEnd(seenMs, { input, memory })
+      : Math.min(endedAt - input.acceptedAt, seenMs);
   if (renderMs <= 0) return;
   const kind = { channel: input.candidate.channel, model: input.model, output: input.output ?? '' };
   deps.renders.learn(kind, renderMs);
+}
+
+/** The render ended at some time since the last question, which found it running. */
+function guessedEnd(seenMs: number, { input, memory }: Asked): number {
+  if (memory.polls === 0 || memory.lastAt === undefined) return seenMs * unseenEndShare;
+  const ranMs = Math.min(Math.max(memory.lastAt - input.acceptedAt, 0), seenMs);
+  return (ranMs + seenMs) / 2;
 }
 
 async function recordPending(

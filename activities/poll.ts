@@ -29,6 +29,8 @@ const calledBackWaitMaxMs = 3_000;
 const troubledStayMaxMs = 30_000;
 const troubledDelayMs = 2_000;
 const delayMinMs = 100;
+/** Of a worker that shuts down: until the server knows, it may give the next attempt to it, where it is lost. */
+const closedDelayMs = 1_500;
 /** A poll that begins this soon after the acceptance has not waited for anything yet. */
 const freshMs = 3_000;
 
@@ -78,7 +80,7 @@ export function createPoll(deps: ChannelActivityDeps) {
       });
     } catch (error) {
       if (!watch.signal.aborted) throw error;
-      if (place?.closing.aborted === true) throw laterFailure(watch, delayMinMs);
+      if (place?.closing.aborted === true) throw laterFailure(watch, closedDelayMs);
       return await cancelled;
     } finally {
       ending.forget();

@@ -21,7 +21,7 @@ import type { SubmitInput, SubmitResult } from './types.ts';
 
 /**
  * A worker that stood still for this long between its claim and its request does not send it: the server misses its
- * heartbeat after 15 s, and another process decides then.
+ * heartbeat after 15 s (a minute, if the submission is attended), and another process decides then.
  */
 const stalledMs = 8_000;
 

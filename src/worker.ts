@@ -64,8 +64,6 @@ const shutdownMarginMs = 15_000;
 const pollActivitiesMax = 3000;
 /** Polls that stay occupy at most so many of a queue's slots. */
 const stayingPollsMax = (queue: string): number => (isPollsQueue(queue) ? 2500 : 500);
-/** A poll that stays is alive for minutes: its heartbeats are writes, sent no more often than 80 % of its timeout. */
-const pollHeartbeatThrottle = '1m';
 
 /** Runs every queue: `tasks`, two per channel (submissions; what follows them), `callbacks`. */
 export async function startWorker(core: Core): Promise<RunningWorker> {
@@ -135,10 +133,7 @@ function channelQueues(core: Core): readonly string[] {
 
 function slotsOf(queue: string) {
   return isPollsQueue(queue)
-    ? ({
-        maxConcurrentActivityTaskExecutions: pollActivitiesMax,
-        maxHeartbeatThrottleInterval: pollHeartbeatThrottle,
-      } as const)
+    ? { maxConcurrentActivityTaskExecutions: pollActivitiesMax }
     : { maxConcurrentActivityTaskExecutions: channelActivitiesMax };
 }
 
@@ -186,6 +181,7 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
     // Few: a burst of submissions, for which nobody waits, does not push aside the admissions, for which callers do
     // (docs/decisions/0013-writes-on-temporal.md).
     activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 4 },
+    // What a submission has learned must not wait for long; activities that stay send few anyway.
     maxHeartbeatThrottleInterval: '5s',
     // The default is a hash of the code, 85 bytes in every workflow task; deployments are not versioned by it.
     buildId: 'mediary',

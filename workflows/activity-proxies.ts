@@ -14,9 +14,12 @@ import { activityIds, callbacksQueue, channelQueue, pollsQueue, prefixOf } from 
 const submitTimeout = '330s';
 /** The same, and then one look at the job: an attempt's share of the wait, copies of results included. */
 const attendedTimeout = '450s';
-/** A dead worker is noticed after this long; activities heartbeat at a third of it. */
+/** A dead worker is noticed after this long; activities heartbeat at a quarter of it. */
 const heartbeatTimeout = '15s';
-/** A wait: a heartbeat is a write on the server, and nothing is lost when another worker continues later. */
+/**
+ * A wait, and the submission that becomes one: a heartbeat, at half of it, is a write on the server, and nothing is
+ * lost when another worker continues later.
+ */
 const waitHeartbeatTimeout = '1m';
 
 const local = proxyLocalActivities<TaskActivities>({
@@ -131,6 +134,7 @@ export function submitAttendedOn(channel: string, n: number): Pick<ChannelActivi
     ...submission(channel),
     summary: `${channel}: submission and wait, attempt ${n}`,
     startToCloseTimeout: attendedTimeout,
+    heartbeatTimeout: waitHeartbeatTimeout,
   });
 }
 

@@ -1,3 +1,4 @@
+import { nextQuestionMs } from './question-times.ts';
 import { quantileOf, renderWindow } from './render-times.ts';
 import type { RenderTimes } from './render-times.ts';
 
@@ -41,22 +42,21 @@ const leadMs = 1_500;
 const earlyJitter = 0.05;
 /** A timer on the server costs two writes: not worth it for less. */
 const farMs = 8_000;
-/** Without a list: the renders that are worth a question beyond the first are those between these two. */
-const fewShare = 0.1;
-const mostShare = 0.9;
-/** Questions about one job until most of its kind have ended, and until nearly all have. */
-const mostPolls = 9;
-const pollsMax = 11;
-/** Of the time so far, from then on. */
-const rareShare = 0.4;
+/** Without a list: questions about one job until all of its kind have ended. One more is for an attempt that was lost. */
+const questionsMax = 11;
+/** A timer on the server costs as much as two heartbeats of an attempt that stays. */
+const stayedDelayMaxMs = 60_000;
+/** Without a list and beyond that: a share of the time so far. */
+const rareShare = 0.25;
+const rarestDelayMs = 120_000;
 const overtimeDelayMs = 15_000;
 const longestDelayMs = 60_000;
 /** A retry of an error that is the credential's: its poller decides when a request is made. */
 const sharedDelayMs = 100;
 
 /**
- * Until just before the earliest likely end in one step; then at a steady pace with a list, and without one at a share of
- * the time so far; slower in overtime. Jitter of ± 20 %; never beyond what remains.
+ * Until just before the earliest likely end in one step; then at a steady pace with a list, and without one when the
+ * budget of questions is best spent (question-times.ts); slower in overtime. Jitter; never beyond what remains.
  */
 export function nextPoll(facts: PollFacts): NextPoll {
   const { delayMs, isFar } = wishedPoll(facts);
@@ -66,44 +66,38 @@ export function nextPoll(facts: PollFacts): NextPoll {
 }
 
 function wishedPoll(facts: PollFacts): NextPoll {
-  const jitter = 0.8 + 0.4 * facts.random;
   if (facts.errors > 0) {
     const delayMs = facts.isShared ? sharedDelayMs : errorDelayMs(facts.errors);
-    return { delayMs: delayMs * jitter, isFar: true };
+    return { delayMs: delayMs * jitterOf(facts.random), isFar: true };
   }
-  const { elapsedMs } = facts;
   const times = corrected(facts);
-  const { earliestMs, latestMs } = renderWindow(times, facts.lists ? undefined : fewShare);
+  return facts.lists ? listedPoll(facts, times) : budgetedPoll(facts, times);
+}
+
+function listedPoll({ elapsedMs, random }: PollFacts, times: RenderTimes): NextPoll {
+  const { earliestMs, latestMs } = renderWindow(times);
   // Jitter only towards the earlier side: the window must not be missed.
   const opensMs = earliestMs * (1 - earlyJitter) - leadMs;
   if (elapsedMs < opensMs) {
-    const delayMs = opensMs + earliestMs * earlyJitter * (1 - facts.random) - elapsedMs;
+    const delayMs = opensMs + earliestMs * earlyJitter * (1 - random) - elapsedMs;
     return { delayMs: Math.max(delayMs, shortestDelayMs), isFar: true };
   }
-  if (elapsedMs > latestMs) return { delayMs: lateDelayMs(facts, times) * jitter, isFar: true };
-  return { delayMs: (facts.lists ? steadyDelayMs : spacingMs(facts, times)) * jitter, isFar: false };
+  if (elapsedMs <= latestMs) return { delayMs: steadyDelayMs * jitterOf(random), isFar: false };
+  const longest = elapsedMs > 10 * quantileOf(times, 0.5) ? longestDelayMs : overtimeDelayMs;
+  const delayMs = Math.min(Math.max(elapsedMs * 0.1, steadyDelayMs), longest);
+  return { delayMs: delayMs * jitterOf(random), isFar: true };
 }
 
-/**
- * Each question comes after the same share of the time so far, so that the budget for most renders lasts until most have
- * ended; a few more are for the slow ones.
- */
-function spacingMs({ elapsedMs, polls }: PollFacts, times: RenderTimes): number {
-  const mostMs = quantileOf(times, mostShare);
-  const left = Math.max(mostPolls - polls, 1);
-  const { latestMs } = renderWindow(times);
-  const step =
-    elapsedMs < mostMs
-      ? elapsedMs * ((mostMs / elapsedMs) ** (1 / left) - 1)
-      : (latestMs - mostMs) / (pollsMax - mostPolls);
-  return Math.max(step, shortestDelayMs);
-}
-
-function lateDelayMs({ elapsedMs, lists, polls }: PollFacts, times: RenderTimes): number {
-  const usualMs = quantileOf(times, 0.5);
-  const longest = elapsedMs > 10 * usualMs ? longestDelayMs : overtimeDelayMs;
-  const share = lists || polls < pollsMax ? 0.1 : rareShare;
-  return Math.min(Math.max(elapsedMs * share, steadyDelayMs), longest);
+/** Without a list: what is left of the budget is spent on what is left of the time in which such renders end. */
+function budgetedPoll({ elapsedMs, polls, random }: PollFacts, times: RenderTimes): NextPoll {
+  const left = questionsMax - polls;
+  const atMs = left > 0 ? nextQuestionMs(times, { elapsedMs, left, jitter: random - 0.5 }) : undefined;
+  if (atMs !== undefined) {
+    const delayMs = Math.max(atMs - elapsedMs, shortestDelayMs);
+    return { delayMs, isFar: polls === 0 || delayMs > stayedDelayMaxMs };
+  }
+  const delayMs = Math.min(Math.max(elapsedMs * rareShare, steadyDelayMs), rarestDelayMs);
+  return { delayMs: delayMs * jitterOf(random), isFar: true };
 }
 
 /** A guess is corrected by an upstream's progress, once it has said enough to extrapolate from. */
@@ -111,6 +105,11 @@ function corrected({ times, progress, elapsedMs }: PollFacts): RenderTimes {
   if (times.samples > 0 || progress === undefined || progress < 10 || elapsedMs <= 0) return times;
   const factor = (elapsedMs * 100) / Math.min(progress, 100) / quantileOf(times, 0.5);
   return { ...times, points: times.points.map(({ ms, weight }) => ({ ms: ms * factor, weight })) };
+}
+
+/** ± 20 %. */
+function jitterOf(random: number): number {
+  return 0.8 + 0.4 * random;
 }
 
 function errorDelayMs(errors: number): number {

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ApplicationFailure } from '@temporalio/activity';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
 import { createStayPlaces } from '../../src/capacity/stay-places.ts';
 import type { SubmitInput } from '../../activities/types.ts';
@@ -147,5 +148,52 @@ it('reports an error that retrying will not fix, with the job', async () => {
   expect(await worker.submit(input, { attempt: 90, heartbeatDetails: memory })).toMatchObject({
     kind: 'accepted',
     polled: 'broken',
+  });
+});
+
+it('ends at once when its worker shuts down, and begins again when that can no longer be given it', async () => {
+  const { prompt: _, ...input } = await newTask();
+  const { poller, polls } = upstream(pending);
+  const stays = createStayPlaces(() => 10);
+  const run = world.worker({ poller, stays }).submit(input);
+  await expect.poll(polls, { timeout: 20_000 }).toBeGreaterThan(0);
+  stays.close();
+  const failure = await run.catch((error: unknown) => error);
+  expect(failure).toMatchObject({ type: 'StillWaiting' });
+  // The server learns only after a moment that this worker asks for nothing any more.
+  expect(failure instanceof ApplicationFailure ? Number(failure.nextRetryDelay) : 0).toBeGreaterThan(1_000);
+});
+
+describe('what is learned of a render', () => {
+  const acceptedMs = 100_000;
+  /** Of an attempt that asks as late, whose predecessors left this. */
+  async function learned(memory: object, succeed: OperationStatus = succeeded): Promise<number[]> {
+    const { prompt: _, ...input } = await newTask();
+    const accepted = Date.now();
+    await world.worker().submit({ ...input, attend: undefined as never });
+    const all: number[] = [];
+    const worker = world.worker({
+      ...upstream(succeed),
+      now: () => Date.now() + acceptedMs,
+      renders: { times: () => undefined, learn: (_kind, ms) => void all.push(ms) },
+    });
+    const heartbeatDetails = { errors: 0, gone: 0, phase: 'running', ...memory, lastAt: accepted + 40_000 };
+    await worker.submit(input, { attempt: 2, heartbeatDetails });
+    return all;
+  }
+
+  it.each<[string, object, number]>([
+    ['lies between the last question that found it running and the one that did not', { polls: 3 }, 70_000],
+    ['is less than what was seen, if it was never found running', { polls: 0 }, 80_000],
+  ])('%s', async (_, memory, expected) => {
+    const [ms = 0] = await learned(memory);
+    expect(Math.abs(ms - expected)).toBeLessThan(4_000);
+  });
+
+  it('is nothing while questions fail, unless the upstream says when it ended', async () => {
+    const failing = { polls: 3, errors: 2 };
+    expect(await learned(failing)).toEqual([]);
+    const [ms = 0] = await learned(failing, { ...succeeded, endedAt: Date.now() + 30_000 });
+    expect(Math.abs(ms - 30_000)).toBeLessThan(10_000);
   });
 });

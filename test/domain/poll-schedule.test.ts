@@ -158,17 +158,94 @@ function medianOf(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 }
 
+/** Reproducible. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;
+}
+
 describe('an upstream without a list', () => {
-  it.each([
-    { name: 'a narrow spread', times: usual },
-    { name: 'a wide spread', times: learned(...Array.from({ length: 40 }, (_, n) => 20_000 + n * 2_500)) },
-    { name: 'short renders', times: learned(...Array.from({ length: 40 }, (_, n) => 8_000 + n * 200)) },
-    { name: 'nothing but a guess that fits', times: guessedTimes(60_000) },
-  ])('costs at most 12 questions and is late by at most 8 % of the render, with $name', ({ times }) => {
-    const renders = Array.from({ length: 95 }, (_, n) => quantileOf(times, 0.03 + n / 100));
-    const seen = renders.map((renderMs) => ({ renderMs, ...questions(times, renderMs, { lists: false }) }));
-    expect(Math.max(...seen.map(({ polls }) => polls))).toBeLessThanOrEqual(12);
-    expect(medianOf(seen.map(({ lateMs, renderMs }) => lateMs / renderMs))).toBeLessThanOrEqual(0.08);
+  const even = (from: number, to: number) => (random: number) => from + (to - from) * random;
+  const hump = (random: number) => 60_000 * ((random + 0.02) / (1.02 - random)) ** 0.3;
+  const twoModes = (random: number) =>
+    random < 0.5 ? even(11_000, 13_000)(2 * random) : even(100_000, 120_000)(2 * random - 1);
+
+  /** Renders beside those that it was learned from. */
+  function observe(draw: (random: number) => number, known?: RenderTimes) {
+    const random = randomOf(42);
+    const times = known ?? learned(...Array.from({ length: 48 }, () => draw(random())));
+    const earliestMs = Math.min(...times.points.map(({ ms }) => ms));
+    const latestMs = Math.max(...times.points.map(({ ms }) => ms));
+    const all = Array.from({ length: 500 }, () => draw(random()))
+      .filter((renderMs) => renderMs >= earliestMs && renderMs <= latestMs)
+      .map((renderMs) => ({ renderMs, ...questions(times, renderMs, { lists: false, random: random() }) }));
+    const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / values.length;
+    return {
+      questionsMax: Math.max(...all.map(({ polls }) => polls)),
+      questions: mean(all.map(({ polls }) => polls)),
+      lag: mean(all.map(({ lateMs, renderMs }) => lateMs / renderMs)),
+      medianLag: medianOf(all.map(({ lateMs, renderMs }) => lateMs / renderMs)),
+    };
+  }
+
+  it.each<[string, (random: number) => number, number]>([
+    ['a narrow spread', even(58_000, 62_000), 0.01],
+    ['± 20 %', even(32_000, 48_000), 0.03],
+    ['a wide spread', even(20_000, 300_000), 0.14],
+    ['a hump with a long tail', hump, 0.14],
+    ['two modes', twoModes, 0.1],
+    ['short renders', even(8_000, 16_000), 0.06],
+  ])('costs at most 12 questions for each job, with %s', (_, draw, lag) => {
+    const seen = observe(draw);
+    expect(seen.questionsMax).toBeLessThanOrEqual(12);
+    expect(seen.questions).toBeLessThanOrEqual(8);
+    expect(seen.lag).toBeLessThanOrEqual(lag);
+  });
+
+  it('knows of the end of most within 8 % of their time, unless it varies by more than a factor of four', () => {
+    for (const draw of [even(58_000, 62_000), even(32_000, 48_000), even(20_000, 80_000), twoModes]) {
+      expect(observe(draw).medianLag).toBeLessThanOrEqual(0.08);
+    }
+  });
+
+  it('is asked hardly at all between two modes', () => {
+    const random = randomOf(42);
+    const times = learned(...Array.from({ length: 48 }, () => twoModes(random())));
+    const before = questions(times, 13_500, { lists: false }).polls;
+    expect(questions(times, 95_000, { lists: false }).polls - before).toBeLessThanOrEqual(3);
+  });
+
+  it('of which nothing is known but a guess that fits costs as little', () => {
+    const seen = observe(even(35_000, 85_000), guessedTimes(60_000));
+    expect(seen.questionsMax).toBeLessThanOrEqual(12);
+    expect(seen.medianLag).toBeLessThanOrEqual(0.08);
+  });
+
+  it('never costs more than 12 questions for a job that ends in the time that was learned, whatever it was', () => {
+    fc.assert(
+      fc.property(anyTimes, fc.double({ min: 0, max: 1, noNaN: true }), random, (times, share, chance) => {
+        const renderMs = quantileOf(times, share);
+        const remainingMs = 10 * 24 * 60 * minute;
+        expect(
+          questions(times, renderMs, { lists: false, random: chance, remainingMs }).polls,
+        ).toBeLessThanOrEqual(12);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is asked rarely about a job that is overdue', () => {
+    const inTime = questions(usual, 139_000, { lists: false }).polls;
+    expect(questions(usual, 60 * minute, { lists: false }).polls - inTime).toBeLessThanOrEqual(35);
+    expect(next({ lists: false, elapsedMs: 20 * minute, polls: 20 })).toEqual({
+      delayMs: 2 * minute,
+      isFar: true,
+    });
+  });
+
+  it('lets an attempt stay between two questions, once such renders may end', () => {
+    expect(next({ lists: false })).toMatchObject({ isFar: true });
+    expect(next({ lists: false, elapsedMs: 110_000, polls: 3 })).toMatchObject({ isFar: false });
   });
 });
 

@@ -41,7 +41,12 @@ export function usePlayedTasks({ task, channel, workflow = wholeTask }: Played):
     const workers = await Promise.all([
       Worker.create({ connection, workflowBundle, taskQueue: `${prefix}tasks`, activities: { ...task } }),
       ...['one', 'one-polls', 'two', 'two-polls'].map((id) =>
-        Worker.create({ connection, taskQueue: `${prefix}channel-${id}`, activities: { ...channel } }),
+        Worker.create({
+          connection,
+          taskQueue: `${prefix}channel-${id}`,
+          activities: { ...channel },
+          maxHeartbeatThrottleInterval: '1s',
+        }),
       ),
     ]);
     const running = workers.map((worker) => worker.run());
