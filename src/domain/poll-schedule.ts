@@ -94,7 +94,7 @@ function budgetedPoll({ elapsedMs, polls, random }: PollFacts, times: RenderTime
   const atMs = left > 0 ? nextQuestionMs(times, { elapsedMs, left, jitter: random - 0.5 }) : undefined;
   if (atMs !== undefined) {
     const delayMs = Math.max(atMs - elapsedMs, shortestDelayMs);
-    return { delayMs, isFar: polls === 0 || delayMs > stayedDelayMaxMs };
+    return { delayMs, isFar: elapsedMs < renderWindow(times).earliestMs || delayMs > stayedDelayMaxMs };
   }
   const delayMs = Math.min(Math.max(elapsedMs * rareShare, steadyDelayMs), rarestDelayMs);
   return { delayMs: delayMs * jitterOf(random), isFar: true };
