@@ -6,7 +6,7 @@ import type { RenderTimes } from './render-times.ts';
  * With questions `h(t)` apart and renders that end at the rate `f(t)`, the expected lag is the integral of `f · h / 2`, and
  * the questions are the integral of `1 / h`. For a given number of questions the lag is least where `1 / h` is in
  * proportion to the square root of `f`. As a second counts for more in a short render, `f / t` stands for `f` here: what
- * is least is the lag as a share of the render. Not equal probability between two questions, which is no better than
+ * is least is the lag as a share of the render. Not equal probability between two questions: its lag is that of
  * equal times; and where hardly anything ends, as between two modes, hardly anything is asked.
  */
 
