@@ -24,14 +24,14 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Of a run with one report for each text; undefined: that report was never written. */
-function countAll(reports: readonly (string | undefined)[], failedSteps = 0) {
+function countAll(reports: readonly (string | undefined)[], failedSteps: readonly string[] = []) {
   const paths = reports.map((content, index) => {
     const path = join(directory, `report-${index}.json`);
     rmSync(path, { force: true });
     if (content !== undefined) writeFileSync(path, content);
     return path;
   });
-  const { stdout, status } = spawnSync(process.execPath, ['-', String(failedSteps), ...paths], {
+  const { stdout, status } = spawnSync(process.execPath, ['-', failedSteps.join('\n'), ...paths], {
     input: counting,
     encoding: 'utf8',
   });
@@ -75,12 +75,17 @@ describe('.ci/run', () => {
     });
   });
 
-  it('names each failed test with its reason', () => {
+  it('names each failed test with its reason, and each failed step', () => {
     const failed = { status: 'failed', fullName: 'a promise holds', failureMessages: ['it did not'] };
     const path = join(directory, 'named.json');
     writeFileSync(path, report({ name: 'a.test.ts', status: 'failed', assertionResults: [failed] }));
-    const { stdout } = spawnSync(process.execPath, ['-', '0', path], { input: counting, encoding: 'utf8' });
-    expect(stdout).toBe('failed: a.test.ts > a promise holds\nit did not\n0 passed, 1 failed\n');
+    const { stdout } = spawnSync(process.execPath, ['-', 'npm run check', path], {
+      input: counting,
+      encoding: 'utf8',
+    });
+    expect(stdout).toBe(
+      'failed: a.test.ts > a promise holds\nit did not\nfailed step: npm run check\n0 passed, 2 failed\n',
+    );
   });
 
   it('counts a file that cannot be loaded, or whose hook failed, as a failure', () => {
@@ -109,7 +114,10 @@ describe('.ci/run', () => {
       line: '2 passed, 0 failed, 1 skipped',
       status: 1,
     });
-    expect(countAll([good], 2)).toEqual({ line: '2 passed, 2 failed', status: 1 });
+    expect(countAll([good], ['demo on Node 22', 'soak, seed 2'])).toEqual({
+      line: '2 passed, 2 failed',
+      status: 1,
+    });
   });
 });
 
