@@ -17,7 +17,7 @@ function filesBelow(path: string): string[] {
 }
 
 /** Paths in the first column of files, such as `src/providers/<name>/*.ts`. */
-const listed = [...page.matchAll(/^\|[^|]*\|([^|]*)\|$/gm)]
+const listed = [...page.matchAll(/^\|[^|]*\|([^|]*)\|(?:[^|]*\|)?$/gm)]
   .flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)])
   .map(([, path = '']) => path.replace('<name>', example).replace(/\*.*$/, ''))
   .filter((path) => path.includes('/') || path.includes('.'));

@@ -24,6 +24,11 @@ describe('gateway.example.yaml', () => {
     expect(new Set([...listed].map(([, name]) => name))).toEqual(names);
   });
 
+  it('shows every provider', () => {
+    const shown = new Set([...text.matchAll(/^[\s#]*provider: (\w+)/gm)].map(([, name = '']) => name));
+    expect([...shown].toSorted()).toEqual(Object.keys(providers));
+  });
+
   it('offers no model that no channel serves', () => {
     const served = new Set(channels.flatMap((channel) => Object.keys(channel.models)));
     expect(models.map(({ id }) => id).filter((id) => !served.has(id))).toEqual([]);

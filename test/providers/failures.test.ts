@@ -6,6 +6,7 @@ import { dashscopeFailures } from '../../src/providers/dashscope/dashscope-failu
 import { falFailures } from '../../src/providers/fal/fal-failures.ts';
 import { gatewayFailures } from '../../src/providers/gateway/gateway-failures.ts';
 import { googleFailures } from '../../src/providers/google/google-failures.ts';
+import { providers } from '../../src/providers/index.ts';
 import { klingFailures } from '../../src/providers/kling/kling-failures.ts';
 import { minimaxFailures } from '../../src/providers/minimax/minimax-failures.ts';
 import { openaiFailures } from '../../src/providers/openai/openai-failures.ts';
@@ -413,6 +414,12 @@ for (const [vendor, code, message, kind, input] of endings) {
     expect(jobFailure(tables[vendor] ?? [], { code, message })).toEqual(defined({ class: kind, input }));
   });
 }
+
+it('every adapter has its codes here', () => {
+  expect(Object.keys(tables)).toEqual(Object.keys(providers));
+  const named = new Set([...refusals, ...endings].map(([vendor]) => vendor));
+  expect([...named].toSorted()).toEqual(Object.keys(providers));
+});
 
 it('the field that a vendor names belongs to a wrong input, and to nothing else', () => {
   const answer = { status: 400, headers: {}, text: '', json: {} };
