@@ -141,7 +141,8 @@ async function operate(run: TaskRun, action: FormerOperatorAction): Promise<Form
       if (situationOf(run) === 'lost') run.decision = { kind: 'next' };
       return { done: true };
     case 'adopt':
-      if (situationOf(run) !== 'lost' || action.upstreamId === undefined) return refuse('It needs an id.');
+      if (situationOf(run) !== 'lost' || action.upstreamId === undefined)
+        return refuse('An upstream id is required.');
       run.decision = { kind: 'search', upstreamId: action.upstreamId };
       return { done: true };
     case 'poll':

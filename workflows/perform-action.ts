@@ -77,7 +77,7 @@ async function retryNow({ run, dryRun }: Action): Promise<Said> {
   const isSubmitting = situation === 'submitting';
   const isSubmit = isSubmitting || run.attended !== undefined;
   const woken = await wakeTask(run.input.task, isSubmit ? activityIds.submit : activityIds.poll);
-  if (!woken) return said('Nothing waits: it is being tried at this moment.');
+  if (!woken) return said('There is nothing to wake: it is being tried at this moment.');
   if (situation === 'attended') return said('It is submitted, or the upstream is polled, immediately.');
   return said(isSubmitting ? 'The submission is tried immediately.' : 'The upstream is polled immediately.');
 }
@@ -257,7 +257,7 @@ async function undo({ run, dryRun }: Action): Promise<Said> {
     if (!dryRun) run.decision = { kind: 'undone' };
   });
   return {
-    task: `The task gives the job ${id} back, and asks for an operator again.`,
+    task: `The task no longer has the job ${id}, and asks for an operator again.`,
     money: holdStays(run),
   };
 }

@@ -60,7 +60,7 @@ export async function replaceJob(
   { candidates }: Replacement,
 ): Promise<FinishOutcome | Replacement | undefined> {
   if (run.phase !== 'submitting') enter(run, 'submitting');
-  describe(run, 'The upstream has failed the job: another one is submitted elsewhere.');
+  describe(run, 'The job failed at the upstream; another one is submitted elsewhere.');
   const step = await submitRound(run, { candidates, replaces: true });
   if (step !== 'next') return step;
   return isInterrupted(run) ? stoppedEnding(run) : { kind: 'failed' };

@@ -56,7 +56,7 @@ export interface Circuits {
   enter(request: CircuitRequest, probeMs: number): Promise<CircuitDecision>;
   /** Records the upstream's response. Never throws: health is a side effect of the response. */
   report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
-  /** An operator's decision for a credential, or for one model behind it. False: it is closed already. */
+  /** An operator's decision for a credential, or for one model behind it. False: it is already closed. */
   override(
     target: Omit<CircuitTarget, 'model'> & { readonly model?: string },
     order: CircuitOrder,

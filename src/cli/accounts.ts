@@ -95,8 +95,8 @@ function addTermsCommands(accounts: Command, context: CliContext): void {
     );
 
   const states = [
-    ['close', 'Lets nothing new be created; tasks in flight run on and are settled.'],
-    ['reopen', 'Takes a closed account back into service.'],
+    ['close', 'Stops the creation of tasks and keys; tasks in flight continue and are settled.'],
+    ['reopen', 'Reopens a closed account.'],
   ] as const;
   for (const [name, description] of states) {
     accounts

@@ -8,8 +8,8 @@ import type { Terminal } from './terminal.ts';
 
 const pageSize = '100';
 const atOnce = 4;
-/** So many failures in a row that are not refusals: the gateway is away. */
-const failuresInARowMax = 5;
+/** As many consecutive failures that are not refusals mean that the gateway is away. */
+const consecutiveFailuresMax = 5;
 
 export interface ManyTasks {
   /** Filters of the list of tasks. */
@@ -77,9 +77,11 @@ function sum(amounts: readonly unknown[]): bigint {
 async function mayAct({ dryRun, isConfirmed }: ManyTasks, terminal: Terminal | undefined): Promise<boolean> {
   if (dryRun || isConfirmed) return true;
   if (terminal === undefined) {
-    throw new CommandError('Nobody is there to be asked: add --yes, or try it with --dry-run.');
+    throw new CommandError(
+      'There is no terminal to ask for confirmation. Add --yes, or try it with --dry-run.',
+    );
   }
-  return terminal.confirm('Do it?');
+  return terminal.confirm('Continue?');
 }
 
 interface Refusal {
@@ -101,20 +103,20 @@ async function each(
   const refused: Refusal[] = [];
   let done = 0;
   let begun = 0;
-  let failuresInARow = 0;
+  let consecutiveFailures = 0;
   const workOff = async (): Promise<void> => {
     for (;;) {
       const task = tasks[begun];
-      if (task === undefined || failuresInARow >= failuresInARowMax) return;
+      if (task === undefined || consecutiveFailures >= consecutiveFailuresMax) return;
       begun += 1;
       const id = String(task['id']);
       try {
         await client.call('POST', `/tasks/${encodeURIComponent(id)}/actions`, { ...body, dry_run: dryRun });
         done += 1;
-        failuresInARow = 0;
+        consecutiveFailures = 0;
       } catch (error) {
         if (!(error instanceof CommandError)) throw error;
-        failuresInARow = error.code === 'action_not_possible' ? 0 : failuresInARow + 1;
+        consecutiveFailures = error.code === 'action_not_possible' ? 0 : consecutiveFailures + 1;
         refused.push({ task: id, message: error.message });
       }
       terminal?.progress(`${done + refused.length} of ${tasks.length}, ${refused.length} not done`);
@@ -136,7 +138,7 @@ function report(
     ...(untried === 0
       ? []
       : [
-          `${untried} were not tried: the gateway does not answer. The same line with --continue does the rest.`,
+          `${untried} were not tried: the gateway does not answer. Run the same command with --continue for the rest.`,
         ]),
   ].join('\n');
 }

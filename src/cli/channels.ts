@@ -32,7 +32,7 @@ export function addChannelCommands(channels: Command, context: CliContext): void
     );
 
   const switches = [
-    ['enable', 'Returns the decision to the configuration file.', true],
+    ['enable', 'Withdraws a `disable`: the configuration file decides again.', true],
     ['disable', 'Takes the channel out of service for new tasks, on every node within seconds.', false],
   ] as const;
   for (const [name, description, enabled] of switches) {
@@ -49,8 +49,8 @@ export function addChannelCommands(channels: Command, context: CliContext): void
   }
 
   const circuits = [
-    ['open-circuit', 'Submits nothing to a credential, or to one model of it.', 'open'],
-    ['close-circuit', 'Submits again at once, whatever failed before.', 'closed'],
+    ['open-circuit', 'Stops submissions to a credential, or to one of its models.', 'open'],
+    ['close-circuit', 'Resumes submissions immediately, whatever failed before.', 'closed'],
   ] as const;
   for (const [name, description, state] of circuits) {
     const command = channels

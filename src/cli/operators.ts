@@ -18,7 +18,9 @@ const columns = [
 export function addOperatorsCommands(operators: Command, context: CliContext): void {
   operators
     .command('add')
-    .description('Gives an operator a token; what it does is recorded under this name. Needs ADMIN_TOKEN.')
+    .description(
+      'Creates an operator with a token; what is done with it is recorded under this name. Needs ADMIN_TOKEN.',
+    )
     .argument('<name>', 'lowercase')
     .addOption(new Option('--role <role>', 'read: changes nothing').choices(operatorRoles).default('act'))
     .action(

@@ -50,7 +50,7 @@ export function addTaskAction(tasks: Command, context: CliContext): void {
     .option('--continue', 'many tasks: leave out those that this action with this reason has reached before')
     .option('--upstream-id <id>', 'adopt: the upstream job that belongs to the task')
     .option('--channel <id>', 'resubmit: where; default: the channel that lost the submission')
-    .option('--seconds <n>', 'extend: how much later the deadline is', parseCount)
+    .option('--seconds <n>', 'extend: how many seconds to add to the deadline', parseCount)
     .option('--result-url <url>', 'complete: the address of the result')
     .option('--duration <seconds>', 'complete: of the result', parseAmount)
     .option('--resolution <name>', 'complete: of the result')
@@ -107,7 +107,9 @@ function readTarget({ id, action: named, options }: Typed): Target {
   };
   if (id !== undefined) return { one: { id, body: { ...body, dry_run: dryRun } } };
   if (action === 'adopt' || action === 'complete') {
-    throw new CommandError(`\`${action}\` names what belongs to one task: it is not for many.`);
+    throw new CommandError(
+      `\`${action}\` names something that belongs to one task; it cannot be used with --query.`,
+    );
   }
   const selection = { query, callback_failed: callbackFailed === true ? 'true' : undefined };
   return {

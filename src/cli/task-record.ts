@@ -50,7 +50,7 @@ async function readRecord(client: AdminClient, id: string): Promise<Row> {
   const record = await client.call('GET', `${taskPath(id)}/record?history=true`);
   const { error } = taskRecordSchema.safeParse(record);
   if (error !== undefined)
-    throw new CommandError('The gateway’s record is of another version than this program.');
+    throw new CommandError('The gateway’s record has a version that this program does not know.');
   return record;
 }
 
@@ -67,7 +67,7 @@ async function save(file: string, text: string): Promise<void> {
 
 function eventLines(record: Row): string {
   const { data } = taskRecordSchema.safeParse(record);
-  if (data === undefined) return '  The gateway’s record is of another version than this program.';
+  if (data === undefined) return '  The gateway’s record has a version that this program does not know.';
   return formatEvents(data.task.created_at, data.events)
     .map((line) => `  ${line}`)
     .join('\n');

@@ -21,7 +21,7 @@ export const attentionMessages: Readonly<Record<AttentionReason, string>> = {
     'It is not known whether the upstream accepted the task; the operator of this service has been asked to decide.',
   poll_failed:
     'The upstream does not report on the task; the operator of this service has been asked to decide.',
-  poll_failing: 'The upstream does not report on the task at the moment; it is asked again.',
+  poll_failing: 'The upstream does not report on the task at the moment; polling continues.',
   overdue: 'Generation takes longer than usual.',
   charge_review: 'Generation has ended; the operator of this service is checking the charge.',
   workflow_overdue: 'The task is delayed inside the service; its operator has been informed.',

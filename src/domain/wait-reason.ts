@@ -4,7 +4,7 @@ export type WaitReason = (typeof waitReasons)[number];
 
 /** What GET says in `message` of an unfinished task that waits. */
 export const waitMessages: Readonly<Record<WaitReason, string>> = {
-  slot: 'The task waits for its turn: as many tasks as may run at a time are running.',
+  slot: 'The task waits for its turn: the limit of concurrent tasks has been reached.',
   upstream: 'No upstream accepts the task at the moment; it is offered again until one does.',
   turn: 'The task waits for its turn: tasks are submitted at a limited rate.',
   lookup: 'The response to the submission was lost; the upstream is being asked whether it has the task.',

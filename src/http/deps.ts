@@ -80,7 +80,7 @@ export interface AppDeps extends AddressChecks {
   readonly rateLimits: Pick<RateLimitStore, 'count'>;
   readonly channelStates: Pick<ChannelStateStore, 'set'>;
   readonly channelSwitches: Pick<ChannelSwitches, 'find' | 'refresh'>;
-  /** An operator's decision on a circuit; false: it is closed already. */
+  /** An operator's decision on a circuit; false: it is already closed. */
   readonly overrideCircuit: Circuits['override'];
   /** What this process knows of a channel's health, for operators; absent: nothing. */
   readonly channelHealth?: (channel: ChannelConfig) => JsonObject;

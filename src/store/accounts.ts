@@ -75,7 +75,7 @@ export function createAccountStore(db: Db) {
       return changed.matchedCount === 1;
     },
 
-    /** False: there is no such account, or it is closed already. */
+    /** False: there is no such account, or it is already closed. */
     async close(id: string, change: Change): Promise<boolean> {
       const changed = await accounts.updateOne(
         { _id: id, closed_at: { $exists: false } },

@@ -98,7 +98,7 @@ describe('circuits that processes share', () => {
   });
   afterAll(() => database.drop());
 
-  it('open after failures in a row, which a sign of life interrupts', async () => {
+  it('open after consecutive failures, which a sign of life interrupts', async () => {
     const circuits = open();
     for (let failures = 1; failures < circuitRules.failure.consecutiveFailures; failures += 1) {
       await circuits.report(next(), refused('not_sent'));

@@ -104,7 +104,7 @@ it('refusals, however many, do not end the run', async () => {
 it('asks the person at the terminal, and does nothing without a yes', async () => {
   const shown: string[] = [];
   const { text, status } = await runLine(world, line, { terminal: terminal(false, shown) });
-  expect(shown).toEqual(['Do it?']);
+  expect(shown).toEqual(['Continue?']);
   expect(text).toContain('Nothing was done.');
   expect([status, world.port.acts]).toEqual([1, []]);
   await runLine(world, line, { terminal: terminal(true, shown) });
@@ -113,7 +113,7 @@ it('asks the person at the terminal, and does nothing without a yes', async () =
 });
 
 it('does not act where nobody can be asked, and not for what belongs to one task', async () => {
-  await expect(runLine(world, line)).rejects.toThrow('add --yes');
+  await expect(runLine(world, line)).rejects.toThrow('Add --yes');
   await expect(runLine(world, ['tasks', 'act', '--action', 'fail', '--reason', 'r'])).rejects.toThrow(
     'or many',
   );
@@ -132,7 +132,7 @@ it('does not act where nobody can be asked, and not for what belongs to one task
     '--reason',
     'r',
   ];
-  await expect(runLine(world, [...adopt, '--yes'])).rejects.toThrow('not for many');
+  await expect(runLine(world, [...adopt, '--yes'])).rejects.toThrow('cannot be used with --query');
   expect(world.port.acts).toEqual([]);
 });
 
@@ -172,7 +172,7 @@ it('stops when the gateway goes away, says what is left, and --continue does it'
 
   const { text, status } = await runLine(world, [...line, '--yes'], { url: `http://127.0.0.1:${port}` });
   expect(text).toMatch(/^2 of 25 done\.$/m);
-  expect(text).toMatch(/^\d+ were not tried: .* --continue does the rest\.$/m);
+  expect(text).toMatch(/^\d+ were not tried: .* --continue for the rest\.$/m);
   expect(status).toBe(1);
   proxy.close();
 
@@ -223,7 +223,7 @@ it('the terminal asks once, and replaces its line', async () => {
     ['', false],
     ['no', false],
   ] as const) {
-    const asked = made.confirm('Do it?');
+    const asked = made.confirm('Continue?');
     input.write(`${answer}\n`);
     expect(await asked).toBe(agreed);
   }

@@ -231,7 +231,7 @@ it('operators: add, list, revoke', async () => {
   expect(await json(['operators', 'add', 'grafana', '--role', 'read'])).toMatchObject({ role: 'read' });
   expect((await gateway(['operators', 'list'])).text).toMatch(/^anna +act +op-\w{5} +\S+Z +admin +- +- +-$/m);
   expect(await json(['operators', 'revoke', 'grafana'])).toMatchObject({ revoked: true });
-  await expect(gateway(['operators', 'add', 'anna'])).rejects.toThrow('There is an operator anna already.');
+  await expect(gateway(['operators', 'add', 'anna'])).rejects.toThrow('The operator anna already exists.');
   await expect(gateway(['operators', 'add', 'bert', '--role', 'root'])).rejects.toThrow('choices are read');
 });
 

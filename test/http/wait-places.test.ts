@@ -32,7 +32,7 @@ describe('places to wait', () => {
     expect(held()).toEqual(['a1', 'a2', 'a3']);
   });
 
-  it('are given up, the oldest first, by who has most of them to who has fewer, until both have the same', () => {
+  it('are taken from whoever has most of them, oldest first, for one who has fewer, until both have the same', () => {
     const { enter, evicted, held } = openPlaces(4);
     for (const name of ['a1', 'a2', 'a3', 'a4']) enter('a', name);
     expect(enter('b', 'b1')).toBe(true);

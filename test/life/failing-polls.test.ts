@@ -23,7 +23,7 @@ it('polls that the upstream refuses are shown everywhere, and forgotten when one
   expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([body.id]);
   const seen = await account.call('GET', `/v1/videos/generations/${body.id}`);
   expect(seen.body.message).toBe(
-    'The upstream does not report on the task at the moment; it is asked again.',
+    'The upstream does not report on the task at the moment; polling continues.',
   );
 
   const handle = gateway.core.client.workflow.getHandle(body.id);

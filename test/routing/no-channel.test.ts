@@ -32,7 +32,7 @@ describe('a request that no channel can serve', () => {
     expect(explainNoChannel(model, dropped('no_price'), []).retryAfterSeconds).toBeUndefined();
   });
 
-  it('tells its caller nothing of channels, and its operator why each was dropped', () => {
+  it('names no channel to its caller, and says to its operator why each was dropped', () => {
     const error = explainNoChannel(model, dropped('circuit_open', 'disabled'), []);
     expect(error.message).not.toMatch(/c0|why|circuit/);
     expect(error.detail).toBe('c0: circuit_open (why 0); c1: disabled (why 1)');

@@ -50,7 +50,7 @@ export function addOperator({ operators, operatorAuth, log, now }: Deps): Route 
       const { token, hmac, prefix } = operatorAuth.newToken();
       const added = { name, role, hmac, prefix, createdAt: now(), createdBy: by };
       if (name === adminName || !(await operators.insert(added))) {
-        throw new GatewayError('operator_exists', `There is an operator ${name} already.`, { param: 'name' });
+        throw new GatewayError('operator_exists', `The operator ${name} already exists.`, { param: 'name' });
       }
       log.info({ operator: name, role, actor: by }, 'an operator was added');
       return jsonReply({ ...presentOperator(added), token });

@@ -16,7 +16,7 @@ export function closeAccount({ accounts, ledger, now }: Deps): Route {
     operationId: 'closeAccount',
     summary: 'Close an account',
     description:
-      'Nothing new is created, on every node within five seconds. Tasks in flight run on and are settled; keys keep reading. Credits and corrections stay possible, to settle the balance.',
+      'Nothing new is created, on every node within five seconds. Tasks in flight continue and are settled; keys keep reading. Credits and corrections stay possible, to settle the balance.',
     tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/close'],
@@ -30,7 +30,7 @@ export function closeAccount({ accounts, ledger, now }: Deps): Route {
     async handle({ params, body, operator: by }) {
       const { id } = await findAccount(accounts, params.account);
       if (!(await accounts.close(id, { at: now(), by, action: 'closed', reason: body.reason }))) {
-        throw new GatewayError('action_not_possible', `The account ${id} is closed already.`);
+        throw new GatewayError('action_not_possible', `The account ${id} is already closed.`);
       }
       const [account, balance] = await Promise.all([findAccount(accounts, id), ledger.balance(id)]);
       return jsonReply({ ...presentAccount(account, balance), balance_note: explain(balance) });

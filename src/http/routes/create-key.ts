@@ -85,7 +85,9 @@ function checkPermitted(asked: z.output<typeof body>, catalogue: Deps['catalogue
     const index = ids.findIndex((id) => !isKnown(id));
     if (index === -1) continue;
     const param = `${name}[${index}]`;
-    throw new GatewayError('invalid_parameter', `The configuration has no ${param} of this name.`, { param });
+    throw new GatewayError('invalid_parameter', `The configuration has no ${param} with this name.`, {
+      param,
+    });
   }
 }
 

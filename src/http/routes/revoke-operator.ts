@@ -27,7 +27,7 @@ export function revokeOperator({ operators, operatorAuth, log }: Deps): Route {
     errors: ['operator_not_found'],
     async handle({ params: { operator: name }, operator: by }) {
       if (!(await operators.revoke(name, by))) {
-        throw new GatewayError('operator_not_found', 'There is no operator of this name.', {
+        throw new GatewayError('operator_not_found', 'There is no operator with this name.', {
           param: 'operator',
         });
       }

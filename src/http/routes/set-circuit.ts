@@ -71,7 +71,7 @@ function checkTarget({ credential, model }: z.output<typeof body>, channel: Chan
       ? 'model'
       : undefined;
   if (param === undefined) return;
-  throw new GatewayError('invalid_parameter', `The channel ${channel.id} has no ${param} of this name.`, {
+  throw new GatewayError('invalid_parameter', `The channel ${channel.id} has no ${param} with this name.`, {
     param,
   });
 }

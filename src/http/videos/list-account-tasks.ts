@@ -63,7 +63,7 @@ function listFilter(asked: z.output<typeof query>, account: string): TaskFilter 
 async function checkCursor(after: string, account: string, tasks: RouteDeps['tasks']): Promise<void> {
   const task = await tasks.find(after);
   if (task?.account === account) return;
-  throw new GatewayError('invalid_parameter', 'The parameter after must be the id of a task of yours.', {
+  throw new GatewayError('invalid_parameter', 'The parameter after must be the id of one of your tasks.', {
     param: 'after',
   });
 }
