@@ -82,5 +82,5 @@ const refusedStatuses = new Set([401, 402, 403]);
 /** For people: how polling stands. */
 export function progressOf({ phase, polls, errors, lastError }: PollMemory): string {
   const failing = errors === 0 ? '' : `, the last ${errors} failed (${lastError ?? 'unknown'})`;
-  return `${phase}, ${polls} polls${failing}`;
+  return `${phase}, ${polls} poll${polls === 1 ? '' : 's'}${failing}`;
 }
