@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { StayPlace } from '../src/capacity/stay-places.ts';
 
-/** One signal for what ends an attempt early: the activity's cancellation, and the shutdown of the worker. */
+/** One signal for what ends an attempt early: the activity's cancellation, the worker's shutdown, a wake. */
 export function attemptSignal(place: StayPlace | undefined) {
   const { cancellationSignal } = Context.current();
-  const sources = [cancellationSignal, ...(place === undefined ? [] : [place.closing])];
+  const sources = [cancellationSignal, ...(place === undefined ? [] : [place.ending])];
   const controller = new AbortController();
   const end = (): void => controller.abort(new Error('the attempt ends'));
   // Not AbortSignal.any, which keeps what it made for as long as its sources live.

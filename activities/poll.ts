@@ -39,7 +39,7 @@ interface Watch {
   readonly input: PollInput;
   readonly poller: StatusPoller;
   readonly place: StayPlace | undefined;
-  /** Ends the attempt: a cancellation, or the worker's shutdown. */
+  /** Ends the attempt: a cancellation, the worker's shutdown, or somebody who wants the task tried now. */
   readonly signal: AbortSignal;
   readonly endsAt: number;
   memory: PollMemory;
@@ -59,7 +59,7 @@ export function createPoll(deps: ChannelActivityDeps) {
     const { info, cancelled } = Context.current();
     const closed = await closedJob(input, deps);
     if (closed !== undefined) return closed;
-    const place = input.last ? undefined : deps.stays.enter(info.taskQueue);
+    const place = input.last ? undefined : deps.stays.enter(info.taskQueue, input.task);
     const ending = attemptSignal(place);
     const longestMs = Math.max(info.startToCloseTimeoutMs - copyMaxMs, crowdedStayMaxMs);
     const watch: Watch = {
@@ -80,7 +80,8 @@ export function createPoll(deps: ChannelActivityDeps) {
       });
     } catch (error) {
       if (!watch.signal.aborted) throw error;
-      if (place?.closing.aborted === true) throw laterFailure(watch, closedDelayMs);
+      const endedBy = place?.endedBy();
+      if (endedBy !== undefined) throw laterFailure(watch, endedBy === 'closed' ? closedDelayMs : delayMinMs);
       return await cancelled;
     } finally {
       ending.forget();

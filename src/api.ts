@@ -130,7 +130,12 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
   });
   const overdraftLimit = createOverdraftLimits(stores.accounts, now);
   const repeats = openRepeats(core);
-  const port = createTaskClient({ client: core.client, queuePrefix: environment.TASK_QUEUE_PREFIX, now });
+  const port = createTaskClient({
+    client: core.client,
+    queuePrefix: environment.TASK_QUEUE_PREFIX,
+    now,
+    endStay: core.endStay,
+  });
   return {
     ...stores,
     log: core.log,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { CircuitRecord } from './domain/circuit-rules.ts';
 import type { Logger } from './observability/log.ts';
@@ -46,6 +47,8 @@ export interface Core {
   readonly secrets: Secrets;
   readonly channels: Channels;
   readonly health: Health;
+  /** Ends the attempt of a task that waits in a worker, whichever that is. Never rejects. */
+  readonly endStay: (task: string) => Promise<void>;
   /** What is known of render times. */
   readonly renders: RenderClock;
   /** Our own copies of results. */
@@ -108,6 +111,7 @@ export async function openCore(
     secrets,
     channels,
     health,
+    endStay: createEndStay(stores, log),
     renders,
     results,
     recorder,
@@ -134,12 +138,22 @@ function openHealth({
     channelHealth: stores.circuits,
     slotStore: stores.slots,
     config,
-    wake: async (task) => void (await wakeActivity(client, task, [activityIds.submit])),
+    wake: async (task) => void (await wakeActivity(client, { task, activities: [activityIds.submit] })),
     onCircuit: (credential, circuit) => logCircuit(log, credential, circuit),
     onError: (err) => log.warn({ err }, 'channel health could not be read or written'),
     now,
     random: Math.random,
   });
+}
+
+function createEndStay({ wakes }: Stores, log: Logger): Core['endStay'] {
+  return async (task) => {
+    try {
+      await wakes.add({ task, id: randomUUID() });
+    } catch (err) {
+      log.warn({ task, err }, 'could not wake an attempt that waits');
+    }
+  };
 }
 
 function openRecorder(stores: Stores, log: Logger, now: () => number): ExchangeRecorder {

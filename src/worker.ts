@@ -30,6 +30,8 @@ import { createRateLimiter } from './capacity/rate-limiter.ts';
 import type { RateLimiter } from './capacity/rate-limiter.ts';
 import { createStayPlaces } from './capacity/stay-places.ts';
 import type { StayPlaces } from './capacity/stay-places.ts';
+import { createStayWakes } from './capacity/stay-wakes.ts';
+import type { StayWakes } from './capacity/stay-wakes.ts';
 import { createSubmitLimiter } from './capacity/submit-limiter.ts';
 import type { SubmitLimiter } from './capacity/submit-limiter.ts';
 import { concernSignal } from '../workflows/messages.ts';
@@ -84,6 +86,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   };
   const prefix = core.environment.TASK_QUEUE_PREFIX;
   const stays = createStayPlaces(stayingPollsMax);
+  const stayWakes = openStayWakes(core, stays);
   const activities = { ...createChannelActivities(channelDeps(core, stays)) };
   const callbacks = callbackDeps(core, guarded);
   const createChannelWorkers = () =>
@@ -99,6 +102,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   ]);
   // Not before: a start that fails, or that a signal ends, cuts off no submission.
   runCreated();
+  stayWakes.start();
   // A reload may bring new channels; the queues of channels that went away are served until the process ends.
   const onReload = (): void => void reloadChannels(core, () => createChannelWorkers().then(runCreated));
   const ignoreReload = onReloadSignal(onReload);
@@ -110,6 +114,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
     ended,
     async stop() {
       ignoreReload();
+      stayWakes.stop();
       stays.close();
       for (const worker of workers.values()) if (worker.getState() === 'RUNNING') worker.shutdown();
       const outcomes = await Promise.allSettled(runs);
@@ -124,6 +129,14 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
       process.off('unhandledRejection', onUnhandled);
     },
   };
+}
+
+function openStayWakes({ stores, log }: Core, stays: StayPlaces): StayWakes {
+  return createStayWakes({
+    list: () => stores.wakes.list(),
+    stays,
+    onError: (err) => log.warn({ err }, 'the tasks to wake could not be read'),
+  });
 }
 
 function channelQueues(core: Core): readonly string[] {
@@ -217,7 +230,7 @@ function tasksOptions(
         }),
       },
     ],
-    workflows: createWorkflowLookup(core.client, core.environment.TASK_QUEUE_PREFIX),
+    workflows: createWorkflowLookup(core.client, core.environment.TASK_QUEUE_PREFIX, core.endStay),
     log: core.log,
     now: core.now,
   };

@@ -4,39 +4,66 @@
  */
 export interface StayPlaces {
   /** Undefined: no place is free, or the worker shuts down. */
-  enter(queue: string): StayPlace | undefined;
+  enter(queue: string, task: string): StayPlace | undefined;
   /** No place is free: what can wait elsewhere does. */
   isFull(queue: string): boolean;
+  /** Nobody stays. */
+  isEmpty(): boolean;
+  /** Ends the stay of this task, if it is here: its next attempt begins at once. */
+  wake(task: string): void;
   /** Ends every stay now: another worker continues. */
   close(): void;
 }
 
+/** Why a stay ends: the worker shuts down, or somebody wants the task tried now. */
+export type StayEnd = 'closed' | 'woken';
+
 export interface StayPlace {
-  /** Aborts when the worker shuts down. */
-  readonly closing: AbortSignal;
+  /** Aborts when the stay has to end. */
+  readonly ending: AbortSignal;
+  /** Undefined: it may last. */
+  endedBy(): StayEnd | undefined;
   leave(): void;
 }
 
+interface Stay {
+  readonly task: string;
+  end(by: StayEnd): void;
+}
+
 export function createStayPlaces(placesMax: (queue: string) => number): StayPlaces {
-  const taken = new Map<string, Set<AbortController>>();
+  const taken = new Map<string, Set<Stay>>();
   let closed = false;
   const isFull = (queue: string): boolean => (taken.get(queue)?.size ?? 0) >= placesMax(queue);
+
+  function endAll(by: StayEnd, isMeant: (stay: Stay) => boolean): void {
+    for (const stays of taken.values()) for (const stay of stays) if (isMeant(stay)) stay.end(by);
+  }
+
   return {
     isFull,
+    isEmpty: () => [...taken.values()].every(({ size }) => size === 0),
 
-    enter(queue) {
-      const places = taken.get(queue) ?? new Set();
-      taken.set(queue, places);
+    enter(queue, task) {
+      const stays = taken.get(queue) ?? new Set();
+      taken.set(queue, stays);
       if (closed || isFull(queue)) return undefined;
-      const place = new AbortController();
-      places.add(place);
-      return { closing: place.signal, leave: () => void places.delete(place) };
+      const controller = new AbortController();
+      let endedBy: StayEnd | undefined;
+      const end = (by: StayEnd): void => {
+        endedBy ??= by;
+        controller.abort(new Error(`the stay ends: ${by}`));
+      };
+      const stay = { task, end };
+      stays.add(stay);
+      return { ending: controller.signal, endedBy: () => endedBy, leave: () => void stays.delete(stay) };
     },
+
+    wake: (task) => endAll('woken', (stay) => stay.task === task),
 
     close() {
       closed = true;
-      for (const places of taken.values())
-        for (const place of places) place.abort(new Error('the worker ends'));
+      endAll('closed', () => true);
     },
   };
 }

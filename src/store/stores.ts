@@ -16,6 +16,7 @@ import { createRequestStore } from './requests.ts';
 import { createResultCopyStore } from './result-copies.ts';
 import { createSlotStore } from './slots.ts';
 import { createTaskStore } from './tasks.ts';
+import { createWakeStore } from './wakes.ts';
 
 export type Stores = ReturnType<typeof createStores>;
 
@@ -39,6 +40,7 @@ export function createStores(db: Db, now: () => number) {
     renderTimes: createRenderTimesStore(db, now),
     imageLeases: createImageLeaseStore(db),
     repeats: createRepeatStore(db, now),
+    wakes: createWakeStore(db, now),
   };
 }
 

@@ -39,9 +39,11 @@ export interface TaskClientOptions {
   readonly client: Client;
   readonly queuePrefix: string;
   readonly now: () => number;
+  /** Ends the attempt of a task that stays in a worker, if one does. Never rejects. */
+  readonly endStay?: (task: string) => Promise<void>;
 }
 
-export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions): TaskPort {
+export function createTaskClient({ client, queuePrefix, now, endStay }: TaskClientOptions): TaskPort {
   const taskQueue = tasksQueue(queuePrefix);
   const redeliver = createRedelivery(client, queuePrefix);
   const search = createTaskSearch(client, queuePrefix);
@@ -98,10 +100,16 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
   async function act(task: string, action: RunningAction, input: ActionInput): Promise<ActionResult> {
     const handle = client.workflow.getHandle(task);
     const updateId = `${apiUpdatePrefix}${randomUUID()}`;
-    if (action !== 'cancel') return handle.executeUpdate(actionUpdate(action), { updateId, args: [input] });
+    if (action !== 'cancel') {
+      const result = await handle.executeUpdate(actionUpdate(action), { updateId, args: [input] });
+      // An attempt that stays hears only with its next heartbeat that the workflow has left it.
+      if (!result.dry_run && action !== 'retry_now') await endStay?.(task);
+      return result;
+    }
     if (input.dry_run === true) return wouldCancel;
     const answer = await handle.executeUpdate(operatorCancelUpdate, { updateId, args: [input] });
     if (!answer.cancelled) throw new GatewayError('action_not_possible', answer.message);
+    await endStay?.(task);
     return { ...wouldCancel, dry_run: false };
   }
 
@@ -113,10 +121,11 @@ export function createTaskClient({ client, queuePrefix, now }: TaskClientOptions
       const answer = await ask(updateDeadlineMs, () => handle.executeUpdate(cancelUpdate));
       if (!answer.cancelled)
         throw new GatewayError('task_not_cancellable', `The task cannot be cancelled. ${answer.message}`);
+      await endStay?.(task);
     },
 
     async wake(task) {
-      await wakeActivity(client, task, pollingActivities);
+      await wakeActivity(client, { task, activities: pollingActivities });
     },
 
     act: (task, action, input) =>

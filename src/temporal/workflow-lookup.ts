@@ -2,6 +2,8 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 import type { WorkflowLookup } from '../../activities/deps.ts';
 import { wakeActivity } from './wake-activity.ts';
+import type { WakeRequest } from './wake-activity.ts';
+import { defined } from '../domain/defined.ts';
 import { tasksQueue, workflowTypes } from '../domain/queues.ts';
 
 /** What the reconciler and `ledger verify` ask Temporal about the workflows of tasks. */
@@ -10,7 +12,11 @@ export interface WorkflowDirectory extends WorkflowLookup {
   running(): AsyncIterable<string>;
 }
 
-export function createWorkflowLookup(client: Client, queuePrefix: string): WorkflowDirectory {
+export function createWorkflowLookup(
+  client: Client,
+  queuePrefix: string,
+  endStay?: WakeRequest['endStay'],
+): WorkflowDirectory {
   const ours = `WorkflowType = '${workflowTypes.task}' AND TaskQueue = '${tasksQueue(queuePrefix)}'`;
   return {
     closedAbnormally: (since) =>
@@ -19,7 +25,7 @@ export function createWorkflowLookup(client: Client, queuePrefix: string): Workf
         `${ours} AND ExecutionStatus IN ('Terminated', 'TimedOut', 'Failed') AND CloseTime > '${new Date(since).toISOString()}'`,
       ),
     running: () => ids(client, `${ours} AND ExecutionStatus = 'Running'`),
-    wake: (task, activity) => wakeActivity(client, task, [activity]),
+    wake: (task, activity) => wakeActivity(client, { task, activities: [activity], ...defined({ endStay }) }),
     async isRunning(id) {
       try {
         const { status } = await client.workflow.getHandle(id).describe();

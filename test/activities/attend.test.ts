@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
 import { createStayPlaces } from '../../src/capacity/stay-places.ts';
+import type { StayPlaces } from '../../src/capacity/stay-places.ts';
 import type { SubmitInput } from '../../activities/types.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type { OperationStatus } from '../../src/providers/provider.ts';
@@ -151,14 +152,25 @@ it('reports an error that retrying will not fix, with the job', async () => {
   });
 });
 
-it('ends at once when its worker shuts down, and begins again when that can no longer be given it', async () => {
+/** An attempt that stays, and how it ends. */
+async function endedStay(end: (stays: StayPlaces, task: string) => void): Promise<unknown> {
   const { prompt: _, ...input } = await newTask();
   const { poller, polls } = upstream(pending);
   const stays = createStayPlaces(() => 10);
   const run = world.worker({ poller, stays }).submit(input);
   await expect.poll(polls, { timeout: 20_000 }).toBeGreaterThan(0);
-  stays.close();
-  const failure = await run.catch((error: unknown) => error);
+  end(stays, input.task);
+  return run.catch((error: unknown) => error);
+}
+
+it('ends at once when somebody wants its task tried now, and begins again at once', async () => {
+  const failure = await endedStay((stays, task) => stays.wake(task));
+  expect(failure).toMatchObject({ type: 'StillWaiting' });
+  expect(failure instanceof ApplicationFailure ? Number(failure.nextRetryDelay) : 9_999).toBeLessThan(1_000);
+});
+
+it('ends at once when its worker shuts down, and begins again when that can no longer be given it', async () => {
+  const failure = await endedStay((stays) => stays.close());
   expect(failure).toMatchObject({ type: 'StillWaiting' });
   // The server learns only after a moment that this worker asks for nothing any more.
   expect(failure instanceof ApplicationFailure ? Number(failure.nextRetryDelay) : 0).toBeGreaterThan(1_000);

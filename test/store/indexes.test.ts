@@ -79,6 +79,7 @@ describe('the declared indexes', () => {
       'render_times: expires 0',
       'slot_rounds: expires 0',
       'slot_tickets: expires 0',
+      'wakes: expires 0',
     ]);
   });
 });

@@ -1,0 +1,41 @@
+import type { Collection, Db } from 'mongodb';
+import { ensureIndexes, repeatOnDuplicate } from './mongo.ts';
+
+/** Tasks that somebody wants tried now, whichever worker waits for them. Hardly ever one, and for a minute only. */
+export interface Wake {
+  readonly task: string;
+  /** Another one for each wake of a task. */
+  readonly id: string;
+}
+
+interface WakeDocument {
+  readonly _id: string;
+  readonly wake: string;
+  /** For MongoDB's TTL. */
+  readonly expires: Date;
+}
+
+const keptMs = 30_000;
+/** A bound for the read. */
+const wakesMax = 1_000;
+
+export type WakeStore = ReturnType<typeof createWakeStore>;
+
+export function createWakeStore(db: Db, now: () => number) {
+  const wakes: Collection<WakeDocument> = db.collection<WakeDocument>('wakes');
+  return {
+    async ensureIndexes(): Promise<void> {
+      await ensureIndexes(wakes, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
+    },
+
+    async add({ task, id }: Wake): Promise<void> {
+      const $set = { wake: id, expires: new Date(now() + keptMs) };
+      await repeatOnDuplicate(() => wakes.updateOne({ _id: task }, { $set }, { upsert: true }));
+    },
+
+    async list(): Promise<readonly Wake[]> {
+      const documents = await wakes.find().limit(wakesMax).toArray();
+      return documents.map(({ _id, wake }) => ({ task: _id, id: wake }));
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createStayPlaces } from '../../src/capacity/stay-places.ts';
+import { createStayWakes } from '../../src/capacity/stay-wakes.ts';
+import { createWakeStore } from '../../src/store/wakes.ts';
+import { openDatabase } from './support.ts';
+
+/** A task that somebody wants tried now, and the attempts that stay in two worker processes. */
+
+let database: Awaited<ReturnType<typeof openDatabase>>;
+beforeAll(async () => {
+  database = await openDatabase();
+});
+afterAll(() => database.drop());
+
+function workerProcess() {
+  const store = createWakeStore(database.db, Date.now);
+  const stays = createStayPlaces(() => 10);
+  const errors: unknown[] = [];
+  let reads = 0;
+  let fails = false;
+  const wakes = createStayWakes({
+    stays,
+    list: () => {
+      reads += 1;
+      return fails ? Promise.reject(new Error('mongo is away')) : store.list();
+    },
+    onError: (error) => errors.push(error),
+  });
+  return { store, stays, wakes, errors, reads: () => reads, fail: (now: boolean) => void (fails = now) };
+}
+
+it('a wake ends the stay of its task, in whichever process that is, once', async () => {
+  const [here, there] = [workerProcess(), workerProcess()];
+  const meant = there.stays.enter('ark', 'wake-1');
+  const others = [here.stays.enter('ark', 'wake-2'), there.stays.enter('ark', 'wake-3')];
+  await here.store.add({ task: 'wake-1', id: 'first' });
+  await Promise.all([here.wakes.look(), there.wakes.look()]);
+  expect(meant?.endedBy()).toBe('woken');
+  expect(others.map((place) => place?.endedBy())).toEqual([undefined, undefined]);
+  meant?.leave();
+  const next = there.stays.enter('ark', 'wake-1');
+  await there.wakes.look();
+  expect(next?.endedBy()).toBeUndefined();
+  await here.store.add({ task: 'wake-1', id: 'second' });
+  await there.wakes.look();
+  expect(next?.endedBy()).toBe('woken');
+});
+
+it('costs nothing while nobody stays', async () => {
+  const { wakes, stays, reads } = workerProcess();
+  await wakes.look();
+  const place = stays.enter('ark', 'wake-4');
+  await wakes.look();
+  place?.leave();
+  await wakes.look();
+  expect(reads()).toBe(1);
+});
+
+it('a read that fails is reported, and the next one wakes', async () => {
+  const { store, wakes, stays, errors, fail } = workerProcess();
+  const place = stays.enter('ark', 'wake-5');
+  await store.add({ task: 'wake-5', id: 'lost' });
+  fail(true);
+  await wakes.look();
+  expect([errors.length, place?.endedBy()]).toEqual([1, undefined]);
+  fail(false);
+  await wakes.look();
+  expect(place?.endedBy()).toBe('woken');
+});

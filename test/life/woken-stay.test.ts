@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { TestAccount } from '../support/client.ts';
+import { startGateway, testYaml } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { waitUntil } from '../support/processes.ts';
+
+/** An attempt that stays in its worker hears of what was decided about its task, without a heartbeat or a question. */
+
+const channel = `
+  - id: alone
+    provider: xai
+    base_url: \${SIMULATOR_URL}/xai/v1
+    credentials: [{ id: a, api_key: simulated }]
+    callbacks: false
+    timeouts: { submit_ms: 3000, poll_ms: 3000 }
+    models: { alone: { upstream: grok-imagine-video } }
+`;
+const model = `  - id: alone
+    kind: video
+    resolutions: [720p]
+    ratios: ["16:9"]
+    durations: { min: 4, max: 15, default: 5 }
+    expected_seconds: 60
+    price: { unit: second, rules: [{ price: "0.10" }] }
+`;
+const yaml = testYaml.replace('\nmodels:', `${channel}models:`) + model;
+/** Spread so widely that the upstream, which cannot list, is asked every half a minute. */
+const renderSeconds = [0.5, 100, 200, 300, 400, 500];
+
+let gateway: TestGateway;
+let account: TestAccount;
+beforeAll(async () => {
+  gateway = await startGateway({ yaml });
+  account = await gateway.account();
+  const kind = { channel: 'alone', model: 'alone', output: '720p/5' };
+  const samples = renderSeconds.map((seconds) => ({ ms: seconds * 1000, at: Date.now() }));
+  await gateway.core.stores.renderTimes.add(kind, samples);
+  await gateway.core.renders.refresh();
+});
+afterAll(() => gateway.stop());
+
+const pendingOf = async (id: string) => {
+  const { raw } = await gateway.core.client.workflow.getHandle(id).describe();
+  return raw.pendingActivities?.[0];
+};
+const act = (id: string, action: string) =>
+  gateway.admin('POST', `/admin/v1/tasks/${id}/actions`, { action, reason: 'the test asks' });
+/** The pending activity is with a worker. */
+const started = 2;
+
+/** Its attempt waits in the worker for the first question. */
+async function stayingTask(prompt: string): Promise<string> {
+  const { status, body } = await account.create({ model: 'alone', prompt: `${prompt} [sim:render=900]` });
+  expect(status).toBe(200);
+  await waitUntil('it is submitted', async () => {
+    const shown = await account.call('GET', `/v1/videos/generations/${body.id}`);
+    return shown.body.status === 'submitted' && (await pendingOf(body.id))?.state === started;
+  });
+  return body.id;
+}
+
+it('an operator who retries ends the wait of the attempt; the next one asks', async () => {
+  const id = await stayingTask('retried');
+  const begun = async () => JSON.stringify((await pendingOf(id))?.lastStartedTime);
+  const [first, gets] = [await begun(), gateway.simulator.stats().gets];
+  await waitUntil('the next attempt has begun', async () => {
+    await act(id, 'retry_now');
+    return (await begun()) !== first && (await pendingOf(id))?.state === started;
+  });
+  await waitUntil('it asks', async () => gateway.simulator.stats().gets > gets);
+  await act(id, 'fail');
+}, 120_000);
+
+it('an operator who ends the task asks its attempt to end', async () => {
+  const id = await stayingTask('failed');
+  expect((await act(id, 'fail')).status).toBe(200);
+  expect((await gateway.core.stores.wakes.list()).map(({ task }) => task)).toContain(id);
+}, 120_000);
