@@ -21,6 +21,8 @@ export interface Task {
   readonly completedAt?: number;
   readonly deadlineAt: number;
   readonly traceId: string;
+  /** What decides how long it renders, as `renderedOutput` names it. Absent in tasks of older versions. */
+  readonly output?: string;
   readonly channel?: string;
   readonly credential?: string;
   readonly upstreamId?: string;

@@ -20,6 +20,7 @@ export interface TaskDocument {
   readonly completed_at?: number;
   readonly deadline_at: number;
   readonly trace_id: string;
+  readonly output?: string;
   readonly channel?: string;
   readonly credential?: string;
   readonly upstream_id?: string;
@@ -62,6 +63,7 @@ export function toTask(document: TaskDocument): Task {
     traceId: document.trace_id,
     ...defined({
       completedAt: document.completed_at,
+      output: document.output,
       channel,
       credential,
       upstreamId: document.upstream_id,
@@ -90,6 +92,7 @@ export interface NewTask {
   readonly deadlineAt: number;
   readonly hold: bigint;
   readonly estimate?: bigint;
+  readonly output?: string;
   /** See `Task.unstarted`; absent: the workflow itself writes the projection. */
   readonly unstarted?: string;
 }

@@ -111,11 +111,22 @@ async function writeDocuments(
   unstarted: string,
   deps: AdmissionDeps,
 ): Promise<'ours' | 'started' | 'abandoned'> {
-  const { task: id, account, key, kind, model, createdAt, deadlineAt } = input;
+  const { task: id, account, key, kind, model, createdAt, deadlineAt, output } = input;
   const hold = BigInt(input.hold);
   const [inserted] = await Promise.all([
     deps.tasks.insert(
-      { id, account, key, kind, model, createdAt, deadlineAt, hold, unstarted, ...defined({ estimate }) },
+      {
+        id,
+        account,
+        key,
+        kind,
+        model,
+        createdAt,
+        deadlineAt,
+        hold,
+        unstarted,
+        ...defined({ estimate, output }),
+      },
       1n,
     ),
     writeRequest(record, unstarted, deps),

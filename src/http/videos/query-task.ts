@@ -77,10 +77,11 @@ function replyWith(task: Task, meta: RequestMeta, deps: QueryTaskDeps): Reply {
   return { ...(eta === undefined ? reply : jsonReply({ ...presented, eta_seconds: eta })), headers };
 }
 
-/** By the renders of its channel and model: what a task asked for is not part of its projection. */
-function etaOfTask({ channel, model, createdAt }: Task, { renders, now }: QueryTaskDeps): Eta | undefined {
+/** By the renders of its channel, model and output. Tasks of older versions do not say what they asked for. */
+function etaOfTask(task: Task, { renders, now }: QueryTaskDeps): Eta | undefined {
+  const { channel, model, output = '', createdAt } = task;
   if (channel === undefined) return undefined;
-  return etaOf(renders.times({ channel, model, output: '' }), now() - createdAt);
+  return etaOf(renders.times({ channel, model, output }), now() - createdAt);
 }
 
 function retryAfter(task: Task, eta: Eta | undefined, { catalogue, now }: QueryTaskDeps): number {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { useHttpWorld } from '../../support/http-world.ts';
 import { learnedTimes } from '../../../src/domain/render-times.ts';
+import type { RenderKind } from '../../../src/domain/render-times.ts';
 import { caller } from '../../support/client.ts';
 import type { TestAccount } from '../../support/client.ts';
 
@@ -308,6 +309,20 @@ describe('?wait=', () => {
 });
 
 describe('eta_seconds', () => {
+  it('is that of what the task asked for, not of its model alone', async () => {
+    const { account, id, path } = await newTask();
+    const asked: RenderKind[] = [];
+    const times = (kind: RenderKind) => {
+      asked.push(kind);
+      return undefined;
+    };
+    const { url } = await world.startNode({ renders: { times } });
+    const facts = { channel: 'one', credential: 'a', upstreamId: `up-${id}`, traceId: 'trace-8' };
+    await world.stores.tasks.markSubmitted(id, { ...facts, version: version() });
+    await caller(url, account.key)('GET', path);
+    expect(asked).toEqual([{ channel: 'one', model: 'clip', output: '720p/5' }]);
+  });
+
   const samples = Array.from({ length: 20 }, (_, n) => ({ ms: 600_000 + n * 10_000, at: 0 }));
   const node = () => world.startNode({ renders: { times: () => learnedTimes(samples, 0) } });
 
