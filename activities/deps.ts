@@ -67,7 +67,7 @@ export interface ChannelActivityDeps {
   /** What is known of render times, and what is learned of them. */
   readonly renders: Pick<RenderClock, 'times' | 'learn'>;
   /** For attempts that stay while the end of a render is near. */
-  readonly stays: Pick<StayPlaces, 'enter' | 'isFull'>;
+  readonly stays: Pick<StayPlaces, 'enter' | 'isFull' | 'returnInMs'>;
   readonly poller: (candidate: RouteCandidate, kind: TaskKind) => StatusPoller;
   /** Where upstreams reach us; absent: they cannot. */
   readonly publicUrl?: string;

@@ -22,7 +22,6 @@ const stayMaxMs = 10 * 60_000;
 /** One that has none waits only for moments, and comes back later. */
 const crowdedStayMaxMs = 15_000;
 const crowdedWaitMaxMs = 3_000;
-const crowdedDelayMs = 5_000;
 /** Where the upstream calls back at the end: that ends a back-off at once, but not the rest of an attempt. */
 const calledBackWaitMaxMs = 3_000;
 /** While the credential fails, an attempt ends from time to time: its failure is what operators see. */
@@ -130,7 +129,7 @@ async function restUntilNext(watch: Watch, deps: ChannelActivityDeps): Promise<v
   const { delayMs, isFar } = planNext(watch, deps);
   if (isFar || (isCalledBack(watch) && delayMs > calledBackWaitMaxMs)) throw laterFailure(watch, delayMs);
   if (place === undefined && (delayMs > crowdedWaitMaxMs || deps.now() + delayMs > endsAt)) {
-    throw laterFailure(watch, Math.max(delayMs, soon(crowdedDelayMs, deps)));
+    throw laterFailure(watch, Math.max(delayMs, deps.stays.returnInMs(Context.current().info.taskQueue)));
   }
   if (deps.now() + delayMs > endsAt) throw laterFailure(watch, delayMs);
   await restFor(delayMs, watch.signal);

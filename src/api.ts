@@ -37,6 +37,7 @@ import type { ImageWorkspaces } from './images/workspace.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { providers, vendorImageFields } from './providers/index.ts';
 import { readTaskHistory } from './temporal/task-history.ts';
+import type { TaskPort } from './tasks/task-port.ts';
 import { createTaskClient } from './temporal/task-client.ts';
 
 export interface RunningApi {
@@ -118,6 +119,10 @@ interface Outside {
 type Switches = ReturnType<typeof createChannelSwitches>;
 type Guarded = ReturnType<typeof createGuardedClient>;
 
+function openTaskPort({ client, environment, now, endStay }: Core): TaskPort {
+  return createTaskClient({ client, queuePrefix: environment.TASK_QUEUE_PREFIX, now, endStay });
+}
+
 function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
   const { stores, environment, secrets, now } = core;
   const { auth, operatorAuth } = guarded.access;
@@ -130,12 +135,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
   });
   const overdraftLimit = createOverdraftLimits(stores.accounts, now);
   const repeats = openRepeats(core);
-  const port = createTaskClient({
-    client: core.client,
-    queuePrefix: environment.TASK_QUEUE_PREFIX,
-    now,
-    endStay: core.endStay,
-  });
+  const port = openTaskPort(core);
   return {
     ...stores,
     log: core.log,

@@ -85,7 +85,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
     for (const worker of workers.values()) if (worker.getState() === 'INITIALIZED') runs.push(worker.run());
   };
   const prefix = core.environment.TASK_QUEUE_PREFIX;
-  const stays = createStayPlaces(stayingPollsMax);
+  const stays = createStayPlaces({ placesMax: stayingPollsMax, now: core.now });
   const stayWakes = openStayWakes(core, stays);
   const activities = { ...createChannelActivities(channelDeps(core, stays)) };
   const callbacks = callbackDeps(core, guarded);

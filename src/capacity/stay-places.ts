@@ -7,6 +7,8 @@ export interface StayPlaces {
   enter(queue: string, task: string): StayPlace | undefined;
   /** No place is free: what can wait elsewhere does. */
   isFull(queue: string): boolean;
+  /** Milliseconds after which one that found no place comes back: many that do are spread, whatever their number. */
+  returnInMs(queue: string): number;
   /** Nobody stays. */
   isEmpty(): boolean;
   /** Ends the stay of this task, if it is here: its next attempt begins at once. */
@@ -31,8 +33,18 @@ interface Stay {
   end(by: StayEnd): void;
 }
 
-export function createStayPlaces(placesMax: (queue: string) => number): StayPlaces {
+export interface StayPlacesOptions {
+  readonly placesMax: (queue: string) => number;
+  readonly now: () => number;
+}
+
+const returnMinMs = 5_000;
+/** Of a queue: 50 a second. Each that comes back is two writes on Temporal's server, and 7,000 would come every five seconds. */
+const returnEveryMs = 20;
+
+export function createStayPlaces({ placesMax, now }: StayPlacesOptions): StayPlaces {
   const taken = new Map<string, Set<Stay>>();
+  const returns = new Map<string, number>();
   let closed = false;
   const isFull = (queue: string): boolean => (taken.get(queue)?.size ?? 0) >= placesMax(queue);
 
@@ -42,6 +54,13 @@ export function createStayPlaces(placesMax: (queue: string) => number): StayPlac
 
   return {
     isFull,
+
+    returnInMs(queue) {
+      const at = Math.max(returns.get(queue) ?? 0, now() + returnMinMs) + returnEveryMs;
+      returns.set(queue, at);
+      return at - now();
+    },
+
     isEmpty: () => [...taken.values()].every(({ size }) => size === 0),
 
     enter(queue, task) {

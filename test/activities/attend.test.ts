@@ -123,7 +123,9 @@ it.each([
 it('leaves the job to a poll where no place to stay is free', async () => {
   const { prompt: _, ...input } = await newTask();
   const { poller, polls } = upstream(succeeded);
-  const result = await world.worker({ poller, stays: createStayPlaces(() => 0) }).submit(input);
+  const result = await world
+    .worker({ poller, stays: createStayPlaces({ placesMax: () => 0, now: Date.now }) })
+    .submit(input);
   expect(result).toMatchObject({ kind: 'accepted' });
   expect(result).not.toHaveProperty('polled');
   expect(polls()).toBe(0);
@@ -156,7 +158,7 @@ it('reports an error that retrying will not fix, with the job', async () => {
 async function endedStay(end: (stays: StayPlaces, task: string) => void): Promise<unknown> {
   const { prompt: _, ...input } = await newTask();
   const { poller, polls } = upstream(pending);
-  const stays = createStayPlaces(() => 10);
+  const stays = createStayPlaces({ placesMax: () => 10, now: Date.now });
   const run = world.worker({ poller, stays }).submit(input);
   await expect.poll(polls, { timeout: 20_000 }).toBeGreaterThan(0);
   end(stays, input.task);

@@ -105,7 +105,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           submitLimiter: () => ({ enter: async () => undefined, giveBack: () => undefined }),
           signalConcern: async () => undefined,
           renders: { times: () => undefined, learn: () => undefined },
-          stays: createStayPlaces(() => 10),
+          stays: createStayPlaces({ placesMax: () => 10, now: Date.now }),
           poller: () => ({
             lists: () => false,
             status: () => Promise.reject(new Error('no poller in this test')),
