@@ -167,7 +167,7 @@ export function pollOn(channel: string, timeoutMs: number): Pick<ChannelActiviti
     startToCloseTimeout: '15m',
     scheduleToCloseTimeout: timeoutMs,
     heartbeatTimeout: waitHeartbeatTimeout,
-    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '2s', backoffCoefficient: 1.5, maximumInterval: '1m' },
   });
 }

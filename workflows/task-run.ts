@@ -105,6 +105,8 @@ export interface TaskRun {
   /** What the poll asks a person to look at. */
   concern: PollConcern | undefined;
   ending: TaskEnding | undefined;
+  /** A poll that was cancelled, and that a worker may still have. */
+  leavingPoll: Promise<unknown> | undefined;
 }
 
 export function newTaskRun(input: TaskInput): TaskRun {
@@ -133,6 +135,7 @@ export function newTaskRun(input: TaskInput): TaskRun {
     notice: undefined,
     concern: undefined,
     ending: undefined,
+    leavingPoll: undefined,
   };
 }
 

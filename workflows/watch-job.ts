@@ -1,5 +1,5 @@
 import { defined } from '../src/domain/defined.ts';
-import { CancellationScope, condition } from '@temporalio/workflow';
+import { CancellationScope, condition, patched } from '@temporalio/workflow';
 import type {
   AcceptedJob,
   FinishOutcome,
@@ -88,6 +88,10 @@ async function pollUntilStopped(run: TaskRun, job: AcceptedJob): Promise<PollRes
 }
 
 async function schedulePoll(run: TaskRun, job: AcceptedJob): Promise<PollResult | 'broken' | 'stopped'> {
+  const { leavingPoll } = run;
+  if (leavingPoll !== undefined && patched('one-poll-at-a-time')) {
+    if (await isStoppedWhileLeaving(run, leavingPoll)) return 'stopped';
+  }
   const scope = new CancellationScope();
   const polling = scope
     .run(() =>
@@ -98,7 +102,22 @@ async function schedulePoll(run: TaskRun, job: AcceptedJob): Promise<PollResult 
   stopped.catch(() => undefined);
   const first = await Promise.race([polling, stopped.then(() => 'stopped' as const)]);
   scope.cancel();
+  if (first === 'stopped') run.leavingPoll = polling;
   return first;
+}
+
+/**
+ * A worker learns with its next heartbeat that its poll is cancelled. Until then Temporal knows the activity, and refuses
+ * another one of its name, which would fail the workflow task again and again. True: meanwhile the wait was ended.
+ */
+async function isStoppedWhileLeaving(run: TaskRun, leavingPoll: Promise<unknown>): Promise<boolean> {
+  const isEnded = (): boolean => run.stop !== undefined || run.decision !== undefined;
+  await Promise.race([leavingPoll, condition(isEnded)]);
+  if (isEnded()) return true;
+  run.leavingPoll = undefined;
+  // The next poll is given the deadline of this moment.
+  run.restartPoll = false;
+  return false;
 }
 
 function isInterrupted({ stop, decision, restartPoll }: TaskRun): boolean {

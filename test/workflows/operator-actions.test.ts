@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import type { WorkflowHandle } from '@temporalio/client';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -328,6 +328,38 @@ describe('a job that runs', () => {
     expect([polls[1]?.deadlineAt, deadlines]).toEqual([before + 600_000, [before + 600_000]]);
     await handle.terminate();
   });
+
+  it('gets more time twice while its poll is with a worker, and jams nothing', async () => {
+    let left = 0;
+    polled = async () => {
+      if (polls.at(-1)?.last === true) return { kind: 'unfinished' };
+      const context = Context.current();
+      const beats = setInterval(() => context.heartbeat(), 200);
+      try {
+        // Until the workflow cancels it: it ends a while after that, as a poll does that waits for its upstream.
+        return await context.cancelled;
+      } finally {
+        clearInterval(beats);
+        left += 1;
+      }
+    };
+    const handle = await watching();
+    const before = polls[0]?.deadlineAt ?? 0;
+    await act(handle, 'extend', { seconds: 600, reason: 'a long one' });
+    await act(handle, 'extend', { seconds: 600, reason: 'longer' });
+    await act(handle, 'retry_now', 'at once');
+    await expect.poll(() => polls.at(-1)?.deadlineAt, { timeout: 90_000 }).toBe(before + 1_200_000);
+    expect(left).toBe(polls.length - 1);
+    expect(await tasks.failedWorkflowTasks(handle)).toBe(0);
+    // While the former poll leaves, a decision ends the task: nothing waits for it.
+    await act(handle, 'extend', { seconds: 600, reason: 'once more' });
+    const polledBefore = polls.length;
+    await act(handle, 'fail', 'enough');
+    expect(await handle.result()).toMatchObject({ code: 'internal_error' });
+    // The last look at the deadline is a poll of its own.
+    expect(polls.slice(polledBefore).filter(({ last }) => !last)).toEqual([]);
+    expect(await tasks.failedWorkflowTasks(handle)).toBe(0);
+  }, 180_000);
 
   it('outlives its first deadline, and ends at the second', async () => {
     submitted = [accepted];
