@@ -63,8 +63,10 @@ function formatItem(item: Row): string {
   return entries.map(([name, value]) => formatField(name, value, width)).join('\n');
 }
 
-/** Lists of objects become tables below their name. */
+/** An object becomes lines of its own below its name, a list of objects a table. */
 function formatField(name: string, value: unknown, width: number): string {
+  if (isRow(value) && Object.keys(value).length > 0)
+    return `${name}\n${formatItem(value).replaceAll(/^/gm, '  ')}`;
   const rows = Array.isArray(value) ? value.filter(isRow) : [];
   if (rows.length === 0) return `${name.padEnd(width)}  ${formatCell(name, value)}`;
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
