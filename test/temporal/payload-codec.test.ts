@@ -41,6 +41,37 @@ it('what was written before there was a key is passed through', async () => {
   expect(await codec.decode([plain])).toEqual([plain]);
 });
 
+it('what people read with Temporal’s own tools stays readable, and nothing that only begins alike does', async () => {
+  const readable = [
+    { dry_run: false, task: 'The task fails.', money: 'Nothing is charged.' },
+    { cancelled: false, message: 'The task has already ended.' },
+    { definition: { type: 'generationTask' }, currentDetails: 'Needs attention' },
+  ];
+  for (const value of readable) {
+    const plain = defaultPayloadConverter.toPayload(value);
+    expect(await encode(value)).toEqual(plain);
+    expect(await decode(await encode(value))).toEqual(value);
+  }
+  for (const value of [
+    { reason: 'why', dry_run: true },
+    { task: 'x' },
+    '{"dry_run":',
+    { definitions: {} },
+    null,
+  ])
+    expect(Object.keys((await encode(value)).metadata ?? {})).toEqual(['encoding']);
+  expect(Buffer.from((await encode({ reason: 'why' })).data ?? []).toString('latin1')).not.toContain('why');
+});
+
+it('a payload without data is one like any other, in whichever way the SDK writes it', async () => {
+  for (const data of [[], new Uint8Array(), undefined]) {
+    const empty = { metadata: { encoding: Buffer.from('binary/null') }, data };
+    const [payload = {}] = await codec.encode([empty as never]);
+    expect(Buffer.from(payload.metadata?.['encoding'] ?? []).toString()).toBe('binary/deflate-aes256gcm');
+    expect(await decode(payload)).toBeUndefined();
+  }
+});
+
 it('another key, and damage, are errors', async () => {
   const payload = await encode({ task: 'task_1' });
   await expect(async () => decode(payload, createPayloadCodec(randomBytes(32)))).rejects.toThrow();
