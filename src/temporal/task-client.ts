@@ -190,8 +190,13 @@ function isOutcomeUnknown(error: unknown): boolean {
   return isGrpcServiceError(cause) && grpcUnknownOutcomes.has(cause.code);
 }
 
+/** Whoever asked must not believe that nothing happens: the question may be answered by a worker yet. */
 function noAnswer(): GatewayError {
-  return serviceBusy('no worker answered in time');
+  return new GatewayError(
+    'service_unavailable',
+    'The service did not answer in time. What was asked for may still be done: look at the task before you repeat it.',
+    { retryAfterSeconds: 5, detail: 'no worker answered in time' },
+  );
 }
 
 function serviceBusy(detail: string, cause?: unknown): GatewayError {

@@ -82,6 +82,18 @@ it('no call makes Node run hooks at every promise of the process', async () => {
   expect(await promisesAreHooked()).toBe(false);
 });
 
+it('an action that nobody has answered in time is not said to have done nothing', async () => {
+  const { task } = await world.start();
+  const unanswered = {
+    code: 'service_unavailable',
+    message: expect.stringContaining('What was asked for may still be done'),
+  };
+  await Promise.all([
+    expect(world.port.act(task, 'fail', { reason: 'r' })).rejects.toMatchObject(unanswered),
+    expect(world.port.cancel(task)).rejects.toMatchObject(unanswered),
+  ]);
+}, 120_000);
+
 it('not ready while no worker polls', async () => {
   await expect(world.port.checkReady()).rejects.toThrow(
     `no worker polls the task queue ${world.queuePrefix}`,
