@@ -12,6 +12,8 @@ export const sound: VerifyResult = { openHolds, accounts: 2, entries: 7, violati
 export interface LineChange {
   readonly verify?: VerifyResult;
   readonly url?: string;
+  /** Default: the admin token of an HTTP world. */
+  readonly token?: string;
   readonly terminal?: Terminal;
 }
 
@@ -28,7 +30,8 @@ export async function runLine(
     one.configureOutput({ writeErr: () => {}, writeOut: () => {} });
   const context = {
     print: (text: string) => printed.push(text),
-    environment: () => readEnvironment({ PUBLIC_URL: change.url ?? world.url, ADMIN_TOKEN: adminToken }),
+    environment: () =>
+      readEnvironment({ PUBLIC_URL: change.url ?? world.url, ADMIN_TOKEN: change.token ?? adminToken }),
     loadConfig: () => ({
       file: 'gateway.yaml',
       config: parseGatewayConfig(

@@ -1,0 +1,313 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import { caller } from '../support/client.ts';
+import type { TestAccount } from '../support/client.ts';
+import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { waitUntil } from '../support/processes.ts';
+import { temporalAddress } from '../support/run-servers.ts';
+import { cacheDir } from '../support/servers.ts';
+import { runLine } from './support.ts';
+
+/**
+ * The operators' ways to act, as a person types them: our command line and Temporal's own, against a gateway with all
+ * its parts. Each ends in the task's record with who, when and why.
+ */
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+
+/** Nothing finds a job whose answer was lost at this provider: a person is asked at once. */
+const channel = (id: string, priority: number) => `
+  - id: ${id}
+    provider: dashscope
+    priority: ${priority}
+    base_url: \${SIMULATOR_URL}/dashscope/api/v1
+    credentials: [{ id: a, api_key: simulated }]
+    limits: { submits_per_second: 500, polls_per_second: 500 }
+    timeouts: { submit_ms: 3000, poll_ms: 3000 }
+    models: { wan: { upstream: wan2.6-t2v } }`;
+const yaml = `${testYaml}      hold: { review_above: "3" }
+  - id: wan
+    kind: video
+    input_types: [text_to_video]
+    resolutions: [720p]
+    ratios: ["16:9"]
+    durations: { min: 2, max: 15, default: 5 }
+    expected_seconds: 1
+    price: { unit: second, rules: [{ price: "0.10" }] }
+`.replace('\nmodels:', `${channel('main', 5)}${channel('second', 1)}\nmodels:`);
+
+let gateway: TestGateway;
+let account: TestAccount;
+let temporal: string;
+/** Of the operator anna. */
+let token: string;
+/** Created first: a task is overdue after a minute at least. */
+let late: string;
+
+beforeAll(async () => {
+  gateway = await startGateway({ yaml });
+  account = await gateway.account();
+  const binary = await resolveTemporal({ dataDir: cacheDir, report: () => {}, environment: process.env });
+  temporal = binary.path;
+  const by = { token: gateway.adminToken };
+  const { text } = await runLine(gateway, ['operators', 'add', 'anna', '--role', 'act', '--json'], by);
+  token = JSON.parse(text).token;
+  late = await create('overdue [sim:never-finishes]');
+});
+afterAll(() => gateway.stop());
+
+/** One line of anna's. */
+const cli = (...line: string[]) => runLine(gateway, line, { token });
+const json = async (...line: string[]) => JSON.parse((await cli(...line, '--json')).text);
+const show = (task: string) => json('tasks', 'show', task);
+const act = (task: string, action: string, ...more: string[]) =>
+  cli('tasks', 'action', task, action, '--reason', `${action} it`, ...more);
+const kindsOf = async (task: string) =>
+  (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
+
+async function create(prompt: string, more: object = {}): Promise<string> {
+  const { body } = await account.create({ model: 'wan', prompt, duration: 5, ...more });
+  return body.id;
+}
+
+const needs = (task: string, reason: string) =>
+  waitUntil(`${task} asks for an operator: ${reason}`, async () => {
+    const { needs_attention: shown } = await show(task);
+    return shown === reason;
+  });
+
+/** The upstream has the job, and its answer was lost. */
+async function lose(prompt: string): Promise<string> {
+  const task = await create(`${prompt} [sim:create:accepted-then-silent*1][sim:never-finishes]`);
+  await needs(task, 'submit_ambiguous');
+  return task;
+}
+
+const jobOf = (prompt: string) => gateway.simulator.tasks(prompt)[0]?.id ?? '';
+
+/** Actions on the task's record: who and what, each with its reason and a time. */
+async function recordOf(task: string): Promise<string[]> {
+  const { actions, record } = await show(task);
+  const inRecord = record.events.filter(({ what }: { what: string }) => what === 'operator');
+  expect(inRecord).toHaveLength(actions.length);
+  return actions.map((one: { by: string; action: string; reason: string; at: number }) => {
+    expect(one.reason).not.toBe('');
+    expect(Math.abs(one.at - Date.now() / 1000)).toBeLessThan(600);
+    return `${one.by}: ${one.action}`;
+  });
+}
+
+const isRefused = (line: Promise<unknown>, sentence: string | RegExp) =>
+  expect(line).rejects.toThrow(sentence);
+
+describe('our command line', () => {
+  it('a lost job is adopted after a look, the adoption is taken back, and another decision ends it', async () => {
+    const task = await lose('to adopt');
+    await isRefused(
+      act(task, 'accept_charge'),
+      /`accept_charge` is not possible: it is not known .* Possible now: /,
+    );
+    await isRefused(act(task, 'adopt', '--upstream-id', 'no-such-job'), 'no-such-job');
+    expect((await show(task)).needs_attention).toBe('submit_ambiguous');
+    const dry = await act(task, 'adopt', '--upstream-id', jobOf('to adopt'), '--dry-run');
+    expect(dry.text).toMatch(
+      /^dry_run +true\ntask +The task is given the job .* of main.*\nmoney +The hold of 0\.5/,
+    );
+    expect(await recordOf(task)).toEqual([]);
+
+    await act(task, 'adopt', '--upstream-id', jobOf('to adopt'));
+    await waitUntil('it waits for the job', async () => (await show(task)).upstream_id === jobOf('to adopt'));
+    await act(task, 'extend', '--seconds', '3600');
+    await act(task, 'retry_now');
+    await act(task, 'undo');
+    await needs(task, 'submit_ambiguous');
+    await act(task, 'fail');
+    expect(await account.finished(task)).toMatchObject({
+      status: 'failed',
+      error: { code: 'internal_error' },
+    });
+    expect(await kindsOf(task)).toEqual(['hold', 'release']);
+    expect(await recordOf(task)).toEqual([
+      'anna: adopt',
+      'anna: extend',
+      'anna: retry_now',
+      'anna: undo',
+      'anna: fail',
+    ]);
+    await isRefused(act(task, 'fail'), 'The task has already failed.');
+  });
+
+  it('is submitted again to a named channel; a job that runs is completed by hand', async () => {
+    const task = await lose('to resubmit');
+    await isRefused(act(task, 'resubmit', '--channel', 'ark'), 'ark');
+    const { text } = await act(task, 'resubmit', '--channel', 'second');
+    expect(text).toMatch(/money +.*if the first submission was accepted, the upstream bills two/);
+    await waitUntil('it is there', async () => (await show(task)).channel === 'second');
+    const file = 'https://files.example/video.mp4';
+    await act(task, 'complete', '--result-url', file, '--duration', '4');
+    expect(await account.finished(task)).toMatchObject({ status: 'succeeded', charge: '0.400000' });
+    expect(await kindsOf(task)).toEqual(['hold', 'settle']);
+    expect(await recordOf(task)).toEqual(['anna: resubmit', 'anna: complete']);
+    expect(gateway.simulator.submissions('to resubmit').creates).toBe(2);
+  });
+
+  it('a task that waits to be submitted is cancelled', async () => {
+    const task = await create('to cancel [sim:create:429=30]');
+    await waitUntil('it waits', async () => (await show(task)).waiting !== null);
+    await act(task, 'cancel');
+    expect(await account.finished(task)).toMatchObject({ error: { code: 'task_cancelled' } });
+    expect(await recordOf(task)).toEqual(['anna: cancel']);
+  });
+
+  it('a charge far above the hold is accepted', async () => {
+    const task = (await account.create({ prompt: 'costly [sim:usage-above=20]' })).body.id;
+    await needs(task, 'charge_review');
+    await act(task, 'accept_charge');
+    expect(await account.finished(task)).toMatchObject({ status: 'succeeded', charge: '15.246000' });
+    expect(await kindsOf(task)).toEqual(['hold', 'settle', 'charge_extra']);
+    expect(await recordOf(task)).toEqual(['anna: accept_charge']);
+  });
+
+  it('a callback that was abandoned is listed, and sent once more for every such task', async () => {
+    const receiver = await startCallbackReceiver([410, 204]);
+    onTestFinished(() => void receiver.close());
+    const task = await create('called back', { metadata: { callback_url: receiver.url } });
+    const listed = async () =>
+      (await json('tasks', 'list', '--callback-failed')).map(({ id }: { id: string }) => id);
+    await waitUntil('it is abandoned', async () => (await listed()).includes(task));
+    const many = ['tasks', 'act', '--callback-failed', '--action', 'redeliver', '--reason', 'it is back'];
+    expect((await cli(...many, '--yes')).text).toContain('1 of 1 done.');
+    await receiver.waitFor(2);
+    expect(await recordOf(task)).toEqual(['anna: redeliver']);
+    await waitUntil('it is listed no more', async () => !(await listed()).includes(task));
+  });
+
+  it('many are acted on at once: tried first, then done, and continued', async () => {
+    const tasks = [await lose('one of many 1'), await lose('one of many 2')];
+    const query =
+      'NeedsAttention = "submit_ambiguous" AND MediaModel = "wan" AND ExecutionStatus = "Running"';
+    await waitUntil('visibility has both', async () => {
+      const ids = (await json('tasks', 'list', '--query', query)).map(({ id }: { id: string }) => id);
+      return tasks.every((task) => ids.includes(task));
+    });
+    const attended = await json('tasks', 'list', '--needs-attention');
+    expect(attended.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining(tasks));
+    const line = ['tasks', 'act', '--query', query, '--action', 'fail', '--reason', 'an outage'];
+    const dry = await cli(...line, '--dry-run');
+    expect(dry.text).toBe('fail: 2 tasks, 1.000000 is held for them.\n2 of 2 would be done.');
+    expect(await recordOf(tasks[0] ?? '')).toEqual([]);
+    await isRefused(cli(...line), '--yes');
+    expect((await cli(...line, '--yes')).text).toContain('2 of 2 done.');
+    for (const task of tasks) {
+      expect(await account.finished(task)).toMatchObject({ status: 'failed' });
+      expect(await recordOf(task)).toEqual(['anna: fail']);
+    }
+    expect((await cli(...line, '--yes', '--continue')).status).toBe(0);
+  });
+
+  it('rotates a key, closes an account, and opens a circuit: each counts at once, and names who did it', async () => {
+    const { keyId, id, key } = await gateway.account();
+    const videos = (bearer: string) =>
+      caller(gateway.url, bearer)('POST', '/v1/videos/generations', { body: videoBody });
+    const rotated = await json('keys', 'rotate', keyId, '--reason', 'leaked', '--old-valid', '1h');
+    for (const valid of [key, rotated.key]) expect((await videos(valid)).status).toBe(200);
+    expect((await cli('keys', 'list', '--account', id)).text).toContain(rotated.id);
+
+    expect((await cli('accounts', 'close', id, '--reason', 'left us')).text).toMatch(
+      /anna +closed +left us$/m,
+    );
+    await waitUntil('it is refused', async () => (await videos(rotated.key)).status === 403);
+    expect((await videos(rotated.key)).body.error.code).toBe('account_closed');
+
+    const circuit = ['second', 'a', '--reason', 'a test'];
+    expect((await cli('channels', 'open-circuit', ...circuit)).text).toContain('anna');
+    expect((await cli('channels', 'list')).text).toMatch(/^second /m);
+    expect((await cli('route', 'explain', 'wan')).text).toMatch(/second .*circuit_open/);
+    await cli('channels', 'close-circuit', ...circuit);
+    expect((await cli('operators', 'list')).text).toMatch(/^anna +act /m);
+    await isRefused(cli('operators', 'add', 'bert', '--role', 'act'), 'operator_not_allowed');
+  });
+
+  it('the program itself ends with 1 and a sentence where it is refused', async () => {
+    const task = await lose('spawned');
+    const run = (...line: string[]) =>
+      promisify(execFile)(process.execPath, ['src/gateway.js', 'tasks', ...line], {
+        env: { PATH: process.env['PATH'], PUBLIC_URL: gateway.url, OPERATOR_TOKEN: token },
+      });
+    await expect(run('action', task, 'accept_charge', '--reason', 'x')).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^`accept_charge` is not possible: .*\(action_not_possible, request \S+\)\n$/,
+      ),
+    });
+    expect((await run('action', task, 'fail', '--reason', 'spawned')).stdout).toMatch(
+      /^dry_run +false\ntask .*\nmoney +The hold of 0\.500000 USD is released in full/,
+    );
+    expect((await run('show', task)).stdout).toMatch(/^ +\+\d+\.\d{3} s +operator +anna: fail \(spawned\)/m);
+  });
+
+  it('a job that takes far too long is listed as overdue', async () => {
+    await waitUntil(
+      'it is listed',
+      async () => {
+        const listed = await json('tasks', 'list', '--overdue');
+        return listed.some(({ id }: { id: string }) => id === late);
+      },
+      180_000,
+    );
+    expect((await cli('tasks', 'list', '--needs-attention')).text).toMatch(
+      new RegExp(`^${late} .* overdue$`, 'm'),
+    );
+    await act(late, 'fail');
+    expect((await cli('tasks', 'list', '--overdue')).text).not.toContain(late);
+  });
+});
+
+describe('Temporal’s command line', () => {
+  const update = (task: string, name: string, ...input: string[]) => {
+    const target = ['--address', temporalAddress(), '--workflow-id', task, '--name', name, ...input];
+    return promisify(execFile)(temporal, ['workflow', 'update', 'execute', ...target], { timeout: 60_000 });
+  };
+  const input = (value: object) => ['--input', JSON.stringify(value)];
+
+  it('refuses what is empty or malformed with a sentence, and nothing changes', async () => {
+    const task = await lose('temporal refuses');
+    const before = await show(task);
+    const wrong: readonly (readonly [string, readonly string[], RegExp])[] = [
+      ['fail', [], /The input is empty\. `fail`: Fails the task/],
+      ['fail', ['--input', '""'], /`reason` is missing/],
+      ['fail', input({ because: 'x' }), /`because` is not a field/],
+      ['fail', ['--input', '[1]'], /The input is empty/],
+      ['adopt', input({ reason: 'x' }), /`upstream_id` is missing/],
+      ['adopt', input({ reason: 'x', upstream_id: 'no-such-job' }), /no-such-job/],
+      ['extend', input({ reason: 'x', seconds: 'long' }), /`seconds` is not valid/],
+      ['accept_charge', input({ reason: 'x' }), /`accept_charge` is not possible.* Possible now: /],
+    ];
+    for (const [name, given, sentence] of wrong)
+      await expect(update(task, name, ...given)).rejects.toMatchObject({
+        stderr: expect.stringMatching(sentence),
+      });
+    const { record: _record, ...after } = await show(task);
+    expect(before).toMatchObject(after);
+    expect(await recordOf(task)).toEqual([]);
+    // A name and a sentence for each way; the advice that was there still is.
+    await update(task, 'fail', '--input', '"the reason alone"');
+    expect(await recordOf(task)).toEqual([expect.stringMatching(/^temporal.*: fail$/)]);
+    expect(await account.finished(task)).toMatchObject({ status: 'failed' });
+  });
+
+  it('adopts a job and fails a task: the record says who, when and why', async () => {
+    const task = await lose('temporal adopts');
+    const job = jobOf('temporal adopts');
+    await update(task, 'adopt', ...input({ upstream_id: job, reason: 'in the console', by: 'bert' }));
+    await waitUntil('it waits for the job', async () => (await show(task)).upstream_id === job);
+    await update(task, 'fail', ...input({ reason: 'not wanted', by: 'bert' }));
+    expect(await account.finished(task)).toMatchObject({ status: 'failed' });
+    expect(await kindsOf(task)).toEqual(['hold', 'release']);
+    expect(await recordOf(task)).toEqual(['temporal:bert: adopt', 'temporal:bert: fail']);
+  });
+});
