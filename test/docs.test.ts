@@ -1,8 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { addOperatorCommands } from '../src/cli/commands.ts';
+import type { CliContext } from '../src/cli/context.ts';
+import { createProgram } from '../src/cli/program.js';
+import { taskColumns } from '../src/cli/tasks.ts';
 import { environmentNames } from '../src/config/environment.ts';
 import { parseGatewayConfig } from '../src/config/gateway-file.ts';
 import { fileSchema } from '../src/config/gateway-schema.ts';
@@ -13,6 +17,7 @@ import { priceUnits } from '../src/domain/price.ts';
 import { failureClasses } from '../src/domain/failure.ts';
 import { callbackFaults, faultsInText, taskFaults, transportFaults } from '../src/local/simulator/fault.ts';
 import { createDocument, errorCodesOf, openApiPath } from '../src/http/openapi.ts';
+import { adminTaskDetailSchema } from '../src/http/presenters/admin-task.ts';
 import { createRoutes } from '../src/http/routes/index.ts';
 import { documentText } from '../scripts/document.ts';
 import type { RouteDeps } from '../src/http/deps.ts';
@@ -124,6 +129,83 @@ describe('docs/operating.md', () => {
     expect(documented).toEqual(known);
   });
 });
+
+describe('the lines of consoles in the documentation', () => {
+  const pages = readdirSync(new URL('../docs', import.meta.url)).filter((name) => name.endsWith('.md'));
+  const blocks = ['README.md', ...pages.map((name) => `docs/${name}`)].flatMap((page) =>
+    [...read(page).matchAll(/^```console\n(.*?)^```/gms)].flatMap(([, text = '']) =>
+      text
+        .split(/^\$ /m)
+        .slice(1)
+        .map((entry) => ({ page, line: entry.split('\n')[0] ?? '', output: entry.split('\n').slice(1) })),
+    ),
+  );
+  const words = (line: string) =>
+    [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+      ([, single, double, plain]) => single ?? double ?? plain ?? '',
+    );
+  const commands = blocks.filter(({ line }) => line.startsWith('gateway '));
+  const fields = new Set(Object.keys(adminTaskDetailSchema.shape));
+
+  it('name commands and options that exist', async () => {
+    expect(commands.length).toBeGreaterThan(5);
+    for (const { line } of commands) {
+      const [, group = '', verb = '', ...rest] = words(line);
+      const program = createProgram();
+      await addOperatorCommands(program, unusedContext, [group]);
+      const command = program.commands
+        .find((one) => one.name() === group)
+        ?.commands.find((one) => one.name() === verb || one.aliases().includes(verb));
+      const options = new Set(command?.options.map(({ long }) => long));
+      const unknown = rest.filter((word) => word.startsWith('--') && !options.has(word));
+      expect([line, command === undefined ? 'no such command' : '', unknown]).toEqual([line, '', []]);
+    }
+  });
+
+  it('name actions that exist, with what each of them needs', () => {
+    const acting = commands.flatMap(({ line }) => {
+      const [, , verb, ...rest] = words(line);
+      const [action = ''] = verb === 'action' ? rest.slice(1) : rest.slice(rest.indexOf('--action') + 1);
+      return verb === 'action' || verb === 'act' ? [{ line, action }] : [];
+    });
+    expect(acting.length).toBeGreaterThan(3);
+    for (const { line, action } of acting) {
+      const row = Object.entries(actionTable).find(([name]) => name === action)?.[1];
+      const needed = Object.entries(row?.fields ?? {}).flatMap(([field, is]) => (is ? [field] : []));
+      const given = [...needed, 'reason'].filter((name) => line.includes(`--${name.replaceAll('_', '-')} `));
+      expect([line, given]).toEqual([line, row === undefined ? [] : [...needed, 'reason']]);
+    }
+  });
+
+  it('show the columns and fields that the gateway answers with', () => {
+    const lists = commands.filter(({ line }) => line.startsWith('gateway tasks list'));
+    const shown = commands.filter(({ line }) => line.startsWith('gateway tasks show'));
+    expect([lists.length, shown.length].every((count) => count > 0)).toBe(true);
+    for (const { line, output } of lists)
+      expect([line, (output[0] ?? '').split(/ {2,}/)]).toEqual([
+        line,
+        taskColumns.map((name) => name.toUpperCase()),
+      ]);
+    for (const { line, output } of shown) {
+      const names = output.flatMap((text) => /^([a-z]\w*)(?: |$)/.exec(text)?.[1] ?? []);
+      expect(names.length).toBeGreaterThan(0);
+      expect([line, names.filter((name) => name !== 'record' && !fields.has(name))]).toEqual([line, []]);
+    }
+  });
+});
+
+const unusedContext: CliContext = {
+  print: () => undefined,
+  environment: unused,
+  loadConfig: unused,
+  verifyLedger: unused,
+  rebuildProjection: unused,
+  fail: () => undefined,
+};
+
+function unused(): never {
+  throw new Error('nothing is run here');
+}
 
 describe('docs/contributing.md', () => {
   it('names files that exist', () => {

@@ -7,7 +7,7 @@ import { adminCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
 import { addRecordCommands } from './task-record.ts';
 
-const columns = [
+export const taskColumns = [
   'id',
   'account',
   'model',
@@ -65,7 +65,7 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
             needs_attention: needsAttention === true ? 'true' : undefined,
             callback_failed: callbackFailed === true ? 'true' : undefined,
           });
-          output.rows(rows, columns);
+          output.rows(rows, taskColumns);
           if (next === undefined) noteMore(output, hasMore, rows.at(-1)?.['id']);
           else output.note(`More results: --page ${next}`);
         },
