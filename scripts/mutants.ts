@@ -14,7 +14,7 @@ import type { Verdict } from './mutants/run-tests.ts';
 
 /**
  * `npm run mutants [-- --only NAME] [-- --part 2/6]`: takes the promises out of the code one by one, each in a copy of
- * the working tree, and runs the tests that must notice. Not part of CI: it takes about half an hour. `--only` names a
+ * the working tree, and runs the tests that must notice. Not part of CI: it takes about forty minutes. `--only` names a
  * mutant, or the beginning of several; `--part` runs one of several portions of those, so that they fit between other
  * work.
  */

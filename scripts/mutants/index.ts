@@ -2,8 +2,10 @@ import { admissionMutants } from './admission.ts';
 import { attemptMutants } from './attempts.ts';
 import { callbackMutants } from './callbacks.ts';
 import { creationMutants } from './creation.ts';
+import { edgeMutants } from './edges.ts';
 import { keySlotMutants } from './key-slots.ts';
 import { leaseMutants } from './leases.ts';
+import { moneyMutants } from './money.ts';
 import type { Mutant } from './mutant.ts';
 import { projectionMutants } from './projection.ts';
 import { reconcilerMutants } from './reconciler.ts';
@@ -20,4 +22,6 @@ export const mutants: readonly Mutant[] = [
   ...leaseMutants,
   ...keySlotMutants,
   ...callbackMutants,
+  ...moneyMutants,
+  ...edgeMutants,
 ];

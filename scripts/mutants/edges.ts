@@ -1,0 +1,121 @@
+import type { Mutant } from './mutant.ts';
+
+const redact = 'test/flight/redact.test.ts';
+const described = ['test/flight/describe-call.test.ts'];
+const guarded = ['test/http-client/guarded-client.test.ts'];
+
+/** What comes from outside: upstreams' answers, callers' addresses, operators' input, and waits that are cut off. */
+export const edgeMutants: readonly Mutant[] = [
+  {
+    name: 'key-as-a-name',
+    breaks: 'A key that an upstream makes the name of a field is in no record.',
+    file: 'src/flight/redact.ts',
+    find: "  if (holdsSecret(name, veil)) return '[name]';\n",
+    replace: '',
+    tests: [redact],
+  },
+  {
+    name: 'key-in-a-header',
+    breaks: 'A header that repeats our key is in no record.',
+    file: 'src/flight/describe-call.ts',
+    find: '    if (holdsSecret(name, hidden) || holdsSecret(value, hidden)) return [];\n',
+    replace: '',
+    tests: described,
+  },
+  {
+    name: 'list-of-others',
+    breaks: 'The record of a task has no job of another one.',
+    file: 'src/flight/describe-call.ts',
+    find: 'value.some(isObject) ? value.filter((item) => mentions(item, own)) : value',
+    replace: 'value',
+    tests: described,
+  },
+  {
+    name: 'cancelled-question',
+    breaks: 'A poll whose attempt has ended does not wait for an answer that nobody asks for.',
+    file: 'activities/status-poller.ts',
+    find: '      if (signal.aborted) throw reasonOf(signal);\n',
+    replace: '',
+    tests: ['test/activities/status-poller.test.ts'],
+  },
+  {
+    name: 'late-copy',
+    breaks: 'A copy whose time is over does not wait for its storage.',
+    file: 'src/results/copy-file.ts',
+    find: '    if (signal.aborted) expire();\n    else signal',
+    replace: '    signal',
+    tests: ['test/results/copy-file.test.ts'],
+  },
+  {
+    name: 'action-field-valid',
+    breaks: 'An operator’s input outside its bounds is refused.',
+    file: 'src/domain/operator-actions.ts',
+    find: 'isField(field) && fieldTypes[field](value)',
+    replace: 'isField(field) && value !== null',
+    tests: ['test/domain/operator-actions.test.ts'],
+  },
+  {
+    name: 'places-are-shared',
+    breaks: 'An account takes no place from one that has as few.',
+    file: 'src/http/wait-places.ts',
+    find: '+ 1 >= largest.size) return false;',
+    replace: '+ 1 > largest.size) return false;',
+    tests: ['test/http/wait-places.test.ts'],
+  },
+  {
+    name: 'no-price-first',
+    breaks: 'A request without a price is the caller’s error, whatever else is out of service.',
+    file: 'src/routing/no-channel.ts',
+    find: "reason === 'no_price')",
+    replace: "reason === 'no_price') && serving.length === 1",
+    tests: ['test/routing/no-channel.test.ts'],
+  },
+  {
+    name: 'mapped-address',
+    breaks: 'An IPv4 address in IPv6 notation is judged as what it is.',
+    file: 'src/http-client/address-rules.ts',
+    find: 'address.isIPv4MappedAddress() ? address.toIPv4Address() : address',
+    replace: 'address',
+    tests: ['test/http-client/address-rules.test.ts'],
+  },
+  {
+    name: 'special-addresses',
+    breaks: 'A public number that the cloud’s own host serves is not public.',
+    file: 'src/http-client/address-rules.ts',
+    find: "address.range() === 'unicast' && !isInside(address, specialIpv4)",
+    replace: "address.range() === 'unicast'",
+    tests: guarded,
+  },
+  {
+    name: 'one-private-answer',
+    breaks: 'A name with one private address among public ones is refused.',
+    file: 'src/http-client/connector.ts',
+    find: '!addresses.every((address) => rules.permits(address))',
+    replace: '!addresses.some((address) => rules.permits(address))',
+    tests: guarded,
+  },
+  {
+    name: 'peer-is-looked-at',
+    breaks: 'No byte is sent to a peer that is not at a permitted address.',
+    file: 'src/http-client/connector.ts',
+    find: 'peer === undefined || !options.rules.permits(peer)',
+    replace: 'peer === undefined',
+    tests: ['test/http-client/connector.test.ts'],
+  },
+  {
+    name: 'remaining-of-the-longer',
+    breaks: 'What remains of a render is counted by those that took longer.',
+    file: 'src/domain/render-times.ts',
+    find: 'times.points.filter(({ ms }) => ms > elapsedMs)',
+    replace: 'times.points.filter(({ ms }) => ms > 0)',
+    tests: ['test/domain/render-times.test.ts'],
+  },
+  {
+    name: 'token-checksum',
+    breaks: 'A token with a typo costs no read of the database.',
+    file: 'src/access/tokens.ts',
+    find: 'secret === undefined || sum !== checksum(secret)',
+    replace: 'secret === undefined',
+    tests: ['test/access/tokens.test.ts'],
+  },
+];
