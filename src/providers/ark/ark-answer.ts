@@ -43,6 +43,7 @@ const jobSchema = z.object({
     .optional()
     .catch(undefined),
   created_at: optionalNumber,
+  updated_at: optionalNumber,
   resolution: optionalText,
   ratio: optionalText,
   duration: optionalNumber,
@@ -95,6 +96,11 @@ export function arkJobRefusal(answer: HttpResponse): UpstreamError {
   return unknownJob(404, error);
 }
 
+/** In the middle of the second that it names: it does not move while the job runs, nor after its end. */
+function endOf({ updated_at: updatedAt }: ArkJob): { readonly endedAt?: number } {
+  return updatedAt === undefined ? {} : { endedAt: updatedAt * 1000 + 500 };
+}
+
 const linkLifetimeSeconds = 24 * 3600;
 
 /** Undefined: it says succeeded and names no file. */
@@ -107,7 +113,7 @@ export function arkStatus(job: ArkJob): OperationStatus | undefined {
       const item = resultItem(job);
       return item === undefined
         ? undefined
-        : { state: 'succeeded', items: [item], facts: facts(job), traceId };
+        : { state: 'succeeded', items: [item], facts: facts(job), traceId, ...endOf(job) };
     }
     case 'failed': {
       const { code = 'failed', message, param } = job.error ?? job.failure_reason ?? {};

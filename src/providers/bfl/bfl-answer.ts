@@ -92,7 +92,9 @@ export function bflStatus(job: BflJob, reading: BflReading): OperationStatus | u
       const expiresAt = signedUrlExpiry(job.sample) ?? reading.expiresAt(job.endedAt);
       const { facts } = reading;
       const items = [{ url: job.sample, expiresAt }];
-      return defined({ state: 'succeeded' as const, items, facts, cost: job.cost ?? reading.cost });
+      const cost = job.cost ?? reading.cost;
+      const endedAt = job.endedAt === undefined ? undefined : Math.round(job.endedAt * 1000);
+      return defined({ state: 'succeeded' as const, items, facts, cost, endedAt });
     }
     case 'error':
     case 'failed':

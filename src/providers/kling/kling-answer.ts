@@ -143,5 +143,5 @@ function succeeded({ videos, images, updatedAt, cost }: KlingJob): OperationStat
     videos.length > 0
       ? defined({ durationSeconds: seconds === undefined ? undefined : Math.max(1, Math.round(seconds)) })
       : { images: items.length };
-  return defined({ state: 'succeeded' as const, items, facts, cost });
+  return defined({ state: 'succeeded' as const, items, facts, cost, endedAt: updatedAt });
 }

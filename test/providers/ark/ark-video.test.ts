@@ -338,6 +338,7 @@ describe('status', () => {
         ratio: '16:9',
         generateAudio: true,
       },
+      endedAt: 1_778_754_892_500,
       traceId: operation.id,
     });
   });

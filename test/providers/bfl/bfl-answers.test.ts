@@ -157,6 +157,7 @@ describe('a status', () => {
       items: [{ url, expiresAt: now / 1000 + 600 }],
       facts: {},
       cost: { amount: '3.5', unit: 'credits' },
+      endedAt: 1_736_870_941_900,
     });
   });
 

@@ -32,6 +32,7 @@ describe('a job', () => {
       items: [{ url: 'https://files.example.com/a.mp4', expiresAt: kept(1_781_080_794_151) }],
       facts: { durationSeconds: 5 },
       cost: { amount: '4.00', unit: 'video units' },
+      endedAt: 1_781_080_794_151,
     });
     expect(upstream.sent[0]).toMatchObject({
       method: 'GET',
@@ -46,6 +47,7 @@ describe('a job', () => {
       items: [{ url: 'https://files.example.com/b.mp4', expiresAt: kept(1_766_374_419_000) }],
       facts: { durationSeconds: 5 },
       cost: { amount: '2.5', unit: 'video units' },
+      endedAt: 1_766_374_419_000,
     });
     expect(upstream.sent[0]?.url).toBe(
       'https://upstream.example/api/v3/v1/videos/text2video/831922345719271433',
@@ -62,6 +64,7 @@ describe('a job', () => {
       })),
       facts: { images: 2 },
       cost: { amount: '16', unit: 'image units' },
+      endedAt: 1_766_374_419_000,
     });
   });
 
