@@ -8,8 +8,8 @@ export const callbackMutants: readonly Mutant[] = [
     name: 'callback-counted-first',
     breaks: 'An attempt whose process died counts.',
     file: 'src/store/deliveries.ts',
-    find: '{ $inc: { begun: 1 }, $set: { target } }',
-    replace: '{ $set: { target } }',
+    find: '$inc: { begun: 1 }, $set: { target }',
+    replace: '$set: { target, begun: 1 }',
     tests,
   },
   {

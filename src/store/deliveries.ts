@@ -69,18 +69,10 @@ export function createDeliveryStore(db: Db) {
      */
     async begin(task: string, round: string, target: string): Promise<number | undefined> {
       for (;;) {
-        const counted = await deliveries.findOneAndUpdate(
-          { _id: task, round, state: { $ne: 'delivered' } },
-          { $inc: { begun: 1 }, $set: { target } },
-          { returnDocument: 'after' },
-        );
-        if (counted !== null) return counted.begun ?? 1;
+        const counted = await countRequest(deliveries, { task, round, target });
+        if (counted !== undefined) return counted;
         const known = await deliveries.findOne({ _id: task });
-        if (known === null) {
-          const first = { _id: task, round, begun: 0, state: 'pending', target, attempts: [] } as const;
-          await deliveries.insertOne({ ...first, attempts: [] }).catch(ignoreDuplicate);
-          continue;
-        }
+        if (known === null) continue;
         if (isOver(known, round)) return undefined;
         // Another run of the same round was faster.
         if (known.round === round) continue;
@@ -133,6 +125,24 @@ export function createDeliveryStore(db: Db) {
   };
 }
 
+/** Undefined: another round is in force, or this one has delivered. The first request of a task needs no more than this. */
+async function countRequest(
+  deliveries: Collection<DeliveryDocument>,
+  { task, round, target }: DeliveryRound,
+): Promise<number | undefined> {
+  try {
+    const counted = await deliveries.findOneAndUpdate(
+      { _id: task, round, state: { $ne: 'delivered' } },
+      { $inc: { begun: 1 }, $set: { target }, $setOnInsert: { state: 'pending', attempts: [] } },
+      { upsert: true, returnDocument: 'after' },
+    );
+    return counted?.begun;
+  } catch (error) {
+    if (isDuplicateKey(error)) return undefined;
+    throw error;
+  }
+}
+
 function abandonedCallbacks(deliveries: Collection<DeliveryDocument>) {
   return {
     async ensureIndexes(): Promise<void> {
@@ -160,8 +170,4 @@ function toDelivery({ _id: task, state, target, attempts }: DeliveryDocument): C
 
 function toAttempt({ at, duration_ms: durationMs, status, error }: AttemptDocument): DeliveryAttempt {
   return { at, durationMs, ...defined({ status, error }) };
-}
-
-function ignoreDuplicate(error: unknown): void {
-  if (!isDuplicateKey(error)) throw error;
 }
