@@ -211,15 +211,17 @@ const lookEveryMs = 50;
  * write down that its callback was delivered, which comes last.
  */
 function watchEndings(db: Db, callback: boolean) {
-  const collection = db.collection<{ _id: string; status?: string }>(callback ? 'deliveries' : 'tasks');
+  const collection = db.collection<{ _id: string; status?: string; state?: string }>(
+    callback ? 'deliveries' : 'tasks',
+  );
   const open = new Map<string, { resolve: () => void; reject: (error: Error) => void }>();
   let closed = false;
   const look = async (): Promise<void> => {
     const found = await collection
-      .find({ _id: { $in: [...open.keys()] } }, { projection: { _id: 1, status: 1 } })
+      .find({ _id: { $in: [...open.keys()] } }, { projection: { _id: 1, status: 1, state: 1 } })
       .toArray();
-    for (const { _id, status } of found) {
-      if (!callback && status !== 'succeeded' && status !== 'failed') continue;
+    for (const { _id, status, state } of found) {
+      if (callback ? state !== 'delivered' : status !== 'succeeded' && status !== 'failed') continue;
       if (status === 'failed') open.get(_id)?.reject(new Error(`task ${_id} failed`));
       else open.get(_id)?.resolve();
       open.delete(_id);
