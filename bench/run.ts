@@ -9,6 +9,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   create: async () => (await import('./create.ts')).benchCreate,
   get: async () => (await import('./get.ts')).benchGet,
   tasks: async () => (await import('./tasks.ts')).benchTasks,
+  steps: async () => (await import('./steps.ts')).benchSteps,
   news: async () => (await import('./news.ts')).benchNews,
   memory: async () => (await import('./memory.ts')).benchMemory,
   images: async () => (await import('./images.ts')).benchImages,

@@ -9,25 +9,35 @@ export async function runBenchWorker(options: {
   readonly taskQueue: string;
   readonly workflowsPath: string;
   readonly activities?: object;
+  /** A second task queue for the same activities, as channels have. */
+  readonly activitiesQueue?: string;
 }): Promise<void> {
-  const { address, taskQueue, workflowsPath, activities } = options;
+  const { address, taskQueue, workflowsPath, activities, activitiesQueue } = options;
   Runtime.install({ shutdownSignals: ['SIGTERM'], logger: new DefaultLogger('WARN') });
   const [workflowBundle, connection] = await Promise.all([
     bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') }),
     NativeConnection.connect({ address }),
   ]);
-  const worker = await Worker.create({
+  const common = {
     connection,
-    taskQueue,
-    workflowBundle,
     ...(activities === undefined ? {} : { activities }),
-    maxCachedWorkflows: 500,
     maxConcurrentActivityTaskExecutions: 1000,
     activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 2, maximum: 20 },
-    workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
     shutdownGraceTime: '5s',
     maxHeartbeatThrottleInterval: '5s',
-  });
-  await worker.run();
+  } as const;
+  const workers = [
+    await Worker.create({
+      ...common,
+      taskQueue,
+      workflowBundle,
+      maxCachedWorkflows: 500,
+      workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
+    }),
+    ...(activitiesQueue === undefined
+      ? []
+      : [await Worker.create({ ...common, taskQueue: activitiesQueue })]),
+  ];
+  await Promise.all(workers.map((worker) => worker.run()));
   await connection.close();
 }

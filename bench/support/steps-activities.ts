@@ -1,0 +1,28 @@
+import { heartbeat } from '@temporalio/activity';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface StepsInput {
+  /** Local activities: the first before everything else, the second after it. */
+  readonly locals?: 1 | 2;
+  /** A timer that is cancelled at the end, as a deadline is. */
+  readonly timer?: boolean;
+  /** One activity on this task queue; absent: none. */
+  readonly queue?: string;
+  /** How long the activity takes. */
+  readonly seconds?: number;
+  /** The activity has a heartbeat timeout. */
+  readonly heartbeatTimeout?: boolean;
+  /** The activity sends one heartbeat. */
+  readonly heartbeat?: boolean;
+  /** Writes a search attribute before the end. */
+  readonly upsert?: boolean;
+}
+
+export type StepsActivities = typeof stepsActivities;
+
+export const stepsActivities = {
+  async step(seconds: number, sendsHeartbeat: boolean): Promise<void> {
+    if (sendsHeartbeat) heartbeat('here');
+    if (seconds > 0) await delay(seconds * 1000);
+  },
+};
