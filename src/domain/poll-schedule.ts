@@ -84,8 +84,8 @@ function listedPoll({ elapsedMs, random }: PollFacts, times: RenderTimes): NextP
   }
   if (elapsedMs <= latestMs) return { delayMs: steadyDelayMs * jitterOf(random), isFar: false };
   const longest = elapsedMs > 10 * quantileOf(times, 0.5) ? longestDelayMs : overtimeDelayMs;
-  const delayMs = Math.min(Math.max(elapsedMs * 0.1, steadyDelayMs), longest);
-  return { delayMs: delayMs * jitterOf(random), isFar: true };
+  const delayMs = Math.min(Math.max(elapsedMs * 0.1, steadyDelayMs), longest) * jitterOf(random);
+  return { delayMs, isFar: delayMs > stayedDelayMaxMs };
 }
 
 /** Without a list: what is left of the budget is spent on what is left of the time in which such renders end. */
