@@ -34,7 +34,9 @@ export function createWakeStore(db: Db, now: () => number) {
     },
 
     async list(): Promise<readonly Wake[]> {
-      const documents = await wakes.find().limit(wakesMax).toArray();
+      // The TTL only tidies up.
+      const inForce = wakes.find({ expires: { $gt: new Date(now()) } });
+      const documents = await inForce.limit(wakesMax).toArray();
       return documents.map(({ _id, wake }) => ({ task: _id, id: wake }));
     },
   };

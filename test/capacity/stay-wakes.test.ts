@@ -67,3 +67,13 @@ it('a read that fails is reported, and the next one wakes', async () => {
   await wakes.look();
   expect(place?.endedBy()).toBe('woken');
 });
+
+it('an old one wakes nobody, although the database has not removed it yet', async () => {
+  let at = Date.now();
+  const store = createWakeStore(database.db, () => at);
+  await store.add({ task: 'wake-6', id: 'old' });
+  const isListed = async () => (await store.list()).some(({ task }) => task === 'wake-6');
+  expect(await isListed()).toBe(true);
+  at += 31_000;
+  expect(await isListed()).toBe(false);
+});

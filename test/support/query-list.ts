@@ -80,7 +80,6 @@ const wholeReads: Readonly<Record<string, string>> = {
   'channel_health find store/channel-health.ts': 'whole: few circuits',
   'channel_states find store/channel-states.ts': 'whole: few switches',
   'render_times find store/render-times.ts': 'whole: few kinds of output, at most 2,000 are read',
-  'wakes find store/wakes.ts': 'whole: kept for half a minute, once a second while an attempt stays',
   'key_slots find store/key-slots.ts': 'whole: reconciler, a document for each limited key',
   'slots find store/slots.ts': 'whole: reconciler, a document for each slot',
 };
