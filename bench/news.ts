@@ -144,8 +144,8 @@ async function measureTransitions(
   stand: Stand,
   seconds: number,
 ): Promise<Transitions> {
-  const of = async (middle: number): Promise<number> => {
-    const renders = await createTasks(gateway, { upstream: 'list', count: 10, middle });
+  const run = async (wave: Pick<Wave, 'middle' | 'duration'>): Promise<number> => {
+    const renders = await createTasks(gateway, { upstream: 'list', count: 10, ...wave });
     await untilEnded(gateway, renders);
     const counts = await Promise.all(
       [...renders.keys()].map(async (id) => {
@@ -155,7 +155,12 @@ async function measureTransitions(
     );
     return counts.reduce((sum, one) => sum + one, 0) / counts.length;
   };
-  return { seconds, short: await of(1), long: await of(seconds) };
+  // Lengths of their own: what is learned of one kind says nothing of the other.
+  const runBoth = () => Promise.all([run({ middle: 1, duration: 4 }), run({ middle: seconds, duration: 6 })]);
+  await runBoth();
+  await delay(learningMs);
+  const [short, long] = await runBoth();
+  return { seconds, short, long };
 }
 
 function sorted(values: readonly number[]): readonly number[] {

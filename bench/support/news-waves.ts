@@ -23,12 +23,14 @@ export interface Wave {
   readonly upstream: Upstream;
   readonly count: number;
   readonly middle: number;
+  /** Of the video, in seconds: with another one it is another kind of output, whose render time is learned apart. */
+  readonly duration?: number;
 }
 
 /** As fast as the gateway accepts them. Gives each task's render time in milliseconds. */
 export async function createTasks(
   gateway: BenchGateway,
-  { upstream, count, middle }: Wave,
+  { upstream, count, middle, duration = 5 }: Wave,
 ): Promise<Renders> {
   const http = openConnections(gateway.url, concurrency);
   const renders = new Map<string, number>();
@@ -45,7 +47,7 @@ export async function createTasks(
         body: JSON.stringify({
           model: upstream,
           prompt: `a boat [sim:render=${seconds}]`,
-          duration: 5,
+          duration,
           metadata: { callback_url: gateway.receiverUrl },
         }),
       });
