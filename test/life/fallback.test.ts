@@ -20,8 +20,12 @@ describe('a job that failed at its upstream', () => {
   const detail = async (id: string) => (await world.gateway.admin('GET', `/admin/v1/tasks/${id}`)).body;
   const create = async (model: string, prompt: string, metadata: Record<string, unknown> = {}) =>
     (await account.create({ model, prompt, metadata })).body.id as string;
-  const hasAttempt = (id: string, attempt: string) =>
-    waitUntil(`an attempt is ${attempt}`, async () => (await world.attempts(id)).includes(attempt));
+  const hasAttempt = (id: string, attempt: string, deadlineMs?: number) =>
+    waitUntil(
+      `an attempt is ${attempt}`,
+      async () => (await world.attempts(id)).includes(attempt),
+      deadlineMs,
+    );
   const cancel = (id: string) => account.call('POST', `/v1/videos/generations/${id}/cancel`);
 
   it('is replaced at the fallback: one charge at that channel’s price, one callback, no word of the failure', async () => {
@@ -225,14 +229,14 @@ describe('a job that failed at its upstream', () => {
     world.disturb('first', prompt, 'failed');
     const id = await create('rescued', prompt);
     await paused.reached;
-    // Nothing is heard of it for longer than a heartbeat: the server gives the poll to another one.
-    await hasAttempt(id, 'accepted second');
+    // Nothing is heard of it for longer than its heartbeat timeout, a minute: the server gives the poll to another one.
+    await hasAttempt(id, 'accepted second', 120_000);
     paused.release();
     expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
     expect(await world.attempts(id)).toEqual(['failed first', 'accepted second']);
     expect(world.jobs(prompt)).toEqual({ first: 1, second: 1 });
     expect((await detail(id)).charge).toBe(charges.second);
-  });
+  }, 180_000);
 
   it('and whose replacement runs, can be cancelled there', async () => {
     const prompt = label();

@@ -24,7 +24,7 @@ const model = `  - id: alone
     price: { unit: second, rules: [{ price: "0.10" }] }
 `;
 const yaml = testYaml.replace('\nmodels:', `${channel}models:`) + model;
-/** Spread so widely that the upstream, which cannot list, is asked every half a minute. */
+/** Spread so widely that the upstream, which cannot list, is asked soon, and then every half a minute. */
 const renderSeconds = [0.5, 100, 200, 300, 400, 500];
 
 let gateway: TestGateway;
@@ -48,26 +48,27 @@ const act = (id: string, action: string) =>
 /** The pending activity is with a worker. */
 const started = 2;
 
-/** Its attempt waits in the worker for the first question. */
+/** The upstream was asked, and an attempt waits in the worker for the next question. */
 async function stayingTask(prompt: string): Promise<string> {
   const { status, body } = await account.create({ model: 'alone', prompt: `${prompt} [sim:render=900]` });
   expect(status).toBe(200);
-  await waitUntil('it is submitted', async () => {
+  await waitUntil('it was asked about', async () => {
     const shown = await account.call('GET', `/v1/videos/generations/${body.id}`);
-    return shown.body.status === 'submitted' && (await pendingOf(body.id))?.state === started;
+    return shown.body.status === 'running' && (await pendingOf(body.id))?.state === started;
   });
   return body.id;
 }
 
 it('an operator who retries ends the wait of the attempt; the next one asks', async () => {
   const id = await stayingTask('retried');
-  const begun = async () => JSON.stringify((await pendingOf(id))?.lastStartedTime);
-  const [first, gets] = [await begun(), gateway.simulator.stats().gets];
-  await waitUntil('the next attempt has begun', async () => {
-    await act(id, 'retry_now');
-    return (await begun()) !== first && (await pendingOf(id))?.state === started;
-  });
+  const startedAt = async () => Number((await pendingOf(id))?.lastStartedTime?.seconds);
+  const [first, gets] = [await startedAt(), gateway.simulator.stats().gets];
+  expect((await act(id, 'retry_now')).status).toBe(200);
   await waitUntil('it asks', async () => gateway.simulator.stats().gets > gets);
+  // Another attempt asks, and before a heartbeat was due, through which Temporal would have ended the first one.
+  const later = (await startedAt()) - first;
+  expect(later).toBeGreaterThan(0);
+  expect(later).toBeLessThan(25);
   await act(id, 'fail');
 }, 120_000);
 
