@@ -1,5 +1,6 @@
 import { defined } from '../domain/defined.ts';
 import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { ConnectionOptions } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
@@ -49,13 +50,16 @@ export function dataConverter({ payloadKey }: TemporalSettings): DataConverter {
 /** Connects when first used: a Temporal server that is away does not keep the API from starting. */
 export function createTemporalClient(settings: TemporalSettings): Client {
   const { address, namespace, apiKey, tls } = settings;
+  const retries = createRetries();
   const connection = PlainConnection.lazy({
     address,
-    interceptors: [withDeadline],
+    interceptors: [withDeadline(retries.interceptor)],
     metadata: { [namespaceHeader]: namespace },
     ...defined({ apiKey }),
     ...defined({ tls }),
   });
+  const close = connection.close.bind(connection);
+  connection.close = () => retries.end().then(close);
   return new Client({ connection, namespace, dataConverter: dataConverter(settings) });
 }
 
@@ -92,16 +96,42 @@ const deadlinesMs: Readonly<Record<string, number>> = {
   PollWorkflowExecutionUpdate: updateDeadlineMs,
 };
 
-const retry = makeGrpcRetryInterceptor(defaultGrpcRetryOptions());
+/** The SDK's retries. None begins on a closed connection: it would throw in a timer, and end the process. */
+function createRetries() {
+  const options = defaultGrpcRetryOptions();
+  const due = new Set<Promise<unknown>>();
+  let isEnding = false;
+  return {
+    interceptor: makeGrpcRetryInterceptor({
+      ...options,
+      retryableDecider: (attempt, status) => !isEnding && options.retryableDecider(attempt, status),
+      delayFunction(attempt, status) {
+        const ms = options.delayFunction(attempt, status);
+        const begun = delay(ms + 1, undefined, { ref: false });
+        due.add(begun);
+        void begun.then(() => due.delete(begun));
+        return ms;
+      },
+    }),
+
+    /** Resolves when those have begun that were due; there will be no others. */
+    async end(): Promise<void> {
+      isEnding = true;
+      await Promise.all(due);
+    },
+  };
+}
 
 /** Gives every call its deadline, all its tries together. See `within` for one over several calls. */
-const withDeadline: Interceptor = (options, nextCall) => {
-  const ms = deadlinesMs[options.method_definition.path.split('/').at(-1) ?? ''];
-  return retry(
-    { ...options, ...defined({ deadline: options.deadline ?? (ms === undefined ? ms : Date.now() + ms) }) },
-    nextCall,
-  );
-};
+function withDeadline(retry: Interceptor): Interceptor {
+  return (options, nextCall) => {
+    const ms = deadlinesMs[options.method_definition.path.split('/').at(-1) ?? ''];
+    return retry(
+      { ...options, ...defined({ deadline: options.deadline ?? (ms === undefined ? ms : Date.now() + ms) }) },
+      nextCall,
+    );
+  };
+}
 
 export function connectWorker({ address, apiKey, tls }: TemporalSettings): Promise<NativeConnection> {
   return NativeConnection.connect({

@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readEnvironment } from '../../src/config/environment.ts';
+import { choosePort } from '../../src/local/servers/ports.ts';
 import { createTemporalClient, dataConverter, temporalSettings } from '../../src/temporal/connection.ts';
 
 let directory: string;
@@ -65,4 +67,29 @@ it('a client of a server that is away is made, and fails when it is used', async
     client.withDeadline(Date.now() + 2_000, () => client.workflow.getHandle('task_1').describe()),
   ).rejects.toThrow();
   await client.connection.close();
+});
+
+it('no retry begins on a connection that was closed', async () => {
+  const thrown: Error[] = [];
+  const onThrown = (error: Error): void => void thrown.push(error);
+  process.on('uncaughtExceptionMonitor', onThrown);
+  const port = await choosePort('any', 'nobody');
+  const { workflowService, connection } = createTemporalClient({
+    address: `127.0.0.1:${port}`,
+    namespace: 'default',
+  });
+  const calls = Array.from({ length: 20 }, () =>
+    workflowService.describeTaskQueue({ namespace: 'default', taskQueue: { name: 'none' } }).then(
+      () => 'answered',
+      () => 'failed',
+    ),
+  );
+  // Some wait for their next try.
+  await delay(500);
+  await connection.close();
+  expect(await Promise.all(calls)).toEqual(calls.map(() => 'failed'));
+  // Longer than what any of them would wait.
+  await delay(3_000);
+  process.off('uncaughtExceptionMonitor', onThrown);
+  expect(thrown).toEqual([]);
 });
