@@ -5,6 +5,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 
 import { searchAttributes } from '../workflows/search-attributes.ts';
+import { runLoad } from './support/load.ts';
 import type { BenchOptions } from './support/options.ts';
 import { publish, short } from './support/report.ts';
 import type { Row } from './support/report.ts';
@@ -23,36 +24,24 @@ const workflowQueue = 'bench-steps';
 const activitiesQueue = 'bench-steps-channel';
 /** What the server still does after a workflow has ended: its row in the list, timers that have become pointless. */
 const settleMs = 2_500;
+const secondsMax = 600;
 const idleMs = 10_000;
 
-interface Variant {
-  readonly step: string;
-  readonly input: StepsInput;
+interface Variant extends StepsInput {
+  /** With search attributes and a summary. */
   readonly isListed?: true;
 }
 
-const activity = { queue: activitiesQueue };
-const timed = { ...activity, timer: true };
-const local = { ...timed, upsert: true, locals: 2 } as const;
-
-const variants: readonly Variant[] = [
-  { step: 'start and end', input: {} },
-  { step: '+ an activity on a queue of its own', input: activity },
-  { step: '+ a timer, cancelled at the end', input: timed },
-  { step: '+ search attributes and summary at the start', input: timed, isListed: true },
-  { step: '+ a search attribute at the end', input: { ...timed, upsert: true }, isListed: true },
-  { step: '+ two local activities', input: local, isListed: true },
-  { step: '+ the activity takes a second', input: { ...local, seconds: 1 }, isListed: true },
-  {
-    step: '+ it has a heartbeat timeout',
-    input: { ...local, seconds: 1, heartbeatTimeout: true },
-    isListed: true,
-  },
-  {
-    step: '+ it sends a heartbeat',
-    input: { ...local, seconds: 1, heartbeatTimeout: true, heartbeat: true },
-    isListed: true,
-  },
+const steps: readonly { readonly name: string; readonly adds: Variant }[] = [
+  { name: 'start and end', adds: {} },
+  { name: '+ an activity on a queue of its own', adds: { queue: activitiesQueue } },
+  { name: '+ a timer, cancelled at the end', adds: { timer: true } },
+  { name: '+ search attributes and summary at the start', adds: { isListed: true } },
+  { name: '+ a search attribute at the end', adds: { upsert: true } },
+  { name: '+ two local activities', adds: { locals: true } },
+  { name: '+ the activity takes a second', adds: { seconds: 1 } },
+  { name: '+ it has a heartbeat timeout', adds: { heartbeatTimeout: true } },
+  { name: '+ it sends a heartbeat', adds: { heartbeat: true } },
 ];
 
 interface Cost {
@@ -78,7 +67,11 @@ export async function benchSteps(options: BenchOptions): Promise<void> {
           requirePoller(stand, activitiesQueue, 'activity'),
         ]),
     });
-    const measured = variants.map((variant) => ({ variant, costs: [] as Cost[] }));
+    let variant: Variant = {};
+    const measured = steps.map(({ name, adds }) => {
+      variant = { ...variant, ...adds };
+      return { name, variant, costs: [] as Cost[] };
+    });
     // A process that was just started compiles its code while it is measured.
     for (const { variant } of measured) await measure(variant, { count: inFlight, inFlight }, stand);
     for (let round = 0; round < rounds; round += 1) {
@@ -109,16 +102,17 @@ interface Slice {
 
 async function measure(variant: Variant, { count, inFlight }: Slice, stand: Stand): Promise<Cost> {
   const cpu = await measureCpu(stand.pids);
-  let begun = 0;
   let last: WorkflowHandle | undefined;
-  const runSome = async (): Promise<void> => {
-    while (begun < count) {
-      begun += 1;
+  const run = await runLoad({
+    concurrency: inFlight,
+    countMax: count,
+    seconds: secondsMax,
+    once: async () => {
       last = await start(variant, stand);
       await last.result();
-    }
-  };
-  await Promise.all(Array.from({ length: inFlight }, runSome));
+    },
+  });
+  if (run.failed > 0) throw new Error(`workflows failed: ${run.firstError ?? ''}`);
   await delay(settleMs);
   const { temporal = 0, worker = 0 } = await cpu.stop();
   const events = (await last?.describe())?.historyLength ?? 0;
@@ -134,14 +128,14 @@ async function measureIdle({ pids }: Stand): Promise<string> {
 }
 
 function start(
-  { input, isListed }: Variant,
+  { isListed, ...input }: Variant,
   { temporal }: Stand,
 ): Promise<WorkflowHandle<typeof stepsWorkflow>> {
   return temporal.workflow.start<typeof stepsWorkflow>('stepsWorkflow', {
     workflowId: randomUUID(),
     taskQueue: workflowQueue,
     args: [input],
-    ...(isListed === true ? description : {}),
+    ...(isListed ? description : {}),
   });
 }
 
@@ -156,18 +150,23 @@ const description = {
   ]),
 };
 
-function rowsOf(measured: readonly { readonly variant: Variant; readonly costs: readonly Cost[] }[]): Row[] {
+interface Measured {
+  readonly name: string;
+  readonly costs: readonly Cost[];
+}
+
+function rowsOf(measured: readonly Measured[]): Row[] {
   let before = 0;
-  return measured.map(({ variant, costs }) => {
-    const middle = costs.toSorted((a, b) => a.temporal - b.temporal)[Math.floor((costs.length - 1) / 2)];
-    const { temporal = 0, worker = 0, events = 0 } = middle ?? {};
+  return measured.map(({ name, costs }) => {
+    const sorted = costs.toSorted((a, b) => a.temporal - b.temporal);
+    const { temporal = 0, worker = 0, events = 0 } = sorted[Math.floor((sorted.length - 1) / 2)] ?? {};
     const added = temporal - before;
     before = temporal;
     return {
-      step: variant.step,
+      step: name,
       'Temporal’s server': short(temporal),
       added: short(added),
-      'of least': short(Math.min(...costs.map((cost) => cost.temporal))),
+      'at least': short(sorted[0]?.temporal ?? 0),
       worker: short(worker),
       events,
     };

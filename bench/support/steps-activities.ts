@@ -2,20 +2,20 @@ import { heartbeat } from '@temporalio/activity';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface StepsInput {
-  /** Local activities: the first before everything else, the second after it. */
-  readonly locals?: 1 | 2;
+  /** Two local activities: one before everything else, one after it. */
+  readonly locals?: true;
   /** A timer that is cancelled at the end, as a deadline is. */
-  readonly timer?: boolean;
+  readonly timer?: true;
   /** One activity on this task queue; absent: none. */
   readonly queue?: string;
   /** How long the activity takes. */
   readonly seconds?: number;
   /** The activity has a heartbeat timeout. */
-  readonly heartbeatTimeout?: boolean;
+  readonly heartbeatTimeout?: true;
   /** The activity sends one heartbeat. */
-  readonly heartbeat?: boolean;
+  readonly heartbeat?: true;
   /** Writes a search attribute before the end. */
-  readonly upsert?: boolean;
+  readonly upsert?: true;
 }
 
 export type StepsActivities = typeof stepsActivities;

@@ -10,17 +10,9 @@ import type { StepsActivities, StepsInput } from './steps-activities.ts';
 
 /** A workflow of nothing but steps that do nothing: what each costs is Temporal's own. */
 export async function stepsWorkflow(input: StepsInput): Promise<void> {
-  const {
-    locals = 0,
-    timer = false,
-    queue,
-    seconds = 0,
-    upsert = false,
-    heartbeat = false,
-    heartbeatTimeout = false,
-  } = input;
+  const { locals, timer, queue, seconds = 0, heartbeat = false, heartbeatTimeout, upsert } = input;
   const local = proxyLocalActivities<StepsActivities>({ startToCloseTimeout: '10s' });
-  if (locals > 0) await local.step(0, false);
+  if (locals) await local.step(0, false);
   const scope = new CancellationScope();
   if (timer) scope.run(() => sleep('48h')).catch(() => undefined);
   if (queue !== undefined) {
@@ -32,6 +24,6 @@ export async function stepsWorkflow(input: StepsInput): Promise<void> {
     await step(seconds, heartbeat);
   }
   scope.cancel();
-  if (locals > 1) await local.step(0, false);
+  if (locals) await local.step(0, false);
   if (upsert) upsertSearchAttributes([{ key: searchAttributes.status, value: 'succeeded' }]);
 }

@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { ensureIndexes, repeatOnDuplicate } from './mongo.ts';
 
-/** Tasks that somebody wants tried now, whichever worker waits for them. Hardly ever one, and for a minute only. */
+/** Tasks that somebody wants tried now, whichever worker waits for them. Hardly ever one, and for half a minute only. */
 export interface Wake {
   readonly task: string;
   /** Another one for each wake of a task. */
