@@ -9,6 +9,7 @@ import { allowNulls } from './openapi-nulls.ts';
 import { taskSchema } from './presenters/video-task.ts';
 import { accessOf } from './route.ts';
 import type { Route, Success } from './route.ts';
+import { headersTooLarge } from './unreadable.ts';
 
 type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>;
 
@@ -185,8 +186,7 @@ function describeErrors(route: Route): RouteConfig['responses'] {
         ),
       ]),
     ),
-    // The parser's own answer, before it is known which route was meant.
-    431: describeError('The address and the headers are larger than 16 KiB together; the code is empty.'),
+    431: describeError(`${headersTooLarge} The code is empty.`),
   };
 }
 

@@ -18,8 +18,15 @@ const unreadable: Refusal = {
   code: '',
 };
 
+/** Node's limit. The parser answers before it is known which route was meant. */
+export const headersTooLarge = 'The address and the headers are larger than 16 KiB together.';
+
 const refusals: Readonly<Record<string, Refusal>> = {
-  HPE_HEADER_OVERFLOW: { ...unreadable, status: '431 Request Header Fields Too Large' },
+  HPE_HEADER_OVERFLOW: {
+    ...unreadable,
+    status: '431 Request Header Fields Too Large',
+    message: headersTooLarge,
+  },
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: '408 Request Timeout',
     message: 'The request was not sent in time.',

@@ -274,6 +274,7 @@ it('headers beyond the limit are a 431 with the common body', async () => {
   const answer = await world.call('GET', '/healthz', { headers: { 'x-large': 'x'.repeat(20_000) } });
   expect(answer.status).toBe(431);
   expect(answer.body.error.type).toBe('invalid_request_error');
+  expect(answer.body.error.message).toContain('16 KiB');
   const { body } = await world.call('GET', '/openapi.json');
   expect(body.paths['/healthz'].get.responses['431'].description).toContain('16 KiB');
 });
