@@ -14,8 +14,9 @@ import type { Stand } from './support/stand.ts';
 import { measureCpu } from './support/usage.ts';
 
 /**
- * GET of one finished task at 1, 16 and 64 connections, beside a bare Koa with the MongoDB driver's `findOne` that
- * answers with the same document. Both run in a process each, take turns, and read from the same server.
+ * GET of finished tasks at 1, 16 and 64 connections, each of which asks for a task of its own, beside a bare Koa with the
+ * MongoDB driver's `findOne` that answers with the same documents. Both run in a process each, take turns, and read
+ * from the same server.
  */
 
 const goalShare = 0.75;
@@ -25,8 +26,14 @@ interface Subject {
   readonly name: 'bare' | 'gateway';
   readonly process: string;
   readonly origin: string;
-  readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+interface Slice {
+  readonly ids: readonly string[];
+  readonly concurrency: number;
+  readonly seconds: number;
+  readonly countMax: number;
 }
 
 interface Measured {
@@ -44,17 +51,18 @@ export async function benchGet(options: BenchOptions): Promise<void> {
   const stand = await openStand();
   try {
     const gateway = await startBenchGateway(stand, { profile: options.profile, accounts: 1 });
-    const subjects = await makeSubjects(stand, gateway);
+    const ids = await finishedTasks(gateway, Math.max(...connections));
+    const subjects = await makeSubjects(stand, gateway, ids);
     const measured: Measured[] = [];
     const warmUps: Measured[] = [];
     const profiling = options.profile ? await startProfiling(stand, ['api']) : undefined;
     // As busy as they get: a process that was just started compiles its code while it is measured.
     const busiest = { concurrency: Math.max(...connections), countMax };
     for (const subject of subjects) {
-      warmUps.push(await measure(subject, { ...busiest, seconds: seconds * 1.5 }, stand));
+      warmUps.push(await measure(subject, { ...busiest, ids, seconds: seconds * 1.5 }, stand));
     }
     for (const concurrency of connections) {
-      const slice = { concurrency, countMax: options.count ?? countMax };
+      const slice = { concurrency, ids, countMax: options.count ?? countMax };
       for (let round = 0; round < rounds; round += 1) {
         for (const subject of subjects) measured.push(await measure(subject, { ...slice, seconds }, stand));
       }
@@ -84,59 +92,67 @@ export async function benchGet(options: BenchOptions): Promise<void> {
   }
 }
 
-async function makeSubjects(stand: Stand, gateway: BenchGateway): Promise<readonly Subject[]> {
-  const path = `/v1/videos/generations/${await finishedTask(gateway)}`;
+const pathOf = (id = ''): string => `/v1/videos/generations/${id}`;
+
+async function makeSubjects(
+  stand: Stand,
+  gateway: BenchGateway,
+  ids: readonly string[],
+): Promise<readonly Subject[]> {
   const port = await stand.freePort();
   const origin = `http://127.0.0.1:${port}`;
   await stand.startProgram({
     name: 'bare',
     script: new URL('support/bare-get.ts', import.meta.url),
     args: [String(port), stand.mongodbUri, gateway.db.databaseName],
-    probe: () => getJson(`${origin}${path}`),
+    probe: () => getJson(`${origin}${pathOf(ids[0])}`),
   });
   const [key = ''] = gateway.keys;
   return [
-    { name: 'bare', process: 'bare', origin, path, headers: {} },
+    { name: 'bare', process: 'bare', origin, headers: {} },
     {
       name: 'gateway',
       process: 'api',
       origin: gateway.url,
-      path,
       headers: { authorization: `Bearer ${key}` },
     },
   ];
 }
 
-async function finishedTask(gateway: BenchGateway): Promise<string> {
+async function finishedTasks(gateway: BenchGateway, count: number): Promise<readonly string[]> {
   const [key = ''] = gateway.keys;
   const http = openConnections(gateway.url, 1);
-  const created = await http.call(0, {
-    method: 'POST',
-    path: '/v1/videos/generations',
-    headers: jsonHeaders(key),
-    body: gateway.videoBody('short'),
-  });
+  const ids: string[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const created = await http.call(0, {
+      method: 'POST',
+      path: '/v1/videos/generations',
+      headers: jsonHeaders(key),
+      body: gateway.videoBody('short'),
+    });
+    const { id } = JSON.parse(expectStatus(created, 200).body.toString('utf8')) as { id: string };
+    ids.push(id);
+  }
   await http.close();
-  const { id } = JSON.parse(expectStatus(created, 200).body.toString('utf8')) as { id: string };
   const tasks = gateway.db.collection<{ _id: string; status: string }>('tasks');
-  await waitUntil(
-    'the task to be finished',
-    async () => (await tasks.findOne({ _id: id }))?.status === 'succeeded',
-  );
-  return id;
+  const finished = { _id: { $in: ids }, status: 'succeeded' };
+  await waitUntil('the tasks to be finished', async () => (await tasks.countDocuments(finished)) === count);
+  return ids;
 }
 
-async function measure(
-  subject: Subject,
-  slice: { readonly concurrency: number; readonly seconds: number; readonly countMax: number },
-  stand: Stand,
-): Promise<Measured> {
+async function measure(subject: Subject, slice: Slice, stand: Stand): Promise<Measured> {
   const http = openConnections(subject.origin, slice.concurrency);
-  const call = { method: 'GET', path: subject.path, headers: subject.headers } as const;
+  const calls = slice.ids.map(
+    (id) => ({ method: 'GET', path: pathOf(id), headers: subject.headers }) as const,
+  );
   const cpu = await measureCpu(stand.pids);
   const run = await runLoad({
     ...slice,
-    once: async (caller) => void expectStatus(await http.call(caller, call), 200),
+    once: async (caller) => {
+      const call = calls[caller];
+      if (call === undefined) throw new Error(`no task for caller ${caller}`);
+      expectStatus(await http.call(caller, call), 200);
+    },
   });
   const spent = await cpu.stop();
   await http.close();

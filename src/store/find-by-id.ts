@@ -1,11 +1,12 @@
 import { MongoNetworkError, MongoNetworkTimeoutError, MongoServerError } from 'mongodb';
-import type { Collection, Db } from 'mongodb';
+import type { Collection, Db, Filter } from 'mongodb';
+import { gatherReads } from './gather-reads.ts';
 import type { TaskDocument } from './task-document.ts';
 
 /**
  * `findOne` by `_id` for the hottest read, as a command of its own: the cursor that the driver opens for its one
- * document costs a third of the read's CPU. The driver repeats a failed `findOne` and no command, so a failure of the
- * connection, or of a server that is no longer the primary, is followed by a `findOne`.
+ * document costs a third of the read's CPU. Under load callers share a command. The driver repeats a failed `find` and
+ * no command, so a failure of the connection, or of a server that is no longer the primary, is followed by a `find`.
  */
 export function createFindById(
   db: Db,
@@ -13,19 +14,27 @@ export function createFindById(
 ): (id: string) => Promise<TaskDocument | undefined> {
   const { collectionName, readPreference } = collection;
   const readConcern = collection.readConcern?.toJSON();
-  const fixed = { limit: 1, singleBatch: true, ...(readConcern === undefined ? {} : { readConcern }) };
+  const fixed = { singleBatch: true, ...(readConcern === undefined ? {} : { readConcern }) };
   const options = { useBigInt64: true, ...(readPreference === undefined ? {} : { readPreference }) };
-  return async (id) => {
+
+  async function find(filter: Filter<TaskDocument>, limit: number): Promise<readonly TaskDocument[]> {
     try {
-      const command = { find: collectionName, filter: { _id: id }, ...fixed };
+      const command = { find: collectionName, filter, limit, ...fixed };
       const reply: unknown = await db.command(command, options);
-      return isReply(reply) ? reply.cursor.firstBatch[0] : undefined;
+      return isReply(reply) ? reply.cursor.firstBatch : [];
     } catch (error) {
       if (!isRepeatable(error)) throw error;
-      const found = await collection.findOne({ _id: id });
-      return found ?? undefined;
+      return collection.find(filter, { limit }).toArray();
     }
-  };
+  }
+
+  return gatherReads({
+    one: async (id) => (await find({ _id: id }, 1))[0],
+    many: async (ids) => {
+      const found = await find({ _id: { $in: [...ids] } }, ids.length);
+      return new Map(found.map((document) => [document._id, document]));
+    },
+  });
 }
 
 interface Reply {

@@ -1,6 +1,6 @@
 import { MongoNetworkError, MongoNetworkTimeoutError, MongoServerError } from 'mongodb';
 import type { Collection, Db } from 'mongodb';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFindById } from '../../src/store/find-by-id.ts';
 import type { TaskDocument } from '../../src/store/task-document.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
@@ -45,4 +45,37 @@ it.each([
 it('does not ask again what was not answered in time', async () => {
   const error = new MongoNetworkTimeoutError('timed out');
   await expect(createFindById(failing(error), tasks)('task_1')).rejects.toBe(error);
+});
+
+describe('many at once', () => {
+  const ids = Array.from({ length: 40 }, (_, n) => `task_many_${n}`);
+  beforeAll(async () => {
+    const store = createTaskStore(database.db, Date.now);
+    const facts = { account: 'a', key: 'k', kind: 'video', model: 'm', hold: 1n } as const;
+    for (const id of ids) await store.insert({ id, ...facts, createdAt: 1, deadlineAt: 2 }, 1n);
+  });
+
+  it('get what each asked for, by fewer reads', async () => {
+    let commands = 0;
+    const counting = new Proxy(database.db, {
+      get: (db, name) =>
+        name === 'command'
+          ? (...sent: Parameters<Db['command']>) => {
+              commands += 1;
+              return db.command(...sent);
+            }
+          : (Reflect.get(db, name) as unknown),
+    });
+    const find = createFindById(counting, tasks);
+    const asked = [...ids, 'task_none', ...ids];
+    const found = await Promise.all(asked.map((id) => find(id)));
+    expect(found.map((document) => document?._id)).toEqual([...ids, undefined, ...ids]);
+    expect(commands).toBeLessThan(10);
+  });
+
+  it('are asked for once more after a lost connection', async () => {
+    const find = createFindById(failing(new MongoNetworkError('connection 1 closed')), tasks);
+    const found = await Promise.all(ids.map((id) => find(id)));
+    expect(found.map((document) => document?._id)).toEqual(ids);
+  });
 });
