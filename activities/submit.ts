@@ -33,8 +33,8 @@ interface Submission {
 }
 
 /**
- * One submission, at most once: the attempt's record is read before anything else, claimed before the request leaves
- * and written again when the answer is read. A repeated run of this activity never posts what may have been accepted.
+ * One submission, at most once: the attempt's record is read before a repeated run does anything, claimed before the
+ * request leaves and written again when the answer is read. A repeated run of this activity never posts what may have been accepted.
  * An attended submission then waits for the end of its job.
  */
 export function createSubmit(deps: ChannelActivityDeps) {
@@ -48,8 +48,10 @@ export function createSubmit(deps: ChannelActivityDeps) {
   };
 
   async function submitOnce(input: SubmitInput): Promise<SubmitResult> {
+    // Of the first run of the first attempt there is hardly ever a record; where there is, the claim collides with it.
+    const mayHaveBegun = isRepeated() || input.n > 1;
     const [begun, stored] = await Promise.all([
-      attempts.find(attemptId(input.task, input.n)),
+      mayHaveBegun ? attempts.find(attemptId(input.task, input.n)) : undefined,
       requests.find(input.task),
     ]);
     if (begun !== undefined && begun.state !== 'not_accepted') return resume(begun, input, deps);
@@ -171,7 +173,7 @@ function targetOf(input: SubmitInput, deps: ChannelActivityDeps): UpstreamTarget
   }
 }
 
-/** The channel is full, or its circuit is open. Nothing was sent: the record was read before. */
+/** The channel is full, or its circuit is open. Nothing is sent. */
 async function refuseForNow(
   refusal: SubmitRefusal,
   input: SubmitInput,

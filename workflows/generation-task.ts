@@ -190,7 +190,7 @@ function close(run: TaskRun, outcome: FinishOutcome, review: FinishTask['review'
     basis,
     version: nextVersion(run),
     outcome,
-    ...(isSince(3, run.input) ? { key: run.input.key } : {}),
+    ...(isSince(3, run.input) && run.input.keyUnlimited !== true ? { key: run.input.key } : {}),
     ...(run.input.fallback === undefined ? {} : { hasFallback: true }),
     ...defined({ review }),
   });

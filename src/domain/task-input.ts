@@ -35,6 +35,8 @@ export interface TaskInput {
   readonly hasCallback: boolean;
   /** Until revision 2: the key's limit on unfinished tasks. */
   readonly concurrentTasks?: number;
+  /** The key has no limit on unfinished tasks, so that the task does not count against it. Absent: it may. */
+  readonly keyUnlimited?: true;
   /**
    * What the workflow does where that changed since the first tasks: the commands of a task in flight must not change.
    * Absent: search attributes are written when the job is accepted. 2: they are written when the task ends. 3: the API

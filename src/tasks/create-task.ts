@@ -177,6 +177,7 @@ function taskInput(
     task,
     account: caller.account,
     key: caller.key,
+    ...(caller.concurrentTasks === undefined ? { keyUnlimited: true } : {}),
     kind: command.request.kind,
     model: plan.model.id,
     candidates: plan.candidates,
