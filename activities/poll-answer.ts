@@ -89,17 +89,15 @@ const unseenEndShare = 0.8;
 
 /** What is learned is when the upstream ended the render: an outage, or a late question, says nothing about it. */
 function learn(
-  { endedAt }: Extract<OperationStatus, { state: 'succeeded' }>,
+  { endedAt = 0 }: Extract<OperationStatus, { state: 'succeeded' }>,
   { input, memory }: Asked,
   deps: ChannelActivityDeps,
 ): void {
-  if (endedAt === undefined && (input.last || memory.errors > 0)) return;
   const seenMs = deps.now() - input.acceptedAt;
   // Another clock's time is believed within ours.
-  const renderMs =
-    endedAt === undefined
-      ? guessedEnd(seenMs, { input, memory })
-      : Math.min(endedAt - input.acceptedAt, seenMs);
+  const toldMs = Math.min(endedAt - input.acceptedAt, seenMs);
+  if (toldMs <= 0 && (input.last || memory.errors > 0)) return;
+  const renderMs = toldMs > 0 ? toldMs : guessedEnd(seenMs, { input, memory });
   if (renderMs <= 0) return;
   const kind = { channel: input.candidate.channel, model: input.model, output: input.output ?? '' };
   deps.renders.learn(kind, renderMs);

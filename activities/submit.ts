@@ -145,8 +145,8 @@ export function createSubmit(deps: ChannelActivityDeps) {
 
 /** Whether the activity has run before: a reset counts attempts from 1 again, but not from its first time. */
 function isRepeated(): boolean {
-  const { currentAttemptScheduledTimestampMs, scheduledTimestampMs } = Context.current().info;
-  return currentAttemptScheduledTimestampMs !== scheduledTimestampMs;
+  const { attempt, currentAttemptScheduledTimestampMs, scheduledTimestampMs } = Context.current().info;
+  return attempt > 1 || currentAttemptScheduledTimestampMs !== scheduledTimestampMs;
 }
 
 /** Its turn comes later: the wait is a timer on the server and occupies nothing here. */

@@ -102,6 +102,8 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
     known.put({ ...record, id });
     deps.onChange(id, record);
     await store.write(id, record);
+    // A read that began before it was written does not contain it.
+    known.put({ ...record, id });
   }
 
   async function succeeded(target: CircuitTarget): Promise<void> {

@@ -7,7 +7,7 @@ export interface Snapshot<Item> {
   readonly stop: () => void;
   readonly find: (id: string) => Item | undefined;
   readonly all: () => Iterable<Item>;
-  /** What this process has just decided, until the next read. */
+  /** What this process has just decided, until a read that began later. */
   readonly put: (item: Item) => void;
 }
 
@@ -24,9 +24,24 @@ export function createSnapshot<Item extends { readonly id: string }>({
 }: SnapshotDeps<Item>): Snapshot<Item> {
   let known = new Map<string, Item>();
   let timer: NodeJS.Timeout | undefined;
+  let readsBegun = 0;
+  let lastRead = 0;
+  /** With the number of reads that had begun by then: they do not contain it. */
+  const decided = new Map<string, { readonly item: Item; readonly after: number }>();
+
   const refresh = async (): Promise<void> => {
-    known = new Map((await list()).map((item) => [item.id, item]));
+    const read = (readsBegun += 1);
+    const items = await list();
+    // A read that was overtaken is older than what is known.
+    if (read < lastRead) return;
+    lastRead = read;
+    known = new Map(items.map((item) => [item.id, item]));
+    for (const [id, { item, after }] of decided) {
+      if (after < read) decided.delete(id);
+      else known.set(id, item);
+    }
   };
+
   return {
     refresh,
     start() {
@@ -38,6 +53,9 @@ export function createSnapshot<Item extends { readonly id: string }>({
     },
     find: (id) => known.get(id),
     all: () => known.values(),
-    put: (item) => void known.set(item.id, item),
+    put(item) {
+      known.set(item.id, item);
+      decided.set(item.id, { item, after: readsBegun });
+    },
   };
 }

@@ -204,6 +204,12 @@ describe('what is learned of a render', () => {
     expect(Math.abs(ms - expected)).toBeLessThan(4_000);
   });
 
+  it('is what was seen where the upstream names an end before the acceptance: its clock is not ours', async () => {
+    const [ms = 0] = await learned({ polls: 3 }, { ...succeeded, endedAt: Date.now() - 5_000 });
+    expect(Math.abs(ms - 70_000)).toBeLessThan(4_000);
+    expect(await learned({ polls: 3, errors: 2 }, { ...succeeded, endedAt: Date.now() - 5_000 })).toEqual([]);
+  });
+
   it('is nothing while questions fail, unless the upstream says when it ended', async () => {
     const failing = { polls: 3, errors: 2 };
     expect(await learned(failing)).toEqual([]);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderId } from '../../src/store/render-times.ts';
 import { startWorker } from '../../src/worker.ts';
 import type { RunningWorker } from '../../src/worker.ts';
 import type { TestAccount } from '../support/client.ts';
@@ -89,11 +90,12 @@ describe('a task that waits for its render', () => {
       const { body } = await account.create({ prompt: `sample ${n} [sim:render=1][sim:callback-never]` });
       await account.finished(body.id);
     }
-    await waitUntil('they are stored', async () => {
+    const stored = async () => {
       const records = await gateway.core.stores.renderTimes.list();
-      return (records.find(({ output }) => output === kind.output)?.samples.length ?? 0) >= 5;
-    });
+      return records.find(({ id }) => id === renderId(kind))?.samples.length ?? 0;
+    };
+    await waitUntil('they are stored', async () => (await stored()) >= 5);
     await gateway.core.renders.refresh();
     expect(gateway.core.renders.times(kind)?.samples).toBeGreaterThanOrEqual(5);
-  }, 60_000);
+  }, 120_000);
 });

@@ -30,6 +30,36 @@ it('shows what was read last, and what this process decided since', async () => 
   expect([...snapshot.all()]).toEqual([{ id: 'b', on: true }]);
 });
 
+/** Each read is answered by hand. */
+function openSlow() {
+  const reads: ((found: readonly Switch[]) => void)[] = [];
+  const list = () => new Promise<readonly Switch[]>((resolve) => void reads.push(resolve));
+  return { reads, snapshot: createSnapshot<Switch>({ list, intervalMs: 1_000, onError: () => undefined }) };
+}
+
+it('keeps what was decided during a read, and nothing longer than that', async () => {
+  const { reads, snapshot } = openSlow();
+  const read = snapshot.refresh();
+  snapshot.put({ id: 'a', on: false });
+  reads[0]?.([{ id: 'a', on: true }]);
+  await read;
+  expect(snapshot.find('a')?.on).toBe(false);
+  const next = snapshot.refresh();
+  reads[1]?.([{ id: 'a', on: true }]);
+  await next;
+  expect(snapshot.find('a')?.on).toBe(true);
+});
+
+it('ignores a read that a later one has overtaken', async () => {
+  const { reads, snapshot } = openSlow();
+  const both = [snapshot.refresh(), snapshot.refresh()];
+  reads[1]?.([{ id: 'a', on: true }]);
+  await both[1];
+  reads[0]?.([]);
+  await both[0];
+  expect(snapshot.find('a')?.on).toBe(true);
+});
+
 it('reads on a timer of one, and keeps what it had when a read fails', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
