@@ -193,7 +193,7 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
     shutdownForceTime: longestSubmitMs + shutdownMarginMs,
     // Few: a burst of submissions, for which nobody waits, does not push aside the admissions, for which callers do
     // (docs/decisions/0013-writes-on-temporal.md).
-    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 4 },
+    activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 4, maximum: 20 },
     // What a submission has learned must not wait for long; activities that stay send few anyway.
     maxHeartbeatThrottleInterval: '5s',
     // The default is a hash of the code, 85 bytes in every workflow task; deployments are not versioned by it.
