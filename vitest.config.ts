@@ -21,7 +21,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     projects: [
-      { extends: true, test: { name: 'pure', include: [...pure] } },
+      // Its files share what they load, which takes longer than most of them run.
+      { extends: true, test: { name: 'pure', include: [...pure], isolate: false } },
       {
         extends: true,
         test: {
