@@ -191,8 +191,7 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
     dataConverter: dataConverter(core.temporal),
     shutdownGraceTime: longestSubmitMs,
     shutdownForceTime: longestSubmitMs + shutdownMarginMs,
-    // Few: a burst of submissions, for which nobody waits, does not push aside the admissions, for which callers do
-    // (docs/decisions/0013-writes-on-temporal.md).
+    // As many as the server asks for (docs/decisions/0013-writes-on-temporal.md).
     activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 4, maximum: 20 },
     // What a submission has learned must not wait for long; activities that stay send few anyway.
     maxHeartbeatThrottleInterval: '5s',

@@ -10,7 +10,7 @@ import {
   signedUrlExpiry,
   unknownJob,
 } from '../shared/http-outcome.ts';
-import { cancelledJob, expiredJob, failedJob, tokenUsage } from '../shared/job-status.ts';
+import { cancelledJob, expiredJob, failedJob, middleOfSecond, tokenUsage } from '../shared/job-status.ts';
 import type { HttpResponse, OperationStatus, UpstreamError } from '../provider.ts';
 import type { ResultItem, SettleFacts } from '../../domain/task.ts';
 
@@ -96,9 +96,9 @@ export function arkJobRefusal(answer: HttpResponse): UpstreamError {
   return unknownJob(404, error);
 }
 
-/** In the middle of the second that it names: it does not move while the job runs, nor after its end. */
+/** Its `updated_at` does not move while the job runs, nor after its end. */
 function endOf({ updated_at: updatedAt }: ArkJob): { readonly endedAt?: number } {
-  return updatedAt === undefined ? {} : { endedAt: updatedAt * 1000 + 500 };
+  return defined({ endedAt: middleOfSecond(updatedAt) });
 }
 
 const linkLifetimeSeconds = 24 * 3600;

@@ -6,7 +6,7 @@ import { gatewayFailures } from './gateway-failures.ts';
 import { jobFailure } from '../shared/failure-table.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import { signedUrlExpiry } from '../shared/http-outcome.ts';
-import { endedJob, noReason, tokenUsage } from '../shared/job-status.ts';
+import { endedJob, middleOfSecond, noReason, tokenUsage } from '../shared/job-status.ts';
 import type { OperationStatus } from '../provider.ts';
 
 /**
@@ -46,6 +46,8 @@ const lastFramePlaces = [
   'last_frame_url',
 ];
 const expiryPlaces = ['data.0.expires_at', 'expires_at', 'data.expires_at'];
+/** Unix seconds. A relay names the time at which it learned of the end, before which nobody can know. */
+const endPlaces = ['completed_at', 'finish_time', 'data.finish_time'];
 const progressPlaces = ['progress', 'data.progress'];
 const durationPlaces = ['duration', 'data.data.duration', 'metadata.duration', 'data.duration', 'seconds'];
 const resolutionPlaces = ['resolution', 'data.data.resolution', 'metadata.resolution'];
@@ -97,7 +99,13 @@ export function readGatewayStatus(json: unknown, traceId: string): OperationStat
       const items = readItems(json);
       return items.length === 0
         ? 'no_link'
-        : { state: 'succeeded', items, facts: readGatewayFacts(json), traceId };
+        : defined({
+            state: 'succeeded' as const,
+            items,
+            facts: readGatewayFacts(json),
+            endedAt: middleOfSecond(numberAt(json, endPlaces)),
+            traceId,
+          });
     }
     default:
       return state satisfies never;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { minimaxFailures } from './minimax-failures.ts';
 import { defined } from '../../domain/defined.ts';
 import { optionalNumber, optionalNumeric, optionalText, signedUrlExpiry } from '../shared/http-outcome.ts';
-import { cancelledJob, expiredJob, failedJob, tokenUsage } from '../shared/job-status.ts';
+import { cancelledJob, expiredJob, failedJob, middleOfSecond, tokenUsage } from '../shared/job-status.ts';
 import type { CallbackNews, OperationStatus, UpstreamCallback } from '../provider.ts';
 
 /** Reading of jobs in both interfaces: lenient, only what is used. */
@@ -24,6 +24,7 @@ const jobSchema = z.object({
   resolution: optionalText,
   ratio: optionalText,
   duration: optionalNumber,
+  updated_at: optionalNumber,
   usage: z
     .object({
       output_seconds: optionalNumeric,
@@ -67,12 +68,13 @@ export function minimaxStatus(job: MinimaxJob): OperationStatus | undefined {
   }
 }
 
-function succeeded({ content, usage, resolution, ratio, duration }: MinimaxJob): OperationStatus | undefined {
+function succeeded(job: MinimaxJob): OperationStatus | undefined {
+  const { content, usage, resolution, ratio, duration } = job;
   const url = content?.url;
   if (url === undefined) return undefined;
   const { total_tokens: totalTokens, completion_tokens: completionTokens } = usage ?? {};
-  return {
-    state: 'succeeded',
+  return defined({
+    state: 'succeeded' as const,
     items: [defined({ url, expiresAt: signedUrlExpiry(url) })],
     facts: defined({
       durationSeconds: usage?.output_seconds ?? duration,
@@ -80,7 +82,8 @@ function succeeded({ content, usage, resolution, ratio, duration }: MinimaxJob):
       ratio,
       usage: tokenUsage(completionTokens, totalTokens),
     }),
-  };
+    endedAt: middleOfSecond(job.updated_at),
+  });
 }
 
 const plainSchema = z.object({

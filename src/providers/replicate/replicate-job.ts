@@ -112,6 +112,7 @@ export async function replicateStatus(
         items: urls.map((url) => defined({ url, expiresAt: signedUrlExpiry(url) ?? expiryOf(prediction) })),
         facts: kind === 'image' ? { ...facts, images: urls.length } : facts,
         cost: mappedCost(answer.json, mapping),
+        endedAt: endOf(prediction),
       });
     }
     case 'failed':
@@ -149,9 +150,14 @@ function failed({ error }: Prediction): OperationStatus {
 
 export const linkLifeSeconds = 3600;
 
-function expiryOf({ completed_at: completed }: Prediction): number | undefined {
-  const at = Date.parse(completed ?? '') / 1000;
-  return Number.isNaN(at) ? undefined : Math.floor(at) + linkLifeSeconds;
+function expiryOf(prediction: Prediction): number | undefined {
+  const at = endOf(prediction);
+  return at === undefined ? undefined : Math.floor(at / 1000) + linkLifeSeconds;
+}
+
+function endOf({ completed_at: completed }: Prediction): number | undefined {
+  const at = Date.parse(completed ?? '');
+  return Number.isNaN(at) ? undefined : at;
 }
 
 /** A finished prediction is answered as it is. One that ran is charged for the time until now. */

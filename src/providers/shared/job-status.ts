@@ -71,3 +71,8 @@ export function tokenUsage(
     ? undefined
     : defined({ completionTokens, totalTokens });
 }
+
+/** When a job ended that names a whole second, in Unix milliseconds: in the middle of it. Undefined: it names none. */
+export function middleOfSecond(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : Math.floor(seconds) * 1000 + 500;
+}

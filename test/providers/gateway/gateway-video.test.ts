@@ -199,6 +199,14 @@ describe('status', () => {
   });
 
   it.each([
+    ['at the top, as in our own interface', { completed_at: 1_778_754_892 }],
+    ['in the nested answer, as text', { data: { finish_time: '1778754892' } }],
+  ])('reads when the job ended %s', async (_, over) => {
+    const json = { status: 'completed', url: 'https://files.example.com/a.mp4', ...over };
+    expect(await statusOf(task, { json }).asked).toMatchObject({ endedAt: 1_778_754_892_500 });
+  });
+
+  it.each([
     ['old-succeeded', 'https://files.example.com/old.mp4', undefined],
     ['flat-succeeded', 'https://files.example.com/flat.mp4', 5],
     ['videos-succeeded', 'https://files.example.com/v.mp4', 5],

@@ -35,6 +35,7 @@ describe('a job of v2', () => {
         ratio: '16:9',
         usage: { totalTokens: 273_890, completionTokens: 260_390 },
       },
+      endedAt: 1_785_125_946_500,
     });
     expect(upstream.sent[0]).toMatchObject({ method: 'GET', url: `${root}/v2/query/video_generation/${id}` });
   });

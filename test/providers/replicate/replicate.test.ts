@@ -176,6 +176,7 @@ describe('a prediction', () => {
       ],
       facts: { durationSeconds: 5, resolution: '720p' },
       cost: { amount: '0.00927', unit: 'USD' },
+      endedAt: Date.UTC(2026, 10, 21, 10, 0, 45),
     });
     expect(upstream.sent[0]).toMatchObject({
       method: 'GET',
