@@ -3,9 +3,9 @@
  * one. Nobody gets what was read before they asked, and nobody waits for a read that hangs.
  */
 export interface Reads<Value> {
-  one(id: string): Promise<Value | undefined>;
+  readonly one: (id: string) => Promise<Value | undefined>;
   /** Those that were found, by id. One that is missing is asked for alone: a reply has a largest size. */
-  many(ids: readonly string[]): Promise<ReadonlyMap<string, Value>>;
+  readonly many: (ids: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
 }
 
 /** So many are on their way at once before others are gathered: alone, nobody waits. */

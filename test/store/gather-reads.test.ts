@@ -3,7 +3,11 @@ import { gatherReads } from '../../src/store/gather-reads.ts';
 
 /** A store whose reads are answered by hand; every id but those of `missing` is found. */
 function openReads(missing: readonly string[] = []) {
-  const asked: { readonly ids: readonly string[]; answer(): void; fail(error: Error): void }[] = [];
+  const asked: {
+    readonly ids: readonly string[];
+    readonly answer: () => void;
+    readonly fail: (error: Error) => void;
+  }[] = [];
   const read = <Result>(ids: readonly string[], result: Result): Promise<Result> =>
     new Promise((resolve, reject) => {
       asked.push({ ids, answer: () => resolve(result), fail: reject });
