@@ -1,5 +1,5 @@
 /**
- * Under load, callers share their reads: those who come while reads are on their way are served together by the next
+ * Under load, callers share their reads: those who come while reads are in flight are served together by the next
  * one. Nobody gets what was read before they asked, and nobody waits for a read that hangs.
  */
 export interface Reads<Value> {
@@ -8,7 +8,7 @@ export interface Reads<Value> {
   readonly many: (ids: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
 }
 
-/** So many are on their way at once before others are gathered: alone, nobody waits. */
+/** So many are in flight at once before others are gathered: alone, nobody waits. */
 const directMax = 2;
 /** A gathered read leaves as soon as another one is back, and after this time whatever the others do. */
 const gatherMs = 2;
@@ -22,14 +22,14 @@ interface Gathering<Value> {
 
 export function gatherReads<Value>({ one, many }: Reads<Value>): (id: string) => Promise<Value | undefined> {
   let gathering: Gathering<Value> | undefined;
-  let onTheirWay = 0;
+  let inFlight = 0;
 
   async function count<Result>(reading: Promise<Result>): Promise<Result> {
-    onTheirWay += 1;
+    inFlight += 1;
     try {
       return await reading;
     } finally {
-      onTheirWay -= 1;
+      inFlight -= 1;
       gathering?.leave();
     }
   }
@@ -49,7 +49,7 @@ export function gatherReads<Value>({ one, many }: Reads<Value>): (id: string) =>
   }
 
   return async (id) => {
-    if (gathering === undefined && onTheirWay < directMax) return count(one(id));
+    if (gathering === undefined && inFlight < directMax) return count(one(id));
     gathering ??= gather();
     const { ids, found, leave } = gathering;
     ids.add(id);

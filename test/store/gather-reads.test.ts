@@ -37,7 +37,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 const idsOf = (asked: readonly { readonly ids: readonly string[] }[]) => asked.map(({ ids }) => ids);
 
 describe('reads that are asked for at once', () => {
-  it('leave alone and immediately while hardly any are on their way', () => {
+  it('leave alone and immediately while hardly any are in flight', () => {
     const { find, asked } = openReads();
     void find('a');
     void find('b');
