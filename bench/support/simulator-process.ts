@@ -11,6 +11,7 @@ await startSimulator({
   port: Number(port),
   apiKeys: [apiKey],
   renderSeconds: Number(renderSeconds),
+  jobsAtOnceMax: 100_000,
 });
 createServer((incoming, answer) => {
   incoming.resume();

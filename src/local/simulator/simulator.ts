@@ -32,6 +32,8 @@ export interface SimulatorOptions {
   readonly report?: (message: string) => void;
   /** Where tasks survive a restart; in memory only, when absent. */
   readonly stateFile?: string;
+  /** Jobs that run at a time in a dialect that limits them; the vendor's number, when absent. */
+  readonly jobsAtOnceMax?: number;
   /** Tasks kept per dialect; beyond it the oldest finished ones go. */
   readonly tasksMax?: number;
   /** Scheme, host and port of result links, where they are not those the server listens on. */
@@ -65,6 +67,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     callbacks,
     apiKeys: options.apiKeys,
     tasksMax: options.tasksMax ?? tasksMaxDefault,
+    jobsAtOnceMax: options.jobsAtOnceMax,
     stateFile,
     renderSeconds: options.renderSeconds ?? renderSecondsDefault,
     origin: options.publicUrl ?? '',

@@ -21,6 +21,7 @@ export interface WorldParts {
   /** Accepted keys; any key that is not empty, when absent. */
   readonly apiKeys: readonly string[] | undefined;
   readonly tasksMax: number;
+  readonly jobsAtOnceMax: number | undefined;
   readonly stateFile: StateFile | undefined;
   renderSeconds: number;
   /** Where result links point to; known once the server listens. */

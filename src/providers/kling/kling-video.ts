@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { klingStatus, readKlingJob, readKlingJobs } from './kling-answer.ts';
 import type { KlingJob } from './kling-answer.ts';
 import { isUnknownJob } from './kling-call.ts';
@@ -8,9 +9,11 @@ import { klingInputs, readRole } from './kling-inputs.ts';
 import { klingModel } from './kling-models.ts';
 import { buildKlingVideo, legacyVideoPath } from './kling-request.ts';
 import type { KlingSubmission } from './kling-request.ts';
-import { unknownJob, unreadableError } from '../shared/http-outcome.ts';
+import { optionalText, unknownJob, unreadableError } from '../shared/http-outcome.ts';
 import { verifyStandardWebhook } from '../shared/standard-webhooks.ts';
 import type {
+  EndedJobs,
+  EndedPage,
   LostSubmit,
   Operation,
   OperationStatus,
@@ -25,6 +28,8 @@ import type { VideoRequest } from '../../domain/request.ts';
 
 /** How many ids one question takes is not documented; a client of the vendor's asks for 50. */
 const listMax = 50;
+/** The documented maximum. */
+const endedPageSize = 500;
 const findPageSize = 500;
 const findPagesMax = 5;
 
@@ -44,6 +49,7 @@ export function createKlingVideo(call: KlingCall): VideoProvider {
         ? newStatus(call, operation, context)
         : legacyStatus(call, operation, context),
     list: (operations, context) => list(call, operations, context),
+    listEnded: (page, context) => listEnded(call, page, context),
     find: (lost, context) => find(call, lost, context),
     parseCallback: parseKlingCallback,
     verifyCallback: verifyStandardWebhook,
@@ -117,6 +123,39 @@ async function list(
     if (status !== undefined) found.set(job.id, status);
   }
   return found;
+}
+
+const endedSchema = z.object({
+  result: z.array(z.unknown()),
+  next_cursor: optionalText,
+  has_more: z.boolean().optional().catch(undefined),
+});
+
+/** Of the new standard. With a cursor the vendor ignores the times; they are sent all the same. */
+async function listEnded(
+  call: KlingCall,
+  { since, cursor }: EndedPage,
+  context: ProviderContext,
+): Promise<EndedJobs> {
+  const json = defined({
+    start_time: Math.floor(since),
+    cursor,
+    limit: endedPageSize,
+    filters: [
+      { key: 'status', values: ['succeeded', 'failed'] },
+      { key: 'product_type', values: ['video'] },
+    ],
+  });
+  const { data, answer } = await call({ method: 'POST', path: '/tasks', json }, context);
+  const page = endedSchema.safeParse(data).data;
+  if (page === undefined) throw unreadableError(answer, 'it is not a list');
+  const jobs = new Map<string, OperationStatus>();
+  for (const job of readKlingJobs(page.result) ?? []) {
+    const status = klingStatus(job);
+    if (status !== undefined && status.state !== 'pending') jobs.set(job.id, status);
+  }
+  const next = page.has_more === true ? page.next_cursor : undefined;
+  return { jobs, ...defined({ next: next === '' ? undefined : next }) };
 }
 
 /** The query stands at the path of the submission. */

@@ -54,7 +54,7 @@ function submit(desk: JobDesk<BflDetail>, { request, id: name }: Call): Promise<
   return desk.create(request, { model: name, prompt, endUser: user }, async (submission) => {
     const { detail, callbackUrl } = settle(raw, submission);
     const active = desk.newestFirst().filter((task) => !isFinal(bflMoment(task, world.now()).phase));
-    if (active.length >= tasksInFlightMax) throw tooManyTasks;
+    if (active.length >= (desk.world.parts.jobsAtOnceMax ?? tasksInFlightMax)) throw tooManyTasks;
     const task = await desk.accept(submission, { id: randomUUID(), expiresAfterMs, detail, callbackUrl });
     return json(200, presentBflCreated(task, world));
   });

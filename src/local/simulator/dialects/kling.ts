@@ -79,8 +79,8 @@ function create(desk: KlingDesk, request: Call['request'], order: Order): Promis
     const mustBeNew = detail.externalId !== undefined && !submission.faults.has('docs-shape');
     if (mustBeNew && all.some((task) => task.detail.externalId === detail.externalId))
       throw badParameter('external_task_id already exists');
-    if (slotsTaken(all, submission.model, desk.world.now()) + Math.max(1, detail.images) > slots)
-      throw noFreeSlot;
+    const taken = slotsTaken(all, submission.model, desk.world.now());
+    if (taken + Math.max(1, detail.images) > (desk.world.parts.jobsAtOnceMax ?? slots)) throw noFreeSlot;
     const id = `${desk.world.now()}${randomInt(100_000, 999_999)}`;
     const task = await desk.accept(submission, {
       id,
