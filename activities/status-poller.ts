@@ -103,33 +103,45 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
 
   return {
     lists: () => pace.canList(),
-    status: async (job, signal) => {
-      // Its event has passed, and nobody would ask.
-      if (signal.aborted) throw reasonOf(signal);
-      return new Promise((resolve, reject) => {
-        const onAbort = (): void => {
-          questions.remove(question);
-          reject(reasonOf(signal));
-        };
-        const settle = (): void => signal.removeEventListener('abort', onAbort);
-        const question: Question = {
-          ...job,
-          signal,
-          alone: false,
-          answer: (status) => {
-            settle();
-            resolve(status);
-          },
-          fail: (error) => {
-            settle();
-            reject(error instanceof Error ? error : new Error(String(error)));
-          },
-        };
-        signal.addEventListener('abort', onAbort, { once: true });
-        enqueue([question]);
-      });
-    },
+    status: (job, signal) => answerTo(job, signal, { enqueue, remove: questions.remove }),
   };
+}
+
+interface Queue {
+  readonly enqueue: (questions: readonly Question[]) => void;
+  readonly remove: (question: Question) => void;
+}
+
+/** Rejects when the signal aborts: then the question is not asked any more. */
+async function answerTo(
+  job: PolledJob,
+  signal: AbortSignal,
+  { enqueue, remove }: Queue,
+): Promise<OperationStatus> {
+  // Its event has passed, and nobody would ask.
+  if (signal.aborted) throw reasonOf(signal);
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      remove(question);
+      reject(reasonOf(signal));
+    };
+    const settle = (): void => signal.removeEventListener('abort', onAbort);
+    const question: Question = {
+      ...job,
+      signal,
+      alone: false,
+      answer: (status) => {
+        settle();
+        resolve(status);
+      },
+      fail: (error) => {
+        settle();
+        reject(error instanceof Error ? error : new Error(String(error)));
+      },
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    enqueue([question]);
+  });
 }
 
 function reasonOf({ reason }: AbortSignal): Error {

@@ -33,7 +33,8 @@ export interface ReplayReport {
 export type ReplayProviders = Readonly<Record<string, Provider>>;
 
 const callbackUrl = 'https://callback.invalid/replay';
-const apiKey = 'replayed-access:replayed-secret';
+/** Not a pair, which not every interface of a vendor takes. */
+const apiKey = 'replayed-key';
 
 /**
  * Runs today's adapters, settlement and routing decisions over a record. Sends nothing, reads nothing but the record, and

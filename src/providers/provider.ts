@@ -96,8 +96,8 @@ export interface TaskProvider<Request> extends ResultLinks {
   readonly listMax?: number;
   /**
    * What has ended of all that the account submitted since a time, page by page and in any order: asks about thousands
-   * of jobs with a request for some hundreds of ends. Beside `list`, which alone says what still runs. A job whose end
-   * this does not tell is missing in the map.
+   * of jobs with a request for some hundreds of ends. Beside `list`, which alone says what still runs. A job that
+   * the page does not settle is missing in the map.
    */
   readonly listEnded?: (page: EndedPage, context: ProviderContext) => Promise<EndedJobs>;
   /**

@@ -126,6 +126,7 @@ beforeEach(() => {
       clock,
       faults,
       statistics,
+      jobsAtOnceMax: undefined,
       media: new MediaShelf(),
       callbacks,
       apiKeys: ['k'],
