@@ -175,6 +175,7 @@ describe('more jobs than fit into a list', () => {
     await vi.advanceTimersByTimeAsync(40_000);
     expect(world.failures).toEqual([]);
     expect(world.lags.size).toBe(200);
+    expect(world.kinds()).not.toContain('one');
     expect(world.kinds().filter((kind) => kind === 'ended')).toHaveLength(1);
     world.upstream.endedError = undefined;
     await vi.advanceTimersByTimeAsync(60_000);
