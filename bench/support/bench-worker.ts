@@ -31,7 +31,7 @@ export async function runBenchWorker(options: {
       ...common,
       taskQueue,
       workflowBundle,
-      maxCachedWorkflows: 500,
+      maxCachedWorkflows: 300,
       workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
     }),
     ...(activitiesQueue === undefined
