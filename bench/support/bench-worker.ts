@@ -31,7 +31,7 @@ export async function runBenchWorker(options: {
       ...common,
       taskQueue,
       workflowBundle,
-      maxCachedWorkflows: 300,
+      maxCachedWorkflows: 200,
       workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
     }),
     ...(activitiesQueue === undefined
