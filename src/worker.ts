@@ -50,7 +50,7 @@ export interface RunningWorker {
 }
 
 /** Each cached workflow saves a replay and costs about a megabyte. */
-const cachedWorkflowsMax = 200;
+const cachedWorkflowsMax = 500;
 /** Of a channel's submissions. Activities wait for others most of their time. */
 const channelActivitiesMax = 1000;
 /** Of callbacks. A dead host occupies its places and its waiters of them, and all hosts of one account its part. */

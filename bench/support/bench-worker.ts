@@ -31,7 +31,7 @@ export async function runBenchWorker(options: {
       ...common,
       taskQueue,
       workflowBundle,
-      maxCachedWorkflows: 200,
+      maxCachedWorkflows: 500,
       workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
     }),
     ...(activitiesQueue === undefined

@@ -16,7 +16,7 @@ const creatorsAtOnce = 50;
 const historyEventsMax = 18;
 const historyBytesMax = 8_000;
 
-/** Resident memory of a worker that has a thousand tasks in flight; it keeps at most 200 workflows in memory. */
+/** Resident memory of a worker that has a thousand tasks in flight; it keeps at most 500 workflows in memory. */
 const workerBytesMax = 1_500 * 1024 * 1024;
 
 /** A thousand tasks at once through one worker: all end, the ledger adds up, memory stays within its bound. */
