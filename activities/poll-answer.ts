@@ -89,13 +89,13 @@ const unseenEndShare = 0.8;
 
 /** What is learned is when the upstream ended the render: an outage, or a late question, says nothing about it. */
 function learn(
-  { endedAt = 0 }: Extract<OperationStatus, { state: 'succeeded' }>,
+  { endedAt }: Extract<OperationStatus, { state: 'succeeded' }>,
   { input, memory }: Asked,
   deps: ChannelActivityDeps,
 ): void {
   const seenMs = deps.now() - input.acceptedAt;
   // Another clock's time is believed within ours.
-  const toldMs = Math.min(endedAt - input.acceptedAt, seenMs);
+  const toldMs = endedAt === undefined ? 0 : Math.min(endedAt - input.acceptedAt, seenMs);
   if (toldMs <= 0 && (input.last || memory.errors > 0)) return;
   const renderMs = toldMs > 0 ? toldMs : guessedEnd(seenMs, { input, memory });
   if (renderMs <= 0) return;

@@ -115,14 +115,17 @@ async function list(
   context: ProviderContext,
 ): Promise<ReadonlyMap<string, OperationStatus>> {
   const ids = operations.flatMap(({ id, path }) => (path === undefined ? [id] : []));
-  const found = new Map<string, OperationStatus>();
-  if (ids.length === 0) return found;
+  if (ids.length === 0) return new Map();
   const { jobs } = await ask(call, { task_ids: ids.join(',') }, context);
-  for (const job of jobs) {
+  return new Map(statusesOf(jobs));
+}
+
+/** Without those that the answer cannot settle. */
+function statusesOf(jobs: readonly KlingJob[]): (readonly [string, OperationStatus])[] {
+  return jobs.flatMap((job) => {
     const status = klingStatus(job);
-    if (status !== undefined) found.set(job.id, status);
-  }
-  return found;
+    return status === undefined ? [] : [[job.id, status] as const];
+  });
 }
 
 const endedSchema = z.object({
@@ -149,11 +152,8 @@ async function listEnded(
   const { data, answer } = await call({ method: 'POST', path: '/tasks', json }, context);
   const page = endedSchema.safeParse(data).data;
   if (page === undefined) throw unreadableError(answer, 'it is not a list');
-  const jobs = new Map<string, OperationStatus>();
-  for (const job of readKlingJobs(page.result) ?? []) {
-    const status = klingStatus(job);
-    if (status !== undefined && status.state !== 'pending') jobs.set(job.id, status);
-  }
+  const listed = statusesOf(readKlingJobs(page.result) ?? []);
+  const jobs = new Map(listed.filter(([, { state }]) => state !== 'pending'));
   const next = page.has_more === true ? page.next_cursor : undefined;
   return { jobs, ...defined({ next: next === '' ? undefined : next }) };
 }
