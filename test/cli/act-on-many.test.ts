@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { createServer } from 'node:http';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { createTerminal } from '../../src/cli/terminal.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import { useHttpWorld } from '../support/http-world.ts';
@@ -18,25 +18,9 @@ beforeEach(async () => {
   for (let n = 0; n < 5; n += 1) made.push((await account.create()).body.id);
   world.port.found.set(query, made);
   world.port.situation = 'lost';
+  world.port.situations.clear();
   world.port.acts.length = 0;
 });
-
-const refuses: { task: string | undefined; all: boolean } = { task: undefined, all: false };
-beforeEach(() => {
-  const original = { ...world.port };
-  world.port.act = async (task, action, input) => {
-    if (task === refuses.task || refuses.all) world.port.situation = 'watching';
-    try {
-      return await original.act(task, action, input);
-    } finally {
-      world.port.situation = 'lost';
-    }
-  };
-  return () => {
-    Object.assign(world.port, original);
-  };
-});
-afterEach(() => Object.assign(refuses, { task: undefined, all: false }));
 
 const actedOn = () => world.port.acts.map(({ task }) => task).toSorted();
 const terminal = (answer: boolean, shown: string[] = []): Terminal => ({
@@ -72,7 +56,7 @@ it('reads the whole list, however many pages it has', async () => {
 
 it('--dry-run asks about each task, and changes none', async () => {
   const [refused = ''] = made;
-  refuses.task = refused;
+  world.port.situations.set(refused, 'watching');
   const { text, status } = await runLine(world, [...line, '--dry-run']);
   expect(text).toContain('4 of 5 would be done.');
   expect(text).toContain(`${refused}  \`resubmit\` is not possible: the upstream has the job`);
@@ -83,7 +67,7 @@ it('--dry-run asks about each task, and changes none', async () => {
 
 it('names every task that was refused, with the sentence, and ends with status 1', async () => {
   const refused = made[2] ?? '';
-  refuses.task = refused;
+  world.port.situations.set(refused, 'watching');
   const { text, status } = await runLine(world, [...line, '--yes', '--json']);
   expect(JSON.parse(text)).toMatchObject({
     tasks: 5,
@@ -95,7 +79,7 @@ it('names every task that was refused, with the sentence, and ends with status 1
 });
 
 it('refusals, however many, do not end the run', async () => {
-  refuses.all = true;
+  world.port.situation = 'watching';
   const { text } = await runLine(world, [...line, '--yes']);
   expect(text).toContain('0 of 5 done.');
   expect(text.match(/is not possible/g)).toHaveLength(5);

@@ -16,6 +16,8 @@ export interface TestPort extends TaskPort {
   readonly found: Map<string, readonly string[]>;
   /** What the tasks are doing, as far as it decides which actions are possible. */
   situation: TaskSituation;
+  /** The same for single tasks, where one differs from the others. */
+  readonly situations: Map<string, TaskSituation>;
   /** Thrown by the next `start`. */
   failStart: Error | undefined;
   /** Thrown by `checkReady` while set. */
@@ -39,6 +41,7 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
     redelivered: [],
     found: new Map(),
     situation: 'lost',
+    situations: new Map(),
     failStart: undefined,
     notReady: undefined,
     refuseCancel: false,
@@ -72,7 +75,7 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
     },
 
     async act(task, action, input) {
-      const refusal = refusalOf(action, port.situation);
+      const refusal = refusalOf(action, port.situations.get(task) ?? port.situation);
       if (refusal !== undefined) throw new GatewayError('action_not_possible', refusal);
       port.acts.push({ task, action, input });
       const { by = '', reason, dry_run: dryRun = false } = input;
