@@ -19,6 +19,8 @@ export default defineConfig({
     // Tests wait for timers and servers much of their time: three keep two cores busy.
     maxWorkers: 3,
     testTimeout: 60_000,
+    // What never comes fails all the same; a second, the default, is shorter than a busy machine's pauses.
+    expect: { poll: { timeout: 20_000 } },
     hookTimeout: 120_000,
     projects: [
       // Its files share what they load, which takes longer than most of them run.
