@@ -141,6 +141,7 @@ export function send(
       (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
         response.on('end', () => {
           const text = Buffer.concat(chunks).toString('utf8');
           resolve({ status: response.statusCode ?? 0, headers: response.headers, text, body: parse(text) });

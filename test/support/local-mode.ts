@@ -21,6 +21,7 @@ export interface LocalMode {
   interrupt(): Promise<void>;
   /** SIGTERM to this process alone; resolves when it has ended. */
   terminate(): Promise<void>;
+  /** The exit status, once everything that it wrote is in `output`. */
   readonly ended: Promise<number | null>;
 }
 
@@ -48,7 +49,8 @@ export function startLocalMode({
   let output = '';
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const ended = once(child, 'exit').then(([code]: unknown[]) => (typeof code === 'number' ? code : null));
+  // Not `exit`: what it wrote last may still have to be read then.
+  const ended = once(child, 'close').then(([code]: unknown[]) => (typeof code === 'number' ? code : null));
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
   const endWith = async (signal: NodeJS.Signals): Promise<void> => {
     if (isRunning()) child.kill(signal);
@@ -63,6 +65,7 @@ export function startLocalMode({
         () => Promise.resolve(output.includes('Mediary is ready') || !isRunning()),
         readyWithinMs,
       );
+      if (!isRunning()) await ended;
       if (!output.includes('Mediary is ready')) throw new Error(`it ended:\n${output}`);
     },
     isRunning,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -27,14 +27,14 @@ export function startGatewayProcess(
   environment: NodeJS.ProcessEnv,
   logFile: string,
 ): GatewayProcess {
+  const log = openSync(logFile, 'a');
   const child: ChildProcess = spawn(process.execPath, ['src/gateway.js', role], {
     cwd: projectDir,
     env: { PATH: process.env['PATH'], ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    // Written by the process itself: with its end the log is complete.
+    stdio: ['ignore', log, log],
   });
-  const log = createWriteStream(logFile, { flags: 'a' });
-  child.stdout?.pipe(log, { end: false });
-  child.stderr?.pipe(log, { end: false });
+  closeSync(log);
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
   const ended = once(child, 'exit').then(() => child.exitCode ?? child.signalCode ?? 'SIGKILL');
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
