@@ -26,7 +26,7 @@ it('going down answers waiting requests at once and lets others finish', async (
   const creating = node.call('POST', '/v1/videos/generations', { key: account.key, body: videoBody });
   const isWaiting = async (): Promise<boolean> =>
     /^mediary_http_waiting_requests(?:\{[^}]*\})? 1$/m.test((await node.call('GET', '/metrics')).text);
-  await expect.poll(async () => isCreating && (await isWaiting()), { timeout: 10_000 }).toBe(true);
+  await expect.poll(async () => isCreating && (await isWaiting())).toBe(true);
   const startedAt = Date.now();
   const closed = node.close(50_000);
   const answer = await waiting;
@@ -53,7 +53,7 @@ it('what does not end in time is cut off', async () => {
     () => 'answered',
     (error: Error) => error.message,
   );
-  await expect.poll(() => isCreating, { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => isCreating).toBe(true);
   await node.close(300);
   expect(await outcome).toMatch(/hang up|ECONNRESET/);
 });

@@ -2,6 +2,9 @@ import { renameSync, writeFileSync } from 'node:fs';
 
 /** What the file holds. */
 export interface Probe {
+  /** How often the measurement was begun anew, and how often the file was written since. */
+  readonly begun: number;
+  readonly written: number;
   readonly longestStallMs: number;
   readonly peakBytes: number;
 }
@@ -15,6 +18,8 @@ const everyMs = 5;
 const file = process.env['PROBE_FILE'] ?? '';
 let last = performance.now();
 let cpu = process.cpuUsage();
+let begun = 0;
+let written = 0;
 let longestStallMs = 0;
 let peakBytes = 0;
 
@@ -29,13 +34,16 @@ setInterval(() => {
 
 setInterval(() => {
   peakBytes = Math.max(peakBytes, process.memoryUsage().rss);
+  written += 1;
   // Whoever reads it never sees half of it.
-  writeFileSync(`${file}.new`, JSON.stringify({ longestStallMs, peakBytes }));
+  writeFileSync(`${file}.new`, JSON.stringify({ begun, written, longestStallMs, peakBytes }));
   renameSync(`${file}.new`, file);
 }, 200).unref();
 
 /** What went before is of no interest any more. */
 process.on('SIGUSR2', () => {
+  begun += 1;
+  written = 0;
   longestStallMs = 0;
   peakBytes = 0;
 });

@@ -43,8 +43,8 @@ export interface HttpWorld extends Server {
   readonly logLines: string[];
   /** Writes when keys and tokens were last used, as a minute's end does. */
   noteUses(): Promise<void>;
-  /** What the clock is ahead. */
-  readonly clock: { aheadMs: number };
+  /** What the clock is ahead; `stoppedAt`: it shows this moment until it is undefined again. */
+  readonly clock: { aheadMs: number; stoppedAt?: number | undefined };
   /** Another node of the same gateway: same database, own memory. */
   startNode(change?: Partial<AppDeps>): Promise<Server>;
   newAccount(options?: AccountOptions): Promise<TestAccount>;
@@ -131,8 +131,8 @@ async function openWorld(
 ): Promise<[HttpWorld, () => Promise<void>]> {
   const mongo = await connectMongo(databaseUri(database));
   await mongo.db.dropDatabase();
-  const clock = { aheadMs: 0 };
-  const now = () => Date.now() + clock.aheadMs;
+  const clock: HttpWorld['clock'] = { aheadMs: 0 };
+  const now = () => clock.stoppedAt ?? Date.now() + clock.aheadMs;
   const stores = createStores(mongo.db, now);
   await Promise.all([ensureStoreIndexes(stores), ensureLedgerIndexes(mongo.db)]);
   const logLines: string[] = [];

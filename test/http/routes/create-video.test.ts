@@ -508,12 +508,14 @@ describe('Idempotency-Key', () => {
   it('is kept 24 hours', async () => {
     const account = await world.newAccount();
     const headers = { 'idempotency-key': 'old' };
+    const createdAt = Date.now();
+    world.clock.stoppedAt = createdAt;
     const first = await account.create({}, headers);
-    world.clock.aheadMs = 24 * 3_600_000 - 1_000;
+    world.clock.stoppedAt = createdAt + 24 * 3_600_000 - 1;
     expect((await account.create({}, headers)).body.id).toBe(first.body.id);
-    world.clock.aheadMs = 24 * 3_600_000 + 1_000;
+    world.clock.stoppedAt = createdAt + 24 * 3_600_000;
     const later = await account.create({ prompt: 'another' }, headers);
-    world.clock.aheadMs = 0;
+    world.clock.stoppedAt = undefined;
     expect(later.status).toBe(200);
     expect(later.body.id).not.toBe(first.body.id);
   });

@@ -285,26 +285,41 @@ describe('?wait=', () => {
   });
 
   it('many waiters cost one query at a time', async () => {
-    let queries = 0;
+    const asked: (readonly string[])[] = [];
+    let inFlight = 0;
+    let inFlightMax = 0;
     const { tasks } = world.stores;
     const node = await world.startNode({
       tasks: {
         ...tasks,
-        findMany: (ids) => {
-          queries += 1;
-          return tasks.findMany(ids);
+        findMany: async (ids) => {
+          asked.push(ids);
+          inFlightMax = Math.max(inFlightMax, (inFlight += 1));
+          try {
+            return await tasks.findMany(ids);
+          } finally {
+            inFlight -= 1;
+          }
         },
       },
     });
     const { account, id, path } = await newTask();
+    const startedAt = performance.now();
     const waiting = Array.from({ length: 50 }, () =>
-      node.call('GET', `${path}?wait=10`, { key: account.key }),
+      node.call('GET', `${path}?wait=30`, { key: account.key }),
     );
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    const areWaiting = async () =>
+      /^mediary_http_waiting_requests(?:\{[^}]*\})? 50$/m.test((await node.call('GET', '/metrics')).text);
+    await expect.poll(areWaiting).toBe(true);
+    const before = asked.length;
+    await expect.poll(() => asked.length).toBeGreaterThan(before + 1);
     await succeed(id);
     const answers = await Promise.all(waiting);
     expect(new Set(answers.map(({ body }) => body.status))).toEqual(new Set(['succeeded']));
-    expect(queries).toBeLessThan(12);
+    expect(inFlightMax).toBe(1);
+    // All of them want the same task, and are asked about together four times a second at most.
+    expect(new Set(asked.map((ids) => ids.join()))).toEqual(new Set([id]));
+    expect(asked.length).toBeLessThanOrEqual((performance.now() - startedAt) / 250 + 1);
   });
 });
 
