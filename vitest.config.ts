@@ -18,10 +18,11 @@ export default defineConfig({
     pool: 'forks',
     // Tests wait for timers and servers much of their time: three keep two cores busy.
     maxWorkers: 3,
-    testTimeout: 60_000,
-    // What never comes fails all the same; a second, the default, is shorter than a busy machine's pauses.
-    expect: { poll: { timeout: 20_000 } },
-    hookTimeout: 120_000,
+    // What never comes fails all the same. Each is far above what the longest legitimate waits of a test add up to on a
+    // busy machine, whose processes may stand still for seconds at any point.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       // Its files share what they load, which takes longer than most of them run.
       { extends: true, test: { name: 'pure', include: [...pure], isolate: false } },

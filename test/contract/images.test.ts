@@ -168,13 +168,10 @@ describe('a model that answers with a task', () => {
     });
     let task: Record<string, any> = {};
     await expect
-      .poll(
-        async () => {
-          ({ body: task } = await account.call('GET', `${generations}/${body.id}?wait=5`));
-          return task['status'];
-        },
-        { timeout: 40_000 },
-      )
+      .poll(async () => {
+        ({ body: task } = await account.call('GET', `${generations}/${body.id}?wait=5`));
+        return task['status'];
+      })
       .toBe('succeeded');
     expect(task).toMatchObject({ id: body.id, task_id: body.id, object: 'image.generation.task' });
     expect(task['data']).toHaveLength(2);

@@ -21,9 +21,7 @@ export async function startSameInterface(): Promise<SameInterface> {
     async videoCreate(prompt: string) {
       let found: UpstreamCall | undefined;
       await expect
-        .poll(() => (found = upstream.calls.find(({ json }) => json['prompt'] === prompt)), {
-          timeout: 20_000,
-        })
+        .poll(() => (found = upstream.calls.find(({ json }) => json['prompt'] === prompt)))
         .toBeDefined();
       return found?.json ?? {};
     },

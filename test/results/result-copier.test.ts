@@ -183,5 +183,5 @@ describe('the copy of a result', () => {
     expect(peak).toBeLessThan(largeBytes / 2);
     const left = await readdir(directory, { recursive: true });
     expect(left.filter((path) => path.endsWith('.part'))).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -40,5 +40,5 @@ describe('results in S3-compatible storage', () => {
     expect(without['video_url']).toContain(gateway.environment['SIMULATOR_URL']);
     expect(await gateway.core.stores.resultCopies.find(without['id'])).toMatchObject({ state: 'retry' });
     s3 = await startS3();
-  }, 60_000);
+  });
 });
