@@ -36,7 +36,7 @@ import { watchGateway } from './watch-gateway.ts';
 
 /** Servers, simulator, worker and API in one process tree, ended together. */
 
-const runningDeadlineMs = 60_000;
+const runningDeadlineMs = 180_000;
 /** A server that listens here is reached over loopback. */
 const anyAddress: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 const keepAliveMs = 3_600_000;

@@ -9,7 +9,8 @@ import type { ChildServer } from './servers/process.ts';
 import { supervise } from './servers/supervisor.ts';
 import type { Started } from './start-servers.ts';
 
-const readyDeadlineMs = 60_000;
+/** Both load for seconds, and on a busy machine for a minute. One that ends is an error at once. */
+const readyDeadlineMs = 180_000;
 const probeIntervalMs = 500;
 const probeTimeoutMs = 5_000;
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));

@@ -30,7 +30,7 @@ const pngHead = Buffer.from('89504e470d0a1a0a', 'hex');
 type Headers = Readonly<Record<string, string>>;
 
 const media = (url: string | undefined, headers: Headers = {}) =>
-  guarded.openMedia({ url: url ?? '', headers, maxBytes: 10_000_000, timeoutMs: 5_000 });
+  guarded.openMedia({ url: url ?? '', headers, maxBytes: 10_000_000, timeoutMs: 30_000 });
 
 async function readAll(items: readonly ResultItem[], headersOf?: (url: string) => Headers): Promise<number> {
   let bytes = 0;

@@ -12,7 +12,7 @@ const simulator = useSimulator({ renderSeconds: 80 });
 
 describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => {
   const { model, part, unlisted } = vendor;
-  const context = (signal = AbortSignal.timeout(10_000)): ProviderContext =>
+  const context = (signal = AbortSignal.timeout(60_000)): ProviderContext =>
     providerContext({ request: simulator.request, baseUrl: simulator.url + vendor.path, model, signal });
   let submissions = 0;
 
@@ -21,11 +21,11 @@ describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => 
       provider: part.questions,
       context: (_model, signal) => context(signal),
       limiter: createRateLimiter({ perSecond: 1_000, now: Date.now, sleep: async () => undefined }),
-      timeoutMs: 10_000,
+      timeoutMs: 60_000,
       now: Date.now,
     });
     return (id: { readonly id: string }) =>
-      poller.status({ operation: id, model }, AbortSignal.timeout(10_000));
+      poller.status({ operation: id, model }, AbortSignal.timeout(60_000));
   }
 
   async function submit(prompt: string) {

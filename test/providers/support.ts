@@ -46,7 +46,8 @@ export function providerContext(over: Partial<ProviderContext> = {}): ProviderCo
     credential: { id: 'a', apiKey: 'test-key' },
     baseUrl: 'https://upstream.example/api/v3',
     model: 'upstream-model',
-    signal: AbortSignal.timeout(10_000),
+    // Long enough that a test which runs into it has failed.
+    signal: AbortSignal.timeout(60_000),
     ...over,
   };
 }

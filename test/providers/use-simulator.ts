@@ -9,11 +9,15 @@ interface SimulatorInUse extends Pick<Simulator, 'url' | 'control'> {
   readonly request: UpstreamClient;
 }
 
-/** A simulator for the tests of one file: each begins without tasks, faults and counts. */
+/**
+ * A simulator for the tests of one file: each begins without tasks, faults and counts. Its clock stands still: only
+ * `control.advance` moves jobs forward.
+ */
 export function useSimulator(options: {
   readonly renderSeconds: number;
   readonly apiKeys?: readonly string[];
 }): SimulatorInUse {
+  let now = Date.now();
   let started: { readonly simulator: Simulator; readonly request: UpstreamClient } | undefined;
 
   function running() {
@@ -23,7 +27,13 @@ export function useSimulator(options: {
 
   beforeAll(async () => {
     started = {
-      simulator: await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['test-key'], ...options }),
+      simulator: await startSimulator({
+        host: '127.0.0.1',
+        port: 0,
+        apiKeys: ['test-key'],
+        clock: () => now,
+        ...options,
+      }),
       request: createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] }),
     };
   });
@@ -33,6 +43,7 @@ export function useSimulator(options: {
   });
   beforeEach(() => {
     const { control } = running().simulator;
+    now = Date.now();
     control.reset();
     control.setRenderSeconds(options.renderSeconds);
   });

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 import { systemCodeOf } from '../../domain/caught.ts';
@@ -5,22 +6,34 @@ import { LocalServerError } from './local-options.ts';
 
 const loopback = '127.0.0.1';
 const neighboursMax = 50;
+/** Below what systems give to outgoing connections: one of those could have taken the port when its server binds it. */
+const anyPort = { from: 15_000, below: 32_000 } as const;
 
 /**
- * `preferred`: this number or, if it is taken, the next free one. `fixed`: this one or an error. `any`: the
- * system picks. The port is free when the promise settles; nothing reserves it until the server binds it.
+ * `preferred`: this number or, if it is taken, the next free one. `fixed`: this one or an error. `any`: a
+ * random one. The port is free when the promise settles; nothing reserves it until the server binds it.
  */
 export type PortRequest = { preferred: number } | { fixed: number } | 'any';
 
 export async function choosePort(request: PortRequest, purpose: string): Promise<number> {
   if (request === 'any') {
-    return bindOnce(0);
+    return chooseAny();
   }
   if ('fixed' in request) {
     return requirePort(request.fixed, purpose);
   }
   for (let port = request.preferred; port < request.preferred + neighboursMax && port < 65_536; port += 1) {
     // One after the other: the lowest free port wins.
+    if (await isPortFree(port)) {
+      return port;
+    }
+  }
+  return chooseAny();
+}
+
+async function chooseAny(): Promise<number> {
+  for (let attempt = 1; attempt <= neighboursMax; attempt += 1) {
+    const port = randomInt(anyPort.from, anyPort.below);
     if (await isPortFree(port)) {
       return port;
     }

@@ -31,6 +31,7 @@ export function supervise(first: ChildServer, start: () => Promise<ChildServer>,
       if (stopping) return;
       try {
         current = await start();
+        if (stopping) await current.stop();
       } catch (error) {
         current = undefined;
         report(error instanceof Error ? error.message : String(error));

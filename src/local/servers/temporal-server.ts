@@ -11,7 +11,7 @@ import { startChild, waitUntilServing, type ChildServer } from './process.ts';
 import type { TemporalBinary } from './temporal-source.ts';
 
 const portDefault = 7233;
-const startDeadlineMs = 30_000;
+const startDeadlineMs = 60_000;
 const retentionMs = 72 * 3_600_000;
 
 /**

@@ -6,7 +6,8 @@ import type { Statistics } from './statistics.ts';
 const attemptsMax = 4;
 const acknowledgeMsMax = 5000;
 const firstRetryMs = 1000;
-const deliveriesInFlightMax = 200;
+/** As many as there are connections to one receiver: the time of a delivery is not spent on waiting for one. */
+const deliveriesInFlightMax = 64;
 
 export interface Delivery {
   readonly url: string;
@@ -27,7 +28,7 @@ export class CallbackSender {
   readonly #statistics: Statistics;
   readonly #report: (message: string) => void;
   readonly #agent = new Agent({
-    connections: 64,
+    connections: deliveriesInFlightMax,
     headersTimeout: acknowledgeMsMax,
     bodyTimeout: acknowledgeMsMax,
   });

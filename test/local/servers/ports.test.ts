@@ -21,6 +21,15 @@ function occupy(port: number): Promise<void> {
   });
 }
 
+it('any port is none that an outgoing connection may have when its server binds it', async () => {
+  for (let round = 0; round < 100; round += 1) {
+    const port = await choosePort('any', 'a test');
+    expect(port).toBeGreaterThan(1_024);
+    // The lowest of Linux; those of other systems are above it.
+    expect(port).toBeLessThan(32_768);
+  }
+});
+
 it('a preferred port that is free is chosen', async () => {
   const port = await choosePort('any', 'a test');
   expect(await choosePort({ preferred: port }, 'a test')).toBe(port);

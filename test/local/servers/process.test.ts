@@ -47,7 +47,7 @@ it('stop lets the child end in its own way; kill does not', async () => {
   await waitUntilServing(
     polite,
     async () => expect(await readFile(polite.logFile, 'utf8')).toContain('up'),
-    5_000,
+    30_000,
   );
   await polite.stop();
   expect(await polite.exited).toBe('exited with status 0');
@@ -78,9 +78,10 @@ it('a child left over from an earlier run is ended, with a word, before the next
 });
 
 it('a command that hangs is abandoned, even if its own child holds the streams', async () => {
-  const result = await runCommand('sh', ['-c', 'echo started; sleep 3; :'], {
+  const result = await runCommand('sh', ['-c', 'echo started; sleep 20; :'], {
     environment: process.env,
-    timeoutMs: 200,
+    // Enough to write the line on a machine that stands still for seconds.
+    timeoutMs: 5_000,
   });
-  expect(result).toEqual({ ok: false, output: 'started\n\nerror: timed out after 0.2 s' });
+  expect(result).toEqual({ ok: false, output: 'started\n\nerror: timed out after 5 s' });
 });

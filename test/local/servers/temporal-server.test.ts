@@ -7,6 +7,7 @@ import { startTemporalServer } from '../../../src/local/servers/temporal-server.
 import { choosePort } from '../../../src/local/servers/ports.ts';
 import { resolveTemporal } from '../../../src/local/servers/temporal-source.ts';
 import { startUiProxy } from '../../../src/local/servers/ui-proxy.ts';
+import { waitUntil } from '../../support/processes.ts';
 import { temporalAddress } from '../../support/run-servers.ts';
 import { cacheDir, startTemporal } from '../../support/servers.ts';
 import { scratchDirectory, scratchOptions } from './scratch.ts';
@@ -64,6 +65,7 @@ it('the user interface answers through the proxy, with the buttons off that bypa
     await proxy.stop();
     await server.stop();
   });
+  await waitUntil('the UI listens', async () => (await fetch(proxy.url)).ok);
   const settings = await fetch(`${proxy.url}/api/v1/settings`);
   const own = JSON.parse(await (await fetch(`${server.uiUrl}/api/v1/settings`)).text());
   const off = {

@@ -11,7 +11,7 @@ import { createPicture } from '../../../src/local/simulator/media/picture.ts';
 import { StateFile } from '../../../src/local/simulator/state-file.ts';
 import { Statistics } from '../../../src/local/simulator/statistics.ts';
 import { readImage } from './media/image-reader.ts';
-import { arkCaller, startHarness, startReceiver, tasksPath, testKey } from './support.ts';
+import { arkCaller, startHarness, startReceiver, tasksPath, testKey, expectCallbacks } from './support.ts';
 
 const harness = await startHarness({ renderSeconds: 8 });
 afterAll(() => harness.close());
@@ -99,8 +99,7 @@ describe('limits', () => {
     harness.control.advance(9);
     await receiver.waitFor(600);
     expect(most).toBeLessThanOrEqual(64);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(harness.control.stats().callbacks).toEqual({ attempts: 600, delivered: 600, failed: 0 });
+    await expectCallbacks(harness, { attempts: 600, delivered: 600, failed: 0 });
     await receiver.close();
   });
 });

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { expect } from 'vitest';
 import { startSimulator } from '../../../src/local/simulator/simulator.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/local/simulator/simulator.ts';
 
@@ -92,6 +93,14 @@ export function arkCaller(harness: Harness): ArkCaller {
     list: (query) => harness.call('GET', `${tasksPath}?${query}`),
     remove: (id) => harness.call('DELETE', `${tasksPath}/${id}`),
   };
+}
+
+/** Waits until the simulator has sent so many callbacks, and has learned what became of them. */
+export async function expectCallbacks(
+  { control }: Pick<Harness, 'control'>,
+  counts: ReturnType<Harness['control']['stats']>['callbacks'],
+): Promise<void> {
+  await expect.poll(() => control.stats().callbacks, { timeout: 20_000 }).toEqual(counts);
 }
 
 export function text(prompt: string): Record<string, unknown>[] {
