@@ -13,11 +13,12 @@ import { startChild, waitUntilServing } from '../../src/local/servers/process.ts
 import type { ChildServer } from '../../src/local/servers/process.ts';
 import { startTemporalServer } from '../../src/local/servers/temporal-server.ts';
 import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
+import { closeOnSignal } from './close-on-signal.ts';
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 /** Programs are fetched once and kept where the local mode keeps them too. */
 export const cacheDir: string = process.env['MEDIARY_CACHE_DIR'] ?? join(projectDir, '.mediary');
-const readyDeadlineMs = 60_000;
+const readyDeadlineMs = 180_000;
 /** A profile is written when the process ends, and a worker ends when its activities have. */
 const endDeadlineMs = 60_000;
 
@@ -145,12 +146,6 @@ async function end(child: ChildServer): Promise<void> {
   const late = delay(endDeadlineMs, 'late' as const, { signal: deadline.signal }).catch(() => 'ended');
   if ((await Promise.race([child.exited, late])) === 'late') await child.kill();
   deadline.abort();
-}
-
-function closeOnSignal(close: () => Promise<void>): void {
-  const onSignal = (): void => void close().finally(() => process.exit(1));
-  process.once('SIGINT', onSignal);
-  process.once('SIGTERM', onSignal);
 }
 
 /** Repeats the check until it holds; fails after the deadline with what it said last. */

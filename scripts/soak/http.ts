@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import type { z } from 'zod';
 
@@ -13,6 +14,9 @@ export interface Ask {
   readonly body?: unknown;
   readonly timeoutMs?: number;
 }
+
+const answeredWithinMs = 60_000;
+const repeatEveryMs = 500;
 
 /** One JSON request. Rejects when there is no answer. */
 export async function ask(url: string, options: Ask = {}): Promise<Reply> {
@@ -36,6 +40,22 @@ export async function askFor<Shape>(schema: z.ZodType<Shape>, url: string, optio
   const { status, body } = await ask(url, options);
   if (status >= 300) throw new Error(`${url}: ${status} ${JSON.stringify(body)}`);
   return schema.parse(body);
+}
+
+/** As `askFor`, repeated while there is no answer or a 503: what an undisturbed server says once it is less busy. */
+export async function askUntilAnswered<Shape>(
+  schema: z.ZodType<Shape>,
+  url: string,
+  options: Ask = {},
+): Promise<Shape> {
+  for (const endsAt = Date.now() + answeredWithinMs; ; await delay(repeatEveryMs)) {
+    const answer = await ask(url, options).catch((error: unknown) => {
+      if (Date.now() > endsAt) throw error;
+    });
+    if (answer === undefined || (answer.status === 503 && Date.now() < endsAt)) continue;
+    if (answer.status >= 300) throw new Error(`${url}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return schema.parse(answer.body);
+  }
 }
 
 function parse(text: string): unknown {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { messageOf } from '../../src/domain/caught.ts';
 import type { Offer } from './configuration.ts';
-import { ask, askFor } from './http.ts';
+import { ask, askUntilAnswered } from './http.ts';
 import { createRandom } from './random.ts';
 import type { Random } from './random.ts';
 import type { Stand } from './stand.ts';
@@ -103,7 +103,7 @@ async function once(stand: Stand, create: Create, body: unknown): Promise<number
 }
 
 const finished = z.looseObject({ status: z.string(), charge: z.string().optional() });
-const undisturbedWithinMs = 60_000;
+const undisturbedWithinMs = 180_000;
 
 /** Micro-units by model: as the offer says, or what a task costs while nothing is disturbed. Throws if one fails. */
 export async function chargesOf(
@@ -120,10 +120,15 @@ async function chargeOf(stand: Stand, body: Offer['body']): Promise<bigint> {
   const url = `${stand.url}/v1/videos/generations`;
   const token = stand.key;
   const prompt = `calm-${body.model}. [sim:render=1]`;
-  const { id } = await askFor(created, url, { method: 'POST', token, body: { ...body, prompt } });
+  const { id } = await askUntilAnswered(created, url, {
+    method: 'POST',
+    token,
+    headers: { 'idempotency-key': prompt },
+    body: { ...body, prompt },
+  });
   const endsAt = Date.now() + undisturbedWithinMs;
   for (;;) {
-    const task = await askFor(finished, `${url}/${id}?wait=5`, { token });
+    const task = await askUntilAnswered(finished, `${url}/${id}?wait=5`, { token });
     if (task.status === 'succeeded') break;
     if (task.status === 'failed' || Date.now() > endsAt)
       throw new Error(`undisturbed, ${body.model} is ${JSON.stringify(task)}`);

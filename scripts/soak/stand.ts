@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { closeOnSignal } from '../../bench/support/close-on-signal.ts';
 import { rawEnvironment, readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
 import type { Core } from '../../src/core.ts';
@@ -17,12 +18,12 @@ import { startTemporalServer } from '../../src/local/servers/temporal-server.ts'
 import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import type { Fleet } from './configuration.ts';
-import { ask, askFor } from './http.ts';
+import { ask, askFor, askUntilAnswered } from './http.ts';
 import { createVictim } from './victim.ts';
 import type { Victim } from './victim.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const readyWithinMs = 90_000;
+const readyWithinMs = 180_000;
 const loopback = '127.0.0.0/8';
 
 export const queuePrefix = 'soak-';
@@ -85,6 +86,7 @@ export async function openStand({ seed, keepsLogs, fleet }: StandOptions): Promi
   const close = async (): Promise<void> => {
     for (const closer of closers.splice(0).reverse()) await closer();
   };
+  closeOnSignal(close);
   try {
     const servers = await startServers(directory, ports, keep);
     const outside = await startOutside(directory, ports, { seed, keep });
@@ -278,7 +280,7 @@ async function startProgram(directory: string, { name, args, environment, probe 
 
 async function makeKey(url: string, token: string): Promise<string> {
   const post = (path: string, body: unknown) =>
-    askFor(z.looseObject({ key: z.string().optional() }), `${url}/admin/v1${path}`, {
+    askUntilAnswered(z.looseObject({ key: z.string().optional() }), `${url}/admin/v1${path}`, {
       method: 'POST',
       token,
       body,

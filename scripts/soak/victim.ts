@@ -28,6 +28,7 @@ export async function createVictim(
   /** Started again whenever it ends without having been killed, as whoever runs it would. */
   async function restart(): Promise<ChildServer> {
     const started = await start();
+    if (hasEnded) await started.kill();
     void started.exited.then(async (how) => {
       if (busy || hasEnded) return;
       onExit(`${name} ${how}`);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -15,7 +16,10 @@ export interface DemoOptions {
 }
 
 const deadlineMs = 120_000;
-const callbackDeadlineMs = 30_000;
+const callbackDeadlineMs = 60_000;
+const busyStatus = 503;
+const busyMs = 60_000;
+const repeatMs = 1_000;
 const taskSchema = z.object({
   id: z.string(),
   status: z.enum(['pending', 'submitted', 'running', 'succeeded', 'failed']),
@@ -99,17 +103,25 @@ async function noCallback(): Promise<undefined> {
 
 type Call = (path: string, json?: object) => Promise<unknown>;
 
+/** What is busy is asked again, as every caller should: with the same key, so that nothing is created twice. */
 function createCaller(apiUrl: string, apiKey: string): Call {
   return async (path, json) => {
-    const { statusCode, body } = await request(`${apiUrl}${path}`, {
-      method: json === undefined ? 'GET' : 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-    });
-    const answer: unknown = await body.json();
-    if (statusCode >= 300)
-      throw new LocalServerError(`${path} answered ${statusCode}: ${JSON.stringify(answer)}`);
-    return answer;
+    const headers = {
+      authorization: `Bearer ${apiKey}`,
+      'content-type': 'application/json',
+      'idempotency-key': randomUUID(),
+    };
+    const options =
+      json === undefined
+        ? ({ method: 'GET', headers } as const)
+        : ({ method: 'POST', headers, body: JSON.stringify(json) } as const);
+    for (const endsAt = Date.now() + busyMs; ; await delay(repeatMs)) {
+      const { statusCode, body } = await request(`${apiUrl}${path}`, options);
+      const answer: unknown = await body.json();
+      if (statusCode < 300) return answer;
+      if (statusCode !== busyStatus || Date.now() > endsAt)
+        throw new LocalServerError(`${path} answered ${statusCode}: ${JSON.stringify(answer)}`);
+    }
   };
 }
 
