@@ -1,14 +1,26 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { z } from 'zod';
 
-const pathOf = (file: string): string => fileURLToPath(new URL(`../../workflows/${file}`, import.meta.url));
+const bundleSchema = z.object({ code: z.string(), sourceMap: z.string() });
 
-/** The workflows as the `tasks` worker runs them. */
-export function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
-  return bundleWorkflowCode({
-    workflowsPath: pathOf('index.ts'),
-    preloadModules: [pathOf('preload.ts')],
-    logger: new DefaultLogger('WARN'),
+/**
+ * The workflows as the `tasks` worker runs them. The bundler runs in a process of its own: what it loads would stay in
+ * the worker's memory, a quarter of all that a worker has.
+ */
+export async function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
+  const bundler = fork(fileURLToPath(new URL('bundle-process.ts', import.meta.url)), {
+    execArgv: ['--import', new URL('../typescript.js', import.meta.url).href],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
+  const failed = once(bundler, 'exit').then(([code, signal]: unknown[]) => {
+    const how = String(code ?? signal);
+    throw new Error(`The workflows were not bundled: the bundler ended with ${how}. It has printed why.`);
+  });
+  failed.catch(() => undefined);
+  const [message] = await Promise.race([once(bundler, 'message'), failed]);
+  bundler.disconnect();
+  return bundleSchema.parse(message);
 }
