@@ -13,6 +13,8 @@ const payloadBytesMax = 2 * 1024 * 1024;
 const tagBytes = 16;
 /** Payloads are about a kilobyte: what zlib sets up for larger ones costs more than the work itself. */
 const deflating = { windowBits: 12, memLevel: 5, chunkSize: 4096 };
+/** What is read stays in memory with its whole chunk, as long as its workflow does. */
+const inflating = { maxOutputLength: payloadBytesMax, chunkSize: 2048 };
 
 /**
  * What is written for people who look at a task with Temporal's own tools, which cannot decrypt: what the SDK answers them
@@ -61,5 +63,5 @@ function decrypt(payload: Payload, key: Buffer): Payload {
   const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes));
   decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
   const plain = Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]);
-  return PayloadMessage.decode(inflateRawSync(plain, { maxOutputLength: payloadBytesMax }));
+  return PayloadMessage.decode(inflateRawSync(plain, inflating));
 }

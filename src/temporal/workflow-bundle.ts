@@ -20,7 +20,7 @@ export async function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
     throw new Error(`The workflows were not bundled: the bundler ended with ${how}. It has printed why.`);
   });
   failed.catch(() => undefined);
-  const [message] = await Promise.race([once(bundler, 'message'), failed]);
+  const messages: unknown[] = await Promise.race([once(bundler, 'message'), failed]);
   bundler.disconnect();
-  return bundleSchema.parse(message);
+  return bundleSchema.parse(messages[0]);
 }
