@@ -186,11 +186,19 @@ class Conversation implements Dispatcher.DispatchHandler {
     this.#wake();
   }
 
+  /** After a standstill of this process a time limit is noticed before what arrived meanwhile, which is read first. */
   readonly #onAbort = (): void => {
+    // The second one comes after a whole turn of the event loop, in which sockets are read.
+    if (isTimeout(this.#signal.reason)) setImmediate(() => setImmediate(() => this.#abort()));
+    else this.#abort();
+  };
+
+  #abort(): void {
+    if (this.#end !== undefined) return;
     const error = new Error('aborted');
     this.#reject(error);
     this.#controller?.abort(error);
-  };
+  }
 
   async *#read(maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
     const status = this.#status;

@@ -12,8 +12,6 @@ export interface GuardedClientOptions {
   readonly connectTimeoutMs?: number;
   /** Between two pieces of a body. */
   readonly bodyTimeoutMs?: number;
-  /** How long a connection without a request stays open. */
-  readonly idleTimeoutMs?: number;
   readonly lookup?: Lookup;
 }
 
@@ -84,7 +82,7 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
     headersTimeoutMs: 60_000,
     bodyTimeoutMs: options.bodyTimeoutMs ?? 15_000,
     connectionsPerOrigin: 32,
-    idleTimeoutMs: options.idleTimeoutMs ?? 1_000,
+    idleTimeoutMs: 1_000,
     ...defined({ lookup: options.lookup }),
   });
   return {

@@ -21,7 +21,7 @@ async function connectTo(protocol: 'http:' | 'https:', permits: (asked: number) 
       permittedLoopback: [],
       checkUrl: () => undefined,
     },
-    connectTimeoutMs: 30_000,
+    connectTimeoutMs: 5_000,
   });
   const closed = once(server, 'connection').then(([socket]) => once(socket, 'close'));
   const error = await new Promise<Error | null>((resolve) => {

@@ -134,9 +134,8 @@ describe('a file', () => {
       const drip = setInterval(() => response.write('x'), 20);
       response.on('close', () => clearInterval(drip));
     });
-    const opened = client().openMedia({ ...fetchOf(server.origin), timeoutMs: 500 });
-    // Its time may end before its first byte, on a machine that stands still.
-    expect((await failureOf(opened.then(({ body }) => readAllOf(body)))).code).toBe('timeout');
+    const media = await client().openMedia({ ...fetchOf(server.origin), timeoutMs: 500 });
+    expect((await failureOfBody(media.body)).code).toBe('timeout');
   });
 
   it('ends when its reader aborts', async () => {
@@ -223,7 +222,7 @@ describe('a callback', () => {
     const guarded = client();
     for (let turn = 0; turn < 3; turn += 1) {
       expect(await guarded.deliver(delivery(server.url))).toEqual({ status: 204 });
-      await expect.poll(() => server.closed, { timeout: 10_000 }).toBe(turn + 1);
+      await new Promise((resolve) => setTimeout(resolve, 50));
     }
     expect([server.connections, bodies]).toEqual([3, ['1', '2', '3']]);
   });

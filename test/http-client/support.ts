@@ -16,7 +16,7 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /** A server that lives for one test and counts what reaches it. */
 export async function listen(listener: Listener, host = '127.0.0.1'): Promise<TestServer> {
-  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+  const server = createServer({ keepAliveTimeout: 5_000 }, (request, response) => {
     counts.requests += 1;
     void listener(request, response);
   });
@@ -37,39 +37,13 @@ export async function listen(listener: Listener, host = '127.0.0.1'): Promise<Te
   return counts;
 }
 
-/** The end of a caller's time, without a clock: a machine that stands still does not move it. */
-export function endOfTime() {
-  const caller = new AbortController();
-  return {
-    signal: caller.signal,
-    comes: (): void => caller.abort(new DOMException('The time limit has passed.', 'TimeoutError')),
-  };
-}
-
-/**
- * Starts an answer of status 200, and calls `then` once its reader has read of the body: of so many bytes the sockets of
- * both sides hold a part only.
- */
-export function startAnswer(response: ServerResponse, then: () => void): void {
-  response.writeHead(200);
-  response.write(Buffer.alloc(longBodyBytes, ' '), then);
-}
-
-/** More than that: for `bodyBytesMax`. */
-export const longBodyBytesMax = 100_000_000;
-const longBodyBytes = 32_000_000;
-
-/**
- * A TCP server that answers by hand: `onData` gets each piece that arrives, counted from 1. `closed` counts the
- * connections that both sides have closed.
- */
+/** A TCP server that answers by hand: `onData` gets each piece that arrives, counted from 1. */
 export async function listenRaw(onData: (socket: Socket, nth: number) => void) {
-  const counts = { url: '', origin: '', connections: 0, closed: 0, requests: 0 };
+  const counts = { url: '', origin: '', connections: 0, requests: 0 };
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
     counts.connections += 1;
     sockets.add(socket);
-    socket.once('close', () => (counts.closed += 1));
     socket.on('error', () => undefined);
     socket.on('data', () => onData(socket, (counts.requests += 1)));
   });
