@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { ownCallbackRound } from '../src/domain/ids.ts';
 import type { PromptCall, PromptHosts } from '../src/capacity/prompt-hosts.ts';
 import { answerWithinMs, createCallbackRequests, retryDelayMs } from './deliver-callback.ts';
@@ -13,6 +12,7 @@ const unansweredMs = 2 * answerWithinMs + 5_000;
 
 export interface FirstCallbackDeps extends CallbackActivityDeps {
   readonly promptHosts: PromptHosts;
+  readonly sleep: (ms: number) => Promise<void>;
 }
 
 /**
@@ -30,7 +30,7 @@ export function createFirstCallback(deps: FirstCallbackDeps) {
     const call = owed === 'unknown' ? undefined : deps.promptHosts.enter(hostOf(owed), owed.account);
     if (owed === 'unknown' || call === undefined) return { state: 'pending' };
     const sending = sendPromptly(owed, call);
-    const sent = await Promise.race([sending, delay(promptMs, 'unanswered' as const, { ref: false })]);
+    const sent = await Promise.race([sending, deps.sleep(promptMs).then(() => 'unanswered' as const)]);
     return sent === 'unanswered' ? { state: 'pending', dueAt: deps.now() + unansweredMs } : outcomeOf(sent);
   };
 

@@ -265,6 +265,7 @@ function callbackDeps(core: Core, guarded: ReturnType<typeof createGuardedClient
     deliveries,
     webhookSecrets: webhookSecretsOf(core),
     places,
+    sleep: (ms) => sleep(ms, undefined, { ref: false }),
     promptHosts: createPromptHosts({
       places,
       callsMax: promptCallbacksMax,

@@ -18,11 +18,14 @@ function silentReceiver() {
     answer = (status) => resolve({ status });
   });
   const urls: string[] = [];
+  let arrive = (): void => undefined;
+  const arrived = new Promise<void>((resolve) => (arrive = resolve));
   const post: FirstCallbackDeps['post'] = ({ url }) => {
     urls.push(url);
+    arrive();
     return answered;
   };
-  return { post, urls, answer: (status: number) => answer(status) };
+  return { post, urls, arrived, answer: (status: number) => answer(status) };
 }
 
 it('is delivered and recorded as the activity records it, and the activity sends nothing more', async () => {
@@ -53,7 +56,8 @@ it('anything else continues by the activity, whose schedule counts this request'
   if (first.state !== 'pending' || first.dueAt === undefined) throw new Error('a time was expected');
   expect(first.dueAt - before).toBeGreaterThanOrEqual(4_500);
   expect(first.dueAt - Date.now()).toBeLessThanOrEqual(5_500);
-  await expect(world.deliver(busy, task, 'task', first.dueAt)).rejects.toMatchObject({
+  const early = { ...busy, now: () => before };
+  await expect(world.deliver(early, task, 'task', first.dueAt)).rejects.toMatchObject({
     type: 'CallbackLater',
     nonRetryable: false,
   });
@@ -71,16 +75,19 @@ it('anything else continues by the activity, whose schedule counts this request'
 it('a receiver that is not quick is waited for by nobody: it is neither cut off nor asked twice', async () => {
   const task = await endedTask(world);
   const slow = silentReceiver();
-  const firstCallback = world.firstCallback({ post: slow.post });
+  const firstCallback = world.firstCallback({ post: slow.post, sleep: () => slow.arrived });
+  const before = Date.now();
   const first = await firstCallback(task);
   if (first.state !== 'pending' || first.dueAt === undefined) throw new Error('a time was expected');
   // Longer than the request may still take: 10 s for a connection, 10 s for the answer.
-  expect(first.dueAt - Date.now()).toBeGreaterThan(20_000);
+  expect(first.dueAt - before).toBeGreaterThan(20_000);
   const other = await endedTask(world);
   expect(await firstCallback(other)).toEqual({ state: 'pending' });
   expect(slow.urls).toHaveLength(1);
   slow.answer(204);
-  await expect.poll(() => delivery(task)).toMatchObject({ state: 'delivered', attempts: [{ status: 204 }] });
+  await expect
+    .poll(() => delivery(task), { timeout: 20_000 })
+    .toMatchObject({ state: 'delivered', attempts: [{ status: 204 }] });
   const now = () => Date.now() + 30_000;
   await world.deliver({ post: slow.post, now }, task, 'task', first.dueAt);
   expect(slow.urls).toHaveLength(1);

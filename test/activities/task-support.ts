@@ -70,6 +70,8 @@ export async function openTaskWorld(): Promise<TaskWorld> {
       webhookSecrets: async () => [`whsec_${Buffer.alloc(24).toString('base64')}`],
       places,
       promptHosts: createPromptHosts({ places, callsMax: 100, avoidMs: 60_000, now }),
+      // Whoever answers is quick enough, however busy the machine is.
+      sleep: () => new Promise(() => undefined),
       post: async () => ({ status: 200 }),
       present: ({ id }) => JSON.stringify({ id }),
       now,

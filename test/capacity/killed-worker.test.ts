@@ -19,7 +19,8 @@ describe('a worker that is killed while its tasks hold all slots', () => {
   let worker: GatewayProcess;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'mediary-killed-'));
-    gateway = await startGateway({ yaml, worker: false, renderSeconds: 4 });
+    // The first two render until the test has seen that the others wait.
+    gateway = await startGateway({ yaml, worker: false, renderSeconds: 600 });
     worker = start();
   });
   afterAll(async () => {
@@ -47,16 +48,18 @@ describe('a worker that is killed while its tasks hold all slots', () => {
     }, 10);
     await expect.poll(() => gateway.simulator.tasks().length, { timeout: 120_000 }).toBe(limit);
     await expect
-      .poll(() => gateway.core.mongo.db.collection('slot_tickets').countDocuments(), { timeout: 20_000 })
+      .poll(() => gateway.core.mongo.db.collection('slot_tickets').countDocuments(), { timeout: 60_000 })
       .toBe(ids.length - limit);
     await worker.kill();
     worker = start();
+    gateway.simulator.setRenderSeconds(1);
+    gateway.simulator.advance(600);
     for (const id of ids) expect((await account.finished(id, 150_000))['status']).toBe('succeeded');
     clearInterval(watching);
     expect(most).toBe(limit);
     for (let n = 0; n < ids.length; n += 1) {
       expect(gateway.simulator.submissions(`killed-${n}-end`)).toEqual({ submits: 1, creates: 1 });
     }
-    await expect.poll(() => gateway.core.stores.slots.held()).toEqual([]);
+    await expect.poll(() => gateway.core.stores.slots.held(), { timeout: 20_000 }).toEqual([]);
   }, 400_000);
 });

@@ -40,6 +40,8 @@ async function expectSoundLedger(): Promise<void> {
 
 interface StoppingApi {
   readonly child: ChildProcess;
+  /** It has died, and everything that it wrote has been read. */
+  readonly closed: Promise<unknown>;
   readonly url: string;
   readonly lines: string[];
 }
@@ -50,12 +52,13 @@ async function startStoppingApi(point: string): Promise<StoppingApi> {
     env: { PATH: process.env['PATH'], ...gateway.environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  const closed = once(child, 'close');
   const lines: string[] = [];
   const reader = createInterface({ input: child.stdout });
   const first = once(reader, 'line');
   reader.on('line', (line) => lines.push(line));
   const [url]: unknown[] = await first;
-  return { child, url: String(url), lines };
+  return { child, closed, url: String(url), lines };
 }
 
 describe.each(['admission.claimed', 'admission.held', 'admission.started'])(
@@ -67,7 +70,7 @@ describe.each(['admission.claimed', 'admission.held', 'admission.started'])(
       const body = { ...videoBody, prompt: `dies at ${point}.` };
       const lost = caller(api.url, account.key)('POST', '/v1/videos/generations', { body, headers });
       await expect(lost).rejects.toMatchObject({ code: 'ECONNRESET' });
-      if (api.child.exitCode === null && api.child.signalCode === null) await once(api.child, 'exit');
+      await api.closed;
       expect([api.lines.at(-1), api.child.signalCode]).toEqual([`reached ${point}`, 'SIGKILL']);
       const again = await account.create({ prompt: body.prompt }, headers);
       expect([again.status, again.headers['idempotency-replayed']]).toEqual([200, 'true']);

@@ -24,6 +24,7 @@ let gateway: TestGateway;
 let account: TestAccount;
 let directory: string;
 const started: GatewayProcess[] = [];
+let launched = 0;
 const sockets: Socket[] = [];
 
 beforeAll(async () => {
@@ -79,7 +80,7 @@ async function startApiProcess(environment: NodeJS.ProcessEnv = {}): Promise<Api
 }
 
 function launch(environment: NodeJS.ProcessEnv): GatewayProcess {
-  const logFile = join(directory, `api-${Date.now()}.log`);
+  const logFile = join(directory, `api-${(launched += 1)}.log`);
   const api = startGatewayProcess('api', { ...gateway.environment, ...environment }, logFile);
   started.push(api);
   return api;

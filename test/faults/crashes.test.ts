@@ -58,7 +58,7 @@ describe('crashes', () => {
       config,
       testYaml
         .replace('expected_seconds: 1', 'expected_seconds: 3')
-        .replace('submit_ms: 3000', 'submit_ms: 60000'),
+        .replace('submit_ms: 10000', 'submit_ms: 60000'),
     );
     const port = await choosePort('any', 'the API');
     url = `http://127.0.0.1:${port}`;

@@ -13,6 +13,8 @@ import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { startGatewayProcess, waitUntil } from '../support/processes.ts';
 import type { GatewayProcess } from '../support/processes.ts';
+import { startFaultUpstream } from './fault-upstream.ts';
+import type { Fault, FaultUpstream } from './fault-upstream.ts';
 import { startSilentServer } from '../support/silent-server.ts';
 
 /**
@@ -23,17 +25,32 @@ let gateway: TestGateway;
 let account: TestAccount;
 let directory: string;
 const started: GatewayProcess[] = [];
+let launched = 0;
 
 // A process loads for several seconds where others share the machine.
 vi.setConfig({ testTimeout: 240_000 });
 
 const [workflowQueue, activityQueue] = [1, 2];
 
-/** So long that a test which met the end of the grace period would time out. */
-const patientYaml = testYaml.replace('submit_ms: 3000', 'submit_ms: 60000');
+/** In front of the simulator: creates are accepted there at once, and answered once `answers` resolves. */
+let upstream: FaultUpstream;
+let answers: Promise<void> = Promise.resolve();
+const answerLate: Fault = async ({ forward, answer }) => {
+  const { status, text } = await forward();
+  await answers;
+  answer(status, text);
+};
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-shutdown-'));
+  upstream = await startFaultUpstream(
+    new Map([['late', { create: answerLate }]]),
+    () => gateway.simulatorUrl,
+  );
+  // So long that a test which met the end of the grace period would time out.
+  const patientYaml = testYaml
+    .replace('submit_ms: 10000', 'submit_ms: 60000')
+    .replace('${SIMULATOR_URL}', `http://127.0.0.1:${upstream.port}/late`);
   gateway = await startGateway({ worker: false, yaml: patientYaml });
   account = await gateway.account();
 });
@@ -42,6 +59,7 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await gateway.stop();
+  upstream.close();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -52,7 +70,7 @@ async function newWorker(environment: NodeJS.ProcessEnv = {}): Promise<GatewayPr
 }
 
 function launch(environment: NodeJS.ProcessEnv): GatewayProcess {
-  const logFile = join(directory, `worker-${started.length}-${Date.now()}.log`);
+  const logFile = join(directory, `worker-${(launched += 1)}.log`);
   const worker = startGatewayProcess('worker', environment, logFile);
   started.push(worker);
   return worker;
@@ -65,12 +83,15 @@ const kindsOf = async (task: string) =>
   (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
 const workflowEnds = (task: string) => gateway.core.client.workflow.getHandle(task).result();
 
-/** Creates a task whose job the upstream accepts at once and reports over several seconds. */
-async function createSlowlyAnswered(prompt: string): Promise<string> {
-  const created = await account.create({ prompt: `${prompt} [sim:create:slow-loris=6]` });
+/** A task whose job the upstream accepts at once, and reports when the test says so. */
+async function createLateAnswered(prompt: string): Promise<{ task: string; answer: () => void }> {
+  let answer = (): void => undefined;
+  answers = new Promise((resolve) => (answer = resolve));
+  onTestFinished(() => answer());
+  const created = await account.create({ prompt });
   await hasJob(prompt);
   expect(await attemptOf(created.body.id)).toMatchObject({ state: 'sending' });
-  return created.body.id;
+  return { task: created.body.id, answer };
 }
 
 /** In this process, which has loaded already what a worker needs. */
@@ -90,12 +111,13 @@ async function expectAnsweredOnce(task: string, prompt: string): Promise<void> {
 describe('SIGTERM with a submission in flight', () => {
   it('waits for the response, records it, and accepts no new work meanwhile', async () => {
     const worker = await newWorker();
-    const task = await createSlowlyAnswered('in-flight');
+    const { task, answer } = await createLateAnswered('in-flight');
     worker.signal('SIGTERM');
     await worker.logged('shutting down');
     const late = await account.create({ prompt: 'came-late.' });
     expect(late.status).toBe(200);
     expect(await attemptOf(task)).toMatchObject({ state: 'sending' });
+    answer();
     expect(await worker.ended).toBe(0);
     expect(await attemptOf(late.body.id)).toBeUndefined();
     expect(gateway.simulator.submissions('came-late.')).toEqual({ submits: 0, creates: 0 });
@@ -107,12 +129,13 @@ describe('SIGTERM with a submission in flight', () => {
   // npm passes on the Ctrl-C that the terminal has sent to all of its processes: one key, two signals.
   it('further signals do not cut it off', async () => {
     const worker = await newWorker();
-    const task = await createSlowlyAnswered('signalled-again');
+    const { task, answer } = await createLateAnswered('signalled-again');
     worker.signal('SIGTERM');
     await worker.logged('shutting down');
     worker.signal('SIGTERM');
     worker.signal('SIGINT');
     worker.signal('SIGINT');
+    answer();
     expect(await worker.ended).toBe(0);
     await expectAnsweredOnce(task, 'signalled-again');
   });
@@ -122,11 +145,12 @@ describe('SIGTERM with a submission in flight', () => {
     const worker = await newWorker({
       NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(preload)}"`,
     });
-    const task = await createSlowlyAnswered('forgotten-promise');
+    const { task, answer } = await createLateAnswered('forgotten-promise');
     worker.signal('SIGTERM');
     await worker.logged('shutting down');
     worker.signal('SIGUSR2');
     await worker.logged('a rejection was not handled');
+    answer();
     expect(await worker.ended).toBe(0);
     await expectAnsweredOnce(task, 'forgotten-promise');
   });
@@ -134,7 +158,9 @@ describe('SIGTERM with a submission in flight', () => {
 
 it('SIGTERM with a poll in flight gives the poll back to the next worker', async () => {
   const worker = await newWorker();
-  const { body } = await account.create({ prompt: 'still-rendering [sim:render=30][sim:callback-never]' });
+  const { body } = await account.create({
+    prompt: 'still-rendering [sim:render=600][sim:queue=1][sim:callback-never]',
+  });
   await waitUntil('it renders', async () => {
     const task = await account.call('GET', `/v1/videos/generations/${body.id}`);
     return task.body.status === 'running';
@@ -145,7 +171,7 @@ it('SIGTERM with a poll in flight gives the poll back to the next worker', async
   // SCHEDULED, not STARTED: nobody has to wait for the missing heartbeats of a worker that is gone.
   expect(pending).toEqual([{ activityId: 'submit', state: 1 }]);
   await startNextWorker();
-  gateway.simulator.advance(60);
+  gateway.simulator.advance(600);
   expect(await account.finished(body.id, 60_000)).toMatchObject({ status: 'succeeded' });
   expect(gateway.simulator.submissions('still-rendering')).toEqual({ submits: 1, creates: 1 });
 });
@@ -189,7 +215,7 @@ describe('SIGTERM with a callback in flight', () => {
     // The grace period is the longest submission: here far less than a callback may take.
     const hasty = await startGateway({
       worker: false,
-      yaml: testYaml.replace('submit_ms: 3000', 'submit_ms: 1000'),
+      yaml: testYaml.replace('submit_ms: 10000', 'submit_ms: 1000'),
     });
     onTestFinished(() => hasty.stop());
     const owner = await hasty.account();
@@ -217,7 +243,10 @@ describe('SIGTERM with a callback in flight', () => {
 });
 
 it('SIGTERM while the upstream is silent for longer than the grace period: the job is found, not resubmitted', async () => {
-  const hasty = await startGateway({ worker: false });
+  const hasty = await startGateway({
+    worker: false,
+    yaml: testYaml.replace('submit_ms: 10000', 'submit_ms: 3000'),
+  });
   onTestFinished(() => hasty.stop());
   const owner = await hasty.account();
   const worker = launch(hasty.environment);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startGateway, videoCharge, videoTokens } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { waitUntil } from '../support/processes.ts';
 
 /** One video task from the create to the callback, with its money, as a caller sees it. */
 describe('the life of a task', () => {
@@ -17,7 +18,9 @@ describe('the life of a task', () => {
   it('goes from submitted to a video that is delivered, called back and paid for', async () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver();
+    // It renders until the test has seen what a caller sees meanwhile.
     const created = await account.create({
+      prompt: 'a paper boat [sim:render=600]',
       metadata: { callback_url: receiver.url, seed: 7, return_last_frame: true },
     });
     expect(created.status).toBe(200);
@@ -34,6 +37,8 @@ describe('the life of a task', () => {
     expect(['pending', 'submitted', 'running']).toContain(first.body.status);
     expect(first.body.data).toEqual([]);
     expect(await account.balance()).toMatchObject({ held: videoCharge });
+    await waitUntil('it renders', async () => gateway.simulator.tasks('a paper boat').length === 1);
+    gateway.simulator.advance(600);
 
     const done = await account.finished(created.body.id);
     expect(done).toMatchObject({

@@ -12,7 +12,7 @@ const channel = `
     base_url: \${SIMULATOR_URL}/xai/v1
     credentials: [{ id: a, api_key: simulated }]
     callbacks: false
-    timeouts: { submit_ms: 3000, poll_ms: 3000 }
+    timeouts: { submit_ms: 10000, poll_ms: 10000 }
     models: { alone: { upstream: grok-imagine-video } }
 `;
 const model = `  - id: alone
@@ -61,14 +61,15 @@ async function stayingTask(prompt: string): Promise<string> {
 
 it('an operator who retries ends the wait of the attempt; the next one asks', async () => {
   const id = await stayingTask('retried');
-  const startedAt = async () => Number((await pendingOf(id))?.lastStartedTime?.seconds);
-  const [first, gets] = [await startedAt(), gateway.simulator.stats().gets];
+  const startedAt = (of: Awaited<ReturnType<typeof pendingOf>>) => Number(of?.lastStartedTime?.seconds);
+  const [first, gets] = [await pendingOf(id), gateway.simulator.stats().gets];
   expect((await act(id, 'retry_now')).status).toBe(200);
-  await waitUntil('it asks', async () => gateway.simulator.stats().gets > gets);
-  // Another attempt asks, and before a heartbeat was due, through which Temporal would have ended the first one.
-  const later = (await startedAt()) - first;
-  expect(later).toBeGreaterThan(0);
-  expect(later).toBeLessThan(25);
+  await waitUntil('another attempt asks', async () => {
+    const isAnother = Number((await pendingOf(id))?.attempt) > Number(first?.attempt);
+    return isAnother && gateway.simulator.stats().gets > gets;
+  });
+  // Before a heartbeat was due, through which Temporal would have ended the first one.
+  expect(startedAt(await pendingOf(id)) - startedAt(first)).toBeLessThan(25);
   await act(id, 'fail');
 }, 120_000);
 

@@ -1,4 +1,7 @@
-/** The gateway.yaml of most tests: one channel, one model, served by the simulator. */
+/**
+ * The gateway.yaml of most tests: one channel, one model, served by the simulator. Its timeouts are longer than a busy
+ * machine ever stands still: a test in which one passes meant it to.
+ */
 export const testYaml = `
 currency: USD
 channels:
@@ -7,7 +10,7 @@ channels:
     base_url: \${SIMULATOR_URL}/ark/api/v3
     credentials: [{ id: a, api_key: simulated }]
     limits: { submits_per_second: 500, polls_per_second: 500 }
-    timeouts: { submit_ms: 3000, poll_ms: 3000 }
+    timeouts: { submit_ms: 10000, poll_ms: 10000 }
     models: { seedance: { upstream: dreamina-seedance-2-0-260128 } }
 models:
   - id: seedance

@@ -234,13 +234,13 @@ describe('the deadline', () => {
   ])('polls once more, and cancels the job, while the activity %s', async (_, attempt) => {
     submit = attempt;
     poll = async () => ({ kind: 'unfinished' });
-    const handle = await watching({ deadlineAt: Date.now() + 3_000 });
+    const handle = await watching({ deadlineAt: Date.now() + 10_000 });
     expect(await handle.result()).toEqual({ status: 'failed', code: 'task_expired' });
     expect(calls).toEqual(['submit', 'findJob', 'final poll', 'cancelUpstream']);
   });
 
   it('withdraws what was not sent', async () => {
-    const handle = await startOne({ deadlineAt: Date.now() + 2_000 });
+    const handle = await startOne({ deadlineAt: Date.now() + 10_000 });
     expect(await handle.result()).toEqual({ status: 'failed', code: 'task_expired' });
     expect(calls).toEqual(['submit', 'findJob', 'findLostJob']);
   });

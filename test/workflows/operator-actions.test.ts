@@ -1,7 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import type { WorkflowHandle } from '@temporalio/client';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type {
   Adopted,
   CompleteInput,
@@ -228,13 +228,13 @@ describe('a submission whose outcome nobody knows', () => {
   });
 
   it('is completed by hand although its deadline passes while the result is recorded', async () => {
-    const handle = await tasks.start({ deadlineAt: Date.now() + 5_000 });
+    const handle = await tasks.start({ deadlineAt: Date.now() + 12_000 });
     await until(() => attentions, [`${handle.workflowId} submit_ambiguous`]);
     const hasPassed = async () =>
       ((await handle.fetchHistory()).events ?? []).some((event) => Boolean(event.timerFiredEventAttributes));
     completing = async () => {
       lookup = { kind: 'not_accepted', code: 'given_up' };
-      await expect.poll(hasPassed, { timeout: 20_000 }).toBe(true);
+      await expect.poll(hasPassed, { timeout: 30_000 }).toBe(true);
     };
     await act(handle, 'complete', { result_url: 'https://files.example/a.mp4', reason: 'in the console' });
     expect(await handle.result()).toEqual({ status: 'succeeded', charge: '700000' });
@@ -331,14 +331,16 @@ describe('a job that runs', () => {
 
   it('gets more time twice while its poll is with a worker, and jams nothing', async () => {
     let left = 0;
+    let mayLeave: Promise<void> = Promise.resolve();
     polled = async () => {
       if (polls.at(-1)?.last === true) return { kind: 'unfinished' };
       const context = Context.current();
       const beats = setInterval(() => context.heartbeat(), 200);
       try {
-        // Until the workflow cancels it: it ends a while after that, as a poll does that waits for its upstream.
+        // Until the workflow cancels it: it may end a while after that, as a poll does that waits for its upstream.
         return await context.cancelled;
       } finally {
+        await mayLeave;
         clearInterval(beats);
         left += 1;
       }
@@ -352,6 +354,9 @@ describe('a job that runs', () => {
     expect(left).toBe(polls.length - 1);
     expect(await tasks.failedWorkflowTasks(handle)).toBe(0);
     // While the former poll leaves, a decision ends the task: nothing waits for it.
+    let leave = (): void => undefined;
+    mayLeave = new Promise((resolve) => (leave = resolve));
+    onTestFinished(() => leave());
     await act(handle, 'extend', { seconds: 600, reason: 'once more' });
     const polledBefore = polls.length;
     await act(handle, 'fail', 'enough');
@@ -363,14 +368,14 @@ describe('a job that runs', () => {
 
   it('outlives its first deadline, and ends at the second', async () => {
     submitted = [accepted];
-    const handle = await tasks.start({ deadlineAt: Date.now() + 4_000 });
+    const handle = await tasks.start({ deadlineAt: Date.now() + 12_000 });
     await until(() => polls.length, 1);
     await act(handle, 'extend', { seconds: 60, reason: 'a long one' });
     const timers = async () =>
       ((await handle.fetchHistory()).events ?? []).filter((event) =>
         Boolean(event.timerStartedEventAttributes),
       );
-    await expect.poll(async () => (await timers()).length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(async () => (await timers()).length, { timeout: 40_000 }).toBe(2);
     expect(finished).toEqual([]);
     await act(handle, 'fail', 'r');
     expect(await handle.result()).toMatchObject({ code: 'internal_error' });
