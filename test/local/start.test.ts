@@ -70,6 +70,8 @@ describe('npm start with a configuration of its own', () => {
     };
     const mode = start(environment);
     await mode.ready();
+    // It has waited for Temporal, and for its worker.
+    expect(await readFile(join(environment.DATA_DIR, 'logs', 'api.log'), 'utf8')).not.toContain('"stack"');
     expect(mode.output()).toContain(`The upstreams are those of ${file}`);
     expect(mode.output()).toContain('Admin token   a-token-of-the-operator');
     await delay(laterMs);
@@ -90,7 +92,6 @@ describe('npm start with a configuration of its own', () => {
         ),
       ),
     );
-    expect(await readFile(join(environment.DATA_DIR, 'logs', 'api.log'), 'utf8')).not.toContain('"stack"');
     const firstKey = /API key +(\S+)/.exec(mode.output())?.[1];
     await mode.interrupt();
 
