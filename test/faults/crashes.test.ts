@@ -88,20 +88,28 @@ describe('crashes', () => {
   });
 
   /** Tasks whose prompts name the test, so that the upstream's submissions of each can be counted. */
-  async function createTasks(label: string, count: number): Promise<{ id: string; prompt: string }[]> {
+  async function createTasks(
+    label: string,
+    count: number,
+    mark = '',
+  ): Promise<{ id: string; prompt: string }[]> {
     return Promise.all(
       Array.from({ length: count }, async (_, index) => {
         const prompt = `${label}-${index}.`;
-        const created = await account.create({ prompt });
+        const created = await account.create({ prompt: prompt + mark });
         expect(created.status).toBe(200);
         return { id: created.body.id, prompt };
       }),
     );
   }
 
+  /** Of tasks that are in flight when the test strikes, however long that takes; then `finishRenders` ends them. */
+  const rendering = ' [sim:render=30]';
+  const finishRenders = () => simulator.control.advance(30);
+
   async function expectOnceAndPaid(tasks: readonly { id: string; prompt: string }[]): Promise<void> {
     for (const { id, prompt } of tasks) {
-      expect(await account.finished(id, 90_000)).toMatchObject({ status: 'succeeded' });
+      expect(await account.finished(id, 200_000)).toMatchObject({ status: 'succeeded' });
       expect(simulator.control.submissions(prompt)).toEqual({ submits: 1, creates: 1 });
     }
     await expectSoundLedger();
@@ -136,12 +144,13 @@ describe('crashes', () => {
     });
 
   it('of the worker: its tasks resume in the next one', async () => {
-    const tasks = await createTasks('worker-crash', 5);
-    await running(tasks[0]?.id ?? '');
+    const tasks = await createTasks('worker-crash', 5, rendering);
+    for (const { id } of tasks) await running(id);
     await worker.kill();
     worker = start('worker');
+    finishRenders();
     await expectOnceAndPaid(tasks);
-  }, 150_000);
+  }, 400_000);
 
   it('of the worker in the middle of a submission: the job is found again, not resubmitted', async () => {
     // The upstream accepts at once and says nothing for half a minute: the worker dies while it waits for the answer.
@@ -155,10 +164,10 @@ describe('crashes', () => {
     expect(attemptAtDeath).toMatchObject({ state: 'sending', channel: 'ark' });
     expect(attemptAtDeath).not.toHaveProperty('ended_at');
     worker = start('worker');
-    expect(await account.finished(created.body.id, 90_000)).toMatchObject({ status: 'succeeded' });
+    expect(await account.finished(created.body.id, 200_000)).toMatchObject({ status: 'succeeded' });
     expect(simulator.control.submissions('mid-submit')).toEqual({ submits: 1, creates: 1 });
     await expectSoundLedger();
-  }, 150_000);
+  }, 400_000);
 
   it('of the worker between the end of a task and its callback: the next one delivers it', async () => {
     const receiver = await startCallbackReceiver([0, 204]);
@@ -167,11 +176,11 @@ describe('crashes', () => {
     await worker.kill();
     expect((await account.call('GET', `/v1/videos/generations/${body.id}`)).body.status).toBe('succeeded');
     worker = start('worker');
-    await receiver.waitFor(2, 90_000);
+    await receiver.waitFor(2, 200_000);
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([body.id, body.id]);
     receiver.close();
     await expectSoundLedger();
-  }, 200_000);
+  }, 400_000);
 
   it('of the API: its tasks continue without it', async () => {
     const tasks = await createTasks('api-crash', 5);
@@ -179,7 +188,7 @@ describe('crashes', () => {
     api = start('api');
     await ready();
     await expectOnceAndPaid(tasks);
-  }, 150_000);
+  }, 400_000);
 
   it('of both, and a create that is repeated with its Idempotency-Key is the same task', async () => {
     const headers = { 'idempotency-key': 'crash-1' };
@@ -193,28 +202,30 @@ describe('crashes', () => {
     expect(again.headers['idempotency-replayed']).toBe('true');
     expect(again.body.id).toBe(first.body.id);
     await expectOnceAndPaid([{ id: first.body.id, prompt }]);
-  }, 150_000);
+  }, 400_000);
 
   it('of the Temporal server', async () => {
-    const tasks = await createTasks('temporal-crash', 5);
+    const tasks = await createTasks('temporal-crash', 5, rendering);
     await running(tasks[0]?.id ?? '');
     await temporal.kill();
     const refused = await account.create({ prompt: 'while-away.' });
     expect(refused.status).toBe(503);
     expect(refused.headers['retry-after']).toMatch(/^\d+$/);
     await temporal.restart();
+    finishRenders();
     await expectOnceAndPaid(tasks);
     expect(simulator.control.submissions('while-away.').submits).toBe(0);
-  }, 200_000);
+  }, 400_000);
 
   it('of MongoDB', async () => {
-    const tasks = await createTasks('mongo-crash', 5);
+    const tasks = await createTasks('mongo-crash', 5, rendering);
     await running(tasks[0]?.id ?? '');
     await mongo.kill();
     await new Promise((resolve) => setTimeout(resolve, 3000));
     await mongo.restart();
+    finishRenders();
     await expectOnceAndPaid(tasks);
-  }, 200_000);
+  }, 400_000);
 
   it('of MongoDB, which stands still for longer than a create waits: what got 503 left nothing', async () => {
     process.kill(mongo.pid, 'SIGSTOP');
@@ -227,7 +238,7 @@ describe('crashes', () => {
     expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
     const created = answers.flatMap(({ status, body }) => (status === 200 ? [body.id as string] : []));
     for (const id of created)
-      expect(await account.finished(id, 90_000)).toMatchObject({ status: 'succeeded' });
+      expect(await account.finished(id, 200_000)).toMatchObject({ status: 'succeeded' });
     await waitUntil(
       'nothing is held for what was refused',
       async () => (await account.balance()).held === '0.000000',
@@ -248,5 +259,5 @@ describe('crashes', () => {
     worker = start('worker');
     await ready();
     await expectOnceAndPaid(tasks);
-  }, 200_000);
+  }, 400_000);
 });

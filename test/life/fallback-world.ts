@@ -32,7 +32,7 @@ const channel = (id: string, more: Readonly<Record<string, unknown>>) => ({
   base_url: '${SIMULATOR_URL}/ark/api/v3',
   credentials: [{ id: 'a', api_key: 'simulated' }],
   limits: { submits_per_second: 500, polls_per_second: 500, concurrent_tasks: 8 },
-  timeouts: { submit_ms: 3000, poll_ms: 12_000 },
+  timeouts: { submit_ms: 10_000, poll_ms: 12_000 },
   ...more,
 });
 

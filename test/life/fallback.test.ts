@@ -37,9 +37,8 @@ describe('a job that failed at its upstream', () => {
     const seen = new Set<string>();
     const look = async () =>
       seen.add((await account.call('GET', `/v1/videos/generations/${id}`)).body.status);
-    const watching = setInterval(() => void look(), 50);
-    const done = await account.finished(id);
-    clearInterval(watching);
+    const watching = setInterval(() => void look().catch(() => undefined), 50);
+    const done = await account.finished(id).finally(() => clearInterval(watching));
     expect(done).toMatchObject({ status: 'succeeded' });
     expect([...seen]).not.toContain('failed');
     expect(done['video_url'] ?? JSON.stringify(done)).toContain('http');
@@ -58,7 +57,7 @@ describe('a job that failed at its upstream', () => {
     await receiver.waitFor(1);
     expect(receiver.received.map(({ body }) => body.status)).toEqual(['succeeded']);
     receiver.close();
-    await expect.poll(() => world.gateway.core.stores.slots.held()).toEqual([]);
+    await expect.poll(() => world.gateway.core.stores.slots.held(), { timeout: 20_000 }).toEqual([]);
   });
 
   it('holds the dearer channel’s price, and never costs more than that', async () => {
@@ -149,7 +148,7 @@ describe('a job that failed at its upstream', () => {
       const prompt = label();
       world.disturb('first', prompt, 'failed');
       world.disturb('second', prompt, 'create:429');
-      const id = await create('rescued', prompt, { execution_expires_after: 12 });
+      const id = await create('rescued', prompt, { execution_expires_after: 25 });
       await hasAttempt(id, 'not_accepted second');
       expect(await account.finished(id)).toMatchObject({
         status: 'failed',
@@ -189,7 +188,7 @@ describe('a job that failed at its upstream', () => {
     const prompt = label();
     const paused = pauseFirstAt('poll.closed');
     world.disturb('first', prompt, 'failed');
-    const id = await create('rescued', prompt, { execution_expires_after: 6 });
+    const id = await create('rescued', prompt, { execution_expires_after: 15 });
     await paused.reached;
     expect(await world.attempts(id)).toEqual(['failed first']);
     expect(await account.finished(id)).toMatchObject({ status: 'failed', error: { class: 'internal' } });

@@ -43,12 +43,18 @@ function twoChannels(): string {
   return testYaml.replace(channel, `${channel.replace('id: ark', 'id: ark\n    priority: 10')}${spare}`);
 }
 
+/** Of a pending activity: between two attempts. */
+const scheduled = 1;
 const show = async (task: string) => (await gateway.admin('GET', `/tasks/${task}`)).body;
 const kindsOf = async (task: string) =>
   (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
 
+/** Tasks render until the test says that they are done. */
+const rendering = '[sim:render=600]';
+const finishRenders = () => gateway.simulator.advance(600);
+
 async function createRunning(account: TestAccount, prompt: string, more: object = {}): Promise<string> {
-  const created = await account.create({ prompt, ...more });
+  const created = await account.create({ prompt: `${prompt} ${rendering}`, ...more });
   expect(created.status).toBe(200);
   const { id } = created.body;
   await waitUntil('the task is upstream', async () => {
@@ -70,12 +76,13 @@ describe('a channel that is switched off', () => {
 
   it('keeps its tasks in flight, and new ones go to another', async () => {
     const account = await gateway.account();
-    const before = await createRunning(account, 'before the switch [sim:render=4]');
+    const before = await createRunning(account, 'before the switch');
     expect((await show(before)).channel).toBe('ark');
     await switchOff('ark');
     const after = (await account.create({ prompt: 'after the switch' })).body.id;
     expect(await account.finished(after)).toMatchObject({ status: 'succeeded' });
     expect((await show(after)).channel).toBe('spare');
+    finishRenders();
     expect(await account.finished(before)).toMatchObject({ status: 'succeeded' });
     expect((await show(before)).channel).toBe('ark');
     expect(gateway.simulator.submissions('before the switch')).toEqual({ submits: 1, creates: 1 });
@@ -119,7 +126,7 @@ describe('a key that is revoked', () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver();
     onTestFinished(() => void receiver.close());
-    const task = await createRunning(account, 'outlives its key [sim:render=3]', {
+    const task = await createRunning(account, 'outlives its key', {
       metadata: { callback_url: receiver.url },
     });
     const elsewhere = caller(secondUrl, account.key);
@@ -130,6 +137,7 @@ describe('a key that is revoked', () => {
       .poll(async () => (await elsewhere('GET', '/v1/balance')).status, { timeout: 20_000, interval: 250 })
       .toBe(401);
     expect((await account.call('GET', `/v1/videos/generations/${task}`)).status).toBe(401);
+    finishRenders();
     await receiver.waitFor(1, 40_000);
     expect(receiver.received[0]?.body).toMatchObject({ id: task, status: 'succeeded' });
     expect(await kindsOf(task)).toEqual(['hold', 'settle']);
@@ -169,10 +177,11 @@ describe('credits', () => {
 
   it('below zero stop new tasks, and those in flight are still charged', async () => {
     const account = await gateway.account({ credit: '1' });
-    const task = await createRunning(account, 'already held [sim:render=3]');
+    const task = await createRunning(account, 'already held');
     const taken = await credit(account.id, '-5', 'chargeback');
     expect(taken.body).toMatchObject({ kind: 'adjust', available: '-4.762300', held: '0.762300' });
     expect((await account.create()).status).toBe(402);
+    finishRenders();
     expect(await account.finished(task)).toMatchObject({ status: 'succeeded' });
     expect(await account.balance()).toMatchObject({ available: '-4.762300', held: '0.000000' });
   });
@@ -182,15 +191,16 @@ describe('redelivery of a callback', () => {
   const redeliver = (task: string, reason = 'the receiver was down') =>
     gateway.admin('POST', `/tasks/${task}/actions`, { action: 'redeliver', reason });
 
-  async function endedTask(statuses: readonly number[]) {
+  /** A task of which as many requests are answered, and on record. */
+  async function endedTask(statuses: readonly number[], answered = 1) {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver(statuses);
     onTestFinished(() => void receiver.close());
     const { body } = await account.create({ metadata: { callback_url: receiver.url } });
-    await receiver.waitFor(1, 40_000);
+    await receiver.waitFor(answered, 60_000);
     await waitUntil('the delivery is on record', async () => {
       const delivery = await gateway.core.stores.deliveries.find(body.id);
-      return delivery?.attempts.length === 1;
+      return delivery?.attempts[answered - 1]?.status !== undefined;
     });
     return { account, receiver, task: body.id };
   }
@@ -229,20 +239,30 @@ describe('redelivery of a callback', () => {
   });
 
   it('replaces a series that still waits for its next attempt', async () => {
-    const { receiver, task } = await endedTask([500, 204]);
+    // The third request of the task's own series is due after five minutes.
+    const { receiver, task } = await endedTask([500, 500, 204], 2);
     expect(await gateway.core.stores.deliveries.find(task)).toMatchObject({ state: 'pending' });
     expect((await redeliver(task)).status).toBe(200);
-    await receiver.waitFor(2);
-    // The task's own series would have come back after five seconds: it ends without a request instead.
-    await gateway.core.client.workflow.getHandle(task).result();
-    expect(receiver.received).toHaveLength(2);
+    await receiver.waitFor(3);
+    // When the series comes back, here at once, it ends without a request instead.
+    const { client } = gateway.core;
+    const handle = client.workflow.getHandle(task);
+    const delivering = async () => (await handle.describe()).raw.pendingActivities?.[0];
+    await waitUntil('it waits for its next request', async () => (await delivering())?.state === scheduled);
+    const pending = await delivering();
+    expect(pending?.activityType?.name).toBe('deliverCallback');
+    const { namespace } = client.options;
+    const execution = { workflowId: task };
+    await client.workflowService.resetActivity({ namespace, execution, id: pending?.activityId ?? '' });
+    await handle.result();
+    expect(receiver.received).toHaveLength(3);
   });
 
   it('is refused while the task runs, and for one that names no address', async () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver();
     onTestFinished(() => void receiver.close());
-    const running = await createRunning(account, 'not ended yet [sim:render=3]', {
+    const running = await createRunning(account, 'not ended yet', {
       metadata: { callback_url: receiver.url },
     });
     const early = await redeliver(running);
@@ -250,6 +270,7 @@ describe('redelivery of a callback', () => {
       409,
       expect.objectContaining({ code: 'action_not_possible', message: expect.stringContaining('has ended') }),
     ]);
+    finishRenders();
     await account.finished(running);
     await gateway.core.client.workflow.getHandle(running).result();
     expect(receiver.received).toHaveLength(1);
