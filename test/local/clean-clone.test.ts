@@ -33,7 +33,7 @@ describe('a clean clone', () => {
       maxBuffer: 10_000_000,
     });
     expect(installed.stderr).not.toContain('EBADENGINE');
-  }, 300_000);
+  }, 900_000);
   afterAll(async () => {
     await Promise.all(started.map((mode) => mode.interrupt()));
     await rm(directory, { recursive: true, force: true });
@@ -87,7 +87,7 @@ describe('a clean clone', () => {
       60_000,
     );
     await again.interrupt();
-  }, 600_000);
+  }, 900_000);
 
   it('shows a task’s life with npm run demo, and exits 0', async () => {
     const demo = startLocalMode({ cwd: clone, script: 'demo' });
@@ -95,7 +95,7 @@ describe('a clean clone', () => {
     expect(await demo.ended).toBe(0);
     for (const word of ['created task_', 'succeeded', 'downloaded', 'callback arrived'])
       expect(demo.output()).toContain(word);
-  }, 300_000);
+  }, 900_000);
 });
 
 async function bash(command: string, cwd: string): Promise<string> {

@@ -100,7 +100,7 @@ describe('npm start with a configuration of its own', () => {
     const key = /API key +(\S+)/.exec(again.output())?.[1] ?? '';
     expect(key).not.toBe(firstKey);
     expect((await caller(url, key)('GET', '/v1/balance')).status).toBe(200);
-  }, 300_000);
+  }, 900_000);
 
   it('ends with npm on SIGTERM, and a demo in silence with the reader of its output', async () => {
     const port = await choosePort('any', 'a test');
@@ -132,7 +132,7 @@ describe('npm start with a configuration of its own', () => {
     }
     await waitUntil('all have ended', () => Promise.resolve(!pids.some(isAlive)), 30_000);
     expect(mode.output()).toContain('ending what was started here');
-  }, 300_000);
+  }, 900_000);
 
   it('runs on servers that it starts, and keeps running', async () => {
     const dataDir = join(directory, 'own-servers');
@@ -153,7 +153,7 @@ describe('npm start with a configuration of its own', () => {
     await delay(laterMs);
     expect(mode.isRunning()).toBe(true);
     await untilReady(`http://127.0.0.1:${port}`);
-  }, 300_000);
+  }, 900_000);
 
   it('refuses a bad file before anything starts, and says how to return to the simulator', async () => {
     const bad = join(directory, 'bad.yaml');

@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { waitUntil } from './processes.ts';
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
-const readyWithinMs = 180_000;
+/** A first start fetches its servers: it may wait for a slow network. */
+const readyWithinMs = 400_000;
 
 /** `npm start` or `npm run demo`, as the scripts of package.json run them. */
 export interface LocalMode {
