@@ -26,7 +26,6 @@ const channel = (id: string, priority: number) => `
     base_url: \${SIMULATOR_URL}/dashscope/api/v1
     credentials: [{ id: a, api_key: simulated }]
     limits: { submits_per_second: 500, polls_per_second: 500 }
-    timeouts: { submit_ms: 3000, poll_ms: 3000 }
     models: { wan: { upstream: wan2.6-t2v } }`;
 const yaml = `${testYaml}      hold: { review_above: "3" }
   - id: wan
@@ -79,9 +78,20 @@ const needs = (task: string, reason: string) =>
     return shown === reason;
   });
 
+/** A task that waits for a person, once nothing of its record changes any more. */
+async function settled(task: string) {
+  let last = '';
+  await waitUntil(`${task} has settled`, async () => {
+    const before = last;
+    last = JSON.stringify(await show(task));
+    return last === before;
+  });
+  return show(task);
+}
+
 /** The upstream has the job, and its answer was lost. */
 async function lose(prompt: string): Promise<string> {
-  const task = await create(`${prompt} [sim:create:accepted-then-silent*1][sim:never-finishes]`);
+  const task = await create(`${prompt} [sim:create:accepted-502*1][sim:never-finishes]`);
   await needs(task, 'submit_ambiguous');
   return task;
 }
@@ -189,9 +199,9 @@ describe('our command line', () => {
     const tasks = [await lose('one of many 1'), await lose('one of many 2')];
     const query =
       'NeedsAttention = "submit_ambiguous" AND MediaModel = "wan" AND ExecutionStatus = "Running"';
-    await waitUntil('visibility has both', async () => {
+    await waitUntil('visibility has both, and none of those that have ended', async () => {
       const ids = (await json('tasks', 'list', '--query', query)).map(({ id }: { id: string }) => id);
-      return tasks.every((task) => ids.includes(task));
+      return ids.length === tasks.length && tasks.every((task) => ids.includes(task));
     });
     const attended = await json('tasks', 'list', '--needs-attention');
     expect(attended.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining(tasks));
@@ -263,7 +273,10 @@ describe('our command line', () => {
       new RegExp(`^${late} .* overdue$`, 'm'),
     );
     await act(late, 'fail');
-    expect((await cli('tasks', 'list', '--overdue')).text).not.toContain(late);
+    await waitUntil(
+      'it is listed no more',
+      async () => !(await cli('tasks', 'list', '--overdue')).text.includes(late),
+    );
   });
 });
 
@@ -276,7 +289,7 @@ describe('Temporal’s command line', () => {
 
   it('refuses what is empty or malformed with a sentence, and nothing changes', async () => {
     const task = await lose('temporal refuses');
-    const before = await show(task);
+    const before = await settled(task);
     const wrong: readonly (readonly [string, readonly string[], RegExp])[] = [
       ['fail', [], /The input is empty\. `fail`: Fails the task/],
       ['fail', ['--input', '""'], /`reason` is missing/],

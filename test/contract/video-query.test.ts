@@ -97,7 +97,7 @@ it('every status has its name while a task lives', async () => {
   const [waiting, queued, running] = await Promise.all([
     account.create({ prompt: 'waiting [sim:create:429]' }),
     account.create({ prompt: 'queued [sim:never-starts]' }),
-    account.create({ prompt: 'running [sim:render=30]' }),
+    account.create({ prompt: 'running [sim:never-finishes]' }),
   ]);
   const is = (id: string, status: string) =>
     waitUntil(`a task is ${status}`, async () => {

@@ -106,15 +106,28 @@ describe('errors become the classes of the client', () => {
 });
 
 it('a client that timed out and repeats automatically gets the first image, not a second', async () => {
+  let repeats: () => void = () => undefined;
+  const repeated = new Promise<void>((resolve) => (repeats = resolve));
+  let tries = 0;
   const patient = new OpenAI({
     apiKey: account.key,
     baseURL: `${gateway.url}/v1`,
-    timeout: 1_000,
-    maxRetries: 2,
+    timeout: 2_000,
+    maxRetries: 5,
+    fetch: (...request) => {
+      tries += 1;
+      if (tries > 1) repeats();
+      return fetch(...request);
+    },
   });
-  upstream.answer = (call, response) => void setTimeout(() => sendImages(call, response), 1_500);
+  // Not before the client repeats: its first try has timed out by then, however slow everything is.
+  upstream.answer = async (call, response) => {
+    await repeated;
+    sendImages(call, response);
+  };
   const images = await patient.images.generate({ model: 'gpt-image', prompt: 'a slow cube' });
   expect(images.data).toHaveLength(1);
+  expect(tries).toBeGreaterThan(1);
   expect(upstream.calls).toHaveLength(1);
   expect(await charged()).toBe('0.04');
 });

@@ -23,8 +23,8 @@ afterEach(async () => {
   await upstream.close();
 });
 
-/** The next calls fail as they do while MongoDB does not answer. */
-function breakLedger(method: 'settle' | 'release', times: number): void {
+/** So many calls, or all until what it returns is called, fail as they do while MongoDB does not answer. */
+function breakLedger(method: 'settle' | 'release', times = Infinity): () => void {
   const ledger = gateway.core.ledger as unknown as Record<string, (request: unknown) => Promise<unknown>>;
   const real = ledger[method]?.bind(ledger);
   let left = times;
@@ -33,6 +33,7 @@ function breakLedger(method: 'settle' | 'release', times: number): void {
     left -= 1;
     throw new LedgerUnavailableError('away', undefined);
   };
+  return () => (left = 0);
 }
 
 const generate = () =>
@@ -60,30 +61,27 @@ it('a short absence is not noticed', async () => {
 });
 
 it('delivered images are given to their caller, and the charge follows', async () => {
-  breakLedger('settle', 5);
+  const returns = breakLedger('settle');
   const answer = await generate();
   expect(answer.body.data[0].b64_json).toBe(pixel.toString('base64'));
   expect(await account.balance()).toMatchObject({ held: '0.500000' });
   await expect.poll(() => owed().findOne({})).toMatchObject({ charge: 80_000n });
-  await expect
-    .poll(() => account.balance(), { timeout: 15_000 })
-    .toMatchObject({ available: '99.920000', held: '0.000000' });
+  returns();
+  await expect.poll(() => account.balance()).toMatchObject({ available: '99.920000', held: '0.000000' });
   await expect.poll(() => owed().countDocuments({})).toBe(0);
 });
 
 it('a process that dies before the charge leaves it to the reconciler', async () => {
-  breakLedger('settle', 6);
+  const returns = breakLedger('settle');
   await generate();
   await expect.poll(() => owed().countDocuments({})).toBe(1);
+  returns();
   const { ledger } = gateway.core;
   await expect
-    .poll(
-      async () => {
-        await reconcile(120_000).catch(() => undefined);
-        return (await ledger.balance(account.id)).held;
-      },
-      { timeout: 15_000 },
-    )
+    .poll(async () => {
+      await reconcile(120_000).catch(() => undefined);
+      return (await ledger.balance(account.id)).held;
+    })
     .toBe(0n);
   expect(await account.balance()).toMatchObject({ available: '99.920000' });
 });

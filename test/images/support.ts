@@ -154,7 +154,6 @@ channels:
     base_url: ${urls.first}
     priority: 10
     credentials: [{ id: a, api_key: simulated }]
-    timeouts: { image_ms: 5000 }
     models:
       gpt-image: { upstream: gpt-image-1 }
       dall-e: { upstream: dall-e-3 }
@@ -164,14 +163,12 @@ channels:
     base_url: ${urls.second ?? urls.first}
     enabled: ${urls.second !== undefined}
     credentials: [{ id: a, api_key: simulated }]
-    timeouts: { image_ms: 5000 }
     models:
       gpt-image: { upstream: gpt-image-1 }
   - id: ark
     provider: ark
     base_url: ${urls.ark ?? urls.first}
     credentials: [{ id: a, api_key: simulated }]
-    timeouts: { image_ms: 5000 }
     models:
       seedream: { upstream: doubao-seedream-4-0-250828 }
 models:
