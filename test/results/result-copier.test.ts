@@ -102,7 +102,7 @@ describe('the copy of a result', () => {
   const copyOf = async (
     task: string,
     path: string,
-    { timeoutMs = 10_000, headers }: { timeoutMs?: number; headers?: Record<string, string> } = {},
+    { timeoutMs = 60_000, headers }: { timeoutMs?: number; headers?: Record<string, string> } = {},
   ) => {
     const copies = createResultCopyStore(database.db);
     const copier = createResultCopier({
