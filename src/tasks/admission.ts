@@ -46,7 +46,7 @@ export type AdmissionResult = { readonly state: 'admitted' } | { readonly state:
 
 export type Admit = (request: AdmissionRequest) => Promise<AdmissionResult>;
 
-/** From then on the reconciler may be at work on the creation: well below its two minutes. */
+/** This long after its begin the reconciler may be at work on the creation: well below its two minutes. */
 const slowAfterMs = 60_000;
 
 /**
@@ -58,7 +58,8 @@ const slowAfterMs = 60_000;
 export function createAdmit(deps: AdmissionDeps): Admit {
   return async (request) => {
     const { task, account } = request.input;
-    const unstarted = unstartedSince(deps.now(), randomBase62(8, deps.randomBytes));
+    const begunAt = deps.now();
+    const unstarted = unstartedSince(begunAt, randomBase62(8, deps.randomBytes));
     const key = request.concurrentTasks === undefined ? undefined : request.input.key;
     const creation = { task, account, unstarted, ...defined({ key }) };
     try {
@@ -70,7 +71,7 @@ export function createAdmit(deps: AdmissionDeps): Admit {
         await release(request, deps);
         return { state: 'abandoned' };
       }
-      return await holdAndStart(request, creation, deps);
+      return await holdAndStart({ ...request, begunAt }, creation, deps);
     } catch (error) {
       const neverHeld = request.isFirst && isRefusal(error);
       if (await isStartedAfterAbandoning({ ...creation, neverHeld }, request, deps))
@@ -153,12 +154,12 @@ async function isStarted(task: string, { tasks }: AdmissionDeps): Promise<boolea
   return found !== undefined && found.unstarted === undefined;
 }
 
+/** `begunAt`: when this try made the creation its own, which the reconciler goes by. */
 async function holdAndStart(
-  request: AdmissionRequest,
+  { begunAt, ...request }: AdmissionRequest & { readonly begunAt: number },
   creation: Creation,
   deps: AdmissionDeps,
 ): Promise<AdmissionResult> {
-  const since = deps.now();
   const input = await hold(request, deps);
   if (input === undefined) {
     await isStartedAfterAbandoning(creation, request, deps);
@@ -167,7 +168,7 @@ async function holdAndStart(
   await racePoint('admission.held', input.task);
   await deps.port.start(input);
   await racePoint('admission.started', input.task);
-  if (deps.now() - since < slowAfterMs) return { state: 'admitted' };
+  if (deps.now() - begunAt < slowAfterMs) return { state: 'admitted' };
   // This process was stopped for a while: the task counts only if it was not abandoned, and from here on it cannot be.
   const unstarted = unstartedSince(deps.now(), randomBase62(8, deps.randomBytes));
   const isOurs = (await deps.tasks.takeOver(input.task, unstarted)) || (await isStarted(input.task, deps));

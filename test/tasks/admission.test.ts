@@ -114,6 +114,23 @@ describe('a process that stands still for five minutes between hold and start', 
   });
 });
 
+it('a process that stands still for five minutes before its hold answers 503 when the creation is just being abandoned', async () => {
+  const account = await world.newAccount();
+  const claimed = pauseFirstAt('admission.claimed');
+  const created = account.create();
+  await claimed.reached;
+  world.clock.aheadMs += 5 * minutes;
+  // The reconciler has marked the creation and stands before it voids the hold.
+  const voiding = pauseFirstAt('ledger.append', account.id);
+  const reconciling = reconcile(account);
+  await voiding.reached;
+  claimed.release();
+  expect((await created).status).toBe(503);
+  voiding.release();
+  expect(await reconciling).toEqual([true]);
+  expect([await heldBy(account), await tasksOf(account)]).toEqual(['0.000000', []]);
+});
+
 describe('a repeat with the same Idempotency-Key', () => {
   it('continues a creation that was left before its start', async () => {
     const account = await world.newAccount();
