@@ -78,15 +78,16 @@ const needs = (task: string, reason: string) =>
     return shown === reason;
   });
 
-/** A task that waits for a person, once nothing of its record changes any more. */
+/** What is shown of a task, but for its record, which says when it was asked for; once nothing changes any more. */
 async function settled(task: string) {
-  let last = '';
+  let shown: object = {};
   await waitUntil(`${task} has settled`, async () => {
-    const before = last;
-    last = JSON.stringify(await show(task));
-    return last === before;
+    const before = JSON.stringify(shown);
+    const { record: _record, ...rest } = await show(task);
+    shown = rest;
+    return JSON.stringify(rest) === before;
   });
-  return show(task);
+  return shown;
 }
 
 /** The upstream has the job, and its answer was lost. */
@@ -304,8 +305,7 @@ describe('Temporal’s command line', () => {
       await expect(update(task, name, ...given)).rejects.toMatchObject({
         stderr: expect.stringMatching(sentence),
       });
-    const { record: _record, ...after } = await show(task);
-    expect(before).toMatchObject(after);
+    expect(await settled(task)).toEqual(before);
     expect(await recordOf(task)).toEqual([]);
     // A name and a sentence for each way; the advice that was there still is.
     await update(task, 'fail', '--input', '"the reason alone"');
