@@ -46,11 +46,14 @@ function readAll(request: IncomingMessage, options: Consumption, reserveEach: bo
     const startedAt = performance.now();
     let bytes = 0;
     let paused: Promise<void> | undefined;
-    const timer = setInterval(() => {
+    const cutIfSlow = (): void => {
       const seconds = (performance.now() - startedAt) / 1000;
       // While we write a piece to a file, the sender cannot be blamed.
       if (paused === undefined && bytes < bytesPerSecondMin * seconds) settle(tooSlow());
-    }, rateGraceMs);
+    };
+    // What came while this process stood still is read within a turn of the event loop.
+    let look: NodeJS.Immediate | undefined;
+    const timer = setInterval(() => (look = setImmediate(cutIfSlow)), rateGraceMs);
 
     const finish = (error?: unknown): void => {
       if (error === undefined) resolve();
@@ -58,6 +61,7 @@ function readAll(request: IncomingMessage, options: Consumption, reserveEach: bo
     };
     const settle = (error?: unknown): void => {
       clearInterval(timer);
+      clearImmediate(look);
       request.off('data', take).off('end', settle).off('error', cut).off('close', cut);
       // A stream that nobody listens to may still report that its connection broke.
       request.on('error', () => undefined);

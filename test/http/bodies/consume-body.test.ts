@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createBodyBudget } from '../../../src/http/bodies/body-budget.ts';
 import { consumeBody } from '../../../src/http/bodies/consume-body.ts';
 import { openSpool } from '../../../src/http/images/spool.ts';
@@ -89,6 +89,43 @@ describe('reading a body', () => {
     work.ends[0]?.resolve();
     await reading;
     expect(failure).toMatchObject({ code: 'invalid_json' });
+  });
+});
+
+describe('a body that is slow', () => {
+  const fiveSeconds = 5_000;
+
+  function open() {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const request = new IncomingMessage(new Socket());
+    request.headers = { 'content-length': '10' };
+    return {
+      request,
+      reading: consumeBody(
+        request,
+        options(() => Promise.resolve()),
+      ),
+    };
+  }
+
+  it('is cut off', async () => {
+    const { request, reading } = open();
+    const failure = reading.catch((error: unknown) => error);
+    request.push('one');
+    await turns();
+    vi.advanceTimersByTime(fiveSeconds);
+    expect(await failure).toMatchObject({ code: 'request_timeout' });
+  });
+
+  it('is not one that arrived while this process stood still', async () => {
+    const { request, reading } = open();
+    await turns();
+    // The clock is noticed before the socket is read.
+    vi.advanceTimersByTime(fiveSeconds);
+    request.push('0123456789');
+    request.push(null);
+    await expect(reading).resolves.toBeUndefined();
   });
 });
 
