@@ -58,8 +58,8 @@ export const admissionMutants: readonly Mutant[] = [
     name: 'slow-creation',
     breaks: 'A create that stood still answers 200 only if nobody can abandon the task any more.',
     file: 'src/tasks/admission.ts',
-    find: 'if (deps.now() - since < slowAfterMs)',
-    replace: 'if (deps.now() >= since)',
+    find: 'if (deps.now() - begunAt < slowAfterMs)',
+    replace: 'if (deps.now() >= begunAt)',
     tests: admission,
   },
   {
