@@ -5,6 +5,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
 const submitsPerSecond = 3;
+const occupiedSeconds = 25;
 /** Ark's names of the model, one for each channel, so that a fault can concern one of them. */
 const fullModel = 'dreamina-seedance-2-0-260128';
 const narrowModel = 'dreamina-seedance-2-0-fast-260128';
@@ -57,14 +58,15 @@ it('submissions that wait for their turn keep no poll waiting, and none is sent 
   await waitUntil('the first has ended', async () => (await ended()) > 0);
   // The window: a result is known while others have not been sent.
   expect(gateway.simulator.submissions('turn-').submits).toBeLessThan(count);
-  const { body } = await account.call('GET', '/v1/videos/generations?status=pending&limit=100');
-  const messages = body.data.map(({ message }: { message: string }) => message);
-  expect(messages).toContain(waitMessages.turn);
+  await waitUntil('one says that it waits for its turn', async () => {
+    const { body } = await account.call('GET', '/v1/videos/generations?status=pending&limit=100');
+    return body.data.some(({ message }: { message: string }) => message === waitMessages.turn);
+  });
   await waitUntil('all have ended', async () => (await ended()) === count, 180_000);
   expect(gateway.simulator.submissions('turn-')).toEqual({ submits: count, creates: count });
   const times = gateway.simulator.tasks('turn-').map(({ created_at }) => created_at);
-  // Whole seconds, and a burst of one second at the start.
-  expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(count / submitsPerSecond - 2);
+  // Whole seconds, a burst of one second at the start, and a machine on which the first requests may arrive late.
+  expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(count / submitsPerSecond - 8);
   expect(await account.balance()).toMatchObject({ held: '0.000000' });
 }, 300_000);
 
@@ -86,19 +88,22 @@ it.each([
     });
     gateway.simulator.addFault({ match: { model: fullModel, method: 'POST' }, fault: '429=1' });
     const account = await gateway.account();
-    const occupant = await account.create({ prompt: 'occupant [sim:render=25]' });
+    const occupant = await account.create({ prompt: `occupant [sim:render=${occupiedSeconds}]` });
     await waitUntil('the one place is taken', async () => gateway.simulator.tasks('occupant').length === 1);
     const waiting = await account.create({ prompt: 'waits.' });
     expect(await account.finished(occupant.body.id, 120_000)).toMatchObject({ status: 'succeeded' });
-    // The window: the other task was waiting for all that time.
-    expect(gateway.simulator.submissions('waits.').creates).toBe(0);
     expect(await account.finished(waiting.body.id, 120_000)).toMatchObject({ status: 'succeeded' });
+    // The window: the other task was waiting for all that time.
+    const [from = 0, to = 0] = ['occupant', 'waits.'].map(
+      (prompt) => gateway.simulator.tasks(prompt)[0]?.created_at,
+    );
+    expect(to - from).toBeGreaterThanOrEqual(occupiedSeconds);
     const { submits, creates } = gateway.simulator.submissions('waits.');
     expect(creates).toBe(1);
     // With 56 posts and 669 events in 30 s it spun.
-    expect(submits).toBeLessThanOrEqual(15);
+    expect(submits / (to - from)).toBeLessThanOrEqual(0.6);
     const { events } = await gateway.core.client.workflow.getHandle(waiting.body.id).fetchHistory();
-    expect(events?.length).toBeLessThanOrEqual(120);
+    expect((events?.length ?? Number.NaN) / (to - from)).toBeLessThanOrEqual(4.8);
   },
   300_000,
 );
