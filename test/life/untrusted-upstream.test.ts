@@ -64,7 +64,7 @@ describe('a result whose link cannot be used', () => {
   beforeAll(async () => {
     // The simulator, but for the links of its videos.
     upstream = createServer((received, response) => {
-      void (async () => {
+      const forward = async () => {
         const body: Buffer[] = [];
         for await (const part of received) body.push(part as Buffer);
         const answer = await request(`${gateway.simulatorUrl}${received.url}`, {
@@ -78,7 +78,8 @@ describe('a result whose link cannot be used', () => {
         const text = await answer.body.text();
         response.writeHead(answer.statusCode, { 'content-type': 'application/json' });
         response.end(text.replaceAll(/"video_url":\s*"[^"]*"/g, () => `"video_url":${JSON.stringify(link)}`));
-      })();
+      };
+      forward().catch(() => response.destroy());
     });
     upstream.listen(0, '127.0.0.1');
     await once(upstream, 'listening');

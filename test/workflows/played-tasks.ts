@@ -23,6 +23,12 @@ export interface Played {
   readonly workflow?: { readonly type: string; readonly module: URL };
 }
 
+/**
+ * Causes of a failed workflow task for which the workflow cannot be blamed: an event or an update came while it was about
+ * to end, and the server hands the task out once more.
+ */
+const crossed: ReadonlySet<number> = new Set([1, 31]);
+
 const wholeTask = { type: 'generationTask', module: new URL('../../workflows/index.ts', import.meta.url) };
 
 /** Channels `one` and `two`. */
@@ -72,7 +78,8 @@ export function usePlayedTasks({ task, channel, workflow = wholeTask }: Played):
     },
     async failedWorkflowTasks(handle) {
       const { events } = await handle.fetchHistory();
-      return (events ?? []).filter((event) => Boolean(event.workflowTaskFailedEventAttributes)).length;
+      const failures = (events ?? []).flatMap((event) => event.workflowTaskFailedEventAttributes ?? []);
+      return failures.filter(({ cause }) => !crossed.has(cause ?? 0)).length;
     },
   };
 }
