@@ -64,6 +64,11 @@ const slowHostAvoidedMs = 60_000;
 const shutdownMarginMs = 15_000;
 /** Of what follows a submission: its polls stay while a render is about to end. */
 const pollActivitiesMax = 3000;
+/**
+ * Of a queue. Not as many as the server asks for: the SDK then ends each poll that waits for a task after 11 s instead of
+ * a minute, and what a busy server hands out in that moment is lost until it times out (decision 0013).
+ */
+const taskPollers = { type: 'simple-maximum', maximum: 10 } as const;
 /** Polls that stay occupy at most so many of a queue's slots. */
 const stayingPollsMax = (queue: string): number => (isPollsQueue(queue) ? 2500 : 500);
 
@@ -191,8 +196,7 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
     dataConverter: dataConverter(core.temporal),
     shutdownGraceTime: longestSubmitMs,
     shutdownForceTime: longestSubmitMs + shutdownMarginMs,
-    // As many as the server asks for (docs/decisions/0013-writes-on-temporal.md).
-    activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 4, maximum: 20 },
+    activityTaskPollerBehavior: taskPollers,
     // What a submission has learned must not wait for long; activities that stay send few anyway.
     maxHeartbeatThrottleInterval: '5s',
     // The default is a hash of the code, 85 bytes in every workflow task; deployments are not versioned by it.
@@ -237,7 +241,7 @@ function tasksOptions(
     workflowBundle,
     activities: { ...createTaskActivities(deps, callbacks) },
     maxCachedWorkflows: cachedWorkflowsMax,
-    workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
+    workflowTaskPollerBehavior: taskPollers,
   };
 }
 

@@ -22,7 +22,7 @@ export async function runBenchWorker(options: {
     connection,
     ...(activities === undefined ? {} : { activities }),
     maxConcurrentActivityTaskExecutions: 1000,
-    activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 2, maximum: 20 },
+    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 10 },
     shutdownGraceTime: '5s',
     maxHeartbeatThrottleInterval: '5s',
   } as const;
@@ -32,7 +32,7 @@ export async function runBenchWorker(options: {
       taskQueue,
       workflowBundle,
       maxCachedWorkflows: 500,
-      workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
+      workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: 10 },
     }),
     ...(activitiesQueue === undefined
       ? []
