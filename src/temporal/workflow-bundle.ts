@@ -14,6 +14,8 @@ export async function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
   const bundler = fork(fileURLToPath(new URL('bundle-process.ts', import.meta.url)), {
     execArgv: ['--import', new URL('../typescript.js', import.meta.url).href],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    // A Ctrl-C reaches every process of its group: whether this one ends in the middle of its start is for it to say.
+    detached: true,
   });
   const failed = once(bundler, 'exit').then(([code, signal]: unknown[]) => {
     const how = String(code ?? signal);

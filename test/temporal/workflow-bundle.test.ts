@@ -1,0 +1,23 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { waitUntil } from '../support/processes.ts';
+
+const program = fileURLToPath(new URL('./programs/bundle-workflows.ts', import.meta.url));
+
+it('a Ctrl-C while workflows are bundled is for the worker to decide about: the bundler finishes', async () => {
+  // In a group of its own, as a terminal gives to each command.
+  const child = spawn(process.execPath, ['--import', 'tsx', program], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const closed = once(child, 'close');
+  await waitUntil('it begins', () => Promise.resolve(output.includes('the bundler runs')));
+  process.kill(-(child.pid ?? 0), 'SIGINT');
+  expect([await closed, output]).toEqual([[0, null], 'the bundler runs\nbundled\n']);
+});
