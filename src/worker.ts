@@ -35,6 +35,7 @@ import type { StayWakes } from './capacity/stay-wakes.ts';
 import { createSubmitLimiter } from './capacity/submit-limiter.ts';
 import type { SubmitLimiter } from './capacity/submit-limiter.ts';
 import { concernSignal } from '../workflows/messages.ts';
+import { taskPollers } from './temporal/task-pollers.ts';
 import { bundleWorkflows } from './temporal/workflow-bundle.ts';
 import { connectWorker, dataConverter } from './temporal/connection.ts';
 import { ensureReconcilerSchedule } from './temporal/reconciler-schedule.ts';
@@ -64,11 +65,6 @@ const slowHostAvoidedMs = 60_000;
 const shutdownMarginMs = 15_000;
 /** Of what follows a submission: its polls stay while a render is about to end. */
 const pollActivitiesMax = 3000;
-/**
- * Of a queue. Not as many as the server asks for: the SDK then ends each poll that waits for a task after 11 s instead of
- * a minute, and what a busy server hands out in that moment is lost until it times out (decision 0013).
- */
-const taskPollers = { type: 'simple-maximum', maximum: 10 } as const;
 /** Polls that stay occupy at most so many of a queue's slots. */
 const stayingPollsMax = (queue: string): number => (isPollsQueue(queue) ? 2500 : 500);
 

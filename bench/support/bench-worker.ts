@@ -1,4 +1,5 @@
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { taskPollers } from '../../src/temporal/task-pollers.ts';
 
 /**
  * Runs a worker with the settings of src/worker.ts until SIGTERM, so that what is compared differs in its workflow
@@ -22,7 +23,7 @@ export async function runBenchWorker(options: {
     connection,
     ...(activities === undefined ? {} : { activities }),
     maxConcurrentActivityTaskExecutions: 1000,
-    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 10 },
+    activityTaskPollerBehavior: taskPollers,
     shutdownGraceTime: '5s',
     maxHeartbeatThrottleInterval: '5s',
   } as const;
@@ -32,7 +33,7 @@ export async function runBenchWorker(options: {
       taskQueue,
       workflowBundle,
       maxCachedWorkflows: 500,
-      workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: 10 },
+      workflowTaskPollerBehavior: taskPollers,
     }),
     ...(activitiesQueue === undefined
       ? []
