@@ -1,10 +1,8 @@
-const signals = ['SIGINT', 'SIGTERM'] as const;
+import { endSignalled } from '../../src/observability/process-ends.ts';
 
-/** Ends with `close` when somebody ends this process. One Ctrl-C may arrive twice, relayed by npm: it ends once. */
+/** Ends this process with `close` at the first SIGINT or SIGTERM. */
 export function closeOnSignal(close: () => Promise<void>): void {
-  let ending: Promise<void> | undefined;
-  const onSignal = (): void => {
-    ending ??= close().finally(() => process.exit(1));
-  };
-  for (const signal of signals) process.on(signal, onSignal);
+  void endSignalled()
+    .then(close)
+    .finally(() => process.exit(1));
 }
