@@ -58,8 +58,8 @@ export const admissionMutants: readonly Mutant[] = [
     name: 'slow-creation',
     breaks: 'A create that stood still answers 200 only if nobody can abandon the task any more.',
     file: 'src/tasks/admission.ts',
-    find: 'if (deps.now() - begunAt < slowAfterMs)',
-    replace: 'if (deps.now() >= begunAt)',
+    find: 'if (deps.now() - request.begunAt < slowAfterMs)',
+    replace: 'if (deps.now() >= request.begunAt)',
     tests: admission,
   },
   {

@@ -37,9 +37,7 @@ export async function ask(url: string, options: Ask = {}): Promise<Reply> {
 
 /** As `ask`, for answers that are needed. */
 export async function askFor<Shape>(schema: z.ZodType<Shape>, url: string, options?: Ask): Promise<Shape> {
-  const { status, body } = await ask(url, options);
-  if (status >= 300) throw new Error(`${url}: ${status} ${JSON.stringify(body)}`);
-  return schema.parse(body);
+  return parseReply(schema, url, await ask(url, options));
 }
 
 /** As `askFor`, repeated while there is no answer or a 503: what an undisturbed server says once it is less busy. */
@@ -53,9 +51,13 @@ export async function askUntilAnswered<Shape>(
       if (Date.now() > endsAt) throw error;
     });
     if (answer === undefined || (answer.status === 503 && Date.now() < endsAt)) continue;
-    if (answer.status >= 300) throw new Error(`${url}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return schema.parse(answer.body);
+    return parseReply(schema, url, answer);
   }
+}
+
+function parseReply<Shape>(schema: z.ZodType<Shape>, url: string, { status, body }: Reply): Shape {
+  if (status >= 300) throw new Error(`${url}: ${status} ${JSON.stringify(body)}`);
+  return schema.parse(body);
 }
 
 function parse(text: string): unknown {

@@ -156,7 +156,7 @@ async function isStarted(task: string, { tasks }: AdmissionDeps): Promise<boolea
 
 /** `begunAt`: when this try made the creation its own, which the reconciler goes by. */
 async function holdAndStart(
-  { begunAt, ...request }: AdmissionRequest & { readonly begunAt: number },
+  request: AdmissionRequest & { readonly begunAt: number },
   creation: Creation,
   deps: AdmissionDeps,
 ): Promise<AdmissionResult> {
@@ -168,7 +168,7 @@ async function holdAndStart(
   await racePoint('admission.held', input.task);
   await deps.port.start(input);
   await racePoint('admission.started', input.task);
-  if (deps.now() - begunAt < slowAfterMs) return { state: 'admitted' };
+  if (deps.now() - request.begunAt < slowAfterMs) return { state: 'admitted' };
   // This process was stopped for a while: the task counts only if it was not abandoned, and from here on it cannot be.
   const unstarted = unstartedSince(deps.now(), randomBase62(8, deps.randomBytes));
   const isOurs = (await deps.tasks.takeOver(input.task, unstarted)) || (await isStarted(input.task, deps));
