@@ -67,8 +67,12 @@ export class JobDesk<Detail> extends Desk {
     return { model, prompt, ...this.world.times(faults), faults: faults.sources(), ...order };
   }
 
-  isTaken(id: string): boolean {
-    return this.#store.has(id);
+  /** What `make` makes, again and again, until no other job has it. */
+  newId(make: () => string): string {
+    for (;;) {
+      const id = make();
+      if (!this.#store.has(id)) return id;
+    }
   }
 
   /** The task, unless its record is forgotten; with `vanishes`, it is lost once the rendering began. */

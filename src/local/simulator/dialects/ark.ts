@@ -64,7 +64,7 @@ async function accept(desk: ArkDesk, body: unknown, submission: Submission): Pro
   const settled = settle(order, found.model, submission.model, submission.faults);
   const { draftTaskId } = order.media;
   const task = await desk.accept(submission, {
-    id: newArkId(world.now(), (id) => desk.isTaken(id)),
+    id: desk.newId(() => newArkId(world.now())),
     model: found.name,
     expiresAfterMs: order.fields.execution_expires_after * 1000,
     callbackUrl: order.fields.callback_url,

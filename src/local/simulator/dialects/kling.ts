@@ -81,7 +81,7 @@ function create(desk: KlingDesk, request: Call['request'], order: Order): Promis
       throw badParameter('external_task_id already exists');
     const taken = slotsTaken(all, submission.model, desk.world.now());
     if (taken + Math.max(1, detail.images) > (desk.world.parts.jobsAtOnceMax ?? slots)) throw noFreeSlot;
-    const id = newId(desk);
+    const id = desk.newId(() => `${desk.world.now()}${randomInt(100_000, 999_999)}`);
     const task = await desk.accept(submission, {
       id,
       expiresAfterMs,
@@ -130,12 +130,4 @@ function legacyRoutes(desk: KlingDesk, kind: 'video' | 'image', service: string)
       },
     ],
   ] as const;
-}
-
-/** Of two jobs in one millisecond, too, each has an id of its own. */
-function newId(desk: KlingDesk): string {
-  for (;;) {
-    const id = `${desk.world.now()}${randomInt(100_000, 999_999)}`;
-    if (!desk.isTaken(id)) return id;
-  }
 }
