@@ -48,7 +48,7 @@ describe('a worker that is killed while its tasks hold all slots', () => {
     }, 10);
     await expect.poll(() => gateway.simulator.tasks().length, { timeout: 120_000 }).toBe(limit);
     await expect
-      .poll(() => gateway.core.mongo.db.collection('slot_tickets').countDocuments(), { timeout: 60_000 })
+      .poll(() => gateway.core.mongo.db.collection('slot_tickets').countDocuments())
       .toBe(ids.length - limit);
     await worker.kill();
     worker = start();

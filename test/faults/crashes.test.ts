@@ -15,7 +15,7 @@ import { adminCaller, makeAccount } from '../support/client.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { testEnvironment, testYaml, videoBody } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
-import { startGatewayProcess, waitUntil } from '../support/processes.ts';
+import { startGatewayProcess, untilReady, waitUntil } from '../support/processes.ts';
 import type { GatewayProcess } from '../support/processes.ts';
 import { startMongo, startTemporal } from '../support/servers.ts';
 import type { TestMongo, TestTemporal } from '../support/servers.ts';
@@ -38,8 +38,7 @@ describe('crashes', () => {
 
   const start = (role: 'api' | 'worker') =>
     startGatewayProcess(role, environment, join(directory, `${role}.log`));
-  const ready = () =>
-    waitUntil('the gateway is ready', async () => (await fetch(`${url}/readyz`)).status === 200, 90_000);
+  const ready = () => untilReady(url, 90_000);
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), `mediary-${name}-`));

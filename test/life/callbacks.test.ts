@@ -47,7 +47,7 @@ describe('the first request of a callback', () => {
     // A busy machine may make one of them late, and that host is left alone then: each name is another host.
     for (let n = 1; n <= 5 && delivered.length === 0; n += 1) {
       const task = await createTask(account, receiver.url.replace('127.0.0.1', `host-${n}.localhost`));
-      await receiver.waitFor(n, 60_000);
+      await receiver.waitFor(n);
       if (await wasDeliveredWithoutActivity(gateway, task)) delivered.push(task);
     }
     const [task = 'none'] = delivered;
@@ -56,7 +56,7 @@ describe('the first request of a callback', () => {
       attempts: [{ status: 204 }],
     });
     receiver.close();
-  }, 180_000);
+  });
 
   it('that is not answered delays no other task, and is repeated by the activity', async () => {
     const account = await gateway.account();
@@ -64,7 +64,7 @@ describe('the first request of a callback', () => {
     const task = await createTask(account, silent.url);
     await silent.waitFor(1);
     const others = await Promise.all(Array.from({ length: 5 }, () => createTask(account, quick.url)));
-    await quick.waitFor(5, 60_000);
+    await quick.waitFor(5);
     for (const id of others) expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
     expect(new Set(ids(quick))).toEqual(new Set(others));
     // The host has become a slow one: the others' callbacks are the activity's.
@@ -74,7 +74,7 @@ describe('the first request of a callback', () => {
     await gateway.core.client.workflow.getHandle(task).result();
     expect(await activitiesOf(gateway, task)).toContain('deliverCallback');
     for (const receiver of [silent, quick]) receiver.close();
-  }, 180_000);
+  });
 });
 
 describe('a callback that is refused at first', () => {

@@ -1,17 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import { startGateway, testYaml } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
+import { testYamlWith } from '../support/test-yaml.ts';
 
 /** Besides the usual model one that usually takes ten minutes: its first question is not due before that. */
-const usual = testYaml.slice(testYaml.indexOf('  - id: seedance'));
-const yaml =
-  testYaml.replace(
-    'models: { seedance:',
-    'models: { unasked: { upstream: dreamina-seedance-2-0-260128 }, seedance:',
-  ) + usual.replace('id: seedance', 'id: unasked').replace('expected_seconds: 1', 'expected_seconds: 600');
+const yaml = testYamlWith('unasked', 600);
 
 /**
  * Tasks that end otherwise than by success: deadlines, cancellations, operators. Each gives its hold back, or says why

@@ -7,7 +7,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import { startGatewayProcess, waitUntil } from '../support/processes.ts';
+import { startGatewayProcess, untilReady, waitUntil } from '../support/processes.ts';
 import type { GatewayProcess } from '../support/processes.ts';
 
 const tasksCount = 1000;
@@ -28,8 +28,7 @@ describe('a thousand tasks at once', () => {
     directory = await mkdtemp(join(tmpdir(), 'mediary-many-'));
     gateway = await startGateway({ renderSeconds: 2, worker: false });
     worker = startGatewayProcess('worker', gateway.environment, join(directory, 'worker.log'));
-    const isReady = async () => (await gateway.call('GET', '/readyz')).status === 200;
-    await waitUntil('the worker polls', isReady, 200_000);
+    await untilReady(gateway.url, 200_000);
   }, 300_000);
   afterAll(async () => {
     await worker.stop();

@@ -197,7 +197,7 @@ describe('redelivery of a callback', () => {
     const receiver = await startCallbackReceiver(statuses);
     onTestFinished(() => void receiver.close());
     const { body } = await account.create({ metadata: { callback_url: receiver.url } });
-    await receiver.waitFor(answered, 60_000);
+    await receiver.waitFor(answered);
     await waitUntil('the delivery is on record', async () => {
       const delivery = await gateway.core.stores.deliveries.find(body.id);
       return delivery?.attempts[answered - 1]?.status !== undefined;

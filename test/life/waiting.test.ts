@@ -3,17 +3,13 @@ import { renderId } from '../../src/store/render-times.ts';
 import { startWorker } from '../../src/worker.ts';
 import type { RunningWorker } from '../../src/worker.ts';
 import type { TestAccount } from '../support/client.ts';
-import { startGateway, testYaml } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
+import { testYamlWith } from '../support/test-yaml.ts';
 
 /** Besides the usual model one that usually takes 40 s, so that a timer carries the first part of its wait. */
-const models = testYaml.slice(testYaml.indexOf('  - id: seedance'));
-const yaml =
-  testYaml.replace(
-    'models: { seedance:',
-    'models: { slow: { upstream: dreamina-seedance-2-0-260128 }, seedance:',
-  ) + models.replace('id: seedance', 'id: slow').replace('expected_seconds: 1', 'expected_seconds: 40');
+const yaml = testYamlWith('slow', 40);
 
 let gateway: TestGateway;
 let account: TestAccount;
@@ -85,7 +81,7 @@ describe('a task that waits for its render', () => {
     expect((await waitOf(body.id))?.state).not.toBe(started);
     worker = await startWorker(gateway.core);
     gateway.simulator.advance(600);
-    expect(await account.finished(body.id, 120_000)).toMatchObject({ status: 'succeeded' });
+    expect(await account.finished(body.id)).toMatchObject({ status: 'succeeded' });
     expect(gateway.simulator.submissions('moved')).toMatchObject({ creates: 1 });
   }, 240_000);
 

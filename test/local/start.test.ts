@@ -13,13 +13,9 @@ import { caller } from '../support/client.ts';
 import { testYaml } from '../support/gateway.ts';
 import { isAlive, pidsOf, startLocalMode } from '../support/local-mode.ts';
 import type { LocalMode } from '../support/local-mode.ts';
-import { waitUntil } from '../support/processes.ts';
+import { untilReady, waitUntil } from '../support/processes.ts';
 import { databaseUri, temporalAddress } from '../support/run-servers.ts';
 import { cacheDir } from '../support/servers.ts';
-
-/** Now: /readyz may say for a moment that a server is slow. */
-const untilReady = (url: string): Promise<void> =>
-  waitUntil('it is ready', async () => (await caller(url)('GET', '/readyz')).status === 200);
 
 /** Longer than a process without anything to wait for lives. */
 const laterMs = 5_000;

@@ -70,3 +70,8 @@ export async function waitUntil(
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
+
+/** Until everything answers that the gateway there needs. */
+export function untilReady(url: string, deadlineMs?: number): Promise<void> {
+  return waitUntil(`${url} is ready`, async () => (await fetch(`${url}/readyz`)).status === 200, deadlineMs);
+}

@@ -29,3 +29,15 @@ models:
         - { when: { resolution: [1080p] }, price: "7.70" }
         - { price: "7.00" }
 `;
+
+/** The same, with a second model of the same upstream that usually takes `expectedSeconds`. */
+export function testYamlWith(model: string, expectedSeconds: number): string {
+  const usual = testYaml.slice(testYaml.indexOf('  - id: seedance'));
+  const mapped = `models: { ${model}: { upstream: dreamina-seedance-2-0-260128 }, seedance:`;
+  return (
+    testYaml.replace('models: { seedance:', mapped) +
+    usual
+      .replace('id: seedance', `id: ${model}`)
+      .replace('expected_seconds: 1', `expected_seconds: ${expectedSeconds}`)
+  );
+}
