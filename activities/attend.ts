@@ -25,12 +25,14 @@ export function createAttend(deps: ChannelActivityDeps) {
     const isLate = deps.now() >= input.deadlineAt;
     // Each that stays is one of the queue's places, which submissions need too: `poll` has a queue of its own.
     if (isLate || deps.stays.isFull(info.taskQueue) || cancellationSignal.aborted) return submitted;
-    return { ...submitted, acceptedAt: job.acceptedAt, polled: await pollOrBreak(job) };
+    const isNew = submitted.acceptedAt === undefined;
+    return { ...submitted, acceptedAt: job.acceptedAt, polled: await pollOrBreak(job, isNew) };
   }
 
-  async function pollOrBreak(job: PollInput): Promise<AttendedPoll> {
+  /** `isNew`: accepted by this run of the activity. */
+  async function pollOrBreak(job: PollInput, isNew: boolean): Promise<AttendedPoll> {
     try {
-      return await poll(job);
+      return await poll(job, isNew);
     } catch (error) {
       if (error instanceof ApplicationFailure && error.nonRetryable === true) return 'broken';
       throw error;

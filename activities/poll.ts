@@ -30,8 +30,6 @@ const troubledDelayMs = 2_000;
 const delayMinMs = 100;
 /** Of a worker that shuts down: until the server knows, it may give the next attempt to it, where it is lost. */
 const closedDelayMs = 1_500;
-/** A poll that begins this soon after the acceptance has not waited for anything yet. */
-const freshMs = 3_000;
 
 /** One attempt. */
 interface Watch {
@@ -41,6 +39,8 @@ interface Watch {
   /** Ends the attempt: a cancellation, the worker's shutdown, or somebody who wants the task tried now. */
   readonly signal: AbortSignal;
   readonly endsAt: number;
+  /** Nobody has waited for the job yet: the first poll is planned. */
+  readonly isFirst: boolean;
   memory: PollMemory;
   /** The job has failed, and what becomes of the task is being written. */
   decides: boolean;
@@ -51,10 +51,11 @@ interface Watch {
 /**
  * Waits for the upstream to end the job. One activity for the whole wait: a timer on the server, which is a benign,
  * retryable failure that names its delay, carries the time in which no render ends; then the attempt stays and asks.
- * Waiting costs no history event. Facts reach the projection from here.
+ * Waiting costs no history event. Facts reach the projection from here. `isFirst`: what the activity itself would say, except
+ * where the same run of it has just submitted the job.
  */
 export function createPoll(deps: ChannelActivityDeps) {
-  return async function poll(input: PollInput): Promise<PollResult> {
+  return async function poll(input: PollInput, isFirst = isFirstAttempt()): Promise<PollResult> {
     const { info, cancelled } = Context.current();
     const closed = await closedJob(input, deps);
     if (closed !== undefined) return closed;
@@ -67,6 +68,7 @@ export function createPoll(deps: ChannelActivityDeps) {
       place,
       signal: ending.signal,
       endsAt: deps.now() + (place === undefined ? crowdedStayMaxMs : Math.min(stayMaxMs, longestMs)),
+      isFirst,
       memory: rememberedPolls(info.heartbeatDetails),
       decides: false,
       troubledSince: undefined,
@@ -99,7 +101,7 @@ function openPoller({ candidate, kind }: PollInput, deps: ChannelActivityDeps): 
 
 async function watchUpstream(watch: Watch, deps: ChannelActivityDeps): Promise<PollResult> {
   const { input } = watch;
-  if (!input.last && isFirstAttempt(input, deps)) await restUntilNext(watch, deps);
+  if (!input.last && watch.isFirst) await restUntilNext(watch, deps);
   for (;;) {
     const seen = await ask(watch, deps);
     if ('result' in seen) return seen.result;
@@ -113,14 +115,12 @@ async function watchUpstream(watch: Watch, deps: ChannelActivityDeps): Promise<P
 }
 
 /**
- * A retry, a reset ("poll now") and the final poll ask at once; only the very first attempt plans its first poll. A reset
- * counts attempts from 1 again, but not from the time at which the activity was scheduled. The activity may have done
- * something else before: what counts then is that the job was accepted just now.
+ * A retry, a reset ("poll now") and the final poll ask at once. A reset counts attempts from 1 again, but not from the time
+ * at which the activity was scheduled.
  */
-function isFirstAttempt({ acceptedAt }: PollInput, { now }: ChannelActivityDeps): boolean {
+function isFirstAttempt(): boolean {
   const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
-  const isFirst = attempt === 1 && currentAttemptScheduledTimestampMs === scheduledTimestampMs;
-  return isFirst || now() - acceptedAt < freshMs;
+  return attempt === 1 && currentAttemptScheduledTimestampMs === scheduledTimestampMs;
 }
 
 /** Throws the failure that is a timer on the server, if the next poll is not for this attempt. */

@@ -87,6 +87,19 @@ it('a later attempt of which nothing is remembered finds the job in the record',
   expect(submits(prompt)).toBe(1);
 });
 
+it.each([
+  ['a retry', { attempt: 2 }],
+  ['a reset', { attempt: 1, scheduledTimestampMs: 1, currentAttemptScheduledTimestampMs: 2 }],
+])('%s asks at once, however soon after the acceptance', async (_, info) => {
+  const { prompt, ...input } = await newTask();
+  await world.worker().submit({ ...input, attend: undefined as never });
+  const attend = { expectedSeconds: 600, version: '1' };
+  const { poller, polls } = upstream(succeeded);
+  const result = await world.worker({ poller }).submit({ ...input, attend }, info);
+  expect(result).toMatchObject({ polled: { kind: 'succeeded' } });
+  expect([polls(), submits(prompt)]).toEqual([1, 1]);
+});
+
 it('a wait of more than a moment is a retry, and says where the job stands', async () => {
   const { prompt, ...input } = await newTask();
   const attend = { expectedSeconds: 600, version: '1' };
