@@ -55,7 +55,7 @@ export async function answerOnce(
     const end = await repeats.wait(claimed.record, ask.closed());
     if (end.kind === 'forgotten') continue;
     if (end.kind === 'answered') return replayed(end.answer);
-    throw end.kind === 'not_kept' ? notKept('could not be stored') : lost();
+    throw end.kind === 'not_kept' ? notKept('could not be stored') : lost(claimed.made, end.isPaid);
   }
 }
 
@@ -105,10 +105,13 @@ function endFailed(claim: Claim, error: unknown, { presentError }: ImageAnswerRe
   return claim.end({ status: error.status, mayRetry: false, parts: [presentError(error)] });
 }
 
-function lost(): GatewayError {
+function lost(image: string, isPaid: boolean): GatewayError {
+  const money = isPaid
+    ? `It was charged: ask the operator of this service about ${image}.`
+    : 'No charge is on record for it.';
   return new GatewayError(
     'provider_error',
-    'The first request with this key was interrupted and its result is lost. Nothing was charged. Use a new key.',
+    `The first request with this key was interrupted and its result is lost. ${money} Use a new key.`,
     { headers: noRetry },
   );
 }

@@ -63,8 +63,8 @@ export type RepeatEnd =
   | { readonly kind: 'answered'; readonly answer: Answer }
   /** It was answered, and the answer could not be kept. */
   | { readonly kind: 'not_kept' }
-  /** Its process died, and it is not known how far it came. */
-  | { readonly kind: 'abandoned' }
+  /** Its process died, or stands still. `isPaid`: according to the ledger, at this moment. */
+  | { readonly kind: 'abandoned'; readonly isPaid: boolean }
   /** Nothing was sent for it: the key is free. */
   | { readonly kind: 'forgotten' };
 
@@ -219,7 +219,8 @@ function toStore({ status, mayRetry, parts }: Answer, { keptBytesMax }: RepeatsD
 
 /** Its process died. What it kept and was paid is its answer; otherwise it is not known what the upstream did. */
 async function recoverAbandoned(record: RepeatRecord, deps: RepeatsDeps): Promise<RepeatEnd> {
-  if (record.state !== 'stored' || !(await deps.isPaid(record.made))) return { kind: 'abandoned' };
+  const isPaid = await deps.isPaid(record.made);
+  if (record.state !== 'stored' || !isPaid) return { kind: 'abandoned', isPaid };
   await deps.store.complete(record);
   return replay(record, deps);
 }

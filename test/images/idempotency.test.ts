@@ -152,6 +152,22 @@ describe('failures', () => {
   });
 });
 
+it.each([
+  ['and was charged', {}, /It was charged: ask the operator of this service about img_/],
+  ['and was not charged', { task: 'img_unpaid' }, /No charge is on record for it/],
+])(
+  'whose process died before it kept the answer %s: says so, and calls nobody',
+  async (_, change, sentence) => {
+    expect((await generate()).status).toBe(200);
+    const records = gateway.core.mongo.db.collection('idempotency');
+    const died = { state: 'running', alive_until: 0, ...change };
+    expect((await records.updateMany({}, { $set: died })).matchedCount).toBe(1);
+    const { status, body: said } = await generate();
+    expect([status, said.error.message]).toEqual([500, expect.stringMatching(sentence)]);
+    expect(upstream.calls).toHaveLength(1);
+  },
+);
+
 describe('large answers', () => {
   const sendLarge = (megabytes: number) => (_call: unknown, response: Parameters<typeof sendImages>[1]) =>
     sendJson(response, 200, {

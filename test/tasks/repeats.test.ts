@@ -258,16 +258,20 @@ describe('of a process that died', () => {
     return { claim, record };
   }
 
-  it('nobody knows how far it came', async () => {
-    const { claim, record } = await dies(false);
-    expect(await open().wait(record, uncancelled())).toEqual({ kind: 'abandoned' });
-    await claim.forget();
-  });
+  it.each([false, true])(
+    'nobody knows how far it came, but the ledger says what was paid: %s',
+    async (isPaid) => {
+      const { claim, record } = await dies(false);
+      if (isPaid) paid.add('img_1');
+      expect(await open().wait(record, uncancelled())).toEqual({ kind: 'abandoned', isPaid });
+      await claim.forget();
+    },
+  );
 
   it('what was kept and not paid is not given away', async () => {
     const { claim, record } = await dies(true);
     expect(record.state).toBe('stored');
-    expect(await open().wait(record, uncancelled())).toEqual({ kind: 'abandoned' });
+    expect(await open().wait(record, uncancelled())).toEqual({ kind: 'abandoned', isPaid: false });
     await claim.forget();
   });
 
