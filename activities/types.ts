@@ -25,7 +25,7 @@ export interface TaskActivities {
   finishTask(finish: FinishTask): Promise<FinishedTask>;
   /** Makes the first request of a callback, unless others might have to wait for it. Never throws. */
   firstCallback(task: string): Promise<FirstCallback>;
-  noteAttention(task: string, reason: AttentionReason | undefined, version: string): Promise<void>;
+  noteAttention(task: string, reason: AttentionReason | LostJob | undefined, version: string): Promise<void>;
   /** Writes who acted, when and why. Repeatable: a record's id is written once. */
   recordAction(task: string, record: TaskActionRecord): Promise<void>;
   moveDeadline(task: string, deadlineAt: number): Promise<void>;
@@ -33,6 +33,11 @@ export interface TaskActivities {
   wakeTask(task: string, activity: string): Promise<boolean>;
   /** Repairs what a terminated or deleted workflow left behind. */
   reconcileTasks(): Promise<ReconcileReport>;
+}
+
+/** Where the job may be whose submission was not answered. */
+export interface LostJob extends RouteCandidate {
+  readonly reason: AttentionReason;
 }
 
 /** What a workflow finds at its start. */

@@ -12,6 +12,7 @@ import type { Collection, Db, Filter } from 'mongodb';
 import { createFindById } from './find-by-id.ts';
 import { ensureIndexes } from './mongo.ts';
 import type { Task, TaskOutcome } from '../domain/task-record.ts';
+import type { RouteCandidate } from '../domain/routing.ts';
 import { classified, statusesBefore } from '../domain/task.ts';
 import type { WaitReason } from '../domain/wait-reason.ts';
 import type { ResultItem, TaskError, TaskStatus } from '../domain/task.ts';
@@ -205,6 +206,14 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
         reason === undefined
           ? { $set: { version, updated_at: now() }, $unset: { attention: '', waits_for: '' } }
           : { $set: { version, attention: reason, updated_at: now() }, $unset: { waits_for: '' } },
+      );
+    },
+
+    /** Where the task may have a job that nobody has told of; one that is known stays shown. */
+    async showLost(id: string, { channel, credential }: RouteCandidate, version: bigint): Promise<void> {
+      await tasks.updateOne(
+        { _id: id, version: { $lt: version }, upstream_id: { $exists: false } },
+        { $set: { channel, credential } },
       );
     },
 

@@ -103,6 +103,30 @@ describe('an older write', () => {
   });
 });
 
+describe('a submission whose answer was lost', () => {
+  const where = { channel: 'ark', credential: 'a' };
+
+  it('is shown where its job may be', async () => {
+    const id = await newTask();
+    await tasks.showLost(id, where, 10n);
+    await tasks.setAttention(id, 'submit_ambiguous', 10n);
+    expect(await read(id)).toMatchObject({ ...where, attention: 'submit_ambiguous', version: 10n });
+    await tasks.setAttention(id, undefined, 11n);
+    expect(await read(id)).toMatchObject(where);
+  });
+
+  it('changes nothing about a job that is known, or after a newer write', async () => {
+    const id = await newTask();
+    await submit(id, 10n);
+    await tasks.showLost(id, { channel: 'kling', credential: 'b' }, 11n);
+    expect(await read(id)).toMatchObject({ ...where, upstreamId: 'up' });
+    const other = await newTask();
+    await tasks.setAttention(other, undefined, 12n);
+    await tasks.showLost(other, where, 11n);
+    expect((await read(other)).channel).toBeUndefined();
+  });
+});
+
 describe('a late write', () => {
   it('does not take a task back to an earlier status', async () => {
     const id = await newTask();
