@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
+import { silenceTemporal } from './replay/replay-file.ts';
 import { check } from './soak/check.ts';
 import { strike } from './soak/killer.ts';
 import { everyDialect, twoChannels } from './soak/configuration.ts';
@@ -46,6 +47,7 @@ const options = command.opts<Options>();
 const report = (line: string): void => void process.stdout.write(`${line}\n`);
 const startedAt = Date.now();
 const fleet = options.everyDialect === true ? everyDialect() : twoChannels;
+silenceTemporal();
 const stand = await openStand({ seed: options.seed, keepsLogs: options.keep === true, fleet });
 try {
   process.exitCode = await soak(stand, options);

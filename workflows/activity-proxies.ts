@@ -5,8 +5,15 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ActivityOptions } from '@temporalio/workflow';
-import type { CallbackActivities, ChannelActivities, TaskActivities } from '../activities/types.ts';
+import type {
+  CallbackActivities,
+  ChannelActivities,
+  FirstCallback,
+  TaskActivities,
+} from '../activities/types.ts';
 import { activityIds, callbacksQueue, channelQueue, pollsQueue, prefixOf } from '../src/domain/queues.ts';
+import { isSince } from '../src/domain/task-input.ts';
+import type { TaskInput } from '../src/domain/task-input.ts';
 
 /** Every timeout and retry rule of a task's activities, in one place. */
 
@@ -34,25 +41,51 @@ const patient = proxyActivities<TaskActivities>({
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
 });
 
-export const admitTask = local.admitTask;
+/** What a task has of its local activities: that the last one is over. */
+export interface LocalTurns {
+  readonly input: Pick<TaskInput, 'revision'>;
+  lastLocal: Promise<unknown>;
+}
 
-/** Nobody waits for it: the creator was answered when the workflow was started. */
-export const claimTask: TaskActivities['claimTask'] = async (...claim) => {
-  try {
-    return await local.claimTask(...claim);
-  } catch {
-    return patient.claimTask(...claim);
-  }
-};
+/**
+ * One local activity of a task at a time: the SDK may resolve two that ran side by side in another order when the history
+ * is replayed, and a task whose commands then differ is stuck (docs/decisions/0023-local-activities-in-turn.md).
+ */
+function inTurn<Result>(run: LocalTurns, work: () => Promise<Result>): Promise<Result> {
+  if (!isSince(5, run.input)) return work();
+  const result = run.lastLocal.then(work);
+  run.lastLocal = result.catch(() => undefined);
+  return result;
+}
+
+/**
+ * In this worker, in one step; while the database is unavailable, as an activity that is retried for as long as
+ * necessary.
+ */
+function localFirst<Arguments extends readonly unknown[], Result>(
+  here: (...given: Arguments) => Promise<Result>,
+  anywhere: (...given: Arguments) => Promise<Result>,
+) {
+  return async (run: LocalTurns, ...given: Arguments): Promise<Result> => {
+    try {
+      return await inTurn(run, () => here(...given));
+    } catch {
+      return anywhere(...given);
+    }
+  };
+}
+
+export const admitTask = local.admitTask;
 export const abandonAdmission = patient.abandonAdmission;
 
-export const findJob: TaskActivities['findJob'] = async (...attempt) => {
-  try {
-    return await local.findJob(...attempt);
-  } catch {
-    return patient.findJob(...attempt);
-  }
-};
+/** Nobody waits for it: the creator was answered when the workflow was started. */
+export const claimTask = localFirst(local.claimTask, patient.claimTask);
+export const findJob = localFirst(local.findJob, patient.findJob);
+export const finishTask = localFirst(local.finishTask, patient.finishTask);
+export const noteAttention = localFirst(local.noteAttention, patient.noteAttention);
+/** An action that was done is on record, however long the database is unavailable. */
+export const recordAction = localFirst(local.recordAction, patient.recordAction);
+export const moveDeadline = localFirst(local.moveDeadline, patient.moveDeadline);
 
 /** Checks everything, and retries copies of results. */
 export const { reconcileTasks } = proxyActivities<TaskActivities>({
@@ -61,49 +94,16 @@ export const { reconcileTasks } = proxyActivities<TaskActivities>({
   retry: { initialInterval: '10s', maximumAttempts: 3 },
 });
 
-/**
- * In this worker, in one step; while the database is unavailable, as an activity that is retried for as long as
- * necessary.
- */
-export const finishTask: TaskActivities['finishTask'] = async (finish) => {
-  try {
-    return await local.finishTask(finish);
-  } catch {
-    return patient.finishTask(finish);
-  }
-};
-
-/** Once, and briefly: what it leaves undone is the `deliverCallback` activity's. */
-export const { firstCallback } = proxyLocalActivities<TaskActivities>({
+const brief = proxyLocalActivities<TaskActivities>({
   startToCloseTimeout: '3s',
   scheduleToCloseTimeout: '3s',
   retry: { maximumAttempts: 1 },
 });
 
-export const noteAttention: TaskActivities['noteAttention'] = async (...note) => {
-  try {
-    await local.noteAttention(...note);
-  } catch {
-    await patient.noteAttention(...note);
-  }
-};
-
-/** Patiently: an action that was done is on record, however long the database is unavailable. */
-export const recordAction: TaskActivities['recordAction'] = async (...record) => {
-  try {
-    await local.recordAction(...record);
-  } catch {
-    await patient.recordAction(...record);
-  }
-};
-
-export const moveDeadline: TaskActivities['moveDeadline'] = async (...deadline) => {
-  try {
-    await local.moveDeadline(...deadline);
-  } catch {
-    await patient.moveDeadline(...deadline);
-  }
-};
+/** Once, and briefly: what it leaves undone is the `deliverCallback` activity's. */
+export function firstCallback(run: LocalTurns, task: string): Promise<FirstCallback> {
+  return inTurn(run, () => brief.firstCallback(task));
+}
 
 export const { wakeTask } = proxyActivities<TaskActivities>({
   summary: 'retry now, for an operator',

@@ -54,7 +54,7 @@ function schedule(run: TaskRun, input: SubmitInput): AttendedSubmission {
 export async function learnJob(run: TaskRun): Promise<void> {
   const { attended } = run;
   if (attended === undefined || run.job !== undefined) return;
-  const job = await findJob(attended.input.task, attended.input.n);
+  const job = await findJob(run, attended.input.task, attended.input.n);
   if (run.attended === attended && run.job === undefined) run.job = job;
 }
 

@@ -74,7 +74,7 @@ async function runToEnd(run: TaskRun): Promise<FinishOutcome> {
 
 /** Takes the task over from its creator, or from an earlier run of this workflow. A result: there is nothing to do. */
 async function claim(run: TaskRun): Promise<TaskResult | undefined> {
-  const claimed = await claimTask(run.input, nextVersion(run));
+  const claimed = await claimTask(run, run.input, nextVersion(run));
   switch (claimed.state) {
     case 'open':
       enter(run, 'submitting');
@@ -183,7 +183,7 @@ async function finish(run: TaskRun, ending: FinishOutcome): Promise<TaskResult> 
 
 function close(run: TaskRun, outcome: FinishOutcome, review: FinishTask['review']): Promise<FinishedTask> {
   const { task, account, hold, basis } = run.input;
-  return finishTask({
+  return finishTask(run, {
     task,
     account,
     held: hold,

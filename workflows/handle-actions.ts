@@ -111,10 +111,11 @@ interface Deed {
   readonly detail: string;
 }
 
-async function record({ input: { task } }: TaskRun, { at, name, input, detail }: Deed): Promise<void> {
+async function record(run: TaskRun, { at, name, input, detail }: Deed): Promise<void> {
   const { id } = currentUpdateInfo() ?? { id: '' };
   const by = id.startsWith(apiUpdatePrefix) ? (input.by ?? 'operator') : temporalUser(input.by);
-  await recordAction(task, { id, at, by, action: name, reason: input.reason, ...defined({ detail }) });
+  const action = { id, at, by, action: name, reason: input.reason, ...defined({ detail }) };
+  await recordAction(run, run.input.task, action);
 }
 
 /** A workflow cannot learn from Temporal who called it. */

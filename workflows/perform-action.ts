@@ -225,7 +225,7 @@ async function extend({ run, input, dryRun }: Action): Promise<Said> {
   if (!dryRun) {
     run.deadlineAt = deadlineAt;
     run.restartPoll = run.phase === 'watching';
-    await moveDeadline(run.input.task, deadlineAt);
+    await moveDeadline(run, run.input.task, deadlineAt);
   }
   return { task: `The deadline is ${new Date(deadlineAt).toISOString()}.`, money: holdStays(run) };
 }

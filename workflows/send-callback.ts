@@ -34,10 +34,10 @@ async function deliver(task: string, dueAt: number | undefined): Promise<boolean
 }
 
 /** Who waits for the answer to an update does not wait for a receiver as well. */
-async function sendFirst({ input }: TaskRun): Promise<FirstCallback> {
-  if (!isSince(4, input) || !allHandlersFinished()) return { state: 'pending' };
+async function sendFirst(run: TaskRun): Promise<FirstCallback> {
+  if (!isSince(4, run.input) || !allHandlersFinished()) return { state: 'pending' };
   try {
-    return await firstCallback(input.task);
+    return await firstCallback(run, run.input.task);
   } catch {
     // It took too long, and may have sent.
     return { state: 'pending', dueAt: Date.now() + unknownAnswerMs };

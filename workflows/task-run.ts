@@ -10,6 +10,7 @@ import type { TaskSituation } from '../src/domain/operator-actions.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { Admission, TaskInput } from '../src/domain/task-input.ts';
 import { noteAttention } from './activity-proxies.ts';
+import type { LocalTurns } from './activity-proxies.ts';
 import { searchAttributes } from './search-attributes.ts';
 
 export type Phase = 'admitting' | 'submitting' | 'attention' | 'watching' | 'finishing' | 'ended';
@@ -65,7 +66,7 @@ export interface LostSubmission {
 }
 
 /** The state of one task's workflow. */
-export interface TaskRun {
+export interface TaskRun extends LocalTurns {
   readonly input: TaskInput;
   phase: Phase;
   admission: Admission | undefined;
@@ -112,6 +113,7 @@ export interface TaskRun {
 export function newTaskRun(input: TaskInput): TaskRun {
   return {
     input,
+    lastLocal: Promise.resolve(),
     phase: 'admitting',
     admission: undefined,
     attempts: 0,
@@ -196,7 +198,9 @@ export async function raiseAttention(
     run,
     `**Needs attention: ${reason}** (${detail})\n\n${advice[reason]}\n\n${commandFor(run, reason)}\n\nThe hold is kept until the deadline.`,
   );
-  await noteAttention(run.input.task, reason, nextVersion(run));
+  const lost = reason === 'submit_ambiguous' ? run.lost?.input.candidate : undefined;
+  const asked = lost === undefined ? reason : { reason, ...lost };
+  await noteAttention(run, run.input.task, asked, nextVersion(run));
 }
 
 /** A line that can be copied. */
@@ -275,7 +279,7 @@ export function showChannel(run: TaskRun, channel: string): void {
 
 export async function clearAttention(run: TaskRun): Promise<void> {
   upsertSearchAttributes([{ key: searchAttributes.needsAttention, value: null }]);
-  await noteAttention(run.input.task, undefined, nextVersion(run));
+  await noteAttention(run, run.input.task, undefined, nextVersion(run));
 }
 
 /**

@@ -93,6 +93,14 @@ export const submissionMutants: readonly Mutant[] = [
     tests: ['test/workflows/refused-cancel.test.ts'],
   },
   {
+    name: 'local-activities-in-turn',
+    breaks: 'A task that an operator has acted on can be continued from its history.',
+    file: 'workflows/activity-proxies.ts',
+    find: 'const result = run.lastLocal.then(work);',
+    replace: 'const result = work();',
+    tests: ['test/workflows/operator-actions.test.ts'],
+  },
+  {
     name: 'slot-served-after-queueing',
     breaks: 'A slot that became free between a look and the place in the queue is not missed.',
     file: 'src/capacity/slot-keeper.ts',

@@ -4,6 +4,9 @@ import { runLedgerVerification } from '../../src/cli/verify-ledger.ts';
 import type { Task } from '../../src/domain/task-record.ts';
 import { toTask } from '../../src/store/task-document.ts';
 import type { TaskDocument } from '../../src/store/task-document.ts';
+import { dataConverter } from '../../src/temporal/connection.ts';
+import { replayError } from '../../src/temporal/replay-error.ts';
+import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
 import { askFor } from './http.ts';
 import type { Create } from './load.ts';
@@ -22,6 +25,7 @@ export interface Findings {
 
 interface Evidence {
   readonly stand: Stand;
+  readonly workflowBundle: Awaited<ReturnType<typeof bundleWorkflows>>;
   readonly operators: Operators;
   /** Micro-units by model. */
   readonly charges: ReadonlyMap<string, bigint>;
@@ -39,7 +43,8 @@ export async function check(
   creates: readonly Create[],
   { operators, charges }: Pick<Evidence, 'operators' | 'charges'>,
 ): Promise<Findings> {
-  const evidence = { ...(await collect(stand)), operators, charges };
+  const workflowBundle = await bundleWorkflows();
+  const evidence = { ...(await collect(stand)), workflowBundle, operators, charges };
   const violations: string[] = [];
   for (const create of creates) violations.push(...(await checkCreate(create, evidence)));
   const received = await readReceived(stand);
@@ -131,14 +136,24 @@ async function checkMoney({ id, charge, status }: Task, { stand }: Evidence): Pr
   ];
 }
 
-async function checkHistory({ id, charge, status }: Task, { stand }: Evidence): Promise<string[]> {
+async function checkHistory(
+  { id, charge, status }: Task,
+  { stand, workflowBundle }: Evidence,
+): Promise<string[]> {
   const handle = stand.core.client.workflow.getHandle(id);
   const { status: run } = await handle.describe();
   if (run.name !== 'COMPLETED') return [`has a workflow that is ${run.name}`];
   const result = resultSchema.parse(await handle.result());
   const isSame =
     result.status === status && (status === 'failed' || BigInt(result.charge ?? 0) === (charge ?? 0n));
-  return isSame ? [] : [`is ${status} at ${charge}, and its history says ${JSON.stringify(result)}`];
+  const broken = await replayError(handle, {
+    workflowBundle,
+    dataConverter: dataConverter(stand.core.temporal),
+  });
+  return [
+    ...(isSame ? [] : [`is ${status} at ${charge}, and its history says ${JSON.stringify(result)}`]),
+    ...(broken === undefined ? [] : [`could not be continued from its history: ${broken}`]),
+  ];
 }
 
 async function checkLedger({ core }: Stand): Promise<string[]> {

@@ -42,12 +42,13 @@ export interface TaskInput {
    * Absent: search attributes are written when the job is accepted. 2: they are written when the task ends. 3: the API
    * takes the hold before it starts the workflow; nothing of a submission is decided by a read. 4: one activity
    * submits the job and waits for its end, and the first request of the callback is made by the worker that ends the task.
+   * 5: local activities run one at a time.
    */
-  readonly revision?: 2 | 3 | 4;
+  readonly revision?: 2 | 3 | 4 | 5;
 }
 
 /** Whether the task began with this revision of its course, or a later one. */
-export function isSince(revision: 3 | 4, input: Pick<TaskInput, 'revision'>): boolean {
+export function isSince(revision: 3 | 4 | 5, input: Pick<TaskInput, 'revision'>): boolean {
   return (input.revision ?? 1) >= revision;
 }
 

@@ -209,7 +209,7 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
       );
     },
 
-    /** Where the task may have a job that nobody has told of; one that is known stays shown. */
+    /** Where the task may have a job that the upstream has not reported; one that is known stays shown. */
     async showLost(id: string, { channel, credential }: RouteCandidate, version: bigint): Promise<void> {
       await tasks.updateOne(
         { _id: id, version: { $lt: version }, upstream_id: { $exists: false } },

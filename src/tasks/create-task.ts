@@ -190,6 +190,6 @@ function taskInput(
     expectedSeconds: plan.model.expected_seconds,
     output: renderedOutput(plan.request),
     hasCallback: command.callbackUrl !== undefined,
-    revision: 4,
+    revision: 5,
   };
 }

@@ -134,7 +134,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
         deadlineAt: createdAt + 3_600_000,
         expectedSeconds: 1,
         hasCallback: false,
-        revision: 4,
+        revision: 5,
         ...change,
       };
       const unstarted = `${String(createdAt).padStart(14, '0')}-test`;

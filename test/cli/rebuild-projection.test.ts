@@ -41,7 +41,7 @@ it('projections that are gone come back as they were; those that are there stay'
       deadlineAt: now() + 60_000,
       expectedSeconds: 1,
       hasCallback: false,
-      revision: 4,
+      revision: 5,
     });
     expect(await client.workflow.getHandle('task_givenup000000000000000000').result()).toEqual({
       status: 'refused',

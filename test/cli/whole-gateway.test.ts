@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { dataConverter } from '../../src/temporal/connection.ts';
+import { replayError } from '../../src/temporal/replay-error.ts';
+import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { caller } from '../support/client.ts';
@@ -62,6 +65,8 @@ afterAll(() => gateway.stop());
 const cli = (...line: string[]) => runLine(gateway, line, { token });
 const json = async (...line: string[]) => JSON.parse((await cli(...line, '--json')).text);
 const show = (task: string) => json('tasks', 'show', task);
+/** Tasks whose histories are replayed in the end. */
+const created: string[] = [];
 const act = (task: string, action: string, ...more: string[]) =>
   cli('tasks', 'action', task, action, '--reason', `${action} it`, ...more);
 const kindsOf = async (task: string) =>
@@ -69,6 +74,7 @@ const kindsOf = async (task: string) =>
 
 async function create(prompt: string, more: object = {}): Promise<string> {
   const { body } = await account.create({ model: 'wan', prompt, duration: 5, ...more });
+  created.push(body.id);
   return body.id;
 }
 
@@ -117,6 +123,8 @@ const isRefused = (line: Promise<unknown>, sentence: string | RegExp) =>
 describe('our command line', () => {
   it('a lost job is adopted after a look, the adoption is taken back, and another decision ends it', async () => {
     const task = await lose('to adopt');
+    const listed = await json('tasks', 'list', '--needs-attention', '--channel', 'main');
+    expect(listed).toContainEqual(expect.objectContaining({ id: task, channel: 'main', upstream_id: null }));
     await isRefused(
       act(task, 'accept_charge'),
       /`accept_charge` is not possible: it is not known .* Possible now: /,
@@ -323,4 +331,14 @@ describe('Temporal’s command line', () => {
     expect(await kindsOf(task)).toEqual(['hold', 'release']);
     expect(await recordOf(task)).toEqual(['temporal:bert: adopt', 'temporal:bert: fail']);
   });
+});
+
+it('all of them could have been continued by another worker, from their histories', async () => {
+  const { client, temporal: settings } = gateway.core;
+  const options = { workflowBundle: await bundleWorkflows(), dataConverter: dataConverter(settings) };
+  expect(created.length).toBeGreaterThanOrEqual(10);
+  for (const task of created) {
+    const error = await replayError(client.workflow.getHandle(task), options);
+    expect({ task, error }).toEqual({ task, error: undefined });
+  }
 });

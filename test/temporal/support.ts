@@ -61,6 +61,6 @@ export function newInput(): TaskInput {
     deadlineAt: createdAt + 60_000,
     expectedSeconds: 1,
     hasCallback: false,
-    revision: 4,
+    revision: 5,
   };
 }

@@ -1,6 +1,7 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { reasonOf } from '../../activities/note-attention.ts';
 import type {
   AcceptedJob,
   FinishTask,
@@ -34,7 +35,7 @@ const tasks = usePlayedTasks({
       calls.push('findJob');
       return job;
     },
-    noteAttention: async (_task, reason) => void attentions.push(reason ?? 'none'),
+    noteAttention: async (_task, asked) => void attentions.push(reasonOf(asked) ?? 'none'),
     recordAction: async () => undefined,
     moveDeadline: async () => undefined,
     wakeTask: async (_task, activity) => woken.push(activity) > 0,

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { reasonOf } from '../../activities/note-attention.ts';
 import type { WorkflowHandle } from '@temporalio/client';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type {
@@ -34,6 +36,9 @@ let adoption: Adopted | Refused;
 let polled: () => Promise<PollResult>;
 /** What the completion by hand waits for. */
 let completing: () => Promise<void>;
+/** What the database takes for the record of an action, and for what a task asks its operators. */
+let recordingMs: number;
+let notingMs: number;
 
 const lost: SubmitResult = { kind: 'ambiguous', code: 'timeout' };
 const accepted: SubmitResult = { kind: 'accepted', operation: { id: 'job' } };
@@ -44,8 +49,14 @@ const never = (): Promise<PollResult> => {
 const tasks = usePlayedTasks({
   task: {
     claimTask: async () => ({ state: 'open' }),
-    noteAttention: async (task, reason) => void attentions.push(`${task} ${reason ?? 'none'}`),
-    recordAction: async (task, record) => void records.push({ ...record, task }),
+    noteAttention: async (task, asked) => {
+      await sleep(notingMs);
+      attentions.push(`${task} ${reasonOf(asked) ?? 'none'}`);
+    },
+    recordAction: async (task, record) => {
+      await sleep(recordingMs);
+      records.push({ ...record, task });
+    },
     moveDeadline: async (_task, at) => void deadlines.push(at),
     wakeTask: async (_task, activity) => woken.push(activity) > 0,
     finishTask: async (finish) => {
@@ -84,6 +95,8 @@ beforeEach(() => {
   adoption = { kind: 'adopted', operation: { id: 'job' }, state: 'pending' };
   polled = never;
   completing = async () => undefined;
+  recordingMs = 0;
+  notingMs = 0;
 });
 
 const act = (handle: WorkflowHandle, name: WorkflowActionName | 'cancel', input: unknown) =>
@@ -261,6 +274,41 @@ describe('a submission whose outcome nobody knows', () => {
     expect(await refusal(act(handle, 'cancel', { reason: 'r' }))).toContain('Possible now: retry_now, adopt');
     await act(handle, 'fail', 'r');
     expect(await handle.result()).toMatchObject({ status: 'failed' });
+  });
+});
+
+/** Both are local activities, and the workflow continues after each of them. */
+describe.each([
+  ['the record of an action', 300, 0],
+  ['what the task asks its operators', 0, 300],
+])('while the database is slow with %s', (_, recording, noting) => {
+  const beSlow = (): void => {
+    recordingMs = recording;
+    notingMs = noting;
+  };
+
+  it('a task whose job was adopted can be continued by another worker', async () => {
+    const handle = await parked();
+    beSlow();
+    await act(handle, 'adopt', { reason: 'r', upstream_id: 'job' });
+    await until(() => [polls.length, records.length, attentions.length], [1, 1, 2]);
+    expect(await tasks.replayError(handle)).toBeUndefined();
+    await act(handle, 'undo', { reason: 'r' });
+    await until(() => [records.length, attentions.length], [2, 3]);
+    expect(await tasks.replayError(handle)).toBeUndefined();
+    await act(handle, 'fail', { reason: 'r' });
+    await handle.result();
+    expect(await tasks.replayError(handle)).toBeUndefined();
+  });
+
+  it('so can one that was submitted again', async () => {
+    submitted = [lost, accepted];
+    const handle = await parked();
+    beSlow();
+    await act(handle, 'resubmit', { reason: 'r' });
+    await until(() => [polls.length, records.length], [1, 1]);
+    expect(await tasks.replayError(handle)).toBeUndefined();
+    await handle.terminate();
   });
 });
 

@@ -3,17 +3,21 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import type { WorkflowHandle } from '@temporalio/client';
 import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
-import { afterAll, beforeAll } from 'vitest';
+import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { afterAll, beforeAll, expect } from 'vitest';
 import type { ChannelActivities, TaskActivities } from '../../activities/types.ts';
 import type { TaskInput } from '../../src/domain/task-input.ts';
+import { replayError } from '../../src/temporal/replay-error.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 import { newInput } from '../temporal/support.ts';
 
-/** Workflows of tasks on a real Temporal, of which a test plays the activities. */
+/** Workflows of tasks on a real Temporal, of which a test plays the activities. After its tests, their histories are replayed. */
 export interface PlayedTasks {
   readonly client: Client;
   start(change?: Partial<TaskInput>): Promise<WorkflowHandle>;
   failedWorkflowTasks(handle: WorkflowHandle): Promise<number>;
+  /** Why a worker that starts anew could not continue the task. */
+  replayError(handle: WorkflowHandle): Promise<string | undefined>;
 }
 
 export interface Played {
@@ -36,14 +40,17 @@ export function usePlayedTasks({ task, channel, workflow = wholeTask }: Played):
   const prefix = `p${randomBytes(5).toString('hex')}-`;
   let client: Client;
   let stop: () => Promise<void>;
+  let workflowBundle: WorkflowBundleWithSourceMap;
+  const started: WorkflowHandle[] = [];
   beforeAll(async () => {
     const address = temporalAddress();
-    const [connection, clientConnection, workflowBundle] = await Promise.all([
+    const [connection, clientConnection, bundle] = await Promise.all([
       NativeConnection.connect({ address }),
       Connection.connect({ address }),
       bundleWorkflowCode({ workflowsPath: fileURLToPath(workflow.module) }),
     ]);
     client = new Client({ connection: clientConnection });
+    workflowBundle = bundle;
     const workers = await Promise.all([
       Worker.create({ connection, workflowBundle, taskQueue: `${prefix}tasks`, activities: { ...task } }),
       ...['one', 'one-polls', 'two', 'two-polls'].map((id) =>
@@ -62,20 +69,40 @@ export function usePlayedTasks({ task, channel, workflow = wholeTask }: Played):
       await Promise.all([connection.close(), clientConnection.close()]);
     };
   });
-  afterAll(() => stop());
+  afterAll(async () => {
+    // A worker that starts anew, or has forgotten a task, continues it from its history.
+    try {
+      await replayAll();
+    } finally {
+      await stop();
+    }
+  });
+
+  const errorOf = (handle: WorkflowHandle) => replayError(handle, { workflowBundle });
+
+  async function replayAll(): Promise<void> {
+    for (const handle of started) {
+      const found = { task: handle.workflowId, error: await errorOf(handle) };
+      expect(found).toEqual({ task: handle.workflowId, error: undefined });
+    }
+  }
+
   return {
     get client() {
       return client;
     },
-    start(change = {}) {
+    async start(change = {}) {
       const deadlineAt = Date.now() + 3_600_000;
       const input = { ...newInput(), hold: '1500000', currency: 'USD', deadlineAt, ...change };
-      return client.workflow.start(workflow.type, {
+      const handle = await client.workflow.start(workflow.type, {
         workflowId: input.task,
         taskQueue: `${prefix}tasks`,
         args: [input],
       });
+      started.push(handle);
+      return handle;
     },
+    replayError: errorOf,
     async failedWorkflowTasks(handle) {
       const { events } = await handle.fetchHistory();
       const failures = (events ?? []).flatMap((event) => event.workflowTaskFailedEventAttributes ?? []);

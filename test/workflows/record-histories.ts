@@ -16,7 +16,7 @@ import { cacheDir } from '../support/servers.ts';
  * Not a test: writes the histories that replay.test.ts replays, from tasks of a real gateway, by
  * `RECORD_HISTORIES=1 npx vitest run test/workflows/record-histories.ts`.
  */
-const revision = 4;
+const revision = 5;
 const historiesDir = fileURLToPath(new URL('histories', import.meta.url));
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
+import { reasonOf } from '../../activities/note-attention.ts';
 import type { WorkflowHandle } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import type { SubmitInput, SubmitResult } from '../../activities/types.ts';
@@ -28,7 +29,7 @@ describe('the submission of a task', () => {
 
   const tasks = usePlayedTasks({
     task: {
-      noteAttention: async (task, reason) => void attention.push(`${task} ${reason ?? ''}`),
+      noteAttention: async (task, asked) => void attention.push(`${task} ${reasonOf(asked) ?? ''}`),
       findJob: async () => undefined,
     },
     channel: { submit: answer('submit'), findLostJob: answer('findLostJob') },
