@@ -1,12 +1,14 @@
 import { readFile, stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { z } from 'zod';
+import { messageOf } from '../../src/domain/caught.ts';
 import { replayRecord } from '../../src/flight/replay-record.ts';
 import { recordFormat, recordVersion, taskRecordSchema } from '../../src/flight/task-record.ts';
 import type { TaskRecord } from '../../src/flight/task-record.ts';
 import { providers } from '../../src/providers/index.ts';
+import { replayError } from '../../src/temporal/replay-error.ts';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 
 export interface ReplayResult {
@@ -71,21 +73,12 @@ async function replayHistory(
   if (!historySchema.safeParse(record.history).success) {
     return { differences: ['The history in the record is not one of a workflow.'], notes: [] };
   }
-  try {
-    bundle ??= bundleWorkflows();
-    const replayed = Worker.runReplayHistory(
-      { workflowBundle: await bundle },
-      record.history,
-      record.task.id,
-    );
-    await Promise.race([replayed, rejectLater()]);
-    return { differences: [], notes: [] };
-  } catch (error) {
-    return {
-      differences: [`The workflow of today cannot replay the task’s history: ${messageOf(error)}`],
-      notes: [],
-    };
-  }
+  bundle ??= bundleWorkflows();
+  const replayed = replayError(record.task.id, record.history, { workflowBundle: await bundle });
+  const error = await Promise.race([replayed, tooLate()]);
+  const differences =
+    error === undefined ? [] : [`The workflow of today cannot replay the task’s history: ${error}`];
+  return { differences, notes: [] };
 }
 
 /** What Temporal's replay waits for in vain if it is missing. */
@@ -97,16 +90,12 @@ const historySchema = z.object({
 
 const replayMaxMs = 60_000;
 
-async function rejectLater(): Promise<never> {
+async function tooLate(): Promise<string> {
   await sleep(replayMaxMs, undefined, { ref: false });
-  throw new Error('it did not end within a minute');
+  return 'it did not end within a minute';
 }
 
 /** Before the first replay: Temporal's own log would be between the lines of ours. */
 export function silenceTemporal(): void {
   Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined) });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -146,7 +146,7 @@ async function checkHistory(
   const result = resultSchema.parse(await handle.result());
   const isSame =
     result.status === status && (status === 'failed' || BigInt(result.charge ?? 0) === (charge ?? 0n));
-  const broken = await replayError(handle, {
+  const broken = await replayError(id, await handle.fetchHistory(), {
     workflowBundle,
     dataConverter: dataConverter(stand.core.temporal),
   });

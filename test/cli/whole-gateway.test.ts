@@ -338,7 +338,8 @@ it('all of them could have been continued by another worker, from their historie
   const options = { workflowBundle: await bundleWorkflows(), dataConverter: dataConverter(settings) };
   expect(created.length).toBeGreaterThanOrEqual(10);
   for (const task of created) {
-    const error = await replayError(client.workflow.getHandle(task), options);
+    const history = await client.workflow.getHandle(task).fetchHistory();
+    const error = await replayError(task, history, options);
     expect({ task, error }).toEqual({ task, error: undefined });
   }
 });

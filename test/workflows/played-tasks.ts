@@ -78,7 +78,8 @@ export function usePlayedTasks({ task, channel, workflow = wholeTask }: Played):
     }
   });
 
-  const errorOf = (handle: WorkflowHandle) => replayError(handle, { workflowBundle });
+  const errorOf = async (handle: WorkflowHandle) =>
+    replayError(handle.workflowId, await handle.fetchHistory(), { workflowBundle });
 
   async function replayAll(): Promise<void> {
     for (const handle of started) {
