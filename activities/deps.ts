@@ -110,6 +110,8 @@ export type PostCallback = (delivery: {
 export interface WorkflowLookup {
   /** Ids of task workflows that were terminated, timed out or failed since then. */
   closedAbnormally(since: number): AsyncIterable<string>;
+  /** Ids of running task workflows whose last steps have failed, or timed out, one after the other. */
+  failing(): AsyncIterable<string>;
   /** Whether a workflow of this id is running. */
   isRunning(id: string): Promise<boolean>;
   /** Ends the back-off of a task's activity. False: there is none to end. */

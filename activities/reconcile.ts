@@ -19,7 +19,8 @@ const creationMaxMs = 2 * 60 * 1000;
  */
 export function createReconcileTasks(deps: TaskActivityDeps) {
   const { tasks, workflows, log, now } = deps;
-  const { repairClosed, abandonUnstarted, repairOverdue } = createRepairs(deps);
+  const { repairClosed, abandonUnstarted, repairOverdue, askAboutFailing, withdrawFailing } =
+    createRepairs(deps);
 
   return async function reconcileTasks(): Promise<ReconcileReport> {
     return withHeartbeat(reconcile());
@@ -56,6 +57,17 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
       }
       return false;
     });
+    await attempt('failing', '', async () => {
+      const failing = new Set<string>();
+      for await (const id of workflows.failing()) {
+        failing.add(id);
+        await attempt('failing', id, () => askAboutFailing(id));
+      }
+      for await (const task of tasks.asking('workflow_failing')) {
+        if (!failing.has(task.id)) await attempt('failing', task.id, () => withdrawFailing(task));
+      }
+      return false;
+    });
     return { ...counts, upkeep: await runUpkeep() };
   }
 
@@ -74,7 +86,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
 
 function createRepairs(deps: TaskActivityDeps) {
   const { tasks, ledger, workflows, log, now } = deps;
-  return { repairClosed, abandonUnstarted, repairOverdue };
+  return { repairClosed, abandonUnstarted, repairOverdue, askAboutFailing, withdrawFailing };
 
   async function repairClosed(id: string): Promise<boolean> {
     const task = await tasks.find(id);
@@ -109,6 +121,20 @@ function createRepairs(deps: TaskActivityDeps) {
     if (task.attention !== undefined) return false;
     log.error({ task: task.id }, 'a task is overdue, and its workflow still runs');
     await tasks.setAttention(task.id, 'workflow_overdue', task.version + 1n);
+    return true;
+  }
+
+  /** Nothing that it waits for happens until its workflow can continue: nobody would notice before its deadline. */
+  async function askAboutFailing(id: string): Promise<boolean> {
+    const task = await tasks.find(id);
+    if (task === undefined || isTerminal(task.status) || task.attention !== undefined) return false;
+    log.error({ task: id }, 'the steps of a task’s workflow fail one after the other');
+    await tasks.setAttention(id, 'workflow_failing', task.version + 1n);
+    return true;
+  }
+
+  async function withdrawFailing({ id, version }: Task): Promise<boolean> {
+    await tasks.setAttention(id, undefined, version + 1n);
     return true;
   }
 

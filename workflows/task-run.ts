@@ -175,7 +175,7 @@ export function money({ input }: TaskRun, micros: string): string {
   return input.currency === undefined ? amount : `${amount} ${input.currency}`;
 }
 
-const advice: Record<Exclude<AttentionReason, 'workflow_overdue' | PollConcern>, string> = {
+const advice: Record<Exclude<AttentionReason, `workflow_${string}` | PollConcern>, string> = {
   submit_ambiguous:
     'The submission may have reached the upstream, and the job may be billed: it is never resubmitted automatically. ' +
     'Look for it in the upstream’s console, then use `adopt` (with its upstream id), `resubmit`, `complete` or `fail`.',

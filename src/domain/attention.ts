@@ -10,10 +10,14 @@ export const attentionReasons = [
   'overdue',
   /** The job succeeded, and its charge is far above the hold. */
   'charge_review',
+  /** The steps of its workflow fail one after the other: the gateway is at fault, or the way it is deployed. */
+  'workflow_failing',
   /** The workflow still runs although the deadline has passed; it may fail at each of its steps. */
   'workflow_overdue',
 ] as const;
 export type AttentionReason = (typeof attentionReasons)[number];
+
+const delayedInside = 'The task is delayed inside the service; its operator has been informed.';
 
 /** What GET says in `message` of an unfinished task that waits for a person. */
 export const attentionMessages: Readonly<Record<AttentionReason, string>> = {
@@ -24,5 +28,6 @@ export const attentionMessages: Readonly<Record<AttentionReason, string>> = {
   poll_failing: 'The upstream does not report on the task at the moment; polling continues.',
   overdue: 'Generation takes longer than usual.',
   charge_review: 'Generation has ended; the operator of this service is checking the charge.',
-  workflow_overdue: 'The task is delayed inside the service; its operator has been informed.',
+  workflow_failing: delayedInside,
+  workflow_overdue: delayedInside,
 };

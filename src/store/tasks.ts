@@ -108,6 +108,11 @@ function taskReads(tasks: Collection<TaskDocument>, findById: ReturnType<typeof 
       }
     },
 
+    /** Tasks that ask for a person, and why. */
+    async *asking(reason: AttentionReason): AsyncIterable<Task> {
+      yield* eachTask(tasks.find({ attention: reason }).sort({ sort: -1 }));
+    },
+
     /** Tasks that no workflow has claimed since `before` (Unix milliseconds). */
     async *unstarted(before: number): AsyncIterable<Task> {
       yield* eachTask(tasks.find({ unstarted: { $lt: paddedTime(before) } }).sort({ unstarted: 1 }));

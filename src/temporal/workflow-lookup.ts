@@ -1,4 +1,4 @@
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 import type { WorkflowLookup } from '../../activities/deps.ts';
 import { wakeActivity } from './wake-activity.ts';
@@ -24,6 +24,7 @@ export function createWorkflowLookup(
         client,
         `${ours} AND ExecutionStatus IN ('Terminated', 'TimedOut', 'Failed') AND CloseTime > '${new Date(since).toISOString()}'`,
       ),
+    failing: () => failingIds(client, `${ours} AND ExecutionStatus = 'Running'`),
     running: () => ids(client, `${ours} AND ExecutionStatus = 'Running'`),
     wake: (task, activity) => wakeActivity(client, { task, activities: [activity], ...defined({ endStay }) }),
     async isRunning(id) {
@@ -36,6 +37,21 @@ export function createWorkflowLookup(
       }
     },
   };
+}
+
+const grpcInvalidArgument = 3;
+
+/**
+ * Temporal's server marks them, and takes the mark away with the first step that succeeds. A server before 1.30 does not know
+ * the mark; one of your own sets it where its dynamic configuration says so.
+ */
+async function* failingIds(client: Client, among: string): AsyncIterable<string> {
+  try {
+    yield* ids(client, `${among} AND TemporalReportedProblems IS NOT NULL`);
+  } catch (error) {
+    const cause = error instanceof Error && !isGrpcServiceError(error) ? error.cause : error;
+    if (!isGrpcServiceError(cause) || cause.code !== grpcInvalidArgument) throw error;
+  }
 }
 
 async function* ids(client: Client, query: string): AsyncIterable<string> {

@@ -10,6 +10,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => {
   world.workflows.closed = [];
+  world.workflows.failing = [];
   world.owed.length = 0;
 });
 
@@ -141,5 +142,42 @@ describe('an overdue task whose workflow still runs', () => {
       status: 'pending',
       attention: 'workflow_overdue',
     });
+  });
+});
+
+describe('a task whose workflow fails at every step', () => {
+  const attentionOf = async (task: string) => (await world.stores.tasks.find(task))?.attention;
+
+  async function running(): Promise<string> {
+    const input = await world.newTask();
+    await world.tasks().claimTask(input, '1');
+    world.workflows.running.add(input.task);
+    return input.task;
+  }
+
+  it('asks for a person, until it has recovered', async () => {
+    const task = await running();
+    world.workflows.failing = [task];
+    expect(await reconcileAfter(0)).toMatchObject({ repaired: 1 });
+    expect(await attentionOf(task)).toBe('workflow_failing');
+    expect(await reconcileAfter(0)).toMatchObject({ repaired: 0 });
+    world.workflows.failing = [];
+    expect(await reconcileAfter(0)).toMatchObject({ repaired: 1 });
+    expect(await attentionOf(task)).toBeUndefined();
+  });
+
+  it('asks about nothing else than before, and not at all once it has ended', async () => {
+    const [asking, ended] = [await running(), await running()];
+    const { version = 0n } = (await world.stores.tasks.find(asking)) ?? {};
+    await world.stores.tasks.setAttention(asking, 'submit_ambiguous', version + 1n);
+    await world.stores.tasks.finish(ended, {
+      status: 'failed',
+      version: 10n ** 18n,
+      charge: 0n,
+      chargeEstimated: false,
+    });
+    world.workflows.failing = [asking, ended, 'task_unknown'];
+    expect(await reconcileAfter(0)).toMatchObject({ repaired: 0, failed: 0 });
+    expect([await attentionOf(asking), await attentionOf(ended)]).toEqual(['submit_ambiguous', undefined]);
   });
 });

@@ -23,7 +23,7 @@ export interface TaskWorld {
   readonly ledger: Ledger;
   readonly clock: { aheadMs: number };
   /** What the reconciler learns about workflows. */
-  readonly workflows: { closed: string[]; running: Set<string>; fails: Set<string> };
+  readonly workflows: { closed: string[]; failing: string[]; running: Set<string>; fails: Set<string> };
   /** Tasks whose callback the reconciler has started. */
   readonly owed: string[];
   readonly logged: string[];
@@ -46,7 +46,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
   const stores = createStores(database.db, now);
   await Promise.all([ensureStoreIndexes(stores), ensureLedgerIndexes(database.db)]);
   const ledger = createLedger({ collection: ledgerCollection(database.db), now });
-  const workflows: TaskWorld['workflows'] = { closed: [], running: new Set(), fails: new Set() };
+  const workflows: TaskWorld['workflows'] = { closed: [], failing: [], running: new Set(), fails: new Set() };
   const owed: string[] = [];
   const logged: string[] = [];
   const log = createLogger({
@@ -95,6 +95,9 @@ export async function openTaskWorld(): Promise<TaskWorld> {
           workflows: {
             async *closedAbnormally() {
               yield* workflows.closed;
+            },
+            async *failing() {
+              yield* workflows.failing;
             },
             wake: async () => false,
             isRunning: (id) =>

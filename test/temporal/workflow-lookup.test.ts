@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
+import { tasksQueue } from '../../src/domain/queues.ts';
 import { openTemporal } from './support.ts';
 
 const world = openTemporal();
@@ -32,4 +33,32 @@ it('sees no workflow of another gateway on the same Temporal', async () => {
   await world.start();
   await expect.poll(async () => (await all(lookup.running())).length, eventually).toBe(2);
   expect(await all(other.running())).toEqual([]);
+});
+
+describe('a workflow whose steps fail', () => {
+  const failing = openTemporal();
+  const found = createWorkflowLookup(failing.client, failing.queuePrefix);
+  const { workflowService: service, options } = failing.client;
+  const namespace = options.namespace;
+  const poll = {
+    namespace,
+    identity: 'the test',
+    taskQueue: { name: tasksQueue(failing.queuePrefix) },
+  };
+  const nextStep = () =>
+    failing.client.withDeadline(Date.now() + 60_000, () => service.pollWorkflowTaskQueue(poll));
+
+  it('is found after the second failure, until a step succeeds', async () => {
+    const { task } = await failing.start();
+    expect(await all(found.failing())).toEqual([]);
+    for (let failures = 0; failures < 2; failures += 1) {
+      const { taskToken } = await nextStep();
+      await service.respondWorkflowTaskFailed({ namespace, taskToken, identity: 'the test' });
+    }
+    await expect.poll(() => all(found.failing()), eventually).toEqual([task]);
+    expect(await all(lookup.failing())).toEqual([]);
+    const { taskToken } = await nextStep();
+    await service.respondWorkflowTaskCompleted({ namespace, taskToken, identity: 'the test' });
+    await expect.poll(() => all(found.failing()), eventually).toEqual([]);
+  });
 });

@@ -16,7 +16,8 @@ const retentionMs = 72 * 3_600_000;
 
 /**
  * Why each: polling at 2000 a second takes 30 to 70 ms from every step; timers are a second late with the default
- * shift; fairness lets one account's burst not hold up the others; pausing is an operator's tool.
+ * shift; fairness lets one account's burst not hold up the others; pausing is an operator's tool; a workflow whose step has
+ * failed twice is marked, which the reconciler looks for.
  */
 const tuning = [
   'history.transferProcessorMaxPollRPS=2000',
@@ -25,6 +26,7 @@ const tuning = [
   'history.timerProcessorMaxTimeShift="50ms"',
   'matching.enableFairness=true',
   'frontend.WorkflowPauseEnabled=true',
+  'system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute=2',
 ];
 
 export type TemporalOptions = LocalOptions & {
