@@ -2,7 +2,7 @@ import { defined } from '../domain/defined.ts';
 import type { Client } from '@temporalio/client';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { z } from 'zod';
-import { tasksQueue, workflowTypes } from '../domain/queues.ts';
+import { tasksOf } from '../domain/queues.ts';
 import type { TaskInput, TaskResult } from '../domain/task-input.ts';
 
 /** A task as Temporal has recorded it. */
@@ -14,7 +14,7 @@ export interface TaskWorkflow {
 
 /** Every task workflow that Temporal still has, running or not; those whose beginning cannot be read are left out. */
 export async function* listTaskWorkflows(client: Client, queuePrefix: string): AsyncIterable<TaskWorkflow> {
-  const query = `WorkflowType = '${workflowTypes.task}' AND TaskQueue = '${tasksQueue(queuePrefix)}'`;
+  const query = tasksOf(queuePrefix);
   for await (const { workflowId, status } of client.workflow.list({ query })) {
     const input = await readInput(client, workflowId);
     if (input === undefined) continue;

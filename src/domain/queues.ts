@@ -48,3 +48,8 @@ export function pollsQueue(prefix: string, channel: string): string {
 export function prefixOf(tasksQueueName: string): string {
   return tasksQueueName.replace(/tasks$/, '');
 }
+
+/** A query of Temporal's visibility: the tasks of the gateway with these queues, among others on the same server. */
+export function tasksOf(prefix: string): string {
+  return `WorkflowType = '${workflowTypes.task}' AND TaskQueue = '${tasksQueue(prefix)}'`;
+}

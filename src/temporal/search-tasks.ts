@@ -1,16 +1,13 @@
-import { isGrpcServiceError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 import { GatewayError } from '../domain/errors.ts';
-import { tasksQueue, workflowTypes } from '../domain/queues.ts';
 import { defined } from '../domain/defined.ts';
+import { tasksOf } from '../domain/queues.ts';
 import type { FoundTasks, TaskSearch } from '../tasks/task-port.ts';
-
-/** gRPC status: the query is not one. */
-const grpcInvalidArgument = 3;
+import { refusedQuery } from './refused-query.ts';
 
 /** A page of the tasks of this gateway that a query of Temporal's visibility finds. */
 export function createTaskSearch(client: Client, queuePrefix: string) {
-  const ours = `WorkflowType = '${workflowTypes.task}' AND TaskQueue = '${tasksQueue(queuePrefix)}'`;
+  const ours = tasksOf(queuePrefix);
   return async function search({ query, limit, page }: TaskSearch): Promise<FoundTasks> {
     const { namespace } = client.options;
     try {
@@ -24,8 +21,9 @@ export function createTaskSearch(client: Client, queuePrefix: string) {
       const isLast = nextPageToken === undefined || nextPageToken === null || nextPageToken.length === 0;
       return isLast ? { ids } : { ids, next: Buffer.from(nextPageToken).toString('base64url') };
     } catch (error) {
-      if (!isGrpcServiceError(error) || error.code !== grpcInvalidArgument) throw error;
-      throw new GatewayError('invalid_parameter', `Temporal refuses the query: ${error.details}`, {
+      const refusal = refusedQuery(error);
+      if (refusal === undefined) throw error;
+      throw new GatewayError('invalid_parameter', `Temporal refuses the query: ${refusal.details}`, {
         param: 'query',
         cause: error,
       });

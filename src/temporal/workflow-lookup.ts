@@ -1,10 +1,11 @@
-import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 import type { WorkflowLookup } from '../../activities/deps.ts';
 import { wakeActivity } from './wake-activity.ts';
 import type { WakeRequest } from './wake-activity.ts';
+import { refusedQuery } from './refused-query.ts';
 import { defined } from '../domain/defined.ts';
-import { tasksQueue, workflowTypes } from '../domain/queues.ts';
+import { tasksOf } from '../domain/queues.ts';
 
 /** What the reconciler and `ledger verify` ask Temporal about the workflows of tasks. */
 export interface WorkflowDirectory extends WorkflowLookup {
@@ -17,7 +18,7 @@ export function createWorkflowLookup(
   queuePrefix: string,
   endStay?: WakeRequest['endStay'],
 ): WorkflowDirectory {
-  const ours = `WorkflowType = '${workflowTypes.task}' AND TaskQueue = '${tasksQueue(queuePrefix)}'`;
+  const ours = tasksOf(queuePrefix);
   return {
     closedAbnormally: (since) =>
       ids(
@@ -39,8 +40,6 @@ export function createWorkflowLookup(
   };
 }
 
-const grpcInvalidArgument = 3;
-
 /**
  * Temporal's server marks them, and takes the mark away with the first step that succeeds. A server before 1.30 does not know
  * the mark; one of your own sets it where its dynamic configuration says so.
@@ -49,8 +48,7 @@ async function* failingIds(client: Client, among: string): AsyncIterable<string>
   try {
     yield* ids(client, `${among} AND TemporalReportedProblems IS NOT NULL`);
   } catch (error) {
-    const cause = error instanceof Error && !isGrpcServiceError(error) ? error.cause : error;
-    if (!isGrpcServiceError(cause) || cause.code !== grpcInvalidArgument) throw error;
+    if (refusedQuery(error) === undefined) throw error;
   }
 }
 
