@@ -1,5 +1,6 @@
 import { MongoClient, MongoServerError } from 'mongodb';
 import type { Collection, Db, Document, IndexDirection } from 'mongodb';
+import { endUnfinishedWrites } from './unfinished-writes.ts';
 
 export interface Mongo {
   readonly client: MongoClient;
@@ -37,6 +38,7 @@ export const durable = {
  * majority. Works on a stand-alone server, a replica set and a sharded cluster.
  */
 export async function connectMongo(uri: string, settings: MongoSettings = {}): Promise<Mongo> {
+  endUnfinishedWrites();
   const client = new MongoClient(uri, {
     appName: settings.appName ?? databaseDefault,
     maxPoolSize: settings.poolSize ?? poolSizeDefault,

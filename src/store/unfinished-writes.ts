@@ -1,0 +1,43 @@
+import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
+
+/** What is used here of a connection of the driver. */
+interface DriverConnection {
+  readonly socket: Socket;
+  readonly closed: boolean;
+  /** Called when the connection has ended, and again for each error after that. */
+  cleanup: (this: DriverConnection, error: Error) => void;
+}
+
+interface DriverModule {
+  readonly Connection: { readonly prototype: DriverConnection };
+}
+
+let isDone = false;
+
+/**
+ * A write to a connection that is just closing never ends in the driver (7.8 and 7.9): it waits for the socket's `drain` or
+ * `error`, and a destroyed socket emits neither. Where that write is a heartbeat, the process finds no server until it is
+ * restarted. From the first call on, the end of a connection is an error of the write that still waits
+ * (docs/decisions/0024-writes-that-never-end.md).
+ */
+export function endUnfinishedWrites(): void {
+  if (isDone) return;
+  isDone = true;
+  const driver: unknown = createRequire(import.meta.url)('mongodb/lib/cmap/connection.js');
+  if (!isDriver(driver))
+    throw new Error('This version of the MongoDB driver has no connection that can be watched.');
+  const connection = driver.Connection.prototype;
+  const { cleanup } = connection;
+  connection.cleanup = function (this: DriverConnection, error: Error): void {
+    const wasOpen = !this.closed;
+    cleanup.call(this, error);
+    if (wasOpen && this.socket.listenerCount('drain') > 0) this.socket.emit('error', error);
+  };
+}
+
+function isDriver(loaded: unknown): loaded is DriverModule {
+  if (typeof loaded !== 'object' || loaded === null || !('Connection' in loaded)) return false;
+  const { Connection } = loaded;
+  return typeof Connection === 'function' && 'cleanup' in Object(Connection.prototype);
+}
