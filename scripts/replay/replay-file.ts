@@ -74,8 +74,11 @@ async function replayHistory(
     return { differences: ['The history in the record is not one of a workflow.'], notes: [] };
   }
   bundle ??= bundleWorkflows();
-  const replayed = replayError(record.task.id, record.history, { workflowBundle: await bundle });
-  const error = await Promise.race([replayed, tooLate()]);
+  const error = await bundle.then(
+    (workflowBundle) =>
+      Promise.race([replayError(record.task.id, record.history, { workflowBundle }), tooLate()]),
+    messageOf,
+  );
   const differences =
     error === undefined ? [] : [`The workflow of today cannot replay the task’s history: ${error}`];
   return { differences, notes: [] };

@@ -1,3 +1,4 @@
+import type { ReplayWorkerOptions } from '@temporalio/worker';
 import { z } from 'zod';
 import { isTerminal } from '../../src/domain/task.ts';
 import { runLedgerVerification } from '../../src/cli/verify-ledger.ts';
@@ -25,7 +26,8 @@ export interface Findings {
 
 interface Evidence {
   readonly stand: Stand;
-  readonly workflowBundle: Awaited<ReturnType<typeof bundleWorkflows>>;
+  /** Of a worker that starts anew. */
+  readonly replaying: ReplayWorkerOptions;
   readonly operators: Operators;
   /** Micro-units by model. */
   readonly charges: ReadonlyMap<string, bigint>;
@@ -43,8 +45,11 @@ export async function check(
   creates: readonly Create[],
   { operators, charges }: Pick<Evidence, 'operators' | 'charges'>,
 ): Promise<Findings> {
-  const workflowBundle = await bundleWorkflows();
-  const evidence = { ...(await collect(stand)), workflowBundle, operators, charges };
+  const replaying = {
+    workflowBundle: await bundleWorkflows(),
+    dataConverter: dataConverter(stand.core.temporal),
+  };
+  const evidence = { ...(await collect(stand)), replaying, operators, charges };
   const violations: string[] = [];
   for (const create of creates) violations.push(...(await checkCreate(create, evidence)));
   const received = await readReceived(stand);
@@ -136,20 +141,14 @@ async function checkMoney({ id, charge, status }: Task, { stand }: Evidence): Pr
   ];
 }
 
-async function checkHistory(
-  { id, charge, status }: Task,
-  { stand, workflowBundle }: Evidence,
-): Promise<string[]> {
+async function checkHistory({ id, charge, status }: Task, { stand, replaying }: Evidence): Promise<string[]> {
   const handle = stand.core.client.workflow.getHandle(id);
   const { status: run } = await handle.describe();
   if (run.name !== 'COMPLETED') return [`has a workflow that is ${run.name}`];
   const result = resultSchema.parse(await handle.result());
   const isSame =
     result.status === status && (status === 'failed' || BigInt(result.charge ?? 0) === (charge ?? 0n));
-  const broken = await replayError(id, await handle.fetchHistory(), {
-    workflowBundle,
-    dataConverter: dataConverter(stand.core.temporal),
-  });
+  const broken = await replayError(id, await handle.fetchHistory(), replaying);
   return [
     ...(isSame ? [] : [`is ${status} at ${charge}, and its history says ${JSON.stringify(result)}`]),
     ...(broken === undefined ? [] : [`could not be continued from its history: ${broken}`]),

@@ -1,6 +1,4 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Socket } from 'node:net';
-import { MongoClient, MongoNetworkError } from 'mongodb';
+import { MongoClient } from 'mongodb';
 import type { Collection } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -119,34 +117,5 @@ describe('ensureIndexes', () => {
       /^index kept\.\w+ exists in another shape: wanted \{.*\}, found \{/,
     );
     expect(await kept.indexInformation({ full: true })).toEqual(before);
-  });
-});
-
-describe('connections that end while they are written to', () => {
-  it('fail what is written, and the server is found again', async () => {
-    const sockets = new Set<Socket>();
-    const collect = (message: unknown): void => {
-      const { socket } = message as { socket: Socket };
-      sockets.add(socket);
-    };
-    subscribe('net.client.socket', collect);
-    const client = await connectMongo(databaseUri(name), { poolSize: 1 });
-    const ping = async (): Promise<unknown> => (await client.db.command({ ping: 1 }))['ok'];
-    expect(await ping()).toBe(1);
-    unsubscribe('net.client.socket', collect);
-    // That of the heartbeat, and that of the pool.
-    expect(sockets.size).toBe(2);
-    const ended = new Set<Socket>();
-    for (const socket of sockets) {
-      const write = socket.write.bind(socket);
-      socket.write = (data: string | Uint8Array) => {
-        ended.add(socket.destroy());
-        return write(data);
-      };
-    }
-    await expect(ping()).rejects.toThrow(MongoNetworkError);
-    await expect.poll(() => ping().catch(() => 'not yet')).toBe(1);
-    expect(ended).toEqual(sockets);
-    await client.close();
   });
 });
