@@ -15,8 +15,7 @@ const clockSkewMs = 120_000;
 /**
  * Decides the outcome of a submission that was interrupted. One that was never sent is withdrawn, by a write with
  * which any later try of it collides. If its response was lost, its job is looked up by the marker that it
- * carried; or the job is adopted that an operator names. Throws (and is retried) while an upstream that can list
- * does not show it yet.
+ * carried. Throws (and is retried) while an upstream that can list does not show it yet.
  */
 export function createFindLostJob(deps: ChannelActivityDeps) {
   return async function findLostJob(input: SubmitInput): Promise<SubmitResult> {
@@ -26,7 +25,6 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
     });
     if (begun.state !== 'sending' && begun.state !== 'ambiguous') return resume(begun, input, deps);
     const code = begun.code ?? 'submission_lost';
-    if (input.adopt !== undefined) return accept({ operation: { id: input.adopt } }, input, deps);
     await noteWait(input, 'lookup', deps);
     const found = await findJobsOf(begun, input, deps);
     if (found === undefined) return { kind: 'ambiguous', code };

@@ -1,4 +1,3 @@
-import { createAbandonAdmission, createAdmitTask } from './admit.ts';
 import { createClaimTask } from './claim.ts';
 import { createCancelUpstream } from './cancel-upstream.ts';
 import { createDeliverCallback } from './deliver-callback.ts';
@@ -20,8 +19,6 @@ import type { CallbackActivities, ChannelActivities, TaskActivities } from './ty
 export function createTaskActivities(deps: TaskActivityDeps, callbacks: FirstCallbackDeps): TaskActivities {
   return {
     firstCallback: createFirstCallback(callbacks),
-    admitTask: createAdmitTask(deps),
-    abandonAdmission: createAbandonAdmission(deps),
     claimTask: createClaimTask(deps),
     findJob: createFindJob(deps),
     finishTask: createFinishTask(deps),

@@ -68,7 +68,7 @@ export function afterFailure(memory: PollMemory, { error, words, isShared, now }
     polls: memory.polls + 1,
     errors: memory.errors + 1,
     gone: error.gone ? memory.gone + 1 : 0,
-    failingSince: memory.errors === 0 ? now : (memory.failingSince ?? now),
+    failingSince: memory.failingSince ?? now,
     lastAt: now,
     lastError: words,
     isRefused: error.outcome === 'unavailable' || refusedStatuses.has(error.status ?? 0),

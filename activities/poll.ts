@@ -142,7 +142,7 @@ function isCalledBack({ poller }: Watch): boolean {
 
 function planNext({ input, memory, poller }: Watch, deps: ChannelActivityDeps): NextPoll {
   const now = deps.now();
-  const kind = { channel: input.candidate.channel, model: input.model, output: input.output ?? '' };
+  const kind = { channel: input.candidate.channel, model: input.model, output: input.output };
   const { delayMs, isFar } = nextPoll({
     times: deps.renders.times(kind) ?? guessedTimes(input.expectedSeconds * 1000),
     elapsedMs: Math.max(0, now - input.acceptedAt),

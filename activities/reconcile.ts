@@ -90,18 +90,9 @@ function createRepairs(deps: TaskActivityDeps) {
 
   async function repairClosed(id: string): Promise<boolean> {
     const task = await tasks.find(id);
-    if (task === undefined) return releaseOrphan(id);
-    if (isTerminal(task.status) || (await workflows.isRunning(id))) return false;
+    if (task === undefined || isTerminal(task.status) || (await workflows.isRunning(id))) return false;
     await end(task);
     return true;
-  }
-
-  /** A workflow that died between its hold and its projection: only tasks up to revision 2 have such. */
-  async function releaseOrphan(task: string): Promise<boolean> {
-    const hold = (await ledger.entriesOfTask(task)).find(({ kind }) => kind === 'hold');
-    if (hold === undefined) return false;
-    const { closed } = await ledger.void({ account: hold.account, task, note: 'reconciled: no workflow' });
-    return closed === 'released';
   }
 
   async function abandonUnstarted({ id, account, key, unstarted }: Task): Promise<boolean> {

@@ -5,7 +5,7 @@ import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { AttentionReason } from '../src/domain/attention.ts';
 import type { PriceBasis } from '../src/domain/price.ts';
 import type { TaskActionRecord } from '../src/domain/task-record.ts';
-import type { Admission, TaskInput, TaskResult } from '../src/domain/task-input.ts';
+import type { TaskInput, TaskResult } from '../src/domain/task-input.ts';
 import type { SettleFacts, TaskError, TaskKind } from '../src/domain/task.ts';
 
 /**
@@ -14,9 +14,6 @@ import type { SettleFacts, TaskError, TaskKind } from '../src/domain/task.ts';
  */
 
 export interface TaskActivities {
-  admitTask(input: TaskInput, version: string): Promise<Admission>;
-  /** Undoes an admission that came too late or never ended: releases the hold, removes the projection. Repeatable. */
-  abandonAdmission(task: string, account: string): Promise<void>;
   /** Makes the task the workflow's own. Repeatable. */
   claimTask(input: TaskInput, version: string): Promise<Claim>;
   /** The job of the n-th submission, if its upstream has accepted it. */
@@ -79,6 +76,7 @@ export interface Refused {
 }
 
 export interface AdoptInput extends SubmitInput {
+  /** The upstream job that the operator says is ours. */
   readonly adopt: string;
   readonly dryRun: boolean;
 }
@@ -157,10 +155,8 @@ export interface SubmitInput {
     readonly expectedSeconds: number;
     readonly version: string;
     /** As in `PollInput`. */
-    readonly output?: string;
+    readonly output: string;
   };
-  /** `adopt`: the upstream job that the operator says is ours. */
-  readonly adopt?: string;
 }
 
 export type SubmitResult =
@@ -191,8 +187,8 @@ export interface PollInput extends OperationInput {
   readonly acceptedAt: number;
   readonly deadlineAt: number;
   readonly expectedSeconds: number;
-  /** As `renderedOutput` names it; absent in older tasks. */
-  readonly output?: string;
+  /** As `renderedOutput` names it. */
+  readonly output: string;
   readonly version: string;
   /** The final poll at the deadline: asks once and reports what it saw. */
   readonly last: boolean;
@@ -212,7 +208,7 @@ export type AttendedPoll = PollResult | 'broken';
 export interface FinishTask {
   readonly task: string;
   readonly account: string;
-  /** From revision 3. */
+  /** Absent: the key has no limit on unfinished tasks. */
   readonly key?: string;
   readonly held: string;
   readonly basis: PriceBasis;
@@ -241,7 +237,7 @@ export type TaskEnding =
 
 /** `instead`: the ledger had been closed the other way before, and the task ended so, and not with its outcome. */
 export type FinishedTask =
-  /** `failure`: of a task that failed. Absent in histories of older tasks. */
+  /** `failure`: of a task that failed. */
   | { readonly charge: string; readonly failure?: FailureClass; readonly instead?: TaskEnding }
   /** Nothing has ended: the charge would be this, and a person decides. */
   | { readonly review: string };

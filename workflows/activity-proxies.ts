@@ -4,7 +4,6 @@ import {
   proxyLocalActivities,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ActivityOptions } from '@temporalio/workflow';
 import type {
   CallbackActivities,
   ChannelActivities,
@@ -12,14 +11,13 @@ import type {
   TaskActivities,
 } from '../activities/types.ts';
 import { activityIds, callbacksQueue, channelQueue, pollsQueue, prefixOf } from '../src/domain/queues.ts';
-import { isSince } from '../src/domain/task-input.ts';
-import type { TaskInput } from '../src/domain/task-input.ts';
 
 /** Every timeout and retry rule of a task's activities, in one place. */
 
-/** Longest that one upstream submission may take (limit of `timeouts.submit_ms`), and what surrounds it. */
-const submitTimeout = '330s';
-/** The same, and then one look at the job: an attempt's share of the wait, copies of results included. */
+/**
+ * Longest that one upstream submission may take (limit of `timeouts.submit_ms`), and then one look at the job: an
+ * attempt's share of the wait, copies of results included.
+ */
 const attendedTimeout = '450s';
 /** A dead worker is noticed after this long; activities heartbeat at a quarter of it. */
 const heartbeatTimeout = '15s';
@@ -43,7 +41,6 @@ const patient = proxyActivities<TaskActivities>({
 
 /** What a task has of its local activities: that the last one is over. */
 export interface LocalTurns {
-  readonly input: Pick<TaskInput, 'revision'>;
   lastLocal: Promise<unknown>;
 }
 
@@ -52,7 +49,6 @@ export interface LocalTurns {
  * is replayed, and a task whose commands then differ is stuck (docs/decisions/0023-local-activities-in-turn.md).
  */
 function inTurn<Result>(run: LocalTurns, work: () => Promise<Result>): Promise<Result> {
-  if (!isSince(5, run.input)) return work();
   const result = run.lastLocal.then(work);
   run.lastLocal = result.catch(() => undefined);
   return result;
@@ -74,9 +70,6 @@ function localFirst<Arguments extends readonly unknown[], Result>(
     }
   };
 }
-
-export const admitTask = local.admitTask;
-export const abandonAdmission = patient.abandonAdmission;
 
 /** Nobody waits for it: the creator was answered when the workflow was started. */
 export const claimTask = localFirst(local.claimTask, patient.claimTask);
@@ -119,33 +112,20 @@ function pollsQueueOf(channel: string): string {
   return pollsQueue(prefixOf(workflowInfo().taskQueue), channel);
 }
 
-/** The submission: one at a time per task, addressed by operators as `submit`. */
-export function submitOn(channel: string, summary: string): Pick<ChannelActivities, 'submit'> {
-  return proxyActivities<ChannelActivities>({
-    ...submission(channel),
-    summary,
-    startToCloseTimeout: submitTimeout,
-  });
-}
-
-/** The submission, and after it the whole wait: retried, without a history event, until the upstream has ended the job. */
+/**
+ * The submission, and after it the whole wait: retried, without a history event, until the upstream has ended the job. One
+ * at a time per task, addressed by operators as `submit`.
+ */
 export function submitAttendedOn(channel: string, n: number): Pick<ChannelActivities, 'submit'> {
   return proxyActivities<ChannelActivities>({
-    ...submission(channel),
+    activityId: activityIds.submit,
+    taskQueue: queueOf(channel),
     summary: `${channel}: submission and wait, attempt ${n}`,
     startToCloseTimeout: attendedTimeout,
     heartbeatTimeout: waitHeartbeatTimeout,
-  });
-}
-
-function submission(channel: string): ActivityOptions {
-  return {
-    activityId: activityIds.submit,
-    taskQueue: queueOf(channel),
-    heartbeatTimeout,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1m' },
-  };
+  });
 }
 
 export function findLostJobOn(channel: string): Pick<ChannelActivities, 'findLostJob'> {

@@ -1,4 +1,3 @@
-import { defined } from '../src/domain/defined.ts';
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { PollResult, SubmitInput, SubmitResult } from '../activities/types.ts';
 import { findJob, submitAttendedOn } from './activity-proxies.ts';
@@ -42,7 +41,7 @@ function schedule(run: TaskRun, input: SubmitInput): AttendedSubmission {
   const scope = new CancellationScope();
   const { channel } = input.candidate;
   const { expectedSeconds, output } = run.input;
-  const attend = { expectedSeconds, version: nextVersion(run), ...defined({ output }) };
+  const attend = { expectedSeconds, version: nextVersion(run), output };
   const result = scope
     .run(() => submitAttendedOn(channel, input.n).submit({ ...input, attend }))
     // An activity that died midway reveals nothing about what the upstream received.

@@ -1,5 +1,4 @@
 import { condition } from '@temporalio/workflow';
-import { isSince } from '../src/domain/task-input.ts';
 import type { CancelAnswer } from './messages.ts';
 import type { TaskRun } from './task-run.ts';
 import { cancelUpstream } from './watch-job.ts';
@@ -49,6 +48,6 @@ async function stopJob(run: TaskRun): Promise<'refused' | 'stopped'> {
   }
 }
 
-function mayContinue({ phase, input }: TaskRun): boolean {
-  return phase === 'watching' || (phase === 'attention' && isSince(3, input));
+function mayContinue({ phase }: TaskRun): boolean {
+  return phase === 'watching' || phase === 'attention';
 }

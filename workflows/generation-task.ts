@@ -2,25 +2,15 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
-  patched,
-  setHandler,
   sleep,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type {
-  AcceptedJob,
-  FinishedTask,
-  FinishOutcome,
-  FinishTask,
-  TaskEnding,
-} from '../activities/types.ts';
+import type { FinishedTask, FinishOutcome, FinishTask, TaskEnding } from '../activities/types.ts';
 import { defined } from '../src/domain/defined.ts';
-import { isSince } from '../src/domain/task-input.ts';
-import type { Admission, TaskInput, TaskResult } from '../src/domain/task-input.ts';
-import { abandonAdmission, admitTask, claimTask, finishTask } from './activity-proxies.ts';
+import type { TaskInput, TaskResult } from '../src/domain/task-input.ts';
+import { claimTask, finishTask } from './activity-proxies.ts';
 import { sendCallback } from './send-callback.ts';
 import { cancelFromUi, handleActions } from './handle-actions.ts';
-import { admitUpdate } from './messages.ts';
 import { searchAttributes } from './search-attributes.ts';
 import { replaceJob, submitAfterUndo, submitJob } from './submit-job.ts';
 import { describe, enter, money, newTaskRun, nextVersion, remainingMs, showChannel } from './task-run.ts';
@@ -30,14 +20,11 @@ import { mayBeReviewed, reviewCharge } from './review-charge.ts';
 import { watchJob } from './watch-job.ts';
 
 /**
- * One task, from the hold to the callback. Orchestration only: activities act, src/domain decides. A task that fails
+ * One task, from its claim to the callback. Orchestration only: activities act, src/domain decides. A task that fails
  * completes this workflow; a workflow in status Failed is a bug.
  */
 export async function generationTask(input: TaskInput): Promise<TaskResult> {
   const run = newTaskRun(input);
-  setHandler(admitUpdate, () => admitted(run), {
-    description: 'Waits until the task is admitted or refused.',
-  });
   handleActions(run);
   // A cancellation from the Temporal UI means what the API's cancel means: it must not skip the money.
   CancellationScope.current().cancelRequested.catch(() =>
@@ -47,7 +34,7 @@ export async function generationTask(input: TaskInput): Promise<TaskResult> {
 }
 
 async function runTask(run: TaskRun): Promise<TaskResult> {
-  const begun = isSince(3, run.input) ? await claim(run) : await begin(run);
+  const begun = await claim(run);
   if (begun !== undefined) return begun;
   const deadline = startDeadline(run);
   const ending = run.phase === 'finishing' ? interruptedEnding : await runToEnd(run);
@@ -102,47 +89,6 @@ async function end(run: TaskRun, result: TaskResult): Promise<TaskResult> {
   return result;
 }
 
-/** The beginning of tasks up to revision 2, which take their hold themselves while their creator waits. */
-async function begin(run: TaskRun): Promise<TaskResult | undefined> {
-  run.admission = await admit(run);
-  if (run.admission.admitted) {
-    enter(run, 'submitting');
-    return undefined;
-  }
-  enter(run, 'ended');
-  await condition(allHandlersFinished);
-  return { status: 'refused', refusal: run.admission.refusal };
-}
-
-const tooLate: Admission = {
-  admitted: false,
-  refusal: 'service_unavailable',
-  message: 'The service is busy and created nothing. Try again shortly.',
-};
-
-async function admit(run: TaskRun): Promise<Admission> {
-  const { input } = run;
-  let admission: Admission = tooLate;
-  // After a reset it is always late, and the task may have been admitted long ago.
-  if (Date.now() <= (input.admitBy ?? 0) || patched('late-admission')) {
-    try {
-      admission = await admitTask(input, nextVersion(run));
-      if (admission.admitted || !patched('void-refusals')) return admission;
-    } catch {
-      // The database did not answer in time: what it may have written is undone below.
-    }
-  }
-  // A worker may also have died between the hold and its report.
-  run.admission = admission;
-  await abandonAdmission(input.task, input.account);
-  return admission;
-}
-
-async function admitted(run: TaskRun): Promise<Admission> {
-  await condition(() => run.admission !== undefined);
-  return run.admission ?? tooLate;
-}
-
 function startDeadline(run: TaskRun): CancellationScope {
   const scope = new CancellationScope();
   scope
@@ -167,7 +113,7 @@ async function watch(run: TaskRun): Promise<FinishOutcome | Replacement | 'undon
   if (job === undefined) throw new Error('watch is reached with an accepted job only');
   enter(run, 'watching');
   run.withdraw = false;
-  showJob(run, job);
+  showChannel(run, job.candidate.channel);
   return watchJob(run, job);
 }
 
@@ -190,7 +136,7 @@ function close(run: TaskRun, outcome: FinishOutcome, review: FinishTask['review'
     basis,
     version: nextVersion(run),
     outcome,
-    ...(isSince(3, run.input) && run.input.keyUnlimited !== true ? { key: run.input.key } : {}),
+    ...(run.input.keyUnlimited !== true ? { key: run.input.key } : {}),
     ...(run.input.fallback === undefined ? {} : { hasFallback: true }),
     ...defined({ review }),
   });
@@ -210,31 +156,11 @@ function conclude(run: TaskRun, outcome: FinishOutcome, { charge, failure, inste
     : { status: 'failed', code: ending.error?.code ?? 'provider_error' };
 }
 
-function showJob(run: TaskRun, { candidate, operation }: AcceptedJob): void {
-  const { channel } = candidate;
-  if (run.input.revision !== undefined) {
-    showChannel(run, channel);
-    return;
-  }
-  upsertSearchAttributes([
-    { key: searchAttributes.status, value: 'submitted' },
-    { key: searchAttributes.channel, value: channel },
-    { key: searchAttributes.upstreamTaskId, value: operation.id },
-  ]);
-  run.shownChannel = channel;
-}
-
-function showEnding(
-  { input, job, concern }: TaskRun,
-  { kind }: TaskEnding,
-  failure: Closed['failure'],
-): void {
+function showEnding({ job, concern }: TaskRun, { kind }: TaskEnding, failure: Closed['failure']): void {
   upsertSearchAttributes([
     { key: searchAttributes.status, value: kind },
     ...(failure === undefined ? [] : [{ key: searchAttributes.failure, value: failure }]),
     ...(concern === undefined ? [] : [{ key: searchAttributes.needsAttention, value: null }]),
-    ...(input.revision === undefined || job === undefined
-      ? []
-      : [{ key: searchAttributes.upstreamTaskId, value: job.operation.id }]),
+    ...(job === undefined ? [] : [{ key: searchAttributes.upstreamTaskId, value: job.operation.id }]),
   ]);
 }

@@ -1,4 +1,4 @@
-import { CancellationScope, condition, currentUpdateInfo, setHandler } from '@temporalio/workflow';
+import { CancellationScope, currentUpdateInfo, setHandler } from '@temporalio/workflow';
 import { defined } from '../src/domain/defined.ts';
 import {
   describeAction,
@@ -12,17 +12,10 @@ import type {
   OperatorActionName,
   WorkflowActionName,
 } from '../src/domain/operator-actions.ts';
-import type { FormerOperatorAction } from '../src/domain/task-input.ts';
 import { recordAction } from './activity-proxies.ts';
 import { requestCancel } from './cancel-task.ts';
-import {
-  actionUpdate,
-  apiUpdatePrefix,
-  concernSignal,
-  operateUpdate,
-  operatorCancelUpdate,
-} from './messages.ts';
-import type { CancelAnswer, FormerAnswer } from './messages.ts';
+import { actionUpdate, apiUpdatePrefix, concernSignal, operatorCancelUpdate } from './messages.ts';
+import type { CancelAnswer } from './messages.ts';
 import { performAction, refused } from './perform-action.ts';
 import { commandLine, describe, noteConcern, situationOf } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
@@ -44,12 +37,6 @@ export function handleActions(run: TaskRun): void {
       if (raw !== undefined) validate(run, 'cancel', raw);
     },
     description: `${describeAction('cancel')} Without an input it is the caller’s own cancellation.`,
-  });
-  setHandler(operateUpdate, (action) => unstopped(() => operate(run, action)), {
-    validator: (_action) => {
-      throw refused(`Each action is an update of its own: ${workflowActions.join(', ')}, cancel.`);
-    },
-    description: 'Not used any more: each action is an update of its own.',
   });
 }
 
@@ -121,40 +108,4 @@ async function record(run: TaskRun, { at, name, input, detail }: Deed): Promise<
 /** A workflow cannot learn from Temporal who called it. */
 function temporalUser(name: string | undefined): string {
   return name === undefined ? 'temporal' : `temporal:${name}`;
-}
-
-/** Repeats what histories of older tasks hold; its validator accepts nothing new. */
-async function operate(run: TaskRun, action: FormerOperatorAction): Promise<FormerAnswer> {
-  const refuse = (message: string): FormerAnswer => ({ done: false, message });
-  if (run.phase === 'ended' || run.phase === 'finishing') return refuse('The task has ended.');
-  switch (action.action) {
-    case 'cancel': {
-      const answer = await requestCancel(run);
-      return answer.cancelled ? { done: true } : refuse(answer.message);
-    }
-    case 'fail':
-      run.stop ??= 'operator';
-      await condition(() => run.phase === 'ended');
-      return run.ending?.kind === 'succeeded'
-        ? refuse('The upstream had already finished: the task succeeded.')
-        : { done: true };
-    case 'resubmit':
-      if (situationOf(run) === 'lost') run.decision = { kind: 'next' };
-      return { done: true };
-    case 'adopt':
-      if (situationOf(run) !== 'lost' || action.upstreamId === undefined)
-        return refuse('An upstream id is required.');
-      run.decision = { kind: 'search', upstreamId: action.upstreamId };
-      return { done: true };
-    case 'poll':
-      if (situationOf(run) === 'broken') run.decision = { kind: 'continue' };
-      return { done: true };
-    case 'accept_charge':
-      if (situationOf(run) === 'review') run.decision = { kind: 'continue' };
-      return { done: true };
-    case 'redeliver':
-      return refuse('A callback can be redelivered only after the task has ended.');
-    default:
-      return action.action satisfies never;
-  }
 }

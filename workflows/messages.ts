@@ -1,11 +1,8 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { ConcernNews } from '../activities/deps.ts';
 import type { ActionResult, WorkflowActionName } from '../src/domain/operator-actions.ts';
-import type { Admission, FormerOperatorAction } from '../src/domain/task-input.ts';
 
 /** What the API and operators send to a task's workflow. */
-
-export const admitUpdate = defineUpdate<Admission>('admit');
 
 export type CancelAnswer =
   | { readonly cancelled: true }
@@ -28,7 +25,3 @@ export const apiUpdatePrefix = 'api-';
 
 /** From the poll: a person should look, although the task continues; or need not any more. */
 export const concernSignal = defineSignal<[ConcernNews]>('concern');
-
-/** Only in histories of older tasks. */
-export type FormerAnswer = { readonly done: true } | { readonly done: false; readonly message: string };
-export const operateUpdate = defineUpdate<FormerAnswer, [FormerOperatorAction]>('operate');

@@ -1,13 +1,12 @@
 import { condition } from '@temporalio/workflow';
 import type { FinishOutcome } from '../activities/types.ts';
-import { isSince } from '../src/domain/task-input.ts';
 import { stoppedEnding } from './endings.ts';
 import { clearAttention, enter, money, raiseAttention } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** Whether a person may be asked about the charge: only then does the deadline outlast the upstream's end. */
 export function mayBeReviewed({ input }: TaskRun, ending: FinishOutcome): boolean {
-  return isSince(3, input) && input.basis.price.reviewAbove !== undefined && ending.kind === 'succeeded';
+  return input.basis.price.reviewAbove !== undefined && ending.kind === 'succeeded';
 }
 
 /**

@@ -1,7 +1,6 @@
 import { allHandlersFinished } from '@temporalio/workflow';
 import type { FirstCallback } from '../activities/types.ts';
 import { ownCallbackRound } from '../src/domain/ids.ts';
-import { isSince } from '../src/domain/task-input.ts';
 import { callbackActivities, firstCallback } from './activity-proxies.ts';
 import { commandLine, describe } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
@@ -35,7 +34,7 @@ async function deliver(task: string, dueAt: number | undefined): Promise<boolean
 
 /** Who waits for the answer to an update does not wait for a receiver as well. */
 async function sendFirst(run: TaskRun): Promise<FirstCallback> {
-  if (!isSince(4, run.input) || !allHandlersFinished()) return { state: 'pending' };
+  if (!allHandlersFinished()) return { state: 'pending' };
   try {
     return await firstCallback(run, run.input.task);
   } catch {

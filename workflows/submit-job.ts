@@ -1,11 +1,10 @@
 import { defined } from '../src/domain/defined.ts';
-import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import type { AcceptedJob, FinishOutcome, SubmitInput, SubmitResult } from '../activities/types.ts';
 import { atConcurrencyLimit } from '../src/domain/routing.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
-import { isSince } from '../src/domain/task-input.ts';
 import { submitAttended } from './attended-submission.ts';
-import { findLostJobOn, submitOn } from './activity-proxies.ts';
+import { findLostJobOn } from './activity-proxies.ts';
 import { stoppedEnding } from './endings.ts';
 import {
   clearAttention,
@@ -84,7 +83,7 @@ async function submitRound(run: TaskRun, round: Round): Promise<Step> {
 
 /** Channels that each point to another one must not be asked in a circle: the pause is a timer on the server. */
 async function pauseAfterRound(run: TaskRun, round: number): Promise<void> {
-  if (!decidesByWrites(run) || isInterrupted(run)) return;
+  if (isInterrupted(run)) return;
   const pauseMs = Math.min(roundPauseMinMs * 2 ** Math.min(round, 10), roundPauseMaxMs);
   describe(
     run,
@@ -94,11 +93,6 @@ async function pauseAfterRound(run: TaskRun, round: number): Promise<void> {
   run.retryNow = false;
   await condition(() => isInterrupted(run) || run.retryNow, pauseMs);
   run.isPausing = false;
-}
-
-/** Tasks that were created before keep the course, and the commands, that they began with. */
-function decidesByWrites({ input }: TaskRun): boolean {
-  return isSince(3, input);
 }
 
 type Step = FinishOutcome | Replacement | undefined | 'next';
@@ -131,11 +125,10 @@ async function submitTo(run: TaskRun, turn: Turn): Promise<Step> {
   };
   describe(
     run,
-    `Submitting to **${candidate.channel}** (credential ${candidate.credential}, attempt ${run.attempts})${isSince(4, run.input) ? ', and waiting there for the end of the job: the pending activity says where it stands' : ''}.`,
+    `Submitting to **${candidate.channel}** (credential ${candidate.credential}, attempt ${run.attempts}), and waiting there for the end of the job: the pending activity says where it stands.`,
   );
   const result = await send(run, input);
   if (result === 'accepted') return undefined;
-  if (result === 'withdrawn') return stoppedEnding(run);
   if (result.kind === 'ambiguous') {
     describe(run, `The response of **${candidate.channel}** was lost; looking for the job there.`);
   }
@@ -181,33 +174,10 @@ export function afterRejection({
   return next.length > 0 ? { kind: 'replaced', candidates: next } : { kind: 'failed' };
 }
 
-async function send(run: TaskRun, input: SubmitInput): Promise<SubmitResult | 'withdrawn' | 'accepted'> {
-  if (!isSince(4, run.input)) return sendOrWithdraw(run, input);
+async function send(run: TaskRun, input: SubmitInput): Promise<SubmitResult | 'accepted'> {
   // The workflow does not see when the job is accepted: operators look for the task where it is meant to run.
   showChannel(run, input.candidate.channel);
   return submitAttended(run, input, isInterrupted);
-}
-
-/**
- * A submission that has not been sent is withdrawn at once; one that is in flight is waited for. A cancelled activity
- * reveals nothing about an earlier try of it that was sent: the record decides, as after any other failure.
- */
-async function sendOrWithdraw(run: TaskRun, input: SubmitInput): Promise<SubmitResult | 'withdrawn'> {
-  const scope = new CancellationScope();
-  const sending = scope.run(() =>
-    submitOn(input.candidate.channel, `${input.candidate.channel}, attempt ${input.n}`).submit(input),
-  );
-  const interrupted = scope.run(() => condition(() => isInterrupted(run)));
-  interrupted.catch(() => undefined);
-  await Promise.race([sending.catch(() => undefined), interrupted]);
-  if (isInterrupted(run)) scope.cancel();
-  try {
-    return await sending;
-  } catch (error) {
-    // An activity that died midway reveals nothing about what the upstream received.
-    const isWithdrawn = isCancellation(error) && !decidesByWrites(run);
-    return isWithdrawn ? 'withdrawn' : { kind: 'ambiguous', code: 'submission_lost' };
-  }
 }
 
 export async function findUnreportedJob(input: SubmitInput): Promise<SubmitResult> {
@@ -224,7 +194,7 @@ async function waitForOperator(run: TaskRun, lost: LostSubmission): Promise<Step
   run.decision = undefined;
   enter(run, 'attention');
   // Whoever asked to cancel learns that it is not known; the request must not end what an operator decides later.
-  if (decidesByWrites(run)) run.withdraw = false;
+  run.withdraw = false;
   await raiseAttention(run, 'submit_ambiguous', code);
   for (;;) {
     await condition(() => !run.acting && (run.decision !== undefined || run.stop !== undefined));
@@ -238,8 +208,9 @@ async function waitForOperator(run: TaskRun, lost: LostSubmission): Promise<Step
 }
 
 async function decide(run: TaskRun, input: SubmitInput): Promise<Step | RouteCandidate | 'wait'> {
+  const { decision } = run;
   // After the deadline nothing is begun any more; a result that was recorded before still ends the task.
-  const decision = run.stop === undefined || run.decision?.kind === 'end' ? run.decision : undefined;
+  if (run.stop !== undefined && decision?.kind !== 'end') return lookOnceMore(run, input);
   switch (decision?.kind) {
     case 'next':
       return 'next';
@@ -250,35 +221,20 @@ async function decide(run: TaskRun, input: SubmitInput): Promise<Step | RouteCan
       return undefined;
     case 'end':
       return decision.ending;
-    case 'search':
-      return lookAgain(run, input, decision.upstreamId);
     case 'continue':
     case 'undone':
     case undefined:
-      return lookAgain(run, input, undefined);
+      return 'wait';
     default:
       return decision satisfies never;
   }
 }
 
-async function lookAgain(
-  run: TaskRun,
-  input: SubmitInput,
-  adopt: string | undefined,
-): Promise<Step | 'wait'> {
-  const found = await findUnreportedJob({ ...input, version: nextVersion(run), ...defined({ adopt }) });
-  if (found.kind === 'accepted') {
-    run.job = acceptedJob(found, input.candidate);
-    return undefined;
-  }
-  if (run.stop !== undefined) return stoppedEnding(run);
-  return decidesByWrites(run) ? stepAfterLookup(found) : 'wait';
-}
-
-/** A late answer of the upstream may have said meanwhile that it did not accept. */
-function stepAfterLookup(found: SubmitResult): Step | 'wait' {
-  if (found.kind === 'rejected') return afterRejection(found);
-  return found.kind === 'not_accepted' ? 'next' : 'wait';
+async function lookOnceMore(run: TaskRun, input: SubmitInput): Promise<Step> {
+  const found = await findUnreportedJob({ ...input, version: nextVersion(run) });
+  if (found.kind !== 'accepted') return stoppedEnding(run);
+  run.job = acceptedJob(found, input.candidate);
+  return undefined;
 }
 
 function isInterrupted(run: TaskRun): boolean {

@@ -8,7 +8,7 @@ import type { PollConcern } from '../src/domain/poll-concern.ts';
 import { formatMicros } from '../src/domain/money.ts';
 import type { TaskSituation } from '../src/domain/operator-actions.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
-import type { Admission, TaskInput } from '../src/domain/task-input.ts';
+import type { TaskInput } from '../src/domain/task-input.ts';
 import { noteAttention } from './activity-proxies.ts';
 import type { LocalTurns } from './activity-proxies.ts';
 import { searchAttributes } from './search-attributes.ts';
@@ -51,13 +51,11 @@ export type Decision =
   | { readonly kind: 'job'; readonly job: AcceptedJob }
   /** Submit again, here. */
   | { readonly kind: 'again'; readonly candidate: RouteCandidate }
-  /** It was certainly not accepted, or an older operator said `resubmit`: the plan continues. */
+  /** It was certainly not accepted: the plan continues. */
   | { readonly kind: 'next' }
   | { readonly kind: 'end'; readonly ending: FinishOutcome | Replacement }
   /** The job that was adopted is not the task's. */
-  | { readonly kind: 'undone' }
-  /** Of older histories: look again, for this job if one is named. */
-  | { readonly kind: 'search'; readonly upstreamId: string | undefined };
+  | { readonly kind: 'undone' };
 
 /** A submission whose outcome nobody knows. */
 export interface LostSubmission {
@@ -69,7 +67,6 @@ export interface LostSubmission {
 export interface TaskRun extends LocalTurns {
   readonly input: TaskInput;
   phase: Phase;
-  admission: Admission | undefined;
   /** Number of submission attempts so far. */
   attempts: number;
   versions: number;
@@ -115,7 +112,6 @@ export function newTaskRun(input: TaskInput): TaskRun {
     input,
     lastLocal: Promise.resolve(),
     phase: 'admitting',
-    admission: undefined,
     attempts: 0,
     versions: 0,
     job: undefined,
@@ -171,8 +167,7 @@ export function situationOf({ phase, review, job, attended }: TaskRun): TaskSitu
 
 /** `0.762300 USD`, from micro-units. */
 export function money({ input }: TaskRun, micros: string): string {
-  const amount = formatMicros(BigInt(micros));
-  return input.currency === undefined ? amount : `${amount} ${input.currency}`;
+  return `${formatMicros(BigInt(micros))} ${input.currency}`;
 }
 
 const advice: Record<Exclude<AttentionReason, `workflow_${string}` | PollConcern>, string> = {

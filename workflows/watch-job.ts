@@ -1,5 +1,5 @@
 import { defined } from '../src/domain/defined.ts';
-import { CancellationScope, condition, patched } from '@temporalio/workflow';
+import { CancellationScope, condition } from '@temporalio/workflow';
 import type {
   AcceptedJob,
   FinishOutcome,
@@ -89,9 +89,7 @@ async function pollUntilStopped(run: TaskRun, job: AcceptedJob): Promise<PollRes
 
 async function schedulePoll(run: TaskRun, job: AcceptedJob): Promise<PollResult | 'broken' | 'stopped'> {
   const { leavingPoll } = run;
-  if (leavingPoll !== undefined && patched('one-poll-at-a-time')) {
-    if (await isStoppedWhileLeaving(run, leavingPoll)) return 'stopped';
-  }
+  if (leavingPoll !== undefined && (await isStoppedWhileLeaving(run, leavingPoll))) return 'stopped';
   const scope = new CancellationScope();
   const polling = scope
     .run(() =>
@@ -161,7 +159,7 @@ function pollInput(run: TaskRun, job: AcceptedJob, last: boolean): PollInput {
     acceptedAt: job.acceptedAt,
     deadlineAt: run.deadlineAt,
     expectedSeconds: run.input.expectedSeconds,
-    ...defined({ output: run.input.output }),
+    output: run.input.output,
     version: nextVersion(run),
     last,
     ...(last ? {} : defined({ fallback: run.input.fallback })),

@@ -190,6 +190,5 @@ function taskInput(
     expectedSeconds: plan.model.expected_seconds,
     output: renderedOutput(plan.request),
     hasCallback: command.callbackUrl !== undefined,
-    revision: 5,
   };
 }

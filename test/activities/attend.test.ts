@@ -41,7 +41,10 @@ function upstream(...statuses: (OperationStatus | UpstreamError)[]) {
 async function newTask(change: Partial<SubmitInput> = {}): Promise<SubmitInput & { prompt: string }> {
   const prompt = `attend-${(count += 1)}-end`;
   const version = String(Date.now() * 1000);
-  const input = await world.newTask(prompt, { attend: { expectedSeconds: 1, version }, ...change });
+  const input = await world.newTask(prompt, {
+    attend: { expectedSeconds: 1, version, output: '' },
+    ...change,
+  });
   return { ...input, prompt };
 }
 
@@ -93,7 +96,7 @@ it.each([
 ])('%s asks at once, however soon after the acceptance', async (_, info) => {
   const { prompt, ...input } = await newTask();
   await world.worker().submit({ ...input, attend: undefined as never });
-  const attend = { expectedSeconds: 600, version: '1' };
+  const attend = { expectedSeconds: 600, version: '1', output: '' };
   const { poller, polls } = upstream(succeeded);
   const result = await world.worker({ poller }).submit({ ...input, attend }, info);
   expect(result).toMatchObject({ polled: { kind: 'succeeded' } });
@@ -102,7 +105,7 @@ it.each([
 
 it('a wait of more than a moment is a retry, and says where the job stands', async () => {
   const { prompt, ...input } = await newTask();
-  const attend = { expectedSeconds: 600, version: '1' };
+  const attend = { expectedSeconds: 600, version: '1', output: '' };
   await expect(world.worker(upstream(pending)).submit({ ...input, attend })).rejects.toMatchObject({
     type: 'StillWaiting',
     nonRetryable: false,
@@ -117,7 +120,7 @@ it.each([
 ])('a wait of seconds near the expected end %s', async (_, callsBack) => {
   const { prompt: _prompt, ...input } = await newTask();
   await world.worker().submit({ ...input, attend: undefined as never });
-  const attend = { expectedSeconds: 60, version: '1' };
+  const attend = { expectedSeconds: 60, version: '1', output: '' };
   const { poller, polls } = upstream(pending, succeeded);
   const watching = world
     .worker({

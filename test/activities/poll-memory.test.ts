@@ -86,12 +86,6 @@ describe('after a failure', () => {
     expect(afterFailure(recovered, failed({ now: 9_000 }))).toMatchObject({ errors: 1, failingSince: 9_000 });
   });
 
-  it('a memory of an older version, without the beginning of its streak, begins it now', () => {
-    expect(afterFailure({ ...fresh, errors: 3 }, failed({ now: 9_000 }))).toMatchObject({
-      failingSince: 9_000,
-    });
-  });
-
   it('only consecutive "I do not know this job" add up to a lost job', () => {
     const gone = failed({ error: error({ code: 'not_found', status: 404, gone: true }) });
     const twice = afterFailure(afterFailure(fresh, gone), gone);

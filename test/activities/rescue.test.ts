@@ -55,7 +55,7 @@ describe('a poll that sees a failed job', () => {
     const { task, kind, model, candidate, deadlineAt, version } = submit;
     const { operation } = accepted;
     const facts = { task, kind, model, candidate, operation, deadlineAt, version, fallback };
-    return { ...facts, acceptedAt: Date.now(), expectedSeconds: 1, last: false };
+    return { ...facts, acceptedAt: Date.now(), expectedSeconds: 1, output: '', last: false };
   }
 
   async function watched(): Promise<Watched> {

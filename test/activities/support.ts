@@ -129,6 +129,9 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           request: { ...testRequest, prompt },
           callbackToken: 'c',
           createdAt: now,
+          warnings: [],
+          plan: '{}',
+          by: 'test',
         }),
         tasks.insert(
           {

@@ -133,11 +133,12 @@ export async function openTaskWorld(): Promise<TaskWorld> {
         candidates: [{ channel: 'ark', credential: 'a' }],
         hold: '1000000',
         basis: { price: { unit: 'call', minimum: '0', rules: [{ price: '1' }] }, facts: {}, version: 'v' },
+        currency: 'USD',
         createdAt,
         deadlineAt: createdAt + 3_600_000,
         expectedSeconds: 1,
+        output: '',
         hasCallback: false,
-        revision: 5,
         ...change,
       };
       const unstarted = `${String(createdAt).padStart(14, '0')}-test`;
@@ -168,6 +169,9 @@ export async function endedTask(world: TaskWorld): Promise<string> {
     callbackToken: randomBytes(8).toString('hex'),
     callbackUrl: 'https://me.example/hook?secret=1',
     createdAt: Date.now(),
+    warnings: [],
+    plan: '{}',
+    by: 'test',
   });
   await world.tasks().claimTask(input, '1');
   const outcome = { kind: 'failed', error: { code: 'task_cancelled', message: 'x' } } as const;

@@ -37,11 +37,12 @@ it('projections that are gone come back as they were; those that are there stay'
       candidates: [{ channel: 'ark', credential: 'a' }],
       hold: '1',
       basis: { price: { unit: 'call', minimum: '0', rules: [{ price: '1' }] }, facts: {}, version: 'v' },
+      currency: 'USD',
       createdAt: now(),
       deadlineAt: now() + 60_000,
       expectedSeconds: 1,
+      output: '',
       hasCallback: false,
-      revision: 5,
     });
     expect(await client.workflow.getHandle('task_givenup000000000000000000').result()).toEqual({
       status: 'refused',

@@ -57,10 +57,11 @@ export function newInput(): TaskInput {
     ],
     hold: '1',
     basis: { price: { unit: 'call', minimum: '0', rules: [{ price: '1' }] }, facts: {}, version: 'v' },
+    currency: 'USD',
     createdAt,
     deadlineAt: createdAt + 60_000,
     expectedSeconds: 1,
+    output: '',
     hasCallback: false,
-    revision: 5,
   };
 }

@@ -16,7 +16,6 @@ import { cacheDir } from '../support/servers.ts';
  * Not a test: writes the histories that replay.test.ts replays, from tasks of a real gateway, by
  * `RECORD_HISTORIES=1 npx vitest run test/workflows/record-histories.ts`.
  */
-const revision = 5;
 const historiesDir = fileURLToPath(new URL('histories', import.meta.url));
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -33,7 +32,7 @@ async function save(gateway: TestGateway, name: string, id: string): Promise<voi
   const { stdout } = await promisify(execFile)(temporal.path, show, { maxBuffer: 10_000_000 });
   // Stack traces name files of the machine that recorded.
   const anonymous = stdout.replaceAll(projectDir, '').replace(/[^" (]*(?=\/node_modules\/)/g, '');
-  await writeFile(`${historiesDir}/${name}.${revision}.json`, anonymous);
+  await writeFile(`${historiesDir}/${name}.json`, anonymous);
 }
 
 it('writes the histories of every kind of ending', async () => {

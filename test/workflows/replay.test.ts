@@ -6,8 +6,8 @@ import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 
 /**
  * Histories of tasks that real gateways ran are kept and replayed: a change that would break tasks in flight fails
- * here. A deliberate change gets a new `TaskInput.revision` and histories beside the old ones, written by
- * record-histories.ts.
+ * here. After a deliberate one they are written again by record-histories.ts; tasks that began before then need a worker
+ * of their own (docs/deployment.md, *Upgrades*).
  */
 const historiesDir = fileURLToPath(new URL('histories', import.meta.url));
 
@@ -18,7 +18,7 @@ describe('saved histories', async () => {
     workflowBundle = await bundleWorkflows();
   });
 
-  it('are there', () => expect(saved.length).toBeGreaterThanOrEqual(14));
+  it('are there', () => expect(saved.length).toBeGreaterThanOrEqual(9));
 
   it.each(saved)('%s replays', async (file) => {
     const history: unknown = JSON.parse(await readFile(`${historiesDir}/${file}`, 'utf8'));

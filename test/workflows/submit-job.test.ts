@@ -110,7 +110,7 @@ describe('the submission of a task', () => {
       ['one', 'two'],
     );
     await untilAttention(handle);
-    await handle.signal('adopt', 'x');
+    await handle.signal('retry_now');
     expect(await handle.result()).toEqual({ job: 'job' });
   });
 

@@ -1,5 +1,6 @@
 import { defineSignal, setHandler } from '@temporalio/workflow';
 import type { TaskInput } from '../../src/domain/task-input.ts';
+import { performAction } from '../../workflows/perform-action.ts';
 import { submitJob } from '../../workflows/submit-job.ts';
 import { newTaskRun } from '../../workflows/task-run.ts';
 
@@ -11,8 +12,8 @@ export async function submitOnly(input: TaskInput) {
   setHandler(defineSignal('deadline'), () => void (run.stop = 'deadline'));
   setHandler(defineSignal('resubmit'), () => void (run.decision = { kind: 'next' }));
   setHandler(
-    defineSignal<[string]>('adopt'),
-    (upstreamId) => void (run.decision = { kind: 'search', upstreamId }),
+    defineSignal('retry_now'),
+    async () => void (await performAction(run, 'retry_now', { reason: 'a test' })),
   );
   const ending = await submitJob(run);
   return {
