@@ -53,12 +53,4 @@ export const creationMutants: readonly Mutant[] = [
     replace: '{ $set: { hold } }',
     tests,
   },
-  {
-    name: 'unadmitted-status',
-    breaks: 'A refused admission removes no task that was sent.',
-    file,
-    find: "deleteOne({ _id: id, status: 'pending' })",
-    replace: 'deleteOne({ _id: id })',
-    tests,
-  },
 ];

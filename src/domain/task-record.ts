@@ -21,7 +21,7 @@ export interface Task {
   readonly completedAt?: number;
   readonly deadlineAt: number;
   readonly traceId: string;
-  /** What decides how long it renders, as `renderedOutput` names it. Absent in tasks of older versions. */
+  /** What decides how long it renders, as `renderedOutput` names it. Absent where the projection was restored. */
   readonly output?: string;
   readonly channel?: string;
   readonly credential?: string;
@@ -34,7 +34,7 @@ export interface Task {
   readonly outcome?: TaskOutcome;
   readonly error?: TaskError;
   readonly hold: bigint;
-  /** What it is expected to be charged, according to its plan. Absent in tasks of older versions. */
+  /** What it is expected to be charged, according to its plan. Absent where the projection was restored. */
   readonly estimate?: bigint;
   readonly charge?: bigint;
   /** The upstream reported no usage: the charge comes from the formula or the hold. */
@@ -63,7 +63,6 @@ export type TaskOutcome =
       readonly kind: 'failed';
       readonly code: string;
       readonly message: string;
-      /** Absent in tasks of older versions. */
       readonly failure?: Failure;
       /** Links that the upstream delivered and callers must not follow: for operators only. */
       readonly withheld?: readonly string[];
@@ -71,12 +70,12 @@ export type TaskOutcome =
     };
 
 export interface TaskActionRecord {
-  /** Of the update that acted: a record is written once. Absent in tasks of older versions. */
+  /** Of the update that acted: a record is written once. Absent for `redeliver`, which is not an update. */
   readonly id?: string;
   readonly at: number;
   readonly by: string;
   readonly action: string;
   readonly reason: string;
-  /** What was done. Absent in tasks of older versions. */
-  readonly detail?: string;
+  /** What was done. */
+  readonly detail: string;
 }

@@ -37,7 +37,7 @@ export const statusMessages: Record<TaskStatus, string> = {
   failed: 'The task failed.',
 };
 
-/** Why a task failed. Its class is absent until the task has ended; tasks of older versions have none. */
+/** Why a task failed. Its class is absent until the task has ended. */
 export interface TaskError extends Partial<Failure> {
   readonly code: TaskErrorCode;
   readonly message: string;

@@ -65,7 +65,7 @@ export async function readTaskRecord(
       by,
       action,
       reason,
-      detail: detail ?? null,
+      detail,
     })),
     callback: delivery === undefined ? null : presentDelivery(delivery),
     result_copy: copy === undefined ? null : presentCopy(copy),
@@ -97,7 +97,7 @@ function withoutTexts(call: RecordedCall, texts: readonly string[]): RecordedCal
 }
 
 function readPlan(request: RequestRecord | undefined): TaskRecord['plan'] {
-  if (request?.plan === undefined) return null;
+  if (request === undefined) return null;
   return planSchema.safeParse(JSON.parse(request.plan)).data ?? null;
 }
 

@@ -92,7 +92,7 @@ const actionSchema = z.object({
   by: text,
   action: text,
   reason: text,
-  detail: text.nullable(),
+  detail: text,
 });
 
 const callbackSchema = z.object({
@@ -122,9 +122,7 @@ export const taskRecordSchema = z
     version: z.literal(recordVersion),
     recorded_at: seconds,
     task: taskSchema,
-    plan: planSchema
-      .nullable()
-      .meta({ description: 'Null: the task is older than this part of the record.' }),
+    plan: planSchema.nullable().meta({ description: 'Null: the request is no longer there.' }),
     request: z
       .string()
       .max(100_000)

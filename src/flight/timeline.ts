@@ -20,7 +20,7 @@ export function describeEvents(record: Facts): RecordEvent[] {
     ...actions.map(({ at, by, action, reason, detail }): RecordEvent => ({
       at,
       what: 'operator',
-      text: `${by}: ${action} (${reason})${detail === null ? '' : `: ${detail}`}`,
+      text: `${by}: ${action} (${reason}): ${detail}`,
     })),
     ...(callback?.attempts ?? []).map(({ at, ms, status, error }): RecordEvent => ({
       at,

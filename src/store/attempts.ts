@@ -6,8 +6,8 @@ import type { RouteCandidate } from '../domain/routing.ts';
 import type { Operation } from '../providers/provider.ts';
 import { toAttempt } from './attempt-document.ts';
 import type { AttemptDocument } from './attempt-document.ts';
-import { ensureAttemptIndexes, jobKey } from './attempt-indexes.ts';
-import { durable, isDuplicateKey } from './mongo.ts';
+import { attemptIndexes, jobKey } from './attempt-indexes.ts';
+import { durable, ensureIndexes, isDuplicateKey } from './mongo.ts';
 
 /**
  * One upstream submission. Written before the request leaves and again when the answer is read: a process that dies
@@ -81,7 +81,7 @@ const collisionPauseMs = 200;
 export function createAttemptStore(db: Db, now: () => number) {
   const attempts: Collection<AttemptDocument> = db.collection<AttemptDocument>('attempts', durable);
   return {
-    ensureIndexes: (): Promise<void> => ensureAttemptIndexes(attempts),
+    ensureIndexes: (): Promise<void> => ensureIndexes(attempts, attemptIndexes),
     ...attemptReads(attempts),
     ...attemptClaims(attempts, now),
     ...attemptJobs(attempts, now),

@@ -36,9 +36,9 @@ interface DeliveryDocument {
   readonly target: string;
   readonly attempts: readonly AttemptDocument[];
   /** The series of attempts that is in force: the task's own, or one on demand. */
-  readonly round?: string;
+  readonly round: string;
   /** Attempts of this round that were begun; each is counted before its request leaves. */
-  readonly begun?: number;
+  readonly begun: number;
   /** The rounds that this one replaced, newest last: none of them sends again. */
   readonly replaced?: readonly string[];
   /** The task again, while the callback is abandoned: what operators list, in an index of few. */
@@ -76,13 +76,12 @@ export function createDeliveryStore(db: Db) {
         if (isOver(known, round)) return undefined;
         // Another run of the same round was faster.
         if (known.round === round) continue;
-        const before = known.round === undefined ? { $exists: false } : known.round;
         await deliveries.updateOne(
-          { _id: task, round: before },
+          { _id: task, round: known.round },
           {
             $set: { round, begun: 0, state: 'pending' },
             $unset: { gave_up: '' },
-            $push: { replaced: { $each: [known.round ?? ownCallbackRound], $slice: -replacedMax } },
+            $push: { replaced: { $each: [known.round], $slice: -replacedMax } },
           },
         );
       }
@@ -159,7 +158,6 @@ function abandonedCallbacks(deliveries: Collection<DeliveryDocument>) {
 
 /** Whether the round sends no more: it has delivered, or is older than the one in force. */
 function isOver(known: DeliveryDocument, round: string): boolean {
-  if (known.round === undefined) return false;
   if (known.round === round) return known.state === 'delivered';
   return round === ownCallbackRound || known.replaced?.includes(round) === true;
 }

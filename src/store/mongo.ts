@@ -83,7 +83,6 @@ export async function repeatOnDuplicate<Result>(upsert: () => Promise<Result>): 
 
 const duplicateKeyCode = 11_000;
 const noSuchCollectionCode = 26;
-const noSuchIndexCode = 27;
 const indexConflictCodes: readonly unknown[] = [85, 86];
 
 export interface IndexShape {
@@ -132,26 +131,6 @@ export async function hasIndex<Schema extends Document>(
   return existing.some(
     (index) => index['name'] === shape.name && describeIndex(index) === describeIndex({ ...shape }),
   );
-}
-
-/** The names of a collection's indexes; none, if it does not exist. */
-export async function listIndexNames<Schema extends Document>(
-  collection: Collection<Schema>,
-): Promise<string[]> {
-  return (await listIndexes(collection)).flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
-}
-
-/** A step of a migration; another process may have done it already. */
-export async function dropIndex<Schema extends Document>(
-  collection: Collection<Schema>,
-  name: string,
-): Promise<void> {
-  try {
-    await collection.dropIndex(name);
-  } catch (error) {
-    const gone = error instanceof MongoServerError && error.code === noSuchIndexCode;
-    if (!gone && (await listIndexNames(collection)).includes(name)) throw error;
-  }
 }
 
 async function createIndex<Schema extends Document>(

@@ -145,7 +145,10 @@ function freshDocument(claim: RepeatClaim, at: number): Omit<RepeatDocument, '_i
 
 function toRecord(document: RepeatDocument): RepeatRecord {
   const { _id: id, task: made, fingerprint, state = 'done', alive_until: aliveUntil = 0 } = document;
-  const { status, may_retry: mayRetry = true, documents } = document;
-  const answer = status === undefined ? undefined : { status, mayRetry, ...defined({ documents }) };
+  const { status, may_retry: mayRetry, documents } = document;
+  const answer =
+    status === undefined || mayRetry === undefined
+      ? undefined
+      : { status, mayRetry, ...defined({ documents }) };
   return { id, made, fingerprint, state, aliveUntil, ...defined({ answer }) };
 }

@@ -15,11 +15,11 @@ export interface RequestRecord {
   readonly callbackUrl?: string;
   readonly createdAt: number;
   /** What the create answered beside the task. */
-  readonly warnings?: readonly string[];
-  /** JSON of the plan that it was admitted with, for the record; absent in older tasks. */
-  readonly plan?: string;
+  readonly warnings: readonly string[];
+  /** JSON of the plan that it was admitted with, for the record. */
+  readonly plan: string;
   /** The try of the creation that wrote it: `Task.unstarted`. */
-  readonly by?: string;
+  readonly by: string;
 }
 
 interface RequestDocument {
@@ -30,9 +30,9 @@ interface RequestDocument {
   readonly callback_token: string;
   readonly callback_url?: string;
   readonly created_at: number;
-  readonly warnings?: readonly string[];
-  readonly plan?: string;
-  readonly by?: string;
+  readonly warnings: readonly string[];
+  readonly plan: string;
+  readonly by: string;
 }
 
 const storedRequest = z.custom<GenerationRequest>((value) => typeof value === 'object' && value !== null);
@@ -51,12 +51,10 @@ export function createRequestStore(db: Db) {
           body: JSON.stringify(record.request),
           callback_token: record.callbackToken,
           created_at: record.createdAt,
-          ...defined({
-            callback_url: record.callbackUrl,
-            warnings: record.warnings,
-            plan: record.plan,
-            by: record.by,
-          }),
+          warnings: record.warnings,
+          plan: record.plan,
+          by: record.by,
+          ...defined({ callback_url: record.callbackUrl }),
         });
         return true;
       } catch (error) {
@@ -79,18 +77,16 @@ export function createRequestStore(db: Db) {
         request: storedRequest.parse(JSON.parse(document.body)),
         callbackToken: document.callback_token,
         createdAt: document.created_at,
-        ...defined({
-          callbackUrl: document.callback_url,
-          warnings: document.warnings,
-          plan: document.plan,
-          by: document.by,
-        }),
+        warnings: document.warnings,
+        plan: document.plan,
+        by: document.by,
+        ...defined({ callbackUrl: document.callback_url }),
       };
     },
 
-    /** A creation that was abandoned leaves nothing behind: of this try, or whoever wrote it. */
-    async remove(task: string, by?: string): Promise<void> {
-      await requests.deleteOne({ _id: task, ...defined({ by }) });
+    /** A creation that was abandoned leaves nothing behind of this try. */
+    async remove(task: string, by: string): Promise<void> {
+      await requests.deleteOne({ _id: task, by });
     },
   };
 }

@@ -21,7 +21,6 @@ export function taskCreation(tasks: Collection<TaskDocument>) {
         updated_at: createdAt,
         deadline_at: deadlineAt,
         trace_id: '',
-        open_key: task.key,
         ...defined({ unstarted }),
       };
       try {
@@ -63,11 +62,6 @@ export function taskCreation(tasks: Collection<TaskDocument>) {
         { returnDocument: 'before' },
       );
       return before === null ? undefined : toTask(before);
-    },
-
-    /** Removes the projection of a creation that an old workflow refused; a task that was sent stays. */
-    async removeUnadmitted(id: string): Promise<void> {
-      await tasks.deleteOne({ _id: id, status: 'pending' });
     },
   };
 }

@@ -37,8 +37,6 @@ export interface TaskDocument {
   readonly unstarted?: string;
   /** The creation was abandoned: its hold is voided, then this document is removed. No workflow claims it any more. */
   readonly given_up?: true;
-  /** The key, while the task is unfinished: counts against the key's `concurrent_tasks`. */
-  readonly open_key?: string;
   /** Ids of upstream jobs that an operator had given to the task and has taken back. */
   readonly disowned?: readonly string[];
   readonly actions?: readonly TaskActionRecord[];

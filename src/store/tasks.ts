@@ -44,7 +44,6 @@ export function createTaskStore(db: Db, now: () => number) {
         { key: { channel: 1, sort: -1 }, name: 'channel_sort', sparse: true },
         { key: { 'error.class': 1, sort: -1 }, name: 'error_class_sort', sparse: true },
         { key: { attention: 1, sort: -1 }, name: 'attention_sort', sparse: true },
-        { key: { open_key: 1 }, name: 'open_key', sparse: true },
         { key: { status: 1, deadline_at: 1 }, name: 'status_deadline' },
         { key: { unstarted: 1 }, name: 'unstarted', sparse: true },
       ]);
@@ -68,11 +67,6 @@ function taskReads(tasks: Collection<TaskDocument>, findById: ReturnType<typeof 
     /** Many by `_id`, in no order: what waiting requests are answered from. */
     async findMany(ids: readonly string[]): Promise<Task[]> {
       return (await tasks.find({ _id: { $in: [...ids] } }).toArray()).map(toTask);
-    },
-
-    /** Unfinished tasks of a key, counted no further than `limit`. */
-    async countOpen(key: string, limit: number): Promise<number> {
-      return tasks.countDocuments({ open_key: key }, { limit });
     },
 
     /** Newest first; `after` is the id of the last task of the page before. */
@@ -255,7 +249,7 @@ function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
             ...defined({ error: write.error === undefined ? undefined : classified(write.error) }),
           },
           $max: { version: write.version },
-          $unset: { open_key: '', attention: '', waits_for: '', unstarted: '' },
+          $unset: { attention: '', waits_for: '', unstarted: '' },
         },
       );
       if (finished.matchedCount === 1) return write.status;

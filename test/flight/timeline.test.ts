@@ -83,7 +83,7 @@ describe('the order', () => {
         target: 'https://me.example',
         attempts: [{ at: 112, ms: 9, status: 200, error: null }],
       },
-      actions: [{ at: 105, by: 'ann', action: 'retry_now', reason: 'stuck', detail: null }],
+      actions: [{ at: 105, by: 'ann', action: 'retry_now', reason: 'stuck', detail: 'Done.' }],
       task: { ...task, completed_at: 110 },
       result_copy: { state: 'copied', names: ['a.mp4'], tries: 1, error: null },
     });
@@ -159,7 +159,7 @@ describe('in words', () => {
       { kind: 'settle', basis: '{"rule":0,"quantity":"5"}' },
       'settle 0.500000; price rule 1, quantity 5',
     ],
-    ['a basis of an older version', { kind: 'settle', basis: '{"rule":"first"}' }, 'settle 0.500000'],
+    ['a basis whose rule is a word', { kind: 'settle', basis: '{"rule":"first"}' }, 'settle 0.500000'],
     ['a basis that is not JSON', { kind: 'settle', basis: '{' }, 'settle 0.500000'],
     ['the basis of a hold', { basis: '{"rule":0}' }, 'hold 0.500000'],
   ])('of the ledger: %s', (_, over, said) => {

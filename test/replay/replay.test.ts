@@ -160,7 +160,7 @@ describe('a difference is reported in a sentence', () => {
 });
 
 describe('what cannot be replayed is said', () => {
-  it('of an older task, without its request, its history and its exchanges', async () => {
+  it('of a task without its request, its history and its exchanges', async () => {
     const record = changed('succeeded.json', (it) => {
       it.request = null;
       it.plan = null;

@@ -186,33 +186,3 @@ describe('the record of an attempt', () => {
     for (const { command } of reads) expect(command['readConcern']).toEqual({ level: 'majority' });
   });
 });
-
-describe('the indexes of attempts', () => {
-  it('replace the unique index over all channels, and protect what was accepted under it', async () => {
-    const database = await openDatabase();
-    const documents = database.db.collection<AttemptDocument>('attempts');
-    await documents.createIndex({ upstream_id: 1 }, { name: 'upstream_id', unique: true, sparse: true });
-    const base = { n: 1, credential: 'a', marker: 'm', started_at: 1 };
-    await documents.insertMany([
-      ...Array.from({ length: 1200 }, (_, n) => ({
-        ...base,
-        _id: `old${n}:1`,
-        task: `old${n}`,
-        channel: 'one',
-        state: 'accepted' as const,
-        upstream_id: `job${n}`,
-      })),
-      { ...base, _id: 'sent:1', task: 'sent', channel: 'one', state: 'sending' as const },
-      { ...base, _id: 'sent:2', task: 'sent', channel: 'two', state: 'sending' as const, n: 2 },
-    ]);
-    const open = () => createAttemptStore(database.db, Date.now);
-    await Promise.all([open().ensureIndexes(), open().ensureIndexes()]);
-    await open().ensureIndexes();
-    const names = Object.keys(await documents.indexInformation()).sort();
-    expect(names).toEqual(['_id_', 'job', 'task_n', 'upstream_id_task']);
-    expect(await documents.countDocuments({ job: { $exists: true } })).toBe(1200);
-    expect(await open().accept('sent:1', { channel: 'one' }, { id: 'job1199' })).toBe('taken');
-    expect(await open().accept('sent:2', { channel: 'two' }, { id: 'job1199' })).toBe('accepted');
-    await database.drop();
-  });
-});

@@ -164,19 +164,3 @@ describe('a round', () => {
     expect([await stateOf(lost), await stateOf(delivered)]).toEqual(['gave_up', 'delivered']);
   });
 });
-
-it('a record from before there were rounds is continued by the task’s own', async () => {
-  const task = newTask();
-  const old = { _id: task, state: 'pending', target, attempts: [{ at: 1, duration_ms: 2, status: 500 }] };
-  await database.db.collection<{ _id: string }>('deliveries').insertOne(old);
-  expect(await open().find(task)).toEqual({
-    task,
-    state: 'pending',
-    target,
-    attempts: [{ at: 1, durationMs: 2, status: 500 }],
-  });
-  expect(await open().begin(task, ownRound, target)).toBe(1);
-  expect(await open().begin(task, ownRound, target)).toBe(2);
-  await open().record({ task, round: ownRound, target }, answered(3, 200), 'delivered');
-  expect((await open().find(task))?.attempts).toHaveLength(2);
-});

@@ -126,14 +126,10 @@ describe('an answer', () => {
   });
 });
 
-it('a record of an older version, which had no states, is a task that is done', async () => {
-  const old = { task: 'task_1', fingerprint: 'f', created_at: clock, expires: new Date(clock + 1000) };
+it('a record without a state is that of a task, and done', async () => {
+  const known = { task: 'task_1', fingerprint: 'f', created_at: clock, expires: new Date(clock + 1000) };
   const records = database.db.collection<{ _id: string; expires?: Date }>('idempotency');
-  await records.insertOne({ _id: 'older', ...old });
-  const answered = { ...old, state: 'done', status: 400 };
-  await records.insertOne({ _id: 'answered', ...answered });
+  await records.insertOne({ _id: 'known', ...known });
   const read = { made: 'task_1', fingerprint: 'f', state: 'done', aliveUntil: 0 };
-  expect(await open().find('older')).toEqual({ id: 'older', ...read });
-  const answer = { status: 400, mayRetry: true };
-  expect(await open().find('answered')).toEqual({ id: 'answered', ...read, answer });
+  expect(await open().find('known')).toEqual({ id: 'known', ...read });
 });

@@ -17,6 +17,9 @@ const newRecord = (change: Partial<RequestRecord> = {}): RequestRecord => ({
   request: { kind: 'image', model: 'm', prompt: 'a $sign and a dotted.name', n: 1 } as never,
   callbackToken: 'token',
   createdAt: 7,
+  warnings: [],
+  plan: '{}',
+  by: 'try',
   ...change,
 });
 
@@ -50,27 +53,12 @@ describe('the request of a task', () => {
     expect(await open().find(record.task)).toBeUndefined();
   });
 
-  it('is removed by whoever abandons the task without a name, and cannot be taken over afterwards', async () => {
+  it('that was removed by its try cannot be taken over afterwards', async () => {
     const record = newRecord({ by: 'first' });
     await open().insert(record);
-    await open().remove(record.task);
+    await open().remove(record.task, 'first');
     expect(await open().takeOver(record.task, 'second')).toBe(false);
     expect(await open().find(record.task)).toBeUndefined();
-  });
-
-  it('of an older version, without a try, warnings or a callback, has none of them', async () => {
-    const requests = database.db.collection<{ _id: string }>('requests');
-    const old = { account: 'acc', body: '{"kind":"video"}', callback_token: 'token', created_at: 7 };
-    await requests.insertOne({ _id: 'older', ...old });
-    expect(await open().find('older')).toEqual({
-      task: 'older',
-      account: 'acc',
-      request: { kind: 'video' },
-      callbackToken: 'token',
-      createdAt: 7,
-    });
-    await open().remove('older', 'a-try');
-    expect(await open().takeOver('older', 'a-try')).toBe(true);
   });
 
   it('that is not an object is an error, not a request', async () => {

@@ -51,6 +51,7 @@ describe('the record of an action', () => {
     action: 'fail',
     by: 'anna',
     reason,
+    detail: 'done',
     at: 1,
   });
 

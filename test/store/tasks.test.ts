@@ -70,7 +70,6 @@ describe('a creation', () => {
     const id = await newTask({ unstarted });
     await tasks.removeAbandoned(id);
     await submit(id, 5n);
-    await tasks.removeUnadmitted(id);
     expect(await read(id)).toMatchObject({ status: 'submitted' });
   });
 });

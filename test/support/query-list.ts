@@ -75,7 +75,6 @@ export function servedBy(shape: QueryShape, indexes: Indexes): string | undefine
 
 /** Reads of a whole collection that are on purpose, by collection, operation and file. */
 const wholeReads: Readonly<Record<string, string>> = {
-  'attempts find store/attempt-indexes.ts': 'whole: once, when older records get a new field',
   'ledger aggregate ledger/verify.ts': 'whole: verify reads every account',
   'channel_health find store/channel-health.ts': 'whole: few circuits',
   'channel_states find store/channel-states.ts': 'whole: few switches',

@@ -28,7 +28,7 @@ const taskErrorSchema = z.object({
   message: z.string(),
   code: z.enum(taskErrorCodes),
   class: z.enum(failureClasses).optional().meta({
-    description: 'What the failure was: see docs/errors.md. Absent for tasks that failed before it existed.',
+    description: 'What the failure was: see docs/errors.md.',
   }),
   field: z
     .string()

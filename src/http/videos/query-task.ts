@@ -77,7 +77,7 @@ function replyWith(task: Task, meta: RequestMeta, deps: QueryTaskDeps): Reply {
   return { ...(eta === undefined ? reply : jsonReply({ ...presented, eta_seconds: eta })), headers };
 }
 
-/** By the renders of its channel, model and output. Tasks of older versions do not say what they asked for. */
+/** By the renders of its channel, model and output. A task whose projection was restored does not say its output. */
 function etaOfTask(task: Task, { renders, now }: QueryTaskDeps): Eta | undefined {
   const { channel, model, output = '', createdAt } = task;
   if (channel === undefined) return undefined;
