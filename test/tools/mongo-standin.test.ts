@@ -16,7 +16,12 @@ let client: MongoClient;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-fallback-'));
   mongo = await startMongo({ dir: directory });
-  client = new MongoClient(mongo.uri, { useBigInt64: true, serverSelectionTimeoutMS: 5_000 });
+  client = new MongoClient(mongo.uri, {
+    useBigInt64: true,
+    serverSelectionTimeoutMS: 5_000,
+    // As our stores ask for it: only what a majority has in its journal survives kill -9 on every MongoDB.
+    writeConcern: { w: 'majority', journal: true, wtimeoutMS: 10_000 },
+  });
 });
 
 afterAll(async () => {

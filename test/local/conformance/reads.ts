@@ -99,9 +99,11 @@ export const readChecks: readonly Check[] = [
     },
   ),
 
-  check('distinct returns each value once, in order', ['a', 'b'], async (collection) => {
+  // MongoDB promises no order: a mongod returns values as it meets them, the stand-in sorts them.
+  check('distinct returns each value once', [2, new Set(['a', 'b'])], async (collection) => {
     await insertPages(collection);
-    return collection.distinct('account');
+    const found: readonly unknown[] = await collection.distinct('account');
+    return [found.length, new Set(found)];
   }),
 
   check('a cursor with small batches returns everything once', 10, async (collection) => {
