@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Command, InvalidArgumentError } from 'commander';
+import { fileURLToPath } from 'node:url';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { silenceTemporal } from './replay/replay-file.ts';
 import { check } from './soak/check.ts';
 import { strike } from './soak/killer.ts';
@@ -14,7 +16,8 @@ import type { Stand } from './soak/stand.ts';
 /**
  * `npm run soak -- --tasks M --kills N --seed S`: creates M tasks while N faults strike the gateway, its servers and its
  * links, and one upstream call in five goes wrong. Afterwards every promise of the README must hold. Exits with 1 on
- * any violation. The seed repeats the decisions, though not their timing.
+ * any violation. The seed repeats the decisions, though not their timing. `--seeds 4,5`
+ * runs one soak after the other with each of these seeds, and `--seeds` alone with 1, 2 and 3.
  */
 
 const whole = (text: string): number => {
@@ -22,11 +25,18 @@ const whole = (text: string): number => {
   if (!Number.isInteger(number) || number < 0) throw new InvalidArgumentError('must be a whole number');
   return number;
 };
+const seedList = (text: string): readonly number[] => text.split(',').map(whole);
 const command = new Command()
   .name('soak')
   .option('--tasks <n>', 'tasks to create', whole, 200)
   .option('--kills <n>', 'faults that strike meanwhile', whole, 12)
   .option('--seed <n>', 'of all random decisions', whole, 1)
+  .addOption(
+    new Option('--seeds [list]', 'one soak after the other, with each of these seeds')
+      .preset('1,2,3')
+      .argParser(seedList)
+      .conflicts('seed'),
+  )
   .option('--every <ms>', 'from one fault to the next, on average', whole, 2_500)
   .option('--every-dialect', 'every video model of local mode instead of one')
   .option('--keep', 'keep the directory with the logs')
@@ -36,6 +46,7 @@ interface Options {
   readonly tasks: number;
   readonly kills: number;
   readonly seed: number;
+  readonly seeds?: readonly number[];
   readonly every: number;
   readonly everyDialect?: true;
   readonly keep?: true;
@@ -47,12 +58,29 @@ const options = command.opts<Options>();
 const report = (line: string): void => void process.stdout.write(`${line}\n`);
 const startedAt = Date.now();
 const fleet = options.everyDialect === true ? everyDialect() : twoChannels;
-silenceTemporal();
-const stand = await openStand({ seed: options.seed, keepsLogs: options.keep === true, fleet });
-try {
-  process.exitCode = await soak(stand, options);
-} finally {
-  await stand.close();
+process.exitCode = options.seeds === undefined ? await runSeed() : runSeeds(options.seeds, options);
+
+async function runSeed(): Promise<number> {
+  silenceTemporal();
+  const stand = await openStand({ seed: options.seed, keepsLogs: options.keep === true, fleet });
+  try {
+    return await soak(stand, options);
+  } finally {
+    await stand.close();
+  }
+}
+
+/** Runs each seed in a process of its own, which a signal ends with all that it started. Later seeds run all the same. */
+function runSeeds(seeds: readonly number[], { tasks, kills, every, everyDialect, keep }: Options): number {
+  const common = ['--tasks', tasks, '--kills', kills, '--every', every].map(String);
+  if (everyDialect === true) common.push('--every-dialect');
+  if (keep === true) common.push('--keep');
+  const failed = seeds.filter((seed) => {
+    const script = [fileURLToPath(import.meta.url), ...common, '--seed', String(seed)];
+    return spawnSync(process.execPath, [...process.execArgv, ...script], { stdio: 'inherit' }).status !== 0;
+  });
+  if (failed.length > 0) report(`seeds that failed: ${failed.join(', ')}`);
+  return failed.length === 0 ? 0 : 1;
 }
 
 /** What asks for a person keeps its place in the channel's limit: with nobody there, a long run would come to a stop. */
