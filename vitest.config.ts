@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { assignTestFiles } from './test/support/projects.ts';
+import { assignTestFiles, onlyNodeParts } from './test/support/projects.ts';
 
 /** Not part of a run: they write the histories and the task records that the replay tests read. */
 const recording = [
@@ -8,16 +8,15 @@ const recording = [
   ...(process.env['RECORD_TASKS'] === undefined ? [] : ['test/replay/record-tasks.ts']),
 ];
 
-const { pure, servers } = assignTestFiles(
-  fileURLToPath(new URL('test', import.meta.url)),
-  'support/server-use.ts',
-);
+const testDir = fileURLToPath(new URL('test', import.meta.url));
+const all = assignTestFiles(testDir, 'support/server-use.ts');
+const { pure, servers } = process.env['NODE_PARTS'] === undefined ? all : onlyNodeParts(testDir, all);
 
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Tests wait for timers and servers much of their time: three keep two cores busy.
-    maxWorkers: 3,
+    // Tests wait for timers and servers much of their time: more of them run at once than there are cores.
+    maxWorkers: 4,
     // What never comes fails all the same. Each is far above what the longest legitimate waits of a test add up to on a
     // busy machine, whose processes may stand still for seconds at any point.
     testTimeout: 180_000,

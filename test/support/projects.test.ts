@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { assignTestFiles } from './projects.ts';
+import { assignTestFiles, onlyNodeParts } from './projects.ts';
 
 /** The names of the files that would run with servers, of a tree with these files. */
 async function withServers(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
@@ -42,6 +42,26 @@ describe('a test file runs with servers', () => {
         'other.ts': "const text = 'support/marker.ts';",
       }),
     ).toEqual([]);
+  });
+});
+
+describe('test:node', () => {
+  const directory = fileURLToPath(new URL('..', import.meta.url));
+  const all = assignTestFiles(directory, 'support/server-use.ts');
+
+  it('runs a small part of all test files, of both projects', () => {
+    const found = onlyNodeParts(directory, all);
+    expect(found.pure.length).toBeGreaterThan(0);
+    expect(found.servers.length).toBeGreaterThan(0);
+    const share = (found.pure.length + found.servers.length) / (all.pure.length + all.servers.length);
+    expect(share).toBeLessThan(0.15);
+  });
+
+  it('refuses a list with a file that is gone', () => {
+    const rest = all.servers.filter((file) => !file.endsWith('/http/event-loop.test.ts'));
+    expect(() => onlyNodeParts(directory, { ...all, servers: rest })).toThrow(
+      'no test has http/event-loop.test.ts',
+    );
   });
 });
 

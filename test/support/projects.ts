@@ -10,6 +10,56 @@ export interface TestProjects {
 }
 
 /**
+ * Test files and folders whose subject may behave differently on another version of Node. Everything else runs the same
+ * JavaScript on each version, so one version tests it. `npm run test:node` runs these only.
+ */
+const nodeParts = [
+  // Sockets, TLS, name lookups and undici, which the way out is built on.
+  'http-client/',
+  // Node's HTTP parser and server, and streams of bodies.
+  'http/bodies/',
+  'http/protocol.test.ts',
+  'http/server.test.ts',
+  'images/image-parts.test.ts',
+  'local/servers/ui-proxy.test.ts',
+  'local/simulator/faults.test.ts',
+  'observability/',
+  'results/copy-file.test.ts',
+  'results/storage.test.ts',
+  // The event loop: timers, stalls and standstills.
+  'http/event-loop.test.ts',
+  'local/simulator/clock.test.ts',
+  // How TypeScript is loaded, and how processes start, get signals and end.
+  'cli/start-up.test.ts',
+  'config/reload-signal.test.ts',
+  'local/servers/close-on-signal.test.ts',
+  'local/servers/process.test.ts',
+  // Ciphers, signatures and keys.
+  'access/secrets.test.ts',
+  'access/tokens.test.ts',
+  'providers/fal/fal-callback.test.ts',
+  'temporal/payload-codec.test.ts',
+  // Native code and contexts of node:vm: Temporal's core, and workflows in their sandbox.
+  'temporal/connection.test.ts',
+  'temporal/workflow-bundle.test.ts',
+  'workflows/replay.test.ts',
+  // The driver's sockets.
+  'store/mongo.test.ts',
+  'store/unfinished-writes.test.ts',
+];
+
+/** Those of both projects that `nodeParts` names. Throws for a name that no test file has any more. */
+export function onlyNodeParts(directory: string, { pure, servers }: TestProjects): TestProjects {
+  const isPart = (file: string, part: string): boolean => file.startsWith(join(directory, part));
+  const gone = nodeParts.filter((part) => ![...pure, ...servers].some((file) => isPart(file, part)));
+  if (gone.length > 0)
+    throw new Error(`nodeParts of test/support/projects.ts: no test has ${gone.join(', ')}`);
+  const select = (files: readonly string[]) =>
+    files.filter((file) => nodeParts.some((part) => isPart(file, part)));
+  return { pure: select(pure), servers: select(servers) };
+}
+
+/**
  * Assigns every test file below `directory` by what it imports, so that there is no list to maintain. Only relative
  * imports inside `directory` are followed: the product never imports a test's helper.
  */
