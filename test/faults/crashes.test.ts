@@ -142,16 +142,9 @@ describe('crashes', () => {
       return body.status === 'submitted' || body.status === 'running';
     });
 
-  it('of the worker: its tasks resume in the next one', async () => {
+  it('of the worker: its tasks resume in the next one, and a submission is found again, not resubmitted', async () => {
     const tasks = await createTasks('worker-crash', 5, rendering);
     for (const { id } of tasks) await running(id);
-    await worker.kill();
-    worker = start('worker');
-    finishRenders();
-    await expectOnceAndPaid(tasks);
-  }, 400_000);
-
-  it('of the worker in the middle of a submission: the job is found again, not resubmitted', async () => {
     // The upstream accepts at once and says nothing for half a minute: the worker dies while it waits for the answer.
     const created = await account.create({ prompt: 'mid-submit [sim:accepted-then-silent=30]' });
     await waitUntil(
@@ -163,6 +156,8 @@ describe('crashes', () => {
     expect(attemptAtDeath).toMatchObject({ state: 'sending', channel: 'ark' });
     expect(attemptAtDeath).not.toHaveProperty('ended_at');
     worker = start('worker');
+    finishRenders();
+    await expectOnceAndPaid(tasks);
     expect(await account.finished(created.body.id, 200_000)).toMatchObject({ status: 'succeeded' });
     expect(simulator.control.submissions('mid-submit')).toEqual({ submits: 1, creates: 1 });
     await expectSoundLedger();

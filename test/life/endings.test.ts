@@ -16,9 +16,12 @@ const yaml = testYamlWith('unasked', 600);
 describe('endings', () => {
   let gateway: TestGateway;
   let account: TestAccount;
+  /** Takes a minute to come to an operator, during which the other tests run. */
+  let vanished: string;
   beforeAll(async () => {
     gateway = await startGateway({ yaml });
     account = await gateway.account();
+    vanished = (await account.create({ prompt: 'vanished-answer [sim:create:timeout]' })).body.id;
   });
   afterAll(() => gateway.stop());
 
@@ -164,28 +167,27 @@ describe('endings', () => {
     );
 
     it('waits for an operator where the upstream does not show it, and is never resubmitted automatically', async () => {
-      const created = await account.create({ prompt: 'vanished-answer [sim:create:timeout]' });
       await waitUntil(
         'the task asks for an operator',
         async () => {
           const { body } = await gateway.admin('GET', '/admin/v1/tasks?needs_attention=true');
-          return body.data.some((task: { id: string }) => task.id === created.body.id);
+          return body.data.some((task: { id: string }) => task.id === vanished);
         },
         180_000,
       );
       expect(gateway.simulator.submissions('vanished-answer').submits).toBe(1);
-      const refused = await account.call('POST', `/v1/videos/generations/${created.body.id}/cancel`);
+      const refused = await account.call('POST', `/v1/videos/generations/${vanished}/cancel`);
       expect(refused.status).toBe(409);
-      expect(await kindsOf(created.body.id)).toEqual(['hold']);
+      expect(await kindsOf(vanished)).toEqual(['hold']);
       const action = { action: 'fail', reason: 'not in the console' };
-      const answer = await gateway.admin('POST', `/admin/v1/tasks/${created.body.id}/actions`, action);
+      const answer = await gateway.admin('POST', `/admin/v1/tasks/${vanished}/actions`, action);
       expect(answer.status).toBe(200);
-      expect(await account.finished(created.body.id)).toMatchObject({
+      expect(await account.finished(vanished)).toMatchObject({
         status: 'failed',
         error: { code: 'internal_error' },
       });
-      expect(await kindsOf(created.body.id)).toEqual(['hold', 'release']);
-      const { body } = await gateway.admin('GET', `/admin/v1/tasks/${created.body.id}`);
+      expect(await kindsOf(vanished)).toEqual(['hold', 'release']);
+      const { body } = await gateway.admin('GET', `/admin/v1/tasks/${vanished}`);
       expect(JSON.stringify(body)).toContain('not in the console');
     }, 300_000);
   });

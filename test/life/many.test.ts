@@ -10,17 +10,18 @@ import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startGatewayProcess, untilReady, waitUntil } from '../support/processes.ts';
 import type { GatewayProcess } from '../support/processes.ts';
 
-const tasksCount = 1000;
+/** Enough for a queue at every step. `npm run bench -- memory` creates 10,000. */
+const tasksCount = 200;
 const creatorsAtOnce = 50;
 /** Events and bytes of one task with a callback, however long it renders. */
 const historyEventsMax = 18;
 const historyBytesMax = 8_000;
 
-/** Resident memory of a worker that has a thousand tasks in flight; it keeps at most 500 workflows in memory. */
-const workerBytesMax = 1_500 * 1024 * 1024;
+/** Resident memory of a worker with that many tasks in flight. */
+const workerBytesMax = 1_000 * 1024 * 1024;
 
-/** A thousand tasks at once through one worker: all end, the ledger adds up, memory stays within its bound. */
-describe('a thousand tasks at once', () => {
+/** Hundreds of tasks at once through one worker: all end, the ledger adds up, memory stays within its bound. */
+describe('hundreds of tasks at once', () => {
   let gateway: TestGateway;
   let worker: GatewayProcess;
   let directory: string;
@@ -61,7 +62,7 @@ describe('a thousand tasks at once', () => {
     expect((await verifyLedger({ db: gateway.core.mongo.db, holders })).violations).toEqual([]);
     const { workflow } = gateway.core.client;
     const events: number[] = [];
-    for (const id of ids.filter((_, index) => index % 100 === 0)) {
+    for (const id of ids.filter((_, index) => index % 20 === 0)) {
       events.push((await workflow.getHandle(id).fetchHistory()).events?.length ?? Number.NaN);
     }
     // Of most: a step that the machine was too busy for is repeated as a regular activity.
