@@ -96,7 +96,8 @@ async function toFile(
   { mediaType, base64 }: Extract<ImageInput, { form: 'data' }>,
   workspace: ImageWorkspace,
 ): Promise<FileInput> {
-  const path = await workspace.newPath();
+  await workspace.make();
+  const path = workspace.newPath();
   const bytes = Buffer.from(base64, 'base64');
   await writeFile(path, bytes);
   const extension = mediaType.slice('image/'.length);
@@ -104,7 +105,8 @@ async function toFile(
 }
 
 async function fetchImage(url: string, param: string, deps: ConverterDeps): Promise<FileInput> {
-  const path = await deps.workspace.newPath();
+  await deps.workspace.make();
+  const path = deps.workspace.newPath();
   let bytes = 0;
   try {
     const media = await deps.openMedia({ url, maxBytes: fetchBytesMax, timeoutMs: fetchTimeoutMs });

@@ -3,12 +3,12 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A directory for the files of one request; made when the first file is. */
+/** A directory for the files of one request. A request without files makes none. */
 export interface ImageWorkspace {
-  /** Where the next file may be written. */
-  newPath(): Promise<string>;
-  /** For many files: makes the directory, and names them without waiting. */
-  prepare(): Promise<() => string>;
+  /** Where the next file may be written once the directory is made. */
+  newPath(): string;
+  /** To be awaited before a file is written. Repeatable. */
+  make(): Promise<void>;
   /** Removes everything. Repeatable. */
   dispose(): Promise<void>;
 }
@@ -37,18 +37,15 @@ export async function openImageWorkspaces(now: () => number, parent = tmpdir()):
 function openWorkspace(directory: string): ImageWorkspace {
   let made: Promise<unknown> | undefined;
   let files = 0;
-  const nextPath = (): string => {
-    files += 1;
-    return join(directory, String(files));
-  };
-  const prepare = async (): Promise<() => string> => {
-    made ??= mkdir(directory, { recursive: true, mode: 0o700 });
-    await made;
-    return nextPath;
-  };
   return {
-    newPath: async () => (await prepare())(),
-    prepare,
+    newPath() {
+      files += 1;
+      return join(directory, String(files));
+    },
+    async make() {
+      made ??= mkdir(directory, { recursive: true, mode: 0o700 });
+      await made;
+    },
     async dispose() {
       if (made === undefined) return;
       await made;

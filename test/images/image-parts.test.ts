@@ -187,7 +187,10 @@ describe('workspaces', () => {
     expect((await stat(young)).isDirectory()).toBe(true);
     const workspace = workspaces.open();
     await workspace.dispose();
-    const paths = [await workspace.newPath(), await workspace.newPath()];
+    const paths = [workspace.newPath(), workspace.newPath()];
+    expect(await readdir(workspaces.directory)).toEqual([]);
+    await workspace.make();
+    await workspace.make();
     expect(new Set(paths).size).toBe(2);
     for (const path of paths) await writeFile(path, 'x');
     await workspace.dispose();

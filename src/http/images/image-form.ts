@@ -19,7 +19,7 @@ export async function readForm(
   context: Context,
   { scope, workspace, limits }: Reading,
 ): Promise<Record<string, unknown>> {
-  const spool = await openSpool(workspace, limits.filesMax);
+  const spool = openSpool(workspace, limits.filesMax);
   const fields = new FormFields(spool);
   const parser = new MultipartParser(boundaryOf(context), (head) => fields.open(head));
   try {

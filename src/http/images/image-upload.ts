@@ -53,7 +53,7 @@ export interface Reading {
 const textBytesMax = 1024 * 1024;
 
 async function readJson({ req }: Context, { scope, workspace, limits }: Reading): Promise<object> {
-  const spool = await openSpool(workspace, limits.filesMax);
+  const spool = openSpool(workspace, limits.filesMax);
   const text = new JsonText(textBytesMax);
   const splitter = new MediaSplitter({ spool, onRest: (piece) => text.push(piece) });
   try {

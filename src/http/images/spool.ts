@@ -31,8 +31,7 @@ interface OpenFile extends SpoolFile {
 }
 
 /** `filesMax`: reference images; a mask may stand beside them. */
-export async function openSpool(workspace: ImageWorkspace, filesMax: number): Promise<Spool> {
-  const nextPath = await workspace.prepare();
+export function openSpool(workspace: ImageWorkspace, filesMax: number): Spool {
   const files: OpenFile[] = [];
   const counts = { image: 0, mask: 0 };
   let writing = Promise.resolve();
@@ -41,7 +40,7 @@ export async function openSpool(workspace: ImageWorkspace, filesMax: number): Pr
       const kind = param === 'mask' ? 'mask' : 'image';
       counts[kind] += 1;
       if (counts.image > filesMax || counts.mask > 1) throw tooManyFiles(filesMax, kind);
-      const file = newSpoolFile(nextPath());
+      const file = newSpoolFile(workspace.newPath());
       files.push(file);
       return file;
     },
@@ -49,7 +48,7 @@ export async function openSpool(workspace: ImageWorkspace, filesMax: number): Pr
       return files.some(({ queue }) => queue.length > 0);
     },
     flush() {
-      writing = writing.then(() => writeQueued(files));
+      writing = writing.then(() => writeQueued(files, workspace));
       return writing;
     },
     async close() {
@@ -60,13 +59,18 @@ export async function openSpool(workspace: ImageWorkspace, filesMax: number): Pr
   };
 }
 
-async function writeQueued(files: readonly OpenFile[]): Promise<void> {
+async function writeQueued(files: readonly OpenFile[], workspace: ImageWorkspace): Promise<void> {
   for (const file of files) {
     for (const bytes of file.queue.splice(0)) {
-      file.handle ??= await open(file.path, 'wx', 0o600);
+      file.handle ??= await openNew(file.path, workspace);
       await file.handle.write(bytes);
     }
   }
+}
+
+async function openNew(path: string, workspace: ImageWorkspace): Promise<FileHandle> {
+  await workspace.make();
+  return open(path, 'wx', 0o600);
 }
 
 function newSpoolFile(path: string): OpenFile {

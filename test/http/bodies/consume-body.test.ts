@@ -137,7 +137,7 @@ describe('the spool', () => {
   afterAll(() => rm(root, { recursive: true, force: true }));
 
   it('a flush, and the close, end after the flush before', async () => {
-    const spool = await openSpool((await openImageWorkspaces(Date.now, root)).open(), 1);
+    const spool = openSpool((await openImageWorkspaces(Date.now, root)).open(), 1);
     const file = spool.newFile('image');
     file.append(Buffer.from('one'));
     const first = spool.flush();

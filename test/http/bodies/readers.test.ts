@@ -85,7 +85,7 @@ describe('the JSON scanner', () => {
 describe('long data URLs in JSON', () => {
   const jsonOf = async (text: string, sizes: readonly number[], filesMax = 16) => {
     const workspace = workspaces.open();
-    const spool = await openSpool(workspace, filesMax);
+    const spool = openSpool(workspace, filesMax);
     const rest = new JsonText(1024 * 1024);
     const splitter = new MediaSplitter({ spool, onRest: (piece) => rest.push(piece) });
     try {
