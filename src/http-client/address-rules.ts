@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
@@ -110,7 +111,8 @@ function isInside(address: Address, ranges: readonly Range[]): boolean {
  */
 function parseAddress(text: string): Address | undefined {
   const withoutZone = text.split('%')[0] ?? '';
-  if (ipaddr.IPv4.isValidFourPartDecimal(withoutZone)) return ipaddr.IPv4.parse(withoutZone);
+  // Not asked of the other parser, which makes an Error with its stack for what is none.
+  if (isIPv4(withoutZone)) return ipaddr.IPv4.parse(withoutZone);
   if (!ipaddr.IPv6.isValid(withoutZone)) return undefined;
   const address = ipaddr.IPv6.parse(withoutZone);
   return address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
