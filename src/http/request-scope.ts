@@ -44,7 +44,9 @@ export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestSt
     }
     // Asked when the answer is ready: the server may have begun to go down meanwhile.
     if (deps.isDraining()) context.set('connection', 'close');
-    finish(context, (performance.now() - startedAt) / 1000, deps);
+    const seconds = (performance.now() - startedAt) / 1000;
+    // Once the answer has left: nobody waits for a line of the log.
+    setImmediate(() => finish(context, seconds, deps));
   };
 }
 
