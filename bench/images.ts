@@ -1,6 +1,7 @@
 import { loadavg } from 'node:os';
 
 import { getJson, startBenchGateway } from './support/gateway.ts';
+import type { GatewayOptions } from './support/gateway.ts';
 import { expectStatus, openConnections } from './support/http-connections.ts';
 import { startLitellm, startPortkey } from './support/image-peers.ts';
 import type { ImagePeer } from './support/image-peers.ts';
@@ -29,9 +30,9 @@ const model = 'picture';
 
 interface Subject {
   readonly name: string;
-  readonly key: 'direct' | 'bare' | 'gateway' | 'portkey' | 'litellm' | 'ceiling';
+  readonly key: 'direct' | 'bare' | 'gateway' | 'earlier' | 'portkey' | 'litellm' | 'ceiling';
   /** Absent: there is no process of its own. */
-  readonly process?: string;
+  readonly process?: string | undefined;
   /** What one caller does; given its connection. */
   open(connections: number): { once: (caller: number) => Promise<void>; close: () => Promise<void> };
 }
@@ -110,7 +111,18 @@ async function startSubjects(
     const origin = await startListener(stand, 'bare', script, [upstream]);
     subjects.push(httpSubject('bare', { name: 'bare Koa proxy', process: 'bare', origin }));
   }
-  if (wanted('gateway')) subjects.push(await gatewaySubject(stand, upstream, options));
+  const { profile, checkout } = options;
+  const own = { key: 'gateway', name: 'this gateway', process: 'api' } as const;
+  if (wanted('gateway')) subjects.push(await gatewaySubject(stand, upstream, { ...own, profile }));
+  if (checkout !== undefined) {
+    const earlier = {
+      key: 'earlier',
+      name: 'the gateway of the other checkout',
+      process: 'earlier-api',
+    } as const;
+    const started = { ...earlier, profile: false, checkout, prefix: 'earlier-' };
+    subjects.push(await gatewaySubject(stand, upstream, started));
+  }
   for (const [key, start] of [
     ['portkey', () => startPortkey(stand, upstream)],
     ['litellm', () => startLitellm(stand, upstream, model)],
@@ -163,9 +175,13 @@ async function startListener(
   return origin;
 }
 
-async function gatewaySubject(stand: Stand, upstream: string, { profile }: BenchOptions): Promise<Subject> {
+async function gatewaySubject(
+  stand: Stand,
+  upstream: string,
+  { key, name, process, ...options }: Pick<Subject, 'key' | 'name' | 'process'> & GatewayOptions,
+): Promise<Subject> {
   const gateway = await startBenchGateway(stand, {
-    profile,
+    ...options,
     channels: `  - id: images
     provider: openai
     base_url: ${upstream}/v1
@@ -179,12 +195,12 @@ async function gatewaySubject(stand: Stand, upstream: string, { profile }: Bench
 `,
   });
   await gateway.close();
-  const headers = gateway.keys.map((key) => ({ authorization: `Bearer ${key}` }));
+  const headers = gateway.keys.map((apiKey) => ({ authorization: `Bearer ${apiKey}` }));
   await getJson(`${gateway.url}/readyz`);
   return {
-    key: 'gateway',
-    name: 'this gateway',
-    process: 'api',
+    key,
+    name,
+    process,
     open: (connections) => {
       const http = openConnections(gateway.url, connections);
       const calls = headers.map((one) => imageCall(one));

@@ -45,22 +45,23 @@ export interface GatewayOptions {
   readonly models?: string;
   /** Directory of another checkout, whose gateway is started; absent: this one's. */
   readonly checkout?: string;
+  /** Of a second gateway beside the first one: what its processes, files, queues and database begin with. */
+  readonly prefix?: string;
 }
 
 const ownProgram = new URL('../../src/cli.ts', import.meta.url);
-const prefix = 'bench-';
 export const simulatorKey = 'simulated';
 const loopback = '127.0.0.0/8';
 const credit = '100000000';
 export const shortRenderSeconds = 1;
 const longRenderSeconds = 36_000;
 
-async function startSimulatorProcess(stand: Stand) {
+async function startSimulatorProcess(stand: Stand, prefix: string) {
   const port = await stand.freePort();
   const receiverPort = await stand.freePort();
   const url = `http://127.0.0.1:${port}`;
   await stand.startProgram({
-    name: 'simulator',
+    name: `${prefix}simulator`,
     script: new URL('simulator-process.ts', import.meta.url),
     args: [String(port), simulatorKey, String(shortRenderSeconds), String(receiverPort)],
     environment: {},
@@ -70,21 +71,24 @@ async function startSimulatorProcess(stand: Stand) {
 }
 
 export async function startBenchGateway(stand: Stand, options: GatewayOptions): Promise<BenchGateway> {
-  const { url: simulatorUrl, receiverUrl } = await startSimulatorProcess(stand);
+  const { checkout, prefix = '' } = options;
+  const { url: simulatorUrl, receiverUrl } = await startSimulatorProcess(stand, prefix);
   const port = await stand.freePort();
   const url = `http://127.0.0.1:${port}`;
   const adminToken = randomBytes(16).toString('hex');
-  const workerConfig = join(stand.directory, 'gateway.worker.yaml');
-  const apiConfig = join(stand.directory, 'gateway.api.yaml');
+  const workerConfig = join(stand.directory, `${prefix}gateway.worker.yaml`);
+  const apiConfig = join(stand.directory, `${prefix}gateway.api.yaml`);
   await writeFile(workerConfig, configuration(options, false));
   await writeFile(apiConfig, configuration(options, true));
+  const queues = `bench-${prefix}`;
+  const database = `${prefix}bench`;
   const environment = {
     HOST: '127.0.0.1',
     PORT: String(port),
     PUBLIC_URL: url,
-    MONGODB_URI: stand.mongodbUri.replace('/?', '/bench?'),
+    MONGODB_URI: stand.mongodbUri.replace('/?', `/${database}?`),
     TEMPORAL_ADDRESS: stand.temporalAddress,
-    TASK_QUEUE_PREFIX: prefix,
+    TASK_QUEUE_PREFIX: queues,
     SECRETS_KEY: randomBytes(32).toString('base64'),
     ADMIN_TOKEN: adminToken,
     SIMULATOR_URL: simulatorUrl,
@@ -96,24 +100,23 @@ export async function startBenchGateway(stand: Stand, options: GatewayOptions): 
     MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,
     UPSTREAM_ALLOW_PRIVATE_NETWORKS: loopback,
   };
-  const { checkout } = options;
   const script = checkout === undefined ? ownProgram : pathToFileURL(resolve(checkout, 'src/cli.ts'));
   const flags = (name: string): readonly string[] => (options.profile ? profileFlags(name) : []);
   await stand.startProgram({
-    name: 'worker',
+    name: `${prefix}worker`,
     script,
     args: ['worker'],
     environment: { ...environment, GATEWAY_CONFIG: workerConfig },
     nodeFlags: flags('worker'),
     probe: () =>
       Promise.all([
-        requirePoller(stand, `${prefix}tasks`, 'workflow'),
-        requirePoller(stand, `${prefix}channel-ark`, 'activity'),
-        requirePoller(stand, `${prefix}callbacks`, 'activity'),
+        requirePoller(stand, `${queues}tasks`, 'workflow'),
+        requirePoller(stand, `${queues}channel-ark`, 'activity'),
+        requirePoller(stand, `${queues}callbacks`, 'activity'),
       ]),
   });
   await stand.startProgram({
-    name: 'api',
+    name: `${prefix}api`,
     script,
     args: ['api'],
     environment: { ...environment, GATEWAY_CONFIG: apiConfig },
@@ -129,7 +132,7 @@ export async function startBenchGateway(stand: Stand, options: GatewayOptions): 
     simulatorUrl,
     receiverUrl,
     keys,
-    db: mongo.db('bench'),
+    db: mongo.db(database),
     videoBody: (kind, more = {}) => JSON.stringify({ ...videoRequests[kind], ...more }),
     simulatorStats: async () => (await getJson(`${simulatorUrl}/_control/stats`)) as SimulatorStats,
     close: () => mongo.close(),

@@ -16,7 +16,7 @@ export interface BenchOptions {
   readonly rounds: number | undefined;
   /** Parts of the bench to run, where it has several; absent: all. */
   readonly only: readonly string[] | undefined;
-  /** Another checkout of this repository, whose gateway is measured instead of this one's (`fairness`). */
+  /** Another checkout of this repository, whose gateway is measured: instead of this one's (`fairness`), or beside it (`images`). */
   readonly checkout: string | undefined;
   readonly command: string;
 }
