@@ -23,7 +23,7 @@ import { measureCpu, usageOf } from './support/usage.ts';
 
 const goalTimesLitellm = 8;
 const goalTimesPortkey = 1;
-const goalAddedMs = 5;
+const goalAddedMs = 3;
 const goalConnections = 32;
 const countMax = 200_000;
 const model = 'picture';
