@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { ownCallbackRound } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import { isTerminal } from '../src/domain/task.ts';
-import type { DeliveryState } from '../src/store/deliveries.ts';
+import type { CallbackState } from '../src/domain/callback-record.ts';
 import type { CallbackActivityDeps } from './deps.ts';
 import { persistently } from './persistently.ts';
 
@@ -41,7 +41,7 @@ export interface OwedCallback {
 export interface SentCallback {
   /** Number of the request in its round, from 1. */
   readonly n: number;
-  readonly state: DeliveryState;
+  readonly state: CallbackState;
   /** A status, or why there was none. */
   readonly heard: string;
 }
@@ -85,7 +85,12 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
   async function findOwed(taskId: string): Promise<OwedCallback | undefined> {
     const [task, stored] = await Promise.all([deps.tasks.find(taskId), deps.requests.find(taskId)]);
     const url = stored?.callbackUrl;
-    if (task === undefined || url === undefined) return undefined;
+    if (task === undefined) return undefined;
+    if (url === undefined) {
+      // What its caller wrote is no longer kept.
+      await deps.tasks.oweNothing(taskId);
+      return undefined;
+    }
     if (!isTerminal(task.status)) throw new Error('a callback is for a task that has ended');
     const secrets = await deps.webhookSecrets(task.account);
     return { task: taskId, account: task.account, url, body: deps.present(task), secrets };
@@ -95,11 +100,11 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
   async function send(owed: OwedCallback, round: string): Promise<SentCallback | undefined> {
     const { task, url } = owed;
     const target = new URL(url).origin;
-    const n = await deps.deliveries.begin(task, round, target);
+    const n = await deps.tasks.beginCallback({ task, round, target }, round === ownCallbackRound);
     if (n === undefined) return undefined;
     if (n > retryDelaysMs.length + 1) {
       // The last attempt was begun and its process died.
-      await deps.deliveries.abandon(task, round);
+      await deps.tasks.abandonCallback(task, round);
       return { n, state: 'gave_up', heard: 'no answer' };
     }
     await racePoint('callback.begun', task);
@@ -108,9 +113,8 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
     const state = stateAfter(answer, n);
     const durationMs = deps.now() - at;
     await persistently(
-      () => deps.deliveries.record({ task, round, target }, { at, durationMs, ...answer }, state),
-      deps.now,
-      recordWithinMs,
+      () => deps.tasks.recordCallback({ task, round, target }, { at, durationMs, ...answer }, state),
+      { ...deps, maxMs: recordWithinMs },
     );
     return { n, state, heard: String(answer.status ?? answer.error ?? 'nothing') };
   }
@@ -118,7 +122,7 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
 
 type Answer = { readonly status?: number; readonly error?: string };
 
-function stateAfter({ status }: Answer, n: number): DeliveryState {
+function stateAfter({ status }: Answer, n: number): CallbackState {
   if (status !== undefined && status >= 200 && status < 300) return 'delivered';
   return status === statusGone || n > retryDelaysMs.length ? 'gave_up' : 'pending';
 }

@@ -7,8 +7,6 @@ import type { SlotKeeper } from '../src/capacity/slot-keeper.ts';
 import type { SubmitGate } from '../src/capacity/submit-gate.ts';
 import type { AbandonCreation } from '../src/tasks/abandon-creation.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
-import type { AttemptStore } from '../src/store/attempts.ts';
-import type { DeliveryStore } from '../src/store/deliveries.ts';
 import type { KeySlotStore } from '../src/store/key-slots.ts';
 import type { RequestStore } from '../src/store/requests.ts';
 import type { TaskStore } from '../src/store/tasks.ts';
@@ -25,7 +23,6 @@ export interface TaskActivityDeps {
   readonly requests: RequestStore;
   readonly ledger: Ledger;
   readonly channels: Channels;
-  readonly attempts: Pick<AttemptStore, 'ofTask'>;
   /** Gives back what an ended task holds. */
   readonly slots: Pick<SlotKeeper, 'release'>;
   readonly keySlots: Pick<KeySlotStore, 'release'>;
@@ -48,7 +45,6 @@ export interface UpkeepStep {
 export interface ChannelActivityDeps {
   readonly tasks: TaskStore;
   readonly requests: RequestStore;
-  readonly attempts: AttemptStore;
   readonly channels: Channels;
   readonly gate: SubmitGate;
   /**
@@ -60,6 +56,10 @@ export interface ChannelActivityDeps {
     items: readonly ResultItem[],
     options: { readonly timeoutMs: number; readonly headersFor: LinkHeaders },
   ) => Promise<readonly ResultItem[]>;
+  /** Results are copied: there is a storage of our own. */
+  readonly keepsResults: boolean;
+  /** Whether there is a file at this address; if not, why. */
+  readonly canOpen: (url: string) => Promise<string | undefined>;
   /** One per channel and credential of this process. */
   readonly submitLimiter: (candidate: RouteCandidate) => SubmitLimiter;
   /** Shows a concern, or its end, in the task's workflow. */
@@ -87,13 +87,13 @@ export interface ConcernNews {
 export interface CallbackActivityDeps {
   readonly tasks: TaskStore;
   readonly requests: RequestStore;
-  readonly deliveries: DeliveryStore;
   /** The account's signing secrets, newest first: `whsec_…`. */
   readonly webhookSecrets: (account: string) => Promise<readonly string[]>;
   /** Of this process: how many requests one host may have at a time. */
   readonly places: HostPlaces;
   /** One POST to an address that a caller chose, under the Safety rules; throws when no answer came. */
   readonly post: PostCallback;
+  readonly log: Logger;
   /** The body of GET, as JSON text. */
   readonly present: (task: Task) => string;
   readonly now: () => number;
@@ -108,8 +108,8 @@ export type PostCallback = (delivery: {
 
 /** What the reconciler asks Temporal. */
 export interface WorkflowLookup {
-  /** Ids of task workflows that were terminated, timed out or failed since then. */
-  closedAbnormally(since: number): AsyncIterable<string>;
+  /** Ids of every task workflow that runs, a little behind. */
+  running(): AsyncIterable<string>;
   /** Ids of running task workflows whose last steps have failed, or timed out, one after the other. */
   failing(): AsyncIterable<string>;
   /** Whether a workflow of this id is running. */

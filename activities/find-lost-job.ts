@@ -1,52 +1,67 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import type { Attempt } from '../src/domain/attempt.ts';
 import { attemptId } from '../src/domain/ids.ts';
+import { attemptAt } from '../src/domain/task-state.ts';
+import type { Task } from '../src/domain/task-record.ts';
 import type { Submitted } from '../src/providers/provider.ts';
-import type { Attempt } from '../src/store/attempts.ts';
-import { accept, newAttempt, resume } from './attempt-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { noteWait } from './note-wait.ts';
 import { requireTarget } from './open-target.ts';
-import type { SubmitInput, SubmitResult } from './types.ts';
+import { recordAcceptance } from './submit-answer.ts';
+import { givenUpView, viewOf } from './task-view.ts';
+import type { TaskView } from './types.ts';
 
 /** How far the upstream's timestamp of a job may differ from the attempt's. */
 const clockSkewMs = 120_000;
 
 /**
- * Decides the outcome of a submission that was interrupted. One that was never sent is withdrawn, by a write with
- * which any later try of it collides. If its response was lost, its job is looked up by the marker that it
- * carried. Throws (and is retried) while an upstream that can list does not show it yet.
+ * Looks for the job of a submission whose response was lost, by the marker that it carried. Throws (and is retried) while
+ * an upstream that can list does not show it yet.
  */
 export function createFindLostJob(deps: ChannelActivityDeps) {
-  return async function findLostJob(input: SubmitInput): Promise<SubmitResult> {
-    const begun = await deps.attempts.withdraw(newAttempt(input), {
-      code: 'never_sent',
-      message: 'The task ended or moved on before this attempt was sent.',
-    });
-    if (begun.state !== 'sending' && begun.state !== 'ambiguous') return resume(begun, input, deps);
-    const code = begun.code ?? 'submission_lost';
-    await noteWait(input, 'lookup', deps);
-    const found = await findJobsOf(begun, input, deps);
-    if (found === undefined) return { kind: 'ambiguous', code };
-    const [job] = found;
-    if (job !== undefined && found.length === 1) return accept(job, input, deps);
+  return async function findLostJob(id: string, rev?: number): Promise<TaskView> {
+    const task = await deps.tasks.look(id, rev);
+    if (task === undefined) return givenUpView;
+    const attempt = task.state.at === 'lost' ? attemptAt(task.state, task.attempts) : undefined;
+    if (attempt === undefined) return viewOf(task);
+    await noteWait(id, 'lookup', deps);
+    const found = await findJobsOf(task, attempt, deps);
+    const [job] = found ?? [];
+    if (found === undefined || job === undefined || found.length > 1)
+      return nothingFound(task, attempt, found);
+    const { n, owner } = attempt;
+    return viewOf((await recordAcceptance({ task, n, owner }, job, deps)).task);
+  };
+
+  async function nothingFound(
+    task: Task,
+    attempt: Attempt,
+    found: readonly Submitted[] | undefined,
+  ): Promise<TaskView> {
+    if (found === undefined) return viewOf((await deps.tasks.step(task.id, { kind: 'asked' })).task ?? task);
     throw ApplicationFailure.create({
-      message: `${found.length} upstream jobs carry the marker ${begun.marker} (attempt ${attemptId(input.task, input.n)})`,
+      message: `${found.length} upstream jobs carry the marker ${attempt.marker} (attempt ${attemptId(task.id, attempt.n)})`,
       type: 'JobNotFound',
       category: 'BENIGN',
     });
-  };
+  }
 }
 
 /** The upstream's jobs that carry the attempt's marker. Undefined: it cannot list them, or the request is gone. */
 export async function findJobsOf(
-  { marker, startedAt, endedAt }: Attempt,
-  input: SubmitInput,
-  deps: ChannelActivityDeps,
+  { id: task, kind, model }: Task,
+  { marker, channel, credential, startedAt, endedAt }: Attempt,
+  deps: Pick<ChannelActivityDeps, 'channels' | 'requests' | 'now'>,
 ): Promise<readonly Submitted[] | undefined> {
-  const { config, provider, context } = requireTarget(deps, input);
+  const { config, provider, context } = requireTarget(deps, {
+    task,
+    kind,
+    model,
+    candidate: { channel, credential },
+  });
   if (provider.find === undefined) return undefined;
-  const stored = await deps.requests.find(input.task);
+  const stored = await deps.requests.find(task);
   if (stored === undefined) return undefined;
   const { request } = stored;
   const lost = {

@@ -1,131 +1,149 @@
 import { metricMeter } from '@temporalio/activity';
+import { isUpstreamFailure } from '../src/domain/attempt.ts';
 import { defined } from '../src/domain/defined.ts';
+import { amountMax } from '../src/domain/money.ts';
 import { needsReview } from '../src/domain/price.ts';
 import type { Settlement } from '../src/domain/price.ts';
-import { taskFailures } from '../src/domain/task-failures.ts';
 import { racePoint } from '../src/domain/race-point.ts';
+import { taskFailures } from '../src/domain/task-failures.ts';
+import type { Task } from '../src/domain/task-record.ts';
+import type { Ending, TaskEvent } from '../src/domain/task-state.ts';
 import { classified } from '../src/domain/task.ts';
 import type { TaskError } from '../src/domain/task.ts';
-import type { TerminalWrite } from '../src/store/tasks.ts';
+import type { LedgerEntry } from '../src/ledger/entry.ts';
 import type { TaskActivityDeps } from './deps.ts';
-import { isUpstreamFailure } from './rescue.ts';
 import { settlementOf } from './settlement.ts';
-import type { SucceededOutcome } from './settlement.ts';
-import type { FinishedTask, FinishTask } from './types.ts';
+import { givenUpView, viewOf } from './task-view.ts';
+import type { FinishInput, TaskView } from './types.ts';
+
+type SucceededTask = Task & { readonly outcome: Extract<Task['outcome'], { kind: 'succeeded' }> };
 
 /**
- * The money first, then the projection: a crash between the two repeats the step, and the ledger answers with the
- * entry that is there. What the ledger says wins: a task that was released can no longer succeed.
+ * The money first, then the end in the record: a crash between the two repeats the step, and the ledger answers with the
+ * entry that is there. What the ledger says wins: a task that was released can no longer succeed. Never throws for what
+ * an upstream has said: a charge that is not credible, or that no ledger can hold, is a question to a person.
  */
 export function createFinishTask(deps: TaskActivityDeps) {
   const { tasks, ledger } = deps;
-  return async function finishTask(finish: FinishTask): Promise<FinishedTask> {
-    const finished = await (finish.outcome.kind === 'succeeded'
-      ? succeed(finish, finish.outcome)
-      : fail(finish, finish.outcome.error));
-    const hasEnded = 'charge' in finished;
+  return async function finishTask(finish: FinishInput): Promise<TaskView> {
+    const task = await tasks.look(finish.task, finish.rev);
+    if (task === undefined) return givenUpView;
+    if (task.state.at !== 'ending') return viewOf(task);
+    const after = await end(task, task.state.ending, finish);
     await Promise.all([
-      deps.slots.release(finish.task),
-      finish.key === undefined || !hasEnded ? undefined : deps.keySlots.release(finish.key, finish.task),
+      deps.slots.release(task.id),
+      finish.keyUnlimited === true || after.state.at !== 'ended'
+        ? undefined
+        : deps.keySlots.release(finish.key, task.id),
     ]);
-    return finished;
+    return viewOf(after);
   };
 
-  async function succeed(finish: FinishTask, outcome: SucceededOutcome): Promise<FinishedTask> {
-    const { task, account, basis } = finish;
-    const held = BigInt(finish.held);
-    const settlement = await agreedSettlement(finish, outcome);
-    if (finish.review === 'possible' && needsReview(basis.price, { held, amount: settlement.amount })) {
+  async function end(task: Task, ending: Ending, finish: FinishInput): Promise<Task> {
+    if (ending.kind === 'failed') return fail(task, ending.error);
+    const { outcome } = task;
+    if (outcome?.kind !== 'succeeded') return fail(task, taskFailures.interrupted);
+    return succeed({ ...task, outcome }, ending.approved === true, finish);
+  }
+
+  async function succeed(task: SucceededTask, isApproved: boolean, finish: FinishInput): Promise<Task> {
+    const held = BigInt(finish.hold);
+    const { basis } = finish;
+    const settlement = await agreedSettlement(task, finish);
+    const charge = settlement.amount.toString();
+    if (!isApproved && needsReview(basis.price, { held, amount: settlement.amount })) {
       // After a reset the charge may have been accepted and settled before.
-      const entries = await ledger.entriesOfTask(task);
+      const entries = await ledger.entriesOfTask(task.id);
       const isClosed = entries.some(({ kind }) => kind === 'settle' || kind === 'release');
-      if (!isClosed) return { review: settlement.amount.toString() };
+      const why = settlement.amount > amountMax ? 'unwritable' : 'above_hold';
+      if (!isClosed) return step(task, { kind: 'reviewed', charge, why });
     }
-    const note = settlement.estimated ? 'estimated: the upstream reported no usage' : undefined;
-    const closed = await ledger.settle({
-      account,
-      task,
-      held,
-      amount: settlement.amount,
-      basis: JSON.stringify({ version: basis.version, ...settlement, amount: settlement.amount.toString() }),
-      ...defined({ note }),
-    });
-    if (closed.closed === 'released') return failInstead(finish, taskFailures.interrupted);
-    await show(task, {
-      status: 'succeeded',
-      version: BigInt(finish.version),
-      charge: closed.charged,
-      chargeEstimated: settlement.estimated,
-    });
-    return { charge: closed.charged.toString() };
+    try {
+      const closed = await ledger.settle({
+        account: task.account,
+        task: task.id,
+        held,
+        amount: settlement.amount,
+        basis: JSON.stringify({ version: basis.version, ...settlement, amount: charge }),
+        ...defined({ note: settlement.estimated ? 'estimated: the upstream reported no usage' : undefined }),
+      });
+      // Nothing is held: nothing can be charged.
+      if (closed.closed === 'no_hold') return await fail(task, taskFailures.interrupted);
+      if (closed.closed === 'released') return await failed(task, taskFailures.interrupted);
+      const { estimated: chargeEstimated } = settlement;
+      return await step(task, {
+        kind: 'ended',
+        status: 'succeeded',
+        charge: closed.charged,
+        chargeEstimated,
+      });
+    } catch (error) {
+      if (error instanceof RangeError) return step(task, { kind: 'reviewed', charge, why: 'unwritable' });
+      throw error;
+    }
   }
 
   /** Where another job took the place of a failed one, the caller pays once, and never more than the hold. */
-  async function agreedSettlement(finish: FinishTask, outcome: SucceededOutcome): Promise<Settlement> {
-    const settlement = await settlementOf(finish, outcome, deps);
-    const held = BigInt(finish.held);
-    if (finish.hasFallback !== true || settlement.amount <= held) return settlement;
-    const wasReplaced = (await deps.attempts.ofTask(finish.task)).some(isUpstreamFailure);
-    return wasReplaced ? { ...settlement, amount: held } : settlement;
+  async function agreedSettlement(task: SucceededTask, finish: FinishInput): Promise<Settlement> {
+    const settlement = await settlementOf(task, task.outcome.facts, { ...finish, deps });
+    const held = BigInt(finish.hold);
+    const wasReplaced = task.attempts.some(isUpstreamFailure);
+    return wasReplaced && settlement.amount > held ? { ...settlement, amount: held } : settlement;
   }
 
-  async function failInstead(finish: FinishTask, error: TaskError): Promise<FinishedTask> {
-    const finished = await fail(finish, error);
-    return { ...finished, instead: { kind: 'failed', error: { code: error.code } } };
+  async function fail(task: Task, error: TaskError | undefined): Promise<Task> {
+    const { id, account } = task;
+    const { closed } = await ledger.void({ account, task: id, note: 'the task has failed' });
+    if (closed !== 'settled') return failed(task, error);
+    // The task was paid before (a workflow reset, a repair): it stays what it was.
+    const charge = chargedBy(await ledger.entriesOfTask(id));
+    return step(task, { kind: 'ended', status: 'succeeded', charge, chargeEstimated: false });
   }
 
-  async function fail(finish: FinishTask, error: TaskError | undefined): Promise<FinishedTask> {
-    const { task, account } = finish;
-    const closed = await ledger.release({ account, task, held: BigInt(finish.held) });
-    if (closed.closed === 'settled') {
-      // The task was paid before (a workflow reset, a repair): it stays what it was.
-      await show(task, {
-        status: 'succeeded',
-        version: BigInt(finish.version),
-        charge: closed.charged,
-        chargeEstimated: false,
-      });
-      return { charge: closed.charged.toString(), instead: { kind: 'succeeded' } };
-    }
-    const failed = classified(error ?? (await upstreamError(task)));
-    await show(task, {
+  async function failed(task: Task, error: TaskError | undefined): Promise<Task> {
+    const why = classified(error ?? upstreamError(task));
+    const after = await step(task, {
+      kind: 'ended',
       status: 'failed',
-      version: BigInt(finish.version),
       charge: 0n,
       chargeEstimated: false,
-      error: failed,
+      error: why,
     });
     metricMeter
       .createCounter('mediary_task_failures', undefined, 'Failed tasks by class.')
-      .add(1, { class: failed.class });
-    return { charge: '0', failure: failed.class };
+      .add(1, { class: why.class });
+    return after;
   }
 
-  /**
-   * What the ledger has decided. A projection that contradicts it is our own fault: it is reported and left as it is.
-   */
-  async function show(task: string, write: TerminalWrite): Promise<void> {
-    await racePoint('finish.closed', task);
-    const status = await tasks.finish(task, write);
-    if (status === write.status) {
-      deps.log.info({ task, status, amount: write.charge }, 'a task has ended');
-      return;
+  async function step(task: Task, event: TaskEvent): Promise<Task> {
+    await racePoint('finish.closed', task.id);
+    const stepped = await tasks.step(task.id, event);
+    const { status = 'absent', charge } = stepped.task ?? {};
+    if (event.kind === 'ended' && status === event.status) {
+      deps.log.info({ task: task.id, status, amount: charge }, 'a task has ended');
+    } else if (event.kind === 'ended') {
+      deps.log.error(
+        { task: task.id, status, outcome: event.status },
+        'a task could not be shown as it ended',
+      );
     }
-    deps.log.error(
-      { task, status: status ?? 'absent', outcome: write.status },
-      'a task could not be shown as it ended',
-    );
+    return stepped.task ?? task;
   }
+}
 
-  async function upstreamError(task: string): Promise<TaskError> {
-    const outcome = (await tasks.find(task))?.outcome;
-    if (outcome?.kind === 'failed') {
-      return { code: 'provider_error', message: outcome.message, ...outcome.failure };
-    }
-    // A job that was to be replaced, and no channel accepted another one: its words stand in its attempt.
-    const failed = (await deps.attempts.ofTask(task)).findLast(isUpstreamFailure);
-    if (failed === undefined) return taskFailures.upstream;
-    const { code = '', message = '', failure } = failed;
-    return { code: 'provider_error', message: `${code}: ${message}`, ...failure };
-  }
+/** What the task costs in all. */
+function chargedBy(entries: readonly LedgerEntry[]): bigint {
+  return entries
+    .filter(({ kind }) => kind === 'settle' || kind === 'charge_extra')
+    .reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+function upstreamError({ outcome, attempts }: Task): TaskError {
+  if (outcome?.kind === 'failed')
+    return { code: 'provider_error', message: outcome.message, ...outcome.failure };
+  // A job that was to be replaced, and no channel accepted another one: its words stand in its attempt.
+  const attempt = attempts.findLast(isUpstreamFailure);
+  if (attempt === undefined) return taskFailures.upstream;
+  const { code = '', message = '', failure } = attempt;
+  return { code: 'provider_error', message: `${code}: ${message}`, ...failure };
 }

@@ -1,18 +1,17 @@
 import type { WaitReason } from '../src/domain/wait-reason.ts';
 import type { ChannelActivityDeps } from './deps.ts';
-import type { SubmitInput } from './types.ts';
 
 /**
  * Shows the task's owner what it waits for; undefined: nothing any more. A repeated reason is not written again. Never
  * throws: what GET says must not stop a submission.
  */
 export async function noteWait(
-  { task, version }: Pick<SubmitInput, 'task' | 'version'>,
+  task: string,
   reason: WaitReason | undefined,
   { tasks, log }: Pick<ChannelActivityDeps, 'tasks' | 'log'>,
 ): Promise<void> {
   try {
-    await tasks.setWait(task, reason, BigInt(version));
+    await tasks.setWait(task, reason);
   } catch (error) {
     log.warn({ task, err: error }, 'could not show what a task waits for');
   }

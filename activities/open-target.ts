@@ -1,10 +1,11 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { ChannelConfig } from '../src/config/gateway-file.ts';
 import type { GenerationRequest } from '../src/domain/request.ts';
+import type { RouteCandidate } from '../src/domain/routing.ts';
+import type { TaskKind } from '../src/domain/task.ts';
 import type { ProviderContext, TaskProvider } from '../src/providers/provider.ts';
 import { ChannelGoneError, taskProviderFor } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
-import type { SubmitInput } from './types.ts';
 
 /** A candidate with everything that a call to its upstream needs. */
 export interface UpstreamTarget {
@@ -14,7 +15,12 @@ export interface UpstreamTarget {
 }
 
 type TargetDeps = Pick<ChannelActivityDeps, 'channels'>;
-type Target = Pick<SubmitInput, 'task' | 'candidate' | 'kind' | 'model'>;
+interface Target {
+  readonly task: string;
+  readonly kind: TaskKind;
+  readonly model: string;
+  readonly candidate: RouteCandidate;
+}
 
 /** Throws ChannelGoneError where the running configuration lacks the channel, its credential or its capability. */
 export function openTarget(

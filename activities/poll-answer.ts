@@ -1,27 +1,32 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { attemptId } from '../src/domain/ids.ts';
 import { defined } from '../src/domain/defined.ts';
 import { isLostJob } from '../src/domain/lost-job.ts';
+import { racePoint } from '../src/domain/race-point.ts';
+import { isUnbilled } from '../src/domain/rescue.ts';
+import type { ResultItem } from '../src/domain/task.ts';
+import type { Task, TaskOutcome } from '../src/domain/task-record.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { OperationStatus } from '../src/providers/provider.ts';
-import { ChannelGoneError, linkHeadersOf } from '../src/routing/channels.ts';
+import { ChannelGoneError, linkHeadersOf, mustBeCopied } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { channelGone } from './open-target.ts';
+import { persistently } from './persistently.ts';
 import { afterFailure, afterPending } from './poll-memory.ts';
 import type { Pending, PollMemory } from './poll-memory.ts';
-import { replaceFailedJob } from './rescue.ts';
 import { CredentialFailure } from './status-poller.ts';
 import type { StatusPoller } from './status-poller.ts';
-import type { PollInput, PollResult } from './types.ts';
+import type { WatchedJob } from './task-view.ts';
 
-/** How much of an attempt's time, and of the final poll's minute, the copy of a result may use. */
+/** How much of an attempt's time the copy of a result may use. */
 export const copyMaxMs = 75_000;
-const lastCopyMaxMs = 25_000;
 /** Progress is shown, but not for a write a second. */
 const progressEveryMs = 10_000;
 
 /** What is asked about, and what the polls before it have seen. */
 interface Asked {
-  readonly input: PollInput;
+  readonly job: WatchedJob;
+  readonly expectedSeconds: number;
   readonly memory: PollMemory;
 }
 
@@ -32,13 +37,18 @@ interface Asking extends Asked {
   readonly signal: AbortSignal;
 }
 
-export type Seen = { readonly result: PollResult } | { readonly memory: PollMemory };
+export type Seen = { readonly task: Task } | { readonly memory: PollMemory };
 
 /** Asks the upstream once, and writes down what it reported. */
 export async function ask(watch: Asking, deps: ChannelActivityDeps): Promise<Seen> {
-  const { input, memory } = watch;
+  const { job, memory } = watch;
   try {
-    return await record(await watch.poller.status(input, watch.signal), watch, deps);
+    const status = await watch.poller.status(job, watch.signal);
+    if (status.state === 'pending') return { memory: await recordPending(status, watch, deps) };
+    watch.decides = status.state === 'failed';
+    const task = await recordEnd(status, job, { deps, copyMaxMs });
+    if (status.state === 'succeeded') learn(status, watch, deps);
+    return { task };
   } catch (error) {
     if (error instanceof ChannelGoneError) throw channelGone(error);
     const isShared = error instanceof CredentialFailure;
@@ -46,42 +56,80 @@ export async function ask(watch: Asking, deps: ChannelActivityDeps): Promise<See
     if (!(reason instanceof UpstreamError)) throw error;
     const words = wordsOf(reason, deps);
     const failed = afterFailure(memory, { error: reason, words, isShared, now: deps.now() });
-    failUnlessPatient(reason, failed, { input, deps });
-    return { memory: failed };
+    return isUnknown(watch, failed, deps) ? breakOff(watch, reason, deps) : { memory: failed };
   }
 }
 
-async function record(status: OperationStatus, watch: Asking, deps: ChannelActivityDeps): Promise<Seen> {
-  const { input, memory } = watch;
-  const { task } = input;
-  const job = { channel: input.candidate.channel, upstreamId: input.operation.id };
-  switch (status.state) {
-    case 'succeeded': {
-      learn(status, { input, memory }, deps);
-      const { facts, cost, traceId } = status;
-      const items = await deps.copyResults(task, status.items, {
-        timeoutMs: input.last ? lastCopyMaxMs : copyMaxMs,
-        headersFor: linkHeadersOf(deps.channels, { ...input, ...input.candidate }),
-      });
-      const outcome = { kind: 'succeeded', items, facts, ...defined({ cost }) } as const;
-      await deps.tasks.recordOutcome(task, outcome, { traceId, job });
-      return { result: { kind: 'succeeded', facts } };
-    }
-    case 'failed': {
-      watch.decides = true;
-      const replaced = await replaceFailedJob(status, input, deps);
-      if (replaced !== undefined) return { result: replaced };
-      const { code, failure, cost, withheld, traceId } = status;
-      const message = `${code}: ${deps.scrub(status.message)}`;
-      const outcome = { kind: 'failed', code, message, failure, ...defined({ cost, withheld }) } as const;
-      await deps.tasks.recordOutcome(task, outcome, { traceId, job });
-      return { result: { kind: 'failed' } };
-    }
-    case 'pending':
-      return { memory: await recordPending(status, { input, memory }, deps) };
-    default:
-      return status satisfies never;
+export interface Recording {
+  readonly deps: ChannelActivityDeps;
+  readonly copyMaxMs: number;
+}
+
+/** The upstream has ended the job: the task's end, or another job in its place. */
+export async function recordEnd(
+  status: Exclude<OperationStatus, { state: 'pending' }>,
+  job: WatchedJob,
+  { deps, copyMaxMs: timeoutMs }: Recording,
+): Promise<Task> {
+  const { task, n, candidate } = job;
+  const outcome =
+    status.state === 'succeeded'
+      ? await succeeded(status, job, { deps, copyMaxMs: timeoutMs })
+      : failed(status, deps);
+  const id = attemptId(task, n);
+  if (outcome.kind === 'failed') await racePoint('poll.failed', id);
+  const unbilled = status.state === 'failed' && isUnbilled(status);
+  const event = {
+    kind: 'polled',
+    n,
+    job: job.operation.id,
+    outcome,
+    unbilled,
+    ...defined({ traceId: status.traceId }),
+  } as const;
+  const stepped = await persistently(() => deps.tasks.step(task, event), deps);
+  if (stepped.task === undefined) throw new Error(`the record of ${task} is gone`);
+  if (stepped.task.state.at === 'submitting') {
+    deps.log.info({ task, channel: candidate.channel, code: 'failed' }, 'a failed job is replaced');
+    await racePoint('poll.closed', id);
+    await deps.gate.leave(task, candidate);
   }
+  return stepped.task;
+}
+
+async function succeeded(
+  { items, facts, cost }: Extract<OperationStatus, { state: 'succeeded' }>,
+  { task, kind, model, candidate }: WatchedJob,
+  { deps, copyMaxMs: timeoutMs }: Recording,
+): Promise<TaskOutcome> {
+  const owner = { kind, model, ...candidate };
+  const headersFor = linkHeadersOf(deps.channels, owner);
+  const copied = await deps.copyResults(task, items, { timeoutMs, headersFor });
+  // Delivery is part of the job: the next question brings fresh links.
+  if (deps.keepsResults && mustBeCopied(deps.channels, owner) && copied.some(isNotCopied)) throw notCopied();
+  return { kind: 'succeeded', items: copied, facts, ...defined({ cost }) };
+}
+
+function isNotCopied({ url, stored }: ResultItem): boolean {
+  return url !== undefined && stored === undefined;
+}
+
+function notCopied(): UpstreamError {
+  const message = 'The result could not be copied, and its link is of no use to callers.';
+  return new UpstreamError('unavailable', message, { code: 'result_not_copied' });
+}
+
+function failed(
+  { code, message, failure, cost, withheld }: Extract<OperationStatus, { state: 'failed' }>,
+  { scrub }: Pick<ChannelActivityDeps, 'scrub'>,
+): TaskOutcome {
+  return {
+    kind: 'failed',
+    code,
+    message: `${code}: ${scrub(message)}`,
+    failure,
+    ...defined({ cost, withheld }),
+  };
 }
 
 /** A job that had ended before the first question took less than we saw: then the next question comes sooner. */
@@ -90,34 +138,35 @@ const unseenEndShare = 0.8;
 /** What is learned is when the upstream ended the render: an outage, or a late question, says nothing about it. */
 function learn(
   { endedAt }: Extract<OperationStatus, { state: 'succeeded' }>,
-  { input, memory }: Asked,
+  asked: Asked,
   deps: ChannelActivityDeps,
 ): void {
-  const seenMs = deps.now() - input.acceptedAt;
+  const { job, memory } = asked;
+  const seenMs = deps.now() - job.acceptedAt;
   // Another clock's time is believed within ours.
-  const toldMs = endedAt === undefined ? 0 : Math.min(endedAt - input.acceptedAt, seenMs);
-  if (toldMs <= 0 && (input.last || memory.errors > 0)) return;
-  const renderMs = toldMs > 0 ? toldMs : guessedEnd(seenMs, { input, memory });
+  const toldMs = endedAt === undefined ? 0 : Math.min(endedAt - job.acceptedAt, seenMs);
+  if (toldMs <= 0 && memory.errors > 0) return;
+  const renderMs = toldMs > 0 ? toldMs : guessedEnd(seenMs, asked);
   if (renderMs <= 0) return;
-  const kind = { channel: input.candidate.channel, model: input.model, output: input.output ?? '' };
+  const kind = { channel: job.candidate.channel, model: job.model, output: job.output };
   deps.renders.learn(kind, renderMs);
 }
 
 /** The render ended at some time since the last question, which found it running. */
-function guessedEnd(seenMs: number, { input, memory }: Asked): number {
+function guessedEnd(seenMs: number, { job, memory }: Asked): number {
   if (memory.polls === 0 || memory.lastAt === undefined) return seenMs * unseenEndShare;
-  const ranMs = Math.min(Math.max(memory.lastAt - input.acceptedAt, 0), seenMs);
+  const ranMs = Math.min(Math.max(memory.lastAt - job.acceptedAt, 0), seenMs);
   return (ranMs + seenMs) / 2;
 }
 
 async function recordPending(
   status: Pending,
-  { input, memory }: Asked,
+  { job, memory }: Asked,
   deps: ChannelActivityDeps,
 ): Promise<PollMemory> {
   const now = deps.now();
   const next = afterPending(memory, status, now);
-  if (next.phase !== memory.phase) await deps.tasks.markRunning(input.task, BigInt(input.version));
+  if (next.phase !== memory.phase) await deps.tasks.markRunning(job.task);
   const { progress, queuePosition } = status;
   const isKnown = progress === memory.progress && queuePosition === memory.queuePosition;
   if (isKnown) return next;
@@ -125,30 +174,24 @@ async function recordPending(
     // What is shown stays what is remembered, so that the difference is written later.
     return { ...next, ...defined({ progress: memory.progress, queuePosition: memory.queuePosition }) };
   }
-  await deps.tasks.recordProgress(input.task, defined({ progress, queuePosition }));
+  await deps.tasks.recordProgress(job.task, defined({ progress, queuePosition }));
   return { ...next, progressAt: now };
 }
 
 /** Errors never fail a paid job. One that the upstream keeps saying it does not know waits for a person. */
-function failUnlessPatient(
-  error: UpstreamError,
+function isUnknown(
+  { job, expectedSeconds }: Asked,
   { gone }: PollMemory,
-  { input, deps }: { readonly input: PollInput; readonly deps: ChannelActivityDeps },
-): void {
-  if (input.last) {
-    throw ApplicationFailure.create({
-      message: `the upstream did not report a state (${error.code})`,
-      type: 'PollFailed',
-      category: 'BENIGN',
-    });
-  }
-  const elapsedMs = deps.now() - input.acceptedAt;
-  if (!isLostJob({ misses: gone, elapsedMs, expectedMs: input.expectedSeconds * 1000 })) return;
-  throw ApplicationFailure.create({
-    message: `the upstream does not know the job (${error.code}), which it accepted and may bill`,
-    type: 'JobUnknown',
-    nonRetryable: true,
-  });
+  { now }: ChannelActivityDeps,
+): boolean {
+  const elapsedMs = now() - job.acceptedAt;
+  return isLostJob({ misses: gone, elapsedMs, expectedMs: expectedSeconds * 1000 });
+}
+
+async function breakOff({ job }: Asked, { code }: UpstreamError, deps: ChannelActivityDeps): Promise<Seen> {
+  const stepped = await deps.tasks.step(job.task, { kind: 'broken', n: job.n, job: job.operation.id, code });
+  if (stepped.task !== undefined) return { task: stepped.task };
+  throw ApplicationFailure.nonRetryable(`the record of ${job.task} is gone`);
 }
 
 const wordsMax = 200;

@@ -11,7 +11,7 @@ const memorySchema = z.object({
   phase: z.enum(['submitted', 'running']),
   progress: z.number().optional(),
   queuePosition: z.number().optional(),
-  /** When progress was last written to the projection. */
+  /** When progress was last written to the record. */
   progressAt: z.number().optional(),
   /** In words, scrubbed. */
   lastError: z.string().optional(),

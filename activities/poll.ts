@@ -13,9 +13,10 @@ import { ask, copyMaxMs } from './poll-answer.ts';
 import { progressOf, rememberedPolls, worthKeeping } from './poll-memory.ts';
 import type { PollMemory } from './poll-memory.ts';
 import { attemptSignal, restFor } from './poll-rest.ts';
-import { closedJob } from './rescue.ts';
 import type { StatusPoller } from './status-poller.ts';
-import type { PollInput, PollResult } from './types.ts';
+import { givenUpView, viewOf, watchedJob } from './task-view.ts';
+import type { WatchedJob } from './task-view.ts';
+import type { PollInput, TaskView } from './types.ts';
 
 /** An attempt that has a place stays this long; what the copy of a result may need comes on top. */
 const stayMaxMs = 10 * 60_000;
@@ -33,7 +34,8 @@ const closedDelayMs = 1_500;
 
 /** One attempt. */
 interface Watch {
-  readonly input: PollInput;
+  readonly job: WatchedJob;
+  readonly expectedSeconds: number;
   readonly poller: StatusPoller;
   readonly place: StayPlace | undefined;
   /** Ends the attempt: a cancellation, the worker's shutdown, or somebody who wants the task tried now. */
@@ -48,23 +50,39 @@ interface Watch {
   troubledSince: number | undefined;
 }
 
+/** Waits for the end of the job that the record names; where it names none, there is nothing to wait for. */
+export function createPoll(deps: ChannelActivityDeps) {
+  const watch = createWatch(deps);
+  return async function poll({ task: id, rev, expectedSeconds }: PollInput): Promise<TaskView> {
+    if (!isFirstAttempt()) deps.tasks.forget(id);
+    const task = await deps.tasks.look(id, rev);
+    if (task === undefined) return givenUpView;
+    const job = task.state.at === 'waiting' ? watchedJob(task) : undefined;
+    return job === undefined ? viewOf(task) : watch(job, { expectedSeconds, isFirst: isFirstAttempt() });
+  };
+}
+
+export interface WatchTerms {
+  readonly expectedSeconds: number;
+  /** Nobody has waited for the job yet. */
+  readonly isFirst: boolean;
+}
+
 /**
  * Waits for the upstream to end the job. One activity for the whole wait: a timer on the server, which is a benign,
  * retryable failure that names its delay, carries the time in which no render ends; then the attempt stays and asks.
- * Waiting costs no history event. Facts reach the projection from here. `isFirst`: what the activity itself would say, except
- * where the same run of it has just submitted the job.
+ * Waiting costs no history event.
  */
-export function createPoll(deps: ChannelActivityDeps) {
-  return async function poll(input: PollInput, isFirst = isFirstAttempt()): Promise<PollResult> {
+export function createWatch(deps: ChannelActivityDeps) {
+  return async function watch(job: WatchedJob, { expectedSeconds, isFirst }: WatchTerms): Promise<TaskView> {
     const { info, cancelled } = Context.current();
-    const closed = await closedJob(input, deps);
-    if (closed !== undefined) return closed;
-    const place = input.last ? undefined : deps.stays.enter(info.taskQueue, input.task);
+    const place = deps.stays.enter(info.taskQueue, job.task);
     const ending = attemptSignal(place);
     const longestMs = Math.max(info.startToCloseTimeoutMs - copyMaxMs, crowdedStayMaxMs);
-    const watch: Watch = {
-      input,
-      poller: openPoller(input, deps),
+    const attempt: Watch = {
+      job,
+      expectedSeconds,
+      poller: openPoller(job, deps),
       place,
       signal: ending.signal,
       endsAt: deps.now() + (place === undefined ? crowdedStayMaxMs : Math.min(stayMaxMs, longestMs)),
@@ -74,15 +92,16 @@ export function createPoll(deps: ChannelActivityDeps) {
       troubledSince: undefined,
     };
     try {
-      return await withRareHeartbeat(watchUpstream(watch, deps), {
-        details: () => worthKeeping(watch.memory),
+      return await withRareHeartbeat(watchUpstream(attempt, deps), {
+        details: () => worthKeeping(attempt.memory),
         // One that stands still in the middle of a decision is not kept alive: another worker decides.
-        isQuiet: () => watch.decides,
+        isQuiet: () => attempt.decides,
       });
     } catch (error) {
-      if (!watch.signal.aborted) throw error;
+      if (!attempt.signal.aborted) throw error;
       const endedBy = place?.endedBy();
-      if (endedBy !== undefined) throw laterFailure(watch, endedBy === 'closed' ? closedDelayMs : delayMinMs);
+      if (endedBy !== undefined)
+        throw laterFailure(attempt, endedBy === 'closed' ? closedDelayMs : delayMinMs);
       return await cancelled;
     } finally {
       ending.forget();
@@ -91,7 +110,7 @@ export function createPoll(deps: ChannelActivityDeps) {
   };
 }
 
-function openPoller({ candidate, kind }: PollInput, deps: ChannelActivityDeps): StatusPoller {
+function openPoller({ candidate, kind }: WatchedJob, deps: ChannelActivityDeps): StatusPoller {
   try {
     return deps.poller(candidate, kind);
   } catch (error) {
@@ -99,15 +118,13 @@ function openPoller({ candidate, kind }: PollInput, deps: ChannelActivityDeps): 
   }
 }
 
-async function watchUpstream(watch: Watch, deps: ChannelActivityDeps): Promise<PollResult> {
-  const { input } = watch;
-  if (!input.last && watch.isFirst) await restUntilNext(watch, deps);
+async function watchUpstream(watch: Watch, deps: ChannelActivityDeps): Promise<TaskView> {
+  if (watch.isFirst) await restUntilNext(watch, deps);
   for (;;) {
     const seen = await ask(watch, deps);
-    if ('result' in seen) return seen.result;
+    if ('task' in seen) return viewOf(seen.task);
     const { concern } = watch.memory;
-    watch.memory = await noteConcern(seen.memory, input, deps);
-    if (input.last) return { kind: 'unfinished' };
+    watch.memory = await noteConcern(seen.memory, watch, deps);
     const isNews = watch.memory.errors > 0 && watch.memory.concern !== concern;
     if (isNews || isTroubled(watch, deps)) throw laterFailure(watch, soon(troubledDelayMs, deps));
     await restUntilNext(watch, deps);
@@ -115,7 +132,7 @@ async function watchUpstream(watch: Watch, deps: ChannelActivityDeps): Promise<P
 }
 
 /**
- * A retry, a reset ("poll now") and the final poll ask at once. A reset counts attempts from 1 again, but not from the time
+ * A retry and a reset ("poll now") ask at once. A reset counts attempts from 1 again, but not from the time
  * at which the activity was scheduled.
  */
 function isFirstAttempt(): boolean {
@@ -140,13 +157,13 @@ function isCalledBack({ poller }: Watch): boolean {
   return poller.callsBack?.() === true && poller.lists?.() !== true;
 }
 
-function planNext({ input, memory, poller }: Watch, deps: ChannelActivityDeps): NextPoll {
+function planNext({ job, expectedSeconds, memory, poller }: Watch, deps: ChannelActivityDeps): NextPoll {
   const now = deps.now();
-  const kind = { channel: input.candidate.channel, model: input.model, output: input.output };
+  const kind = { channel: job.candidate.channel, model: job.model, output: job.output };
   const { delayMs, isFar } = nextPoll({
-    times: deps.renders.times(kind) ?? guessedTimes(input.expectedSeconds * 1000),
-    elapsedMs: Math.max(0, now - input.acceptedAt),
-    remainingMs: Math.max(0, input.deadlineAt - now),
+    times: deps.renders.times(kind) ?? guessedTimes(expectedSeconds * 1000),
+    elapsedMs: Math.max(0, now - job.acceptedAt),
+    remainingMs: Math.max(0, job.deadlineAt - now),
     lists: poller.lists?.() ?? false,
     polls: memory.polls,
     errors: memory.errors,
@@ -171,7 +188,7 @@ function soon(delayMs: number, { random }: ChannelActivityDeps): number {
 /** Asks for a person, or says that none is needed any more: once for each change, and again if that failed. */
 async function noteConcern(
   memory: PollMemory,
-  input: PollInput,
+  { job, expectedSeconds }: Watch,
   deps: ChannelActivityDeps,
 ): Promise<PollMemory> {
   const { concern: noted, ...known } = memory;
@@ -180,17 +197,17 @@ async function noteConcern(
     errors: memory.errors,
     failingMs: now - (memory.failingSince ?? now),
     isRefused: memory.isRefused ?? false,
-    elapsedMs: now - input.acceptedAt,
-    expectedMs: input.expectedSeconds * 1000,
+    elapsedMs: now - job.acceptedAt,
+    expectedMs: expectedSeconds * 1000,
   });
-  if (concern === noted || input.last) return memory;
+  if (concern === noted) return memory;
   try {
-    await deps.tasks.setConcern(input.task, concern);
+    await deps.tasks.setConcern(job.task, concern);
     const text = progressOf(memory);
-    await deps.signalConcern(input.task, concern === undefined ? { text } : { concern, text });
+    await deps.signalConcern(job.task, concern === undefined ? { text } : { concern, text });
     return concern === undefined ? known : { ...known, concern };
   } catch (error) {
-    deps.log.warn({ task: input.task, err: error }, 'could not ask for an operator');
+    deps.log.warn({ task: job.task, err: error }, 'could not ask for an operator');
     return memory;
   }
 }

@@ -1,25 +1,27 @@
 import { Context } from '@temporalio/activity';
-import { taskFailures } from '../src/domain/task-failures.ts';
-import { isTerminal } from '../src/domain/task.ts';
+import { createSightings } from '../src/domain/sightings.ts';
+import { isUnfinished } from '../src/domain/task-state.ts';
 import type { Task } from '../src/domain/task-record.ts';
+import { heldBasis } from '../src/tasks/held-basis.ts';
 import type { TaskActivityDeps } from './deps.ts';
+import { createFinishTask } from './finish.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import type { ReconcileReport } from './types.ts';
 
-/** Looks this far back for workflows that ended without finishing their task. */
-const lookBackMs = 3 * 3600 * 1000;
-/** A task whose deadline passed this long ago is overdue: its workflow has had its final poll and its callbacks. */
-const overdueGraceMs = 10 * 60 * 1000;
-/** A creation takes seconds; one that is this old has lost its process (src/tasks/admission.ts: slowAfterMs). */
-const creationMaxMs = 2 * 60 * 1000;
+/** Who does not change for this long, by our own clock, and has no workflow, is abandoned. */
+const abandonedAfterMs = 2 * 60_000;
+/** A task whose deadline passed this long ago is overdue: its workflow has had its last question and its end. */
+const overdueGraceMs = 10 * 60_000;
 
 /**
- * Repairs what lost its process or its workflow: creations are abandoned, tasks end, and what the ledger says is paid
- * is shown as succeeded. One task that cannot be repaired stops neither the others nor the upkeep.
+ * One rule: a record that does not change, and whose workflow does not run, is ended; one that has ended, and owes its
+ * callback, gets it. The clocks of two processes are never compared. One task that cannot be repaired stops neither the
+ * others nor the upkeep.
  */
 export function createReconcileTasks(deps: TaskActivityDeps) {
-  const { tasks, workflows, log, now } = deps;
-  const { repairClosed, abandonUnstarted, repairOverdue, askAboutFailing, withdrawFailing } =
+  const { tasks, log } = deps;
+  const sightings = createSightings(deps.now);
+  const { endAbandoned, deliverOwed, askAboutChannel, askAboutOverdue, askAboutFailing, withdrawFailing } =
     createRepairs(deps);
 
   return async function reconcileTasks(): Promise<ReconcileReport> {
@@ -39,27 +41,37 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
         log.error({ step, task, err: error }, 'the reconciler could not repair a task');
       }
     };
-    await attempt('closed', '', async () => {
-      for await (const id of workflows.closedAbnormally(now() - lookBackMs)) {
-        await attempt('closed', id, () => repairClosed(id));
+    const isAbandoned = (task: Task): boolean => sightings.unchangedMs(task.id, task.rev) >= abandonedAfterMs;
+    const running = new Set<string>();
+    await attempt('running', '', async () => {
+      for await (const id of deps.workflows.running()) running.add(id);
+      return false;
+    });
+    await attempt('unfinished', '', async () => {
+      for await (const task of tasks.unfinished()) {
+        await attempt(
+          'unfinished',
+          task.id,
+          async () => isAbandoned(task) && !running.has(task.id) && endAbandoned(task),
+        );
+        await attempt('channel', task.id, () => askAboutChannel(task));
+        await attempt('overdue', task.id, () => askAboutOverdue(task));
       }
       return false;
     });
-    await attempt('unstarted', '', async () => {
-      for await (const task of tasks.unstarted(now() - creationMaxMs)) {
-        await attempt('unstarted', task.id, () => abandonUnstarted(task));
-      }
-      return false;
-    });
-    await attempt('overdue', '', async () => {
-      for await (const task of tasks.overdue(now() - overdueGraceMs)) {
-        await attempt('overdue', task.id, () => repairOverdue(task));
+    await attempt('owing', '', async () => {
+      for await (const task of tasks.owing()) {
+        await attempt(
+          'owing',
+          task.id,
+          async () => isAbandoned(task) && !running.has(task.id) && deliverOwed(task),
+        );
       }
       return false;
     });
     await attempt('failing', '', async () => {
       const failing = new Set<string>();
-      for await (const id of workflows.failing()) {
+      for await (const id of deps.workflows.failing()) {
         failing.add(id);
         await attempt('failing', id, () => askAboutFailing(id));
       }
@@ -68,6 +80,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
       }
       return false;
     });
+    sightings.forgetOthers();
     return { ...counts, upkeep: await runUpkeep() };
   }
 
@@ -85,71 +98,80 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
 }
 
 function createRepairs(deps: TaskActivityDeps) {
-  const { tasks, ledger, workflows, log, now } = deps;
-  return { repairClosed, abandonUnstarted, repairOverdue, askAboutFailing, withdrawFailing };
+  const { tasks, ledger, workflows, channels, log, now } = deps;
+  const finish = createFinishTask(deps);
+  return { endAbandoned, deliverOwed, askAboutChannel, askAboutOverdue, askAboutFailing, withdrawFailing };
 
-  async function repairClosed(id: string): Promise<boolean> {
-    const task = await tasks.find(id);
-    if (task === undefined || isTerminal(task.status) || (await workflows.isRunning(id))) return false;
-    await end(task);
-    return true;
-  }
-
-  async function abandonUnstarted({ id, account, key, unstarted }: Task): Promise<boolean> {
-    // The workflow exists and waits for a worker, which will claim the task.
-    if (unstarted === undefined || (await workflows.isRunning(id))) return false;
-    const isAbandoned = await deps.abandonCreation({ task: id, account, key, unstarted });
-    if (isAbandoned) log.warn({ task: id }, 'abandoned a creation whose process died');
-    return isAbandoned;
-  }
-
-  async function repairOverdue(task: Task): Promise<boolean> {
-    if (task.unstarted !== undefined) return false;
-    if (!(await workflows.isRunning(task.id))) {
-      await end(task);
-      return true;
+  async function endAbandoned({ id, account, key, unstarted, hold }: Task): Promise<boolean> {
+    if (await workflows.isRunning(id)) return false;
+    if (unstarted !== undefined) {
+      const isGivenUp = await deps.abandonCreation({ task: id, account, key, unstarted });
+      if (isGivenUp) log.warn({ task: id }, 'abandoned a creation whose process died');
+      return isGivenUp;
     }
-    if (task.attention !== undefined) return false;
-    log.error({ task: task.id }, 'a task is overdue, and its workflow still runs');
-    await tasks.setAttention(task.id, 'workflow_overdue', task.version + 1n);
+    const orphaned = await tasks.step(id, { kind: 'orphaned' });
+    if (!orphaned.ok) return false;
+    log.error({ task: id, status: orphaned.task.status }, 'ended a task whose workflow is gone');
+    const held = (await ledger.entriesOfTask(id)).find(({ kind }) => kind === 'hold');
+    const basis = heldBasis(held?.basis) ?? noBasis;
+    const last = { task: id, account, key, hold: (held?.amount ?? hold).toString(), basis };
+    const { state } = await finish(last);
+    if (state.at === 'review') {
+      // Nobody can be asked any more.
+      await tasks.step(id, { kind: 'orphaned' });
+      await finish(last);
+    }
+    await deliverOwed(orphaned.task);
     return true;
+  }
+
+  /** Whoever ends a task owes its callback. */
+  async function deliverOwed({ id, hasCallback }: Task): Promise<boolean> {
+    if (!hasCallback || (await workflows.isRunning(id))) return false;
+    await deps.owedCallback(id);
+    return true;
+  }
+
+  /** Nobody serves the queues of a channel that the configuration lacks. */
+  async function askAboutChannel({ id, state, attempts, concern }: Task): Promise<boolean> {
+    const attempt = 'n' in state ? attempts.find(({ n }) => n === state.n) : undefined;
+    const isGone = attempt !== undefined && !hasCredential(attempt);
+    if (isGone === (concern === 'channel_gone')) return false;
+    if (!isGone && attempt === undefined) return false;
+    return tasks.setConcern(id, isGone ? 'channel_gone' : undefined);
+  }
+
+  function hasCredential({
+    channel,
+    credential,
+  }: {
+    readonly channel: string;
+    readonly credential: string;
+  }): boolean {
+    const found = channels(channel);
+    return found?.config.credentials.some(({ id }) => id === credential) === true;
+  }
+
+  async function askAboutOverdue({ id, deadlineAt, attention, unstarted }: Task): Promise<boolean> {
+    if (now() - deadlineAt < overdueGraceMs || attention !== undefined || unstarted !== undefined)
+      return false;
+    if (!(await workflows.isRunning(id))) return false;
+    log.error({ task: id }, 'a task is overdue, and its workflow still runs');
+    return tasks.setConcern(id, 'workflow_overdue');
   }
 
   /** Nothing that it waits for happens until its workflow can continue: nobody would notice before its deadline. */
   async function askAboutFailing(id: string): Promise<boolean> {
     const task = await tasks.find(id);
-    if (task === undefined || isTerminal(task.status) || task.attention !== undefined) return false;
+    if (task === undefined || !isUnfinished(task.state) || task.attention !== undefined) return false;
     log.error({ task: id }, 'the steps of a task’s workflow fail one after the other');
-    await tasks.setAttention(id, 'workflow_failing', task.version + 1n);
-    return true;
+    return tasks.setConcern(id, 'workflow_failing');
   }
 
-  async function withdrawFailing({ id, version }: Task): Promise<boolean> {
-    await tasks.setAttention(id, undefined, version + 1n);
-    return true;
-  }
-
-  async function end(task: Task): Promise<void> {
-    const { id, account, key } = task;
-    log.error({ task: id, status: task.status }, 'failed a task whose workflow is gone');
-    const { closed } = await ledger.void({ account, task: id, note: 'reconciled: the workflow is gone' });
-    const charged = closed === 'settled' ? await chargedFor(id) : 0n;
-    await tasks.finish(id, {
-      status: closed === 'settled' ? 'succeeded' : 'failed',
-      version: BigInt(now()) * 1000n,
-      charge: charged,
-      chargeEstimated: false,
-      ...(closed === 'settled' ? {} : { error: taskFailures.interrupted }),
-    });
-    await Promise.all([deps.slots.release(id), deps.keySlots.release(key, id)]);
-    // Whoever ends a task owes its callback.
-    await deps.owedCallback(id);
-  }
-
-  async function chargedFor(task: string): Promise<bigint> {
-    const entries = await ledger.entriesOfTask(task);
-    return entries
-      .filter(({ kind }) => kind === 'settle' || kind === 'charge_extra')
-      .reduce((sum, { amount }) => sum + amount, 0n);
+  function withdrawFailing({ id }: Task): Promise<boolean> {
+    return tasks.setConcern(id, undefined);
   }
 }
+
+/** Of a task for which nothing was held. */
+const noBasis = { price: { unit: 'call', minimum: '0', rules: [] }, facts: {}, version: '' } as const;

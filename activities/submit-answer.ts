@@ -1,100 +1,160 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import type { UpstreamError } from '../src/providers/provider.ts';
-import type { Attempt, RefusedState, Refusal as AttemptWord } from '../src/store/attempts.ts';
-import { newAttempt, rejected, resume } from './attempt-record.ts';
+import { attemptId } from '../src/domain/ids.ts';
+import { racePoint } from '../src/domain/race-point.ts';
+import type { Task } from '../src/domain/task-record.ts';
+import type { TaskEvent } from '../src/domain/task-state.ts';
+import type { Submitted, UpstreamError } from '../src/providers/provider.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { noteWait } from './note-wait.ts';
 import { persistently } from './persistently.ts';
-import type { SubmitInput, SubmitResult } from './types.ts';
+import { stopUnwanted } from './stop-job.ts';
+import type { SubmitInput } from './types.ts';
 
-/** What follows when a submission was not accepted: the record, then another try or another channel. */
+/** What came of a submission: into the record first, then another try, another channel, or the wait for the job. */
 
 const retryDelayMinMs = 1_000;
 const retryDelayMaxMs = 60_000;
+/** With other channels to try, the last one of a round is given this long before the round begins again. */
+const lastCandidatePersistMs = 300_000;
 
-/** The right of one run of the activity to send one attempt. */
-export interface Claim {
-  readonly id: string;
-  readonly owner: string;
+/** A submission that this run of the activity has begun. */
+export interface Sent {
   readonly input: SubmitInput;
-  readonly deps: ChannelActivityDeps;
+  readonly task: Task;
+  readonly n: number;
+  readonly owner: string;
+}
+
+/** `isDecided`: somebody waits to hear what came of a wish; the submission does not wait for the job before it has said so. */
+export interface Answered {
+  readonly task: Task;
+  readonly isDecided: boolean;
+}
+
+export function asItIs(task: Task): Answered {
+  return { task, isDecided: false };
+}
+
+async function stepTo(task: Task, event: TaskEvent, deps: ChannelActivityDeps): Promise<Task> {
+  const stepped = await withHeartbeat(persistently(() => deps.tasks.step(task.id, event), deps));
+  return stepped.task ?? task;
+}
+
+/**
+ * The upstream has the job. Whoever writes that down learns from the same write whether it is still wanted, and stops it
+ * at once if it is not.
+ */
+export async function recordAcceptance(
+  { task, n, owner }: Pick<Sent, 'task' | 'n' | 'owner'>,
+  { operation, traceId }: Submitted,
+  deps: ChannelActivityDeps,
+): Promise<Answered> {
+  const event = { kind: 'accepted', n, operation, ...(traceId === undefined ? {} : { traceId }) } as const;
+  const stepped = await persistently(() => deps.tasks.step(task.id, event), deps);
+  if (!stepped.ok && stepped.code === 'job_taken') {
+    deps.log.error(
+      { task: task.id, upstream_id: operation.id },
+      'an upstream named a job that another task has',
+    );
+    return asItIs(await stepTo(task, { kind: 'lost', n, owner, code: 'upstream_id_taken' }, deps));
+  }
+  const after = stepped.task ?? task;
+  await racePoint('submit.accepted', attemptId(task.id, n));
+  const attempt = after.attempts.find((one) => one.n === n);
+  if (attempt?.stray !== undefined) {
+    deps.log.error(
+      { task: task.id, channel: attempt.channel, upstream_id: attempt.stray.id },
+      'an upstream accepted a submission that the task had continued without; cancel its job there',
+    );
+  }
+  const isWanted = after.state.at !== 'waiting' || after.wanted === undefined;
+  return isWanted ? asItIs(after) : { task: await stopUnwanted(after, deps), isDecided: true };
 }
 
 /** A worker that stood still before the request left gives its claim back. */
-export async function recordStall(claim: Claim): Promise<SubmitResult> {
-  const { input, deps } = claim;
+export async function recordStall(sent: Sent, deps: ChannelActivityDeps): Promise<Task> {
   const message = 'The worker stood still before the request left; nothing was sent.';
-  const record = await write(claim, 'not_accepted', { code: 'worker_stalled', message });
-  if (record !== undefined) return resume(record, input, deps);
+  const word = { code: 'worker_stalled', message, stays: true };
+  const after = await stepTo(sent.task, notAccepted(sent, word), deps);
+  if (after.state.at !== 'submitting') return after;
   throw ApplicationFailure.create({ message, type: 'WorkerStalled', category: 'BENIGN' });
 }
 
 /** Records why the upstream did not accept, and decides what follows from it. */
-export async function recordRefusal(claim: Claim, error: UpstreamError): Promise<SubmitResult> {
-  const { input, deps } = claim;
+export async function recordRefusal(
+  sent: Sent,
+  error: UpstreamError,
+  deps: ChannelActivityDeps,
+): Promise<Task> {
+  const { n, owner, task, input } = sent;
   const { code } = error;
-  const failure = { code, message: deps.scrub(error.message) };
+  const word = { code, message: deps.scrub(error.message) };
   switch (error.outcome) {
     case 'not_sent':
     case 'throttled':
-    case 'unavailable': {
-      const record = await write(claim, 'not_accepted', failure);
-      if (record !== undefined) return resume(record, input, deps);
-      return retryOrLeave(input, { ...failure, retryAfterMs: error.retryAfterMs }, deps);
-    }
+    case 'unavailable':
+      return retryOrLeave({ input, task, n, owner }, { ...word, retryAfterMs: error.retryAfterMs }, deps);
     case 'rejected': {
-      const word = { ...failure, failure: error.failure };
-      const record = await write(claim, 'rejected', word);
-      return record === undefined ? rejected(word, input, deps) : resume(record, input, deps);
+      const after = await stepTo(task, { kind: 'rejected', n, owner, ...word, failure: error.failure }, deps);
+      // No job of it will be there: others may have its place.
+      await deps.gate.leave(task.id, input.candidate);
+      return after;
     }
-    case 'ambiguous': {
-      const record = await write(claim, 'ambiguous', failure);
-      return record === undefined ? { kind: 'ambiguous', code } : resume(record, input, deps);
-    }
+    case 'ambiguous':
+      return stepTo(task, { kind: 'lost', n, owner, code }, deps);
     default:
       return error.outcome satisfies never;
   }
 }
 
-/** Undefined: written. Otherwise another process has changed the record meanwhile, and that record counts. */
-async function write(
-  { id, owner, deps }: Claim,
-  state: RefusedState,
-  word: AttemptWord,
-): Promise<Attempt | undefined> {
-  const writeOnce = async () =>
-    (await deps.attempts.refuse({ id, owner }, state, word)) ? undefined : deps.attempts.find(id);
-  return withHeartbeat(persistently(writeOnce, deps.now));
-}
-
-interface Refusal {
+interface Refused {
   readonly code: string;
   readonly message: string;
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Tries the same channel again later, at no cost in history events, or lets the workflow turn to the next one. */
+type Refusing = Pick<Sent, 'input' | 'task'> & Partial<Pick<Sent, 'n' | 'owner'>>;
+
+function notAccepted(
+  { input, n, owner }: Refusing,
+  word: {
+    readonly code: string;
+    readonly message: string;
+    readonly stays: boolean;
+    readonly retryAt?: number;
+  },
+): Extract<TaskEvent, { kind: 'not_accepted' }> {
+  const whose = n === undefined || owner === undefined ? {} : { n, owner };
+  return { kind: 'not_accepted', candidate: input.candidate, ...whose, ...word };
+}
+
+/** Tries the same channel again later, at no cost in history events, or lets the task turn to the next one. */
 export async function retryOrLeave(
-  input: SubmitInput,
-  refusal: Refusal,
+  refusing: Refusing,
+  refused: Refused,
   deps: ChannelActivityDeps,
-): Promise<SubmitResult> {
-  const { attempt, currentAttemptScheduledTimestampMs, scheduledTimestampMs } = Context.current().info;
-  const since = scheduledTimestampMs ?? currentAttemptScheduledTimestampMs;
-  const left = since + input.persistMs - deps.now();
-  const { code, message, retryAfterMs } = refusal;
+): Promise<Task> {
+  const { task, input } = refusing;
+  const { code, message, retryAfterMs } = refused;
+  const { attempt } = Context.current().info;
   // No wait at all says nothing about when: such an upstream would be asked every second.
   const asked = retryAfterMs === 0 ? undefined : retryAfterMs;
   const wished = Math.max(asked ?? 0, retryDelayMinMs * 2 ** Math.min(attempt, 6));
-  const delay = Math.min(wished, asked ?? retryDelayMaxMs) * (0.8 + 0.4 * deps.random());
-  if (delay >= left || (await deps.gate.anyHasRoom(input.full ?? [], input.model))) {
-    const record = await closeAttempt(input, { code, message }, deps);
-    if (record !== undefined) return record;
-    await deps.gate.leave(input.task);
-    return { kind: 'not_accepted', code };
+  const delay =
+    Math.min(wished, asked ?? retryDelayMaxMs) * (asked === undefined ? 0.8 : 1) * (1 + 0.4 * deps.random());
+  const stays = delay < leftHereMs(task, deps) && !(await hasRoomElsewhere(task, deps));
+  const retryAt = asked === undefined ? {} : { retryAt: deps.now() + asked };
+  // What was not begun, and stays where it is, has changed nothing.
+  const isChange = !stays || refusing.n !== undefined;
+  const after = isChange
+    ? await stepTo(task, notAccepted(refusing, { code, message, stays, ...retryAt }), deps)
+    : task;
+  if (!stays || after.state.at !== 'submitting') {
+    await deps.gate.leave(task.id, after.state.at === 'waiting' ? input.candidate : undefined);
+    return after;
   }
-  await noteWait(input, 'upstream', deps);
+  await noteWait(task.id, 'upstream', deps);
   throw ApplicationFailure.create({
     message: `the channel does not accept the job at the moment (${code}: ${message}); retrying`,
     type: 'NotAccepted',
@@ -103,17 +163,16 @@ export async function retryOrLeave(
   });
 }
 
-/**
- * Reports "not accepted" only once no run of this attempt can send any more. Undefined: that is so. Otherwise
- * what an earlier run turns out to have done.
- */
-export async function closeAttempt(
-  input: SubmitInput,
-  failure: { readonly code: string; readonly message: string },
-  deps: ChannelActivityDeps,
-): Promise<SubmitResult | undefined> {
-  const record = await withHeartbeat(
-    persistently(() => deps.attempts.withdraw(newAttempt(input), failure), deps.now),
-  );
-  return record.state === 'withdrawn' ? undefined : resume(record, input, deps);
+/** How long this channel may still be asked before it is another one's turn; 0 where another one comes next. */
+function leftHereMs({ plan, state, deadlineAt }: Task, { now }: Pick<ChannelActivityDeps, 'now'>): number {
+  if (state.at !== 'submitting' || state.left.length > 1) return 0;
+  const remainingMs = deadlineAt - now();
+  if (plan.candidates.length === 1 && state.replaces === undefined) return remainingMs;
+  const { currentAttemptScheduledTimestampMs, scheduledTimestampMs } = Context.current().info;
+  const since = scheduledTimestampMs ?? currentAttemptScheduledTimestampMs;
+  return Math.min(since + lastCandidatePersistMs - now(), remainingMs);
+}
+
+async function hasRoomElsewhere({ state, model }: Task, { gate }: ChannelActivityDeps): Promise<boolean> {
+  return state.at === 'submitting' && gate.anyHasRoom(state.full, model);
 }

@@ -1,118 +1,117 @@
-import type { Operation } from '../src/providers/provider.ts';
-import type { Fallback } from '../src/domain/rescue.ts';
+import type { TaskErrorCode } from '../src/domain/errors.ts';
 import type { FailureClass } from '../src/domain/failure.ts';
-import type { RouteCandidate } from '../src/domain/routing.ts';
-import type { AttentionReason } from '../src/domain/attention.ts';
+import type { ActionInput, ActionResult, RunningActionName } from '../src/domain/operator-actions.ts';
 import type { PriceBasis } from '../src/domain/price.ts';
-import type { TaskActionRecord } from '../src/domain/task-record.ts';
-import type { TaskInput, TaskResult } from '../src/domain/task-input.ts';
-import type { SettleFacts, TaskError, TaskKind } from '../src/domain/task.ts';
+import type { RouteCandidate } from '../src/domain/routing.ts';
+import type { TaskInput } from '../src/domain/task-input.ts';
+import type { Concern } from '../src/domain/task-record.ts';
+import type { Stop, TaskEvent, TaskState } from '../src/domain/task-state.ts';
+import type { TaskStatus } from '../src/domain/task.ts';
+
+/** What passes between the workflow and its activities: ids and small facts, JSON-safe. Amounts are decimal strings. */
 
 /**
- * What passes between the workflow and its activities: ids and small facts, JSON-safe. Versions and amounts are decimal
- * strings.
+ * What the workflow knows of the task's record. Every activity that may change the record answers with it; of two views
+ * the one with the higher `rev` is the newer.
  */
+export interface TaskView {
+  readonly rev: number;
+  readonly state: TaskState;
+  readonly wanted?: Stop;
+  readonly deadlineAt: number;
+  readonly status: TaskStatus;
+  /** A submission is in flight: its answer must be read. */
+  readonly isSending: boolean;
+  readonly concern?: Concern;
+  readonly channel?: string;
+  readonly upstreamId?: string;
+  /** The attempt that the state is about, else the one in flight, else the last one. */
+  readonly attempt?: AttemptView;
+  /** Micro-units. */
+  readonly charge?: string;
+  readonly error?: { readonly code: TaskErrorCode; readonly class?: FailureClass };
+}
 
+interface AttemptView extends RouteCandidate {
+  readonly n: number;
+  readonly marker: string;
+  readonly upstreamId?: string;
+}
+
+/**
+ * Run where the workflow runs: nothing of it waits for a channel's queue. Each is repeatable. `rev`: what the workflow
+ * knows; a process that remembers an older record reads it anew, since an older answer says nothing new to the workflow.
+ */
 export interface TaskActivities {
-  /** Makes the task the workflow's own. Repeatable. */
-  claimTask(input: TaskInput, version: string): Promise<Claim>;
-  /** The job of the n-th submission, if its upstream has accepted it. */
-  findJob(task: string, n: number): Promise<AcceptedJob | undefined>;
-  /** Settles or releases, then writes the terminal projection. Repeatable. */
-  finishTask(finish: FinishTask): Promise<FinishedTask>;
+  /**
+   * The record; channels that the configuration lacks are left out of the round. `isAgain`: somebody else may have changed
+   * it, and no process' memory of it is used.
+   */
+  lookAtTask(task: string, account: string, isAgain?: boolean): Promise<TaskView>;
+  /** What the workflow itself has to say: time, mostly. A refusal changes nothing; the view says where the task is. */
+  stepTask(task: string, event: WorkflowEvent): Promise<TaskView>;
+  /** An operator's act, or a caller's cancellation: checked, and written down with what it changes. */
+  actOnTask(request: ActRequest): Promise<ActReply>;
+  /** Looks for the job of a submission whose response was lost. */
+  findLostJob(task: string, rev?: number): Promise<TaskView>;
+  /** Ends a job that is no longer wanted, or says that its upstream does not; at the deadline a result still counts. */
+  stopJob(task: string, rev?: number): Promise<TaskView>;
+  /** Settles or releases, then writes the end; or asks a person about the charge. */
+  finishTask(finish: FinishInput): Promise<TaskView>;
   /** Makes the first request of a callback, unless others might have to wait for it. Never throws. */
   firstCallback(task: string): Promise<FirstCallback>;
-  noteAttention(task: string, reason: AttentionReason | LostJob | undefined, version: string): Promise<void>;
-  /** Writes who acted, when and why. Repeatable: a record's id is written once. */
-  recordAction(task: string, record: TaskActionRecord): Promise<void>;
-  moveDeadline(task: string, deadlineAt: number): Promise<void>;
   /** Ends the back-off of the task's activity. False: it is with a worker at this moment, or there is none. */
   wakeTask(task: string, activity: string): Promise<boolean>;
   /** Repairs what a terminated or deleted workflow left behind. */
   reconcileTasks(): Promise<ReconcileReport>;
 }
 
-/** Where the job may be whose submission was not answered. */
-export interface LostJob extends RouteCandidate {
-  readonly reason: AttentionReason;
+/** Those that only time, or the end of an activity, brings about. */
+export type WorkflowEvent = Extract<
+  TaskEvent,
+  { kind: 'wanted' | 'stopped' | 'unstoppable' | 'resumed' | 'asked' | 'lost' }
+>;
+
+export interface FinishInput extends Pick<
+  TaskInput,
+  'task' | 'account' | 'key' | 'hold' | 'basis' | 'keyUnlimited'
+> {
+  readonly rev?: number;
 }
 
-/** What a workflow finds at its start. */
-export type Claim =
-  | { readonly state: 'open' }
-  /** An earlier run of the workflow has submitted the job. */
-  | { readonly state: 'accepted'; readonly attempts: number; readonly job: AcceptedJob }
-  | { readonly state: 'ended'; readonly result: TaskResult }
-  /** Nothing is held for the task any more. */
-  | { readonly state: 'not_held' }
-  /** The task does not exist, and its creator knows it. */
-  | { readonly state: 'given_up' };
-
-export interface AcceptedJob {
-  readonly candidate: RouteCandidate;
-  readonly operation: Operation;
-  /** Unix milliseconds. */
-  readonly acceptedAt: number;
-}
-
-export interface ChannelActivities {
-  submit(input: SubmitInput): Promise<SubmitResult>;
-  /** Looks up the job of a submission whose response was lost, and adopts it. */
-  findLostJob(input: SubmitInput): Promise<SubmitResult>;
-  poll(input: PollInput): Promise<PollResult>;
-  cancelUpstream(input: OperationInput): Promise<'cancelled' | 'refused'>;
-  /** Asks the upstream whether it has the job that an operator names, and gives it to the task. Repeatable. */
-  adoptJob(input: AdoptInput): Promise<Adopted | Refused>;
-  /** Records a result that an operator gives. Repeatable. */
-  completeTask(input: CompleteInput): Promise<Completed | Refused>;
-  /** Takes an adopted job back, unless it has ended. Repeatable. */
-  undoAdoption(input: UndoInput): Promise<{ readonly kind: 'undone' } | Refused>;
-}
-
-/** Nothing was changed. `message`: a sentence for the operator. */
-export interface Refused {
-  readonly kind: 'refused';
-  readonly message: string;
-}
-
-export interface AdoptInput extends SubmitInput {
-  /** The upstream job that the operator says is ours. */
-  readonly adopt: string;
-  readonly dryRun: boolean;
-}
-
-export interface Adopted {
-  readonly kind: 'adopted';
-  readonly operation: Operation;
-  /** As the upstream reports it now. */
-  readonly state: 'pending' | 'succeeded' | 'failed';
-}
-
-export interface CompleteInput {
+export interface ActRequest {
   readonly task: string;
-  readonly kind: TaskKind;
-  readonly model: string;
-  readonly candidate: RouteCandidate;
-  readonly url: string;
-  readonly facts: SettleFacts;
-  readonly held: string;
+  readonly action: RunningActionName;
+  readonly input: ActionInput;
+  /** Of the update: the same act is written once. */
+  readonly id: string;
+  /** Absent: the caller itself cancels, and no operator is on record. */
+  readonly by?: string;
+  readonly currency: string;
   readonly basis: PriceBasis;
-  /** The attempt whose late answer must not become the task's job. */
-  readonly abandon?: number;
-  readonly dryRun: boolean;
 }
 
-/** `charge` in micro-units. */
-export interface Completed {
-  readonly kind: 'completed';
-  readonly charge: string;
+export type ActReply =
+  | { readonly done: true; readonly view: TaskView; readonly said: ActionResult }
+  /** Nothing was changed. `message`: a sentence for whoever asked. */
+  | { readonly done: false; readonly message: string };
+
+/** Run by the workers of a channel's queues. */
+export interface ChannelActivities {
+  /** Submits once, and then waits for the end of the job, as `poll` does. */
+  submit(input: SubmitInput): Promise<TaskView>;
+  poll(input: PollInput): Promise<TaskView>;
 }
 
-export interface UndoInput {
+export interface SubmitInput extends PollInput {
+  readonly candidate: RouteCandidate;
+}
+
+export interface PollInput {
   readonly task: string;
-  readonly n: number;
-  readonly upstreamId: string;
-  readonly dryRun: boolean;
+  readonly rev?: number;
+  /** How long such a task usually takes. */
+  readonly expectedSeconds: number;
 }
 
 export interface CallbackActivities {
@@ -129,118 +128,6 @@ export interface CallbackActivities {
 export type FirstCallback =
   | { readonly state: 'delivered' | 'gave_up' }
   | { readonly state: 'pending'; readonly dueAt?: number };
-
-export interface SubmitInput {
-  readonly task: string;
-  readonly account: string;
-  readonly kind: TaskKind;
-  /** Number of the attempt, from 1: `<task>:<n>` is its record. */
-  readonly n: number;
-  readonly model: string;
-  readonly candidate: RouteCandidate;
-  /** The whole plan. */
-  readonly candidates: readonly RouteCandidate[];
-  readonly deadlineAt: number;
-  readonly version: string;
-  /** Wait this long for the channel to accept before saying that it does not; 0 where another channel comes next. */
-  readonly persistMs: number;
-  /** Candidates that had no room when this round asked them: waiting here ends as soon as one of them has. */
-  readonly full?: readonly RouteCandidate[];
-  /** Where the task may continue if the submission is rejected. */
-  readonly fallback?: Fallback;
-  /** In place of a job that failed, or of a submission that was rejected. */
-  readonly replaces?: true;
-  /** The activity waits for the end of the job, too. */
-  readonly attend?: {
-    readonly expectedSeconds: number;
-    readonly version: string;
-    /** As in `PollInput`. */
-    readonly output: string;
-  };
-}
-
-export type SubmitResult =
-  /** `candidate`: where the job is, if that is not the candidate that was asked for (an earlier attempt's job). */
-  | {
-      readonly kind: 'accepted';
-      readonly operation: Operation;
-      readonly candidate?: RouteCandidate;
-      /** Unix milliseconds; absent: at this moment. */
-      readonly acceptedAt?: number;
-      /** What the activity saw of the job's end; absent: it has not waited for it. */
-      readonly polled?: AttendedPoll;
-    }
-  | { readonly kind: 'not_accepted'; readonly code: string }
-  /** `next`: the channels at which the task continues; absent: it has failed. */
-  | { readonly kind: 'rejected'; readonly code: string; readonly next?: readonly RouteCandidate[] }
-  | { readonly kind: 'ambiguous'; readonly code: string };
-
-export interface OperationInput {
-  readonly task: string;
-  readonly kind: TaskKind;
-  readonly model: string;
-  readonly candidate: RouteCandidate;
-  readonly operation: Operation;
-}
-
-export interface PollInput extends OperationInput {
-  readonly acceptedAt: number;
-  readonly deadlineAt: number;
-  readonly expectedSeconds: number;
-  /** As `renderedOutput` names it. */
-  readonly output: string;
-  readonly version: string;
-  /** The final poll at the deadline: asks once and reports what it saw. */
-  readonly last: boolean;
-  /** Where the task may continue if the job fails; never with `last`. */
-  readonly fallback?: Fallback;
-}
-
-export type PollResult =
-  | { readonly kind: 'succeeded'; readonly facts: SettleFacts }
-  /** `next`: the job is closed, and the task continues at these channels. Absent: the task has failed. */
-  | { readonly kind: 'failed'; readonly next?: readonly RouteCandidate[] }
-  | { readonly kind: 'unfinished' };
-
-/** `broken`: with an error that retrying will not fix. */
-export type AttendedPoll = PollResult | 'broken';
-
-export interface FinishTask {
-  readonly task: string;
-  readonly account: string;
-  /** Absent: the key has no limit on unfinished tasks. */
-  readonly key?: string;
-  readonly held: string;
-  readonly basis: PriceBasis;
-  readonly version: string;
-  readonly outcome: FinishOutcome;
-  /** A charge far above the hold is not settled but reported. Absent: nobody can be asked, or somebody accepted it. */
-  readonly review?: 'possible';
-  /** The job may be another than the first: then nothing above the hold is charged. */
-  readonly hasFallback?: true;
-}
-
-export type FinishOutcome =
-  | {
-      readonly kind: 'succeeded';
-      readonly candidate: RouteCandidate;
-      readonly model: string;
-      readonly facts: SettleFacts;
-    }
-  /** `error` absent: the poll or submission wrote down the upstream's own words. */
-  | { readonly kind: 'failed'; readonly error?: TaskError };
-
-/** How a task has ended, without what it delivered. */
-export type TaskEnding =
-  | { readonly kind: 'succeeded' }
-  | { readonly kind: 'failed'; readonly error?: Pick<TaskError, 'code'> };
-
-/** `instead`: the ledger had been closed the other way before, and the task ended so, and not with its outcome. */
-export type FinishedTask =
-  /** `failure`: of a task that failed. */
-  | { readonly charge: string; readonly failure?: FailureClass; readonly instead?: TaskEnding }
-  /** Nothing has ended: the charge would be this, and a person decides. */
-  | { readonly review: string };
 
 export interface ReconcileReport {
   readonly checked: number;

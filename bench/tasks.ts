@@ -208,20 +208,18 @@ const lookEveryMs = 50;
 
 /**
  * Tells when a task has ended, by one query for all that are open: both subjects write the task's status, and both
- * write down that its callback was delivered, which comes last.
+ * write down beside it that its callback was delivered, which comes last.
  */
 function watchEndings(db: Db, callback: boolean) {
-  const collection = db.collection<{ _id: string; status?: string; state?: string }>(
-    callback ? 'deliveries' : 'tasks',
-  );
+  const tasks = db.collection<{ _id: string; status: string; callback?: { state: string } }>('tasks');
   const open = new Map<string, { resolve: () => void; reject: (error: Error) => void }>();
   let closed = false;
   const look = async (): Promise<void> => {
-    const found = await collection
-      .find({ _id: { $in: [...open.keys()] } }, { projection: { _id: 1, status: 1, state: 1 } })
+    const found = await tasks
+      .find({ _id: { $in: [...open.keys()] } }, { projection: { _id: 1, status: 1, 'callback.state': 1 } })
       .toArray();
-    for (const { _id, status, state } of found) {
-      if (callback ? state !== 'delivered' : status !== 'succeeded' && status !== 'failed') continue;
+    for (const { _id, status, callback: told } of found) {
+      if (callback ? told?.state !== 'delivered' : status !== 'succeeded' && status !== 'failed') continue;
       if (status === 'failed') open.get(_id)?.reject(new Error(`task ${_id} failed`));
       else open.get(_id)?.resolve();
       open.delete(_id);

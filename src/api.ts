@@ -123,6 +123,11 @@ function openTaskPort({ client, environment, now, endStay }: Core): TaskPort {
   return createTaskClient({ client, queuePrefix: environment.TASK_QUEUE_PREFIX, now, endStay });
 }
 
+function openActOnTask({ stores, ledger, config, log, now }: Core, port: TaskPort): AppDeps['actOnTask'] {
+  const currency = () => config().currency;
+  return createActOnTask({ ...stores, ledger, port, currency, log, now, randomBytes });
+}
+
 function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
   const { stores, environment, secrets, now } = core;
   const { auth, operatorAuth } = guarded.access;
@@ -150,7 +155,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     port,
     taskHistory: (task) => readTaskHistory(core.client, task),
     ledger: core.ledger,
-    actOnTask: createActOnTask({ ...stores, port, log: core.log, now }),
+    actOnTask: openActOnTask(core, port),
     createTask: createTaskService({
       ...stores,
       catalogue,

@@ -131,30 +131,6 @@ async function verifyLedger(onProgress: (line: string) => void) {
   }
 }
 
-async function rebuild() {
-  const { environment, variables } = await openServers();
-  const [{ openCore }, { rebuildProjection }, { listTaskWorkflows }, { createTaskStore }] = await Promise.all(
-    [
-      import('./core.ts'),
-      import('./cli/rebuild-projection.ts'),
-      import('./cli/task-workflows.ts'),
-      import('./store/tasks.ts'),
-    ],
-  );
-  const core = await openCore(environment, await openLog({ ...environment, LOG_LEVEL: 'warn' }), variables);
-  try {
-    return await rebuildProjection({
-      workflows: listTaskWorkflows(core.client, environment.TASK_QUEUE_PREFIX),
-      tasksAt: (milliseconds) => createTaskStore(core.mongo.db, () => milliseconds),
-      attempts: core.stores.attempts,
-      ledger: core.ledger,
-      channels: core.channels,
-    });
-  } finally {
-    await core.close();
-  }
-}
-
 /** Where a local mode was started, the file that `npm start` would use. */
 async function loadConfig() {
   const [{ readOperatingEnvironment }, { readEnvironment }, { loadGatewayConfig }, { adapters }] =
@@ -174,7 +150,6 @@ const context: CliContext = {
   environment: async () => (await import('./config/environment.ts')).readEnvironment(),
   loadConfig,
   verifyLedger,
-  rebuildProjection: rebuild,
   ...(process.stdin.isTTY && process.stderr.isTTY
     ? { terminal: createTerminal(process.stdin, process.stderr) }
     : {}),

@@ -27,6 +27,7 @@ import type { Results } from './results/results.ts';
 import { createSecrets } from './access/secrets.ts';
 import type { Secrets } from './access/secrets.ts';
 import { connectMongo } from './store/mongo.ts';
+import type { Sealing } from './store/requests.ts';
 import { createStores, ensureStoreIndexes } from './store/stores.ts';
 import type { Stores } from './store/stores.ts';
 import type { Mongo } from './store/mongo.ts';
@@ -62,25 +63,28 @@ export interface Core {
   close(): Promise<void>;
 }
 
-/**
- * Opens what the environment names. `variables` replace `${NAME}` in gateway.yaml. Throws ConfigError with every
- * problem found.
- */
+export interface CoreOptions {
+  /** Replace `${NAME}` in gateway.yaml. */
+  readonly variables?: NodeJS.ProcessEnv;
+  /** Unix milliseconds. */
+  readonly now?: () => number;
+}
+
+/** Opens what the environment names. Throws ConfigError with every problem found. */
 export async function openCore(
   environment: Environment,
   log: Logger,
-  variables: NodeJS.ProcessEnv = rawEnvironment(),
+  { variables = rawEnvironment(), now = () => Date.now() }: CoreOptions = {},
 ): Promise<Core> {
   const addresses = requireAddresses(environment);
   const load = () => loadGatewayConfig(environment.GATEWAY_CONFIG, variables, adapters);
   let current = load();
-  const now = () => Date.now();
   const mongo = await connectMongo(addresses.mongodbUri, { appName: 'mediary' });
-  const stores = createStores(mongo.db, now);
+  const secrets = createSecrets(addresses.secretsKey);
+  const stores = createStores(mongo.db, now, sealingOf(secrets));
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
   const ledger = createLedger({ collection: ledgerCollection(mongo.db), now });
   const upstream = openUpstream(environment);
-  const secrets = createSecrets(addresses.secretsKey);
   const temporal = temporalSettings(environment, addresses.temporalAddress, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
   const health = openHealth({ stores, client, log, now, config: () => current });
@@ -194,6 +198,14 @@ function requireAddresses({ MONGODB_URI, TEMPORAL_ADDRESS, SECRETS_KEY }: Enviro
     throw new ConfigError('The environment', missing);
   }
   return { mongodbUri: MONGODB_URI, temporalAddress: TEMPORAL_ADDRESS, secretsKey: SECRETS_KEY };
+}
+
+/** What callers wrote is stored under a key of its own. */
+export function sealingOf(secrets: Secrets): Sealing {
+  return {
+    seal: (text) => secrets.seal('request', text),
+    open: (sealed) => secrets.open('request', sealed),
+  };
 }
 
 /** The account's webhook secrets, newest first, opened. */

@@ -9,6 +9,7 @@ import {
   createChannelActivities,
   createTaskActivities,
 } from '../activities/index.ts';
+import type { WorkerDeps } from '../activities/index.ts';
 import type { ChannelActivityDeps, TaskActivityDeps, UpkeepStep } from '../activities/deps.ts';
 import type { FirstCallbackDeps } from '../activities/first-callback.ts';
 import { recordedPollers } from '../activities/recorded-pollers.ts';
@@ -88,12 +89,13 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   const prefix = core.environment.TASK_QUEUE_PREFIX;
   const stays = createStayPlaces({ placesMax: stayingPollsMax, now: core.now });
   const stayWakes = openStayWakes(core, stays);
-  const activities = { ...createChannelActivities(channelDeps(core, stays)) };
+  const channels = channelDeps(core, stays);
+  const activities = { ...createChannelActivities(channels) };
   const callbacks = callbackDeps(core, guarded);
   const createChannelWorkers = () =>
     Promise.all(channelQueues(core).map((queue) => create(queue, { activities, ...slotsOf(queue) })));
   await Promise.all([
-    create(tasksQueue(prefix), tasksOptions(core, callbacks, workflowBundle)),
+    create(tasksQueue(prefix), tasksOptions(core, { channels, callbacks }, workflowBundle)),
     create(callbacksQueue(prefix), {
       activities: { ...createCallbackActivities(callbacks) },
       maxConcurrentActivityTaskExecutions: callbackActivitiesMax,
@@ -202,7 +204,7 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
 
 function tasksOptions(
   core: Core,
-  callbacks: FirstCallbackDeps,
+  others: Pick<WorkerDeps, 'channels' | 'callbacks'>,
   workflowBundle: WorkflowBundleWithSourceMap,
 ): Omit<WorkerOptions, 'taskQueue'> {
   const { tasks, requests, keySlots } = core.stores;
@@ -225,7 +227,6 @@ function tasksOptions(
         run: createReleaseDeadLeases({
           ...core,
           leases: core.stores.imageLeases,
-          sleep: (ms) => sleep(ms),
         }),
       },
     ],
@@ -235,7 +236,7 @@ function tasksOptions(
   };
   return {
     workflowBundle,
-    activities: { ...createTaskActivities(deps, callbacks) },
+    activities: { ...createTaskActivities({ ...others, tasks: deps }) },
     maxCachedWorkflows: cachedWorkflowsMax,
     workflowTaskPollerBehavior: taskPollers,
   };
@@ -250,7 +251,7 @@ function resultUpkeep({ results: { kept } }: Core): UpkeepStep[] {
 }
 
 function callbackDeps(core: Core, guarded: ReturnType<typeof createGuardedClient>): FirstCallbackDeps {
-  const { tasks, requests, deliveries } = core.stores;
+  const { tasks, requests } = core.stores;
   const places = createHostPlaces({
     requestsPerHostMax: callbacksPerHostMax,
     requestsPerAccountMax: callbacksPerAccountMax,
@@ -262,7 +263,6 @@ function callbackDeps(core: Core, guarded: ReturnType<typeof createGuardedClient
   return {
     tasks,
     requests,
-    deliveries,
     webhookSecrets: webhookSecretsOf(core),
     places,
     sleep: (ms) => sleep(ms, undefined, { ref: false }),
@@ -273,13 +273,14 @@ function callbackDeps(core: Core, guarded: ReturnType<typeof createGuardedClient
       now: core.now,
     }),
     post: (delivery) => guarded.deliver(delivery),
+    log: core.log,
     present: (task) => JSON.stringify(presentTask(task, core.results.mediaUrl)),
     now: core.now,
   };
 }
 
 function channelDeps(core: Core, stays: StayPlaces): ChannelActivityDeps {
-  const { tasks, requests, attempts } = core.stores;
+  const { tasks, requests } = core.stores;
   const channels = recordedChannels(core.channels, core.recorder, core.now);
   const limiters = new Map<string, SubmitLimiter>();
   const limiter = (perSecond: number): RateLimiter =>
@@ -289,11 +290,12 @@ function channelDeps(core: Core, stays: StayPlaces): ChannelActivityDeps {
   return {
     tasks,
     requests,
-    attempts,
     channels,
     gate: createSubmitGate(core.health),
     copyResults: async (task, items, options) =>
       (await core.results.kept?.copier.copy(task, items, options)) ?? items,
+    keepsResults: core.results.kept !== undefined,
+    canOpen: (url) => core.results.canOpen(url),
     submitLimiter: ({ channel, credential }) =>
       getOrCreate(limiters, `${channel}/${credential}`, () =>
         createSubmitLimiter({

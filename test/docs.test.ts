@@ -199,7 +199,6 @@ const unusedContext: CliContext = {
   environment: unused,
   loadConfig: unused,
   verifyLedger: unused,
-  rebuildProjection: unused,
   fail: () => undefined,
 };
 

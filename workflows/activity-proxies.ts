@@ -4,20 +4,24 @@ import {
   proxyLocalActivities,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { ActivityOptions } from '@temporalio/workflow';
 import type {
+  ActRequest,
+  ActReply,
   CallbackActivities,
   ChannelActivities,
+  FinishInput,
   FirstCallback,
   TaskActivities,
+  TaskView,
+  WorkflowEvent,
 } from '../activities/types.ts';
+import type { TaskInput } from '../src/domain/task-input.ts';
 import { activityIds, callbacksQueue, channelQueue, pollsQueue, prefixOf } from '../src/domain/queues.ts';
 
 /** Every timeout and retry rule of a task's activities, in one place. */
 
-/**
- * Longest that one upstream submission may take (limit of `timeouts.submit_ms`), and then one look at the job: an
- * attempt's share of the wait, copies of results included.
- */
+/** Longest that one upstream submission may take (`timeouts.submit_ms`), and then an attempt's share of the wait. */
 const attendedTimeout = '450s';
 /** A dead worker is noticed after this long; activities heartbeat at a quarter of it. */
 const heartbeatTimeout = '15s';
@@ -46,7 +50,7 @@ export interface LocalTurns {
 
 /**
  * One local activity of a task at a time: the SDK may resolve two that ran side by side in another order when the history
- * is replayed, and a task whose commands then differ is stuck (docs/decisions/0023-local-activities-in-turn.md).
+ * is replayed, and a task whose commands then differ is stuck (docs/decisions/0007-steps-on-temporal.md).
  */
 function inTurn<Result>(run: LocalTurns, work: () => Promise<Result>): Promise<Result> {
   const result = run.lastLocal.then(work);
@@ -58,27 +62,48 @@ function inTurn<Result>(run: LocalTurns, work: () => Promise<Result>): Promise<R
  * In this worker, in one step; while the database is unavailable, as an activity that is retried for as long as
  * necessary.
  */
-function localFirst<Arguments extends readonly unknown[], Result>(
-  here: (...given: Arguments) => Promise<Result>,
-  anywhere: (...given: Arguments) => Promise<Result>,
-) {
-  return async (run: LocalTurns, ...given: Arguments): Promise<Result> => {
-    try {
-      return await inTurn(run, () => here(...given));
-    } catch {
-      return anywhere(...given);
-    }
-  };
+async function localFirst<Result>(
+  run: LocalTurns,
+  call: (activities: TaskActivities) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await inTurn(run, () => call(local));
+  } catch {
+    return call(patient);
+  }
 }
 
-/** Nobody waits for it: the creator was answered when the workflow was started. */
-export const claimTask = localFirst(local.claimTask, patient.claimTask);
-export const findJob = localFirst(local.findJob, patient.findJob);
-export const finishTask = localFirst(local.finishTask, patient.finishTask);
-export const noteAttention = localFirst(local.noteAttention, patient.noteAttention);
-/** An action that was done is on record, however long the database is unavailable. */
-export const recordAction = localFirst(local.recordAction, patient.recordAction);
-export const moveDeadline = localFirst(local.moveDeadline, patient.moveDeadline);
+export function lookAtTask(run: LocalTurns, { task, account }: TaskInput): Promise<TaskView> {
+  return localFirst(run, (activities) => activities.lookAtTask(task, account));
+}
+
+/** Others may have changed the record, and the workflow does not know it. */
+export function lookAgain(run: LocalTurns, { task, account }: TaskInput): Promise<TaskView> {
+  return localFirst(run, (activities) => activities.lookAtTask(task, account, true));
+}
+
+export function stepTask(run: LocalTurns, task: string, event: WorkflowEvent): Promise<TaskView> {
+  return localFirst(run, (activities) => activities.stepTask(task, event));
+}
+
+export function finishTask(run: LocalTurns, finish: FinishInput): Promise<TaskView> {
+  return localFirst(run, (activities) => activities.finishTask(finish));
+}
+
+/** Those that ask an upstream first; all others are a write. Whoever acts waits for the answer. */
+const asking: readonly ActRequest['action'][] = ['adopt', 'complete'];
+
+export function actOnTask(run: LocalTurns, request: ActRequest): Promise<ActReply> {
+  if (!asking.includes(request.action)) return localFirst(run, (activities) => activities.actOnTask(request));
+  const { actOnTask: ask } = proxyActivities<TaskActivities>({
+    summary: `${request.action}, for an operator`,
+    startToCloseTimeout: '30s',
+    scheduleToCloseTimeout: '40s',
+    heartbeatTimeout,
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 5 },
+  });
+  return ask(request);
+}
 
 /** Checks everything, and retries copies of results. */
 export const { reconcileTasks } = proxyActivities<TaskActivities>({
@@ -104,97 +129,61 @@ export const { wakeTask } = proxyActivities<TaskActivities>({
   retry: { initialInterval: '1s', maximumAttempts: 3 },
 });
 
-function queueOf(channel: string): string {
-  return channelQueue(prefixOf(workflowInfo().taskQueue), channel);
-}
-
-function pollsQueueOf(channel: string): string {
-  return pollsQueue(prefixOf(workflowInfo().taskQueue), channel);
-}
-
 /**
- * The submission, and after it the whole wait: retried, without a history event, until the upstream has ended the job. One
- * at a time per task, addressed by operators as `submit`.
+ * On the task's own queue, which is served as long as any worker runs, whatever the configuration has by then. `isLast`:
+ * the task ends after it, and does not wait until the upstream shows the job.
  */
-export function submitAttendedOn(channel: string, n: number): Pick<ChannelActivities, 'submit'> {
-  return proxyActivities<ChannelActivities>({
-    activityId: activityIds.submit,
-    taskQueue: queueOf(channel),
-    summary: `${channel}: submission and wait, attempt ${n}`,
-    startToCloseTimeout: attendedTimeout,
-    heartbeatTimeout: waitHeartbeatTimeout,
-    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1m' },
-  });
-}
-
-export function findLostJobOn(channel: string): Pick<ChannelActivities, 'findLostJob'> {
-  return proxyActivities<ChannelActivities>({
-    taskQueue: pollsQueueOf(channel),
+export function searchJob(isLast: boolean): Pick<TaskActivities, 'findLostJob'> {
+  return proxyActivities<TaskActivities>({
     summary: 'looking for the upstream job',
     startToCloseTimeout: '60s',
+    scheduleToCloseTimeout: isLast ? '70s' : '5m',
     heartbeatTimeout,
-    retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '20s', maximumAttempts: 5 },
+    retry: {
+      initialInterval: '2s',
+      backoffCoefficient: 2,
+      maximumInterval: '20s',
+      maximumAttempts: isLast ? 1 : 5,
+    },
   });
 }
 
-/** The whole wait is one activity: it is retried, without a history event, until the upstream has ended the job. */
-export function pollOn(channel: string, timeoutMs: number): Pick<ChannelActivities, 'poll'> {
-  return proxyActivities<ChannelActivities>({
-    activityId: activityIds.poll,
-    taskQueue: pollsQueueOf(channel),
-    summary: `waiting for ${channel}`,
-    startToCloseTimeout: '15m',
-    scheduleToCloseTimeout: timeoutMs,
+export const { stopJob } = proxyActivities<TaskActivities>({
+  summary: 'asking the upstream to stop the job',
+  startToCloseTimeout: '60s',
+  scheduleToCloseTimeout: '2m',
+  heartbeatTimeout,
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '5s', maximumAttempts: 4 },
+});
+
+function waiting(taskQueue: string, activityId: string): ActivityOptions {
+  return {
+    activityId,
+    taskQueue,
     heartbeatTimeout: waitHeartbeatTimeout,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '2s', backoffCoefficient: 1.5, maximumInterval: '1m' },
-  });
+  };
 }
 
-export function lastPollOn(channel: string): Pick<ChannelActivities, 'poll'> {
+/** The submission, and after it the whole wait: retried, without a history event, until the upstream has ended the job. */
+export function submitOn(channel: string): Pick<ChannelActivities, 'submit'> {
+  const queue = channelQueue(prefixOf(workflowInfo().taskQueue), channel);
   return proxyActivities<ChannelActivities>({
-    taskQueue: pollsQueueOf(channel),
-    summary: 'final poll before the deadline',
-    startToCloseTimeout: '60s',
-    scheduleToCloseTimeout: '2m',
-    heartbeatTimeout,
-    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '5s', maximumAttempts: 4 },
+    ...waiting(queue, activityIds.submit),
+    summary: `${channel}: submission and wait`,
+    startToCloseTimeout: attendedTimeout,
   });
 }
 
-export function cancelOn(channel: string): Pick<ChannelActivities, 'cancelUpstream'> {
+/** The wait that is left when a submission does not wait itself (any more). */
+export function pollOn(channel: string): Pick<ChannelActivities, 'poll'> {
+  const queue = pollsQueue(prefixOf(workflowInfo().taskQueue), channel);
   return proxyActivities<ChannelActivities>({
-    taskQueue: pollsQueueOf(channel),
-    summary: 'asking the upstream to cancel',
-    startToCloseTimeout: '30s',
-    scheduleToCloseTimeout: '1m',
-    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 4 },
+    ...waiting(queue, activityIds.poll),
+    summary: `waiting for ${channel}`,
+    startToCloseTimeout: '15m',
   });
-}
-
-/** An operator waits for the answer: within the time that the API gives it. */
-function checksOn(channel: string, summary: string) {
-  return proxyActivities<ChannelActivities>({
-    taskQueue: pollsQueueOf(channel),
-    summary,
-    startToCloseTimeout: '30s',
-    scheduleToCloseTimeout: '40s',
-    heartbeatTimeout,
-    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 5 },
-  });
-}
-
-export function adoptJobOn(channel: string): Pick<ChannelActivities, 'adoptJob'> {
-  return checksOn(channel, 'asking the upstream about the job that an operator named');
-}
-
-export function completeTaskOn(channel: string): Pick<ChannelActivities, 'completeTask'> {
-  return checksOn(channel, 'recording the result that an operator gave');
-}
-
-export function undoAdoptionOn(channel: string): Pick<ChannelActivities, 'undoAdoption'> {
-  return checksOn(channel, 'taking the adopted job back');
 }
 
 /**

@@ -1,166 +1,285 @@
-import {
-  allHandlersFinished,
-  CancellationScope,
-  condition,
-  sleep,
-  upsertSearchAttributes,
-} from '@temporalio/workflow';
-import type { FinishedTask, FinishOutcome, FinishTask, TaskEnding } from '../activities/types.ts';
-import { defined } from '../src/domain/defined.ts';
+import { allHandlersFinished, CancellationScope, condition, sleep } from '@temporalio/workflow';
+import type { FinishInput, TaskView } from '../activities/types.ts';
 import type { TaskInput, TaskResult } from '../src/domain/task-input.ts';
-import { claimTask, finishTask } from './activity-proxies.ts';
-import { sendCallback } from './send-callback.ts';
+import type { TaskState } from '../src/domain/task-state.ts';
+import {
+  finishTask,
+  lookAgain,
+  lookAtTask,
+  pollOn,
+  searchJob,
+  stepTask,
+  stopJob,
+  submitOn,
+} from './activity-proxies.ts';
 import { cancelFromUi, handleActions } from './handle-actions.ts';
-import { searchAttributes } from './search-attributes.ts';
-import { replaceJob, submitAfterUndo, submitJob } from './submit-job.ts';
-import { describe, enter, money, newTaskRun, nextVersion, remainingMs, showChannel } from './task-run.ts';
-import type { Replacement, TaskRun } from './task-run.ts';
-import { interruptedEnding } from './endings.ts';
-import { mayBeReviewed, reviewCharge } from './review-charge.ts';
-import { watchJob } from './watch-job.ts';
+import { sendCallback } from './send-callback.ts';
+import { changed, isOver, newTaskRun, see, showEnd } from './task-run.ts';
+import type { TaskRun, Work } from './task-run.ts';
 
 /**
- * One task, from its claim to the callback. Orchestration only: activities act, src/domain decides. A task that fails
- * completes this workflow; a workflow in status Failed is a bug.
+ * One task, from its record to its callback: does what the record's state asks for, feeds what comes back to the record,
+ * and keeps durable time. What it decides is decided by `next` (src/domain/task-next.ts), in the write that records it;
+ * so a reset, or a new run, continues from the record. A task that fails completes this workflow; a workflow in status
+ * Failed is a bug.
  */
 export async function generationTask(input: TaskInput): Promise<TaskResult> {
   const run = newTaskRun(input);
   handleActions(run);
   // A cancellation from the Temporal UI means what the API's cancel means: it must not skip the money.
   CancellationScope.current().cancelRequested.catch(() =>
-    CancellationScope.nonCancellable(() => cancelFromUi(run)),
+    CancellationScope.nonCancellable(() => cancelFromUi(run)).catch(() => undefined),
   );
   return CancellationScope.nonCancellable(() => runTask(run));
 }
 
 async function runTask(run: TaskRun): Promise<TaskResult> {
-  const begun = await claim(run);
-  if (begun !== undefined) return begun;
-  const deadline = startDeadline(run);
-  const ending = run.phase === 'finishing' ? interruptedEnding : await runToEnd(run);
-  if (run.phase !== 'finishing') enter(run, 'finishing');
-  if (!mayBeReviewed(run, ending)) deadline.cancel();
-  const result = await finish(run, ending);
-  deadline.cancel();
-  enter(run, 'ended');
-  if (run.input.hasCallback) await sendCallback(run);
+  see(run, await lookAtTask(run, run.input));
+  const clock = new CancellationScope();
+  clock.run(() => keepDeadline(run)).catch(() => undefined);
+  while (!isOver(run)) await advance(run);
+  clock.cancel();
+  leave(run);
+  showEnd(run);
+  if (run.input.hasCallback && run.view.state.at !== 'given_up') await sendCallback(run);
   await condition(allHandlersFinished);
-  return result;
+  await run.lastLocal;
+  return resultOf(run);
 }
 
-async function runToEnd(run: TaskRun): Promise<FinishOutcome> {
-  let step = run.job === undefined ? await submitJob(run) : undefined;
-  for (;;) {
-    const end = step ?? (await watch(run));
-    if (end !== 'undone' && end.kind !== 'replaced') return end;
-    run.job = undefined;
-    run.isAdopted = false;
-    step = end === 'undone' ? await submitAfterUndo(run) : await replaceJob(run, end);
+function resultOf({ view: { state, status, charge = '0', error } }: TaskRun): TaskResult {
+  if (state.at === 'given_up') return { status: 'given_up' };
+  if (status === 'succeeded') return { status, charge };
+  const { code = 'internal_error', class: failure } = error ?? {};
+  return { status: 'failed', code, ...(failure === undefined ? {} : { class: failure }) };
+}
+
+/**
+ * The deadline is an event like others. An operator may move it, before it has passed and after; and what it could not
+ * end, such as a charge that was being written and then asked a person, it ends as soon as it can.
+ */
+async function keepDeadline(run: TaskRun): Promise<void> {
+  while (!isOver(run)) {
+    const { rev, deadlineAt } = run.view;
+    const remainingMs = deadlineAt - Date.now();
+    if (remainingMs > 0) {
+      await sleep(remainingMs, { summary: 'deadline of the task' });
+    } else {
+      if (canExpire(run)) await expire(run, deadlineAt);
+      if (run.view.rev === rev) await changed(run);
+    }
   }
 }
 
-/** Takes the task over from its creator, or from an earlier run of this workflow. A result: there is nothing to do. */
-async function claim(run: TaskRun): Promise<TaskResult | undefined> {
-  const claimed = await claimTask(run, run.input, nextVersion(run));
-  switch (claimed.state) {
-    case 'open':
-      enter(run, 'submitting');
+function canExpire({ view: { state, wanted } }: TaskRun): boolean {
+  return state.at !== 'ending' && (wanted === undefined || wanted === 'cancel');
+}
+
+async function expire(run: TaskRun, deadlineAt: number): Promise<void> {
+  const event = { kind: 'wanted', stop: 'expire', deadlineAt } as const;
+  // A step that was begun is never taken back: in a replay it would have happened all the same.
+  see(run, await CancellationScope.nonCancellable(() => stepTask(run, run.input.task, event)));
+}
+
+/** One step: whatever the state asks for, until the record changes. */
+async function advance(run: TaskRun): Promise<void> {
+  const { view } = run;
+  const { task } = run.input;
+  switch (view.state.at) {
+    case 'submitting':
+      return submit(run, view.state);
+    case 'pausing':
+      leave(run);
+      await changed(run, view.state.until - Date.now());
+      if (run.view.rev === view.rev) see(run, await stepTask(run, task, { kind: 'resumed' }));
       return undefined;
-    case 'accepted':
-      run.attempts = claimed.attempts;
-      run.job = claimed.job;
-      return undefined;
-    case 'not_held':
-      enter(run, 'finishing', 'Nothing is held for the task: it ends before it is submitted.');
-      return undefined;
-    case 'given_up':
-      return end(run, { status: 'refused', refusal: 'service_unavailable' });
+    case 'lost':
+      return view.state.asked && view.wanted === undefined ? waitForPerson(run) : search(run);
+    case 'waiting':
+      return view.wanted === undefined ? wait(run) : stop(run);
+    case 'broken':
+      return view.wanted === undefined ? waitForPerson(run) : stop(run);
+    case 'ending':
+      leave(run);
+      return see(run, await finishTask(run, { ...finishing(run), rev: view.rev }));
+    case 'review':
+      return waitForPerson(run);
     case 'ended':
-      return end(run, claimed.result);
+    case 'given_up':
+      return undefined;
     default:
-      return claimed satisfies never;
+      return view.state satisfies never;
   }
 }
 
-async function end(run: TaskRun, result: TaskResult): Promise<TaskResult> {
-  enter(run, 'ended', `There is nothing to do: the task is ${result.status}.`);
-  if (result.status !== 'refused' && run.input.hasCallback) await sendCallback(run);
-  await condition(allHandlersFinished);
-  return result;
+/** What the record does not say, and the end needs. */
+function finishing({ input }: TaskRun): FinishInput {
+  const { task, account, key, hold, basis, keyUnlimited } = input;
+  return { task, account, key, hold, basis, ...(keyUnlimited === undefined ? {} : { keyUnlimited }) };
 }
 
-function startDeadline(run: TaskRun): CancellationScope {
+/** While a person is asked, the record is looked at more and more rarely: a worker that was thought dead may write late. */
+const personLookMs = { min: 600_000, max: 6 * 3_600_000 };
+
+/** Whatever was under way before concerns what a person is asked about, and must not decide it any more. */
+async function waitForPerson(run: TaskRun): Promise<void> {
+  const { rev } = run.view;
+  leave(run);
+  for (let ms = personLookMs.min; run.view.rev === rev; ms = Math.min(2 * ms, personLookMs.max)) {
+    await changed(run, ms);
+    if (run.view.rev === rev) see(run, await lookAgain(run, run.input));
+  }
+}
+
+/** The submission, whose activity then waits for the end of the job, too. */
+async function submit(
+  run: TaskRun,
+  { left: [candidate] }: Extract<TaskState, { at: 'submitting' }>,
+): Promise<void> {
+  const { task, expectedSeconds } = run.input;
+  if (run.view.wanted !== undefined) return awaitAnswer(run);
+  // One that is in flight is always waited for, wherever it went.
+  if (isAt(run.work, 'submit', run.view.isSending ? undefined : candidate?.channel))
+    return follow(run, run.work);
+  if (candidate === undefined) throw new TypeError('a round that asks nobody is a pause');
+  const { channel } = candidate;
+  const { rev } = run.view;
+  return work(run, { activity: 'submit', channel }, () =>
+    submitOn(channel).submit({ task, rev, candidate, expectedSeconds }),
+  );
+}
+
+/**
+ * How long the task, when it is to end, waits for the answer to a submission in flight before it takes the submission from
+ * its worker: one that is dead is noticed in this time, and another one, if its queue is served, says what is known.
+ */
+const answerPatienceMs = 90_000;
+
+/** The task is to end, and a submission is in flight: its answer decides, if there is anybody who has it. */
+async function awaitAnswer(run: TaskRun): Promise<void> {
+  const { rev } = run.view;
+  const begun = run.work;
+  if (isAt(begun, 'submit', undefined)) {
+    await condition(() => begun.isOver || run.view.rev !== rev, answerPatienceMs);
+    if (run.view.rev !== rev) return;
+  }
+  // A worker that lives brings its request to an end all the same.
+  if ((await isFree(run)) && run.view.rev === rev) await lookAfterFailure(run);
+}
+
+async function wait(run: TaskRun): Promise<void> {
+  const { task, expectedSeconds } = run.input;
+  const channel = run.view.attempt?.channel ?? '';
+  if (isAt(run.work, 'submit', channel) || isAt(run.work, 'poll', channel)) return follow(run, run.work);
+  const { rev } = run.view;
+  return work(run, { activity: 'poll', channel }, () => pollOn(channel).poll({ task, rev, expectedSeconds }));
+}
+
+/** The response of a submission is lost: the upstream is asked, and then a person. */
+async function search(run: TaskRun): Promise<void> {
+  const { task } = run.input;
+  const { rev } = run.view;
+  if (!(await isFree(run)) || run.view.rev !== rev) return;
+  const { findLostJob } = searchJob(run.view.wanted !== undefined);
+  const looking = begin(run, { activity: 'find', channel: '' }, () => findLostJob(task, rev));
+  await ended(run, looking);
+  const { state, wanted } = run.view;
+  if (!looking.isOver || state.at !== 'lost') return;
+  if (wanted !== undefined) see(run, await stepTask(run, task, { kind: 'stopped' }));
+  else if (!state.asked) see(run, await stepTask(run, task, { kind: 'asked' }));
+}
+
+/** The job is not wanted any more. Where the upstream cannot be asked, the task ends without it, but no cancellation succeeds. */
+async function stop(run: TaskRun): Promise<void> {
+  const { task } = run.input;
+  const { wanted, rev } = run.view;
+  try {
+    see(run, await stopJob(task, rev));
+  } catch {
+    see(run, await stepTask(run, task, { kind: wanted === 'cancel' ? 'unstoppable' : 'stopped' }));
+  }
+}
+
+function isAt(work: Work | undefined, activity: Work['activity'], channel: string | undefined): work is Work {
+  return (
+    work?.activity === activity && !work.isOver && !work.isLeft && (channel ?? work.channel) === work.channel
+  );
+}
+
+/** Begins an activity as soon as the one before it is over: Temporal knows each of its names once. */
+async function work(
+  run: TaskRun,
+  kind: Pick<Work, 'activity' | 'channel'>,
+  start: () => Promise<TaskView>,
+): Promise<void> {
+  const { rev } = run.view;
+  if ((await isFree(run)) && run.view.rev === rev) await follow(run, begin(run, kind, start));
+}
+
+function begin(run: TaskRun, kind: Pick<Work, 'activity' | 'channel'>, start: () => Promise<TaskView>): Work {
   const scope = new CancellationScope();
+  const { work: former, view } = run;
+  const failures = former?.hasFailed === true && former.rev === view.rev ? former.failures + 1 : 0;
+  const begun: Work = {
+    ...kind,
+    scope,
+    isOver: false,
+    isLeft: false,
+    hasFailed: false,
+    failures,
+    rev: view.rev,
+  };
+  run.work = begun;
   scope
-    .run(() => untilDeadline(run))
+    .run(start)
     .then(
-      () => (run.stop ??= 'deadline'),
-      () => undefined,
-    );
-  return scope;
+      (view) => see(run, view),
+      () => (begun.hasFailed = true),
+    )
+    .finally(() => (begun.isOver = true))
+    .catch(() => undefined);
+  return begun;
 }
 
-/** Sleeps again for as long as an operator has moved the deadline meanwhile. */
-async function untilDeadline(run: TaskRun): Promise<void> {
-  for (let sleptUntil = 0; sleptUntil !== run.deadlineAt;) {
-    sleptUntil = run.deadlineAt;
-    await sleep(Math.max(1, remainingMs(run)), { summary: 'deadline of the task' });
-  }
+/** Until the activity is over, or the record has changed meanwhile. */
+async function ended(run: TaskRun, begun: Work): Promise<void> {
+  const { rev } = run.view;
+  await condition(() => begun.isOver || run.view.rev !== rev);
 }
 
-async function watch(run: TaskRun): Promise<FinishOutcome | Replacement | 'undone'> {
-  const { job } = run;
-  if (job === undefined) throw new Error('watch is reached with an accepted job only');
-  enter(run, 'watching');
-  run.withdraw = false;
-  showChannel(run, job.candidate.channel);
-  return watchJob(run, job);
+async function follow(run: TaskRun, begun: Work): Promise<void> {
+  await ended(run, begun);
+  if (!begun.hasFailed) return;
+  const { rev } = run.view;
+  await lookAfterFailure(run);
+  if (run.view.rev === rev)
+    await changed(run, Math.min(failedPauseMinMs * 2 ** begun.failures, failedPauseMaxMs));
 }
 
-async function finish(run: TaskRun, ending: FinishOutcome): Promise<TaskResult> {
-  const review = mayBeReviewed(run, ending) ? 'possible' : undefined;
-  const finished = await close(run, ending, review);
-  if ('charge' in finished) return conclude(run, ending, finished);
-  const decided = await reviewCharge(run, finished.review);
-  const outcome = decided === 'accepted' ? ending : decided;
-  const closed = await close(run, outcome, undefined);
-  return conclude(run, outcome, 'charge' in closed ? closed : { charge: finished.review });
+/** An activity that fails for good is not begun again in a loop: after this time, doubled with each failure. */
+const failedPauseMinMs = 1_000;
+const failedPauseMaxMs = 300_000;
+
+/** An activity that ended without a word reveals nothing about what the upstream received. */
+async function lookAfterFailure(run: TaskRun): Promise<void> {
+  see(run, await lookAgain(run, run.input));
+  const { state, isSending, attempt } = run.view;
+  if (state.at !== 'submitting' || !isSending || attempt === undefined) return;
+  see(run, await stepTask(run, run.input.task, { kind: 'lost', n: attempt.n, code: 'submission_lost' }));
 }
 
-function close(run: TaskRun, outcome: FinishOutcome, review: FinishTask['review']): Promise<FinishedTask> {
-  const { task, account, hold, basis } = run.input;
-  return finishTask(run, {
-    task,
-    account,
-    held: hold,
-    basis,
-    version: nextVersion(run),
-    outcome,
-    ...(run.input.keyUnlimited !== true ? { key: run.input.key } : {}),
-    ...(run.input.fallback === undefined ? {} : { hasFallback: true }),
-    ...defined({ review }),
-  });
+/** The workflow waits for this activity no longer. It learns of it with its next heartbeat. */
+function leave({ work: begun }: TaskRun): void {
+  if (begun === undefined || begun.isOver || begun.isLeft) return;
+  begun.isLeft = true;
+  begun.scope.cancel();
 }
 
-type Closed = Extract<FinishedTask, { readonly charge: string }>;
-
-/** The ledger has the last word: what it decided before, in an earlier run of the workflow perhaps, is how the task ended. */
-function conclude(run: TaskRun, outcome: FinishOutcome, { charge, failure, instead }: Closed): TaskResult {
-  const ending = instead ?? outcome;
-  run.ending = ending;
-  showEnding(run, ending, failure);
-  const why = failure === undefined ? '' : ` (${failure})`;
-  describe(run, `The task ${ending.kind}${why}. Charged ${money(run, charge)}.`);
-  return ending.kind === 'succeeded'
-    ? { status: 'succeeded', charge }
-    : { status: 'failed', code: ending.error?.code ?? 'provider_error' };
-}
-
-function showEnding({ job, concern }: TaskRun, { kind }: TaskEnding, failure: Closed['failure']): void {
-  upsertSearchAttributes([
-    { key: searchAttributes.status, value: kind },
-    ...(failure === undefined ? [] : [{ key: searchAttributes.failure, value: failure }]),
-    ...(concern === undefined ? [] : [{ key: searchAttributes.needsAttention, value: null }]),
-    ...(job === undefined ? [] : [{ key: searchAttributes.upstreamTaskId, value: job.operation.id }]),
-  ]);
+/** Whether the former activity is over; false: the record has changed before it was. */
+async function isFree(run: TaskRun): Promise<boolean> {
+  const former = run.work;
+  if (former === undefined) return true;
+  leave(run);
+  if (!former.isOver) await ended(run, former);
+  return former.isOver;
 }

@@ -1,9 +1,16 @@
-import { CancellationScope, currentUpdateInfo, setHandler } from '@temporalio/workflow';
-import { defined } from '../src/domain/defined.ts';
+import {
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  currentUpdateInfo,
+  setHandler,
+} from '@temporalio/workflow';
+import type { ActReply, ActRequest } from '../activities/types.ts';
 import {
   describeAction,
   readActionInput,
-  refusalOf,
+  situationOf,
+  taskSituations,
   workflowActions,
 } from '../src/domain/operator-actions.ts';
 import type {
@@ -12,17 +19,22 @@ import type {
   OperatorActionName,
   WorkflowActionName,
 } from '../src/domain/operator-actions.ts';
-import { recordAction } from './activity-proxies.ts';
-import { requestCancel } from './cancel-task.ts';
-import { actionUpdate, apiUpdatePrefix, concernSignal, operatorCancelUpdate } from './messages.ts';
+import { commandLine } from '../src/domain/situation.ts';
+import { actOnTask, lookAgain, wakeTask } from './activity-proxies.ts';
+import {
+  actionUpdate,
+  apiUpdatePrefix,
+  concernSignal,
+  operatorCancelUpdate,
+  refusedAction,
+} from './messages.ts';
 import type { CancelAnswer } from './messages.ts';
-import { performAction, refused } from './perform-action.ts';
-import { commandLine, describe, noteConcern, situationOf } from './task-run.ts';
+import { isDecided, isOver, note, see, show } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 
 /**
- * The operators' updates. What cannot be done is refused by a validator: such an update leaves no trace in the history,
- * and changes nothing. What is done writes who, when and why into the task's record, whichever way it came.
+ * The operators' updates. Each is checked against the task's record and written into it, with who, when and why, before
+ * the workflow acts on it, whichever way it came. What cannot be read is refused by a validator, and leaves no trace.
  */
 export function handleActions(run: TaskRun): void {
   for (const name of workflowActions) {
@@ -31,7 +43,12 @@ export function handleActions(run: TaskRun): void {
       description: describeAction(name),
     });
   }
-  setHandler(concernSignal, (news) => noteConcern(run, news));
+  setHandler(concernSignal, ({ concern }) => {
+    if (isOver(run)) return;
+    const { concern: _, ...view } = run.view;
+    run.view = concern === undefined ? view : { ...view, concern };
+    show(run);
+  });
   setHandler(operatorCancelUpdate, (raw) => unstopped(() => cancel(run, raw)), {
     validator: (raw) => {
       if (raw !== undefined) validate(run, 'cancel', raw);
@@ -45,12 +62,9 @@ function unstopped<Result>(handle: () => Promise<Result>): Promise<Result> {
   return CancellationScope.nonCancellable(handle);
 }
 
-/** A cancellation that nobody waits for, from the Temporal UI: what came of it is shown there. */
-export async function cancelFromUi(run: TaskRun): Promise<void> {
-  const answer = await requestCancel(run);
-  if (answer.cancelled || run.phase === 'ended') return;
-  run.notice = `A cancellation was requested and did nothing: ${answer.message} To end the task: ${commandLine(run, 'fail')}`;
-  describe(run, run.details);
+/** `message`: a sentence for the operator. */
+function refused(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, refusedAction);
 }
 
 function requireInput(name: OperatorActionName, raw: unknown): ActionInput {
@@ -61,51 +75,84 @@ function requireInput(name: OperatorActionName, raw: unknown): ActionInput {
 
 function validate(run: TaskRun, name: OperatorActionName, raw: unknown): void {
   requireInput(name, raw);
-  const refusal = refusalOf(name, situationOf(run));
-  if (refusal !== undefined) throw refused(refusal);
-  if (run.acting) throw refused('Another action on this task is being carried out; try again in a moment.');
+  if (isOver(run)) throw refused(`\`${name}\` is not possible: the task has ended.`);
+}
+
+function requestOf(run: TaskRun, action: ActRequest['action'], input: ActionInput): ActRequest {
+  const { task, currency, basis } = run.input;
+  const { id } = currentUpdateInfo() ?? { id: 'ui-cancel' };
+  return { task, currency, basis, action, input, id };
+}
+
+/** A workflow cannot learn from Temporal who called it. */
+function nameOf({ by }: ActionInput): string {
+  const { id } = currentUpdateInfo() ?? { id: '' };
+  if (id.startsWith(apiUpdatePrefix)) return by ?? 'operator';
+  return by === undefined ? 'temporal' : `temporal:${by}`;
 }
 
 async function act(run: TaskRun, name: WorkflowActionName, raw: unknown): Promise<ActionResult> {
   const input = requireInput(name, raw);
-  const at = Date.now();
-  const result = await performAction(run, name, input);
-  if (!result.dry_run) await record(run, { at, name, input, detail: result.task });
-  return result;
+  const reply = await ask(run, { ...requestOf(run, name, input), by: nameOf(input) });
+  if (!reply.done) throw refused(reply.message);
+  const { said } = reply;
+  if (said.dry_run) return said;
+  if (name === 'retry_now') return { ...said, task: await wake(run, said.task) };
+  if (name !== 'fail') return said;
+  await condition(() => isDecided(run));
+  if (!isOver(run)) throw refused(`The task was not failed: ${taskSituations[situationOf(run.view)]}.`);
+  if (run.view.status === 'succeeded')
+    throw refused('The upstream had already finished: the task succeeded.');
+  return said;
+}
+
+async function ask(run: TaskRun, request: ActRequest): Promise<ActReply> {
+  const reply = await actOnTask(run, request);
+  // A refusal may mean that the workflow does not know how far the task is.
+  if (reply.done) see(run, reply.view);
+  else if (!isOver(run)) see(run, await lookAgain(run, run.input));
+  return reply;
+}
+
+/** Ends the back-off of the activity that the task waits for. */
+async function wake({ input, work }: TaskRun, said: string): Promise<string> {
+  if (work === undefined || work.isOver || work.activity === 'find') return said;
+  const isWoken = await wakeTask(input.task, work.activity);
+  return isWoken ? said : 'There is nothing to wake: it is being tried at this moment.';
 }
 
 async function cancel(run: TaskRun, raw: unknown): Promise<CancelAnswer> {
-  const at = Date.now();
   const input = raw === undefined ? undefined : requireInput('cancel', raw);
-  if (input?.dry_run === true) return wouldCancel;
-  const answer = await requestCancel(run);
-  if (input !== undefined && answer.cancelled) {
-    await record(run, { at, name: 'cancel', input, detail: 'The task was cancelled.' });
+  const request = requestOf(run, 'cancel', input ?? { reason: 'cancelled by its caller' });
+  return requestCancel(run, input === undefined ? request : { ...request, by: nameOf(input) });
+}
+
+/** Never "cancelled" for a job that keeps running and costing. */
+async function requestCancel(run: TaskRun, request: ActRequest): Promise<CancelAnswer> {
+  const reply = await ask(run, request);
+  if (!reply.done) return { cancelled: false, message: reply.message };
+  if (reply.said.dry_run) {
+    const message = `This was a dry run: nothing was done. Without it: ${reply.said.task} ${reply.said.money}`;
+    return { cancelled: false, message };
   }
-  return answer;
+  await condition(() => isDecided(run));
+  const { state, status, error } = run.view;
+  if (error?.code === 'task_cancelled') return { cancelled: true };
+  if (isOver(run)) return { cancelled: false, message: `The task has already ${status}.` };
+  const message =
+    state.at === 'lost'
+      ? 'It is not known whether the upstream has the task; an operator has been asked to decide.'
+      : 'The upstream is already working on it, so it can no longer be cancelled.';
+  return { cancelled: false, message };
 }
 
-const wouldCancel: CancelAnswer = {
-  cancelled: false,
-  message:
-    'This was a dry run: nothing was done. Without it the task is cancelled and its hold released in full, if its upstream still allows it.',
-};
-
-interface Deed {
-  readonly at: number;
-  readonly name: OperatorActionName;
-  readonly input: ActionInput;
-  readonly detail: string;
-}
-
-async function record(run: TaskRun, { at, name, input, detail }: Deed): Promise<void> {
-  const { id } = currentUpdateInfo() ?? { id: '' };
-  const by = id.startsWith(apiUpdatePrefix) ? (input.by ?? 'operator') : temporalUser(input.by);
-  const action = { id, at, by, action: name, reason: input.reason, ...defined({ detail }) };
-  await recordAction(run, run.input.task, action);
-}
-
-/** A workflow cannot learn from Temporal who called it. */
-function temporalUser(name: string | undefined): string {
-  return name === undefined ? 'temporal' : `temporal:${name}`;
+/** A cancellation that nobody waits for, from the Temporal UI: what came of it is shown there. */
+export async function cancelFromUi(run: TaskRun): Promise<void> {
+  const answer = await requestCancel(
+    run,
+    requestOf(run, 'cancel', { reason: 'cancelled in the Temporal UI' }),
+  );
+  if (answer.cancelled || isOver(run)) return;
+  const instead = `\`${commandLine(run.input.task, 'fail')}\``;
+  note(run, `A cancellation was requested and did nothing: ${answer.message} To end the task: ${instead}`);
 }

@@ -1,8 +1,9 @@
 import { allHandlersFinished } from '@temporalio/workflow';
 import type { FirstCallback } from '../activities/types.ts';
 import { ownCallbackRound } from '../src/domain/ids.ts';
+import { commandLine } from '../src/domain/situation.ts';
 import { callbackActivities, firstCallback } from './activity-proxies.ts';
-import { commandLine, describe } from './task-run.ts';
+import { note } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** A request whose process may still wait for its answer is not repeated sooner. */
@@ -14,10 +15,8 @@ export async function sendCallback(run: TaskRun): Promise<void> {
   if (first.state === 'delivered') return;
   const isAccepted = first.state === 'pending' && (await deliver(run.input.task, first.dueAt));
   if (isAccepted) return;
-  describe(
-    run,
-    `The callback was never accepted; the attempts are recorded. ${commandLine(run, 'redeliver')} sends it again.`,
-  );
+  const again = `\`${commandLine(run.input.task, 'redeliver')}\``;
+  note(run, `The callback was never accepted; the attempts are recorded. ${again} sends it again.`);
 }
 
 async function deliver(task: string, dueAt: number | undefined): Promise<boolean> {

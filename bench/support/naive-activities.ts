@@ -32,7 +32,6 @@ export function createNaiveActivities(db: Db, upstreamUrl: string, apiKey: strin
   const requests = db.collection<Document>('requests', options);
   const attempts = db.collection<Document>('attempts', options);
   const ledger = db.collection<Document>('ledger', options);
-  const deliveries = db.collection<Document>('deliveries', options);
   const dispatcher = new Agent({ keepAliveTimeout: 60_000 });
   const call = async (path: string, body?: unknown): Promise<Record<string, unknown>> => {
     const answer = await request(`${upstreamUrl}/ark/api/v3/contents/generations/tasks${path}`, {
@@ -102,7 +101,7 @@ export function createNaiveActivities(db: Db, upstreamUrl: string, apiKey: strin
       });
       await body.dump();
       if (statusCode >= 300) throw new Error(`callback: ${statusCode}`);
-      await deliveries.insertOne({ _id: task, state: 'delivered', at: Date.now() } as Document);
+      await tasks.updateOne({ _id: task }, { $set: { callback: { state: 'delivered', at: Date.now() } } });
     },
   };
 }

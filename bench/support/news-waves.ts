@@ -1,3 +1,4 @@
+import type { TaskDocument } from '../../src/store/task-document.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { getJson, jsonHeaders, simulatorKey, videoModel } from './gateway.ts';
@@ -61,27 +62,14 @@ export async function createTasks(
 }
 
 export async function untilEnded({ db }: BenchGateway, renders: Renders): Promise<void> {
-  const deliveries = db.collection<{ _id: string; state: string }>('deliveries');
+  const tasks = db.collection<TaskDocument>('tasks');
   const ids = [...renders.keys()];
   await waitUntil(
     'every callback to be delivered',
-    async () => (await deliveries.countDocuments({ _id: { $in: ids }, state: 'delivered' })) === ids.length,
+    async () =>
+      (await tasks.countDocuments({ _id: { $in: ids }, 'callback.state': 'delivered' })) === ids.length,
     { deadlineMs: waitSecondsMax * 1000, everyMs: 1_000 },
   );
-}
-
-interface TaskDocument {
-  readonly _id: string;
-  readonly status: string;
-  readonly completed_at: number;
-}
-interface AttemptDocument {
-  readonly _id: string;
-  readonly ended_at: number;
-}
-interface DeliveryDocument {
-  readonly _id: string;
-  readonly attempts: readonly { readonly at: number; readonly duration_ms: number }[];
 }
 
 export interface End {
@@ -95,34 +83,21 @@ export interface End {
 
 export async function endsOf({ db }: BenchGateway, renders: Renders): Promise<readonly End[]> {
   const ids = [...renders.keys()];
-  const [tasks, attempts, deliveries] = await Promise.all([
-    db
-      .collection<TaskDocument>('tasks')
-      .find({ _id: { $in: ids } })
-      .toArray(),
-    db
-      .collection<AttemptDocument>('attempts')
-      .find({ _id: { $in: ids.map((id) => `${id}:1`) } })
-      .toArray(),
-    db
-      .collection<DeliveryDocument>('deliveries')
-      .find({ _id: { $in: ids } })
-      .toArray(),
-  ]);
-  const accepted = new Map(attempts.map(({ _id, ended_at }) => [_id, Number(ended_at)]));
-  const called = new Map(
-    deliveries.map(({ _id, attempts: [first] }) => [_id, Number(first?.at) + Number(first?.duration_ms)]),
-  );
-  return tasks.map(({ _id, status, completed_at }) => {
+  const tasks = await db
+    .collection<TaskDocument>('tasks')
+    .find({ _id: { $in: ids } })
+    .toArray();
+  return tasks.map(({ _id, status, completedAt, attempts: [attempt], callback }) => {
     if (status !== 'succeeded') throw new Error(`task ${_id} is ${status}`);
     const renderMs = renders.get(_id) ?? Number.NaN;
-    const acceptedAt = accepted.get(`${_id}:1`) ?? Number.NaN;
+    const accepted = Number(attempt?.endedAt);
+    const first = callback?.attempts[0];
     return {
-      accepted: acceptedAt,
+      accepted,
       renderMs,
-      upstreamEnd: acceptedAt + renderMs,
-      completed: Number(completed_at),
-      called: called.get(_id) ?? Number.NaN,
+      upstreamEnd: accepted + renderMs,
+      completed: Number(completedAt),
+      called: Number(first?.at) + Number(first?.durationMs),
     };
   });
 }

@@ -50,8 +50,8 @@ export const admissionMutants: readonly Mutant[] = [
     name: 'give-up-first',
     breaks: 'A try that no longer has the task takes nothing back.',
     file: 'src/tasks/abandon-creation.ts',
-    find: 'if (!(await tasks.markAbandoned(task, unstarted))) return false;',
-    replace: 'await tasks.markAbandoned(task, unstarted);',
+    find: 'if (!givenUp.ok) return false;',
+    replace: '',
     tests: admission,
   },
   {
@@ -68,6 +68,22 @@ export const admissionMutants: readonly Mutant[] = [
     file: 'src/tasks/abandon-creation.ts',
     find: 'key === undefined ? undefined : keySlots.release(key, task),',
     replace: 'undefined,',
+    tests: admission,
+  },
+  {
+    name: 'replayed-hold-counts',
+    breaks: 'A task is charged by the amount and the price that an earlier try of its creation has held.',
+    file: 'src/tasks/admission.ts',
+    find: 'if (held.ok && isNew && !held.replayed) return input;',
+    replace: 'if (held.ok) return input;',
+    tests: admission,
+  },
+  {
+    name: 'record-of-what-is-held',
+    breaks: 'The record says what was held, also where another try has written it at another price.',
+    file: 'src/tasks/admission.ts',
+    find: 'if (held.ok && isNew && !held.replayed) return input;',
+    replace: 'if (held.ok && !held.replayed) return input;',
     tests: admission,
   },
 ];

@@ -1,80 +1,72 @@
 import type { Mutant } from './mutant.ts';
 
-const file = 'src/store/attempts.ts';
-const tests = ['test/store/attempts.test.ts'];
+const file = 'src/domain/task-submission.ts';
+const tests = ['test/domain/task-next.test.ts'];
 
-/** The record of an attempt: which state may follow which. */
+/** The attempts of a record: which state may follow which. */
 export const attemptMutants: readonly Mutant[] = [
   {
     name: 'reclaim-not-accepted',
-    breaks: 'Only an attempt that was certainly not accepted is resubmitted.',
+    breaks: 'Only an attempt that was certainly not accepted is sent again under its number.',
     file,
-    find: "{ _id: id, state: 'not_accepted' },\n      {\n        $set: { state: 'sending'",
-    replace: "{ _id: id },\n      {\n        $set: { state: 'sending'",
+    find: "one.state === 'not_accepted' && ",
+    replace: '',
+    tests,
+  },
+  {
+    name: 'reclaim-with-a-stray',
+    breaks: 'A number whose job has turned up after all is not given to another submission.',
+    file,
+    find: "one.state === 'not_accepted' && one.stray === undefined",
+    replace: "one.state === 'not_accepted'",
+    tests,
+  },
+  {
+    name: 'one-in-flight',
+    breaks: 'Nothing is sent while the answer to another submission is awaited.',
+    file,
+    find: "  if (inFlight !== undefined) {\n    return inFlight.owner === owner ? unchanged : refuse('decided', 'A submission is in flight.');\n  }\n",
+    replace: '',
     tests,
   },
   {
     name: 'begin-owner',
-    breaks: 'Who collides with the claim of another run may not send.',
+    breaks: 'Who collides with the submission of another run may not send.',
     file,
-    find: "found?.state === 'sending' && found.owner === owner",
-    replace: "found?.state === 'sending'",
+    find: "return inFlight.owner === owner ? unchanged : refuse('decided', 'A submission is in flight.');",
+    replace: 'return unchanged;',
     tests,
   },
   {
-    name: 'begin-unread-collision',
-    breaks: 'A collision with a record that cannot be read gives no right to send.',
+    name: 'accept-of-a-stale-run',
+    breaks: 'The job of a submission that the task went on without is not the task’s.',
     file,
-    find: 'if (found !== undefined) return found;\n      }\n      throw new CollisionError(id);\n    },\n\n    /**\n     * Makes',
-    replace: 'return found;\n      }\n      throw new CollisionError(id);\n    },\n\n    /**\n     * Makes',
-    tests,
-  },
-  {
-    name: 'accept-state',
-    breaks: 'What was withdrawn, abandoned or accepted as another job is not accepted again.',
-    file,
-    find: "state: { $in: ['sending', 'ambiguous'] } },\n          { $set: facts",
-    replace: 'state: { $exists: true } },\n          { $set: facts',
+    find: 'if (isOpen) return take(task, event, at);',
+    replace: 'if (task.rev >= 0) return take(task, event, at);',
     tests,
   },
   {
     name: 'refuse-state',
     breaks: 'A late refusal does not overwrite an accepted job.',
     file,
-    find: "state: { $in: ['sending', state] }, owner }",
-    replace: 'owner }',
+    find: 'return isOpen && attempt?.owner === owner',
+    replace: 'return attempt?.owner === owner',
     tests,
   },
   {
     name: 'refuse-owner',
     breaks: 'Only the run that sent may write down a refusal.',
     file,
-    find: "state: { $in: ['sending', state] }, owner }",
-    replace: "state: { $in: ['sending', state] } }",
-    tests,
-  },
-  {
-    name: 'withdraw-state',
-    breaks: 'What may have been sent is not withdrawn.',
-    file,
-    find: "{ _id: id, state: 'not_accepted' },\n            { $set: { state: 'withdrawn'",
-    replace: "{ _id: id },\n            { $set: { state: 'withdrawn'",
-    tests,
-  },
-  {
-    name: 'fail-without-job',
-    breaks: 'Only a submission that was accepted can have failed as a job.',
-    file,
-    find: "{ _id: id, state: 'accepted' },\n        { $set: { state: 'failed'",
-    replace: "{ _id: id },\n        { $set: { state: 'failed'",
+    find: 'return isOpen && attempt?.owner === owner',
+    replace: 'return isOpen',
     tests,
   },
   {
     name: 'supersede-accepted',
     breaks: 'An accepted attempt is not abandoned: its job is the task’s.',
-    file,
-    find: "state: { $in: ['sending', 'ambiguous'] } },\n        { $set: { state: 'abandoned'",
-    replace: "state: { $exists: true } },\n        { $set: { state: 'abandoned'",
+    file: 'src/domain/task-transition.ts',
+    find: "attempt.state === 'lost' || attempt.state === 'sending' ? { ...attempt, state: 'abandoned' } : attempt",
+    replace: "attempt.n > 0 ? { ...attempt, state: 'abandoned' } : attempt",
     tests,
   },
 ];

@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
+const file = 'src/store/task-callbacks.ts';
 const tests = ['test/activities/deliver-callback.test.ts'];
 
 /** The count and the record of callbacks. */
@@ -7,33 +8,41 @@ export const callbackMutants: readonly Mutant[] = [
   {
     name: 'callback-counted-first',
     breaks: 'An attempt whose process died counts.',
-    file: 'src/store/deliveries.ts',
-    find: '$inc: { begun: 1 }, $set: { target }',
-    replace: '$set: { target, begun: 1 }',
+    file,
+    find: "$inc: { 'callback.begun': 1 }, $set: { 'callback.target': target }",
+    replace: "$set: { 'callback.target': target, 'callback.begun': 1 }",
     tests,
   },
   {
     name: 'callback-delivered-once',
     breaks: 'What was delivered is not repeated in its round.',
-    file: 'src/store/deliveries.ts',
-    find: "{ _id: task, round, state: { $ne: 'delivered' } }",
-    replace: '{ _id: task, round }',
+    file,
+    find: "'callback.round': round, 'callback.state': { $ne: 'delivered' } }",
+    replace: "'callback.round': round }",
     tests,
   },
   {
     name: 'callback-recorded',
     breaks: 'A database that is away for a moment does not lose what the caller answered.',
     file: 'activities/deliver-callback.ts',
-    find: '      deps.now,\n      recordWithinMs,\n',
-    replace: '      deps.now,\n      -recordWithinMs,\n',
+    find: 'maxMs: recordWithinMs',
+    replace: 'maxMs: -recordWithinMs',
     tests,
   },
   {
     name: 'callback-abandoned',
     breaks: 'A last attempt whose process died is not pending for ever.',
     file: 'activities/deliver-callback.ts',
-    find: '      await deps.deliveries.abandon(task, round);\n',
+    find: '      await deps.tasks.abandonCallback(task, round);\n',
     replace: '',
     tests,
+  },
+  {
+    name: 'callback-unanswered',
+    breaks: 'A first request that is not answered yet is not repeated at once.',
+    file: 'activities/first-callback.ts',
+    find: "{ state: 'pending', dueAt: deps.now() + unansweredMs }",
+    replace: "{ state: 'pending' }",
+    tests: ['test/activities/first-callback.test.ts'],
   },
 ];

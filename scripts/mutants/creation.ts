@@ -1,56 +1,66 @@
 import type { Mutant } from './mutant.ts';
 
-const file = 'src/store/task-creation.ts';
-const tests = ['test/store/tasks.test.ts'];
+const file = 'src/domain/task-next.ts';
+const tests = ['test/domain/task-next.test.ts'];
+const steps = ['test/store/task-steps.test.ts'];
+const sights = ['test/store/task-sights.test.ts'];
 
-/** The guards of the task's projection from its creation to the workflow's claim. */
+/** A task's record from its creation to the workflow's first step. */
 export const creationMutants: readonly Mutant[] = [
   {
     name: 'give-up-unstarted',
     breaks: 'Nobody abandons a task that its workflow, or another try of its creation, has by now.',
     file,
-    find: 'updateOne({ _id: id, unstarted }, { $set: { given_up: true } })',
-    replace: 'updateOne({ _id: id }, { $set: { given_up: true } })',
+    find: 'return unstarted === task.unstarted',
+    replace: "return unstarted !== ''",
     tests,
+  },
+  {
+    name: 'give-up-begun',
+    breaks: 'Nobody abandons a task that began to wait while it was being abandoned.',
+    file: 'src/store/task-steps.ts',
+    find: 'isOfCreation(kind) && unstarted !== undefined ? { unstarted } : {}',
+    replace: '{}',
+    tests: steps,
   },
   {
     name: 'remove-given-up',
     breaks: 'Only what was abandoned is removed.',
-    file,
-    find: 'deleteOne({ _id: id, given_up: true })',
+    file: 'src/store/tasks.ts',
+    find: "deleteOne({ _id: id, 'state.at': 'given_up' })",
     replace: 'deleteOne({ _id: id })',
-    tests,
+    tests: steps,
   },
   {
     name: 'take-over-unstarted',
     breaks: 'A creation is not continued once its workflow has the task.',
     file,
-    find: 'unstarted: { $exists: true }, given_up',
-    replace: 'given_up',
+    find: "task.unstarted === undefined ? refuse('decided', 'The task has begun.')",
+    replace: "task.unstarted === '' ? refuse('decided', 'The task has begun.')",
     tests,
   },
   {
     name: 'take-over-given-up',
     breaks: 'A creation that was abandoned is not continued.',
     file,
-    find: 'unstarted: { $exists: true }, given_up: { $exists: false }',
-    replace: 'unstarted: { $exists: true }',
+    find: "if (task.state.at === 'given_up') {",
+    replace: "if (task.state.at === 'given_up' && event.kind !== 'taken_over') {",
     tests,
   },
   {
-    name: 'claim-given-up',
-    breaks: 'A workflow does not run a task that was abandoned.',
+    name: 'step-begins',
+    breaks: 'From its first step on nobody but the workflow abandons the task.',
     file,
-    find: '{ _id: id, given_up: { $exists: false } },\n        { $set: { hold }',
-    replace: '{ _id: id },\n        { $set: { hold }',
+    find: '...(isOfCreation(kind) ? {} : { unstarted: undefined }),',
+    replace: '',
     tests,
   },
   {
-    name: 'claim-unstarted',
-    breaks: 'From the claim on nobody but the workflow abandons the task.',
-    file,
-    find: "{ $set: { hold }, $unset: { unstarted: '' } }",
-    replace: '{ $set: { hold } }',
-    tests,
+    name: 'wait-begins',
+    breaks: 'A task that waits for its channel is not abandoned.',
+    file: 'src/store/task-sights.ts',
+    find: "          $unset: { unstarted: '' },\n",
+    replace: '',
+    tests: sights,
   },
 ];

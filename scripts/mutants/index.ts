@@ -7,14 +7,15 @@ import { keySlotMutants } from './key-slots.ts';
 import { leaseMutants } from './leases.ts';
 import { moneyMutants } from './money.ts';
 import type { Mutant } from './mutant.ts';
-import { projectionMutants } from './projection.ts';
+
+import { recordMutants } from './record.ts';
 import { reconcilerMutants } from './reconciler.ts';
 import { submissionMutants } from './submission.ts';
 
 /** Each is applied alone. */
 export const mutants: readonly Mutant[] = [
   ...creationMutants,
-  ...projectionMutants,
+  ...recordMutants,
   ...submissionMutants,
   ...attemptMutants,
   ...reconcilerMutants,

@@ -46,6 +46,14 @@ export const moneyMutants: readonly Mutant[] = [
     tests: planned,
   },
   {
+    name: 'refund-within-charge',
+    breaks: 'A refund is at most the charge in sum.',
+    file: plan,
+    find: 'if (amount > charged) return',
+    replace: 'if (amount > charged + 1n) return',
+    tests: planned,
+  },
+  {
     name: 'batch-sees-itself',
     breaks: 'Operations of one batch see the effects of those before them.',
     file: plan,
@@ -76,5 +84,13 @@ export const moneyMutants: readonly Mutant[] = [
     find: '(charge.amount > most.amount ? charge : most)',
     replace: '(charge.amount > most.amount ? most : charge)',
     tests: ['test/routing/hold-covers-charge.test.ts'],
+  },
+  {
+    name: 'seconds-half-up',
+    breaks: 'Seconds are rounded half up to the millisecond.',
+    file: 'src/domain/price.ts',
+    find: 'Math.round(seconds * 1000)',
+    replace: 'Math.floor(seconds * 1000)',
+    tests: ['test/domain/price.test.ts'],
   },
 ];

@@ -73,7 +73,7 @@ async function whatWaits(stand: Stand, creates: readonly Create[]): Promise<stri
       ...(await count('key_slots', { 'tasks.0': { $exists: true } })),
       ...(await count('slots', { task: { $ne: '' }, until: { $gt: Date.now() } })),
       ...(await count('slot_tickets', {})),
-      ...(await count('deliveries', { state: 'pending' })),
+      ...(await count('tasks', { owes: { $gt: '' } })),
       ...(await count('image_leases', {})),
       ...(await count('image_charges_owed', {})),
       ...(await runningWorkflows(stand)),

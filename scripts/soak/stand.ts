@@ -95,7 +95,7 @@ export async function openStand({ seed, keepsLogs, fleet }: StandOptions): Promi
     const core = await openCore(
       readEnvironment(environments.direct),
       createLogger({ level: 'silent', format: 'json' }),
-      environments.direct,
+      { variables: environments.direct },
     );
     closers.push(() => core.close());
     const url = `http://127.0.0.1:${ports.api}`;

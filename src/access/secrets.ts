@@ -6,6 +6,7 @@ export type SecretPurpose =
   | 'operator-token-hmac'
   | 'idempotency-hmac'
   | 'webhook-secret'
+  | 'request'
   | 'payload-codec'
   | 'media-link';
 

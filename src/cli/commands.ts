@@ -13,11 +13,10 @@ const loaders: Readonly<Record<keyof typeof groups, Load>> = {
   channels: async () => (await import('./channels.ts')).addChannelCommands,
   route: async () => (await import('./route.ts')).addRouteCommands,
   config: async () => (await import('./config.ts')).addConfigCommands,
-  projection: async () => (await import('./projection.ts')).addProjectionCommands,
 };
 
 /**
- * The operators' verbs: calls of the operators' API, except `config check`, `ledger verify` and `projection rebuild`.
+ * The operators' verbs: calls of the operators' API, except `config check` and `ledger verify`.
  * `program` is that of `createProgram`; `line`: what was typed behind its name.
  */
 export async function addOperatorCommands(

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { Environment } from '../config/environment.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { VerifyResult } from '../ledger/verify.ts';
-import type { RebuildReport } from './rebuild-projection.ts';
 import type { AdminClient } from './admin-client.ts';
 import { createOutput } from './output.ts';
 import type { Terminal } from './terminal.ts';
@@ -16,7 +15,6 @@ export interface CliContext {
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
   /** Reads the whole ledger, on MongoDB and Temporal directly. */
   readonly verifyLedger: (onProgress: (line: string) => void) => Promise<VerifyResult>;
-  readonly rebuildProjection: () => Promise<RebuildReport>;
   /** Absent: nobody watches. */
   readonly terminal?: Terminal;
   /** Sets the status with which the process ends. */

@@ -10,7 +10,6 @@ export const groups = {
   channels: 'Channels of the running configuration.',
   route: 'How requests find their channel.',
   config: 'The configuration.',
-  projection: 'The task documents that GET reads.',
 };
 
 const processes = {

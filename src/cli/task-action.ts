@@ -28,6 +28,7 @@ interface ActionOptions {
   readonly resolution?: string;
   readonly totalTokens?: number;
   readonly images?: number;
+  readonly amount?: string;
 }
 
 const descriptions = operatorActions
@@ -56,6 +57,7 @@ export function addTaskAction(tasks: Command, context: CliContext): void {
     .option('--resolution <name>', 'complete: of the result')
     .option('--total-tokens <n>', 'complete: what the upstream bills, where it bills tokens', parseAmount)
     .option('--images <n>', 'complete: number of images', parseCount)
+    .option('--amount <decimal>', 'refund: how much; default: all that was charged')
     .action(
       adminCommand(
         context,

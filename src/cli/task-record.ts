@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { formatEvents } from '../flight/timeline.ts';
 import { taskRecordSchema } from '../flight/task-record.ts';
 import type { AdminClient, Row } from './admin-client.ts';
@@ -16,7 +17,9 @@ export function addRecordCommands(tasks: Command, context: CliContext): void {
       adminCommand(context, async ({ client, output }, id: string) => {
         const task = await client.call('GET', taskPath(id));
         const record = await client.call('GET', `${taskPath(id)}/record`);
-        output.item(output.isJson ? { ...task, record } : task);
+        const { situation, ...facts } = task;
+        output.note(situationLines(situation));
+        output.item({ ...task, record }, facts);
         output.note(`record\n${eventLines(record)}`);
       }),
     );
@@ -63,6 +66,31 @@ async function save(file: string, text: string): Promise<void> {
       error,
     );
   }
+}
+
+const situationSchema = z.object({
+  what: z.string(),
+  attention: z.string().nullable(),
+  advice: z.string().nullable(),
+  where: z.object({ channel: z.string(), credential: z.string() }).nullable(),
+  marker: z.string().nullable(),
+  charge: z.string().nullable(),
+  actions: z.array(z.object({ command: z.string() })),
+});
+
+/** What a person has to know first. */
+function situationLines(situation: unknown): string {
+  const { data } = situationSchema.safeParse(situation);
+  if (data === undefined) return '';
+  const { what, attention, advice, where, marker, charge, actions } = data;
+  const lines = [
+    what,
+    attention === null ? '' : `Needs attention: ${attention}. ${advice ?? ''}`,
+    where === null || marker === null ? '' : `Look at ${where.channel}/${where.credential} for ${marker}.`,
+    charge === null ? '' : `The charge would be ${charge}.`,
+    ...actions.map(({ command }) => `  ${command}`),
+  ];
+  return `${lines.filter((line) => line !== '').join('\n')}\n`;
 }
 
 function eventLines(record: Row): string {

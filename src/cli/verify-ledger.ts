@@ -1,11 +1,10 @@
 import { verifyLedger } from '../ledger/verify.ts';
 import type { Holder, VerifyOptions, VerifyResult } from '../ledger/verify.ts';
 import type { ImageLeaseStore } from '../store/image-leases.ts';
-import type { WorkflowDirectory } from '../temporal/workflow-lookup.ts';
 
 export interface LedgerVerification {
   readonly db: VerifyOptions['db'];
-  readonly workflows: Pick<WorkflowDirectory, 'isRunning'>;
+  readonly workflows: { readonly isRunning: (task: string) => Promise<boolean> };
   readonly leases: Pick<ImageLeaseStore, 'existing'>;
   readonly onProgress: (line: string) => void;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { microsPerUnit, parseMicros } from '../domain/money.ts';
-import { priceUnits } from '../domain/price.ts';
+import { noReview, priceUnits } from '../domain/price.ts';
 import type { PriceCondition } from '../domain/price.ts';
 import { rescuableClasses } from '../domain/rescue.ts';
 import { inputTypes } from '../domain/request.ts';
@@ -87,8 +87,13 @@ const priceSchema = z.strictObject({
   hold: z
     .strictObject({
       multiplier: decimal().default('1'),
-      review_above: decimal()
-        .refine((multiple) => (parseMicros(multiple) ?? 0n) >= microsPerUnit, 'must be at least 1')
+      review_above: z
+        .union([z.string(), z.number()])
+        .transform(String)
+        .refine(
+          (multiple) => multiple === noReview || (parseMicros(multiple) ?? 0n) >= microsPerUnit,
+          `must be at least 1, or ${noReview}`,
+        )
         .optional(),
     })
     .prefault({}),

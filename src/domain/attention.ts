@@ -1,3 +1,6 @@
+import type { Concern } from './task-record.ts';
+import type { TaskState } from './task-state.ts';
+
 /** Why a task waits for a person: the values of `NeedsAttention` and of a task's `attention`. */
 export const attentionReasons = [
   /** The submission may have reached the upstream, and the gateway cannot find out. */
@@ -8,14 +11,45 @@ export const attentionReasons = [
   'poll_failing',
   /** The job takes five times as long as usual; polling continues. */
   'overdue',
-  /** The job succeeded, and its charge is far above the hold. */
+  /** The job succeeded, and its charge is far above the hold, or more than the ledger can hold. */
   'charge_review',
+  /** The configuration has the channel, or the credential, of the task no more. */
+  'channel_gone',
   /** The steps of its workflow fail one after the other: the gateway is at fault, or the way it is deployed. */
   'workflow_failing',
   /** The workflow still runs although the deadline has passed; it may fail at each of its steps. */
   'workflow_overdue',
+  /** The task succeeded, and its result could not be copied while the upstream had it. */
+  'not_delivered',
 ] as const;
 export type AttentionReason = (typeof attentionReasons)[number];
+
+/** What a state asks a person for, else what was noted beside it. */
+export function attentionOf({
+  state,
+  concern,
+}: {
+  readonly state: TaskState;
+  readonly concern?: Concern | undefined;
+}): AttentionReason | undefined {
+  switch (state.at) {
+    case 'lost':
+      return state.asked ? 'submit_ambiguous' : concern;
+    case 'broken':
+      return 'poll_failed';
+    case 'review':
+      return 'charge_review';
+    case 'submitting':
+    case 'pausing':
+    case 'waiting':
+    case 'ending':
+    case 'ended':
+    case 'given_up':
+      return concern;
+    default:
+      return state satisfies never;
+  }
+}
 
 const delayedInside = 'The task is delayed inside the service; its operator has been informed.';
 
@@ -28,6 +62,8 @@ export const attentionMessages: Readonly<Record<AttentionReason, string>> = {
   poll_failing: 'The upstream does not report on the task at the moment; polling continues.',
   overdue: 'Generation takes longer than usual.',
   charge_review: 'Generation has ended; the operator of this service is checking the charge.',
+  channel_gone: delayedInside,
   workflow_failing: delayedInside,
   workflow_overdue: delayedInside,
+  not_delivered: 'The task succeeded; its result could not be stored by the service.',
 };

@@ -19,17 +19,25 @@ export function newTaskId(randomBytes: RandomBytes): string {
   return `task_${randomBase62(24, randomBytes)}`;
 }
 
+/** Of an operator's act: it is written down once. */
+export function newActionId(randomBytes: RandomBytes): string {
+  return `act_${randomBase62(16, randomBytes)}`;
+}
+
 export const taskIdPattern = /^task_[0-9A-Za-z]{22,64}$/;
 
 /** What the gateway itself writes where an upstream lets it mark a job: `mediary-<task>-<n>`. No caller may. */
 export const markerPattern = /^mediary-.*-\d+$/is;
 
-/** Recognises the job of a task's n-th submission in the upstream's list; derived from the task's id, never a run's. */
+/**
+ * Recognises the job of a task's n-th submission in the upstream's list; derived from the task's id, never a run's. Made
+ * of `[a-z0-9-]`: several upstreams take nothing else.
+ */
 export function markerOf({ task, n }: { readonly task: string; readonly n: number }): string {
-  return `${task.replace(/^task_/, 'mediary-')}-${n}`;
+  return `${task.replace(/^task_/, 'mediary-').toLowerCase()}-${n}`;
 }
 
-/** Id of the record of a task's n-th submission. */
+/** A task's n-th submission, in logs and at race points. */
 export function attemptId(task: string, n: number): string {
   return `${task}:${n}`;
 }

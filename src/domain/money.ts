@@ -28,3 +28,6 @@ export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   if (numerator < 0n || denominator <= 0n) throw new RangeError('divideHalfUp requires n >= 0 and d > 0');
   return (numerator * 2n + denominator) / (denominator * 2n);
 }
+
+/** What one entry of the ledger may hold: 10^12 currency units, far from int64's end, so that a few cannot reach it. */
+export const amountMax: Micros = 10n ** 18n;

@@ -1,4 +1,6 @@
 import { defined } from './defined.ts';
+import { parseMicros } from './money.ts';
+import type { StateName, TaskState } from './task-state.ts';
 
 /**
  * What an operator can do to a task, in every way that there is: the Temporal UI, `temporal workflow update`, our command
@@ -7,9 +9,7 @@ import { defined } from './defined.ts';
 
 /** What a task is doing, as far as it decides what an operator can do to it. */
 export const taskSituations = {
-  admitting: 'the task is being admitted',
   submitting: 'the task is being submitted, or waits until it can be',
-  attended: 'the task is being submitted, or waits for the end of its job',
   lost: 'it is not known whether the upstream has the job',
   watching: 'the upstream has the job, and the task waits for its end',
   broken: 'polling stopped with an error that retrying will not fix',
@@ -19,6 +19,26 @@ export const taskSituations = {
 } as const;
 export type TaskSituation = keyof typeof taskSituations;
 
+export const taskSituationNames = [
+  'submitting', 'lost', 'watching', 'broken', 'review', 'ending', 'ended',
+] as const satisfies readonly TaskSituation[]; // prettier-ignore
+
+const situations: Readonly<Record<StateName, TaskSituation>> = {
+  submitting: 'submitting',
+  pausing: 'submitting',
+  lost: 'lost',
+  waiting: 'watching',
+  broken: 'broken',
+  review: 'review',
+  ending: 'ending',
+  ended: 'ended',
+  given_up: 'ended',
+};
+
+export function situationOf({ state }: { readonly state: TaskState }): TaskSituation {
+  return situations[state.at];
+}
+
 export type ActionField =
   | 'upstream_id'
   | 'channel'
@@ -27,7 +47,8 @@ export type ActionField =
   | 'duration'
   | 'resolution'
   | 'total_tokens'
-  | 'images';
+  | 'images'
+  | 'amount';
 
 interface ActionRow {
   /** One sentence for the Temporal UI, the command line and the documentation. */
@@ -39,12 +60,12 @@ interface ActionRow {
   readonly example: Readonly<Partial<Record<ActionField, string | number>>>;
 }
 
-const unfinished = ['admitting', 'submitting', 'attended', 'lost', 'watching', 'broken', 'review'] as const;
+const unfinished = ['submitting', 'lost', 'watching', 'broken', 'review'] as const;
 
 export const actionTable = {
   retry_now: {
     description: 'Ends the wait: submits, polls or looks for the lost job immediately.',
-    possible: ['submitting', 'attended', 'lost', 'watching', 'broken'],
+    possible: ['submitting', 'lost', 'watching', 'broken'],
     fields: {},
     example: {},
   },
@@ -70,19 +91,19 @@ export const actionTable = {
   },
   cancel: {
     description: 'Cancels the task if its upstream allows it, and releases its hold.',
-    possible: ['admitting', 'submitting', 'attended', 'watching'],
+    possible: ['submitting', 'watching', 'broken'],
     fields: {},
     example: {},
   },
   complete: {
     description: 'Ends the task as succeeded, with a result that you have, and charges it.',
-    possible: ['attended', 'lost', 'watching', 'broken'],
+    possible: ['lost', 'watching', 'broken', 'review'],
     fields: { result_url: true, duration: false, resolution: false, total_tokens: false, images: false },
     example: { result_url: 'https://files.example/video.mp4', duration: 5 },
   },
   extend: {
     description: 'Moves the deadline by this many seconds (60 to 604800). The hold stays as it is.',
-    possible: ['submitting', 'attended', 'lost', 'watching', 'broken', 'review'],
+    possible: unfinished,
     fields: { seconds: true },
     example: { seconds: 3600 },
   },
@@ -104,6 +125,12 @@ export const actionTable = {
     fields: {},
     example: {},
   },
+  refund: {
+    description: 'Gives back what a task that succeeded was charged, or a part of it, once.',
+    possible: ['ended'],
+    fields: { amount: false },
+    example: { amount: '0.5' },
+  },
 } as const satisfies Record<string, ActionRow>;
 
 export type OperatorActionName = keyof typeof actionTable;
@@ -111,14 +138,18 @@ export type OperatorActionName = keyof typeof actionTable;
 const rows: Readonly<Record<OperatorActionName, ActionRow>> = actionTable;
 
 export const operatorActions = [
-  'retry_now', 'adopt', 'resubmit', 'fail', 'cancel', 'complete', 'extend', 'accept_charge', 'undo', 'redeliver',
+  'retry_now', 'adopt', 'resubmit', 'fail', 'cancel', 'complete', 'extend', 'accept_charge', 'undo', 'redeliver', 'refund',
 ] as const satisfies readonly OperatorActionName[]; // prettier-ignore
 
-/** Those that are updates of the task's workflow: all but the one for tasks that have ended. */
+/** Those for tasks that have ended: no workflow takes part. */
+export type EndedActionName = 'redeliver' | 'refund';
+export type RunningActionName = Exclude<OperatorActionName, EndedActionName>;
+export type WorkflowActionName = Exclude<RunningActionName, 'cancel'>;
+
+/** Those that are updates of the task's workflow, one each; a `cancel` is the caller's, too. */
 export const workflowActions = operatorActions.filter(
-  (name): name is WorkflowActionName => name !== 'redeliver' && name !== 'cancel',
+  (name): name is WorkflowActionName => name !== 'redeliver' && name !== 'refund' && name !== 'cancel',
 );
-export type WorkflowActionName = Exclude<OperatorActionName, 'redeliver' | 'cancel'>;
 
 /** The input of an action, as it is written in JSON. */
 export interface ActionInput {
@@ -135,6 +166,8 @@ export interface ActionInput {
   readonly resolution?: string;
   readonly total_tokens?: number;
   readonly images?: number;
+  /** Decimal string. */
+  readonly amount?: string;
 }
 
 /** What an action did, or with `dry_run` would do. */
@@ -220,6 +253,7 @@ const fieldTypes: Readonly<Record<keyof ActionInput, FieldType>> = {
   resolution: text(32),
   total_tokens: integer(0, 1_000_000_000),
   images: integer(1, 1000),
+  amount: (value) => typeof value === 'string' && (parseMicros(value) ?? 0n) > 0n,
 };
 
 function isField(name: string): name is keyof ActionInput {
@@ -253,6 +287,7 @@ function toInput(values: Readonly<Record<string, unknown>>): ActionInput {
       resolution: textOf('resolution'),
       total_tokens: numberOf('total_tokens'),
       images: numberOf('images'),
+      amount: textOf('amount'),
     }),
   };
 }

@@ -57,7 +57,7 @@ export interface Price {
   readonly minimum: string;
   /** The first rule whose `when` holds counts. */
   readonly rules: readonly PriceRule[];
-  /** Decimal string: a person decides about a charge above this multiple of the hold. Absent: nobody is asked. */
+  /** Decimal string: a person decides about a charge above this multiple of the hold. `none`: nobody does. Absent: above 3. */
   readonly reviewAbove?: string;
 }
 
@@ -247,12 +247,17 @@ export function settle(input: SettleInput): Settlement {
   };
 }
 
+/** An upstream's numbers are not to be trusted with more than this multiple of a hold. */
+const reviewAboveDefault = '3';
+/** Instead of a multiple: nobody is asked. */
+export const noReview = 'none';
+
 /** Whether the charge is so far above the hold that a person has to accept it. */
 export function needsReview(
-  { reviewAbove }: Price,
+  { reviewAbove = reviewAboveDefault }: Price,
   { held, amount }: { readonly held: Micros; readonly amount: Micros },
 ): boolean {
-  return reviewAbove !== undefined && amount > multiply(held, reviewAbove);
+  return reviewAbove !== noReview && amount > multiply(held, reviewAbove);
 }
 
 function noFormula(): undefined {

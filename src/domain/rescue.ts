@@ -46,12 +46,5 @@ export function rescueCandidates(
   },
 ): readonly RouteCandidate[] {
   if (!on.includes(failed.class) || failed.remainingMs < neededSeconds * 1000) return [];
-  return withoutChannels(candidates, failed.channels);
-}
-
-export function withoutChannels(
-  candidates: readonly RouteCandidate[],
-  channels: readonly string[],
-): readonly RouteCandidate[] {
-  return candidates.filter(({ channel }) => !channels.includes(channel));
+  return candidates.filter(({ channel }) => !failed.channels.includes(channel));
 }

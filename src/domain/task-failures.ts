@@ -1,4 +1,3 @@
-import type { TaskErrorCode } from './errors.ts';
 import type { TaskError } from './task.ts';
 
 /** What a failed task says where its upstream has not said it: one sentence per reason, and nowhere else. */
@@ -20,19 +19,3 @@ const failures = {
 } as const satisfies Record<string, TaskError>;
 
 export const taskFailures: Readonly<Record<keyof typeof failures, TaskError>> = failures;
-
-/** The reason that is known where only the code is left: a projection that is rebuilt. */
-export function failureOfCode(code: TaskErrorCode): TaskError {
-  switch (code) {
-    case 'provider_error':
-      return taskFailures.upstream;
-    case 'task_expired':
-      return taskFailures.expired;
-    case 'task_cancelled':
-      return taskFailures.cancelled;
-    case 'internal_error':
-      return taskFailures.interrupted;
-    default:
-      return code satisfies never;
-  }
-}

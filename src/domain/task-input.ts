@@ -1,12 +1,13 @@
-import type { PriceBasis } from './price.ts';
-import type { Fallback } from './rescue.ts';
-import type { RouteCandidate } from './routing.ts';
+import type { FailureClass } from './failure.ts';
 import type { TaskErrorCode } from './errors.ts';
+import type { PriceBasis } from './price.ts';
+import type { RouteCandidate } from './routing.ts';
 import type { TaskKind } from './task.ts';
 
 /**
- * The input of a task's workflow: ids and small facts only. Prompts, media and the caller's callback address stay in
- * MongoDB (the task's request document and projection). Times in Unix milliseconds.
+ * The input of a task's workflow: what was frozen when the task was created, ids and small facts only. What becomes of the
+ * task stands in its record; prompts, media and the caller's callback address in its request document. Times in Unix
+ * milliseconds.
  */
 export interface TaskInput {
   readonly task: string;
@@ -16,18 +17,13 @@ export interface TaskInput {
   readonly model: string;
   /** In the order in which they are tried. */
   readonly candidates: readonly RouteCandidate[];
-  /** Where the task goes when its job fails at the upstream; absent: nowhere. */
-  readonly fallback?: Fallback;
   /** Micro-units, decimal string: the worst case over the candidates. */
   readonly hold: string;
   readonly basis: PriceBasis;
-  /** The code of every amount above; only for people at Temporal's tools. */
+  /** The code of every amount above, for people at Temporal's tools. */
   readonly currency: string;
-  readonly createdAt: number;
   readonly deadlineAt: number;
   readonly expectedSeconds: number;
-  /** What decides how long it renders, as `renderedOutput` names it. */
-  readonly output: string;
   readonly hasCallback: boolean;
   /** The key has no limit on unfinished tasks, so that the task does not count against it. Absent: it may. */
   readonly keyUnlimited?: true;
@@ -35,6 +31,6 @@ export interface TaskInput {
 
 export type TaskResult =
   | { readonly status: 'succeeded'; readonly charge: string }
-  | { readonly status: 'failed'; readonly code: TaskErrorCode }
-  /** `refused`: the task does not exist, and its creator knows it. */
-  | { readonly status: 'refused'; readonly refusal: 'service_unavailable' };
+  | { readonly status: 'failed'; readonly code: TaskErrorCode; readonly class?: FailureClass }
+  /** The creation was abandoned: the task does not exist, and its creator knows it. */
+  | { readonly status: 'given_up' };

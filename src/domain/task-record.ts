@@ -1,11 +1,19 @@
 import type { AttentionReason } from './attention.ts';
+import type { Attempt } from './attempt.ts';
+import type { CallbackRecord } from './callback-record.ts';
 import type { Cost } from './cost.ts';
 import type { Failure } from './failure.ts';
+import type { PollConcern } from './poll-concern.ts';
+import type { Fallback } from './rescue.ts';
+import type { RouteCandidate } from './routing.ts';
+import type { Stop, TaskState } from './task-state.ts';
 import type { WaitReason } from './wait-reason.ts';
 import type { ResultItem, SettleFacts, TaskError, TaskKind, TaskStatus } from './task.ts';
 
 /**
- * The projection of a task: what GET shows, kept by the activities that change the facts. Times in Unix milliseconds.
+ * The record of a task: the whole truth about it, its money and what its caller wrote apart. Times in Unix
+ * milliseconds. `state` and what belongs to it are changed by `next` (task-next.ts) alone; progress, waits and concerns
+ * are what the state's work has seen, and decide nothing.
  */
 export interface Task {
   readonly id: string;
@@ -13,16 +21,41 @@ export interface Task {
   readonly key: string;
   readonly kind: TaskKind;
   readonly model: string;
-  readonly status: TaskStatus;
-  /** `workflowTime · 1000 + counter` of the last write that came from the workflow: an older write matches nothing. */
-  readonly version: bigint;
+  readonly plan: TaskPlan;
   readonly createdAt: number;
+  readonly deadlineAt: number;
+  /** What decides how long it renders, as `renderedOutput` names it. */
+  readonly output: string;
+  readonly hold: bigint;
+  /** What it is expected to be charged, according to its plan. */
+  readonly estimate?: bigint;
+  readonly hasCallback: boolean;
+
+  /** Counts the changes of the state: a change is written only on the one that it was decided on. */
+  readonly rev: number;
+  readonly state: TaskState;
+  readonly stateSince: number;
+  /** What the contract calls the state; it only moves forward. */
+  readonly status: TaskStatus;
+  readonly attempts: readonly Attempt[];
+  /** What is to end the task before its upstream does, until that is possible or refused. */
+  readonly wanted?: Stop;
+  /** What the upstream, or an operator, reported as the job's end; visible to callers once the status is final. */
+  readonly outcome?: TaskOutcome;
+  readonly error?: TaskError;
+  readonly charge?: bigint;
+  /** The upstream reported no usage: the charge comes from the formula or the hold. */
+  readonly chargeEstimated?: boolean;
+  readonly actions?: readonly TaskActionRecord[];
   readonly updatedAt: number;
   readonly completedAt?: number;
-  readonly deadlineAt: number;
   readonly traceId: string;
-  /** What decides how long it renders, as `renderedOutput` names it. Absent where the projection was restored. */
-  readonly output?: string;
+  /**
+   * Until the workflow's first step: which try of its creation owns it, and since when (`<padded time>-<random>`).
+   */
+  readonly unstarted?: string;
+
+  /** Where the job is, or may be. */
   readonly channel?: string;
   readonly credential?: string;
   readonly upstreamId?: string;
@@ -30,27 +63,26 @@ export interface Task {
   readonly progress?: number;
   /** Jobs ahead of this one in the upstream's queue, as last reported. */
   readonly queuePosition?: number;
-  /** Written by the poll that saw the end; visible to callers only once the status is final. */
-  readonly outcome?: TaskOutcome;
-  readonly error?: TaskError;
-  readonly hold: bigint;
-  /** What it is expected to be charged, according to its plan. Absent where the projection was restored. */
-  readonly estimate?: bigint;
-  readonly charge?: bigint;
-  /** The upstream reported no usage: the charge comes from the formula or the hold. */
-  readonly chargeEstimated?: boolean;
-  /** Why an operator is needed; absent if none is. */
-  readonly attention?: AttentionReason;
   /** What it waits for without a person. */
   readonly waitsFor?: WaitReason;
-  /**
-   * Until the workflow has claimed the task: which try of its creation owns it, and since when
-   * (`<padded time>-<random>`). This value guards an abandonment of the creation; a try that continues it puts a value
-   * of its own here; the workflow removes it. Each is one write, so that only one of them succeeds.
-   */
-  readonly unstarted?: string;
-  readonly actions?: readonly TaskActionRecord[];
+  /** What a person should look at although the task continues. */
+  readonly concern?: Concern;
+  /** Why an operator is needed; absent if none is. */
+  readonly attention?: AttentionReason;
+  readonly callback?: CallbackRecord;
 }
+
+/** Frozen when the task is created. */
+export interface TaskPlan {
+  /** In the order in which they are tried. */
+  readonly candidates: readonly RouteCandidate[];
+  /** Where the task goes when its job fails at the upstream; absent: nowhere. */
+  readonly fallback?: Fallback;
+}
+
+export type Concern =
+  | PollConcern
+  | Extract<AttentionReason, `workflow_${string}` | 'channel_gone' | 'not_delivered'>;
 
 export type TaskOutcome =
   | {
@@ -70,8 +102,8 @@ export type TaskOutcome =
     };
 
 export interface TaskActionRecord {
-  /** Of the update that acted: a record is written once. Absent for `redeliver`, which is not an update. */
-  readonly id?: string;
+  /** Of the update that acted: a record is written once. */
+  readonly id: string;
   readonly at: number;
   readonly by: string;
   readonly action: string;

@@ -66,7 +66,7 @@ export interface Usage {
 
 /**
  * The facts of a finished upstream job that decide the charge. Small and free of secrets: they pass through
- * Temporal. Links do not; they are written to the projection by the poll that saw them.
+ * Temporal. Links do not; they are written to the record by the poll that saw them.
  */
 export interface SettleFacts {
   readonly usage?: Usage;

@@ -4,8 +4,8 @@ import type { Task } from '../domain/task-record.ts';
 import type { LedgerEntry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Channels } from '../routing/channels.ts';
-import type { Attempt, AttemptStore } from '../store/attempts.ts';
-import type { CallbackDelivery, DeliveryStore } from '../store/deliveries.ts';
+import type { Attempt } from '../domain/attempt.ts';
+import type { CallbackRecord } from '../domain/callback-record.ts';
 import type { ExchangeStore } from '../store/exchanges.ts';
 import type { RequestRecord, RequestStore } from '../store/requests.ts';
 import type { ResultCopy, ResultCopyStore } from '../store/result-copies.ts';
@@ -21,9 +21,7 @@ import { describeEvents } from './timeline.ts';
 export interface RecordSources {
   readonly tasks: Pick<TaskStore, 'find'>;
   readonly requests: Pick<RequestStore, 'find'>;
-  readonly attempts: Pick<AttemptStore, 'ofTask'>;
   readonly exchanges: Pick<ExchangeStore, 'find'>;
-  readonly deliveries: Pick<DeliveryStore, 'find'>;
   readonly resultCopies: Pick<ResultCopyStore, 'find'>;
   readonly ledger: Pick<Ledger, 'entriesOfTask'>;
   readonly channels: Channels;
@@ -40,12 +38,10 @@ export async function readTaskRecord(
 ): Promise<TaskRecord | undefined> {
   const task = await sources.tasks.find(id);
   if (task === undefined) return undefined;
-  const [request, attempts, texts, entries, delivery, copy, history] = await Promise.all([
+  const [request, texts, entries, copy, history] = await Promise.all([
     sources.requests.find(id),
-    sources.attempts.ofTask(id),
     sources.exchanges.find(id),
     sources.ledger.entriesOfTask(id),
-    sources.deliveries.find(id),
     sources.resultCopies.find(id),
     options.history ? sources.history(id) : undefined,
   ]);
@@ -57,7 +53,7 @@ export async function readTaskRecord(
     task: presentTask(task),
     plan: readPlan(request),
     request: request === undefined ? null : JSON.stringify(redactRequest(request.request)),
-    attempts: attempts.map(presentAttempt),
+    attempts: task.attempts.map(presentAttempt),
     calls,
     ledger: entries.map(presentEntry),
     actions: (task.actions ?? []).map(({ at, by, action, reason, detail }) => ({
@@ -67,7 +63,7 @@ export async function readTaskRecord(
       reason,
       detail,
     })),
-    callback: delivery === undefined ? null : presentDelivery(delivery),
+    callback: task.callback === undefined ? null : presentCallback(task.callback),
     result_copy: copy === undefined ? null : presentCopy(copy),
     mappings: mappingsOf(calls, task.model, sources.channels),
   } as const;
@@ -157,7 +153,7 @@ function presentAttempt(attempt: Attempt): TaskRecord['attempts'][number] {
     state: attempt.state,
     channel: attempt.channel,
     credential: attempt.credential,
-    upstream_id: attempt.upstreamId ?? null,
+    upstream_id: attempt.operation?.id ?? null,
     adopted: attempt.adopted ?? false,
     code: attempt.code ?? null,
     message: attempt.message ?? null,
@@ -178,7 +174,7 @@ function presentEntry({ kind, amount, excess, basis, note, at }: LedgerEntry): T
   };
 }
 
-function presentDelivery({ state, target, attempts }: CallbackDelivery): NonNullable<TaskRecord['callback']> {
+function presentCallback({ state, target, attempts }: CallbackRecord): NonNullable<TaskRecord['callback']> {
   const tries = attempts.map(({ at, durationMs, status, error }) => ({
     at: at / 1000,
     ms: durationMs,

@@ -17,9 +17,7 @@ import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Secrets } from '../access/secrets.ts';
 import type { AccountStore } from '../store/accounts.ts';
-import type { AttemptStore } from '../store/attempts.ts';
 import type { ChannelStateStore } from '../store/channel-states.ts';
-import type { DeliveryStore } from '../store/deliveries.ts';
 import type { ExchangeStore } from '../store/exchanges.ts';
 import type { KeyStore } from '../store/keys.ts';
 import type { OperatorStore } from '../store/operators.ts';
@@ -70,8 +68,6 @@ export interface AppDeps extends AddressChecks {
 
   readonly tasks: TaskStore;
   readonly requests: Pick<RequestStore, 'find'>;
-  readonly attempts: Pick<AttemptStore, 'ofTask' | 'findByUpstreamId'>;
-  readonly deliveries: Pick<DeliveryStore, 'find' | 'abandoned'>;
   readonly exchanges: Pick<ExchangeStore, 'find'>;
   readonly resultCopies: Pick<ResultCopyStore, 'find'>;
   readonly accounts: AccountStore;

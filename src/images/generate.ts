@@ -257,7 +257,7 @@ async function settleOnce(
       basis: JSON.stringify(how),
       ...(how.estimated ? { note: 'estimated: the upstream reported no usage' } : {}),
     });
-    if (result.contradicts) {
+    if (result.closed !== 'settled') {
       deps.log.error({ task, account }, 'delivered images were released before they could be charged');
     }
     return true;

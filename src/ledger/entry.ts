@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { defined } from '../domain/defined.ts';
 import type { Micros } from '../domain/money.ts';
 
-type EntryKind = 'credit' | 'hold' | 'void' | 'settle' | 'release' | 'charge_extra' | 'adjust';
+type EntryKind = 'credit' | 'hold' | 'void' | 'settle' | 'release' | 'charge_extra' | 'refund' | 'adjust';
 
 /**
  * One line of an account; never changed, never removed.
@@ -16,6 +16,7 @@ type EntryKind = 'credit' | 'hold' | 'void' | 'settle' | 'release' | 'charge_ext
  * | settle       | charged, at most the hold     | + hold − amount  | − hold    |
  * | release      | the hold                      | + amount         | − amount  |
  * | charge_extra | charged beyond the hold       | − amount         |           |
+ * | refund       | positive, at most the charge  | + amount         |           |
  */
 export interface LedgerEntry {
   /** `<account>/<seq>` */
@@ -60,12 +61,14 @@ export function toEntry(document: EntryDocument): LedgerEntry {
 /**
  * Settle and release share one key, so that the unique index lets a task be closed once, whichever comes first. Hold
  * and void share one, so that a hold that was abandoned can never be taken, however late its write arrives.
+ * A task is refunded once, in part or in full.
  * Accounts and tasks contain no colon: no two operations write the same key.
  */
 export const keys = {
   hold: (task: string) => `${task}:hold`,
   close: (task: string) => `${task}:close`,
   chargeExtra: (task: string) => `${task}:charge_extra`,
+  refund: (task: string) => `${task}:refund`,
   credit: (account: string, reference: string) => `credit:${account}:${reference}`,
 };
 

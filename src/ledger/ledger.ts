@@ -12,11 +12,19 @@ import {
   checkAccount,
   creditOperation,
   holdOperation,
+  refundOperation,
   releaseOperation,
   settleOperation,
   voidOperation,
 } from './operation.ts';
-import type { CreditRequest, HoldRequest, ReleaseRequest, SettleRequest, VoidRequest } from './operation.ts';
+import type {
+  CreditRequest,
+  HoldRequest,
+  RefundRequest,
+  ReleaseRequest,
+  SettleRequest,
+  VoidRequest,
+} from './operation.ts';
 import type { Outcome } from './plan.ts';
 
 export interface LedgerDeps {
@@ -31,8 +39,11 @@ export interface LedgerDeps {
 export interface Ledger {
   /** Sets money aside; refused when `available - amount` would fall below `-overdraftLimit`. */
   hold(request: HoldRequest): Promise<HoldResult>;
-  /** Charges a task that succeeded. What exceeds the hold becomes a `charge_extra`, below zero if it must. */
-  settle(request: SettleRequest): Promise<CloseResult>;
+  /**
+   * Charges a task that succeeded. What exceeds the hold becomes a `charge_extra`, below zero if it must. `no_hold`:
+   * nothing is held for it, or its hold was voided, and nothing is charged.
+   */
+  settle(request: SettleRequest): Promise<ReleaseResult>;
   /** Gives a task's hold back. `no_hold`: nothing was ever held for it, and nothing is written. */
   release(request: ReleaseRequest): Promise<ReleaseResult>;
   /**
@@ -40,13 +51,18 @@ export interface Ledger {
    * in flight is refused. Whatever it answers, nothing is held for the task from then on.
    */
   void(request: VoidRequest): Promise<VoidResult>;
+  /**
+   * Gives back what a task was charged, or a part of it, once. A replay returns the entry of the first call, whatever
+   * amount that had.
+   */
+  refund(request: RefundRequest): Promise<RefundResult>;
   /** A replay returns the entry of the first call, whatever amount that had. */
   credit(request: CreditRequest): Promise<AppendResult>;
   /** One read: by `_id` where the head is known, otherwise by the index. */
   balance(account: string): Promise<Balance>;
   /** In order, oldest first. */
   entries(account: string, page: EntriesPage): Promise<LedgerEntry[]>;
-  /** At most three: hold, settle or release, charge_extra. By the unique index on `key`. */
+  /** At most four: hold, settle or release, charge_extra, refund. By the unique index on `key`. */
   entriesOfTask(task: string): Promise<LedgerEntry[]>;
   /** Holds of all accounts that are neither settled nor released, by the names of their tasks. */
   openHoldsBetween(range: HoldRange): Promise<OpenHold[]>;
@@ -62,6 +78,13 @@ export type HoldResult =
   | (AppendResult & { readonly ok: true })
   | { readonly ok: false; readonly refused: 'insufficient_balance'; readonly available: Micros }
   | { readonly ok: false; readonly refused: 'voided' };
+
+export type RefundResult =
+  | (AppendResult & { readonly ok: true })
+  /** Nothing was charged to this account for the task. */
+  | { readonly ok: false; readonly refused: 'not_settled' }
+  /** `charged`: in sum. */
+  | { readonly ok: false; readonly refused: 'above_charge'; readonly charged: Micros };
 
 export interface CloseResult extends AppendResult {
   /** How the task is closed now; the first call decided it. */
@@ -118,6 +141,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
 
     async settle(request) {
       const outcome = await appender.submit(settleOperation(request));
+      if (outcome.state === 'no_hold' || outcome.state === 'voided') return { closed: 'no_hold' };
       return closeResult(expectDone(outcome, `settle of ${request.task}`, request.account), 'settled');
     },
 
@@ -131,6 +155,15 @@ export function createLedger(deps: LedgerDeps): Ledger {
       const outcome = await appender.submit(voidOperation(request));
       const { entry } = expectDone(outcome, `void of ${request.task}`, request.account);
       return { closed: entry.kind === 'void' ? 'voided' : entry.kind === 'settle' ? 'settled' : 'released' };
+    },
+
+    async refund(request) {
+      const outcome = await appender.submit(refundOperation(request));
+      if (outcome.state === 'not_settled') return { ok: false, refused: 'not_settled' };
+      if (outcome.state === 'above_charge') {
+        return { ok: false, refused: 'above_charge', charged: outcome.charged };
+      }
+      return { ok: true, ...expectDone(outcome, `refund of ${request.task}`, request.account) };
     },
 
     async credit(request) {
@@ -149,7 +182,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
     },
 
     async entriesOfTask(task) {
-      const wanted = [keys.hold(task), keys.close(task), keys.chargeExtra(task)];
+      const wanted = [keys.hold(task), keys.close(task), keys.chargeExtra(task), keys.refund(task)];
       const found = await findByKeys(collection, wanted);
       return wanted
         .map((key) => found.get(key))
@@ -170,6 +203,8 @@ function expectDone(outcome: Outcome, what: string, account: string): AppendResu
     case 'refused':
     case 'no_hold':
     case 'voided':
+    case 'not_settled':
+    case 'above_charge':
       throw new LedgerIntegrityError(`${what} on account ${account}: ${outcome.state}`);
     default:
       return outcome satisfies never;

@@ -1,5 +1,6 @@
 import { defined } from '../domain/defined.ts';
 import { Buffer } from 'node:buffer';
+import { amountMax } from '../domain/money.ts';
 import type { Micros } from '../domain/money.ts';
 import type { LedgerEntry } from './entry.ts';
 
@@ -44,6 +45,15 @@ export interface VoidRequest {
   readonly note?: string;
 }
 
+export interface RefundRequest {
+  readonly account: string;
+  /** A task that was settled. */
+  readonly task: string;
+  /** Positive. */
+  readonly amount: Micros;
+  readonly note?: string;
+}
+
 export interface CreditRequest {
   readonly account: string;
   /** Not zero; a negative amount is a correction and may take `available` below zero. */
@@ -57,19 +67,25 @@ export type HoldOperation = HoldRequest & { readonly kind: 'hold' };
 export type SettleOperation = SettleRequest & { readonly kind: 'settle' };
 export type ReleaseOperation = ReleaseRequest & { readonly kind: 'release' };
 export type VoidOperation = VoidRequest & { readonly kind: 'void' };
+export type RefundOperation = RefundRequest & { readonly kind: 'refund' };
 export type CreditOperation = CreditRequest & { readonly kind: 'credit' };
 /** What the ledger is asked to do, checked and bounded. */
-export type Operation = HoldOperation | SettleOperation | ReleaseOperation | VoidOperation | CreditOperation;
+export type Operation =
+  | HoldOperation
+  | SettleOperation
+  | ReleaseOperation
+  | VoidOperation
+  | RefundOperation
+  | CreditOperation;
 
 /** A slash would blur `_id`, a colon would blur `key`. */
 const namePattern = /^[A-Za-z0-9._-]{1,128}$/;
 const referenceCharactersMax = 256;
-const noteCharactersMax = 500;
+/** A reason of 500, and who gave it. */
+const noteCharactersMax = 600;
 const basisBytesMax = 64 * 1024;
-/** 10^12 currency units: far from int64's end, so that a few entries cannot reach it. */
-const amountMax: Micros = 10n ** 18n;
 
-/** Throws RangeError on what no ledger may hold; so do the four below. */
+/** Throws RangeError on what no ledger may hold; so do the five below. */
 export function holdOperation(request: HoldRequest): HoldOperation {
   return {
     kind: 'hold',
@@ -110,6 +126,19 @@ export function voidOperation(request: VoidRequest): VoidOperation {
     kind: 'void',
     account: checkAccount(request.account),
     task: checkTask(request.task),
+    ...cutNote(request.note),
+  };
+}
+
+/** However large the amount is: the charge, which the ledger knows, bounds it. */
+export function refundOperation(request: RefundRequest): RefundOperation {
+  const { amount } = request;
+  if (amount <= 0n) throw new RangeError('a refund must be positive');
+  return {
+    kind: 'refund',
+    account: checkAccount(request.account),
+    task: checkTask(request.task),
+    amount,
     ...cutNote(request.note),
   };
 }

@@ -1,12 +1,13 @@
 import { defined } from '../domain/defined.ts';
 import type { Micros } from '../domain/money.ts';
-import { chainEntry, keys } from './entry.ts';
+import { chainEntry, chargeOf, keys } from './entry.ts';
 import type { Draft, Head, EntryDocument } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import type {
   CreditOperation,
   HoldOperation,
   Operation,
+  RefundOperation,
   ReleaseOperation,
   SettleOperation,
   VoidOperation,
@@ -18,6 +19,10 @@ export type Outcome =
   | { readonly state: 'no_hold' }
   /** The hold was abandoned, before it was taken or after: there is none, and never will be. */
   | { readonly state: 'voided' }
+  /** Nothing was charged to the account for the task. */
+  | { readonly state: 'not_settled' }
+  /** A refund of more than was charged. */
+  | { readonly state: 'above_charge'; readonly charged: Micros }
   | { readonly state: 'failed'; readonly error: unknown };
 
 /** Entries found by key, and those that this plan adds. */
@@ -44,6 +49,7 @@ export function keysBeforeFirstTry(operation: Operation): string[] {
     case 'release':
       return operation.hold === undefined ? allKeys(operation) : [];
     case 'void':
+    case 'refund':
       return allKeys(operation);
     case 'hold':
     case 'credit':
@@ -62,6 +68,8 @@ export function allKeys(operation: Operation): string[] {
     case 'release':
     case 'void':
       return [keys.hold(operation.task), keys.close(operation.task), keys.chargeExtra(operation.task)];
+    case 'refund':
+      return [keys.close(operation.task), keys.chargeExtra(operation.task), keys.refund(operation.task)];
     case 'credit':
       return [keys.credit(operation.account, operation.reference)];
     default:
@@ -117,6 +125,8 @@ function planOperation(operation: Operation, head: Head, known: KnownEntries): S
       return planClose(operation, known);
     case 'void':
       return planVoid(operation, known);
+    case 'refund':
+      return planRefund(operation, known);
     case 'credit':
       return planCredit(operation, known);
     default:
@@ -222,6 +232,30 @@ function extraDraft(account: string, task: string, amount: Micros): Draft {
     available: -amount,
     held: 0n,
   };
+}
+
+/** Of the charge in sum, whether all of it has been written or not. */
+function planRefund(operation: RefundOperation, known: KnownEntries): Step {
+  const { account, task, amount, note } = operation;
+  const close = known.get(keys.close(task));
+  if (close?.kind !== 'settle' || close.account !== account) {
+    return { drafts: [], outcome: { state: 'not_settled' } };
+  }
+  const existing = known.get(keys.refund(task));
+  if (existing !== undefined) return replay(operation, existing);
+  const charged = chargeOf(close);
+  if (amount > charged) return { drafts: [], outcome: { state: 'above_charge', charged } };
+  const refund: Draft = {
+    account,
+    key: keys.refund(task),
+    kind: 'refund',
+    task,
+    amount,
+    available: amount,
+    held: 0n,
+    ...defined({ note }),
+  };
+  return { drafts: [refund, ...missingExtra(close, known)] };
 }
 
 function planCredit(operation: CreditOperation, known: KnownEntries): Step {

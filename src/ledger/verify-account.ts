@@ -9,6 +9,7 @@ export const invariants = [
   'hash_chain_intact',
   'one_hold_and_one_close',
   'settled_in_full',
+  'refunded_within_charge',
   'open_hold_is_live',
   'terminal_task_is_closed',
   'charged_is_succeeded',
@@ -101,6 +102,8 @@ function replay(entry: EntryDocument, open: OpenTasks, onViolation: OnViolation)
     case 'credit':
     case 'adjust':
       return { available: amount, held: 0n };
+    case 'refund':
+      return { available: amount, held: 0n };
     case 'hold':
       if (open.openHolds.has(task)) onViolation('one_hold_and_one_close', 'a second hold');
       open.openHolds.set(task, amount);
@@ -161,7 +164,7 @@ interface Balances {
 /** What every entry of its kind has in common; the unique index on `key` turns the last check into "at most one". */
 function shapeFault(entry: EntryDocument): Pick<Violation, 'invariant' | 'message'> | undefined {
   const { kind, amount, key, account, task } = entry;
-  if (kind === 'adjust' ? amount >= 0n : kind === 'void' ? amount !== 0n : amount < 0n) {
+  if (!isAmountOf(kind, amount)) {
     return { invariant: 'balances_equal_chain', message: `a ${kind} of ${amount}` };
   }
   if (entry.excess !== undefined && (kind !== 'settle' || entry.excess <= 0n)) {
@@ -175,7 +178,28 @@ function shapeFault(entry: EntryDocument): Pick<Violation, 'invariant' | 'messag
   return { invariant: 'one_hold_and_one_close', message: `a ${kind} with the key ${key}` };
 }
 
-function expectedKey(kind: 'hold' | 'void' | 'settle' | 'release' | 'charge_extra', task: string): string {
+function isAmountOf(kind: EntryDocument['kind'], amount: Micros): boolean {
+  switch (kind) {
+    case 'adjust':
+      return amount < 0n;
+    case 'void':
+      return amount === 0n;
+    case 'refund':
+      return amount > 0n;
+    case 'credit':
+    case 'hold':
+    case 'settle':
+    case 'release':
+    case 'charge_extra':
+      return amount >= 0n;
+    default:
+      // Edited by hand; `replay` reports it.
+      kind satisfies never;
+      return true;
+  }
+}
+
+function expectedKey(kind: Exclude<EntryDocument['kind'], 'credit' | 'adjust'>, task: string): string {
   switch (kind) {
     case 'hold':
     case 'void':
@@ -185,6 +209,8 @@ function expectedKey(kind: 'hold' | 'void' | 'settle' | 'release' | 'charge_extr
       return keys.close(task);
     case 'charge_extra':
       return keys.chargeExtra(task);
+    case 'refund':
+      return keys.refund(task);
     default:
       return kind satisfies never;
   }
@@ -202,4 +228,16 @@ export function closedTask(entry: EntryDocument): ClosedTask | undefined {
   const { account, task, kind } = entry;
   if (task === undefined || (kind !== 'settle' && kind !== 'release')) return undefined;
   return { account, task, kind, charged: chargeOf(entry) };
+}
+
+/** What the charges are compared with: a task is settled long before it is refunded. */
+export interface RefundedTask {
+  readonly account: string;
+  readonly task: string;
+  readonly seq: bigint;
+  readonly amount: Micros;
+}
+
+export function refundedTask({ account, task, kind, seq, amount }: EntryDocument): RefundedTask | undefined {
+  return task === undefined || kind !== 'refund' ? undefined : { account, task, seq, amount };
 }

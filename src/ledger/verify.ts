@@ -3,10 +3,17 @@ import { isTerminal } from '../domain/task.ts';
 import type { TaskStatus } from '../domain/task.ts';
 import { hasIndex } from '../store/mongo.ts';
 import { findByKeys, keyIndex, ledgerCollection } from './collection.ts';
-import { keys } from './entry.ts';
+import { chargeOf, keys } from './entry.ts';
 import type { EntryDocument } from './entry.ts';
-import { closedTask, createAccountCheck } from './verify-account.ts';
-import type { AccountCheck, ClosedTask, Invariant, Report, Violation } from './verify-account.ts';
+import { closedTask, createAccountCheck, refundedTask } from './verify-account.ts';
+import type {
+  AccountCheck,
+  ClosedTask,
+  Invariant,
+  RefundedTask,
+  Report,
+  Violation,
+} from './verify-account.ts';
 
 export interface VerifyOptions {
   readonly db: Db;
@@ -31,7 +38,7 @@ export interface VerifyResult {
   readonly violationCount: number;
 }
 
-/** The part of the projection that says what should have been paid. */
+/** The part of the record that says what should have been paid. */
 interface TaskFacts {
   readonly _id: string;
   readonly account: string;
@@ -62,14 +69,18 @@ export async function verifyLedger(options: VerifyOptions): Promise<VerifyResult
     accounts += 1;
     const check = createAccountCheck(account, report);
     const closed = createChunks((chunk: ClosedTask[]) => checkClosedTasks(context, chunk));
+    const refunded = createChunks((chunk: RefundedTask[]) => checkRefunds(context, chunk));
     for await (const entry of context.entriesOf(account)) {
       entries += 1;
       check.next(entry);
       const close = closedTask(entry);
       if (close !== undefined) await closed.add(close);
+      const refund = refundedTask(entry);
+      if (refund !== undefined) await refunded.add(refund);
       if (entries % chunkSize === 0) options.onProgress?.({ accounts, entries });
     }
     await closed.end();
+    await refunded.end();
     await checkWhatIsOpen(context, account, check);
   }
   if (entries > 0 && !(await context.hasKeyIndex())) {
@@ -83,7 +94,7 @@ export async function verifyLedger(options: VerifyOptions): Promise<VerifyResult
 type Context = ReturnType<typeof createContext>;
 
 /** The reconciler abandons a creation after two minutes, and runs every five. */
-const creationMaxMs = 10 * 60_000;
+const creationMaxMs = 20 * 60_000;
 
 function createContext({ db, holders, now = Date.now }: VerifyOptions, report: Report) {
   const ledger = ledgerCollection(db);
@@ -131,7 +142,7 @@ function createChunks<Item>(flush: (chunk: Item[]) => Promise<void>) {
 }
 
 /**
- * Settled tasks must have succeeded, and be shown at what they cost; a task without projection is a synchronous image.
+ * Settled tasks must have succeeded, and be shown at what they cost; a task without a record is a synchronous image.
  */
 async function checkClosedTasks(context: Context, closed: readonly ClosedTask[]): Promise<void> {
   const settled = closed.filter(({ kind }) => kind === 'settle');
@@ -166,6 +177,24 @@ function compareCharge(report: Report, task: TaskFacts, close: ClosedTask): void
   if (task.account !== close.account) {
     report(violation('charged_is_succeeded', close, `belongs to account ${task.account}`));
   }
+}
+
+/** A settle comes before its refund, so that a ledger that is read later has it. */
+async function checkRefunds(context: Context, refunds: readonly RefundedTask[]): Promise<void> {
+  const closes = await context.findEntries(refunds.map(({ task }) => keys.close(task)));
+  for (const refund of refunds) {
+    const close = closes.get(keys.close(refund.task));
+    const fault = refundFault(refund, close);
+    if (fault !== undefined) context.report(violation('refunded_within_charge', refund, fault));
+  }
+}
+
+function refundFault(refund: RefundedTask, close: EntryDocument | undefined): string | undefined {
+  if (close?.kind !== 'settle') return `is refunded ${refund.amount}, and was never settled`;
+  if (close.account !== refund.account) return `is refunded, and was charged to account ${close.account}`;
+  if (close.seq > refund.seq) return 'was refunded before it was settled';
+  const charged = chargeOf(close);
+  return refund.amount > charged ? `was charged ${charged}, and is refunded ${refund.amount}` : undefined;
 }
 
 /**

@@ -1,4 +1,6 @@
+import type { Operation } from '../domain/attempt.ts';
 import type { Cost } from '../domain/cost.ts';
+export type { Operation } from '../domain/attempt.ts';
 import { failureOfOutcome } from '../domain/failure.ts';
 import type { Failure, FailureClass } from '../domain/failure.ts';
 import type { JsonObject, ImageRequest, VideoRequest } from '../domain/request.ts';
@@ -183,12 +185,6 @@ export interface EstimateOutput {
 export interface RequestIssue {
   readonly param: string;
   readonly message: string;
-}
-
-/** Opaque to everything but its adapter: a small JSON object (at most 1 KB, no secret), with the upstream's id. */
-export interface Operation {
-  readonly id: string;
-  readonly [key: string]: string;
 }
 
 export interface Submitted {

@@ -2,7 +2,8 @@ import { defined } from '../domain/defined.ts';
 import type { ResultItem } from '../domain/task.ts';
 import type { Logger } from '../observability/log.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
-import { linkHeadersOf } from '../routing/channels.ts';
+import type { Task } from '../domain/task-record.ts';
+import { linkHeadersOf, taskProviderFor } from '../routing/channels.ts';
 import type { Channels, LinkHeaders } from '../routing/channels.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import { asCopyError, copyFile } from './copy-file.ts';
@@ -30,7 +31,7 @@ export interface CopyOptions {
 export interface ResultCopierDeps extends CopyFileDeps {
   readonly storage: ResultStorage;
   readonly copies: ResultCopyStore;
-  readonly tasks: Pick<TaskStore, 'find' | 'replaceItems'>;
+  readonly tasks: Pick<TaskStore, 'find' | 'replaceItems' | 'setConcern'>;
   readonly channels: Channels;
   readonly retentionSeconds: number;
   readonly log: Logger;
@@ -60,7 +61,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     task: string,
     items: readonly ResultItem[],
     { timeoutMs, headersFor }: CopyOptions,
-  ): Promise<Copied> {
+  ): Promise<Copied & { readonly isOver: boolean }> {
     const before = await copies.find(task);
     const copied = await copyItems(deps, { task, items, headersFor, signal: AbortSignal.timeout(timeoutMs) });
     const tries = (before?.tries ?? 0) + 1;
@@ -77,7 +78,30 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       dueAt: now() + (again ? retryFirstMs * 2 ** (tries - 1) : deps.retentionSeconds * 1000),
       ...(error === undefined ? {} : { error: error.message }),
     });
-    return copied;
+    return { ...copied, isOver: !again };
+  }
+
+  /** Links live for hours, and an upstream that still has the job gives new ones. */
+  async function withFreshLinks(task: Task, items: readonly ResultItem[]): Promise<readonly ResultItem[]> {
+    const job = task.attempts.findLast(({ state }) => state === 'accepted');
+    const channel = job === undefined ? undefined : deps.channels(job.channel);
+    const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, task.kind);
+    if (job?.operation === undefined || channel === undefined || provider === undefined) return items;
+    try {
+      const signal = AbortSignal.timeout(channel.config.timeouts.poll_ms);
+      const status = await provider.status(
+        job.operation,
+        channel.context(job.credential, task.model, signal),
+      );
+      if (status.state !== 'succeeded') return items;
+      return items.map((item, n) => {
+        const { url, lastFrameUrl, expiresAt } = status.items[n] ?? {};
+        return { ...item, ...defined({ url, lastFrameUrl, expiresAt }) };
+      });
+    } catch (err) {
+      log.warn({ task: task.id, err }, 'an upstream gave no fresh links to a result');
+      return items;
+    }
   }
 
   async function retry(task: string): Promise<boolean> {
@@ -85,11 +109,10 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     if (found?.outcome?.kind !== 'succeeded') return false;
     const { channel = '', credential = '' } = found;
     const headersFor = linkHeadersOf(deps.channels, { ...found, channel, credential });
-    const { items, error } = await attempt(task, found.outcome.items, {
-      timeoutMs: retryTimeoutMs,
-      headersFor,
-    });
+    const linked = await withFreshLinks(found, found.outcome.items);
+    const { items, error, isOver } = await attempt(task, linked, { timeoutMs: retryTimeoutMs, headersFor });
     if (items.some(({ stored }) => stored !== undefined)) await deps.tasks.replaceItems(task, items);
+    if (error !== undefined && isOver) await deps.tasks.setConcern(task, 'not_delivered');
     return error === undefined;
   }
 

@@ -3,7 +3,8 @@ import type { Environment } from '../config/environment.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import { noMediaUrl } from '../domain/stored-media.ts';
 import type { MediaUrl } from '../domain/stored-media.ts';
-import { createGuardedClient } from '../http-client/index.ts';
+import { createGuardedClient, GuardedRequestError } from '../http-client/index.ts';
+import type { GuardedClient } from '../http-client/index.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Channels } from '../routing/channels.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
@@ -19,6 +20,8 @@ export interface Results {
   readonly mediaUrl: MediaUrl;
   /** Absent: results are not copied, callers get the upstream's links. */
   readonly kept?: KeptResults;
+  /** Whether there is a file at this address; if not, why. */
+  readonly canOpen: (url: string) => Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -44,7 +47,10 @@ const daySeconds = 86_400;
 export async function openResults(deps: ResultsDeps): Promise<Results> {
   const { config, environment, log, now } = deps;
   const storage = await openStorage(config, environment);
-  if (storage === undefined) return { mediaUrl: noMediaUrl, close: () => Promise.resolve() };
+  const { UPSTREAM_ALLOW_PRIVATE_NETWORKS: upstream, MEDIA_ALLOW_PRIVATE_NETWORKS: media } = environment;
+  const client = createGuardedClient({ allowPrivateNetworks: [...upstream, ...media] });
+  const canOpen = (url: string): Promise<string | undefined> => openOnce(client, url, config.max_bytes);
+  if (storage === undefined) return { mediaUrl: noMediaUrl, canOpen, close: () => client.close() };
   const retentionSeconds = config.retention_days * daySeconds;
   const links = createMediaLinks({
     key: deps.key,
@@ -53,8 +59,6 @@ export async function openResults(deps: ResultsDeps): Promise<Results> {
     retentionSeconds,
     now,
   });
-  const { UPSTREAM_ALLOW_PRIVATE_NETWORKS: upstream, MEDIA_ALLOW_PRIVATE_NETWORKS: media } = environment;
-  const client = createGuardedClient({ allowPrivateNetworks: [...upstream, ...media] });
   const copier = createResultCopier({
     storage,
     copies: deps.stores.resultCopies,
@@ -68,12 +72,27 @@ export async function openResults(deps: ResultsDeps): Promise<Results> {
   });
   return {
     mediaUrl: links.url,
+    canOpen,
     kept: { storage, links, copier },
     async close() {
       storage.close();
       await client.close();
     },
   };
+}
+
+const lookTimeoutMs = 15_000;
+
+/** Looks at the first bytes. */
+async function openOnce(client: GuardedClient, url: string, maxBytes: number): Promise<string | undefined> {
+  try {
+    const { body } = await client.openMedia({ url, maxBytes, timeoutMs: lookTimeoutMs });
+    for await (const piece of body) if (piece.length > 0) return undefined;
+    return 'it is empty';
+  } catch (error) {
+    if (error instanceof GuardedRequestError) return error.message;
+    throw error;
+  }
 }
 
 async function openStorage(

@@ -2,6 +2,7 @@ import { defined } from '../domain/defined.ts';
 import type { ChannelConfig, GatewayConfig } from '../config/gateway-file.ts';
 import type { TaskKind } from '../domain/task.ts';
 import type { GenerationRequest, ImageRequest, VideoRequest } from '../domain/request.ts';
+import { isUnusable } from '../providers/links.ts';
 import { withUsableLinks } from './usable-links.ts';
 import type { LinkRules } from './usable-links.ts';
 import type { HttpRequest, Provider, ProviderContext, TaskProvider } from '../providers/provider.ts';
@@ -87,6 +88,13 @@ export function linkHeadersOf(
   if (channel === undefined || provider?.linkHeaders === undefined) return () => undefined;
   const { linkHeaders } = provider;
   return (url) => linkHeaders(url, channel.context(credential, model, new AbortController().signal));
+}
+
+/** Whether a result of this job is delivered only as our own copy: its links are of no use to callers. */
+export function mustBeCopied(channels: Channels, { channel: id, kind }: LinkOwner): boolean {
+  const channel = channels(id);
+  const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
+  return provider !== undefined && isUnusable(provider);
 }
 
 /** The part of a provider that runs tasks of this kind. */

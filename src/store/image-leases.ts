@@ -1,9 +1,8 @@
 import type { Collection, Db } from 'mongodb';
-import { ensureIndexes } from './mongo.ts';
 
 /**
  * Which process is responsible for the holds of synchronous images: one document for each API process, written before
- * its first hold and renewed while it lives. One that ran out belongs to a process that died.
+ * its first hold and renewed while it lives. One that is renewed no more belongs to a process that died.
  */
 export interface ImageLease {
   /** What the ids of the process's images begin with. */
@@ -12,15 +11,15 @@ export interface ImageLease {
   readonly process: string;
   /** The first id that the process may still be at work on; it has finished all before. */
   readonly from: string;
-  /** Unix milliseconds. */
-  readonly expiresAt: number;
+  /** Counts its renewals: who looks compares no clock with the owner's. */
+  readonly beat: number;
 }
 
 interface LeaseDocument {
   readonly _id: string;
   readonly process: string;
   readonly from: string;
-  readonly expires_at: number;
+  readonly beat: number;
   /** Another process closes the holds of this one: its lease can no longer be renewed. */
   readonly dead?: true;
 }
@@ -40,19 +39,15 @@ export function createImageLeaseStore(db: Db) {
   const leases: Collection<LeaseDocument> = db.collection<LeaseDocument>('image_leases');
   const owed: Collection<OwedDocument> = db.collection<OwedDocument>('image_charges_owed');
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(leases, [{ name: 'expires_at', key: { expires_at: 1 } }]);
-    },
-
-    async insert({ id, process, from, expiresAt }: ImageLease): Promise<void> {
-      await leases.insertOne({ _id: id, process, from, expires_at: expiresAt });
+    async insert({ id, process, from }: Omit<ImageLease, 'beat'>): Promise<void> {
+      await leases.insertOne({ _id: id, process, from, beat: 0 });
     },
 
     /** False: the lease is gone or declared dead; its holds are closed by somebody else. */
-    async renew(id: string, { from, expiresAt }: Pick<ImageLease, 'from' | 'expiresAt'>): Promise<boolean> {
+    async renew(id: string, from: string): Promise<boolean> {
       const { matchedCount } = await leases.updateOne(
         { _id: id, dead: { $exists: false } },
-        { $set: { from, expires_at: expiresAt } },
+        { $set: { from }, $inc: { beat: 1 } },
       );
       return matchedCount === 1;
     },
@@ -61,27 +56,22 @@ export function createImageLeaseStore(db: Db) {
       await leases.deleteOne({ _id: id });
     },
 
-    /** Leases that ran out before this by their writers' clocks, which may differ from ours. */
-    async expired(before: number, limit: number): Promise<ImageLease[]> {
-      const found = await leases
-        .find({ expires_at: { $lt: before } })
-        .limit(limit)
-        .toArray();
-      return found.map(({ _id: id, process, from, expires_at: expiresAt }) => ({
-        id,
-        process,
-        from,
-        expiresAt,
-      }));
+    /** One for each API process that lives, and for each that died and whose holds are not closed yet. */
+    async *each(): AsyncIterable<ImageLease> {
+      for await (const { _id: id, process, from, beat } of leases
+        .find({ _id: { $gt: '' } })
+        .sort({ _id: 1 })) {
+        yield { id, process, from, beat };
+      }
     },
 
     /** From now on its process no longer owns what it began. False: it was renewed since it was read. */
-    async declareDead({ id, expiresAt }: Pick<ImageLease, 'id' | 'expiresAt'>): Promise<boolean> {
-      const declared = await leases.updateOne({ _id: id, expires_at: expiresAt }, { $set: { dead: true } });
+    async declareDead({ id, beat }: Pick<ImageLease, 'id' | 'beat'>): Promise<boolean> {
+      const declared = await leases.updateOne({ _id: id, beat }, { $set: { dead: true } });
       return declared.matchedCount === 1;
     },
 
-    /** Which of these images a lease covers, expired or not: what `ledger verify` asks. */
+    /** Which of these images a lease covers, of a dead process too: what `ledger verify` asks. */
     async existing(images: readonly string[]): Promise<Set<string>> {
       const leaseOf = (image: string): string => image.slice(0, imageLeaseIdLength);
       const ids = [...new Set(images.map(leaseOf))];

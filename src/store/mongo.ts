@@ -1,4 +1,4 @@
-import { MongoClient, MongoServerError } from 'mongodb';
+import { MongoClient, MongoServerError, ReadConcern } from 'mongodb';
 import type { Collection, Db, Document, IndexDirection } from 'mongodb';
 import { endUnfinishedWrites } from './unfinished-writes.ts';
 
@@ -24,13 +24,11 @@ const socketTimeoutMs = 30_000;
 const waitQueueTimeoutMs = 10_000;
 const majorityTimeoutMs = 10_000;
 
-/**
- * For collections on whose documents decisions rest: named here too, since a connection string may weaken what the
- * client was given.
- */
+/** For every collection, unless it says otherwise: named by us, since a connection string may name something weaker. */
 export const durable = {
   writeConcern: { w: 'majority', wtimeoutMS: majorityTimeoutMs },
   readConcern: { level: 'majority' },
+  readPreference: 'primary',
 } as const;
 
 /**
@@ -44,7 +42,7 @@ export async function connectMongo(uri: string, settings: MongoSettings = {}): P
     maxPoolSize: settings.poolSize ?? poolSizeDefault,
     useBigInt64: true,
     ignoreUndefined: true,
-    writeConcern: durable.writeConcern,
+    ...durable,
     serverSelectionTimeoutMS: serverSelectionTimeoutMs,
     connectTimeoutMS: connectTimeoutMs,
     socketTimeoutMS: socketTimeoutMs,
@@ -56,7 +54,7 @@ export async function connectMongo(uri: string, settings: MongoSettings = {}): P
     await client.close();
     throw error;
   }
-  const db = client.db(databaseName(uri));
+  const db = client.db(databaseName(uri), { ...durable, readConcern: new ReadConcern('majority') });
   return { client, db, close: () => client.close() };
 }
 

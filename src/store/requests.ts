@@ -2,7 +2,7 @@ import { defined } from '../domain/defined.ts';
 import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
 import type { GenerationRequest } from '../domain/request.ts';
-import { isDuplicateKey } from './mongo.ts';
+import { ensureIndexes, isDuplicateKey } from './mongo.ts';
 
 /** What was asked, written before the workflow starts: prompts and media never pass through Temporal. */
 export interface RequestRecord {
@@ -14,6 +14,8 @@ export interface RequestRecord {
   /** The caller's callback address; kept here because it may hold secrets. */
   readonly callbackUrl?: string;
   readonly createdAt: number;
+  /** The record is kept for a while longer. Unix milliseconds. */
+  readonly deadlineAt: number;
   /** What the create answered beside the task. */
   readonly warnings: readonly string[];
   /** JSON of the plan that it was admitted with, for the record. */
@@ -25,36 +27,56 @@ export interface RequestRecord {
 interface RequestDocument {
   readonly _id: string;
   readonly account: string;
-  /** Callers' JSON stays one string: its field names do not belong into documents. */
-  readonly body: string;
-  readonly callback_token: string;
-  readonly callback_url?: string;
+  /** JSON of what the caller wrote, encrypted: request, callback address, and the token of the upstream's callback. */
+  readonly sealed: string;
   readonly created_at: number;
+  readonly deadline_at: number;
   readonly warnings: readonly string[];
   readonly plan: string;
   readonly by: string;
+  /** For MongoDB's TTL, from the first write on: whatever becomes of the task, what its caller wrote is forgotten. */
+  readonly expires: Date;
 }
 
-const storedRequest = z.custom<GenerationRequest>((value) => typeof value === 'object' && value !== null);
+/** After the task's deadline: for a callback that is redelivered, and for whoever asks what was asked. */
+const keptMs = 30 * 86_400_000;
+
+/** Encrypts what is stored and decrypts what was. */
+export interface Sealing {
+  readonly seal: (text: string) => string;
+  /** Throws for a text that was sealed with another key. */
+  readonly open: (sealed: string) => string;
+}
+
+const writtenSchema = z.object({
+  request: z.custom<GenerationRequest>((value) => typeof value === 'object' && value !== null),
+  callbackToken: z.string(),
+  callbackUrl: z.string().optional(),
+});
 
 export type RequestStore = ReturnType<typeof createRequestStore>;
 
-export function createRequestStore(db: Db) {
+export function createRequestStore(db: Db, { seal, open }: Sealing) {
   const requests: Collection<RequestDocument> = db.collection<RequestDocument>('requests');
   return {
+    async ensureIndexes(): Promise<void> {
+      await ensureIndexes(requests, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
+    },
+
     /** False: an earlier try of this creation has written it. */
     async insert(record: RequestRecord): Promise<boolean> {
+      const { request, callbackToken, callbackUrl } = record;
       try {
         await requests.insertOne({
           _id: record.task,
           account: record.account,
-          body: JSON.stringify(record.request),
-          callback_token: record.callbackToken,
+          sealed: seal(JSON.stringify({ request, callbackToken, callbackUrl })),
           created_at: record.createdAt,
+          deadline_at: record.deadlineAt,
           warnings: record.warnings,
           plan: record.plan,
           by: record.by,
-          ...defined({ callback_url: record.callbackUrl }),
+          expires: new Date(record.deadlineAt + keptMs),
         });
         return true;
       } catch (error) {
@@ -71,17 +93,25 @@ export function createRequestStore(db: Db) {
     async find(task: string): Promise<RequestRecord | undefined> {
       const document = await requests.findOne({ _id: task });
       if (document === null) return undefined;
+      const { request, callbackToken, callbackUrl } = writtenSchema.parse(JSON.parse(open(document.sealed)));
       return {
         task,
         account: document.account,
-        request: storedRequest.parse(JSON.parse(document.body)),
-        callbackToken: document.callback_token,
+        request,
+        callbackToken,
         createdAt: document.created_at,
+        deadlineAt: document.deadline_at,
         warnings: document.warnings,
         plan: document.plan,
         by: document.by,
-        ...defined({ callbackUrl: document.callback_url }),
+        ...defined({ callbackUrl }),
       };
+    },
+
+    /** The task's deadline was moved. */
+    async keepUntil(task: string, deadlineAt: number): Promise<void> {
+      const $set = { deadline_at: deadlineAt, expires: new Date(deadlineAt + keptMs) };
+      await requests.updateOne({ _id: task }, { $set });
     },
 
     /** A creation that was abandoned leaves nothing behind of this try. */

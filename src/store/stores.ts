@@ -1,9 +1,7 @@
 import type { Db } from 'mongodb';
 import { createAccountStore } from './accounts.ts';
-import { createAttemptStore } from './attempts.ts';
 import { createChannelHealthStore } from './channel-health.ts';
 import { createChannelStateStore } from './channel-states.ts';
-import { createDeliveryStore } from './deliveries.ts';
 import { createExchangeStore } from './exchanges.ts';
 import { createImageLeaseStore } from './image-leases.ts';
 import { createKeySlotStore } from './key-slots.ts';
@@ -13,6 +11,7 @@ import { createRateLimitStore } from './rate-limits.ts';
 import { createRenderTimesStore } from './render-times.ts';
 import { createRepeatStore } from './repeats.ts';
 import { createRequestStore } from './requests.ts';
+import type { Sealing } from './requests.ts';
 import { createResultCopyStore } from './result-copies.ts';
 import { createSlotStore } from './slots.ts';
 import { createTaskStore } from './tasks.ts';
@@ -21,16 +20,14 @@ import { createWakeStore } from './wakes.ts';
 export type Stores = ReturnType<typeof createStores>;
 
 /** Every collection of the product but the ledger. */
-export function createStores(db: Db, now: () => number) {
+export function createStores(db: Db, now: () => number, sealing: Sealing) {
   return {
     tasks: createTaskStore(db, now),
-    requests: createRequestStore(db),
-    attempts: createAttemptStore(db, now),
+    requests: createRequestStore(db, sealing),
     accounts: createAccountStore(db),
     keys: createKeyStore(db, now),
     operators: createOperatorStore(db, now),
     keySlots: createKeySlotStore(db, now),
-    deliveries: createDeliveryStore(db),
     exchanges: createExchangeStore(db, now),
     channelStates: createChannelStateStore(db),
     resultCopies: createResultCopyStore(db),

@@ -1,98 +1,98 @@
-import type { AttentionReason } from '../domain/attention.ts';
+import { attentionOf } from '../domain/attention.ts';
+import { jobKey } from '../domain/attempt.ts';
 import { defined } from '../domain/defined.ts';
-import type { Task, TaskActionRecord, TaskOutcome } from '../domain/task-record.ts';
-import type { WaitReason } from '../domain/wait-reason.ts';
-import type { TaskError, TaskKind, TaskStatus } from '../domain/task.ts';
+import type { Changes } from '../domain/task-next.ts';
+import type { Task } from '../domain/task-record.ts';
+import { attemptAt } from '../domain/task-state.ts';
 
-/** A task as stored. Times in Unix milliseconds; `Task` says what each field means. */
-export interface TaskDocument {
+/** A task as stored: its record, and what only indexes need. Times in Unix milliseconds, amounts as int64. */
+export interface TaskDocument extends Omit<Task, 'id'> {
   readonly _id: string;
-  readonly account: string;
-  readonly key: string;
-  readonly kind: TaskKind;
-  readonly model: string;
-  readonly status: TaskStatus;
-  readonly version: bigint;
   /** Sorts by creation, newest last; unique. */
   readonly sort: string;
-  readonly created_at: number;
-  readonly updated_at: number;
-  readonly completed_at?: number;
-  readonly deadline_at: number;
-  readonly trace_id: string;
-  readonly output?: string;
-  readonly channel?: string;
-  readonly credential?: string;
-  readonly upstream_id?: string;
-  readonly progress?: number;
-  readonly queue_position?: number;
-  readonly outcome?: TaskOutcome;
-  readonly error?: TaskError;
-  readonly hold: bigint;
-  readonly estimate?: bigint;
-  readonly charge?: bigint;
-  readonly charge_estimated?: boolean;
-  readonly attention?: AttentionReason;
-  readonly waits_for?: WaitReason;
-  readonly unstarted?: string;
-  /** The creation was abandoned: its hold is voided, then this document is removed. No workflow claims it any more. */
-  readonly given_up?: true;
-  /** Ids of upstream jobs that an operator had given to the task and has taken back. */
-  readonly disowned?: readonly string[];
-  readonly actions?: readonly TaskActionRecord[];
+  /** Upstream jobs that are, or were, the task's: `<channel>/<upstream id>`. No job belongs to two tasks. */
+  readonly jobs?: readonly string[];
+  /** The task has ended, and its caller does not know it. */
+  readonly owes?: string;
+  /** The task again, while its callback is abandoned: what operators list, in an index of few. */
+  readonly gaveUp?: string;
+  /** Counts the reads that had to be writes, so that they see what the majority has. */
+  readonly reads?: number;
+}
+
+export function toDocument(task: Task): TaskDocument {
+  const { id: _id, ...fields } = task;
+  return { _id, sort: sortKey(task.createdAt, task.id), ...fields, ...defined(derived(task)) };
 }
 
 /** What is large (the outcome, the actions) is passed on, not copied. */
 export function toTask(document: TaskDocument): Task {
-  const { _id: id, account, key, kind, model, status, version, hold } = document;
-  const { channel, credential, progress, outcome, error, charge, attention, unstarted, actions } = document;
+  const {
+    _id: id,
+    sort: _sort,
+    jobs: _jobs,
+    owes: _owes,
+    gaveUp: _gaveUp,
+    reads: _reads,
+    ...fields
+  } = document;
+  return { id, ...fields };
+}
+
+/** The update that makes these changes, with what follows from them. */
+export function updateOf(before: Task, changes: Changes) {
+  const was = derived(before);
+  const follows = derived({
+    ...before,
+    ...defined({ state: changes.state, attempts: changes.attempts, callback: changes.callback }),
+    concern: 'concern' in changes ? changes.concern : before.concern,
+  });
+  // A concern is noted beside the state: one that was noted since the record was seen goes with it.
+  const asks = 'concern' in changes ? { attention: follows.attention } : {};
+  const written = { ...changes, ...asks, ...changed(was, follows) };
+  const $unset: Record<string, ''> = {};
+  for (const [name, value] of Object.entries(written)) if (value === undefined) $unset[name] = '';
   return {
-    id,
-    account,
-    key,
-    kind,
-    model,
-    status,
-    version,
-    hold,
-    createdAt: document.created_at,
-    updatedAt: document.updated_at,
-    deadlineAt: document.deadline_at,
-    traceId: document.trace_id,
-    ...defined({
-      completedAt: document.completed_at,
-      output: document.output,
-      channel,
-      credential,
-      upstreamId: document.upstream_id,
-      progress,
-      queuePosition: document.queue_position,
-      outcome,
-      error,
-      charge,
-      estimate: document.estimate,
-      chargeEstimated: document.charge_estimated,
-      attention,
-      waitsFor: document.waits_for,
-      unstarted,
-      actions,
-    }),
+    $set: defined(written),
+    $inc: { rev: 1 },
+    ...(Object.keys($unset).length === 0 ? {} : { $unset }),
   };
 }
 
-export interface NewTask {
-  readonly id: string;
-  readonly account: string;
-  readonly key: string;
-  readonly kind: TaskKind;
-  readonly model: string;
-  readonly createdAt: number;
-  readonly deadlineAt: number;
-  readonly hold: bigint;
-  readonly estimate?: bigint;
-  readonly output?: string;
-  /** See `Task.unstarted`; absent: the workflow itself writes the projection. */
-  readonly unstarted?: string;
+/** Fields that follow from the rest of the record, for lists and indexes; undefined: absent. */
+type Deriving = Pick<Task, 'id' | 'state' | 'attempts' | 'hasCallback' | 'callback'> & {
+  readonly concern?: Task['concern'] | undefined;
+};
+
+function derived(task: Deriving) {
+  const { state, attempts, hasCallback, callback } = task;
+  const lost = state.at === 'lost' ? attemptAt(state, attempts) : undefined;
+  const job = attempts.findLast((attempt) => attempt.state === 'accepted' || attempt.state === 'failed');
+  const where = lost ?? job;
+  const jobs = attempts.flatMap(({ channel, operation }) =>
+    operation === undefined ? [] : [jobKey(channel, operation.id)],
+  );
+  const isOwed =
+    state.at === 'ended' && hasCallback && (callback === undefined || callback.state === 'pending');
+  return {
+    channel: where?.channel,
+    credential: where?.credential,
+    upstreamId: lost === undefined ? job?.operation?.id : undefined,
+    attention: attentionOf(task),
+    // An empty array would be a value like any other to a unique index.
+    jobs: jobs.length === 0 ? undefined : jobs,
+    owes: isOwed ? task.id : undefined,
+  };
+}
+
+type Derived = ReturnType<typeof derived>;
+
+function changed(was: Derived, follows: Derived): Partial<Derived> {
+  const names: readonly (keyof Derived)[] = ['channel', 'credential', 'upstreamId', 'attention', 'owes'];
+  const differing = names.filter((name) => was[name] !== follows[name]);
+  const picked = Object.fromEntries(differing.map((name) => [name, follows[name]]));
+  const isNewJob = was.jobs?.join() !== follows.jobs?.join();
+  return { ...picked, ...(isNewJob ? { jobs: follows.jobs } : {}) };
 }
 
 /** Fixed width, so that strings sort as times do. */
@@ -100,7 +100,7 @@ export function sortKey(createdAt: number, id: string): string {
   return `${paddedTime(createdAt)}-${id}`;
 }
 
-export function paddedTime(milliseconds: number): string {
+function paddedTime(milliseconds: number): string {
   return milliseconds.toString().padStart(14, '0');
 }
 

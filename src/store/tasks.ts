@@ -1,39 +1,36 @@
+import { LRUCache } from 'lru-cache';
+import type { Collection, Db } from 'mongodb';
 import type { AttentionReason } from '../domain/attention.ts';
-export type { NewTask } from './task-document.ts';
-export type { TaskFilter } from './task-query.ts';
+import type { Task } from '../domain/task-record.ts';
+import { statusesBefore } from '../domain/task.ts';
+import { createFindById } from './find-by-id.ts';
+import { durable, ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { isOutage } from './outage.ts';
+import { taskCallbacks } from './task-callbacks.ts';
+import { toDocument, toTask } from './task-document.ts';
+import type { TaskDocument } from './task-document.ts';
 import { listQuery } from './task-query.ts';
 import type { TaskFilter } from './task-query.ts';
-import { taskActions } from './task-actions.ts';
-import { taskCreation } from './task-creation.ts';
-import { paddedTime, toTask } from './task-document.ts';
-import type { TaskDocument } from './task-document.ts';
-import { defined } from '../domain/defined.ts';
-import type { Collection, Db, Filter } from 'mongodb';
-import { createFindById } from './find-by-id.ts';
-import { ensureIndexes } from './mongo.ts';
-import type { Task, TaskOutcome } from '../domain/task-record.ts';
-import type { RouteCandidate } from '../domain/routing.ts';
-import { classified, statusesBefore } from '../domain/task.ts';
-import type { WaitReason } from '../domain/wait-reason.ts';
-import type { ResultItem, TaskError, TaskStatus } from '../domain/task.ts';
+import { taskSights } from './task-sights.ts';
+import { taskSteps } from './task-steps.ts';
+
+export type { TaskFilter } from './task-query.ts';
+export type { Stepped } from './task-steps.ts';
 
 export interface TaskPage {
   readonly tasks: readonly Task[];
   readonly hasMore: boolean;
 }
 
-export interface TerminalWrite {
-  readonly status: 'succeeded' | 'failed';
-  readonly version: bigint;
-  readonly charge: bigint;
-  readonly chargeEstimated: boolean;
-  readonly error?: TaskError;
-}
-
 export type TaskStore = ReturnType<typeof createTaskStore>;
 
+/** Records whose next change needs no read before it: a hint, since every change is guarded by the one before. */
+const hintsMax = 1_000;
+
+/** The records of tasks: read here, changed by task-steps.ts. */
 export function createTaskStore(db: Db, now: () => number) {
-  const tasks: Collection<TaskDocument> = db.collection<TaskDocument>('tasks');
+  const tasks: Collection<TaskDocument> = db.collection<TaskDocument>('tasks', durable);
+  const hints = new LRUCache<string, Task>({ max: hintsMax });
   return {
     async ensureIndexes(): Promise<void> {
       await ensureIndexes(tasks, [
@@ -44,15 +41,36 @@ export function createTaskStore(db: Db, now: () => number) {
         { key: { channel: 1, sort: -1 }, name: 'channel_sort', sparse: true },
         { key: { 'error.class': 1, sort: -1 }, name: 'error_class_sort', sparse: true },
         { key: { attention: 1, sort: -1 }, name: 'attention_sort', sparse: true },
-        { key: { status: 1, deadline_at: 1 }, name: 'status_deadline' },
-        { key: { unstarted: 1 }, name: 'unstarted', sparse: true },
+        { key: { status: 1, deadlineAt: 1 }, name: 'status_deadline' },
+        { key: { 'attempts.operation.id': 1 }, name: 'upstream_job', sparse: true },
+        { key: { jobs: 1 }, name: 'jobs', unique: true, sparse: true },
+        { key: { owes: 1 }, name: 'owes', sparse: true },
+        { key: { gaveUp: 1 }, name: 'gave_up', sparse: true },
       ]);
     },
+
+    /** The first record. False: one exists already and is unchanged. */
+    async insert(task: Task): Promise<boolean> {
+      try {
+        await tasks.insertOne(toDocument(task));
+        hints.set(task.id, task);
+        return true;
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+        return false;
+      }
+    },
+    /** Whether the same write may succeed later. */
+    isOutage,
+    /** Removes what an abandoned creation has left. */
+    async removeGivenUp(id: string): Promise<void> {
+      hints.delete(id);
+      await tasks.deleteOne({ _id: id, 'state.at': 'given_up' });
+    },
     ...taskReads(tasks, createFindById(db, tasks)),
-    ...taskCreation(tasks),
-    ...jobWrites(tasks, now),
-    ...taskWrites(tasks, now),
-    ...taskActions(tasks, now),
+    ...taskSteps({ tasks, hints, now }),
+    ...taskSights(tasks, now),
+    ...taskCallbacks(tasks),
   };
 }
 
@@ -67,6 +85,17 @@ function taskReads(tasks: Collection<TaskDocument>, findById: ReturnType<typeof 
     /** Many by `_id`, in no order: what waiting requests are answered from. */
     async findMany(ids: readonly string[]): Promise<Task[]> {
       return (await tasks.find({ _id: { $in: [...ids] } }).toArray()).map(toTask);
+    },
+
+    /** Of a job that was replaced too. Several channels may use the same id; the newest task counts. */
+    async findByUpstreamId(upstreamId: string): Promise<Task | undefined> {
+      const found = (await tasks.find({ 'attempts.operation.id': upstreamId }).toArray()).map(toTask);
+      return found.toSorted((a, b) => b.createdAt - a.createdAt)[0];
+    },
+
+    /** The task that has, or had, this job. */
+    async ownerOf(job: string): Promise<string | undefined> {
+      return (await tasks.findOne({ jobs: job }, { projection: { _id: 1 } }))?._id;
     },
 
     /** Newest first; `after` is the id of the last task of the page before. */
@@ -95,10 +124,10 @@ function taskReads(tasks: Collection<TaskDocument>, findById: ReturnType<typeof 
       return (await tasks.find(these).sort({ _id: 1 }).toArray()).map(toTask);
     },
 
-    /** Unfinished tasks whose deadline passed before `before`, all of them, a batch in memory at a time. */
-    async *overdue(before: number): AsyncIterable<Task> {
+    /** Every unfinished task, the most urgent of each status first, a batch in memory at a time. */
+    async *unfinished(): AsyncIterable<Task> {
       for (const status of statusesBefore('failed')) {
-        yield* eachTask(tasks.find({ status, deadline_at: { $lt: before } }).sort({ deadline_at: 1 }));
+        yield* eachTask(tasks.find({ status }).sort({ deadlineAt: 1 }));
       }
     },
 
@@ -107,9 +136,9 @@ function taskReads(tasks: Collection<TaskDocument>, findById: ReturnType<typeof 
       yield* eachTask(tasks.find({ attention: reason }).sort({ sort: -1 }));
     },
 
-    /** Tasks that no workflow has claimed since `before` (Unix milliseconds). */
-    async *unstarted(before: number): AsyncIterable<Task> {
-      yield* eachTask(tasks.find({ unstarted: { $lt: paddedTime(before) } }).sort({ unstarted: 1 }));
+    /** Tasks that have ended, and whose callers do not know it. */
+    async *owing(): AsyncIterable<Task> {
+      yield* eachTask(tasks.find({ owes: { $gt: '' } }).sort({ owes: 1 }));
     },
   };
 }
@@ -117,178 +146,3 @@ function taskReads(tasks: Collection<TaskDocument>, findById: ReturnType<typeof 
 async function* eachTask(documents: AsyncIterable<TaskDocument>): AsyncIterable<Task> {
   for await (const document of documents) yield toTask(document);
 }
-
-function jobWrites(tasks: Collection<TaskDocument>, now: () => number) {
-  return {
-    async markSubmitted(id: string, facts: SubmittedWrite): Promise<void> {
-      await tasks.updateOne(
-        { _id: id, version: { $lt: facts.version }, status: { $in: statusesBefore('submitted') } },
-        {
-          $set: { ...jobFields(facts), status: 'submitted', updated_at: now() },
-          $unset: { attention: '', waits_for: '' },
-        },
-      );
-    },
-
-    /**
-     * The task's job was replaced by this one: what is known of the former is dropped. The status stays, which only
-     * moves forward.
-     */
-    async replaceJob(id: string, facts: SubmittedWrite): Promise<void> {
-      const { version, channel, upstreamId } = facts;
-      await tasks.updateOne(
-        {
-          _id: id,
-          version: { $lt: version },
-          status: { $in: ['submitted', 'running'] },
-          $or: [{ channel: { $ne: channel } }, { upstream_id: { $ne: upstreamId } }],
-        },
-        {
-          $set: { ...jobFields(facts), updated_at: now() },
-          $unset: { outcome: '', progress: '', queue_position: '', attention: '', waits_for: '' },
-        },
-      );
-    },
-
-    async markRunning(id: string, version: bigint): Promise<void> {
-      await tasks.updateOne(
-        { _id: id, version: { $lte: version }, status: { $in: statusesBefore('running') } },
-        { $set: { status: 'running', version, updated_at: now() } },
-      );
-    },
-
-    async recordProgress(id: string, { progress, queuePosition }: ProgressWrite): Promise<void> {
-      await tasks.updateOne(
-        { _id: id, status: { $in: statusesBefore('succeeded') } },
-        { $set: { updated_at: now(), ...defined({ progress, queue_position: queuePosition }) } },
-      );
-    },
-
-    /**
-     * What the upstream delivered, before it is paid and visible. The first outcome counts, but a success replaces a
-     * failure. `job`: of which it is reported; one that was replaced meanwhile, or that an operator has taken back, has no
-     * outcome. False: it was not recorded.
-     */
-    async recordOutcome(id: string, outcome: TaskOutcome, of: OutcomeSource = {}): Promise<boolean> {
-      const { traceId, job } = of;
-      const replaceable: Filter<TaskDocument> =
-        outcome.kind === 'succeeded'
-          ? { 'outcome.kind': { $ne: 'succeeded' } }
-          : { outcome: { $exists: false } };
-      const recorded = await tasks.updateOne(
-        {
-          _id: id,
-          status: { $in: statusesBefore('succeeded') },
-          ...replaceable,
-          ...(job === undefined ? {} : ofShownJob(job)),
-        },
-        { $set: { outcome, updated_at: now(), ...defined({ trace_id: traceId }) } },
-      );
-      return recorded.matchedCount === 1;
-    },
-
-    /** The files stay what they are; where they lie changes. */
-    async replaceItems(id: string, items: readonly ResultItem[]): Promise<void> {
-      await tasks.updateOne(
-        { _id: id, 'outcome.kind': 'succeeded' },
-        { $set: { 'outcome.items': [...items] } },
-      );
-    },
-  };
-}
-
-function taskWrites(tasks: Collection<TaskDocument>, now: () => number) {
-  return {
-    async setAttention(id: string, reason: AttentionReason | undefined, version: bigint): Promise<void> {
-      await tasks.updateOne(
-        { _id: id, version: { $lt: version } },
-        reason === undefined
-          ? { $set: { version, updated_at: now() }, $unset: { attention: '', waits_for: '' } }
-          : { $set: { version, attention: reason, updated_at: now() }, $unset: { waits_for: '' } },
-      );
-    },
-
-    /** Where the task may have a job that the upstream has not reported; one that is known stays shown. */
-    async showLost(id: string, { channel, credential }: RouteCandidate, version: bigint): Promise<void> {
-      await tasks.updateOne(
-        { _id: id, version: { $lt: version }, upstream_id: { $exists: false } },
-        { $set: { channel, credential } },
-      );
-    },
-
-    /**
-     * What a task waits for that is not accepted yet: the guards keep a late process from saying it of one that is, and
-     * match nothing when it is known already.
-     */
-    async setWait(id: string, reason: WaitReason | undefined, version: bigint): Promise<void> {
-      const waiting = { _id: id, version: { $lt: version }, status: { $in: statusesBefore('succeeded') } };
-      if (reason === undefined) {
-        const known = { ...waiting, waits_for: { $exists: true } };
-        await tasks.updateOne(known, { $unset: { waits_for: '' }, $set: { updated_at: now() } });
-      } else {
-        const other = { ...waiting, waits_for: { $ne: reason } };
-        await tasks.updateOne(other, { $set: { waits_for: reason, updated_at: now() } });
-      }
-    },
-
-    /**
-     * Terminal states are written once: the guard is the transition rule. No version guards them, because the ledger
-     * has decided before. Resolves with the task's status now; undefined: it has no projection.
-     */
-    async finish(id: string, write: TerminalWrite): Promise<TaskStatus | undefined> {
-      const at = now();
-      const finished = await tasks.updateOne(
-        { _id: id, status: { $in: statusesBefore(write.status) } },
-        {
-          $set: {
-            status: write.status,
-            charge: write.charge,
-            charge_estimated: write.chargeEstimated,
-            completed_at: at,
-            updated_at: at,
-            ...defined({ error: write.error === undefined ? undefined : classified(write.error) }),
-          },
-          $max: { version: write.version },
-          $unset: { attention: '', waits_for: '', unstarted: '' },
-        },
-      );
-      if (finished.matchedCount === 1) return write.status;
-      return (await tasks.findOne({ _id: id }, majority))?.status;
-    },
-  };
-}
-
-/** Which job an outcome is of; both absent: the submission was refused. */
-export interface OutcomeSource {
-  readonly traceId?: string | undefined;
-  readonly job?: { readonly channel: string; readonly upstreamId: string };
-}
-
-export interface ProgressWrite {
-  /** 0-100. */
-  readonly progress?: number;
-  readonly queuePosition?: number;
-}
-
-export interface SubmittedWrite {
-  readonly version: bigint;
-  readonly channel: string;
-  readonly credential: string;
-  readonly upstreamId: string;
-  readonly traceId: string;
-}
-
-/** What a document shows of the job that the task waits for. */
-function jobFields({ version, channel, credential, upstreamId, traceId }: SubmittedWrite) {
-  return { version, channel, credential, upstream_id: upstreamId, trace_id: traceId };
-}
-
-/** A task shows the job that it waits for; one whose projection was restored shows none. */
-function ofShownJob({ channel, upstreamId }: NonNullable<OutcomeSource['job']>): Filter<TaskDocument> {
-  return {
-    disowned: { $ne: upstreamId },
-    $or: [{ upstream_id: upstreamId, channel }, { upstream_id: { $exists: false } }],
-  };
-}
-
-const majority = { readConcern: 'majority' } as const;

@@ -19,7 +19,7 @@ let isDone = false;
  * A write to a connection that is just closing never ends in the driver (7.8 and 7.9): it waits for the socket's `drain` or
  * `error`, and a destroyed socket emits neither. Where that write is a heartbeat, the process finds no server until it is
  * restarted. From the first call on, the end of a connection is an error of the write that still waits
- * (docs/decisions/0024-writes-that-never-end.md).
+ * (docs/decisions/0015-processes.md).
  */
 export function endUnfinishedWrites(): void {
   if (isDone) return;

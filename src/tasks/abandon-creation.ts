@@ -4,14 +4,14 @@ import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
 
 export interface AbandonCreationDeps {
-  readonly tasks: Pick<TaskStore, 'markAbandoned' | 'removeAbandoned'>;
+  readonly tasks: Pick<TaskStore, 'step' | 'removeGivenUp'>;
   readonly requests: Pick<RequestStore, 'remove'>;
   readonly ledger: Pick<Ledger, 'void'>;
   readonly keySlots: Pick<KeySlotStore, 'release'>;
 }
 
 /** The creation of a task, as far as one try of it came. */
-export interface Creation {
+export interface CreationTry {
   readonly task: string;
   readonly account: string;
   /** The id of the API key that counts it among its unfinished tasks. Absent: the key has no limit. */
@@ -24,11 +24,11 @@ export interface Creation {
 
 /**
  * Undoes everything that the creation of a task has written. False: the task is no longer this try's, and nothing
- * was done. The projection is marked first and removed last, so that a crash in between leaves what the reconciler
+ * was done. The record is marked first and removed last, so that a crash in between leaves what the reconciler
  * finds; in between the hold is voided, so that neither its own late write nor a late start of the workflow counts.
  * Repeatable.
  */
-export type AbandonCreation = (creation: Creation) => Promise<boolean>;
+export type AbandonCreation = (creation: CreationTry) => Promise<boolean>;
 
 export function createAbandonCreation({
   tasks,
@@ -37,13 +37,15 @@ export function createAbandonCreation({
   keySlots,
 }: AbandonCreationDeps): AbandonCreation {
   return async ({ task, account, key, unstarted, neverHeld = false }) => {
-    if (!(await tasks.markAbandoned(task, unstarted))) return false;
+    const givenUp = await tasks.step(task, { kind: 'abandoned', unstarted });
+    // A removed record is what an earlier try of this has left.
+    if (!givenUp.ok) return false;
     await Promise.all([
       neverHeld ? undefined : ledger.void({ account, task, note: 'the creation was abandoned' }),
       requests.remove(task, unstarted),
       key === undefined ? undefined : keySlots.release(key, task),
     ]);
-    await tasks.removeAbandoned(task);
+    await tasks.removeGivenUp(task);
     return true;
   };
 }

@@ -1,4 +1,4 @@
-import type { Creation, AbandonCreation } from './abandon-creation.ts';
+import type { CreationTry, AbandonCreation } from './abandon-creation.ts';
 
 export interface AbandonmentsDeps {
   readonly abandonCreation: AbandonCreation;
@@ -8,10 +8,10 @@ export interface AbandonmentsDeps {
 
 /**
  * Creations that were to be abandoned while MongoDB did not answer: repeated until it does. After five minutes, and
- * beyond a thousand of them, the reconciler cleans up: it finds every creation two minutes after its beginning.
+ * beyond a thousand of them, the reconciler cleans up: it abandons every creation that does not change.
  */
 export interface Abandonments {
-  add(creation: Creation): void;
+  add(creation: CreationTry): void;
   stop(): void;
 }
 
@@ -20,7 +20,7 @@ const keptMs = 5 * 60_000;
 const waitingMax = 1_000;
 
 export function createAbandonments(deps: AbandonmentsDeps): Abandonments {
-  const waiting = new Map<string, { readonly creation: Creation; readonly until: number }>();
+  const waiting = new Map<string, { readonly creation: CreationTry; readonly until: number }>();
   let timer: NodeJS.Timeout | undefined;
   let isBusy = false;
 

@@ -1,3 +1,5 @@
+import { newActionId } from '../domain/ids.ts';
+import type { RandomBytes } from '../domain/ids.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { readActionInput } from '../domain/operator-actions.ts';
 import type { ActionInput, ActionResult, OperatorActionName } from '../domain/operator-actions.ts';
@@ -6,14 +8,17 @@ import type { Task } from '../domain/task-record.ts';
 import type { Logger } from '../observability/log.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
+import { refundTask } from './refund-task.ts';
+import type { RefundTaskDeps } from './refund-task.ts';
 import type { TaskPort } from './task-port.ts';
 
-export interface ActOnTaskDeps {
-  readonly tasks: Pick<TaskStore, 'find' | 'recordAction'>;
+export interface ActOnTaskDeps extends RefundTaskDeps {
+  readonly tasks: Pick<TaskStore, 'find' | 'step' | 'setConcern'>;
   readonly requests: Pick<RequestStore, 'find'>;
   readonly port: Pick<TaskPort, 'act' | 'redeliver'>;
   readonly log: Logger;
   readonly now: () => number;
+  readonly randomBytes: RandomBytes;
 }
 
 export interface TaskAction {
@@ -40,7 +45,12 @@ async function actOnTask({ task, action, input }: TaskAction, deps: ActOnTaskDep
       'an operator acts on a task',
     );
   }
-  if (action === 'redeliver') return redeliver({ task, input }, deps);
+  if (action === 'redeliver' || action === 'refund') {
+    const said = await (action === 'refund' ? refundTask : redeliver)({ task, input }, deps);
+    // A person has seen to it.
+    if (!said.dry_run && task.concern !== undefined) await deps.tasks.setConcern(task.id, undefined);
+    return said;
+  }
   if (isTerminal(task.status)) throw refused(`The task has already ${task.status}.`);
   return deps.port.act(task.id, action, input);
 }
@@ -51,7 +61,7 @@ function refused(message: string): GatewayError {
 
 async function redeliver(
   { task, input }: Pick<TaskAction, 'task' | 'input'>,
-  { requests, port, tasks, now }: ActOnTaskDeps,
+  { requests, port, tasks, now, randomBytes }: ActOnTaskDeps,
 ): Promise<ActionResult> {
   if (!isTerminal(task.status)) {
     throw refused('A callback can be redelivered only after the task has ended.');
@@ -63,7 +73,9 @@ async function redeliver(
   const said = 'The callback is redelivered, in a series of attempts of its own.';
   if (!dryRun) {
     await port.redeliver(task.id);
-    await tasks.recordAction(task.id, { at: now(), by, action: 'redeliver', reason, detail: said });
+    const id = newActionId(randomBytes);
+    const record = { id, at: now(), by, action: 'redeliver', reason, detail: said };
+    await tasks.step(task.id, { kind: 'acted' }, record);
   }
   return { dry_run: dryRun, task: said, money: 'It changes nothing about the money.' };
 }

@@ -1,23 +1,23 @@
-import { z } from 'zod';
 import { defined } from '../domain/defined.ts';
 import { GatewayError, serviceUnavailable } from '../domain/errors.ts';
 import { randomBase62 } from '../domain/ids.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import { formatMicros } from '../domain/money.ts';
-import type { PriceBasis } from '../domain/price.ts';
 import { racePoint } from '../domain/race-point.ts';
 import type { TaskInput } from '../domain/task-input.ts';
+import type { Task } from '../domain/task-record.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { KeySlotStore } from '../store/key-slots.ts';
 import type { RequestRecord, RequestStore } from '../store/requests.ts';
+import { heldBasis } from './held-basis.ts';
 import { unstartedSince } from '../store/task-document.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { Abandonments } from './abandonments.ts';
-import type { Creation, AbandonCreation } from './abandon-creation.ts';
+import type { CreationTry, AbandonCreation } from './abandon-creation.ts';
 import type { TaskPort } from './task-port.ts';
 
 export interface AdmissionDeps {
-  readonly tasks: Pick<TaskStore, 'find' | 'insert' | 'takeOver'>;
+  readonly tasks: Pick<TaskStore, 'find' | 'insert' | 'step'>;
   readonly requests: Pick<RequestStore, 'insert' | 'takeOver'>;
   readonly ledger: Pick<Ledger, 'hold'>;
   readonly keySlots: Pick<KeySlotStore, 'take' | 'release'>;
@@ -33,8 +33,8 @@ export interface AdmissionDeps {
 export interface AdmissionRequest {
   readonly input: TaskInput;
   readonly record: Omit<RequestRecord, 'by' | 'callbackToken'>;
-  /** What the task is expected to be charged. */
-  readonly estimate?: bigint;
+  /** Its first record. */
+  readonly task: Task;
   /** No earlier request can have begun this task. */
   readonly isFirst: boolean;
   /** The key's limit on unfinished tasks. */
@@ -50,8 +50,8 @@ export type Admit = (request: AdmissionRequest) => Promise<AdmissionResult>;
 const slowAfterMs = 60_000;
 
 /**
- * Projection and request, then the hold, then the workflow. Every step may be repeated, by this try or by another one
- * with the same task id, and every failure abandons what is there (`createAbandonCreation`). The projection comes
+ * Record and request, then the hold, then the workflow. Every step may be repeated, by this try or by another one
+ * with the same task id, and every failure abandons what is there (`createAbandonCreation`). The record comes
  * first, because it is what a reconciler finds if this process dies: no hold is taken without it. Throws GatewayError;
  * then nothing is left.
  */
@@ -71,7 +71,7 @@ export function createAdmit(deps: AdmissionDeps): Admit {
         await release(request, deps);
         return { state: 'abandoned' };
       }
-      return await holdAndStart({ ...request, begunAt }, creation, deps);
+      return await holdAndStart({ ...request, begunAt, isNew: documents === 'new' }, creation, deps);
     } catch (error) {
       const neverHeld = request.isFirst && isRefusal(error);
       if (await isStartedAfterAbandoning({ ...creation, neverHeld }, request, deps))
@@ -106,34 +106,20 @@ async function release({ input, concurrentTasks }: AdmissionRequest, deps: Admis
   await deps.keySlots.release(input.key, input.task).catch(() => undefined);
 }
 
-/** `ours`: this try owns the creation now. `started`: an earlier try has brought it to its workflow. */
+/** `new`, `taken_over`: this try owns the creation now. `started`: an earlier try has brought it to its workflow. */
 async function writeDocuments(
-  { input, record, estimate }: AdmissionRequest,
+  { input, task, record }: AdmissionRequest,
   unstarted: string,
   deps: AdmissionDeps,
-): Promise<'ours' | 'started' | 'abandoned'> {
-  const { task: id, account, key, kind, model, createdAt, deadlineAt, output } = input;
-  const hold = BigInt(input.hold);
+): Promise<'new' | 'taken_over' | 'started' | 'abandoned'> {
+  const { task: id } = input;
   const [inserted] = await Promise.all([
-    deps.tasks.insert(
-      {
-        id,
-        account,
-        key,
-        kind,
-        model,
-        createdAt,
-        deadlineAt,
-        hold,
-        unstarted,
-        ...defined({ estimate, output }),
-      },
-      1n,
-    ),
+    deps.tasks.insert({ ...task, unstarted }),
     writeRequest(record, unstarted, deps),
   ]);
   await racePoint('admission.claimed', id);
-  if (inserted || (await deps.tasks.takeOver(id, unstarted))) return 'ours';
+  if (inserted) return 'new';
+  if (await takeOver(id, unstarted, deps)) return 'taken_over';
   return (await isStarted(id, deps)) ? 'started' : 'abandoned';
 }
 
@@ -149,15 +135,25 @@ async function writeRequest(
   }
 }
 
+async function takeOver(task: string, unstarted: string, { tasks }: AdmissionDeps): Promise<boolean> {
+  return (await tasks.step(task, { kind: 'taken_over', unstarted })).ok;
+}
+
 async function isStarted(task: string, { tasks }: AdmissionDeps): Promise<boolean> {
   const found = await tasks.find(task);
   return found !== undefined && found.unstarted === undefined;
 }
 
-/** `begunAt`: when this try made the creation its own, which the reconciler goes by. */
+interface OwnRequest extends AdmissionRequest {
+  /** When this try made the creation its own, which the reconciler goes by. */
+  readonly begunAt: number;
+  /** The record is this try's own, with what it is about to hold. */
+  readonly isNew: boolean;
+}
+
 async function holdAndStart(
-  request: AdmissionRequest & { readonly begunAt: number },
-  creation: Creation,
+  request: OwnRequest,
+  creation: CreationTry,
   deps: AdmissionDeps,
 ): Promise<AdmissionResult> {
   const input = await hold(request, deps);
@@ -171,13 +167,13 @@ async function holdAndStart(
   if (deps.now() - request.begunAt < slowAfterMs) return { state: 'admitted' };
   // This process was stopped for a while: the task counts only if it was not abandoned, and from here on it cannot be.
   const unstarted = unstartedSince(deps.now(), randomBase62(8, deps.randomBytes));
-  const isOurs = (await deps.tasks.takeOver(input.task, unstarted)) || (await isStarted(input.task, deps));
+  const isOurs = (await takeOver(input.task, unstarted, deps)) || (await isStarted(input.task, deps));
   if (isOurs) return { state: 'admitted' };
   throw serviceUnavailable('the creation took too long and was abandoned');
 }
 
 /** The workflow's input with what is held: of an earlier try of this creation, that one's amount and price. */
-async function hold({ input }: AdmissionRequest, deps: AdmissionDeps): Promise<TaskInput | undefined> {
+async function hold({ input, isNew }: OwnRequest, deps: AdmissionDeps): Promise<TaskInput | undefined> {
   const amount = BigInt(input.hold);
   const held = await deps.ledger.hold({
     account: input.account,
@@ -186,10 +182,11 @@ async function hold({ input }: AdmissionRequest, deps: AdmissionDeps): Promise<T
     basis: JSON.stringify(input.basis),
     overdraftLimit: await deps.overdraftLimit(input.account),
   });
+  if (held.ok && isNew && !held.replayed) return input;
   if (held.ok) {
-    return held.replayed
-      ? { ...input, hold: held.entry.amount.toString(), basis: basisOf(held.entry.basis) ?? input.basis }
-      : input;
+    const { amount: hold, basis } = held.entry;
+    await deps.tasks.step(input.task, { kind: 'held', hold });
+    return { ...input, hold: hold.toString(), basis: heldBasis(basis) ?? input.basis };
   }
   if (held.refused === 'voided') return undefined;
   throw new GatewayError(
@@ -198,16 +195,9 @@ async function hold({ input }: AdmissionRequest, deps: AdmissionDeps): Promise<T
   );
 }
 
-/** Written by an earlier try of ours: only its presence is checked. */
-const storedBasis = z.custom<PriceBasis>((value) => typeof value === 'object' && value !== null);
-
-function basisOf(text: string | undefined): PriceBasis | undefined {
-  return text === undefined ? undefined : storedBasis.parse(JSON.parse(text));
-}
-
 /** Abandons what this try has written. True: the workflow has the task already, by an earlier try. */
 async function isStartedAfterAbandoning(
-  creation: Creation,
+  creation: CreationTry,
   request: AdmissionRequest,
   deps: AdmissionDeps,
 ): Promise<boolean> {

@@ -7,6 +7,7 @@ import type { RandomBytes } from '../domain/ids.ts';
 import { renderedOutput } from '../domain/render-times.ts';
 import type { GenerationRequest } from '../domain/request.ts';
 import type { TaskInput } from '../domain/task-input.ts';
+import type { Task } from '../domain/task-record.ts';
 import type { Catalogue, RoutePlan } from '../routing/catalogue.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
@@ -96,17 +97,18 @@ async function admitClaimed(
   const { caller, callbackUrl } = command;
   const { warnings } = plan;
   const admitted = await deps.admit({
-    input: taskInput(task, createdAt, { command, plan }),
+    input: taskInput({ task, createdAt, command, plan }),
     record: {
       task,
       account: caller.account,
       request: plan.request,
       createdAt,
+      deadlineAt: deadlineOf({ task, createdAt, command, plan }),
       warnings,
       plan: recordedPlan(plan),
       ...defined({ callbackUrl }),
     },
-    estimate: plan.expected.amount,
+    task: firstRecord({ task, createdAt, command, plan }),
     isFirst: claim.first,
     ...defined({ concurrentTasks: caller.concurrentTasks }),
   });
@@ -166,13 +168,18 @@ function repeatRequestOf(command: CreateTaskCommand): RepeatRequest | undefined 
   return { scope, repeat: { kind: 'key', key, fingerprint } };
 }
 
-function taskInput(
-  task: string,
-  createdAt: number,
-  { plan, command }: Pick<Creation, 'plan' | 'command'>,
-): TaskInput {
+interface NewTask extends Pick<Creation, 'plan' | 'command'> {
+  readonly task: string;
+  readonly createdAt: number;
+}
+
+function deadlineOf({ createdAt, plan, command }: NewTask): number {
+  return createdAt + (command.expiresAfterSeconds ?? plan.model.deadline_seconds) * 1000;
+}
+
+function taskInput(creation: NewTask): TaskInput {
+  const { task, plan, command } = creation;
   const { caller } = command;
-  const seconds = command.expiresAfterSeconds ?? plan.model.deadline_seconds;
   return {
     task,
     account: caller.account,
@@ -181,14 +188,38 @@ function taskInput(
     kind: command.request.kind,
     model: plan.model.id,
     candidates: plan.candidates,
-    ...defined({ fallback: plan.fallback }),
     hold: plan.hold.toString(),
     basis: plan.basis,
     currency: plan.currency,
-    createdAt,
-    deadlineAt: createdAt + seconds * 1000,
+    deadlineAt: deadlineOf(creation),
     expectedSeconds: plan.model.expected_seconds,
-    output: renderedOutput(plan.request),
     hasCallback: command.callbackUrl !== undefined,
+  };
+}
+
+/** The task's record as its creation writes it. */
+function firstRecord(creation: NewTask): Task {
+  const { task, createdAt, plan, command } = creation;
+  const { candidates, fallback } = plan;
+  return {
+    id: task,
+    account: command.caller.account,
+    key: command.caller.key,
+    kind: command.request.kind,
+    model: plan.model.id,
+    plan: { candidates, ...defined({ fallback }) },
+    createdAt,
+    deadlineAt: deadlineOf(creation),
+    output: renderedOutput(plan.request),
+    hold: plan.hold,
+    estimate: plan.expected.amount,
+    hasCallback: command.callbackUrl !== undefined,
+    rev: 0,
+    state: { at: 'submitting', round: 1, left: candidates, full: [], resting: [] },
+    stateSince: createdAt,
+    status: 'pending',
+    attempts: [],
+    updatedAt: createdAt,
+    traceId: '',
   };
 }

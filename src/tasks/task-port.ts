@@ -1,7 +1,5 @@
-import type { ActionInput, ActionResult, OperatorActionName } from '../domain/operator-actions.ts';
+import type { ActionInput, ActionResult, RunningActionName } from '../domain/operator-actions.ts';
 import type { TaskInput } from '../domain/task-input.ts';
-
-export type RunningAction = Exclude<OperatorActionName, 'redeliver'>;
 
 /** The activity that is submitting or polling, or waits to. Times in Unix milliseconds. */
 export interface Waiting {
@@ -44,7 +42,7 @@ export interface TaskPort {
    * An action on a task that has not ended; its workflow records it. Throws `action_not_possible` with the reason, and
    * then nothing has changed.
    */
-  act(task: string, action: RunningAction, input: ActionInput): Promise<ActionResult>;
+  act(task: string, action: RunningActionName, input: ActionInput): Promise<ActionResult>;
   /** What the task's workflow waits for; undefined: nothing, or Temporal does not answer. Never throws. */
   waiting(task: string): Promise<Waiting | undefined>;
   /** Tasks that Temporal's visibility finds, a little behind. Throws `invalid_parameter` for what is not a query. */

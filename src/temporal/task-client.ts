@@ -13,9 +13,9 @@ import { defined } from '../domain/defined.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { callbacksQueue, pollingActivities, tasksQueue, workflowTypes } from '../domain/queues.ts';
-import type { ActionInput, ActionResult } from '../domain/operator-actions.ts';
+import type { ActionInput, ActionResult, RunningActionName } from '../domain/operator-actions.ts';
 import type { TaskInput } from '../domain/task-input.ts';
-import type { RunningAction, TaskPort } from '../tasks/task-port.ts';
+import type { TaskPort } from '../tasks/task-port.ts';
 import { callDeadlineMs, updateDeadlineMs } from './connection.ts';
 import { createRedelivery } from './redelivery.ts';
 import { createTaskSearch } from './search-tasks.ts';
@@ -97,7 +97,7 @@ export function createTaskClient({ client, queuePrefix, now, endStay }: TaskClie
     }
   }
 
-  async function act(task: string, action: RunningAction, input: ActionInput): Promise<ActionResult> {
+  async function act(task: string, action: RunningActionName, input: ActionInput): Promise<ActionResult> {
     const handle = client.workflow.getHandle(task);
     const updateId = `${apiUpdatePrefix}${randomUUID()}`;
     if (action !== 'cancel') {
@@ -180,8 +180,8 @@ async function checkPollers(client: Client, queuePrefix: string): Promise<void> 
 /** A worker's poll returns after a minute at most. */
 const pollerMaxAgeMs = 90_000;
 
-/** gRPC status: the workflow has ended and was forgotten. */
-const grpcNotFound = 5;
+/** gRPC statuses: the workflow has ended and was forgotten; it ended while it was asked. */
+const grpcEnded: ReadonlySet<number> = new Set([5, 9]);
 /** gRPC statuses with which a call may have been carried out, or may be when it is repeated. */
 const grpcUnknownOutcomes = new Set([1, 2, 4, 8, 10, 13, 14, 15]);
 
@@ -219,9 +219,9 @@ function translate(error: unknown, ended: ErrorCode): unknown {
     return new GatewayError(ended, 'The task has already ended.', { cause: error });
   }
   if (error instanceof WorkflowUpdateFailedError)
-    return unavailable(`the update failed: ${error.cause?.message ?? ''}`);
+    return unavailable(`the update failed: ${String(error.cause)} ${String(error.cause?.cause)}`);
   if (isGrpcServiceError(error)) {
-    return error.code === grpcNotFound
+    return grpcEnded.has(error.code)
       ? new GatewayError(ended, 'The task has already ended.', { cause: error })
       : unavailable(`temporal: ${error.message}`);
   }

@@ -8,23 +8,13 @@ import { defined } from '../domain/defined.ts';
 import { tasksOf } from '../domain/queues.ts';
 
 /** What the reconciler and `ledger verify` ask Temporal about the workflows of tasks. */
-export interface WorkflowDirectory extends WorkflowLookup {
-  /** Ids of every task workflow that runs. */
-  running(): AsyncIterable<string>;
-}
-
 export function createWorkflowLookup(
   client: Client,
   queuePrefix: string,
   endStay?: WakeRequest['endStay'],
-): WorkflowDirectory {
+): WorkflowLookup {
   const ours = tasksOf(queuePrefix);
   return {
-    closedAbnormally: (since) =>
-      ids(
-        client,
-        `${ours} AND ExecutionStatus IN ('Terminated', 'TimedOut', 'Failed') AND CloseTime > '${new Date(since).toISOString()}'`,
-      ),
     failing: () => failingIds(client, `${ours} AND ExecutionStatus = 'Running'`),
     running: () => ids(client, `${ours} AND ExecutionStatus = 'Running'`),
     wake: (task, activity) => wakeActivity(client, { task, activities: [activity], ...defined({ endStay }) }),

@@ -3,12 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
 import { createStayPlaces } from '../../src/capacity/stay-places.ts';
 import type { StayPlaces } from '../../src/capacity/stay-places.ts';
-import type { SubmitInput } from '../../activities/types.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type { OperationStatus } from '../../src/providers/provider.ts';
-import { createTaskStore } from '../../src/store/tasks.ts';
-import { openActivityWorld } from './support.ts';
-import type { ActivityWorld } from './support.ts';
+import { again, openActivityWorld } from './support.ts';
+import type { ActivityWorld, NewTask } from './support.ts';
 
 /** A submission whose activity waits for the end of its job, too. */
 
@@ -38,141 +36,143 @@ function upstream(...statuses: (OperationStatus | UpstreamError)[]) {
   return { poller, polls: () => polls };
 }
 
-async function newTask(change: Partial<SubmitInput> = {}): Promise<SubmitInput & { prompt: string }> {
+/** Room for those who wait for the end of a job. */
+const roomy = () => ({ stays: createStayPlaces({ placesMax: () => 10, now: Date.now }) });
+const prompts = new Map<string, string>();
+
+async function newTask(change: NewTask = {}) {
   const prompt = `attend-${(count += 1)}-end`;
-  const version = String(Date.now() * 1000);
-  const input = await world.newTask(prompt, {
-    attend: { expectedSeconds: 1, version, output: '' },
-    ...change,
-  });
-  return { ...input, prompt };
+  const input = await world.newTask(prompt, change);
+  prompts.set(input.task, prompt);
+  return input;
 }
 
-const submits = (prompt: string): number => world.simulator.control.submissions(prompt).submits;
+/** One whose job runs, and that nobody waits for. */
+async function submitted(change: NewTask = {}) {
+  const input = await newTask(change);
+  expect((await world.worker().submit(input)).state).toEqual({ at: 'waiting', n: 1 });
+  return input;
+}
+
+const submits = ({ task }: { readonly task: string }): number =>
+  world.simulator.control.submissions(prompts.get(task) ?? '-').submits;
+const succeeds = { at: 'ending', ending: { kind: 'succeeded' } };
 
 it('submits, polls until the upstream has ended the job, and reports both', async () => {
-  const { prompt, ...input } = await newTask();
+  const input = await newTask();
   const { poller, polls } = upstream(pending, succeeded);
-  const result = await world.worker({ poller }).submit(input);
-  const record = await world.attempts.find(`${input.task}:1`);
-  expect(result).toMatchObject({
-    kind: 'accepted',
-    operation: record?.operation,
-    polled: { kind: 'succeeded', facts: { durationSeconds: 5 } },
-  });
-  expect([polls(), submits(prompt)]).toEqual([2, 1]);
-  expect(await world.tasks.find(input.task)).toMatchObject({ outcome: { kind: 'succeeded' } });
+  const result = await world.worker({ poller, ...roomy() }).submit(input);
+  const record = await world.record(input);
+  expect(result).toMatchObject({ state: succeeds, upstreamId: record.attempts[0]?.operation?.id });
+  expect([polls(), submits(input)]).toEqual([2, 1]);
+  expect(record).toMatchObject({ outcome: { kind: 'succeeded', facts: { durationSeconds: 5 } } });
 });
 
-it('a later attempt polls at once, from the time of the acceptance; it sends and shows nothing again', async () => {
-  const { prompt, ...input } = await newTask();
-  const submitted = await world.worker().submit({ ...input, attend: undefined as never });
-  expect(submitted).not.toHaveProperty('polled');
-  const tasks = createTaskStore(world.database.db, Date.now);
-  const deps = { tasks: { ...tasks, markSubmitted: () => Promise.reject(new Error('shown again')) } };
+it('a later attempt polls at once; it sends nothing again', async () => {
+  const input = await submitted({ expectedSeconds: 600 });
   const memory = { polls: 3, errors: 0, gone: 0, phase: 'running' };
   const info = { attempt: 4, heartbeatDetails: memory };
   const { poller, polls } = upstream(succeeded);
-  const result = await world.worker({ ...deps, poller }).submit(input, info);
-  const acceptedAt = (await world.attempts.find(`${input.task}:1`))?.endedAt;
-  expect(result).toMatchObject({ kind: 'accepted', acceptedAt, polled: { kind: 'succeeded' } });
-  expect([polls(), submits(prompt)]).toEqual([1, 1]);
+  const before = (await world.record(input)).attempts;
+  expect((await world.worker({ poller, ...roomy() }).submit(input, info)).state).toEqual(succeeds);
+  expect([polls(), submits(input), (await world.record(input)).attempts]).toEqual([1, 1, before]);
 });
 
-it('a later attempt of which nothing is remembered finds the job in the record', async () => {
-  const { prompt, ...input } = await newTask();
-  const { poller } = upstream(succeeded);
-  await world.worker({ poller }).submit(input);
-  expect(await world.worker({ poller }).submit(input, { attempt: 2 })).toMatchObject({
-    kind: 'accepted',
-    polled: { kind: 'succeeded' },
-  });
-  expect(submits(prompt)).toBe(1);
+it('a later attempt finds the end in the record', async () => {
+  const input = await newTask();
+  const { poller, polls } = upstream(succeeded);
+  const first = await world.worker({ poller, ...roomy() }).submit(input);
+  expect(await world.worker({ poller, ...roomy() }).submit(input, again)).toEqual(first);
+  expect([polls(), submits(input)]).toEqual([1, 1]);
 });
 
 it.each([
   ['a retry', { attempt: 2 }],
   ['a reset', { attempt: 1, scheduledTimestampMs: 1, currentAttemptScheduledTimestampMs: 2 }],
 ])('%s asks at once, however soon after the acceptance', async (_, info) => {
-  const { prompt, ...input } = await newTask();
-  await world.worker().submit({ ...input, attend: undefined as never });
-  const attend = { expectedSeconds: 600, version: '1', output: '' };
-  const { poller, polls } = upstream(succeeded);
-  const result = await world.worker({ poller }).submit({ ...input, attend }, info);
-  expect(result).toMatchObject({ polled: { kind: 'succeeded' } });
-  expect([polls(), submits(prompt)]).toEqual([1, 1]);
+  for (const activity of ['submit', 'poll'] as const) {
+    const input = await submitted({ expectedSeconds: 600 });
+    const { poller, polls } = upstream(succeeded);
+    const { state } = await world.worker({ poller, ...roomy() })[activity](input, info);
+    expect([activity, state, polls(), submits(input)]).toEqual([activity, succeeds, 1, 1]);
+  }
 });
 
 it('a wait of more than a moment is a retry, and says where the job stands', async () => {
-  const { prompt, ...input } = await newTask();
-  const attend = { expectedSeconds: 600, version: '1', output: '' };
-  await expect(world.worker(upstream(pending)).submit({ ...input, attend })).rejects.toMatchObject({
+  const input = await newTask({ expectedSeconds: 600 });
+  await expect(world.worker({ ...upstream(pending), ...roomy() }).submit(input)).rejects.toMatchObject({
     type: 'StillWaiting',
     nonRetryable: false,
     message: expect.stringContaining('next in'),
   });
-  expect(submits(prompt)).toBe(1);
+  expect(submits(input)).toBe(1);
 });
 
 it.each([
   ['rests within the attempt where nothing else ends the wait', false],
   ['is a retry where the upstream calls back: that ends a back-off at once', true],
 ])('a wait of seconds near the expected end %s', async (_, callsBack) => {
-  const { prompt: _prompt, ...input } = await newTask();
-  await world.worker().submit({ ...input, attend: undefined as never });
-  const attend = { expectedSeconds: 60, version: '1', output: '' };
+  const input = await submitted({ expectedSeconds: 60 });
   const { poller, polls } = upstream(pending, succeeded);
   const watching = world
     .worker({
+      ...roomy(),
       poller: (...of) => ({ ...poller(...of), callsBack: () => callsBack }),
       now: () => Date.now() + 55_000,
     })
-    .submit(
-      { ...input, attend },
-      { attempt: 2, heartbeatDetails: { polls: 1, errors: 0, gone: 0, phase: 'running' } },
-    );
+    .submit(input, { attempt: 2, heartbeatDetails: { polls: 1, errors: 0, gone: 0, phase: 'running' } });
   if (callsBack) await expect(watching).rejects.toMatchObject({ type: 'StillWaiting' });
-  else expect(await watching).toMatchObject({ polled: { kind: 'succeeded' } });
+  else expect((await watching).state).toEqual(succeeds);
   expect(polls()).toBe(callsBack ? 1 : 2);
 });
 
 it('leaves the job to a poll where no place to stay is free', async () => {
-  const { prompt: _, ...input } = await newTask();
+  const input = await newTask();
   const { poller, polls } = upstream(succeeded);
-  const result = await world
-    .worker({ poller, stays: createStayPlaces({ placesMax: () => 0, now: Date.now }) })
-    .submit(input);
-  expect(result).toMatchObject({ kind: 'accepted' });
-  expect(result).not.toHaveProperty('polled');
+  const stays = createStayPlaces({ placesMax: () => 0, now: Date.now });
+  expect((await world.worker({ poller, stays }).submit(input)).state).toEqual({ at: 'waiting', n: 1 });
   expect(polls()).toBe(0);
 });
 
 it('leaves the job to a poll once the deadline that it knows has passed: it may have been moved', async () => {
-  const { prompt: _, ...input } = await newTask();
+  const input = await newTask();
+  const { deadlineAt } = await world.record(input);
   const { poller, polls } = upstream(succeeded);
-  const now = () => input.deadlineAt + 1_000;
-  const result = await world.worker({ poller, now }).submit(input);
-  expect(result).toMatchObject({ kind: 'accepted' });
-  expect(result).not.toHaveProperty('polled');
+  const now = () => deadlineAt + 1_000;
+  const { state } = await world.worker({ poller, now, ...roomy() }).submit(input);
+  expect([state, polls()]).toEqual([{ at: 'waiting', n: 1 }, 0]);
+});
+
+it('leaves a job that is not wanted any more to whoever stops it', async () => {
+  const input = await submitted();
+  await world.store().step(input.task, { kind: 'wanted', stop: 'cancel' });
+  const { poller, polls } = upstream(succeeded);
+  const view = await world.worker({ poller, ...roomy() }).submit(input, again);
+  expect([view.wanted, polls()]).toEqual(['cancel', 0]);
+});
+
+it('waits for no job of another channel', async () => {
+  const input = await submitted();
+  const { poller, polls } = upstream(succeeded);
+  const other = { ...input, candidate: { channel: 'other', credential: 'a' } };
+  expect((await world.worker({ poller, ...roomy() }).submit(other, again)).state.at).toBe('waiting');
   expect(polls()).toBe(0);
 });
 
-it('reports an error that retrying will not fix, with the job', async () => {
-  const { prompt: _, ...input } = await newTask();
-  await world.worker().submit({ ...input, attend: undefined as never });
+it('reports an error that retrying will not fix', async () => {
+  const input = await submitted();
   const gone = new UpstreamError('rejected', 'It knows no such job.', { code: 'not_found', gone: true });
   const memory = { polls: 90, errors: 90, gone: 90, phase: 'running' };
   const now = () => Date.now() + 3_000_000;
-  const worker = world.worker({ ...upstream(gone), now });
-  expect(await worker.submit(input, { attempt: 90, heartbeatDetails: memory })).toMatchObject({
-    kind: 'accepted',
-    polled: 'broken',
-  });
+  const worker = world.worker({ ...upstream(gone), now, ...roomy() });
+  const view = await worker.submit(input, { attempt: 90, heartbeatDetails: memory });
+  expect(view.state).toEqual({ at: 'broken', n: 1, code: 'not_found' });
+  expect(await world.record(input)).toMatchObject({ attention: 'poll_failed' });
 });
 
 /** An attempt that stays, and how it ends. */
 async function endedStay(end: (stays: StayPlaces, task: string) => void): Promise<unknown> {
-  const { prompt: _, ...input } = await newTask();
+  const input = await newTask();
   const { poller, polls } = upstream(pending);
   const stays = createStayPlaces({ placesMax: () => 10, now: Date.now });
   const run = world.worker({ poller, stays }).submit(input);
@@ -198,12 +198,12 @@ describe('what is learned of a render', () => {
   const acceptedMs = 100_000;
   /** Of an attempt that asks as late, whose predecessors left this. */
   async function learned(memory: object, succeed: OperationStatus = succeeded): Promise<number[]> {
-    const { prompt: _, ...input } = await newTask();
     const accepted = Date.now();
-    await world.worker().submit({ ...input, attend: undefined as never });
+    const input = await submitted();
     const all: number[] = [];
     const worker = world.worker({
       ...upstream(succeed),
+      ...roomy(),
       now: () => Date.now() + acceptedMs,
       renders: { times: () => undefined, learn: (_kind, ms) => void all.push(ms) },
     });

@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { MongoNetworkError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CallbackActivityDeps } from '../../activities/deps.ts';
 import { endedTask as newEndedTask, openTaskWorld } from './task-support.ts';
@@ -13,8 +14,8 @@ afterAll(() => world.close());
 
 const endedTask = () => newEndedTask(world);
 
-const attempts = async (task: string) => (await world.stores.deliveries.find(task))?.attempts.length;
-const stateOf = async (task: string) => (await world.stores.deliveries.find(task))?.state;
+const attempts = async (task: string) => (await world.stores.tasks.find(task))?.callback?.attempts.length;
+const stateOf = async (task: string) => (await world.stores.tasks.find(task))?.callback?.state;
 
 it('a database that is away before the request uses up no attempt', async () => {
   const task = await endedTask();
@@ -43,7 +44,8 @@ it('ten requests without a 2xx are the end, and the record says so', async () =>
 
 it('a last request whose process died is the end too', async () => {
   const task = await endedTask();
-  for (let n = 0; n < 10; n += 1) await world.stores.deliveries.begin(task, 'task', 'https://me.example');
+  const round = { task, round: 'task', target: 'https://me.example' };
+  for (let n = 0; n < 10; n += 1) await world.stores.tasks.beginCallback(round, n === 0);
   await expect(world.deliver({}, task)).rejects.toMatchObject({ nonRetryable: true });
   expect(await stateOf(task)).toBe('gave_up');
 });
@@ -106,7 +108,7 @@ describe('an answer', () => {
   it.each([200, 201, 204, 299])('of %i is the end: the callback was delivered', async (status) => {
     const task = await endedTask();
     await world.deliver({ post: async () => ({ status }) }, task);
-    expect(await world.stores.deliveries.find(task)).toMatchObject({
+    expect((await world.stores.tasks.find(task))?.callback).toMatchObject({
       state: 'delivered',
       target: 'https://me.example',
       attempts: [{ status }],
@@ -119,7 +121,7 @@ describe('an answer', () => {
       type: 'CallbackFailed',
       nonRetryable: false,
     });
-    expect(await world.stores.deliveries.find(task)).toMatchObject({
+    expect((await world.stores.tasks.find(task))?.callback).toMatchObject({
       state: 'pending',
       attempts: [{ status }],
     });
@@ -131,7 +133,7 @@ describe('an answer', () => {
       const task = await endedTask();
       const post = () => Promise.reject(Object.assign(new Error('x'), { code }));
       await expect(world.deliver({ post }, task)).rejects.toMatchObject({ nonRetryable: false });
-      expect(await world.stores.deliveries.find(task)).toMatchObject({
+      expect((await world.stores.tasks.find(task))?.callback).toMatchObject({
         state: 'pending',
         attempts: [{ error: code }],
       });
@@ -193,7 +195,9 @@ it.each([
   const template = await world.stores.tasks.find(dead);
   const stored = await world.stores.requests.find(dead);
   if (template === undefined || stored === undefined) throw new Error('the task is on record');
-  const due = [...Array.from({ length: 2_000 }, (_, n) => `${dead}-${n}`), live];
+  const copies = Array.from({ length: 2_000 }, (_, n) => `${dead}-${n}`);
+  for (const id of copies) await world.stores.tasks.insert({ ...template, id });
+  const due = [...copies, live];
   const posted: string[] = [];
   let hangUp: () => void = () => undefined;
   const hungUp = new Promise<never>((_, reject) => {
@@ -259,10 +263,10 @@ const asIs = (error: unknown): unknown => error;
 
 it('what the caller answered is on record, although the database was away for a moment', async () => {
   const task = await endedTask();
-  const { deliveries } = world.stores;
+  const { tasks } = world.stores;
   let failures = 1;
-  const record: typeof deliveries.record = (...call) =>
-    (failures -= 1) >= 0 ? Promise.reject(new Error('away')) : deliveries.record(...call);
-  await world.deliver({ deliveries: { ...deliveries, record } }, task);
+  const recordCallback: typeof tasks.recordCallback = (...call) =>
+    (failures -= 1) >= 0 ? Promise.reject(new MongoNetworkError('away')) : tasks.recordCallback(...call);
+  await world.deliver({ tasks: { ...tasks, recordCallback } }, task);
   expect([await stateOf(task), await attempts(task)]).toEqual(['delivered', 1]);
 });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const delivery = (task: string) => world.stores.deliveries.find(task);
+const delivery = async (task: string) => (await world.stores.tasks.find(task))?.callback;
 
 /** A receiver that answers when the test says so. */
 function silentReceiver() {

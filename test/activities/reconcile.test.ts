@@ -1,183 +1,361 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { TaskActivityDeps } from '../../activities/deps.ts';
 import type { ReconcileReport } from '../../activities/types.ts';
-import { openTaskWorld } from './task-support.ts';
+import type { TaskInput } from '../../src/domain/task-input.ts';
+import type { Task } from '../../src/domain/task-record.ts';
+import { acceptedAttempt, endedTask, firstRecord, openTaskWorld } from './task-support.ts';
 import type { TaskWorld } from './task-support.ts';
 
 let world: TaskWorld;
-beforeAll(async () => {
+beforeEach(async () => {
   world = await openTaskWorld();
 });
-afterAll(() => world.close());
-beforeEach(() => {
-  world.workflows.closed = [];
-  world.workflows.failing = [];
-  world.owed.length = 0;
-});
+afterEach(() => world.close());
 
 const minute = 60_000;
 
-async function reconcileAfter(aheadMs: number): Promise<ReconcileReport> {
-  world.clock.aheadMs += aheadMs;
-  try {
-    return await world.run(() => world.tasks().reconcileTasks());
-  } finally {
-    world.clock.aheadMs -= aheadMs;
-  }
+/** A reconciler in a process of its own; its clock stands `aheadMs` ahead of ours. */
+function reconciler(change: Partial<TaskActivityDeps> = {}) {
+  let aheadMs = 0;
+  const activities = world.tasks({ now: () => Date.now() + aheadMs, ...change });
+  return (ahead: number): Promise<ReconcileReport> => {
+    aheadMs = ahead;
+    return world.run(() => activities.reconcileTasks());
+  };
 }
 
-const heldBy = async (account: string) => (await world.ledger.balance(account)).held;
+/** What is there is seen, and seen again unchanged long enough. */
+async function reconcileTwice(change: Partial<TaskActivityDeps> = {}): Promise<ReconcileReport> {
+  const reconcile = reconciler(change);
+  await reconcile(0);
+  return reconcile(2 * minute);
+}
+
+const heldBy = async ({ account }: TaskInput) => (await world.ledger.balance(account)).held;
+const find = ({ task }: TaskInput) => world.stores.tasks.find(task);
+const kindsOf = async ({ task }: TaskInput) =>
+  (await world.ledger.entriesOfTask(task)).map(({ kind }) => kind);
+const watching = (upstreamId: string): Partial<Task> => ({
+  status: 'submitted',
+  attempts: [acceptedAttempt(upstreamId)],
+  state: { at: 'waiting', n: 1 },
+});
+
+describe('what nobody works on', () => {
+  it('is left alone until it was seen unchanged for two minutes, by the clock of whoever looks', async () => {
+    const input = await world.begun();
+    const reconcile = reconciler();
+    // Three minutes ahead of whoever wrote the record: that says nothing.
+    await reconcile(3 * minute);
+    await reconcile(5 * minute - 1_000);
+    expect(await find(input)).toMatchObject({ state: { at: 'submitting' } });
+    await reconcile(5 * minute + 1_000);
+    expect(await find(input)).toMatchObject({ status: 'failed' });
+  });
+
+  it('is not what an unstarted creation is, to a worker whose clock is ahead, at its first look', async () => {
+    const input = await world.newTask();
+    const reconcile = reconciler();
+    await reconcile(3 * minute);
+    expect([await heldBy(input), (await find(input))?.state.at]).toEqual([1_000_000n, 'submitting']);
+  });
+
+  it('is left alone while its record changes', async () => {
+    const input = await world.begun();
+    const reconcile = reconciler();
+    for (const n of [0, 1, 2, 3]) {
+      await world.stores.tasks.step(input.task, { kind: 'acted' });
+      await reconcile(n * 3 * minute);
+    }
+    expect(await find(input)).toMatchObject({ state: { at: 'submitting' } });
+  });
+
+  it('is left alone while its workflow runs, even if the list of them does not show it yet', async () => {
+    const [listed, hidden] = [await world.begun(), await world.begun()];
+    world.workflows.running.add(listed.task);
+    const workflows: TaskActivityDeps['workflows'] = {
+      async *running() {
+        yield listed.task;
+      },
+      async *failing() {},
+      isRunning: async (id) => id === hidden.task,
+      wake: async () => false,
+    };
+    expect(await reconcileTwice({ workflows })).toMatchObject({ repaired: 0, failed: 0 });
+    for (const input of [listed, hidden]) expect(await find(input)).toMatchObject({ status: 'pending' });
+  });
+
+  it('is seen anew by another process', async () => {
+    const input = await world.begun();
+    await reconciler()(0);
+    await reconciler()(10 * minute);
+    expect(await find(input)).toMatchObject({ status: 'pending' });
+  });
+});
 
 describe('a creation whose process died', () => {
-  it('is abandoned after two minutes, and not before', async () => {
-    const { task, account } = await world.newTask();
-    await reconcileAfter(0);
-    expect(await heldBy(account)).toBe(1_000_000n);
-    await reconcileAfter(3 * minute);
-    expect([await heldBy(account), await world.stores.tasks.find(task)]).toEqual([0n, undefined]);
+  it('is abandoned', async () => {
+    const input = await world.newTask();
+    expect(await reconcileTwice()).toMatchObject({ repaired: 1 });
+    expect([await heldBy(input), await find(input)]).toEqual([0n, undefined]);
   });
 
   it('is left to its workflow while that waits for a worker', async () => {
-    const { task, account } = await world.newTask();
-    world.workflows.running.add(task);
-    await reconcileAfter(60 * minute);
-    expect(await heldBy(account)).toBe(1_000_000n);
-    expect(await world.stores.tasks.find(task)).toMatchObject({ status: 'pending' });
+    const input = await world.newTask();
+    world.workflows.running.add(input.task);
+    const reconcile = reconciler();
+    for (const n of [0, 30, 60]) await reconcile(n * minute);
+    expect([await heldBy(input), (await find(input))?.status]).toEqual([1_000_000n, 'pending']);
   });
 
-  it('that was half abandoned is abandoned entirely', async () => {
-    const { task, account } = await world.newTask();
-    const { unstarted } = (await world.stores.tasks.find(task)) ?? {};
-    await world.stores.tasks.markAbandoned(task, unstarted ?? '');
-    await reconcileAfter(3 * minute);
-    expect([await heldBy(account), await world.stores.tasks.find(task)]).toEqual([0n, undefined]);
+  it('that was half abandoned is removed entirely', async () => {
+    const input = await world.newTask();
+    const { unstarted = '' } = await world.record(input);
+    await world.stores.tasks.step(input.task, { kind: 'abandoned', unstarted });
+    await reconcileTwice();
+    expect([await heldBy(input), await find(input)]).toEqual([0n, undefined]);
   });
 });
 
 describe('a task without a workflow', () => {
   it('fails, costs nothing, and gets its callback', async () => {
-    const input = await world.newTask();
-    await world.tasks().claimTask(input, '1');
-    world.workflows.closed = [input.task];
-    await reconcileAfter(0);
-    expect(await world.stores.tasks.find(input.task)).toMatchObject({
-      status: 'failed',
-      error: { code: 'internal_error' },
-    });
-    expect(await heldBy(input.account)).toBe(0n);
-    expect(world.owed).toEqual([input.task]);
+    const input = await world.begun({ hasCallback: true }, watching('up-orphan'));
+    await reconcileTwice();
+    expect(await find(input)).toMatchObject({ status: 'failed', error: { code: 'internal_error' } });
+    expect(await heldBy(input)).toBe(0n);
+    expect(world.owed).toContain(input.task);
   });
 
-  it('that has ended before stays as it is, and gets no second callback', async () => {
-    const input = await world.newTask();
-    const { task, account, key, basis, hold: held } = input;
-    await world.tasks().claimTask(input, '1');
-    const outcome = { kind: 'failed', error: { code: 'task_expired', message: 'Too late.' } } as const;
-    await world.run(() =>
-      world.tasks().finishTask({ task, account, key, basis, held, version: '2', outcome }),
-    );
-    world.workflows.closed = [task];
-    await reconcileAfter(0);
-    expect(await world.stores.tasks.find(task)).toMatchObject({ error: { code: 'task_expired' } });
+  it('is owed no callback that nobody asked for', async () => {
+    await world.begun({}, watching('up-silent'));
+    await reconcileTwice();
     expect(world.owed).toEqual([]);
   });
 
-  it('that was reset runs on', async () => {
-    const input = await world.newTask();
-    await world.tasks().claimTask(input, '1');
-    world.workflows.closed = [input.task];
-    world.workflows.running.add(input.task);
-    await reconcileAfter(0);
-    expect(await world.stores.tasks.find(input.task)).toMatchObject({ status: 'pending' });
-    expect(await heldBy(input.account)).toBe(1_000_000n);
-    world.workflows.running.delete(input.task);
+  it('whose job had succeeded is settled by the basis of its hold', async () => {
+    const price = { unit: 'second', minimum: '0', rules: [{ price: '0.1' }] } as const;
+    const input = await world.begun(
+      { basis: { price, facts: {}, version: 'v' } },
+      {
+        ...watching('up-done'),
+        outcome: { kind: 'succeeded', items: [], facts: { durationSeconds: 7 } },
+        state: { at: 'ending', ending: { kind: 'succeeded' } },
+      },
+    );
+    await reconcileTwice();
+    expect(await find(input)).toMatchObject({ status: 'succeeded', charge: 700_000n });
+    expect(await kindsOf(input)).toEqual(['hold', 'settle']);
+  });
+
+  it('whose charge would wait for a person has nobody who could be asked: it fails, and costs nothing', async () => {
+    const price = { unit: 'call', minimum: '0', rules: [{ price: '4' }] } as const;
+    const input = await world.begun(
+      { basis: { price, facts: {}, version: 'v' } },
+      {
+        ...watching('up-costly'),
+        outcome: { kind: 'succeeded', items: [], facts: {} },
+        state: { at: 'ending', ending: { kind: 'succeeded' } },
+      },
+    );
+    await reconcileTwice();
+    expect(await find(input)).toMatchObject({ status: 'failed', state: { at: 'ended' } });
+    expect(await kindsOf(input)).toEqual(['hold', 'release']);
   });
 
   it('that was paid is shown as succeeded, at what it cost', async () => {
+    const input = await world.begun({}, watching('up-paid'));
+    const { account, task } = input;
+    await world.ledger.settle({ account, task, held: 1_000_000n, amount: 1_500_000n });
+    await reconcileTwice();
+    expect(await find(input)).toMatchObject({ status: 'succeeded', charge: 1_500_000n });
+  });
+
+  it('for which nothing was ever held fails, and nothing throws', async () => {
     const input = await world.newTask();
-    const { task, account, hold } = input;
-    await world.tasks().claimTask(input, '1');
-    await world.ledger.settle({ account, task, held: BigInt(hold), amount: 1_500_000n });
-    world.workflows.closed = [task];
-    await reconcileAfter(0);
-    expect(await world.stores.tasks.find(task)).toMatchObject({ status: 'succeeded', charge: 1_500_000n });
+    const never = { ...input, task: `${input.task}0` };
+    const { unstarted: _, ...record } = firstRecord(never, Date.now());
+    await world.stores.tasks.insert(record);
+    expect(await reconcileTwice()).toMatchObject({ failed: 0 });
+    expect(await find(never)).toMatchObject({ status: 'failed', charge: 0n });
+  });
+
+  it('that has ended before stays as it is', async () => {
+    const input = await world.begun({}, { state: { at: 'ended' }, status: 'failed', charge: 0n });
+    const before = await world.record(input);
+    await reconcileTwice();
+    expect([await find(input), world.owed]).toEqual([before, []]);
   });
 
   it('that cannot be repaired now keeps neither the others nor the upkeep waiting', async () => {
-    const [bad, good] = [await world.newTask(), await world.newTask()];
-    for (const input of [bad, good]) await world.tasks().claimTask(input, '1');
+    const [bad, good] = [await world.begun(), await world.begun()];
+    const reconcile = reconciler({
+      upkeep: [
+        { name: 'broken', run: () => Promise.reject(new Error('no')) },
+        { name: 'whole', run: async () => 3 },
+      ],
+    });
+    await reconcile(0);
     world.workflows.fails.add(bad.task);
-    world.workflows.closed = [bad.task, good.task];
-    let upkeep = 0;
-    const report = await world.run(() =>
-      world
-        .tasks({
-          upkeep: [
-            { name: 'broken', run: () => Promise.reject(new Error('no')) },
-            { name: 'whole', run: async () => (upkeep += 1) },
-          ],
-        })
-        .reconcileTasks(),
-    );
-    expect(report).toMatchObject({ failed: 1, upkeep: { whole: 1 } });
-    expect(await world.stores.tasks.find(good.task)).toMatchObject({ status: 'failed' });
+    expect(await reconcile(3 * minute)).toMatchObject({ failed: 1, upkeep: { whole: 3 } });
+    expect(await find(good)).toMatchObject({ status: 'failed' });
+    expect(await find(bad)).toMatchObject({ status: 'pending' });
     expect(world.logged.filter((line) => line.includes(bad.task))).not.toEqual([]);
     world.workflows.fails.clear();
+    await reconcile(6 * minute);
+    expect(await find(bad)).toMatchObject({ status: 'failed' });
+  });
+
+  it('is ended although Temporal cannot list what runs', async () => {
+    const input = await world.begun();
+    const workflows: TaskActivityDeps['workflows'] = {
+      running: () => {
+        throw new Error('visibility is away');
+      },
+      async *failing() {},
+      isRunning: async () => false,
+      wake: async () => false,
+    };
+    expect(await reconcileTwice({ workflows })).toMatchObject({ failed: 1, repaired: 1 });
+    expect(await find(input)).toMatchObject({ status: 'failed' });
+  });
+});
+
+describe('a callback that is owed', () => {
+  it('is started once its task has been seen with it for two minutes', async () => {
+    const task = await endedTask(world);
+    const reconcile = reconciler();
+    await reconcile(0);
+    expect(world.owed).toEqual([]);
+    await reconcile(2 * minute);
+    expect(world.owed).toEqual([task]);
+  });
+
+  it('is left to the workflow of its task while that runs', async () => {
+    world.workflows.running.add(await endedTask(world));
+    await reconcileTwice();
+    expect(world.owed).toEqual([]);
+  });
+
+  it.each([200, 410])('is owed no more once the caller has answered %d', async (status) => {
+    const task = await endedTask(world);
+    await world.deliver({ post: async () => ({ status }) }, task).catch(() => undefined);
+    await reconcileTwice();
+    expect(world.owed).toEqual([]);
+  });
+
+  it('is still owed while requests fail', async () => {
+    const task = await endedTask(world);
+    await world.deliver({ post: async () => ({ status: 500 }) }, task).catch(() => undefined);
+    await reconcileTwice();
+    expect(world.owed).toEqual([task]);
+  });
+
+  it('that cannot be started keeps no other waiting', async () => {
+    const tasks = [await endedTask(world), await endedTask(world)].toSorted();
+    const started: string[] = [];
+    const owedCallback = async (task: string): Promise<void> => {
+      if (task === tasks[0]) throw new Error('Temporal is away');
+      started.push(task);
+    };
+    expect(await reconcileTwice({ owedCallback })).toMatchObject({ failed: 1 });
+    expect(started).toEqual([tasks[1]]);
   });
 });
 
 describe('an overdue task whose workflow still runs', () => {
   it('asks for a person, and six hundred of them hide no other', async () => {
     const deadlineAt = Date.now() - 60 * minute;
-    const lost = await world.newTask({ deadlineAt: deadlineAt + 1 });
-    await world.tasks().claimTask(lost, '1');
+    const lost = await world.begun({ deadlineAt: deadlineAt + 1 });
     for (let n = 0; n < 600; n += 1) {
-      const id = `task_stuck${n}`;
-      const { account, key, kind, model, createdAt } = lost;
-      await world.stores.tasks.insert({ id, account, key, kind, model, createdAt, deadlineAt, hold: 1n }, 1n);
-      world.workflows.running.add(id);
+      const { unstarted: _, ...record } = firstRecord(
+        { ...lost, task: `task_stuck${n}`, deadlineAt },
+        Date.now(),
+      );
+      await world.stores.tasks.insert(record);
+      world.workflows.running.add(record.id);
     }
-    await reconcileAfter(0);
-    expect(await world.stores.tasks.find(lost.task)).toMatchObject({ status: 'failed' });
+    await reconcileTwice();
+    expect(await find(lost)).toMatchObject({ status: 'failed' });
     expect(await world.stores.tasks.find('task_stuck599')).toMatchObject({
       status: 'pending',
       attention: 'workflow_overdue',
     });
   });
+
+  it('does so ten minutes after its deadline, and not before', async () => {
+    const input = await world.begun({ deadlineAt: Date.now() });
+    world.workflows.running.add(input.task);
+    const reconcile = reconciler();
+    await reconcile(9 * minute);
+    expect(await find(input)).not.toHaveProperty('attention');
+    await reconcile(11 * minute);
+    expect(await find(input)).toMatchObject({ attention: 'workflow_overdue' });
+  });
 });
 
 describe('a task whose workflow fails at every step', () => {
-  const attentionOf = async (task: string) => (await world.stores.tasks.find(task))?.attention;
-
-  async function running(): Promise<string> {
-    const input = await world.newTask();
-    await world.tasks().claimTask(input, '1');
+  async function running(record: Partial<Task> = {}): Promise<TaskInput> {
+    const input = await world.begun({}, record);
     world.workflows.running.add(input.task);
-    return input.task;
+    return input;
   }
+  const attentionOf = async (input: TaskInput) => (await find(input))?.attention;
 
   it('asks for a person, until it has recovered', async () => {
-    const task = await running();
-    world.workflows.failing = [task];
-    expect(await reconcileAfter(0)).toMatchObject({ repaired: 1 });
-    expect(await attentionOf(task)).toBe('workflow_failing');
-    expect(await reconcileAfter(0)).toMatchObject({ repaired: 0 });
+    const input = await running();
+    const reconcile = reconciler();
+    world.workflows.failing = [input.task];
+    expect(await reconcile(0)).toMatchObject({ repaired: 1 });
+    expect(await attentionOf(input)).toBe('workflow_failing');
+    expect(await reconcile(0)).toMatchObject({ repaired: 0 });
     world.workflows.failing = [];
-    expect(await reconcileAfter(0)).toMatchObject({ repaired: 1 });
-    expect(await attentionOf(task)).toBeUndefined();
+    expect(await reconcile(0)).toMatchObject({ repaired: 1 });
+    expect(await attentionOf(input)).toBeUndefined();
   });
 
   it('asks about nothing else than before, and not at all once it has ended', async () => {
-    const [asking, ended] = [await running(), await running()];
-    const { version = 0n } = (await world.stores.tasks.find(asking)) ?? {};
-    await world.stores.tasks.setAttention(asking, 'submit_ambiguous', version + 1n);
-    await world.stores.tasks.finish(ended, {
-      status: 'failed',
-      version: 10n ** 18n,
-      charge: 0n,
-      chargeEstimated: false,
-    });
-    world.workflows.failing = [asking, ended, 'task_unknown'];
-    expect(await reconcileAfter(0)).toMatchObject({ repaired: 0, failed: 0 });
-    expect([await attentionOf(asking), await attentionOf(ended)]).toEqual(['submit_ambiguous', undefined]);
+    const { attempts = [] } = watching('up-asking');
+    const broken = { at: 'broken', n: 1, code: 'gone' } as const;
+    const [asking, ended] = [
+      await running({ attempts, state: broken }),
+      await running({ state: { at: 'ended' }, status: 'failed' }),
+    ];
+    world.workflows.failing = [asking.task, ended.task, 'task_unknown'];
+    expect(await reconciler()(0)).toMatchObject({ repaired: 0, failed: 0 });
+    expect([await attentionOf(asking), await attentionOf(ended)]).toEqual(['poll_failed', undefined]);
+  });
+});
+
+describe('a task that waits for a credential that was removed', () => {
+  const channelsWith = (...ids: string[]): Partial<TaskActivityDeps> => ({
+    channels: ((name: string) =>
+      name === 'ark' ? { config: { credentials: ids.map((id) => ({ id })) } } : undefined) as never,
+  });
+
+  it('asks for a person, and no more once the credential is back', async () => {
+    const input = await world.begun({}, watching('up-removed'));
+    world.workflows.running.add(input.task);
+    await reconciler(channelsWith('other'))(0);
+    expect(await find(input)).toMatchObject({ concern: 'channel_gone', attention: 'channel_gone' });
+    expect(await reconciler(channelsWith('other'))(0)).toMatchObject({ repaired: 0 });
+    expect(await reconciler(channelsWith('other', 'a'))(0)).toMatchObject({ repaired: 1 });
+    expect(await find(input)).not.toHaveProperty('attention');
+    expect(await find(input)).not.toHaveProperty('concern');
+  });
+
+  it('asks the same where the whole channel is gone; what is not submitted yet asks nothing', async () => {
+    const [waiting, submitting] = [await world.begun({}, watching('up-channel')), await world.begun()];
+    for (const { task } of [waiting, submitting]) world.workflows.running.add(task);
+    await reconciler()(0);
+    expect(await find(waiting)).toMatchObject({ attention: 'channel_gone' });
+    expect(await find(submitting)).not.toHaveProperty('attention');
+  });
+
+  it('withdraws no other question: the credential was never gone', async () => {
+    const input = await world.begun({}, watching('up-overdue'));
+    world.workflows.running.add(input.task);
+    await world.stores.tasks.setConcern(input.task, 'overdue');
+    expect(await reconciler(channelsWith('a'))(0)).toMatchObject({ repaired: 0 });
+    expect(await find(input)).toMatchObject({ attention: 'overdue' });
   });
 });

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PollInput, SubmitInput, SubmitResult } from '../../activities/types.ts';
+import type { PollInput, SubmitInput } from '../../activities/types.ts';
 import type { Fallback } from '../../src/domain/rescue.ts';
 import type { OperationStatus } from '../../src/providers/provider.ts';
 import { pauseFirstAt } from '../support/race.ts';
 import { testYaml } from '../support/test-yaml.ts';
+import { createStayPlaces } from '../../src/capacity/stay-places.ts';
 import { openActivityWorld } from './support.ts';
-import type { ActivityWorld } from './support.ts';
+import type { ActivityWorld, NewTask } from './support.ts';
 
 const second = `
   - id: second
@@ -40,103 +41,99 @@ describe('a poll that sees a failed job', () => {
   afterAll(() => world.close());
 
   const label = (): string => `rescue-${(count += 1)}-end`;
+  const roomy = () => ({ stays: createStayPlaces({ placesMax: () => 10, now: Date.now }) });
   const reporting = (status: OperationStatus) =>
-    world.worker({ poller: () => ({ lists: () => false, status: () => Promise.resolve(status) }) });
-  const recordOf = async (id: string) => (await world.attempts.find(id))?.state;
+    world.worker({
+      ...roomy(),
+      poller: () => ({ lists: () => false, status: () => Promise.resolve(status) }),
+    });
+  const attemptOf = async (input: PollInput, n: number) =>
+    (await world.record(input)).attempts.find((one) => one.n === n);
+  const elsewhereNow = { state: { at: 'submitting', left: [elsewhere], replaces: true } };
 
-  interface Watched {
+  interface Watched extends SubmitInput {
     readonly prompt: string;
-    readonly submit: SubmitInput;
-    readonly poll: PollInput;
   }
 
-  function pollOf(submit: SubmitInput, accepted: SubmitResult): PollInput {
-    if (accepted.kind !== 'accepted') throw new Error(`it is ${accepted.kind}`);
-    const { task, kind, model, candidate, deadlineAt, version } = submit;
-    const { operation } = accepted;
-    const facts = { task, kind, model, candidate, operation, deadlineAt, version, fallback };
-    return { ...facts, acceptedAt: Date.now(), expectedSeconds: 1, output: '', last: false };
-  }
-
-  async function watched(): Promise<Watched> {
+  async function watched(change: NewTask = {}): Promise<Watched> {
     const prompt = label();
-    const submit = { ...(await world.newTask(prompt)), fallback };
-    return { prompt, submit, poll: pollOf(submit, await world.worker().submit(submit)) };
+    const input = await world.newTask(prompt, { fallback, ...change });
+    expect((await world.worker().submit(input)).state).toEqual({ at: 'waiting', n: 1 });
+    return { ...input, prompt };
   }
 
   /** The next attempt, as the workflow makes it. */
-  async function replace({ submit }: Watched): Promise<PollInput> {
-    const next = {
-      ...submit,
-      n: 2,
-      candidate: elsewhere,
-      candidates: [elsewhere],
-      version: String(BigInt(submit.version) + 1n),
-      replaces: true as const,
-    };
-    return pollOf(next, await world.worker().submit(next));
-  }
+  const replace = (task: Watched) => world.worker().submit({ ...task, candidate: elsewhere });
 
   // A retry asks at once.
   const again = { attempt: 2 };
 
   it('closes it and says where the task continues; no outcome is shown', async () => {
     const task = await watched();
-    expect(await reporting(failed).poll(task.poll, again)).toEqual({ kind: 'failed', next: [elsewhere] });
-    const found = await world.attempts.find(`${task.submit.task}:1`);
-    expect(found).toMatchObject({
+    expect(await reporting(failed).poll(task, again)).toMatchObject(elsewhereNow);
+    expect(await attemptOf(task, 1)).toMatchObject({
       state: 'failed',
       code: failed.code,
-      message: failed.message,
       failure: failed.failure,
+      message: expect.stringContaining(failed.message),
     });
-    expect(await world.tasks.find(task.submit.task)).not.toHaveProperty('outcome');
+    expect(await world.record(task)).not.toHaveProperty('outcome');
   });
 
   interface Seen {
     readonly status?: OperationStatus;
-    readonly input?: Partial<PollInput>;
+    readonly change?: NewTask;
   }
   const { unbilled: _unbilled, ...mayBeBilled } = failed;
 
   it.each<[string, Seen]>([
     ['that may be billed', { status: mayBeBilled }],
-    ['without time for another one', { input: { deadlineAt: 0 } }],
-    ['for which there is no other channel', { input: { fallback: { ...fallback, candidates: [] } } }],
-  ])('%s records it as the task’s end', async (_, { status = failed, input }) => {
+    ['without time for another one', { change: { fallback: { ...fallback, neededSeconds: 7_200 } } }],
+    ['for which there is no other channel', { change: { fallback: { ...fallback, candidates: [] } } }],
+    ['of a class that nobody replaces', { change: { fallback: { ...fallback, on: ['capacity'] } } }],
+  ])('%s records it as the task’s end', async (_, { status = failed, change }) => {
+    const task = await watched(change);
+    expect((await reporting(status).poll(task, again)).state).toEqual({
+      at: 'ending',
+      ending: { kind: 'failed' },
+    });
+    expect((await attemptOf(task, 1))?.state).toBe('accepted');
+    expect((await world.record(task)).outcome).toMatchObject({ kind: 'failed' });
+  });
+
+  it('that is not wanted any more is the task’s end', async () => {
     const task = await watched();
-    expect(await reporting(status).poll({ ...task.poll, ...input }, again)).toEqual({ kind: 'failed' });
-    expect(await recordOf(`${task.submit.task}:1`)).toBe('accepted');
-    expect((await world.tasks.find(task.submit.task))?.outcome).toMatchObject({ kind: 'failed' });
+    await world.store().step(task.task, { kind: 'wanted', stop: 'cancel' });
+    expect((await reporting(failed).poll(task, again)).state).toEqual({
+      at: 'ending',
+      ending: { kind: 'failed' },
+    });
   });
 
   it('of a dead worker leaves the decision to the next one, whatever the upstream says by then', async () => {
     const task = await watched();
-    const paused = pauseFirstAt('poll.closed', `${task.submit.task}:1`);
-    const dead = reporting(failed).poll(task.poll, again);
+    const paused = pauseFirstAt('poll.closed', `${task.task}:1`);
+    const dead = reporting(failed).poll(task, again);
     await paused.reached;
     const late = reporting(succeeded('https://cdn.example/late.mp4'));
-    expect(await late.poll(task.poll, again)).toEqual({ kind: 'failed', next: [elsewhere] });
-    expect(await world.tasks.find(task.submit.task)).not.toHaveProperty('outcome');
+    expect(await late.poll(task, again)).toMatchObject(elsewhereNow);
+    expect(await world.record(task)).not.toHaveProperty('outcome');
     paused.release();
-    expect(await dead).toEqual({ kind: 'failed', next: [elsewhere] });
+    expect(await dead).toMatchObject(elsewhereNow);
   });
 
   it('decides once with another that does: two runs, one closed job, one other job', async () => {
     const task = await watched();
-    const paused = pauseFirstAt('poll.failed', `${task.submit.task}:1`);
-    const slow = reporting(failed).poll(task.poll, again);
+    const paused = pauseFirstAt('poll.failed', `${task.task}:1`);
+    const slow = reporting(failed).poll(task, again);
     await paused.reached;
-    expect(await reporting(failed).poll(task.poll, again)).toEqual({ kind: 'failed', next: [elsewhere] });
+    expect(await reporting(failed).poll(task, again)).toMatchObject(elsewhereNow);
     const other = await replace(task);
     paused.release();
-    expect(await slow).toEqual({ kind: 'failed', next: [elsewhere] });
-    expect(await recordOf(`${task.submit.task}:2`)).toBe('accepted');
+    expect(await slow).toEqual(other);
+    expect((await attemptOf(task, 2))?.state).toBe('accepted');
     expect(world.simulator.control.submissions(task.prompt)).toEqual({ submits: 2, creates: 2 });
-    expect(await world.tasks.find(task.submit.task)).toMatchObject({
-      channel: 'second',
-      upstreamId: other.operation.id,
-    });
+    expect(await world.record(task)).toMatchObject({ channel: 'second', upstreamId: other.upstreamId });
   });
 
   it('is not contradicted by a run that stood still with a success in its hands', async () => {
@@ -144,6 +141,7 @@ describe('a poll that sees a failed job', () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     const stale = world.worker({
+      ...roomy(),
       poller: () => ({
         lists: () => false,
         status: () => Promise.resolve(succeeded('https://cdn.example/stale.mp4')),
@@ -153,23 +151,22 @@ describe('a poll that sees a failed job', () => {
         return items;
       },
     });
-    const late = stale.poll(task.poll, again);
-    await reporting(failed).poll(task.poll, again);
-    const other = await replace(task);
+    const late = stale.poll(task, again);
+    await reporting(failed).poll(task, again);
+    await replace(task);
     release();
     await late;
-    expect(await world.tasks.find(task.submit.task)).not.toHaveProperty('outcome');
-    await reporting(succeeded('https://cdn.example/other.mp4')).poll(other, again);
-    expect((await world.tasks.find(task.submit.task))?.outcome).toMatchObject({
+    expect(await world.record(task)).not.toHaveProperty('outcome');
+    await reporting(succeeded('https://cdn.example/other.mp4')).poll(task, again);
+    expect((await world.record(task)).outcome).toMatchObject({
       items: [{ url: 'https://cdn.example/other.mp4' }],
     });
   });
 
   it('that is submitted once more stays one job: a run of its submission finds it closed', async () => {
     const task = await watched();
-    await reporting(failed).poll(task.poll, again);
-    const repeated = await world.worker().submit(task.submit, again);
-    expect(repeated).toMatchObject({ kind: 'accepted', operation: task.poll.operation });
+    await reporting(failed).poll(task, again);
+    expect(await world.worker().submit(task, again)).toMatchObject(elsewhereNow);
     await replace(task);
     await replace(task);
     expect(world.simulator.control.submissions(task.prompt)).toEqual({ submits: 2, creates: 2 });

@@ -1,35 +1,53 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { MongoNetworkError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SubmitInput } from '../../activities/types.ts';
-import { createAttemptStore } from '../../src/store/attempts.ts';
+import type { ChannelActivityDeps } from '../../activities/deps.ts';
+import type { SubmitInput, TaskView } from '../../activities/types.ts';
+import type { TaskEvent } from '../../src/domain/task-state.ts';
 import { pauseFirstAt } from '../support/race.ts';
-import { openActivityWorld } from './support.ts';
-import type { ActivityWorld } from './support.ts';
+import { testYaml } from '../support/test-yaml.ts';
+import { again, openActivityWorld, openGate } from './support.ts';
+import type { ActivityWorld, NewTask } from './support.ts';
+
+const second = `
+  - id: second
+    provider: ark
+    base_url: \${SIMULATOR_URL}/ark/api/v3
+    credentials: [{ id: b, api_key: simulated }]
+    models: { seedance: { upstream: dreamina-seedance-2-0-fast-260128 } }
+models:`;
+const [here, there] = [
+  { channel: 'ark', credential: 'a' },
+  { channel: 'second', credential: 'b' },
+];
+const two: NewTask = { candidates: [here, there] };
 
 describe('submit', () => {
   let world: ActivityWorld;
   let count = 0;
   beforeAll(async () => {
-    world = await openActivityWorld();
+    world = await openActivityWorld(testYaml.replace('\nmodels:', second));
   });
   afterAll(() => world.close());
 
   const label = (): string => `submit-${(count += 1)}-end`;
   const posts = (prompt: string): number => world.simulator.control.submissions(prompt).submits;
-  const record = async ({ task, n }: SubmitInput) => {
-    const found = await world.attempts.find(`${task}:${n}`);
-    if (found === undefined) throw new Error('no record');
+  const attemptOf = async (input: SubmitInput, n = 1) => {
+    const found = (await world.record(input)).attempts.find((attempt) => attempt.n === n);
+    if (found === undefined) throw new Error('no attempt');
     return found;
   };
+  const waiting = { state: { at: 'waiting', n: 1 } };
+  const lostHere = { state: { at: 'lost', n: 1, code: 'submission_lost', asked: false } };
 
   it('sends once; a repeat finds the job in the record', async () => {
     const prompt = label();
     const input = await world.newTask(prompt);
     const first = await world.worker().submit(input);
-    expect(first.kind).toBe('accepted');
-    expect(await world.worker().submit(input, { attempt: 2 })).toMatchObject(first);
+    expect(first).toMatchObject(waiting);
+    expect(await world.worker().submit(input, again)).toEqual(first);
     expect(posts(prompt)).toBe(1);
-    expect(await world.tasks.find(input.task)).toMatchObject({ status: 'submitted', channel: 'ark' });
+    expect(await world.record(input)).toMatchObject({ status: 'submitted', channel: 'ark' });
   });
 
   it('finds an accepted job before it waits for anything: a full channel, a line', async () => {
@@ -37,32 +55,26 @@ describe('submit', () => {
     const first = await world.worker().submit(input);
     const never = () => Promise.reject(new Error('it waited'));
     const deps = {
-      gate: {
-        enter: never,
-        report: async () => undefined,
-        anyHasRoom: async () => false,
-        leave: async () => undefined,
-      },
+      gate: { ...openGate, enter: never },
       submitLimiter: () => ({ enter: never, giveBack: () => undefined }),
     };
-    expect(await world.worker(deps).submit(input, { attempt: 2 })).toMatchObject(first);
+    expect(await world.worker(deps).submit(input, again)).toEqual(first);
   });
 
   describe('of a worker that is stopped', () => {
-    it('between its claim and its request, while the next one retries: ambiguous there, and one post', async () => {
+    it('between its claim and its request, while the next one retries: lost there, and one post', async () => {
       const prompt = label();
       const input = await world.newTask(prompt);
       const paused = pauseFirstAt('submit.begun', `${input.task}:1`);
       const stopped = world.worker().submit(input);
       await paused.reached;
-      expect((await record(input)).state).toBe('sending');
-      const retry = await world.worker().submit(input, { attempt: 2 });
-      expect(retry).toEqual({ kind: 'ambiguous', code: 'submission_lost' });
+      expect((await attemptOf(input)).state).toBe('sending');
+      expect(await world.worker().submit(input, again)).toMatchObject(lostHere);
       expect(posts(prompt)).toBe(0);
       paused.release();
-      expect((await stopped).kind).toBe('accepted');
+      expect(await stopped).toMatchObject(waiting);
       expect(posts(prompt)).toBe(1);
-      expect((await world.worker().findLostJob(input)).kind).toBe('accepted');
+      expect(await world.worker().findLostJob(input)).toMatchObject(waiting);
     });
 
     it('for so long that others decide: it does not send at all', async () => {
@@ -76,7 +88,7 @@ describe('submit', () => {
       paused.release();
       await expect(stopped).rejects.toMatchObject({ type: 'WorkerStalled' });
       expect(posts(prompt)).toBe(0);
-      expect((await world.worker().submit(input, { attempt: 2 })).kind).toBe('accepted');
+      expect(await world.worker().submit(input, again)).toMatchObject(waiting);
       expect(posts(prompt)).toBe(1);
     });
 
@@ -86,216 +98,356 @@ describe('submit', () => {
       const paused = pauseFirstAt('submit.answered', `${input.task}:1`);
       const stopped = world.worker().submit(input);
       await paused.reached;
-      expect((await world.worker().submit(input, { attempt: 2 })).kind).toBe('ambiguous');
+      expect(await world.worker().submit(input, again)).toMatchObject(lostHere);
       const found = await world.worker().findLostJob(input);
-      expect(found.kind).toBe('accepted');
+      expect(found).toMatchObject(waiting);
       paused.release();
       expect(await stopped).toEqual(found);
       expect(posts(prompt)).toBe(1);
     });
 
-    it('with a refusal in its hands, after another run has found the job: accepted stays', async () => {
+    it('with a lost answer in its hands, after another run has found the job: accepted stays', async () => {
       const prompt = `${label()} [sim:accepted-then-silent]`;
       const input = await world.newTask(prompt);
       const paused = pauseFirstAt('submit.answered', `${input.task}:1`);
       const stopped = world.worker().submit(input);
       await paused.reached;
+      await world.worker().submit(input, again);
       const found = await world.worker().findLostJob(input);
-      expect(found.kind).toBe('accepted');
+      expect(found).toMatchObject(waiting);
       paused.release();
-      expect(await stopped).toMatchObject(found);
-      expect((await record(input)).state).toBe('accepted');
-    });
-
-    it('after the job is on record, before it is visible: the next run shows it', async () => {
-      const prompt = label();
-      const input = await world.newTask(prompt);
-      const paused = pauseFirstAt('submit.accepted', `${input.task}:1`);
-      const stopped = world.worker().submit(input);
-      await paused.reached;
-      expect((await world.tasks.find(input.task))?.status).toBe('pending');
-      const next = await world.worker().submit(input, { attempt: 2 });
-      expect((await world.tasks.find(input.task))?.status).toBe('submitted');
-      paused.release();
-      expect(next).toMatchObject(await stopped);
+      expect(await stopped).toEqual(found);
+      expect((await attemptOf(input)).state).toBe('accepted');
     });
   });
 
-  describe('against a cancellation', () => {
-    it('that comes before its claim: the withdrawal wins, whenever the claim arrives, and nothing is sent', async () => {
+  describe('of a worker that died in flight', () => {
+    /** Posts, and leaves `sending` behind: its writes after that never arrive. */
+    async function dieAfter(prompt: string): Promise<{ input: SubmitInput; remembered: unknown }> {
+      const input = await world.newTask(prompt);
+      const tasks = world.store();
+      const away = (id: string, event: TaskEvent) =>
+        event.kind === 'accepted' ? Promise.reject(new MongoNetworkError('away')) : tasks.step(id, event);
+      let clock = Date.now();
+      // Of this run: on a busy machine those before have left some, too.
+      const before = world.heartbeats.length;
+      const left = () =>
+        world.heartbeats.slice(before).findLast((details) => details !== undefined && details !== null);
+      const dead = world.worker({ tasks: { ...tasks, step: away }, now: () => clock }).submit(input);
+      await expect
+        .poll(left, { timeout: 20_000 })
+        .toMatchObject({ n: 1, operation: { id: expect.any(String) } });
+      clock += 3_600_000;
+      await expect(dead).rejects.toThrow('away');
+      expect((await attemptOf(input)).state).toBe('sending');
+      return { input, remembered: left() };
+    }
+
+    it('what it sent is lost, is looked for, and is never posted again', async () => {
+      const prompt = label();
+      const { input } = await dieAfter(prompt);
+      expect(await world.worker().submit(input, again)).toMatchObject(lostHere);
+      expect(await world.worker().submit(input, again)).toMatchObject(lostHere);
+      expect(posts(prompt)).toBe(1);
+      expect(await world.worker().findLostJob(input)).toMatchObject(waiting);
+    });
+
+    it('an accepted job is in the heartbeats, and the next worker has it from there', async () => {
+      const prompt = label();
+      const { input, remembered } = await dieAfter(prompt);
+      const next = await world.worker().submit(input, { ...again, heartbeatDetails: remembered });
+      expect(next).toMatchObject(waiting);
+      expect(await attemptOf(input)).toMatchObject({ state: 'accepted', ...(remembered as object) });
+      expect(posts(prompt)).toBe(1);
+    });
+
+    it('what is remembered of another attempt says nothing about this one', async () => {
+      const { input } = await dieAfter(label());
+      const heartbeatDetails = { n: 2, operation: { id: 'another' } };
+      expect(await world.worker().submit(input, { ...again, heartbeatDetails })).toMatchObject(lostHere);
+    });
+  });
+
+  describe('twice at the same time', () => {
+    it.each(['submit.begun', 'submit.answered'] as const)(
+      'with one of them at %s: one post, whoever is first',
+      async (point) => {
+        const prompt = label();
+        const input = await world.newTask(prompt);
+        const paused = pauseFirstAt(point, `${input.task}:1`);
+        const first = world.worker().submit(input);
+        await paused.reached;
+        const other = await world.worker().submit(input);
+        expect(other.state.at).toBe('lost');
+        paused.release();
+        expect(await first).toMatchObject(waiting);
+        expect(posts(prompt)).toBe(1);
+        expect((await world.record(input)).attempts).toMatchObject([{ n: 1, state: 'accepted' }]);
+      },
+    );
+
+    it('with a memory of the record as it was: whoever writes second does not send', async () => {
+      const prompt = label();
+      const input = await world.newTask(prompt);
+      const [one, other] = [world.store(), world.store()];
+      await Promise.all([one.look(input.task), other.look(input.task)]);
+      const given: string[] = [];
+      const deps = (tasks: ChannelActivityDeps['tasks'], name: string) => ({
+        tasks,
+        submitLimiter: () => ({ enter: async () => undefined, giveBack: () => void given.push(name) }),
+      });
+      const paused = pauseFirstAt('submit.begun', `${input.task}:1`);
+      const first = world.worker(deps(one, 'one')).submit(input);
+      await paused.reached;
+      // This one remembers the task as one that nobody has submitted.
+      expect((await world.worker(deps(other, 'other')).submit(input)).isSending).toBe(true);
+      paused.release();
+      expect(await first).toMatchObject(waiting);
+      expect([posts(prompt), given]).toEqual([1, ['other']]);
+    });
+  });
+
+  describe('of a task that is not wanted any more once it is accepted', () => {
+    const wanting = (input: SubmitInput, stop: 'cancel' | 'expire' | 'fail') =>
+      world.tasks.step(input.task, { kind: 'wanted', stop });
+
+    /** The upstream has accepted; meanwhile the end is wanted. */
+    async function accepted(prompt: string, stop: 'cancel' | 'expire' | 'fail') {
+      const input = await world.newTask(prompt);
+      const paused = pauseFirstAt('submit.answered', `${input.task}:1`);
+      const running = world.worker().submit(input);
+      await paused.reached;
+      world.tasks.forget(input.task);
+      expect((await wanting(input, stop)).task).toMatchObject({ state: { at: 'submitting' }, wanted: stop });
+      return { input, running, release: () => paused.release() };
+    }
+    const phaseOf = (prompt: string) => world.simulator.control.tasks(prompt).map(({ phase }) => phase);
+
+    it.each([
+      ['cancel', 'task_cancelled'],
+      ['expire', 'task_expired'],
+      ['fail', 'internal_error'],
+    ] as const)('%s: the run that was accepted cancels at once', async (stop, code) => {
+      const prompt = `${label()} [sim:queue=600]`;
+      const { input, running, release } = await accepted(prompt, stop);
+      release();
+      expect(await running).toMatchObject({
+        state: { at: 'ending', ending: { kind: 'failed', error: { code } } },
+      });
+      expect(await world.record(input)).not.toHaveProperty('wanted');
+      expect([posts(prompt), phaseOf(prompt)]).toEqual([1, ['cancelled']]);
+    });
+
+    it('a cancellation that the upstream refuses is over, and the task continues', async () => {
+      const prompt = `${label()} [sim:queue=0] [sim:render=600]`;
+      const { input, running, release } = await accepted(prompt, 'cancel');
+      await expect.poll(() => phaseOf(prompt), { timeout: 20_000 }).toEqual(['running']);
+      release();
+      expect(await running).toMatchObject(waiting);
+      const record = await world.record(input);
+      expect(record).not.toHaveProperty('wanted');
+      expect([record.status, phaseOf(prompt)]).toEqual(['submitted', ['running']]);
+    });
+
+    it.each(['expire', 'fail'] as const)('%s: a job that has ended meanwhile counts', async (stop) => {
+      const prompt = label();
+      const { input, running, release } = await accepted(prompt, stop);
+      await expect.poll(() => phaseOf(prompt), { timeout: 20_000 }).toEqual(['succeeded']);
+      release();
+      expect(await running).toMatchObject({ state: { at: 'ending', ending: { kind: 'succeeded' } } });
+      expect((await world.record(input)).outcome).toMatchObject({ kind: 'succeeded', items: [{}] });
+    });
+
+    it('nothing is sent if it was known before', async () => {
       const prompt = label();
       const input = await world.newTask(prompt);
       let admit = (): void => undefined;
       let arrived = (): void => undefined;
       const atGate = new Promise<void>((resolve) => (arrived = resolve));
-      const gate = {
-        enter: () => {
-          arrived();
-          return new Promise<undefined>((resolve) => (admit = () => resolve(undefined)));
-        },
-        report: async () => undefined,
-        anyHasRoom: async () => false,
-        leave: async () => undefined,
+      const enter = () => {
+        arrived();
+        return new Promise<undefined>((resolve) => (admit = () => resolve(undefined)));
       };
-      const late = world.worker({ gate }).submit(input);
+      const late = world.worker({ gate: { ...openGate, enter } }).submit(input);
       await atGate;
-      const decided = await world.worker().findLostJob(input);
-      expect(decided).toEqual({ kind: 'not_accepted', code: 'never_sent' });
+      expect((await wanting(input, 'cancel')).task?.state).toMatchObject({ at: 'ending' });
       admit();
-      expect((await late).kind).toBe('not_accepted');
-      expect(posts(prompt)).toBe(0);
-      expect((await record(input)).state).toBe('withdrawn');
-    });
-
-    it('that comes after its request: the record says that it was sent, and the job is found', async () => {
-      const prompt = label();
-      const input = await world.newTask(prompt);
-      const paused = pauseFirstAt('submit.answered', `${input.task}:1`);
-      const running = world.worker().submit(input);
-      await paused.reached;
-      expect((await world.worker().findLostJob(input)).kind).toBe('accepted');
-      paused.release();
-      await running;
-      expect(posts(prompt)).toBe(1);
+      expect(await late).toMatchObject({
+        state: { at: 'ending', ending: { error: { code: 'task_cancelled' } } },
+      });
+      expect([posts(prompt), (await world.record(input)).attempts]).toEqual([0, []]);
     });
   });
 
   describe('again, because an operator says so', () => {
-    const next = (input: SubmitInput): SubmitInput => ({ ...input, n: input.n + 1 });
+    const resubmit = (input: SubmitInput, channel?: string) =>
+      world.store().step(input.task, { kind: 'resubmitted', ...(channel === undefined ? {} : { channel }) });
 
-    it('is the job of the first attempt, if that was accepted meanwhile', async () => {
-      const prompt = label();
-      const input = await world.newTask(prompt);
+    async function lostOf(prompt: string, change?: NewTask) {
+      const input = await world.newTask(prompt, change);
       const paused = pauseFirstAt('submit.answered', `${input.task}:1`);
       const stopped = world.worker().submit(input);
       await paused.reached;
-      expect((await world.worker().submit(input, { attempt: 2 })).kind).toBe('ambiguous');
-      paused.release();
-      const first = await stopped;
-      expect(await world.worker().submit(next(input))).toEqual(first);
-      expect(posts(prompt)).toBe(1);
-      expect(await world.attempts.find(`${input.task}:2`)).toBeUndefined();
-    });
+      expect(await world.worker().submit(input, again)).toMatchObject(lostHere);
+      return { input, stopped, release: () => paused.release() };
+    }
 
-    it('names the channel of the first attempt, if its job is adopted from another', async () => {
-      const input = await world.newTask(label());
-      await world.worker().submit(input);
-      const other = { ...next(input), candidate: { channel: 'ark', credential: 'other' } };
-      expect(await world.worker().submit(other)).toMatchObject({
-        kind: 'accepted',
-        candidate: { channel: 'ark', credential: 'a' },
-      });
+    it('is refused if the first submission was accepted meanwhile', async () => {
+      const prompt = label();
+      const { input, stopped, release } = await lostOf(prompt);
+      release();
+      expect(await stopped).toMatchObject(waiting);
+      expect(await resubmit(input)).toMatchObject({ ok: false, code: 'not_now' });
+      expect(await world.worker().submit(input)).toMatchObject(waiting);
+      expect([posts(prompt), (await world.record(input)).attempts.length]).toEqual([1, 1]);
     });
 
     it('closes the first attempt: a late answer is on record as a stray job, and not the task’s', async () => {
-      const prompt = label();
-      const input = await world.newTask(prompt);
-      const paused = pauseFirstAt('submit.answered', `${input.task}:1`);
-      const stopped = world.worker().submit(input);
-      await paused.reached;
-      const second = await world.worker().submit(next(input));
-      paused.release();
-      expect(await stopped).toEqual({ kind: 'not_accepted', code: 'given_up' });
-      const first = await record(input);
-      expect(first.state).toBe('abandoned');
-      expect(first.stray?.id).toMatch(/./);
-      expect(second).not.toMatchObject({ operation: first.stray });
-      expect(await world.tasks.find(input.task)).toMatchObject({
-        upstreamId: second.kind === 'accepted' ? second.operation.id : 'none',
-      });
+      const { input, stopped, release } = await lostOf(label(), two);
+      await resubmit(input, 'second');
+      const other = await world.worker().submit({ ...input, candidate: there });
+      expect(other).toMatchObject({ state: { at: 'waiting', n: 2 } });
+      release();
+      expect(await stopped).toMatchObject({ state: { at: 'waiting', n: 2 } });
+      const [first, taken] = [await attemptOf(input, 1), await attemptOf(input, 2)];
+      expect(first).toMatchObject({ state: 'abandoned', stray: { id: expect.any(String) } });
+      expect(taken.operation).not.toEqual(first.stray);
+      expect(await world.record(input)).toMatchObject({ channel: 'second', upstreamId: taken.operation?.id });
+      const said = world.logged.filter(
+        (line) => line.includes(input.task) && line.includes(first.stray?.id ?? '-'),
+      );
+      expect(said.join()).toMatch(/had continued without/);
     });
   });
 
-  it.each(['0', '-5'])('is retried less and less often where retry-after is %s', async (value) => {
-    const input = await world.newTask(`${label()} [sim:429=${value}]`, { persistMs: 600_000 });
-    const delayAt = async (attempt: number): Promise<number> => {
-      const times = { attempt, scheduledTimestampMs: Date.now() };
-      const failure: unknown = await world
-        .worker()
-        .submit(input, times)
-        .catch((error: unknown) => error);
-      return failure instanceof ApplicationFailure ? Number(failure.nextRetryDelay) : 0;
-    };
-    expect(await delayAt(1)).toBeGreaterThanOrEqual(1000);
-    expect(await delayAt(6)).toBeGreaterThanOrEqual(0.8 * 60_000);
-  });
+  const failureOf = (run: Promise<unknown>): Promise<unknown> => run.catch((error: unknown) => error);
+  const delayOf = (failure: unknown): number =>
+    failure instanceof ApplicationFailure ? Number(failure.nextRetryDelay) : -1;
 
-  it('does not send a refused attempt again once the next one exists (a workflow reset)', async () => {
-    const prompt = `${label()} [sim:429*1]`;
-    const input = await world.newTask(prompt, { persistMs: 60_000 });
-    await expect(world.worker().submit(input)).rejects.toMatchObject({ type: 'NotAccepted' });
-    expect((await record(input)).state).toBe('not_accepted');
-    const second = await world.worker().submit({ ...input, n: 2 });
-    expect(second.kind).toBe('accepted');
-    expect(await world.worker().submit(input)).toMatchObject({ kind: 'not_accepted' });
-    expect(posts(prompt)).toBe(2);
-  });
+  describe('that is refused for now', () => {
+    it.each(['0', '-5'])('is retried less and less often where retry-after is %s', async (value) => {
+      const input = await world.newTask(`${label()} [sim:429=${value}]`);
+      const delayAt = async (attempt: number): Promise<number> =>
+        delayOf(await failureOf(world.worker().submit(input, { attempt, scheduledTimestampMs: Date.now() })));
+      expect(await delayAt(1)).toBeGreaterThanOrEqual(1000);
+      expect(await delayAt(6)).toBeGreaterThanOrEqual(0.8 * 60_000);
+    });
 
-  it('hears "not accepted" only after a write that no earlier run can undo', async () => {
-    const prompt = `${label()} [sim:429]`;
-    const input = await world.newTask(prompt);
-    expect(await world.worker().submit(input)).toMatchObject({ kind: 'not_accepted' });
-    expect((await record(input)).state).toBe('withdrawn');
-    const elsewhere = await world.newTask(label());
-    const gate = {
-      enter: async () => ({ kind: 'elsewhere' }) as const,
-      report: async () => undefined,
-      anyHasRoom: async () => false,
-      leave: async () => undefined,
-    };
-    await world.worker({ gate }).submit(elsewhere);
-    expect((await record(elsewhere)).state).toBe('withdrawn');
-  });
+    it('is resubmitted under its number, so that waiting makes no record longer', async () => {
+      const prompt = `${label()} [sim:429*2]`;
+      const input = await world.newTask(prompt);
+      for (const run of [undefined, again]) {
+        expect(await failureOf(world.worker().submit(input, run))).toMatchObject({ type: 'NotAccepted' });
+        expect(await attemptOf(input)).toMatchObject({ state: 'not_accepted', code: expect.any(String) });
+      }
+      expect(await world.worker().submit(input, again)).toMatchObject(waiting);
+      expect([posts(prompt), (await world.record(input)).attempts.length]).toEqual([3, 1]);
+    });
 
-  it('is not "not accepted" when another run was accepted while this one was sent elsewhere', async () => {
-    const prompt = label();
-    const input = await world.newTask(prompt);
-    const gate = {
-      enter: async () => {
-        expect((await world.worker().submit(input)).kind).toBe('accepted');
+    it('leaves for the next channel, and a late run of the first sends nothing', async () => {
+      const prompt = `${label()} [sim:429*1]`;
+      const input = await world.newTask(prompt, two);
+      const moved = await world.worker().submit(input);
+      expect(moved.state).toMatchObject({ at: 'submitting', left: [there] });
+      expect((await attemptOf(input)).state).toBe('not_accepted');
+      expect((await world.worker().submit(input, again)).state).toEqual(moved.state);
+      expect(posts(prompt)).toBe(1);
+      const accepted = await world.worker().submit({ ...input, candidate: there });
+      expect(accepted).toMatchObject({ state: { at: 'waiting', n: 2 }, channel: 'second' });
+    });
+
+    it('asks a channel that named a time not before that, and the other one sooner', async () => {
+      const prompt = label();
+      const input = await world.newTask(prompt, two);
+      const begunAt = Date.now();
+      world.simulator.control.addFault({ match: { prompt }, fault: '429=600', times: 1 });
+      expect(await world.worker().submit(input)).toMatchObject({ state: { left: [there] } });
+      // The second one names no time; its turn in this round is over after five minutes.
+      world.simulator.control.addFault({ match: { prompt }, fault: '503', times: 1 });
+      const since = { attempt: 9, scheduledTimestampMs: Date.now() - 300_000 };
+      await world.worker().submit({ ...input, candidate: there }, since);
+      const { state } = await world.record(input);
+      if (state.at !== 'pausing') throw new Error(`it is ${state.at}`);
+      expect(state.resting).toMatchObject([{ ...here, until: expect.any(Number) }]);
+      expect(state.resting[0]?.until).toBeGreaterThanOrEqual(begunAt + 600_000);
+      expect(state.until).toBeLessThan(begunAt + 600_000);
+      const resumed: TaskView = await world.worker().submit(input, again);
+      expect(resumed.state.at).toBe('pausing');
+      const next = await world.store().step(input.task, { kind: 'resumed' });
+      expect(next.task?.state).toMatchObject({ at: 'submitting', round: 2, left: [there] });
+      expect((await world.worker().submit(input, again)).state).toMatchObject({ at: 'submitting' });
+      expect(posts(prompt)).toBe(2);
+    });
+
+    it('pauses until the first of two named times', async () => {
+      const prompt = label();
+      const input = await world.newTask(prompt, two);
+      const begunAt = Date.now();
+      world.simulator.control.addFault({ match: { prompt }, fault: '429=600', times: 1 });
+      await world.worker().submit(input);
+      world.simulator.control.addFault({ match: { prompt }, fault: '429=900', times: 1 });
+      const paused = await world.worker().submit({ ...input, candidate: there });
+      if (paused.state.at !== 'pausing') throw new Error(`it is ${paused.state.at}`);
+      expect(paused.state.until).toBeGreaterThanOrEqual(begunAt + 600_000);
+      expect(paused.state.until).toBeLessThan(Date.now() + 600_000);
+    });
+
+    it('has no attempt on record where another channel had room', async () => {
+      const prompt = label();
+      const input = await world.newTask(prompt, two);
+      const gate = { ...openGate, enter: async () => ({ kind: 'elsewhere' }) as const };
+      expect((await world.worker({ gate }).submit(input)).state).toMatchObject({
+        left: [there],
+        full: [here],
+      });
+      expect([posts(prompt), (await world.record(input)).attempts]).toEqual([0, []]);
+    });
+
+    it('stays the job’s when another run was accepted while this one was sent elsewhere', async () => {
+      const prompt = label();
+      const input = await world.newTask(prompt, two);
+      const enter = async () => {
+        expect(await world.worker().submit(input)).toMatchObject(waiting);
         return { kind: 'elsewhere' } as const;
-      },
-      report: async () => undefined,
-      anyHasRoom: async () => false,
-      leave: async () => undefined,
-    };
-    const operation = { id: expect.any(String) };
-    expect(await world.worker({ gate }).submit(input)).toMatchObject({ kind: 'accepted', operation });
-    expect(posts(prompt)).toBe(1);
+      };
+      expect(await world.worker({ gate: { ...openGate, enter } }).submit(input)).toMatchObject(waiting);
+      expect(posts(prompt)).toBe(1);
+    });
   });
 
   describe('without what it needs', () => {
     it('sends nothing where the request is gone, and the task fails with a reason', async () => {
-      const input = await world.newTask(label());
+      const prompt = label();
+      const input = await world.newTask(prompt);
       await world.database.db.collection<{ _id: string }>('requests').deleteOne({ _id: input.task });
-      expect(await world.worker().submit(input)).toEqual({
-        kind: 'rejected',
-        code: 'request_missing',
+      expect((await world.worker().submit(input)).state).toEqual({
+        at: 'ending',
+        ending: { kind: 'failed' },
       });
-      expect((await record(input)).state).toBe('withdrawn');
-      expect((await world.tasks.find(input.task))?.outcome).toMatchObject({ code: 'request_missing' });
+      expect(await world.record(input)).toMatchObject({ attempts: [], outcome: { code: 'request_missing' } });
+      expect(posts(prompt)).toBe(0);
     });
 
     it.each([
       ['credential', { channel: 'ark', credential: 'gone' }],
       ['channel', { channel: 'gone', credential: 'a' }],
-    ])('turns to the next channel where the %s is gone', async (_what, candidate) => {
+    ])('turns to the next channel where the %s is gone, and asks for a person', async (_what, candidate) => {
       const prompt = label();
-      const input = await world.newTask(prompt, { candidate });
-      expect(await world.worker().submit(input)).toEqual({
-        kind: 'not_accepted',
-        code: 'channel_gone',
+      const input = await world.newTask(prompt, { candidates: [candidate, there] });
+      expect((await world.worker().submit(input)).state).toMatchObject({ at: 'submitting', left: [there] });
+      expect(await world.record(input)).toMatchObject({
+        concern: 'channel_gone',
+        attention: 'channel_gone',
+        attempts: [],
       });
-      expect((await record(input)).state).toBe('withdrawn');
       expect(posts(prompt)).toBe(0);
+      expect(await world.worker().submit({ ...input, candidate: there })).toMatchObject(waiting);
+      expect(await world.record(input)).not.toHaveProperty('attention');
     });
 
     it('waits for the credential where there is no other channel, and sends once it is back', async () => {
       const prompt = label();
-      const input = await world.newTask(prompt, {
-        candidate: { channel: 'ark', credential: 'renamed' },
-        persistMs: 60_000,
-      });
+      const input = await world.newTask(prompt, { candidates: [{ channel: 'ark', credential: 'renamed' }] });
       await expect(world.worker().submit(input)).rejects.toThrow(
         /no longer has credential renamed of channel ark/,
       );
@@ -307,76 +459,86 @@ describe('submit', () => {
           credentials: [{ id: 'renamed', api_key: 'simulated' }],
         })),
       };
-      expect((await world.worker().submit(input, { attempt: 2 })).kind).toBe('accepted');
+      expect(await world.worker().submit(input, again)).toMatchObject(waiting);
       world.config = before;
       expect(posts(prompt)).toBe(1);
     });
   });
 
+  describe('whose upstream names a job that another task has', () => {
+    it('is lost, in the log, and not repeated for minutes', async () => {
+      const [first, input] = [await world.newTask(label()), await world.newTask(label())];
+      const job = (await world.worker().submit(first)).upstreamId ?? '';
+      const tasks = world.store();
+      let writes = 0;
+      const renamed = (id: string, event: TaskEvent) => {
+        writes += 1;
+        // As an upstream would that gives two submissions one id.
+        return tasks.step(id, event.kind === 'accepted' ? { ...event, operation: { id: job } } : event);
+      };
+      const after = await world.worker({ tasks: { ...tasks, step: renamed } }).submit(input);
+      expect(after.state).toMatchObject({ at: 'lost', code: 'upstream_id_taken' });
+      expect(writes).toBe(3);
+      expect(await attemptOf(input)).toMatchObject({ state: 'lost', code: 'upstream_id_taken' });
+      const said = world.logged.filter(
+        (line) => line.includes(input.task) && line.includes('another task has'),
+      );
+      expect(said).toHaveLength(1);
+      expect(JSON.parse(said[0] ?? '{}')).toMatchObject({ level: 'error', upstream_id: expect.any(String) });
+      expect(await world.record(first)).toMatchObject({ upstreamId: job, state: { at: 'waiting' } });
+    });
+  });
+
   describe('while MongoDB hiccups', () => {
-    /** The n-th call of one method fails, as after a connection that broke; what it wrote may be there. */
-    function faulty(method: 'begin' | 'refuse' | 'accept', after: boolean) {
-      const store = createAttemptStore(world.database.db, Date.now);
+    /** The first step with this event fails, as after a connection that broke; what it wrote may be there. */
+    function faulty(
+      kind: TaskEvent['kind'],
+      after: boolean,
+      failure: Error = new MongoNetworkError('reset'),
+    ) {
+      const tasks = world.store();
       let failures = 1;
-      const fail = async <Result>(act: () => Promise<Result>): Promise<Result> => {
-        if (failures === 0) return act();
+      const step: typeof tasks.step = async (id, event, act) => {
+        if (event.kind !== kind || failures === 0) return tasks.step(id, event, act);
         failures -= 1;
-        if (after) await act();
-        throw new Error('connection reset');
+        if (after) await tasks.step(id, event, act);
+        throw failure;
       };
-      const broken = {
-        begin: (...args: Parameters<typeof store.begin>) => fail(() => store.begin(...args)),
-        refuse: (...args: Parameters<typeof store.refuse>) => fail(() => store.refuse(...args)),
-        accept: (...args: Parameters<typeof store.accept>) => fail(() => store.accept(...args)),
-      };
-      return { attempts: { ...store, [method]: broken[method] } };
+      return { tasks: { ...tasks, step } };
     }
 
     it.each([false, true])('a refusal of the request stays one (written: %s)', async (after) => {
       const prompt = `${label()} [sim:moderation]`;
       const input = await world.newTask(prompt);
-      const result = await world.worker(faulty('refuse', after)).submit(input);
-      expect(result.kind).toBe('rejected');
-      expect((await record(input)).state).toBe('rejected');
-      expect((await world.tasks.find(input.task))?.outcome?.kind).toBe('failed');
+      const ended = await world.worker(faulty('rejected', after)).submit(input);
+      expect(ended.state).toEqual({ at: 'ending', ending: { kind: 'failed' } });
+      expect(await world.record(input)).toMatchObject({
+        attempts: [{ state: 'rejected' }],
+        outcome: { kind: 'failed' },
+      });
       expect(posts(prompt)).toBe(1);
     });
 
     it.each([false, true])('a claim whose response was lost is our own (written: %s)', async (after) => {
       const prompt = label();
       const input = await world.newTask(prompt);
-      expect((await world.worker(faulty('begin', after)).submit(input)).kind).toBe('accepted');
-      expect(posts(prompt)).toBe(1);
-    });
-
-    it('an accepted job is in the heartbeats, and the next worker has it from there', async () => {
-      const prompt = label();
-      const input = await world.newTask(prompt);
-      const away = { ...world.attempts, accept: () => Promise.reject(new Error('away')) };
-      let clock = Date.now();
-      // Of this run: on a busy machine those before have left some, too.
-      const before = world.heartbeats.length;
-      const remembered = () =>
-        world.heartbeats.slice(before).findLast((details) => details !== undefined && details !== null);
-      const lost = world.worker({ attempts: away, now: () => clock }).submit(input);
-      const operation = { id: expect.any(String) };
-      await expect.poll(remembered, { timeout: 20_000 }).toMatchObject({ operation });
-      // This worker dies.
-      clock += 3_600_000;
-      await expect(lost).rejects.toThrow('away');
-      expect((await record(input)).state).toBe('sending');
-      const again = await world.worker().submit(input, { attempt: 2, heartbeatDetails: remembered() });
-      expect(again).toMatchObject({ kind: 'accepted', ...(remembered() as object) });
-      expect((await record(input)).state).toBe('accepted');
+      expect(await world.worker(faulty('sending', after)).submit(input)).toMatchObject(waiting);
       expect(posts(prompt)).toBe(1);
     });
 
     it.each([false, true])('an accepted job is written until it is written (written: %s)', async (after) => {
       const prompt = label();
       const input = await world.newTask(prompt);
-      expect((await world.worker(faulty('accept', after)).submit(input)).kind).toBe('accepted');
-      expect((await record(input)).state).toBe('accepted');
+      expect(await world.worker(faulty('accepted', after)).submit(input)).toMatchObject(waiting);
+      expect((await attemptOf(input)).state).toBe('accepted');
       expect(posts(prompt)).toBe(1);
+    });
+
+    it('what no repetition changes is not repeated', async () => {
+      const input = await world.newTask(label());
+      const bug = new TypeError('a bug');
+      await expect(world.worker(faulty('accepted', false, bug)).submit(input)).rejects.toBe(bug);
+      expect((await attemptOf(input)).state).toBe('sending');
     });
   });
 });

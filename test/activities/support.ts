@@ -3,66 +3,95 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { createActOnTask } from '../../activities/act.ts';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
-import type { ChannelActivities, SubmitInput } from '../../activities/types.ts';
+import { createFindLostJob } from '../../activities/find-lost-job.ts';
 import { createChannelActivities } from '../../activities/index.ts';
+import { createStopJob } from '../../activities/stop-job.ts';
+import type { ChannelActivities, SubmitInput, TaskActivities, TaskView } from '../../activities/types.ts';
 import { loadGatewayConfig } from '../../src/config/gateway-file.ts';
 import type { GatewayConfig } from '../../src/config/gateway-file.ts';
+import type { RouteCandidate } from '../../src/domain/routing.ts';
+import type { Task } from '../../src/domain/task-record.ts';
 import { createUpstreamClient } from '../../src/http-client/index.ts';
 import { startSimulator } from '../../src/local/simulator/simulator.ts';
 import { createStayPlaces } from '../../src/capacity/stay-places.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createChannels } from '../../src/routing/channels.ts';
-import { createAttemptStore } from '../../src/store/attempts.ts';
 import { createRequestStore } from '../../src/store/requests.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { testRequest } from '../routing/support.ts';
 import { testYaml } from '../support/gateway.ts';
+import { testSealing } from '../support/sealing.ts';
 
-/** The activities of a channel's queue on a real MongoDB and the simulator, without Temporal and without a worker. */
+/**
+ * The activities that talk to upstreams, on a real MongoDB and the simulator, without Temporal and without a worker. Each
+ * `worker()` is a process of its own: it remembers no other's records.
+ */
 export interface ActivityWorld {
   readonly database: Awaited<ReturnType<typeof openDatabase>>;
   readonly simulator: Awaited<ReturnType<typeof startSimulator>>;
-  readonly attempts: ChannelActivityDeps['attempts'];
+  /** What nobody remembers. */
   readonly tasks: ChannelActivityDeps['tasks'];
   /** The details of every heartbeat of every run. */
   readonly heartbeats: readonly unknown[];
+  readonly logged: readonly string[];
   /** The running configuration; tests change it. */
   config: GatewayConfig;
-  /** As a worker process of its own would have them. */
   worker(overrides?: Partial<ChannelActivityDeps>): TestWorker;
-  /** A task with its request and projection; its first submission. */
-  newTask(prompt: string, overrides?: Partial<SubmitInput>): Promise<SubmitInput>;
+  /** A store of its own, as another process has it. */
+  store(): ChannelActivityDeps['tasks'];
+  /** A task with its request and its record; its submission to the first channel of its plan. */
+  newTask(prompt: string, change?: NewTask): Promise<SubmitInput>;
+  /** The record as it is. */
+  record(input: Pick<SubmitInput, 'task'>): Promise<Task>;
   close(): Promise<void>;
 }
+
+export interface NewTask extends Partial<Pick<Task, 'deadlineAt' | 'hold'>> {
+  readonly candidates?: readonly RouteCandidate[];
+  readonly fallback?: Task['plan']['fallback'];
+  readonly expectedSeconds?: number;
+}
+
+type Info = ConstructorParameters<typeof MockActivityEnvironment>[0];
 
 /** Each call is one attempt of the activity, as Temporal would run it. */
 export type TestWorker = {
   readonly [Name in keyof ChannelActivities]: (
     input: Parameters<ChannelActivities[Name]>[0],
     info?: Info,
-  ) => ReturnType<ChannelActivities[Name]>;
+  ) => Promise<TaskView>;
+} & {
+  readonly findLostJob: (input: Pick<SubmitInput, 'task'>) => Promise<TaskView>;
+  readonly stopJob: (input: Pick<SubmitInput, 'task'>) => Promise<TaskView>;
+  readonly actOnTask: TaskActivities['actOnTask'];
 };
 
-type Info = ConstructorParameters<typeof MockActivityEnvironment>[0];
+/** As Temporal runs an activity the next time. */
+export const again = { attempt: 2, scheduledTimestampMs: 1 };
 
-interface Call<Input, Result> {
-  readonly activity: (input: Input) => Promise<Result>;
-  readonly input: Input;
-  readonly info: Info | undefined;
+/** A gate that everybody passes. */
+export const openGate: ChannelActivityDeps['gate'] = {
+  enter: async () => undefined,
+  report: async () => undefined,
+  anyHasRoom: async () => false,
+  leave: async () => undefined,
+};
+
+interface Run<Result> {
+  readonly activity: () => Promise<Result>;
+  readonly info?: Info | undefined;
 }
 
-function runActivity<Input, Result>(
-  { activity, input, info = {} }: Call<Input, Result>,
-  heartbeats: unknown[],
-): Promise<Result> {
+function runActivity<Result>({ activity, info = {} }: Run<Result>, heartbeats: unknown[]): Promise<Result> {
   const now = Date.now();
   const times = { scheduledTimestampMs: now, currentAttemptScheduledTimestampMs: now };
   const environment = new MockActivityEnvironment({ ...times, ...info });
   environment.on('heartbeat', (details: unknown) => heartbeats.push(details));
-  return environment.run(activity, input);
+  return environment.run(activity);
 }
 
 export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld> {
@@ -70,58 +99,60 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
     openDatabase(),
     startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['simulated'], renderSeconds: 0.2 }),
   ]);
-  const attempts = createAttemptStore(database.db, Date.now);
   const tasks = createTaskStore(database.db, Date.now);
-  const requests = createRequestStore(database.db);
-  await attempts.ensureIndexes();
+  const requests = createRequestStore(database.db, testSealing);
+  await tasks.ensureIndexes();
   const client = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
   const heartbeats: unknown[] = [];
+  const logged: string[] = [];
+  const log = createLogger({
+    level: 'debug',
+    format: 'json',
+    destination: { write: (line) => void logged.push(line) },
+  });
   const world: ActivityWorld = {
     database,
     simulator,
     heartbeats,
-    attempts,
+    logged,
     tasks,
     config: readYaml(yaml, simulator.url),
+    store: () => createTaskStore(database.db, Date.now),
     worker: (overrides = {}) =>
       testWorker(
-        createChannelActivities({
-          tasks,
+        {
+          tasks: world.store(),
           requests,
-          attempts: createAttemptStore(database.db, Date.now),
           channels: createChannels({
             current: () => world.config,
             providers,
             request: client,
             links: { check: () => undefined, onWithheld: () => undefined },
           }),
-          gate: {
-            enter: async () => undefined,
-            report: async () => undefined,
-            anyHasRoom: async () => false,
-            leave: async () => undefined,
-          },
+          gate: openGate,
           copyResults: async (_task, items) => items,
+          keepsResults: false,
+          canOpen: async () => undefined,
           submitLimiter: () => ({ enter: async () => undefined, giveBack: () => undefined }),
           signalConcern: async () => undefined,
           renders: { times: () => undefined, learn: () => undefined },
-          stays: createStayPlaces({ placesMax: () => 10, now: Date.now }),
+          // Nobody waits for the end of a job, unless a test says so.
+          stays: createStayPlaces({ placesMax: () => 0, now: Date.now }),
           poller: () => ({
             lists: () => false,
             status: () => Promise.reject(new Error('no poller in this test')),
           }),
           scrub: (text) => text,
-          log: createLogger({ level: 'silent', format: 'json' }),
+          log,
           now: Date.now,
           random: Math.random,
           ...overrides,
-        }),
+        },
         heartbeats,
       ),
-    async newTask(prompt, overrides = {}) {
+    async newTask(prompt, { candidates = [ark], fallback, expectedSeconds = 1, ...change } = {}) {
       const task = `task_${randomBytes(12).toString('hex')}`;
       const now = Date.now();
-      const deadlineAt = now + 3_600_000;
       await Promise.all([
         requests.insert({
           task,
@@ -129,38 +160,40 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           request: { ...testRequest, prompt },
           callbackToken: 'c',
           createdAt: now,
+          deadlineAt: now + 3_600_000,
           warnings: [],
           plan: '{}',
           by: 'test',
         }),
-        tasks.insert(
-          {
-            id: task,
-            account: 'a',
-            key: 'k',
-            kind: 'video',
-            model: 'seedance',
-            createdAt: now,
-            deadlineAt,
-            hold: 1n,
-          },
-          1n,
-        ),
+        tasks.insert({
+          id: task,
+          account: 'a',
+          key: 'k',
+          kind: 'video',
+          model: 'seedance',
+          plan: fallback === undefined ? { candidates } : { candidates, fallback },
+          createdAt: now,
+          deadlineAt: now + 3_600_000,
+          output: '',
+          hold: 1n,
+          hasCallback: false,
+          rev: 0,
+          state: { at: 'submitting', round: 1, left: candidates, full: [], resting: [] },
+          stateSince: now,
+          status: 'pending',
+          attempts: [],
+          updatedAt: now,
+          traceId: '',
+          ...change,
+        }),
       ]);
-      const candidate = { channel: 'ark', credential: 'a' };
-      return {
-        task,
-        account: 'a',
-        kind: 'video',
-        n: 1,
-        model: 'seedance',
-        candidate,
-        candidates: [candidate],
-        deadlineAt,
-        version: String(now * 1000),
-        persistMs: 0,
-        ...overrides,
-      };
+      tasks.forget(task);
+      return { task, candidate: candidates[0] ?? ark, expectedSeconds };
+    },
+    async record({ task }) {
+      const found = await tasks.find(task);
+      if (found === undefined) throw new Error('the task has no record');
+      return found;
     },
     async close() {
       await client.close();
@@ -171,17 +204,21 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
   return world;
 }
 
-function testWorker(activities: ChannelActivities, heartbeats: unknown[]): TestWorker {
-  const run = <Input, Result>(call: Call<Input, Result>) => runActivity(call, heartbeats);
+const ark = { channel: 'ark', credential: 'a' };
+
+function testWorker(deps: ChannelActivityDeps, heartbeats: unknown[]): TestWorker {
+  const channel = createChannelActivities(deps);
+  const [findLostJob, stopJob, actOnTask] = [
+    createFindLostJob(deps),
+    createStopJob(deps),
+    createActOnTask(deps),
+  ];
   return {
-    submit: (input, info) => run({ activity: (given) => activities.submit(given), input, info }),
-    findLostJob: (input, info) => run({ activity: (given) => activities.findLostJob(given), input, info }),
-    poll: (input, info) => run({ activity: (given) => activities.poll(given), input, info }),
-    cancelUpstream: (input, info) =>
-      run({ activity: (given) => activities.cancelUpstream(given), input, info }),
-    adoptJob: (input, info) => run({ activity: (given) => activities.adoptJob(given), input, info }),
-    completeTask: (input, info) => run({ activity: (given) => activities.completeTask(given), input, info }),
-    undoAdoption: (input, info) => run({ activity: (given) => activities.undoAdoption(given), input, info }),
+    submit: (input, info) => runActivity({ activity: () => channel.submit(input), info }, heartbeats),
+    poll: (input, info) => runActivity({ activity: () => channel.poll(input), info }, heartbeats),
+    findLostJob: ({ task }) => runActivity({ activity: () => findLostJob(task) }, heartbeats),
+    stopJob: ({ task }) => runActivity({ activity: () => stopJob(task) }, heartbeats),
+    actOnTask: (request) => runActivity({ activity: () => actOnTask(request) }, heartbeats),
   };
 }
 

@@ -1,21 +1,30 @@
 import { randomBytes } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { CallbackActivityDeps, TaskActivityDeps } from '../../activities/deps.ts';
-import { createCallbackActivities, createTaskActivities } from '../../activities/index.ts';
+import { createFinishTask } from '../../activities/finish.ts';
+import { createCallbackActivities } from '../../activities/index.ts';
+import { createTaskSteps } from '../../activities/look.ts';
+import { createReconcileTasks } from '../../activities/reconcile.ts';
 import { createFirstCallback } from '../../activities/first-callback.ts';
 import type { FirstCallbackDeps } from '../../activities/first-callback.ts';
 import type { TaskActivities } from '../../activities/types.ts';
 import { createPromptHosts } from '../../src/capacity/prompt-hosts.ts';
 import { createHostPlaces } from '../../src/capacity/host-places.ts';
 import type { TaskInput } from '../../src/domain/task-input.ts';
+import type { Task } from '../../src/domain/task-record.ts';
 import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { createStores, ensureStoreIndexes } from '../../src/store/stores.ts';
+import { toDocument } from '../../src/store/task-document.ts';
+import type { TaskDocument } from '../../src/store/task-document.ts';
 import type { Stores } from '../../src/store/stores.ts';
 import { createAbandonCreation } from '../../src/tasks/abandon-creation.ts';
 import { openDatabase } from '../capacity/support.ts';
+import { testSealing } from '../support/sealing.ts';
+
+type TaskSide = Pick<TaskActivities, 'lookAtTask' | 'stepTask' | 'finishTask' | 'reconcileTasks'>;
 
 /** The activities of the `tasks` and `callbacks` queues on a real MongoDB; what they ask Temporal is the test's. */
 export interface TaskWorld {
@@ -23,18 +32,23 @@ export interface TaskWorld {
   readonly ledger: Ledger;
   readonly clock: { aheadMs: number };
   /** What the reconciler learns about workflows. */
-  readonly workflows: { closed: string[]; failing: string[]; running: Set<string>; fails: Set<string> };
+  readonly workflows: { failing: string[]; running: Set<string>; fails: Set<string> };
   /** Tasks whose callback the reconciler has started. */
   readonly owed: string[];
   readonly logged: string[];
-  tasks(change?: Partial<TaskActivityDeps>): ReturnType<typeof createTaskActivities>;
+  tasks(change?: Partial<TaskActivityDeps>): TaskSide;
   deliver(deps: Partial<CallbackActivityDeps>, task: string, round?: string, dueAt?: number): Promise<void>;
   /** The step of one worker: what it learns about hosts, it keeps. */
   firstCallback(deps: Partial<FirstCallbackDeps>): TaskActivities['firstCallback'];
   run<Result>(activity: () => Promise<Result>): Promise<Result>;
-  /** A task as its create leaves it behind: held, and not yet claimed. */
+  /** A task as its create leaves it behind: held, and not yet begun. */
   newTask(change?: Partial<TaskInput>): Promise<TaskInput>;
-  /** The projection is lost, as in a restored backup. */
+  /** The same, once its workflow has taken its first step: a change of the record may follow. */
+  begun(change?: Partial<TaskInput>, record?: Partial<Task>): Promise<TaskInput>;
+  record(input: Pick<TaskInput, 'task'>): Promise<Task>;
+  /** Writes what only a series of steps would bring about. */
+  rewrite(task: string, change: Partial<Task>): Promise<void>;
+  /** The record is lost, as in a restored backup. */
   drop(task: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -43,10 +57,11 @@ export async function openTaskWorld(): Promise<TaskWorld> {
   const database = await openDatabase();
   const clock = { aheadMs: 0 };
   const now = () => Date.now() + clock.aheadMs;
-  const stores = createStores(database.db, now);
+  const stores = createStores(database.db, now, testSealing);
   await Promise.all([ensureStoreIndexes(stores), ensureLedgerIndexes(database.db)]);
+  const documents = database.db.collection<TaskDocument>('tasks');
   const ledger = createLedger({ collection: ledgerCollection(database.db), now });
-  const workflows: TaskWorld['workflows'] = { closed: [], failing: [], running: new Set(), fails: new Set() };
+  const workflows: TaskWorld['workflows'] = { failing: [], running: new Set(), fails: new Set() };
   const owed: string[] = [];
   const logged: string[] = [];
   const log = createLogger({
@@ -74,46 +89,51 @@ export async function openTaskWorld(): Promise<TaskWorld> {
       sleep: () => new Promise(() => undefined),
       post: async () => ({ status: 200 }),
       present: ({ id }) => JSON.stringify({ id }),
+      log,
       now,
       ...change,
     };
   };
-  return {
+  const world: TaskWorld = {
     stores,
     ledger,
     clock,
     workflows,
     owed,
     logged,
-    tasks: (change = {}) =>
-      createTaskActivities(
-        {
-          ...stores,
-          ledger,
-          channels: () => undefined,
-          slots: { release: async () => undefined },
-          workflows: {
-            async *closedAbnormally() {
-              yield* workflows.closed;
-            },
-            async *failing() {
-              yield* workflows.failing;
-            },
-            wake: async () => false,
-            isRunning: (id) =>
-              workflows.fails.has(id)
-                ? Promise.reject(new Error(`Temporal does not report ${id}`))
-                : Promise.resolve(workflows.running.has(id)),
+    tasks: (change = {}) => {
+      // A process of its own: it remembers no record, and nothing that it has seen before.
+      const deps: TaskActivityDeps = {
+        ...createStores(database.db, now, testSealing),
+        ledger,
+        channels: () => undefined,
+        slots: { release: async () => undefined },
+        workflows: {
+          async *running() {
+            yield* workflows.running;
           },
-          abandonCreation: createAbandonCreation({ ...stores, ledger }),
-          owedCallback: async (task) => void owed.push(task),
-          upkeep: [],
-          log,
-          now,
-          ...change,
+          async *failing() {
+            yield* workflows.failing;
+          },
+          wake: async () => false,
+          isRunning: (id) =>
+            workflows.fails.has(id)
+              ? Promise.reject(new Error(`Temporal does not report ${id}`))
+              : Promise.resolve(workflows.running.has(id)),
         },
-        callbackDeps({}),
-      ),
+        abandonCreation: createAbandonCreation({ ...stores, ledger }),
+        owedCallback: async (task) => void owed.push(task),
+        upkeep: [],
+        log,
+        now,
+        ...change,
+      };
+      return {
+        ...createTaskSteps(deps),
+        finishTask: createFinishTask(deps),
+        reconcileTasks: createReconcileTasks(deps),
+      };
+    },
     deliver: (change, task, round, dueAt) =>
       new MockActivityEnvironment().run(() =>
         createCallbackActivities(callbackDeps(change)).deliverCallback(task, round, dueAt),
@@ -123,7 +143,6 @@ export async function openTaskWorld(): Promise<TaskWorld> {
     async newTask(change = {}) {
       const task = `task_${randomBytes(12).toString('hex')}`;
       const account = `acc-${randomBytes(6).toString('hex')}`;
-      const createdAt = now();
       const input: TaskInput = {
         task,
         account,
@@ -134,34 +153,92 @@ export async function openTaskWorld(): Promise<TaskWorld> {
         hold: '1000000',
         basis: { price: { unit: 'call', minimum: '0', rules: [{ price: '1' }] }, facts: {}, version: 'v' },
         currency: 'USD',
-        createdAt,
-        deadlineAt: createdAt + 3_600_000,
+        deadlineAt: now() + 3_600_000,
         expectedSeconds: 1,
-        output: '',
         hasCallback: false,
         ...change,
       };
-      const unstarted = `${String(createdAt).padStart(14, '0')}-test`;
-      const { key, kind, model, deadlineAt } = input;
       const hold = BigInt(input.hold);
       await ledger.credit({ account, amount: 10_000_000n, reference: task });
-      await stores.tasks.insert(
-        { id: task, account, key, kind, model, createdAt, deadlineAt, hold, unstarted },
-        1n,
-      );
-      await ledger.hold({ account, task, amount: hold, basis: '{}', overdraftLimit: 0n });
+      await stores.tasks.insert(firstRecord(input, now()));
+      await ledger.hold({
+        account,
+        task,
+        amount: hold,
+        basis: JSON.stringify(input.basis),
+        overdraftLimit: 0n,
+      });
       return input;
     },
-    drop: async (task) =>
-      void (await database.db.collection<{ _id: string }>('tasks').deleteOne({ _id: task })),
+    async begun(change, record = {}) {
+      const input = await world.newTask(change);
+      await world.rewrite(input.task, record);
+      return input;
+    },
+    async record({ task }) {
+      const found = await stores.tasks.find(task);
+      if (found === undefined) throw new Error('the task has no record');
+      return found;
+    },
+    async rewrite(task, change) {
+      const { unstarted: _, ...before } = await world.record({ task });
+      const after = { ...before, rev: before.rev + 1, ...change };
+      await documents.replaceOne({ _id: task }, toDocument(after));
+      stores.tasks.forget(task);
+    },
+    drop: async (task) => {
+      await documents.deleteOne({ _id: task });
+      stores.tasks.forget(task);
+    },
     close: () => database.drop(),
+  };
+  return world;
+}
+
+/** As the creation of a task writes it. */
+export function firstRecord(input: TaskInput, at: number): Task {
+  const { task: id, account, key, kind, model, candidates, deadlineAt, hasCallback } = input;
+  return {
+    id,
+    account,
+    key,
+    kind,
+    model,
+    plan: { candidates },
+    createdAt: at,
+    deadlineAt,
+    output: '',
+    hold: BigInt(input.hold),
+    hasCallback,
+    rev: 0,
+    state: { at: 'submitting', round: 1, left: candidates, full: [], resting: [] },
+    stateSince: at,
+    status: 'pending',
+    attempts: [],
+    updatedAt: at,
+    traceId: '',
+    unstarted: `${String(at).padStart(14, '0')}-test`,
+  };
+}
+
+/** The attempt whose job the task waits for. */
+export function acceptedAttempt(upstreamId: string): Task['attempts'][number] {
+  const candidate = { channel: 'ark', credential: 'a' };
+  return {
+    ...candidate,
+    n: 1,
+    state: 'accepted',
+    marker: 'm',
+    owner: 'o',
+    startedAt: 1,
+    operation: { id: upstreamId },
   };
 }
 
 /** A task that was cancelled, and owes a callback. */
 export async function endedTask(world: TaskWorld): Promise<string> {
-  const input = await world.newTask();
-  const { task, account, key, basis, hold: held } = input;
+  const input = await world.begun({ hasCallback: true });
+  const { task, account } = input;
   await world.stores.requests.insert({
     task,
     account,
@@ -169,12 +246,13 @@ export async function endedTask(world: TaskWorld): Promise<string> {
     callbackToken: randomBytes(8).toString('hex'),
     callbackUrl: 'https://me.example/hook?secret=1',
     createdAt: Date.now(),
+    deadlineAt: Date.now(),
     warnings: [],
     plan: '{}',
     by: 'test',
   });
-  await world.tasks().claimTask(input, '1');
-  const outcome = { kind: 'failed', error: { code: 'task_cancelled', message: 'x' } } as const;
-  await world.run(() => world.tasks().finishTask({ task, account, key, basis, held, version: '2', outcome }));
+  const activities = world.tasks();
+  await world.run(() => activities.stepTask(task, { kind: 'wanted', stop: 'cancel' }));
+  await world.run(() => activities.finishTask(input));
   return task;
 }

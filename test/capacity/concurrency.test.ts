@@ -9,15 +9,6 @@ import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-async function reconcile(gateway: TestGateway): Promise<Record<string, unknown>> {
-  const { core, environment } = gateway;
-  return core.client.workflow.execute('reconcileTasks', {
-    workflowId: `reconcile-${Date.now()}`,
-    taskQueue: `${environment['TASK_QUEUE_PREFIX']}tasks`,
-    args: [],
-  });
-}
-
 const limit = 2;
 const yaml = testYaml.replace(
   'polls_per_second: 500 }',
@@ -128,7 +119,7 @@ describe('the concurrency limit of a credential', () => {
     for (const id of stuck) await gateway.core.client.workflow.getHandle(id).terminate('test');
     // The visibility store of the server is a second behind, and may know of one before the other.
     let repaired = 0;
-    const repair = async () => (repaired += Number((await reconcile(gateway))['repaired']));
+    const repair = async () => (repaired += (await gateway.reconcile()).repaired);
     await expect.poll(repair, { interval: 1_000 }).toBe(limit);
     expect((await account.finished(waiting))['status']).toBe('succeeded');
     await slots(0);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSlotKeeper } from '../../src/capacity/slot-keeper.ts';
-import type { SlotKeeper, SlotRequest } from '../../src/capacity/slot-keeper.ts';
+import type { SlotAnswer, SlotKeeper, SlotRequest } from '../../src/capacity/slot-keeper.ts';
 import { createSlotStore } from '../../src/store/slots.ts';
+import type { SlotStore } from '../../src/store/slots.ts';
 import { pauseFirstAt } from '../support/race.ts';
 import { openDatabase } from './support.ts';
 
@@ -20,9 +21,9 @@ describe('the slots of a credential', () => {
   afterAll(() => database.drop());
 
   /** As a process of its own would. */
-  function openKeeper(queue: string, limits: number = limit): SlotKeeper {
+  function openKeeper(queue: string, limits = limit, change: Partial<SlotStore> = {}): SlotKeeper {
     return createSlotKeeper({
-      store: createSlotStore(database.db, now),
+      store: { ...createSlotStore(database.db, now), ...change },
       limitOf: ({ channel }) => (channel.startsWith(queue) ? limits : undefined),
       limited: () => [{ channel: queue, credential: 'a' }],
       isUsable: () => true,
@@ -129,6 +130,25 @@ describe('the slots of a credential', () => {
     expect(await other.take(request('q7', 'next'))).toEqual({ kind: 'taken' });
     await other.release('next');
     expect(woken).toEqual(['next', 'late']);
+  });
+
+  it('stay with a task that takes its slot while another process is still granting it', async () => {
+    const store = createSlotStore(database.db, now);
+    const own = openKeeper('q8', 1);
+    let answer: SlotAnswer | undefined;
+    // Between the grant and the end of the ticket the task checks on its own and finds that it may be sent.
+    const granting = openKeeper('q8', 1, {
+      removeTicket: async (task, queue) => {
+        answer ??= await own.take(request('q8', task));
+        return store.removeTicket(task, queue);
+      },
+    });
+    await own.take(request('q8', 'holder'));
+    await own.take(request('q8', 'next'));
+    await granting.release('holder');
+    expect(answer).toEqual({ kind: 'taken' });
+    expect(await store.heldBy('next')).toHaveLength(1);
+    expect((await own.take(request('q8', 'third'))).kind).toBe('wait');
   });
 
   it('cost the same with 10,000 tasks waiting as with ten', async () => {

@@ -168,9 +168,9 @@ it('stops when the gateway goes away, says what is left, and --continue does it'
 it('sends abandoned callbacks again', async () => {
   const [first = ''] = made;
   const target = 'https://me.example';
-  await world.stores.deliveries.begin(first, 'own', target);
   const round = { task: first, round: 'own', target };
-  await world.stores.deliveries.record(round, { at: 1, durationMs: 1, status: 410 }, 'gave_up');
+  await world.stores.tasks.beginCallback(round, true);
+  await world.stores.tasks.recordCallback(round, { at: 1, durationMs: 1, status: 410 }, 'gave_up');
   const resend = [
     'tasks',
     'act',

@@ -13,6 +13,7 @@ import type { VerifyResult } from '../../src/ledger/verify.ts';
 import { fallbackCatalogue } from '../support/fallback-catalogue.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { databaseUri, temporalAddress } from '../support/run-servers.ts';
+import { succeededWith } from '../support/task-records.ts';
 import { runLine, sound } from './support.ts';
 import type { LineChange } from './support.ts';
 
@@ -162,6 +163,38 @@ describe('tasks', () => {
     ]);
   });
 
+  it('show begins with what the task waits for, what to do, and the lines to do it with', async () => {
+    const account = await world.newAccount();
+    const [waiting, lost, review] = [
+      await account.create(),
+      await account.create(),
+      await account.create(),
+    ].map(({ body }) => body.id as string);
+    const linesOf = async (id = '') => (await gateway(['tasks', 'show', id])).text.split('\n');
+    await world.drive.accept(waiting ?? '');
+    expect((await linesOf(waiting)).slice(0, 4)).toEqual([
+      'Waiting for one.',
+      `  gateway tasks action ${waiting} retry_now --reason "…"`,
+      '',
+      expect.stringMatching(new RegExp(`^id +${waiting}$`)),
+    ]);
+    await world.drive.ask(lost ?? '');
+    const shown = await linesOf(lost);
+    expect(shown.slice(0, 4)).toEqual([
+      'The response of one to the submission was lost (upstream_timeout).',
+      expect.stringMatching(
+        /^Needs attention: submit_ambiguous\. The submission may have reached the upstream, /,
+      ),
+      `Look at one/a for mark-${lost}-1.`,
+      `  gateway tasks action ${lost} adopt --upstream-id ID --reason "…"`,
+    ]);
+    expect(shown.join('\n')).not.toMatch(/^situation/m);
+    await world.drive.polled(review ?? '', succeededWith('https://files.example/a.mp4'));
+    await world.drive.step(review ?? '', { kind: 'reviewed', charge: '9000000', why: 'above_hold' });
+    expect(await linesOf(review)).toContain('The charge would be 9.000000.');
+    expect((await json(['tasks', 'show', review ?? ''])).situation).toMatchObject({ charge: '9.000000' });
+  });
+
   it('prints the gateway’s refusal in its own words', async () => {
     const account = await world.newAccount();
     const id: string = (await account.create()).body.id;
@@ -259,12 +292,6 @@ describe('config', () => {
   it('reload reports what is wrong with the file', async () => {
     await expect(gateway(['config', 'reload'])).rejects.toThrow('models: required; currency: required');
   });
-});
-
-it('projection rebuild says what it did', async () => {
-  const { text } = await gateway(['projection', 'rebuild']);
-  expect(text).toMatch(/^rebuilt +2$/m);
-  expect(text).toContain('no longer reports the links');
 });
 
 describe('a gateway that does not answer', () => {
@@ -435,17 +462,12 @@ describe('the program itself', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('projection rebuild and ledger verify find the servers of local mode', async () => {
+  it('ledger verify finds the servers of local mode', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'mediary-cli-'));
     await writeFile(join(directory, 'local.json'), JSON.stringify(localSettings));
-    const rebuilt = await run(['projection', 'rebuild', '--json'], {
-      DATA_DIR: directory,
-      TASK_QUEUE_PREFIX: 'cli-rebuild-',
-    });
-    expect(JSON.parse(rebuilt.stdout)).toEqual({ present: 0, rebuilt: 0, without_result: 0, refused: 0 });
     const verified = await run(['ledger', 'verify', '--json'], { DATA_DIR: directory });
     expect(JSON.parse(verified.stdout)).toMatchObject({ violations: 0 });
-    await expect(run(['projection', 'rebuild'], { DATA_DIR: 'no-such-directory' })).rejects.toMatchObject({
+    await expect(run(['ledger', 'verify'], { DATA_DIR: 'no-such-directory' })).rejects.toMatchObject({
       code: 78,
       stderr: expect.stringContaining('MONGODB_URI, TEMPORAL_ADDRESS: required'),
     });

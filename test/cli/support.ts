@@ -41,7 +41,6 @@ export async function runLine(
       ),
     }),
     verifyLedger: () => Promise.resolve(change.verify ?? sound),
-    rebuildProjection: () => Promise.resolve({ present: 3, rebuilt: 2, withoutResult: 1, refused: 0 }),
     ...(change.terminal === undefined ? {} : { terminal: change.terminal }),
     fail: (code: number) => {
       status = code;

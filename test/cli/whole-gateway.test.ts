@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createServer } from 'node:http';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { dataConverter } from '../../src/temporal/connection.ts';
@@ -165,9 +166,21 @@ describe('our command line', () => {
     const { text } = await act(task, 'resubmit', '--channel', 'second');
     expect(text).toMatch(/money +.*if the first submission was accepted, the upstream bills two/);
     await waitUntil('it is there', async () => (await show(task)).channel === 'second');
-    const file = 'https://files.example/video.mp4';
+    const files = createServer((_, response) => response.end('a video'));
+    onTestFinished(() => void files.close());
+    await new Promise<void>((resolve) => void files.listen(0, '127.0.0.1', resolve));
+    const address = files.address();
+    const file = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/video.mp4`;
+    await isRefused(
+      act(task, 'complete', '--result-url', 'http://127.0.0.1:1/video.mp4', '--duration', '4'),
+      /^The result’s address cannot be opened/,
+    );
     await act(task, 'complete', '--result-url', file, '--duration', '4');
-    expect(await account.finished(task)).toMatchObject({ status: 'succeeded', charge: '0.400000' });
+    expect(await account.finished(task)).toMatchObject({
+      status: 'succeeded',
+      charge: '0.400000',
+      data: [{ url: file }],
+    });
     expect(await kindsOf(task)).toEqual(['hold', 'settle']);
     expect(await recordOf(task)).toEqual(['anna: resubmit', 'anna: complete']);
     expect(gateway.simulator.submissions('to resubmit').creates).toBe(2);

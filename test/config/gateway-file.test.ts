@@ -65,9 +65,11 @@ describe('hold.review_above', () => {
     text.replace('unit: call', `unit: call, hold: { review_above: "${multiple}" }`);
 
   it('is a multiple of the hold, never below it', () => {
-    expect(violationsWith(environment, withMultiple('1'))).toEqual([]);
+    for (const multiple of ['1', '3.5', 'none']) {
+      expect(violationsWith(environment, withMultiple(multiple))).toEqual([]);
+    }
     expect(violationsWith(environment, withMultiple('0.99'))).toEqual([
-      'models[0].price.hold.review_above: must be at least 1',
+      'models[0].price.hold.review_above: must be at least 1, or none',
     ]);
     expect(violationsWith(environment, withMultiple('-3'))).not.toEqual([]);
   });

@@ -25,6 +25,7 @@ describe('what a person typed', () => {
       'by',
       'dry_run',
       'seconds',
+      'amount',
       'upstream_id',
       '__proto__',
       'toString',
@@ -81,6 +82,12 @@ describe('the bounds of a field', () => {
     ['complete', 'total_tokens', [0, 1_000_000_000], [-1, 1.5, 1_000_000_001]],
     ['complete', 'images', [1, 1000], [0, 1001, 2.5]],
     ['complete', 'resolution', ['720p', 'r'.repeat(32)], ['r'.repeat(33), 720]],
+    [
+      'refund',
+      'amount',
+      ['0.000001', '7', '999999999999'],
+      ['0', '-1', '0.0000001', '1e3', '', 0.5, 1n, null],
+    ],
     ['fail', 'by', ['a', 'a'.repeat(64)], ['a'.repeat(65), 1]],
     ['fail', 'reason', ['a', 'a'.repeat(500)], ['a'.repeat(501), 1]],
   ])('of %s: %s', (name, field, accepted, refused) => {

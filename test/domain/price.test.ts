@@ -110,6 +110,14 @@ describe('priceOf', () => {
     expect(priceOf(list, {}, quantity)?.amount).toBe(amount);
   });
 
+  it.each([
+    [1.0004, 1000n],
+    [1.0005, 1001n],
+    [1.0006, 1001n],
+  ])('takes %d seconds of an upstream to the millisecond, half up', (seconds, numerator) => {
+    expect(secondQuantity(seconds)).toEqual({ numerator, denominator: 1000n });
+  });
+
   it('rounds once, half up, at the end', () => {
     const half = price({ rules: [{ price: '0.5' }] });
     expect(priceOf(half, {}, tokenQuantity(1n))?.amount).toBe(1n);
@@ -309,7 +317,10 @@ describe('settle', () => {
 describe('needsReview', () => {
   const list: Price = { unit: 'call', minimum: '0', rules: [{ price: '1' }] };
   it.each([
-    [undefined, 1n, 1_000_000n, false],
+    [undefined, 1_000n, 3_000n, false],
+    [undefined, 1_000n, 3_001n, true],
+    [undefined, 0n, 1n, true],
+    ['none', 1n, 1_000_000n, false],
     ['1.5', 1_000n, 1_500n, false],
     ['1.5', 1_000n, 1_501n, true],
     ['1', 1_000n, 1_001n, true],

@@ -7,15 +7,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
-import { verifyLedger } from '../../src/ledger/verify.ts';
-import type { Holder } from '../../src/ledger/verify.ts';
 import { createLogger } from '../../src/observability/log.ts';
-import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
 import { startWorker } from '../../src/worker.ts';
 import { caller } from '../support/client.ts';
 import { startGateway, videoBody } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { expectSoundLedger } from '../support/sound-ledger.ts';
 
 /** Creates on real servers: with API processes that die in the middle, without a worker, and on two processes at once. */
 let gateway: TestGateway;
@@ -27,16 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-async function expectSoundLedger(): Promise<void> {
-  const { core } = gateway;
-  const workflows = createWorkflowLookup(core.client, core.environment.TASK_QUEUE_PREFIX);
-  const holders = async (ids: readonly string[]) => {
-    const live = new Map<string, Holder>();
-    for (const id of ids) if (await workflows.isRunning(id)) live.set(id, 'workflow');
-    return live;
-  };
-  expect((await verifyLedger({ db: core.mongo.db, holders })).violations).toEqual([]);
-}
+const expectSound = () => expectSoundLedger(gateway.core);
 
 interface StoppingApi {
   readonly child: ChildProcess;
@@ -77,7 +66,7 @@ describe.each(['admission.claimed', 'admission.held', 'admission.started'])(
       expect(await account.finished(again.body.id)).toMatchObject({ status: 'succeeded' });
       expect(gateway.simulator.submissions(body.prompt)).toEqual({ submits: 1, creates: 1 });
       expect(await account.balance()).toMatchObject({ held: '0.000000' });
-      await expectSoundLedger();
+      await expectSound();
     });
   },
 );
@@ -120,7 +109,7 @@ it('402 is exact under 200 simultaneous creates on two processes', async () => {
     expect(await poor.balance()).toMatchObject({ available: '0.090100', held: '0.000000' });
     const { body } = await poor.call('GET', '/v1/videos/generations?limit=100');
     expect(body.data).toHaveLength(13);
-    await expectSoundLedger();
+    await expectSound();
   } finally {
     await second.stop();
     await core.close();
@@ -147,5 +136,5 @@ it('a workflow that is reset to its start resumes its job: it is neither resubmi
   expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
   expect(await client.workflow.getHandle(id).result()).toMatchObject({ status: 'succeeded' });
   expect(gateway.simulator.submissions('reset to its start.')).toEqual({ submits: 1, creates: 1 });
-  await expectSoundLedger();
+  await expectSound();
 });

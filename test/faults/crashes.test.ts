@@ -7,6 +7,7 @@ import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
+import type { TaskDocument } from '../../src/store/task-document.ts';
 import { choosePort } from '../../src/local/servers/ports.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startSimulator } from '../../src/local/simulator/simulator.ts';
@@ -131,9 +132,9 @@ describe('crashes', () => {
   /** The record of the first submission, as the dead worker left it. */
   async function attemptOf(task: string): Promise<unknown> {
     const mongo = await connectMongo(environment['MONGODB_URI'] ?? '');
-    const found = await mongo.db.collection<{ _id: string }>('attempts').findOne({ _id: `${task}:1` });
+    const found = await mongo.db.collection<TaskDocument>('tasks').findOne({ _id: task });
     await mongo.close();
-    return found;
+    return found?.attempts[0];
   }
 
   const running = (id: string) =>
@@ -154,7 +155,7 @@ describe('crashes', () => {
     await worker.kill();
     const attemptAtDeath = await attemptOf(created.body.id);
     expect(attemptAtDeath).toMatchObject({ state: 'sending', channel: 'ark' });
-    expect(attemptAtDeath).not.toHaveProperty('ended_at');
+    expect(attemptAtDeath).not.toHaveProperty('endedAt');
     worker = start('worker');
     finishRenders();
     await expectOnceAndPaid(tasks);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AttemptState } from '../../src/domain/attempt.ts';
 import { waitMessages } from '../../src/domain/wait-reason.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway, videoBody } from '../support/gateway.ts';
@@ -28,7 +29,7 @@ interface Row extends RowFaults {
   /** Creates that the upstream received. */
   readonly submits: number;
   /** Of the attempt that the fault met, in its record. */
-  readonly state: 'accepted' | 'not_accepted' | 'withdrawn' | 'rejected' | 'ambiguous';
+  readonly state: AttemptState;
   readonly code?: string;
   /** Of a task that failed. */
   readonly class?: string;
@@ -62,7 +63,7 @@ const retried = { course: 'retried', submits: 2, times: 1, state: 'accepted' } a
 const waits = { course: 'waits', submits: 0, state: 'not_accepted' } as const;
 const failed = { course: 'failed', submits: 1, state: 'rejected', code: 'SomeCode' } as const;
 const found = { course: 'found', submits: 1, state: 'accepted' } as const;
-const parked = { course: 'parked', submits: 1, state: 'ambiguous' } as const;
+const parked = { course: 'parked', submits: 1, state: 'lost' } as const;
 
 const rows: readonly Row[] = [
   // Refusals that the upstream words itself.

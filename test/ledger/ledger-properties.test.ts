@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
 import { toEntry } from '../../src/ledger/entry.ts';
 import type { LedgerEntry } from '../../src/ledger/entry.ts';
-import type { CloseResult, HoldResult, Ledger } from '../../src/ledger/ledger.ts';
+import type { CloseResult, HoldResult, Ledger, RefundResult } from '../../src/ledger/ledger.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { faulty, useLedgerWorld } from './support.ts';
 import type { WriteFault } from './support.ts';
@@ -32,6 +32,7 @@ type Wish = {
   | { readonly verb: 'hold'; readonly amount: bigint }
   | { readonly verb: 'settle'; readonly amount: bigint }
   | { readonly verb: 'release' }
+  | { readonly verb: 'refund'; readonly amount: bigint }
   | { readonly verb: 'credit'; readonly amount: bigint }
 );
 
@@ -42,6 +43,15 @@ const wish: fc.Arbitrary<Wish> = fc.oneof(
   { arbitrary: fc.record({ process, task, amount, verb: fc.constant('hold' as const) }), weight: 4 },
   { arbitrary: fc.record({ process, task, amount, verb: fc.constant('settle' as const) }), weight: 3 },
   { arbitrary: fc.record({ process, task, verb: fc.constant('release' as const) }), weight: 2 },
+  {
+    arbitrary: fc.record({
+      process,
+      task,
+      amount: fc.bigInt({ min: 1n, max: 130n }),
+      verb: fc.constant('refund' as const),
+    }),
+    weight: 2,
+  },
   {
     arbitrary: fc.record({
       process,
@@ -61,7 +71,12 @@ const fault: fc.Arbitrary<WriteFault> = fc.constantFrom(
   'refused',
 );
 
-type Answer = HoldResult | CloseResult | { readonly closed: 'no_hold' } | { readonly entry: LedgerEntry };
+type Answer =
+  | HoldResult
+  | CloseResult
+  | RefundResult
+  | { readonly closed: 'no_hold' }
+  | { readonly entry: LedgerEntry };
 
 /** As a caller does who hears that nothing is known: asks again. */
 async function persist<Result>(call: () => Promise<Result>): Promise<Result> {
@@ -91,6 +106,8 @@ async function fulfil(account: string, request: Wish): Promise<Answer | undefine
     }
     case 'release':
       return persist(() => ledger.release({ account, task: id, held }));
+    case 'refund':
+      return persist(() => ledger.refund({ account, task: id, amount: request.amount }));
     case 'credit':
       return persist(() => ledger.credit({ account, amount: request.amount, reference: `${request.task}` }));
     default:
@@ -113,7 +130,7 @@ function expectMoneyAddsUp(entries: readonly LedgerEntry[]): void {
   const sum = (...kinds: LedgerEntry['kind'][]) =>
     entries.filter(({ kind }) => kinds.includes(kind)).reduce((total, entry) => total + entry.amount, 0n);
   const last = entries.at(-1);
-  const paidIn = sum('credit', 'adjust');
+  const paidIn = sum('credit', 'adjust', 'refund');
   const charged = sum('settle', 'charge_extra');
   expect((last?.available ?? 0n) + (last?.held ?? 0n)).toBe(paidIn - charged);
   for (const entry of entries) expect(entry.held).toBeGreaterThanOrEqual(0n);

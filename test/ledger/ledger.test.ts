@@ -173,9 +173,16 @@ describe('settle', () => {
     expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n });
   });
 
-  it('without a hold, or with another amount than was held, is an error and writes nothing', async () => {
+  it('of what is not held, or was voided, charges nothing and writes nothing', async () => {
     const account = await accountWith(100n);
-    await expect(settle(account, 'a', [60n, 45n])).rejects.toThrow(LedgerIntegrityError);
+    expect(await settle(account, 'a', [60n, 45n])).toEqual({ closed: 'no_hold' });
+    await ledger.void({ account, task: `${account}.v` });
+    expect(await settle(account, 'v', [60n, 45n])).toEqual({ closed: 'no_hold' });
+    expect(await kindsOf(account)).toEqual(['credit', 'void']);
+  });
+
+  it('with another amount than was held is an error and writes nothing', async () => {
+    const account = await accountWith(100n);
     await hold(account, 'b', 60n);
     await expect(settle(account, 'b', [61n, 45n])).rejects.toThrow('60 is held');
     expect(await kindsOf(account)).toEqual(['credit', 'hold']);
@@ -223,6 +230,100 @@ describe('release', () => {
     }
     expect(await ledger.balance(account)).toMatchObject({ held: 0n });
     expect(await world.chainFaults(account)).toEqual([]);
+  });
+});
+
+describe('refund', () => {
+  /** A task `a` that was held 60 and charged 150: 60 from its hold and 90 beyond it. */
+  async function charged(): Promise<string> {
+    const account = await accountWith(200n);
+    await hold(account, 'a', 60n);
+    await settle(account, 'a', [60n, 150n]);
+    return account;
+  }
+  const refund = (account: string, amount: bigint, by = ledger) =>
+    by.refund({ account, task: `${account}.a`, amount, note: 'by ada: it shows nothing' });
+
+  it('gives back all that was charged, what was beyond the hold included', async () => {
+    const account = await charged();
+    await hold(account, 'b', 20n);
+    expect(await refund(account, 150n)).toMatchObject({
+      ok: true,
+      replayed: false,
+      entry: {
+        key: `${account}.a:refund`,
+        kind: 'refund',
+        task: `${account}.a`,
+        amount: 150n,
+        available: 180n,
+        held: 20n,
+        note: 'by ada: it shows nothing',
+      },
+    });
+    expect(await ledger.balance(account)).toMatchObject({ available: 180n, held: 20n });
+    const kinds = (await ledger.entriesOfTask(`${account}.a`)).map(({ kind }) => kind);
+    expect(kinds).toEqual(['hold', 'settle', 'charge_extra', 'refund']);
+    expect(await world.chainFaults(account)).toEqual([]);
+  });
+
+  it('of more than the charge is refused with the charge, and leaves no entry', async () => {
+    const account = await charged();
+    const refused = { ok: false, refused: 'above_charge', charged: 150n };
+    expect(await refund(account, 151n)).toEqual(refused);
+    expect(await refund(account, 10n ** 30n)).toEqual(refused);
+    expect(await kindsOf(account)).toEqual(['credit', 'hold', 'settle', 'charge_extra']);
+  });
+
+  it('of what is not settled is refused: held, released, voided, settled for nothing, unknown', async () => {
+    const account = await accountWith(100n);
+    const refused = { ok: false, refused: 'not_settled' };
+    expect(await refund(account, 1n)).toEqual(refused);
+    await hold(account, 'a', 60n);
+    expect(await refund(account, 1n)).toEqual(refused);
+    await release(account, 'a', 60n);
+    expect(await refund(account, 1n)).toEqual(refused);
+    await ledger.void({ account, task: `${account}.v` });
+    expect(await ledger.refund({ account, task: `${account}.v`, amount: 1n })).toEqual(refused);
+    await hold(account, 'free', 60n);
+    await settle(account, 'free', [60n, 0n]);
+    const free = await ledger.refund({ account, task: `${account}.free`, amount: 1n });
+    expect(free).toEqual({ ok: false, refused: 'above_charge', charged: 0n });
+    expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n });
+  });
+
+  it('is refused to another account than the one that was charged', async () => {
+    const account = await charged();
+    const stranger = await accountWith(100n);
+    const request = { account: stranger, task: `${account}.a`, amount: 1n };
+    expect(await ledger.refund(request)).toEqual({ ok: false, refused: 'not_settled' });
+    expect(await kindsOf(stranger)).toEqual(['credit']);
+  });
+
+  it('repeated is one entry, also from another process and with another amount', async () => {
+    const account = await charged();
+    const first = await refund(account, 50n);
+    for (const again of [await refund(account, 50n), await refund(account, 100n, other)]) {
+      expect(again).toEqual({ ...first, replayed: true });
+    }
+    expect(await refund(account, 151n)).toMatchObject({ ok: true, replayed: true });
+    expect(await ledger.balance(account)).toMatchObject({ available: 100n });
+  });
+
+  it('by several processes at the same moment is one entry', async () => {
+    const account = await charged();
+    const results = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => refund(account, BigInt(10 + n), n % 2 === 0 ? ledger : other)),
+    );
+    expect(results.filter((result) => result.ok && !result.replayed)).toHaveLength(1);
+    expect(new Set(results.map((result) => (result.ok ? result.entry.hash : '?'))).size).toBe(1);
+    expect((await kindsOf(account)).filter((kind) => kind === 'refund')).toHaveLength(1);
+    expect(await world.chainFaults(account)).toEqual([]);
+  });
+
+  it.each([0n, -1n])('of %s is an error, and leaves no entry', async (amount) => {
+    const account = await charged();
+    await expect(refund(account, amount)).rejects.toThrow(RangeError);
+    expect(await kindsOf(account)).not.toContain('refund');
   });
 });
 
@@ -295,7 +396,7 @@ describe('entries', () => {
 
   it('keep their hash when a note holds half a surrogate pair or is cut inside one', async () => {
     const account = world.newAccount();
-    await ledger.credit({ account, amount: 1n, reference: 'half \ud83d', note: `${'n'.repeat(499)}😀` });
+    await ledger.credit({ account, amount: 1n, reference: 'half \ud83d', note: `${'n'.repeat(599)}😀` });
     expect(await ledger.credit({ account, amount: 1n, reference: 'half \ud83d' })).toMatchObject({
       replayed: true,
     });

@@ -6,6 +6,7 @@ import { LedgerIntegrityError } from '../../src/ledger/ledger-errors.ts';
 import {
   creditOperation,
   holdOperation,
+  refundOperation,
   releaseOperation,
   settleOperation,
   voidOperation,
@@ -40,6 +41,12 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     arbitrary: task.map((id) => releaseOperation({ account, task: id, held: heldFor(id) })),
   },
   { weight: 2, arbitrary: task.map((id) => voidOperation({ account, task: id })) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(task, fc.bigInt({ min: 1n, max: 130n }))
+      .map(([id, amount]) => refundOperation({ account, task: id, amount })),
+  },
   {
     weight: 1,
     arbitrary: fc
@@ -87,13 +94,18 @@ function expectSound(entries: readonly EntryDocument[]): void {
   const last = entries.at(-1) ?? emptyHead;
   expect(last.held).toBe(sumOf(open, 'hold'));
   expect(last.available + last.held).toBe(
-    sumOf(entries, 'credit', 'adjust') - sumOf(entries, 'settle', 'charge_extra'),
+    sumOf(entries, 'credit', 'adjust', 'refund') - sumOf(entries, 'settle', 'charge_extra'),
   );
   for (const entry of entries) {
     if (entry.kind === 'hold') expect(entry.available).toBeGreaterThanOrEqual(-overdraftLimit);
     if (entry.kind === 'settle') {
       const extra = entries.find(({ key }) => key === keys.chargeExtra(entry.task ?? ''));
       expect(extra?.amount).toBe(entry.excess);
+    }
+    if (entry.kind === 'refund') {
+      const settle = entries.find(({ key }) => key === keys.close(entry.task ?? ''));
+      expect(settle?.kind).toBe('settle');
+      expect(entry.amount).toBeLessThanOrEqual((settle?.amount ?? 0n) + (settle?.excess ?? 0n));
     }
   }
 }
@@ -155,10 +167,12 @@ describe('any history of operations', () => {
             settle: 'no_hold',
             release: 'no_hold',
             void: 'done',
+            refund: 'not_settled',
             credit: 'done',
           };
           expect(outcome?.state).toBe(isVoided ? expected[step.kind] : outcome?.state);
-          expect(book.entries).toHaveLength(isVoided || isClosed ? before : book.entries.length);
+          const isDecided = isVoided || (isClosed && step.kind !== 'refund');
+          expect(book.entries).toHaveLength(isDecided ? before : book.entries.length);
         }
       }),
     );
@@ -214,6 +228,45 @@ it('a settle beyond its hold is done once its first entry is written, and the se
   const [outcome] = book.run([releaseOperation({ account, task: 't1', held: 15n })]);
   expect(outcome).toMatchObject({ state: 'done', replayed: true, entry: { kind: 'settle', amount: 15n } });
   expect(book.entries.at(-1)).toMatchObject({ kind: 'charge_extra', amount: 25n, available: -40n, held: 0n });
+});
+
+describe('a refund', () => {
+  const hold = holdOperation({ account, task: 't1', amount: 15n, basis: '{}', overdraftLimit });
+  const settle = settleOperation({ account, task: 't1', held: 15n, amount: 40n });
+  const refund = (amount: bigint, of = account) => refundOperation({ account: of, task: 't1', amount });
+
+  it('of the whole charge is done, though its second entry was cut off, which it completes', () => {
+    const book = openBook();
+    book.run([hold, settle], 2);
+    expect(book.run([refund(41n)])).toEqual([{ state: 'above_charge', charged: 40n }]);
+    expect(book.run([refund(40n)])).toMatchObject([
+      { state: 'done', replayed: false, entry: { amount: 40n } },
+    ]);
+    expect(book.entries.slice(2).map(({ kind, amount, available }) => [kind, amount, available])).toEqual([
+      ['refund', 40n, 25n],
+      ['charge_extra', 25n, 0n],
+    ]);
+  });
+
+  it('of a task of another account is one of a task that was never settled', () => {
+    const book = openBook();
+    book.run([hold, settle]);
+    expect(book.run([refund(1n, 'other')])).toEqual([{ state: 'not_settled' }]);
+    book.run([refund(1n)]);
+    expect(book.run([refund(1n, 'other')])).toEqual([{ state: 'not_settled' }]);
+  });
+
+  it('that would leave int64 fails alone', () => {
+    const close = chainEntry(
+      emptyHead,
+      { account, key: keys.close('t1'), kind: 'settle', task: 't1', amount: 9n, available: 0n, held: 0n },
+      0,
+    );
+    const head: Head = { ...close, available: 2n ** 63n - 5n };
+    const plan = planBatch([refund(9n)], { head, known: new Map([[close.key, close]]), at: 0 });
+    expect(plan.operations).toMatchObject([{ outcome: { state: 'failed' } }]);
+    expect(plan.entries).toEqual([]);
+  });
 });
 
 it.each([

@@ -67,6 +67,13 @@ async function reseal(id: string, fields: Partial<EntryDocument>): Promise<void>
   await raw().replaceOne({ _id: id }, { ...changed, hash: hashEntry(changed) });
 }
 
+/** An entry that is linked rightly, whatever it says. */
+async function append(fields: Pick<EntryDocument, 'kind' | 'key' | 'amount'> & Partial<EntryDocument>) {
+  const last = await world.entries.findOne({ account: 'a' }, { sort: { seq: -1 } });
+  const change = { available: fields.available ?? 0n, held: fields.held ?? 0n };
+  await world.entries.insertOne(chainEntry(last ?? emptyHead, { ...fields, account: 'a', ...change }, 1));
+}
+
 it('a sound ledger has no violations', async () => {
   const progress: number[] = [];
   const result = await verifyLedger({
@@ -195,12 +202,6 @@ describe('hash_chain_intact', () => {
 
 describe('one_hold_and_one_close', () => {
   /** Appends to account `a` by hand, with hashes and balances that are right. */
-  async function append(fields: Pick<EntryDocument, 'kind' | 'key' | 'amount'> & Partial<EntryDocument>) {
-    const last = await world.entries.findOne({ account: 'a' }, { sort: { seq: -1 } });
-    const change = { available: fields.available ?? 0n, held: fields.held ?? 0n };
-    await world.entries.insertOne(chainEntry(last ?? emptyHead, { ...fields, account: 'a', ...change }, 1));
-  }
-
   it('a second hold of an open task', async () => {
     await append({ kind: 'hold', key: 't3:again', task: 't3', amount: 5n, available: -5n, held: 5n });
     expect(await invariantsBroken()).toEqual(['one_hold_and_one_close', 'one_hold_and_one_close']);
@@ -248,6 +249,49 @@ describe('settled_in_full', () => {
   it('a charge_extra that nothing accounts for', async () => {
     await reseal('a/4', { amount: 31n });
     expect(await invariantsBroken()).toContain('settled_in_full');
+  });
+});
+
+describe('refunded_within_charge', () => {
+  const refund = (task: string, amount: bigint, key = keys.refund(task)) =>
+    append({ kind: 'refund', key, task, amount, available: amount });
+
+  it('what the ledger itself has refunded is fine, and so is the charge that the task shows', async () => {
+    expect(await ledger.refund({ account: 'a', task: 't1', amount: 130n })).toMatchObject({ ok: true });
+    expect(await ledger.refund({ account: 'b', task: 's1', amount: 1n })).toMatchObject({ ok: true });
+    expect((await verify()).violations).toEqual([]);
+  });
+
+  it.each([
+    ['above the charge', 't1', 131n, 't1 was charged 130, and is refunded 131'],
+    ['of a task that was released', 't2', 100n, 't2 is refunded 100, and was never settled'],
+    ['of a task that is held', 't3', 1n, 't3 is refunded 1, and was never settled'],
+    ['of a task that nobody knows', 't9', 1n, 't9 is refunded 1, and was never settled'],
+    ['of what another account paid', 's1', 1n, 's1 is refunded, and was charged to account b'],
+  ])('a refund %s', async (_, task, amount, message) => {
+    await refund(task, amount);
+    expect((await verify()).violations).toEqual([
+      { invariant: 'refunded_within_charge', account: 'a', task, message },
+    ]);
+  });
+
+  it('a refund that was there before its settle', async () => {
+    await refund('t3', 1n);
+    const later = await world.openLedger();
+    await later.settle({ account: 'a', task: 't3', held: 100n, amount: 100n });
+    expect(await invariantsBroken()).toEqual(['refunded_within_charge']);
+  });
+
+  it('a refund of nothing, and a second one under another key', async () => {
+    await refund('t1', 0n);
+    await refund('t1', 130n, 't1:again');
+    const messages = (await verify()).violations.map(({ message }) => message);
+    expect(messages).toEqual(['a/8: a refund of 0', 'a/9: a refund with the key t1:again']);
+  });
+
+  it('a refund that moves another amount than it says', async () => {
+    await append({ kind: 'refund', key: keys.refund('t1'), task: 't1', amount: 1n, available: 2n });
+    expect(await invariantsBroken()).toEqual(['balances_equal_chain']);
   });
 });
 

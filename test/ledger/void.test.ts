@@ -56,7 +56,7 @@ it('is nothing that could be settled or released', async () => {
   const { account, ledger, task } = await accountWith(100n);
   await ledger.void({ account, task });
   expect(await ledger.release({ account, task, held: 60n })).toEqual({ closed: 'no_hold' });
-  await expect(ledger.settle({ account, task, held: 60n, amount: 1n })).rejects.toThrow('no_hold');
+  expect(await ledger.settle({ account, task, held: 60n, amount: 1n })).toEqual({ closed: 'no_hold' });
 });
 
 it('many voids and holds of the same tasks at once leave nothing held that was voided', async () => {

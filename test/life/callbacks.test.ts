@@ -51,7 +51,7 @@ describe('the first request of a callback', () => {
       if (await wasDeliveredWithoutActivity(gateway, task)) delivered.push(task);
     }
     const [task = 'none'] = delivered;
-    expect(await gateway.core.stores.deliveries.find(task)).toMatchObject({
+    expect((await gateway.core.stores.tasks.find(task))?.callback).toMatchObject({
       state: 'delivered',
       attempts: [{ status: 204 }],
     });
@@ -91,7 +91,7 @@ describe('a callback that is refused at first', () => {
     await receiver.waitFor(2, 60_000);
     await gateway.core.client.workflow.getHandle(task).result();
     expect(await activitiesOf(gateway, task)).toContain('deliverCallback');
-    const delivery = await gateway.core.stores.deliveries.find(task);
+    const delivery = (await gateway.core.stores.tasks.find(task))?.callback;
     expect(delivery).toMatchObject({ state: 'delivered', attempts: [{ status: 500 }, { status: 204 }] });
     const [first, second] = delivery?.attempts ?? [];
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(4_500);

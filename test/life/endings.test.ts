@@ -232,7 +232,7 @@ describe('endings', () => {
       const error = { code: 'internal_error', class: 'internal' };
       expect(await account.finished(id)).toMatchObject({ status: 'failed', error });
       expect(await endOf(id)).toEqual({
-        result: { status: 'failed', code: 'internal_error' },
+        result: { status: 'failed', code: 'internal_error', class: 'internal' },
         shown: ['failed'],
       });
       expect(await kindsOf(id)).toEqual(['hold', 'release']);
@@ -245,8 +245,7 @@ describe('endings', () => {
     const { client } = gateway.core;
     await client.workflow.getHandle(created.body.id).terminate('a test');
     await waitUntil('visibility shows it', async () => {
-      const prefix = gateway.core.environment.TASK_QUEUE_PREFIX;
-      await client.schedule.getHandle(`${prefix}reconcile-tasks`).trigger();
+      await gateway.reconcile();
       const { body } = await account.call('GET', `/v1/videos/generations/${created.body.id}`);
       return body.status === 'failed';
     });

@@ -191,6 +191,8 @@ describe('redelivery of a callback', () => {
   const redeliver = (task: string, reason = 'the receiver was down') =>
     gateway.admin('POST', `/tasks/${task}/actions`, { action: 'redeliver', reason });
 
+  const callbackOf = async (task: string) => (await gateway.core.stores.tasks.find(task))?.callback;
+
   /** A task of which as many requests are answered, and on record. */
   async function endedTask(statuses: readonly number[], answered = 1) {
     const account = await gateway.account();
@@ -199,8 +201,8 @@ describe('redelivery of a callback', () => {
     const { body } = await account.create({ metadata: { callback_url: receiver.url } });
     await receiver.waitFor(answered);
     await waitUntil('the delivery is on record', async () => {
-      const delivery = await gateway.core.stores.deliveries.find(body.id);
-      return delivery?.attempts[answered - 1]?.status !== undefined;
+      const task = await gateway.core.stores.tasks.find(body.id);
+      return task?.callback?.attempts[answered - 1]?.status !== undefined;
     });
     return { account, receiver, task: body.id };
   }
@@ -226,14 +228,13 @@ describe('redelivery of a callback', () => {
 
   it('reaches an address that had answered 410, and the record says that it was delivered', async () => {
     const { receiver, task } = await endedTask([410, 204]);
-    expect(await gateway.core.stores.deliveries.find(task)).toMatchObject({ state: 'gave_up' });
+    expect(await callbackOf(task)).toMatchObject({ state: 'gave_up' });
     expect((await redeliver(task)).status).toBe(200);
     await receiver.waitFor(2);
     await waitUntil('it is delivered', async () => {
-      const delivery = await gateway.core.stores.deliveries.find(task);
-      return delivery?.state === 'delivered';
+      return (await callbackOf(task))?.state === 'delivered';
     });
-    expect(await gateway.core.stores.deliveries.find(task)).toMatchObject({
+    expect(await callbackOf(task)).toMatchObject({
       attempts: [{ status: 410 }, { status: 204 }],
     });
   });
@@ -241,7 +242,7 @@ describe('redelivery of a callback', () => {
   it('replaces a series that still waits for its next attempt', async () => {
     // The third request of the task's own series is due after five minutes.
     const { receiver, task } = await endedTask([500, 500, 204], 2);
-    expect(await gateway.core.stores.deliveries.find(task)).toMatchObject({ state: 'pending' });
+    expect(await callbackOf(task)).toMatchObject({ state: 'pending' });
     expect((await redeliver(task)).status).toBe(200);
     await receiver.waitFor(3);
     // When the series comes back, here at once, it ends without a request instead.

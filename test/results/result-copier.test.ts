@@ -108,7 +108,11 @@ describe('the copy of a result', () => {
     const copier = createResultCopier({
       storage: createDirectoryStorage(directory),
       copies,
-      tasks: { find: () => Promise.resolve(undefined), replaceItems: () => Promise.resolve() },
+      tasks: {
+        find: () => Promise.resolve(undefined),
+        replaceItems: () => Promise.resolve(),
+        setConcern: () => Promise.resolve(true),
+      },
       openMedia: (fetch) => client.openMedia(fetch),
       maxBytes,
       channels: () => undefined,

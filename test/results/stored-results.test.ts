@@ -7,9 +7,27 @@ import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { mp4Head, serve } from './support.ts';
 
-const yaml = testYaml.replace('currency: USD\n', 'currency: USD\nresults: { storage: directory }\n');
+/** Beside the usual one a channel whose links live for an hour only, which callers cannot use. */
+const yaml = testYaml.replace('currency: USD\n', 'currency: USD\nresults: { storage: directory }\n').replace(
+  'channels:\n',
+  `channels:
+  - id: short-lived
+    provider: replicate
+    base_url: \${SIMULATOR_URL}/replicate/v1
+    credentials: [{ id: a, api_key: simulated }]
+    models:
+      short-lived:
+        upstream: alibaba/wan-3-prime
+        mapping: { fields: { prompt: prompt, duration: duration }, result: output }
+`,
+).concat(`  - id: short-lived
+    kind: video
+    input_types: [text_to_video]
+    durations: { min: 2, max: 30, default: 5 }
+    expected_seconds: 1
+    price: { unit: second, rules: [{ price: "0.30" }] }
+`);
 
 describe('results in our own storage', () => {
   let gateway: TestGateway;
@@ -105,31 +123,60 @@ describe('results in our own storage', () => {
     expect(await statusOf((changed) => (changed.pathname = `/media/${id}/0.html`))).toBe(404);
   });
 
-  it('that cannot be copied leave the upstream’s link, and are copied later', async () => {
-    const task = await finishedTask({ prompt: '[sim:media:503*1] flaky' });
+  it('that cannot be copied leave the upstream’s link, and are copied later from a fresh one', async () => {
+    const task = await finishedTask({ prompt: '[sim:url-403*1] a link that has expired' });
     expect(task['status']).toBe('succeeded');
     expect(task['video_url']).toContain(gateway.environment['SIMULATOR_URL']);
     expect(await gateway.core.stores.resultCopies.find(task['id'])).toMatchObject({
       state: 'retry',
       tries: 1,
     });
-    // The same file, on a server that works.
     const { db } = gateway.core.mongo;
-    const server = await serve(
-      (_, response) => void response.end(Buffer.concat([mp4Head, Buffer.alloc(1000)])),
-    );
-    await db
-      .collection<{ _id: string }>('tasks')
-      .updateOne({ _id: task['id'] }, { $set: { 'outcome.items.0.url': server.url } });
     await db
       .collection<{ _id: string }>('result_copies')
       .updateOne({ _id: task['id'] }, { $set: { due_at: 0 } });
     const report = await reconcile();
-    await server.close();
     const after = await account.call('GET', `/v1/videos/generations/${task['id']}`);
     expect(report.upkeep).toMatchObject({ copies: 1 });
     expect(after.body.video_url).toContain(`/media/${task['id']}/0.mp4`);
     expect((await fetch(after.body.video_url)).status).toBe(200);
+  });
+
+  it('of links that callers cannot use are copied before the task succeeds, each try from a fresh one', async () => {
+    const created = await account.create({
+      model: 'short-lived',
+      resolution: undefined,
+      ratio: undefined,
+      prompt: '[sim:url-403*1] gone at once',
+    });
+    expect(created.status).toBe(200);
+    const task = await account.finished(created.body.id);
+    expect(task['status']).toBe('succeeded');
+    expect(task['video_url']).toContain(`/media/${task['id']}/0.mp4`);
+    expect((await fetch(task['video_url'])).status).toBe(200);
+    expect(await gateway.core.stores.resultCopies.find(task['id'])).toMatchObject({
+      state: 'stored',
+      tries: 2,
+    });
+  });
+
+  it('that cannot be had at all are not charged: the task asks for a person, and ends at its deadline', async () => {
+    const created = await account.create({
+      model: 'short-lived',
+      resolution: undefined,
+      ratio: undefined,
+      prompt: '[sim:url-403] never there',
+      metadata: { execution_expires_after: 12 },
+    });
+    await expect
+      .poll(async () => (await gateway.core.stores.tasks.find(created.body.id))?.attention, {
+        timeout: 30_000,
+      })
+      .toBe('poll_failing');
+    const task = await account.finished(created.body.id);
+    expect(task).toMatchObject({ status: 'failed', error: { code: 'task_expired' }, data: [] });
+    const entries = await gateway.core.ledger.entriesOfTask(created.body.id);
+    expect(entries.map(({ kind }) => kind)).toEqual(['hold', 'release']);
   });
 
   it('go when their time is over', async () => {

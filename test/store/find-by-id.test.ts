@@ -5,17 +5,14 @@ import { createFindById } from '../../src/store/find-by-id.ts';
 import type { TaskDocument } from '../../src/store/task-document.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import { openDatabase } from '../capacity/support.ts';
+import { firstRecord } from '../support/task-records.ts';
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
 let tasks: Collection<TaskDocument>;
 beforeAll(async () => {
   database = await openDatabase();
   tasks = database.db.collection<TaskDocument>('tasks');
-  const facts = { account: 'a', key: 'k', kind: 'video', model: 'm', hold: 1n } as const;
-  await createTaskStore(database.db, Date.now).insert(
-    { id: 'task_1', ...facts, createdAt: 1, deadlineAt: 2 },
-    1n,
-  );
+  await createTaskStore(database.db, Date.now).insert(firstRecord('task_1'));
 });
 afterAll(() => database.drop());
 
@@ -30,7 +27,7 @@ function failing(error: Error): Db {
 it('gives what findOne gives', async () => {
   const find = createFindById(database.db, tasks);
   expect(await find('task_1')).toEqual(await tasks.findOne({ _id: 'task_1' }));
-  expect(await find('task_1')).toMatchObject({ _id: 'task_1', hold: 1n, created_at: 1 });
+  expect(await find('task_1')).toMatchObject({ _id: 'task_1', hold: 1n, createdAt: 1 });
   expect(await find('task_2')).toBeUndefined();
 });
 
@@ -51,8 +48,7 @@ describe('many at once', () => {
   const ids = Array.from({ length: 40 }, (_, n) => `task_many_${n}`);
   beforeAll(async () => {
     const store = createTaskStore(database.db, Date.now);
-    const facts = { account: 'a', key: 'k', kind: 'video', model: 'm', hold: 1n } as const;
-    for (const id of ids) await store.insert({ id, ...facts, createdAt: 1, deadlineAt: 2 }, 1n);
+    for (const id of ids) await store.insert(firstRecord(id));
   });
 
   it('get what each asked for, by fewer reads', async () => {

@@ -8,38 +8,44 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
+async function all(leases: ReturnType<typeof createImageLeaseStore>) {
+  const found = [];
+  for await (const lease of leases.each()) found.push(lease);
+  return found;
+}
+
 it('a lease that was declared dead is renewed no more, while its holds are being closed', async () => {
   const leases = createImageLeaseStore(database.db);
-  const lease = { id: 'img_dead', process: 'p', from: 'img_dead0', expiresAt: 1_000 };
+  const lease = { id: 'img_dead', process: 'p', from: 'img_dead0' };
   await leases.insert(lease);
-  expect(await leases.declareDead(lease)).toBe(true);
-  expect(await leases.renew(lease.id, { from: lease.from, expiresAt: 9_000 })).toBe(false);
-  expect(await leases.expired(2_000, 10)).toMatchObject([lease]);
+  expect(await leases.declareDead({ ...lease, beat: 0 })).toBe(true);
+  expect(await leases.renew(lease.id, lease.from)).toBe(false);
+  expect(await all(leases)).toMatchObject([{ ...lease, beat: 0 }]);
 });
 
 it('a lease that was renewed since it was read is not declared dead', async () => {
   const leases = createImageLeaseStore(database.db);
-  const lease = { id: 'img_live', process: 'p', from: 'img_live0', expiresAt: 1_000 };
+  const lease = { id: 'img_live', process: 'p', from: 'img_live0' };
   await leases.insert(lease);
-  expect(await leases.renew(lease.id, { from: lease.from, expiresAt: 9_000 })).toBe(true);
-  expect(await leases.declareDead(lease)).toBe(false);
-  expect(await leases.renew(lease.id, { from: lease.from, expiresAt: 10_000 })).toBe(true);
+  expect(await leases.renew(lease.id, lease.from)).toBe(true);
+  expect(await leases.declareDead({ ...lease, beat: 0 })).toBe(false);
+  expect(await leases.renew(lease.id, lease.from)).toBe(true);
 });
 
 describe('a lease', () => {
   const open = () => createImageLeaseStore(database.db);
-  const lease = { id: 'img_00000000000a', process: 'p', from: 'img_00000000000a0', expiresAt: 1_000 };
+  const lease = { id: 'img_00000000000a', process: 'p', from: 'img_00000000000a0' };
 
   it('is renewed or declared dead, never both', async () => {
     for (let round = 0; round < 10; round += 1) {
       const id = `img_both${round}`;
       await open().insert({ ...lease, id });
       const [isRenewed, isDead] = await Promise.all([
-        open().renew(id, { from: lease.from, expiresAt: 9_000 }),
-        open().declareDead({ id, expiresAt: lease.expiresAt }),
+        open().renew(id, lease.from),
+        open().declareDead({ id, beat: 0 }),
       ]);
       expect(isRenewed).toBe(!isDead);
-      expect(await open().renew(id, { from: lease.from, expiresAt: 9_001 })).toBe(!isDead);
+      expect(await open().renew(id, lease.from)).toBe(!isDead);
       await open().remove(id);
     }
   });
@@ -48,15 +54,16 @@ describe('a lease', () => {
     await open().insert(lease);
     await expect(open().insert({ ...lease, process: 'other' })).rejects.toThrow(/duplicate/i);
     await open().remove(lease.id);
-    expect(await open().renew(lease.id, lease)).toBe(false);
-    expect(await open().declareDead(lease)).toBe(false);
+    expect(await open().renew(lease.id, lease.from)).toBe(false);
+    expect(await open().declareDead({ ...lease, beat: 0 })).toBe(false);
   });
 
-  it('is expired after its time, and as many are listed as asked for', async () => {
-    for (const n of [1, 2, 3]) await open().insert({ ...lease, id: `img_list${n}`, expiresAt: -10 * n });
-    expect(await open().expired(-30, 9)).toEqual([]);
-    expect((await open().expired(-29, 9)).map(({ id }) => id)).toEqual(['img_list3']);
-    expect(await open().expired(0, 2)).toHaveLength(2);
+  it('counts its renewals, and is listed with what it was last renewed with', async () => {
+    const id = 'img_beats';
+    await open().insert({ ...lease, id });
+    for (const from of ['img_beats1', 'img_beats2']) expect(await open().renew(id, from)).toBe(true);
+    const listed = (await all(open())).filter((one) => one.id === id);
+    expect(listed).toEqual([{ id, process: 'p', from: 'img_beats2', beat: 2 }]);
   });
 
   it('covers the images whose ids begin with its own', async () => {

@@ -6,11 +6,12 @@ import { connectMongo, IndexConflictError } from '../../src/store/mongo.ts';
 import type { Mongo } from '../../src/store/mongo.ts';
 import { createStores, ensureStoreIndexes } from '../../src/store/stores.ts';
 import { databaseUri } from '../support/run-servers.ts';
+import { testSealing } from '../support/sealing.ts';
 
 let mongo: Mongo;
 
 async function ensureAll(): Promise<void> {
-  await ensureStoreIndexes(createStores(mongo.db, Date.now));
+  await ensureStoreIndexes(createStores(mongo.db, Date.now, testSealing));
   await ensureLedgerIndexes(mongo.db);
 }
 
@@ -63,10 +64,10 @@ describe('the declared indexes', () => {
 
   it('make unique what two writers must never both have', async () => {
     expect(await shapesOf('unique')).toEqual([
-      'attempts: job true',
       'keys: id true',
       'ledger: key true',
       'operators: hmac true',
+      'tasks: jobs true',
     ]);
   });
 
@@ -77,6 +78,7 @@ describe('the declared indexes', () => {
       'image_result_bodies: expires 0',
       'rate_limits: expires 0',
       'render_times: expires 0',
+      'requests: expires 0',
       'slot_rounds: expires 0',
       'slot_tickets: expires 0',
       'wakes: expires 0',

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tidyKeySlots } from '../../src/capacity/slot-upkeep.ts';
+import { taskFailures } from '../../src/domain/task-failures.ts';
 import { createKeySlotStore } from '../../src/store/key-slots.ts';
 import type { KeySlotStore } from '../../src/store/key-slots.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { pauseFirstAt } from '../support/race.ts';
+import { firstRecord, taskDriver } from '../support/task-records.ts';
 
 const until = Date.now() + 3_600_000;
 
@@ -84,12 +86,10 @@ describe('the slots of a key', () => {
 
   it('are tidied: an ended task and an admission that died are taken off, an unfinished one stays', async () => {
     const [slots, tasks] = [open(), createTaskStore(database.db, () => clock)];
-    const facts = { account: 'x', key: 'k7', kind: 'video', model: 'm', hold: 1n } as const;
     for (const id of ['ended', 'running']) {
-      await tasks.insert({ id, ...facts, createdAt: clock, deadlineAt: until }, 1n);
+      await tasks.insert(firstRecord(id, { key: 'k7', createdAt: clock, deadlineAt: until }));
     }
-    const write = { status: 'failed', version: 2n, charge: 0n, chargeEstimated: false } as const;
-    await tasks.finish('ended', write);
+    await taskDriver(tasks).fail('ended', taskFailures.upstream);
     for (const task of ['ended', 'running', 'died']) await slots.take('k7', { task, until }, 4);
     clock += 6 * 60_000;
     await slots.take('k7', { task: 'new', until }, 4);

@@ -15,6 +15,7 @@ import {
 import { describeShape, parseShape, servingIndex, shapeOfFilter } from '../support/query-shape.ts';
 import type { IndexKeys, QueryShape } from '../support/query-shape.ts';
 import { databaseUri } from '../support/run-servers.ts';
+import { testSealing } from '../support/sealing.ts';
 
 let mongo: Mongo;
 const indexes = new Map<string, readonly IndexKeys[]>();
@@ -22,7 +23,7 @@ const indexes = new Map<string, readonly IndexKeys[]>();
 beforeAll(async () => {
   mongo = await connectMongo(databaseUri('store_queries'));
   await mongo.db.dropDatabase();
-  await ensureStoreIndexes(createStores(mongo.db, Date.now));
+  await ensureStoreIndexes(createStores(mongo.db, Date.now, testSealing));
   await ensureLedgerIndexes(mongo.db);
   for (const collection of await mongo.db.collections()) {
     const found = await collection.indexes();

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSecrets } from '../../src/access/secrets.ts';
+import { sealingOf } from '../../src/core.ts';
+import { testSealing } from '../support/sealing.ts';
 import { createRequestStore } from '../../src/store/requests.ts';
 import type { RequestRecord } from '../../src/store/requests.ts';
 import { openDatabase } from '../capacity/support.ts';
@@ -10,13 +13,15 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const open = () => createRequestStore(database.db);
+const stored = () => database.db.collection<{ _id: string; sealed: string; expires?: Date }>('requests');
+const open = () => createRequestStore(database.db, testSealing);
 const newRecord = (change: Partial<RequestRecord> = {}): RequestRecord => ({
   task: `task_${(count += 1)}`,
   account: 'acc',
   request: { kind: 'image', model: 'm', prompt: 'a $sign and a dotted.name', n: 1 } as never,
   callbackToken: 'token',
   createdAt: 7,
+  deadlineAt: 8,
   warnings: [],
   plan: '{}',
   by: 'try',
@@ -43,6 +48,30 @@ describe('the request of a task', () => {
     expect(await open().find(record.task)).toEqual(record);
   });
 
+  it('keeps what its caller wrote under lock, and not for ever', async () => {
+    const secret = 'https://me.example/hook?secret=1';
+    const record = newRecord({
+      request: { prompt: 'a very private wish', kind: 'video' } as never,
+      callbackUrl: secret,
+      deadlineAt: 1_000,
+    });
+    await open().insert(record);
+    const written = await stored().findOne({ _id: record.task });
+    expect(JSON.stringify(written)).not.toMatch(/private wish|me\.example|"token"/);
+    const days = 86_400_000;
+    expect(written?.expires).toEqual(new Date(1_000 + 30 * days));
+    await open().keepUntil(record.task, 5_000);
+    const later = await stored().findOne({ _id: record.task });
+    expect(later?.expires).toEqual(new Date(5_000 + 30 * days));
+  });
+
+  it('cannot be read with another key', async () => {
+    const record = newRecord();
+    await open().insert(record);
+    const other = sealingOf(createSecrets(Buffer.alloc(32, 7)));
+    await expect(createRequestStore(database.db, other).find(record.task)).rejects.toThrow(/SECRETS_KEY/);
+  });
+
   it('is not removed by a try from which another has taken it over', async () => {
     const record = newRecord({ by: 'first' });
     await open().insert(record);
@@ -62,8 +91,8 @@ describe('the request of a task', () => {
   });
 
   it('that is not an object is an error, not a request', async () => {
-    const requests = database.db.collection<{ _id: string; body: string }>('requests');
-    await requests.insertOne({ _id: 'broken', body: 'null' });
+    const requests = stored();
+    await requests.insertOne({ _id: 'broken', sealed: testSealing.seal('null') });
     await expect(open().find('broken')).rejects.toThrow();
   });
 });

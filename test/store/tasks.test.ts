@@ -1,10 +1,13 @@
+import { Collection, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Task } from '../../src/domain/task-record.ts';
+import { taskFailures } from '../../src/domain/task-failures.ts';
+import { connectMongo } from '../../src/store/mongo.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
-import type { Task, TaskOutcome } from '../../src/domain/task-record.ts';
 import type { TaskStore } from '../../src/store/tasks.ts';
 import { openDatabase } from '../capacity/support.ts';
-
-/** Every write of the projection is guarded: an older or a late one matches nothing. */
+import { databaseUri } from '../support/run-servers.ts';
+import { firstRecord, secondCandidate, succeededWith, taskDriver } from '../support/task-records.ts';
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
 let tasks: TaskStore;
@@ -12,225 +15,229 @@ let count = 0;
 beforeAll(async () => {
   database = await openDatabase();
   tasks = createTaskStore(database.db, Date.now);
+  await tasks.ensureIndexes();
 });
 afterAll(() => database.drop());
 
-const unstarted = '00000000000001-first';
-
-async function newTask(change: { unstarted?: string } = {}): Promise<string> {
+async function newTask(change: Partial<Task> = {}): Promise<string> {
   const id = `task_${(count += 1)}`;
-  const facts = { account: 'a', key: 'k', kind: 'video', model: 'm', hold: 1n } as const;
-  await tasks.insert({ id, ...facts, createdAt: 1, deadlineAt: 2, ...change }, 1n);
+  await tasks.insert(firstRecord(id, change));
   return id;
 }
 
-async function read(id: string): Promise<Task> {
-  const found = await tasks.find(id);
-  if (found === undefined) throw new Error(`${id} is gone`);
-  return found;
+async function idsOf(found: AsyncIterable<Task>): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { id } of found) ids.push(id);
+  return ids;
 }
 
-const submit = (id: string, version: bigint, upstreamId = 'up') =>
-  tasks.markSubmitted(id, { version, channel: 'ark', credential: 'a', upstreamId, traceId: '' });
-const end = (id: string, status: 'succeeded' | 'failed', version = 50n) =>
-  tasks.finish(id, { status, version, charge: status === 'succeeded' ? 7n : 0n, chargeEstimated: false });
+const drive = (): ReturnType<typeof taskDriver> => taskDriver(tasks);
 
-const failure: TaskOutcome = { kind: 'failed', code: 'gone', message: 'The upstream failed.' };
-const success = (url: string): TaskOutcome => ({ kind: 'succeeded', items: [{ url }], facts: {} });
-
-describe('a creation', () => {
-  it('is not abandoned by a try that another one has taken over from', async () => {
-    const id = await newTask({ unstarted });
-    expect(await tasks.takeOver(id, '00000000000002-second')).toBe(true);
-    expect(await tasks.markAbandoned(id, unstarted)).toBe(false);
-    const document = await database.db.collection<{ _id: string }>('tasks').findOne({ _id: id });
-    expect(document).toMatchObject({ status: 'pending' });
-    expect(document).not.toHaveProperty('given_up');
-    expect(await tasks.markAbandoned(id, '00000000000002-second')).toBe(true);
+describe('a record', () => {
+  it('reads as it was written', async () => {
+    const record = firstRecord('task_whole', {
+      hold: 9_007_199_254_740_993n,
+      estimate: 5n,
+      hasCallback: true,
+      unstarted: '00000000000001-first',
+      plan: {
+        candidates: [secondCandidate],
+        fallback: { candidates: [], on: ['capacity'], neededSeconds: 7 },
+      },
+    });
+    expect(await tasks.insert(record)).toBe(true);
+    expect(await tasks.find('task_whole')).toEqual(record);
+    expect(await createTaskStore(database.db, Date.now).look('task_whole')).toEqual(record);
+    expect(await tasks.findMany(['task_whole', 'task_none'])).toEqual([record]);
   });
 
-  it('is neither abandoned nor taken over once the workflow has claimed the task', async () => {
-    const id = await newTask({ unstarted });
-    expect(await tasks.claim(id, 5n)).toMatchObject({ unstarted });
-    expect(await tasks.markAbandoned(id, unstarted)).toBe(false);
-    expect(await tasks.takeOver(id, '00000000000002-second')).toBe(false);
-    expect(await read(id)).toMatchObject({ hold: 5n });
+  it('that has ended reads as the step that ended it returned it', async () => {
+    const id = await newTask();
+    await drive().polled(id, succeededWith('https://files.example/a.mp4'));
+    const ended = { kind: 'ended', status: 'succeeded', charge: 7n, chargeEstimated: true } as const;
+    const task = await drive().step(id, ended);
+    expect(await tasks.find(id)).toEqual(task);
+    expect(task).toMatchObject({
+      state: { at: 'ended' },
+      status: 'succeeded',
+      charge: 7n,
+      chargeEstimated: true,
+    });
   });
 
-  it('that was abandoned is neither claimed nor taken over, and is removed', async () => {
-    const id = await newTask({ unstarted });
-    expect(await tasks.markAbandoned(id, unstarted)).toBe(true);
-    expect(await tasks.takeOver(id, '00000000000002-second')).toBe(false);
-    expect(await tasks.claim(id, 5n)).toBeUndefined();
-    await tasks.removeAbandoned(id);
-    expect(await tasks.find(id)).toBeUndefined();
+  it('is inserted once, by one of several simultaneous creations, and is not changed by the others', async () => {
+    const id = `task_${(count += 1)}`;
+    const tries = Array.from({ length: 8 }, (_, n) => firstRecord(id, { hold: BigInt(n) }));
+    const answers = await Promise.all(
+      tries.map((record) => createTaskStore(database.db, Date.now).insert(record)),
+    );
+    expect(answers.filter((isFirst) => isFirst)).toHaveLength(1);
+    expect((await tasks.find(id))?.hold).toBe(BigInt(answers.indexOf(true)));
   });
 
-  it('that was not abandoned, or was sent, is not removed', async () => {
-    const id = await newTask({ unstarted });
-    await tasks.removeAbandoned(id);
-    await submit(id, 5n);
-    expect(await read(id)).toMatchObject({ status: 'submitted' });
+  it('that is not there is nothing', async () => {
+    expect(await tasks.find('task_none')).toBeUndefined();
+    expect(await tasks.look('task_none')).toBeUndefined();
+    expect(await tasks.ownerOf('one/none')).toBeUndefined();
+    expect(await tasks.findByUpstreamId('none')).toBeUndefined();
   });
 });
 
-describe('an older write', () => {
-  it('shows no task as submitted', async () => {
-    const id = await newTask();
-    await tasks.setAttention(id, 'poll_failed', 10n);
-    await submit(id, 9n);
-    expect(await read(id)).toMatchObject({ status: 'pending', attention: 'poll_failed', version: 10n });
-    await submit(id, 11n);
-    expect(await read(id)).toMatchObject({ status: 'submitted', upstreamId: 'up', version: 11n });
-  });
-
-  it('shows no task as running', async () => {
-    const id = await newTask();
-    await submit(id, 10n);
-    await tasks.markRunning(id, 9n);
-    expect((await read(id)).status).toBe('submitted');
-    await tasks.markRunning(id, 10n);
-    expect((await read(id)).status).toBe('running');
-  });
-
-  it('neither asks for a person nor withdraws the question', async () => {
-    const id = await newTask();
-    await tasks.setAttention(id, 'submit_ambiguous', 10n);
-    await tasks.setAttention(id, 'charge_review', 9n);
-    await tasks.setAttention(id, undefined, 9n);
-    expect(await read(id)).toMatchObject({ attention: 'submit_ambiguous', version: 10n });
+describe('the task of an upstream’s job', () => {
+  it('is the newest of those whose channels use the same id', async () => {
+    const [older, newer] = [await newTask({ createdAt: 10 }), await newTask({ createdAt: 20 })];
+    await drive().accept(newer, 'shared');
+    const n = await drive().send(older, secondCandidate);
+    await drive().step(older, { kind: 'accepted', n, operation: { id: 'shared' } });
+    expect(await tasks.findByUpstreamId('shared')).toMatchObject({ id: newer });
+    expect([await tasks.ownerOf('one/shared'), await tasks.ownerOf('two/shared')]).toEqual([newer, older]);
   });
 });
 
-describe('a submission whose answer was lost', () => {
-  const where = { channel: 'ark', credential: 'a' };
-
-  it('is shown where its job may be', async () => {
-    const id = await newTask();
-    await tasks.showLost(id, where, 10n);
-    await tasks.setAttention(id, 'submit_ambiguous', 10n);
-    expect(await read(id)).toMatchObject({ ...where, attention: 'submit_ambiguous', version: 10n });
-    await tasks.setAttention(id, undefined, 11n);
-    expect(await read(id)).toMatchObject(where);
+describe('lists', () => {
+  const account = 'lists';
+  const made: string[] = [];
+  beforeAll(async () => {
+    for (let n = 0; n < 5; n += 1) made.push(await newTask({ account, createdAt: 1_000 * (n + 1) }));
   });
 
-  it('changes nothing about a job that is known, or after a newer write', async () => {
-    const id = await newTask();
-    await submit(id, 10n);
-    await tasks.showLost(id, { channel: 'kling', credential: 'b' }, 11n);
-    expect(await read(id)).toMatchObject({ ...where, upstreamId: 'up' });
-    const other = await newTask();
-    await tasks.setAttention(other, undefined, 12n);
-    await tasks.showLost(other, where, 11n);
-    expect((await read(other)).channel).toBeUndefined();
-  });
-});
-
-describe('a late write', () => {
-  it('does not take a task back to an earlier status', async () => {
-    const id = await newTask();
-    await submit(id, 10n);
-    await tasks.markRunning(id, 11n);
-    await submit(id, 12n, 'another');
-    expect(await read(id)).toMatchObject({ status: 'running', upstreamId: 'up' });
-    await end(id, 'failed', 13n);
-    await tasks.markRunning(id, 14n);
-    await submit(id, 15n, 'another');
-    expect(await read(id)).toMatchObject({ status: 'failed', upstreamId: 'up', version: 13n });
+  it('show the newest first, a page at a time, and say whether there is more', async () => {
+    const newest = made.toReversed();
+    const first = await tasks.list({ account }, { limit: 3 });
+    expect([first.tasks.map(({ id }) => id), first.hasMore]).toEqual([newest.slice(0, 3), true]);
+    const second = await tasks.list({ account }, { limit: 3, after: newest[2] ?? '' });
+    expect([second.tasks.map(({ id }) => id), second.hasMore]).toEqual([newest.slice(3), false]);
   });
 
-  it('changes neither progress nor outcome of a task that has ended', async () => {
-    const id = await newTask();
-    await tasks.recordProgress(id, { progress: 40 });
-    await end(id, 'failed');
-    await tasks.recordProgress(id, { progress: 90 });
-    await tasks.recordOutcome(id, success('https://late.example/a.mp4'));
-    const ended = await read(id);
-    expect(ended.progress).toBe(40);
-    expect(ended).not.toHaveProperty('outcome');
+  it('have nothing behind a task that is unknown, or another account’s', async () => {
+    const none = { tasks: [], hasMore: false };
+    expect(await tasks.list({ account }, { limit: 3, after: 'task_none' })).toEqual(none);
+    expect(await tasks.list({ account: 'other' }, { limit: 3, after: made[2] ?? '' })).toEqual(none);
+  });
+
+  it('of these tasks have those that the filter lets pass', async () => {
+    const other = await newTask({ account: 'other' });
+    const found = await tasks.listThese([...made, other, 'task_none'], { account, createdAfter: 3 });
+    expect(found.map(({ id }) => id)).toEqual(made.slice(2));
   });
 });
 
-describe('of the upstream’s outcomes', () => {
-  it('a success replaces a failure, and nothing replaces a success', async () => {
-    const id = await newTask();
-    await tasks.recordOutcome(id, failure);
-    await tasks.recordOutcome(id, success('https://first.example/a.mp4'));
-    await tasks.recordOutcome(id, failure);
-    await tasks.recordOutcome(id, success('https://second.example/a.mp4'));
-    expect((await read(id)).outcome).toEqual(success('https://first.example/a.mp4'));
+describe('what the reconciler reads', () => {
+  it('every unfinished task, the most urgent of each status first, and none that has ended', async () => {
+    const late = await newTask({ deadlineAt: 9_000 });
+    const soon = await newTask({ deadlineAt: 5 });
+    const submitted = await newTask({ deadlineAt: 7 });
+    const ended = await newTask({ deadlineAt: 3 });
+    await drive().accept(submitted);
+    await drive().fail(ended, taskFailures.upstream);
+    const ids = await idsOf(tasks.unfinished());
+    const these = [soon, late, submitted];
+    expect(ids.filter((id) => these.includes(id))).toEqual(these);
+    expect(ids).not.toContain(ended);
+    expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('the first failure counts', async () => {
-    const id = await newTask();
-    await tasks.recordOutcome(id, failure);
-    await tasks.recordOutcome(id, { ...failure, code: 'second' });
-    expect((await read(id)).outcome).toEqual(failure);
-  });
-});
-
-describe('a job that was replaced', () => {
-  const replace = (id: string, version: bigint, upstreamId = 'second') =>
-    tasks.replaceJob(id, { version, channel: 'two', credential: 'b', upstreamId, traceId: 't2' });
-  const first = { channel: 'ark', upstreamId: 'up' };
-  const second = { channel: 'two', upstreamId: 'second' };
-
-  it('leaves nothing behind but the status, which only moves forward', async () => {
-    const id = await newTask();
-    await submit(id, 5n);
-    await tasks.markRunning(id, 5n);
-    await tasks.recordProgress(id, { progress: 40, queuePosition: 2 });
-    await tasks.recordOutcome(id, success('https://late.example/a.mp4'), { job: first });
-    await replace(id, 6n);
-    const found = await read(id);
-    expect(found).toMatchObject({ status: 'running', channel: 'two', credential: 'b', upstreamId: 'second' });
-    for (const name of ['outcome', 'progress', 'queuePosition']) expect(found).not.toHaveProperty(name);
+  it('tasks that ask for a person, by reason, until they no longer do', async () => {
+    const [lost, overdue] = [await newTask(), await newTask()];
+    await drive().ask(lost);
+    await drive().accept(overdue);
+    await tasks.setConcern(overdue, 'overdue');
+    expect(await idsOf(tasks.asking('submit_ambiguous'))).toEqual([lost]);
+    expect(await idsOf(tasks.asking('overdue'))).toEqual([overdue]);
+    await drive().step(lost, { kind: 'resumed' });
+    await drive().fail(overdue, taskFailures.upstream);
+    expect(await idsOf(tasks.asking('submit_ambiguous'))).toEqual([]);
+    expect(await idsOf(tasks.asking('overdue'))).toEqual([]);
   });
 
-  it('has no outcome any more, and the other one has', async () => {
-    const id = await newTask();
-    await submit(id, 5n);
-    await replace(id, 6n);
-    await tasks.recordOutcome(id, success('https://late.example/a.mp4'), { job: first });
-    expect(await read(id)).not.toHaveProperty('outcome');
-    await tasks.recordOutcome(id, success('https://second.example/a.mp4'), { job: second });
-    await replace(id, 7n);
-    expect((await read(id)).outcome).toEqual(success('https://second.example/a.mp4'));
-  });
-
-  it('is not replaced by an older write, nor after the end', async () => {
-    const id = await newTask();
-    await submit(id, 5n);
-    await replace(id, 5n);
-    expect(await read(id)).toMatchObject({ upstreamId: 'up' });
-    await end(id, 'failed');
-    await replace(id, 60n);
-    expect(await read(id)).toMatchObject({ upstreamId: 'up' });
-  });
-
-  it('does not matter to a projection that was restored and shows no job', async () => {
-    const id = await newTask();
-    await tasks.recordOutcome(id, failure, { job: first });
-    expect((await read(id)).outcome).toEqual(failure);
+  it('tasks that have ended and whose callers do not know it', async () => {
+    const [waiting, owing, silent] = [
+      await newTask({ hasCallback: true }),
+      await newTask({ hasCallback: true }),
+      await newTask(),
+    ];
+    for (const id of [owing, silent]) await drive().fail(id, taskFailures.upstream);
+    const ids = await idsOf(tasks.owing());
+    expect(ids).toContain(owing);
+    expect(ids).not.toContain(waiting);
+    expect(ids).not.toContain(silent);
   });
 });
 
-describe('an end', () => {
-  it('is written once; who comes later learns what the task is', async () => {
-    const id = await newTask();
-    expect(await end(id, 'succeeded')).toBe('succeeded');
-    expect(await end(id, 'failed', 60n)).toBe('succeeded');
-    expect(await read(id)).toMatchObject({ status: 'succeeded', charge: 7n, version: 50n });
-    expect(await end('task_unknown', 'failed')).toBeUndefined();
+describe('whatever the connection string says', () => {
+  const weaker = (): string => {
+    const uri = new URL(databaseUri(database.db.databaseName));
+    uri.searchParams.set('readPreference', 'secondary');
+    uri.searchParams.set('w', '1');
+    uri.searchParams.set('readConcernLevel', 'local');
+    return uri.toString();
+  };
+
+  it('the connection reads from the primary and writes to the majority', async () => {
+    const mongo = await connectMongo(weaker());
+    const { readPreference, writeConcern, readConcern } = mongo.db;
+    expect([readPreference?.mode, writeConcern?.w, readConcern?.level]).toEqual([
+      'primary',
+      'majority',
+      'majority',
+    ]);
+    expect(mongo.client.options.readPreference.mode).toBe('primary');
+    await mongo.close();
   });
 
-  it('counts whatever its version, and leaves the newest', async () => {
-    const [older, newer] = [await newTask(), await newTask()];
-    for (const id of [older, newer]) await tasks.setAttention(id, 'poll_failed', 80n);
-    await end(older, 'failed', 70n);
-    await end(newer, 'failed', 90n);
-    expect(await read(older)).toMatchObject({ status: 'failed', version: 80n });
-    expect(await read(newer)).toMatchObject({ status: 'failed', version: 90n });
-    expect(await read(newer)).not.toHaveProperty('attention');
+  it('every read and write of a record names it itself', async () => {
+    const client = new MongoClient(weaker(), {
+      monitorCommands: true,
+      useBigInt64: true,
+      ignoreUndefined: true,
+    });
+    const seen: { readonly name: string; readonly command: Record<string, unknown> }[] = [];
+    client.on('commandStarted', ({ commandName, command }) => void seen.push({ name: commandName, command }));
+    // Of a single server the driver asks with a preference of its own: what a replica set is asked with stands here.
+    const used: (string | undefined)[] = [];
+    const db = new Proxy(client.db(), {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return (...asked: unknown[]) => {
+          const made: unknown = member.apply(target, asked);
+          if (made instanceof Collection) used.push(made.readPreference?.mode);
+          return made;
+        };
+      },
+    });
+    const store = createTaskStore(db, Date.now);
+    const driver = taskDriver(store);
+    const id = `task_${(count += 1)}`;
+    await store.insert(firstRecord(id, { hasCallback: true }));
+    await store.setWait(id, 'slot');
+    await driver.accept(id);
+    await store.step(id, { kind: 'approved' });
+    await store.setConcern(id, 'overdue');
+    await store.recordProgress(id, { progress: 1 });
+    await driver.fail(id, taskFailures.upstream);
+    const round = { task: id, round: 'own', target: 't' };
+    await store.beginCallback(round, true);
+    await store.recordCallback(round, { at: 1, durationMs: 1 }, 'gave_up');
+    await store.find(id);
+    store.forget(id);
+    await store.look(id);
+    await store.findMany([id]);
+    await store.ownerOf('one/none');
+    await store.list({}, { limit: 1 });
+    await idsOf(store.owing());
+    await store.removeGivenUp(id);
+    await client.close();
+    const writes = seen.filter(({ name }) => ['insert', 'update', 'delete', 'findAndModify'].includes(name));
+    const reads = seen.filter(({ name }) => name === 'find');
+    expect(used).toEqual(['primary']);
+    expect(writes.length).toBeGreaterThan(9);
+    expect(reads.length).toBeGreaterThan(5);
+    for (const { command } of writes) {
+      expect(command['writeConcern']).toMatchObject({ w: 'majority', wtimeout: 10_000 });
+    }
+    for (const { command } of reads) {
+      expect(command['readConcern']).toEqual({ level: 'majority' });
+    }
   });
 });

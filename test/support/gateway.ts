@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ReconcileReport } from '../../activities/types.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
@@ -26,12 +27,16 @@ export interface TestGateway {
   readonly simulator: Control;
   readonly simulatorUrl: string;
   readonly core: Core;
+  /** The gateway's own clock, which a test may move on. */
+  readonly clock: { aheadMs: number };
   readonly adminToken: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly call: Call;
   readonly admin: AdminCall;
   /** An account with a credit and a key. */
   account(options?: AccountOptions): Promise<TestAccount>;
+  /** Runs the reconciler once; the time in which it takes nobody for dead has passed since it ran before. */
+  reconcile(): Promise<ReconcileReport>;
   stop(): Promise<void>;
 }
 
@@ -55,6 +60,9 @@ export const videoBody = {
 /** 720p, 16:9, 5 s: 1280 × 720 × 121 / 1024 tokens by the documented formula, at 7.00 a million. */
 export const videoTokens = 108_900;
 export const videoCharge = '0.762300';
+
+/** More than the reconciler waits for before it takes a task for abandoned. */
+const abandonedAfterMs = 3 * 60_000;
 
 /** Temporal's runtime is one per process; a test file may start several gateways. */
 let runtimeInstalled = false;
@@ -85,7 +93,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   });
   if (!runtimeInstalled) installRuntime(log, parsed);
   runtimeInstalled = true;
-  const core = await openCore(parsed, log);
+  const clock = { aheadMs: 0 };
+  const core = await openCore(parsed, log, { now: () => Date.now() + clock.aheadMs });
   const worker = options.worker === false ? undefined : await startWorker(core);
   if (worker !== undefined) await pauseReconciler(core);
   const api = await startApi(core);
@@ -95,10 +104,19 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     simulator: simulator.control,
     simulatorUrl: simulator.url,
     core,
+    clock,
     adminToken,
     environment,
     admin,
     call: caller(api.url),
+    async reconcile() {
+      clock.aheadMs += abandonedAfterMs;
+      return core.client.workflow.execute('reconcileTasks', {
+        workflowId: `reconcile-${randomBytes(6).toString('hex')}`,
+        taskQueue: `${parsed.TASK_QUEUE_PREFIX}tasks`,
+        args: [],
+      });
+    },
     account: (accountOptions) => makeAccount({ url: api.url, admin, video: videoBody }, accountOptions),
     async stop() {
       await api.stop();

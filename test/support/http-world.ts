@@ -1,3 +1,4 @@
+import { testSealing } from './sealing.ts';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { createAccess } from '../../src/access/access.ts';
@@ -31,6 +32,8 @@ import { adminCaller, caller, makeAccount } from './client.ts';
 import type { AccountOptions, AdminCall, Call, TestAccount } from './client.ts';
 import { watchErrorCodes } from './declared-codes.ts';
 import { databaseUri } from './run-servers.ts';
+import { taskDriver } from './task-records.ts';
+import type { TaskDriver } from './task-records.ts';
 import { createTestPort } from './test-port.ts';
 import type { TestPort } from './test-port.ts';
 
@@ -39,12 +42,16 @@ export interface HttpWorld extends Server {
   readonly deps: AppDeps;
   readonly stores: Stores;
   readonly port: TestPort;
+  /** What activities write of a task. */
+  readonly drive: TaskDriver;
   /** Lines of the log so far. */
   readonly logLines: string[];
   /** Writes when keys and tokens were last used, as a minute's end does. */
   noteUses(): Promise<void>;
   /** What the clock is ahead; `stoppedAt`: it shows this moment until it is undefined again. */
   readonly clock: { aheadMs: number; stoppedAt?: number | undefined };
+  /** From now on requests are planned by this change of the configuration; without one, by the first again. */
+  configure(change?: (yaml: string) => string): void;
   /** Another node of the same gateway: same database, own memory. */
   startNode(change?: Partial<AppDeps>): Promise<Server>;
   newAccount(options?: AccountOptions): Promise<TestAccount>;
@@ -133,7 +140,7 @@ async function openWorld(
   await mongo.db.dropDatabase();
   const clock: HttpWorld['clock'] = { aheadMs: 0 };
   const now = () => clock.stoppedAt ?? Date.now() + clock.aheadMs;
-  const stores = createStores(mongo.db, now);
+  const stores = createStores(mongo.db, now, testSealing);
   await Promise.all([ensureStoreIndexes(stores), ensureLedgerIndexes(mongo.db)]);
   const logLines: string[] = [];
   const log = createLogger({
@@ -145,7 +152,9 @@ async function openWorld(
   const ledger = createLedger({ collection: ledgerCollection(mongo.db), now });
   const port = createTestPort({ tasks: stores.tasks, ledger, now });
   const abandonCreation = createAbandonCreation({ ...stores, ledger });
-  const config = parseGatewayConfig(yaml, 'test.yaml', { environment: {}, providerNames: ['test'] });
+  const configOf = (text: string) =>
+    parseGatewayConfig(text, 'test.yaml', { environment: {}, providerNames: ['test'] });
+  let config = configOf(yaml);
   const servers: { readonly server: RunningHttpServer; readonly undeclared: ReadonlySet<string> }[] = [];
 
   const flushes: (() => Promise<void>)[] = [];
@@ -187,7 +196,15 @@ async function openWorld(
       port,
       taskHistory: (task) => Promise.resolve({ of: task }),
       ledger,
-      actOnTask: createActOnTask({ ...stores, port, log, now }),
+      actOnTask: createActOnTask({
+        ...stores,
+        ledger,
+        port,
+        currency: () => config.currency,
+        log,
+        now,
+        randomBytes,
+      }),
       createTask: createTaskService({
         ...stores,
         catalogue,
@@ -246,8 +263,10 @@ async function openWorld(
     ...main,
     stores,
     port,
+    drive: taskDriver(stores.tasks),
     logLines,
     clock,
+    configure: (changeText = (text) => text) => void (config = configOf(changeText(yaml))),
     startNode,
     async noteUses() {
       await Promise.all(flushes.map((flush) => flush()));

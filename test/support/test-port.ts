@@ -1,16 +1,18 @@
 import { GatewayError } from '../../src/domain/errors.ts';
 import { refusalOf } from '../../src/domain/operator-actions.ts';
-import type { ActionInput, TaskSituation } from '../../src/domain/operator-actions.ts';
+import type { ActionInput, RunningActionName, TaskSituation } from '../../src/domain/operator-actions.ts';
+import { taskFailures } from '../../src/domain/task-failures.ts';
 import type { TaskInput } from '../../src/domain/task-input.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { TaskStore } from '../../src/store/tasks.ts';
-import type { RunningAction, TaskPort } from '../../src/tasks/task-port.ts';
+import type { TaskPort } from '../../src/tasks/task-port.ts';
+import { taskDriver } from './task-records.ts';
 
-/** What the workflow does as far as callers can see it, done at once: it claims the task, and cancels it. */
+/** What the workflow does as far as callers can see it, done at once: it begins the task, and cancels it. */
 export interface TestPort extends TaskPort {
   readonly started: TaskInput[];
   readonly woken: string[];
-  readonly acts: { readonly task: string; readonly action: RunningAction; readonly input: ActionInput }[];
+  readonly acts: { readonly task: string; readonly action: RunningActionName; readonly input: ActionInput }[];
   readonly redelivered: string[];
   /** Ids of the tasks that a query finds. */
   readonly found: Map<string, readonly string[]>;
@@ -33,7 +35,8 @@ export interface TestPortDeps {
 }
 
 export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
-  const version = () => BigInt(now()) * 1000n + 999n;
+  const drive = taskDriver(tasks);
+  let acts = 0;
   const port: TestPort = {
     started: [],
     woken: [],
@@ -52,7 +55,8 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
       if (failure !== undefined) throw failure;
       if (port.started.some(({ task }) => task === input.task)) return;
       port.started.push(input);
-      await tasks.claim(input.task, BigInt(input.hold));
+      // A creation that was abandoned is not its business.
+      await tasks.step(input.task, { kind: 'acted' });
     },
 
     async cancel(id) {
@@ -60,13 +64,10 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
       const task = await tasks.find(id);
       if (task === undefined) throw new GatewayError('task_not_found', 'There is no such task.');
       await ledger.release({ account: task.account, task: id, held: task.hold });
-      await tasks.finish(id, {
-        status: 'failed',
-        version: version(),
-        charge: 0n,
-        chargeEstimated: false,
-        error: { code: 'task_cancelled', message: 'The task was cancelled.' },
-      });
+      const { state } = await drive.step(id, { kind: 'wanted', stop: 'cancel' });
+      if (state.at !== 'ending') await drive.step(id, { kind: 'stopped' });
+      const error = taskFailures.cancelled;
+      await drive.step(id, { kind: 'ended', status: 'failed', charge: 0n, chargeEstimated: false, error });
     },
 
     wake(task) {
@@ -79,7 +80,9 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
       if (refusal !== undefined) throw new GatewayError('action_not_possible', refusal);
       port.acts.push({ task, action, input });
       const { by = '', reason, dry_run: dryRun = false } = input;
-      if (!dryRun) await tasks.recordAction(task, { at: now(), by, action, reason, detail: 'Done.' });
+      acts += 1;
+      const record = { id: `act-${acts}`, at: now(), by, action, reason, detail: 'Done.' };
+      if (!dryRun) await tasks.step(task, { kind: 'acted' }, record);
       return { dry_run: dryRun, task: 'Done.', money: 'Nothing.' };
     },
 

@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/domain/errors.ts';
+import { formatMicros } from '../../src/domain/money.ts';
 import { ledgerCollection } from '../../src/ledger/collection.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
 import type { Mongo } from '../../src/store/mongo.ts';
+import { createTaskStore } from '../../src/store/tasks.ts';
+import type { TaskStore } from '../../src/store/tasks.ts';
 import { createAbandonCreation } from '../../src/tasks/abandon-creation.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import type { TestAccount } from '../support/client.ts';
@@ -35,9 +38,11 @@ async function tasksOf(account: TestAccount): Promise<readonly { id: string; sta
 /** What the reconciler, another process, does with a creation whose process died. */
 async function reconcile(account: TestAccount): Promise<boolean[]> {
   const ledger = createLedger({ collection: ledgerCollection(mongo.db), now: Date.now });
-  const abandonCreation = createAbandonCreation({ ...world.stores, ledger });
+  // As another process, without this one's memory.
+  const tasks = createTaskStore(mongo.db, Date.now);
+  const abandonCreation = createAbandonCreation({ ...world.stores, tasks, ledger });
   const given: boolean[] = [];
-  for await (const task of world.stores.tasks.unstarted(Date.now() + world.clock.aheadMs)) {
+  for await (const task of tasks.unfinished()) {
     if (task.account !== account.id || task.unstarted === undefined) continue;
     given.push(await abandonCreation({ task: task.id, account: account.id, unstarted: task.unstarted }));
   }
@@ -68,7 +73,7 @@ describe('a 503', () => {
     const created = account.create();
     await paused.reached;
     const [task] = await tasksOf(account);
-    await world.stores.tasks.claim(task?.id ?? '', 500_000n);
+    await world.drive.step(task?.id ?? '', { kind: 'acted' });
     failNextStart();
     paused.release();
     expect(await created).toMatchObject({ status: 200, body: { id: task?.id } });
@@ -144,6 +149,29 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '0.500000']);
   });
 
+  it.each([
+    ['admission.held', '500000', '0.10'],
+    ['admission.claimed', '1500000', '0.30'],
+  ] as const)('after a price change costs what was held first (%s)', async (point, hold, price) => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt(point);
+    const lost = account.create({}, keyed('price'));
+    await paused.reached;
+    world.configure((yaml) => yaml.replace('{ price: "0.10" }', '{ price: "0.30" }'));
+    try {
+      const again = await account.create({}, keyed('price'));
+      expect(again.status).toBe(200);
+      const started = world.port.started.find(({ task }) => task === again.body.id);
+      expect(started).toMatchObject({ hold, basis: { price: { rules: [{}, { price }] } } });
+      expect(await world.stores.tasks.find(again.body.id)).toMatchObject({ hold: BigInt(hold) });
+      paused.release();
+      expect((await lost).body.id).toBe(again.body.id);
+      expect(await heldBy(account)).toBe(formatMicros(BigInt(hold)));
+    } finally {
+      world.configure();
+    }
+  });
+
   it('that finds its creation half abandoned makes a new task, and the old one keeps no place of the key', async () => {
     const account = await world.newAccount({ key: { concurrent_tasks: 1 } });
     const paused = pauseFirstAt('admission.held');
@@ -151,7 +179,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     await paused.reached;
     const [task] = await tasksOf(account);
     const { id = '', unstarted = '' } = (await world.stores.tasks.find(task?.id ?? '')) ?? {};
-    expect(await world.stores.tasks.markAbandoned(id, unstarted)).toBe(true);
+    await world.drive.step(id, { kind: 'abandoned', unstarted });
     const again = await account.create({}, keyed('half'));
     expect(again.status).toBe(200);
     expect(again.body.id).not.toBe(id);
@@ -236,18 +264,18 @@ it('while MongoDB refuses to abandon a creation, it is retried until it does, an
   expect((await account.create()).status).toBe(200);
 });
 
-/** One `markAbandoned` fails as on a database that is away. */
-function breakOnce(tasks: {
-  markAbandoned: (id: string, unstarted: string) => Promise<boolean>;
-}): () => void {
-  const { markAbandoned } = tasks;
+/** The first step that abandons a creation fails as on a database that is away. */
+function breakOnce(tasks: { step: TaskStore['step'] }): () => void {
+  const { step } = tasks;
   let failures = 0;
-  tasks.markAbandoned = (...call) => {
-    failures += 1;
-    return failures === 1 ? Promise.reject(new Error('away')) : markAbandoned(...call);
+  tasks.step = (id, event, act) => {
+    if (event.kind === 'abandoned') failures += 1;
+    return event.kind === 'abandoned' && failures === 1
+      ? Promise.reject(new Error('away'))
+      : step(id, event, act);
   };
   return () => {
     expect(failures).toBeGreaterThanOrEqual(1);
-    tasks.markAbandoned = markAbandoned;
+    tasks.step = step;
   };
 }

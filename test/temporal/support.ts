@@ -44,7 +44,6 @@ export function openTemporal(): TemporalWorld {
 }
 
 export function newInput(): TaskInput {
-  const createdAt = Date.now();
   return {
     task: newTaskId(randomBytes),
     account: 'acc-1',
@@ -58,10 +57,8 @@ export function newInput(): TaskInput {
     hold: '1',
     basis: { price: { unit: 'call', minimum: '0', rules: [{ price: '1' }] }, facts: {}, version: 'v' },
     currency: 'USD',
-    createdAt,
-    deadlineAt: createdAt + 60_000,
+    deadlineAt: Date.now() + 60_000,
     expectedSeconds: 1,
-    output: '',
     hasCallback: false,
   };
 }

@@ -1,319 +1,358 @@
-import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
-import type { WorkflowHandle } from '@temporalio/client';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { reasonOf } from '../../activities/note-attention.ts';
-import type {
-  AcceptedJob,
-  FinishTask,
-  PollInput,
-  PollResult,
-  SubmitInput,
-  SubmitResult,
-} from '../../activities/types.ts';
+import { readFileSync } from 'node:fs';
+import { CancelledFailure } from '@temporalio/activity';
+import { describe, expect, it } from 'vitest';
 import { cancelUpdate, concernSignal } from '../../workflows/messages.ts';
-import { usePlayedTasks } from './played-tasks.ts';
+import { both, signal, usePlayedTasks } from './played-tasks.ts';
+import type { PlayedTask } from './played-tasks.ts';
+import { asks, forGood, later, withHeartbeats } from './played-upstream.ts';
+import type { SubmitAnswer } from './played-upstream.ts';
 
-/** One activity submits and then waits; the test plays it, its upstream's record, and whoever interrupts it. */
+/** The submission of a task and the wait for its job; the test plays its upstream. */
 
-let submit: (input: SubmitInput, call: number) => Promise<SubmitResult>;
-let poll: (input: PollInput, call: number) => Promise<PollResult>;
-let lookup: SubmitResult;
-/** The attempt's record. */
-let job: AcceptedJob | undefined;
-let upstreamCancels: 'cancelled' | 'refused';
-const calls: string[] = [];
-const submits: SubmitInput[] = [];
-const polls: PollInput[] = [];
-const finished: FinishTask[] = [];
-const attentions: string[] = [];
-const woken: string[] = [];
+const tasks = usePlayedTasks();
+const succeeded = { status: 'succeeded', charge: '700000' };
 
-const tasks = usePlayedTasks({
-  task: {
-    claimTask: async () => ({ state: 'open' }),
-    findJob: async () => {
-      calls.push('findJob');
-      return job;
-    },
-    noteAttention: async (_task, asked) => void attentions.push(reasonOf(asked) ?? 'none'),
-    recordAction: async () => undefined,
-    moveDeadline: async () => undefined,
-    wakeTask: async (_task, activity) => woken.push(activity) > 0,
-    finishTask: async (finish) => {
-      finished.push(finish);
-      return { charge: finish.outcome.kind === 'succeeded' ? '7' : '0' };
-    },
-  },
-  channel: {
-    submit: (input) => {
-      calls.push('submit');
-      return submit(input, submits.push(input));
-    },
-    findLostJob: async () => {
-      calls.push('findLostJob');
-      return lookup;
-    },
-    poll: (input) => {
-      calls.push(input.last ? 'final poll' : 'poll');
-      return poll(input, polls.push(input));
-    },
-    cancelUpstream: async () => {
-      calls.push('cancelUpstream');
-      return upstreamCancels;
-    },
-    completeTask: async () => ({ kind: 'completed', charge: '7' }),
-  },
-});
-
-const candidate = { channel: 'one', credential: 'a' };
-const operation = { id: 'job' };
-const facts = { durationSeconds: 5 };
-const accepted = { kind: 'accepted', operation } as const;
-const done = { ...accepted, polled: { kind: 'succeeded', facts } } as const satisfies SubmitResult;
-const notSent = { kind: 'not_accepted', code: 'never_sent' } as const;
-
-/** The activity is between two attempts, for longer than any test. */
-const waits = (): Promise<never> => {
-  throw ApplicationFailure.create({ message: 'running, 3 polls, next in 600 s', nextRetryDelay: '10m' });
-};
-
-/** An attempt that asks the upstream until it is cancelled. */
-async function asks(): Promise<never> {
-  const context = Context.current();
-  const timer = setInterval(() => context.heartbeat(), 100);
-  try {
-    return await context.cancelled;
-  } finally {
-    clearInterval(timer);
-  }
+async function waiting(change: Parameters<typeof tasks.start>[0] = {}): Promise<PlayedTask> {
+  const task = await tasks.start(change);
+  await task.called('wait job-1');
+  return task;
 }
 
-beforeEach(() => {
-  for (const seen of [calls, submits, polls, finished, attentions, woken]) seen.length = 0;
-  submit = waits;
-  poll = async () => ({ kind: 'succeeded', facts });
-  lookup = notSent;
-  job = undefined;
-  upstreamCancels = 'refused';
-});
-
-const until = <Value>(read: () => Value, expected: unknown) =>
-  expect.poll(read, { timeout: 20_000 }).toEqual(expected);
-const act = (handle: WorkflowHandle, name: string, input: Record<string, unknown> = {}) =>
-  handle.executeUpdate<{ task: string }, [unknown]>(name, { args: [{ reason: 'r', ...input }] });
-const details = async (handle: WorkflowHandle): Promise<string> => {
-  const metadata: { currentDetails?: string } = await handle.query('__temporal_workflow_metadata');
-  return metadata.currentDetails ?? '';
-};
-const startOne = (change: Parameters<typeof tasks.start>[0] = {}) =>
-  tasks.start({ candidates: [candidate], ...change });
-
-/** The activity has submitted the job, which its record says, and waits for its end. */
-async function watching(change: Parameters<typeof tasks.start>[0] = {}): Promise<WorkflowHandle> {
-  job = { candidate, operation, acceptedAt: Date.now() };
-  const handle = await startOne(change);
-  await until(() => submits.length, 1);
-  return handle;
-}
-
-describe('an attended submission', () => {
-  it('is the whole wait: no second activity, and at most 17 events', async () => {
-    submit = async () => done;
-    const handle = await startOne();
-    expect(await handle.result()).toEqual({ status: 'succeeded', charge: '7' });
-    expect(calls).toEqual(['submit']);
-    expect(finished[0]?.outcome).toMatchObject({ kind: 'succeeded', candidate, facts });
-    const { events } = await handle.fetchHistory();
-    expect(events?.length).toBeLessThanOrEqual(17);
+describe('what a task costs its server', () => {
+  it.each([
+    [false, 18],
+    [true, 20],
+  ])('with a callback: %s, is at most %i events, and less than 6 KB', async (hasCallback, eventsMax) => {
+    tasks.upstream.wait = async () => ({ kind: 'succeeded' });
+    const task = await tasks.start({ hasCallback, candidates: both });
+    expect(await task.end()).toEqual(succeeded);
+    const reported = hasCallback ? ['first callback'] : [];
+    expect(task.calls()).toEqual(['submit one', 'post one', 'wait job-1', 'finish', ...reported]);
+    expect((await task.events()).length).toBeLessThanOrEqual(eventsMax);
+    const { historySize } = await task.handle.describe();
+    expect(historySize).toBeGreaterThan(0);
+    expect(historySize).toBeLessThan(6 * 1024);
   });
 
-  it.each(['one', 'two'])('shows operators where it is while it waits: at %s', async (channel) => {
-    submit = (input) => (input.candidate.channel === channel ? waits() : Promise.resolve(notSent));
-    const handle = await tasks.start();
-    await until(() => submits.at(-1)?.candidate.channel, channel);
-    const shown = async () => (await handle.describe()).searchAttributes['MediaChannel'] ?? ['one'];
-    await expect.poll(shown, { timeout: 20_000 }).toEqual([channel]);
-    await expect.poll(() => details(handle), { timeout: 20_000 }).toContain(`**${channel}**`);
-    await handle.terminate();
-  });
-
-  it('whose job is an earlier attempt’s, elsewhere, is polled there, from the time of its acceptance', async () => {
-    submit = async () => ({ ...accepted, candidate: { channel: 'two', credential: 'b' }, acceptedAt: 1_000 });
-    const handle = await startOne();
-    expect(await handle.result()).toMatchObject({ status: 'succeeded' });
-    expect(calls).toEqual(['submit', 'poll']);
-    expect(polls[0]).toMatchObject({ candidate: { channel: 'two' }, acceptedAt: 1_000 });
-  });
-
-  it('that dies for good leaves the decision to the record, and the wait to a poll', async () => {
-    submit = () => {
-      throw ApplicationFailure.nonRetryable('it died');
+  it('is held in at most five fields that change', () => {
+    const fieldsOf = (file: string, name: string): string[] => {
+      const source = readFileSync(new URL(`../../workflows/${file}`, import.meta.url), 'utf8');
+      const body = new RegExp(`interface ${name}[^{]*\\{([\\s\\S]*?)\\n\\}`).exec(source)?.[1] ?? '';
+      const fields = [...body.matchAll(/^ {2}(readonly )?(\w+)\??:/gm)];
+      return fields.flatMap(([, readonly, field]) => (readonly === undefined ? [field ?? ''] : []));
     };
-    lookup = accepted;
-    const handle = await startOne();
-    expect(await handle.result()).toMatchObject({ status: 'succeeded' });
-    expect(calls).toEqual(['submit', 'findLostJob', 'poll']);
+    const changing = [
+      ...fieldsOf('activity-proxies.ts', 'LocalTurns'),
+      ...fieldsOf('task-run.ts', 'TaskRun'),
+    ];
+    expect(changing).toEqual(['lastLocal', 'view', 'work', 'shown', 'notice']);
+  });
+});
+
+describe('a submission', () => {
+  it.each(['one', 'two'])('shows operators where its job is: at %s', async (channel) => {
+    tasks.upstream.submit = async ({ candidate }) =>
+      candidate.channel === channel ? { kind: 'accepted', id: 'job-1' } : { kind: 'not_accepted' };
+    const task = await waiting({ candidates: both });
+    await task.act('retry_now');
+    expect(await task.details()).toContain(`Waiting for ${channel}.`);
+    const shown = async () => (await task.attribute('MediaChannel')) ?? ['one'];
+    await expect.poll(shown).toEqual([channel]);
   });
 
-  it('whose polling broke asks for a person, who polls again', async () => {
-    submit = async () => ({ ...accepted, polled: 'broken' });
-    const handle = await startOne();
-    await until(() => attentions, ['poll_failed']);
-    await act(handle, 'retry_now');
-    expect(await handle.result()).toMatchObject({ status: 'succeeded' });
-    expect(calls).toEqual(['submit', 'poll']);
+  it('that does not attend its job leaves it to a poll', async () => {
+    const cancelled = signal();
+    tasks.upstream.submit = async () => {
+      await cancelled.given;
+      return { kind: 'accepted', id: 'job-1' };
+    };
+    tasks.upstream.wait = async () => ({ kind: 'succeeded' });
+    const task = await tasks.start();
+    await task.called('post one');
+    const refused = task.handle.executeUpdate(cancelUpdate);
+    await expect.poll(() => task.record().wanted).toBe('cancel');
+    cancelled.give();
+    // The submission has asked its upstream to cancel, which refused.
+    expect(await refused).toMatchObject({ cancelled: false });
+    expect(await task.end()).toEqual(succeeded);
+    expect(task.calls()).toEqual(['submit one', 'post one', 'cancel', 'wait job-1', 'finish']);
+  });
+
+  it('that failed for good while its request was in flight is lost, looked for, and waited for where it is', async () => {
+    tasks.upstream.submit = forGood;
+    tasks.upstream.find = async () => 'job-9';
+    tasks.upstream.wait = async () => ({ kind: 'succeeded' });
+    const task = await tasks.start();
+    expect(await task.end()).toEqual(succeeded);
+    expect(task.calls()).toEqual(['submit one', 'post one', 'find', 'wait job-9', 'finish']);
+  });
+
+  it('that failed for good before its request left is begun again, and never in a hot loop', async () => {
+    tasks.upstream.gate = forGood;
+    const task = await tasks.start();
+    await task.called('submit one', 3);
+    tasks.upstream.gate = async () => undefined;
+    tasks.upstream.wait = async () => ({ kind: 'succeeded' });
+    expect(await task.end()).toEqual(succeeded);
+    const pauses = (await task.events()).flatMap(({ timerStartedEventAttributes: timer }) =>
+      timer ? [Number(timer.startToFireTimeout?.seconds)] : [],
+    );
+    // The first timer is the deadline's.
+    expect(pauses.slice(1, 4)).toEqual([1, 2, 4]);
+    expect(task.calls().filter((call) => call === 'post one')).toHaveLength(1);
+  });
+
+  it('goes round the channels, and pauses on the server between two rounds, longer each time', async () => {
+    tasks.upstream.submit = async () => ({ kind: 'not_accepted' });
+    const task = await tasks.start({ candidates: both });
+    await task.called('post two', 2);
+    await task.reaches('pausing');
+    expect(await task.details()).toContain('(round 2)');
+    const pauses = (await task.events()).flatMap(({ timerStartedEventAttributes: timer }) =>
+      timer ? [Number(timer.startToFireTimeout?.seconds)] : [],
+    );
+    expect(pauses.length).toBeLessThanOrEqual(3);
+    expect(pauses[1]).toBeLessThanOrEqual(5);
+    expect((await task.events()).length).toBeLessThan(60);
+    expect(task.record().attempts).toHaveLength(2);
+    expect((await task.act('retry_now')).task).toMatch(
+      /^The channels of the plan are asked again|nothing to wake/,
+    );
+    await task.called('post two', 3);
+    await task.reaches('pausing');
+    expect(await task.handle.executeUpdate(cancelUpdate)).toEqual({ cancelled: true });
+    expect(await task.end()).toEqual({ status: 'failed', code: 'task_cancelled' });
+  });
+
+  it('turns to the next channel at once where the configuration lacks the first', async () => {
+    tasks.upstream.wait = async () => ({ kind: 'succeeded' });
+    const gone = { channel: 'gone', credential: 'a' };
+    const task = await tasks.start({ candidates: [gone, ...both] });
+    expect(await task.end()).toEqual(succeeded);
+    expect(task.calls()[0]).toBe('submit one');
   });
 
   it('whose job failed and is to be replaced is submitted elsewhere', async () => {
-    const next = [{ channel: 'two', credential: 'b' }];
-    submit = async (_input, call) => (call === 1 ? { ...accepted, polled: { kind: 'failed', next } } : done);
-    const handle = await startOne();
-    expect(await handle.result()).toMatchObject({ status: 'succeeded' });
-    expect(submits.map(({ n, candidate: { channel }, replaces }) => [n, channel, replaces])).toEqual([
-      [1, 'one', undefined],
-      [2, 'two', true],
+    const fallback = { candidates: both, on: ['internal'], max: 2 } as const;
+    tasks.upstream.wait = async (job) =>
+      job === 'job-1' ? { kind: 'failed', class: 'internal' } : { kind: 'succeeded' };
+    const task = await tasks.start({}, { plan: { candidates: [both[0]], fallback: fallback as never } });
+    expect(await task.end()).toEqual(succeeded);
+    expect(task.calls()).toEqual([
+      'submit one',
+      'post one',
+      'wait job-1',
+      'submit two',
+      'post two',
+      'wait job-2',
+      'finish',
     ]);
   });
-});
 
-describe('a cancellation', () => {
-  it('before the job is sent withdraws it at once', async () => {
-    const handle = await startOne();
-    await until(() => submits.length, 1);
-    expect(await handle.executeUpdate(cancelUpdate)).toEqual({ cancelled: true });
-    expect(calls).toEqual(['submit', 'findJob', 'findLostJob']);
-    expect(await handle.result()).toEqual({ status: 'failed', code: 'task_cancelled' });
-  });
-
-  it('while the request is in flight waits for its answer, and then asks the upstream', async () => {
-    let answer: (result: SubmitResult) => void = () => undefined;
-    submit = async () => {
-      const context = Context.current();
-      const timer = setInterval(() => context.heartbeat(), 100);
-      const result = await new Promise<SubmitResult>((resolve) => (answer = resolve));
-      clearInterval(timer);
-      return result;
-    };
-    const handle = await startOne();
-    await until(() => submits.length, 1);
-    upstreamCancels = 'cancelled';
-    poll = waits;
-    const cancelled = handle.executeUpdate(cancelUpdate);
-    await until(() => calls, ['submit', 'findJob']);
-    answer(accepted);
-    expect(await cancelled).toEqual({ cancelled: true });
-    expect(calls).toContain('cancelUpstream');
-    expect(calls).not.toContain('findLostJob');
-  });
-
-  it('that the upstream accepts ends the task, whatever its activity is doing', async () => {
-    submit = asks;
-    const handle = await watching();
-    upstreamCancels = 'cancelled';
-    expect(await handle.executeUpdate(cancelUpdate)).toEqual({ cancelled: true });
-    expect(calls).toEqual(['submit', 'findJob', 'cancelUpstream']);
-    expect(await handle.result()).toEqual({ status: 'failed', code: 'task_cancelled' });
-  });
-
-  it('that the upstream refuses leaves the activity to wait for the end of the job', async () => {
-    let end: (result: SubmitResult) => void = () => undefined;
-    submit = () => new Promise((resolve) => (end = resolve));
-    const handle = await watching();
-    expect(await handle.executeUpdate(cancelUpdate)).toMatchObject({ cancelled: false });
-    await act(handle, 'retry_now');
-    expect(woken).toEqual(['submit']);
-    end(done);
-    expect(await handle.result()).toMatchObject({ status: 'succeeded' });
-    expect(calls).toEqual(['submit', 'findJob', 'cancelUpstream']);
+  it('is nobody’s when the task has no record', async () => {
+    const input = { deadlineAt: Date.now() + 3_600_000 };
+    const task = await tasks.start(input, { state: { at: 'given_up' } });
+    expect(await task.end()).toEqual({ status: 'given_up' });
+    expect(task.calls()).toEqual([]);
   });
 });
 
-describe('the deadline', () => {
-  it.each([
-    ['is between two attempts', waits],
-    ['asks the upstream', asks],
-  ])('polls once more, and cancels the job, while the activity %s', async (_, attempt) => {
-    submit = attempt;
-    poll = async () => ({ kind: 'unfinished' });
-    const handle = await watching({ deadlineAt: Date.now() + 10_000 });
-    expect(await handle.result()).toEqual({ status: 'failed', code: 'task_expired' });
-    expect(calls).toEqual(['submit', 'findJob', 'final poll', 'cancelUpstream']);
-  });
-
-  it('withdraws what was not sent', async () => {
-    const handle = await startOne({ deadlineAt: Date.now() + 10_000 });
-    expect(await handle.result()).toEqual({ status: 'failed', code: 'task_expired' });
-    expect(calls).toEqual(['submit', 'findJob', 'findLostJob']);
-  });
-
-  it('that was moved is not the activity’s: when it leaves the job, a poll with the new one follows', async () => {
-    let end: (result: SubmitResult) => void = () => undefined;
-    submit = () => new Promise((resolve) => (end = resolve));
-    const handle = await watching();
-    await act(handle, 'extend', { seconds: 600 });
-    end(accepted);
-    expect(await handle.result()).toMatchObject({ status: 'succeeded' });
-    expect(calls).toEqual(['submit', 'poll']);
-    expect((polls[0]?.deadlineAt ?? 0) - (submits[0]?.deadlineAt ?? 0)).toBe(600_000);
-  });
-});
-
-describe('an operator', () => {
-  it('completes a task whose job was accepted', async () => {
-    submit = asks;
-    const handle = await watching();
-    await act(handle, 'complete', { result_url: 'https://files.example/a.mp4' });
-    expect(await handle.result()).toEqual({ status: 'succeeded', charge: '7' });
-  });
-
-  it('cannot complete one that was not sent: nothing changes', async () => {
-    const handle = await startOne();
-    await until(() => submits.length, 1);
-    const refusal = await act(handle, 'complete', { result_url: 'https://files.example/a.mp4' }).catch(
-      (error: unknown) => (error instanceof Error && error.cause instanceof Error ? error.cause.message : ''),
+describe('a wait', () => {
+  it('that failed for good is begun again while the record says that the upstream has the job', async () => {
+    tasks.upstream.wait = (_job, wait) => (wait < 4 ? forGood() : Promise.resolve({ kind: 'succeeded' }));
+    const task = await tasks.start();
+    expect(await task.end()).toEqual(succeeded);
+    expect(task.calls().filter((call) => call === 'post one')).toHaveLength(1);
+    expect(task.calls()).not.toContain('find');
+    const pauses = (await task.events()).flatMap(({ timerStartedEventAttributes: timer }) =>
+      timer ? [Number(timer.startToFireTimeout?.seconds)] : [],
     );
-    expect(refusal).toMatch(
-      /^`complete` is not possible: the task is being submitted, or waits until it can be/,
-    );
-    await act(handle, 'retry_now');
-    expect(woken).toEqual(['submit']);
-    expect(calls).toEqual(['submit', 'findJob']);
-    await act(handle, 'fail');
-    expect(await handle.result()).toEqual({ status: 'failed', code: 'internal_error' });
+    expect(pauses.slice(1)).toEqual(expect.arrayContaining([1, 2]));
   });
 
-  it('is shown what the poll is concerned about, before the workflow knows that the job was accepted', async () => {
-    poll = async () => ({ kind: 'unfinished' });
-    const handle = await watching();
-    await handle.signal(concernSignal, { concern: 'overdue', text: 'running, 99 polls' });
-    await expect.poll(() => details(handle), { timeout: 20_000 }).toContain('overdue** (running, 99 polls)');
-    const reason = async () => (await handle.describe()).searchAttributes['NeedsAttention'];
-    await expect.poll(reason, { timeout: 20_000 }).toEqual(['overdue']);
-    await act(handle, 'fail');
-    await handle.result();
-    await expect.poll(reason, { timeout: 20_000 }).toBeUndefined();
+  it('that broke asks for a person, who has it retried', async () => {
+    tasks.upstream.wait = async (_job, wait) => ({ kind: wait === 1 ? 'broken' : 'succeeded' });
+    const task = await tasks.start();
+    await task.reaches('broken');
+    await expect.poll(() => task.attribute('NeedsAttention')).toEqual(['poll_failed']);
+    expect(await task.details()).toContain('Polling one has stopped (unknown_job).');
+    await task.act('retry_now');
+    expect(await task.end()).toEqual(succeeded);
+    await expect.poll(() => task.attribute('NeedsAttention')).toBeUndefined();
   });
 
-  it('who extended a task after its cancel was refused: the next submission waits until the activity is over', async () => {
-    const next = [{ channel: 'one', credential: 'b' }];
-    let over = false;
-    submit = async (_input, call) => {
-      if (call > 1) return over ? done : { kind: 'ambiguous', code: 'too_early' };
+  it('shows what a poll is concerned about until that has passed, and not beyond the end of the task', async () => {
+    const task = await waiting();
+    await task.handle.signal(concernSignal, { concern: 'poll_failing', text: '14 polls' });
+    await expect.poll(() => task.details()).toContain('Needs attention: poll_failing');
+    await expect.poll(() => task.attribute('NeedsAttention')).toEqual(['poll_failing']);
+    await task.handle.signal(concernSignal, { text: '15 polls' });
+    await expect.poll(() => task.details()).not.toContain('Needs attention');
+    await expect.poll(() => task.attribute('NeedsAttention')).toBeUndefined();
+    await task.handle.signal(concernSignal, { concern: 'overdue', text: '99 polls' });
+    await expect.poll(() => task.attribute('NeedsAttention')).toEqual(['overdue']);
+    await task.act('fail');
+    await task.end();
+    await expect.poll(() => task.attribute('NeedsAttention')).toBeUndefined();
+  });
+
+  it('whose worker leaves it late is not disturbed: the next submission waits until it is over', async () => {
+    const fallback = { candidates: both, on: ['internal'], max: 2 };
+    let isOver = false;
+    tasks.upstream.submit = async (_submit, post): Promise<SubmitAnswer> =>
+      post === 1 || isOver ? { kind: 'accepted', id: `job-${post}` } : { kind: 'lost' };
+    tasks.upstream.wait = async (_job, wait) => {
+      if (wait > 1) return { kind: 'succeeded' };
       try {
         return await asks();
       } catch (error) {
         if (!(error instanceof CancelledFailure)) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 2_000));
-        over = true;
+        await new Promise((resolve) => void setTimeout(resolve, 2_000));
+        isOver = true;
         throw error;
       }
     };
-    poll = async () => ({ kind: 'failed', next });
-    const handle = await watching();
-    await handle.executeUpdate(cancelUpdate);
-    await act(handle, 'extend', { seconds: 60 });
-    expect(await handle.result()).toMatchObject({ status: 'succeeded' });
-    expect(calls.filter((name) => name === 'submit')).toHaveLength(2);
-    expect(await tasks.failedWorkflowTasks(handle)).toBe(0);
+    const task = await tasks.start({}, { plan: { candidates: [both[0]], fallback: fallback as never } });
+    await task.called('wait job-1');
+    // The upstream's callback, say, has reached another worker.
+    const failure = { class: 'internal' } as const;
+    const outcome = { kind: 'failed', code: 'broke', message: 'it broke', failure } as const;
+    await tasks.records.step(task.id, { kind: 'polled', n: 1, job: 'job-1', outcome, unbilled: true });
+    await task.act('extend', { seconds: 60 });
+    expect(await task.end()).toEqual(succeeded);
+    expect(task.calls().filter((call) => call.startsWith('post'))).toEqual(['post one', 'post two']);
+    expect(await task.failedWorkflowTasks()).toEqual([]);
+  });
+});
+
+describe('a cancellation', () => {
+  it('in the first moments after the create ends the task before anything is sent', async () => {
+    tasks.upstream.gate = later;
+    const task = await tasks.start();
+    expect(await task.handle.executeUpdate(cancelUpdate)).toEqual({ cancelled: true });
+    expect(await task.end()).toEqual({ status: 'failed', code: 'task_cancelled' });
+    expect(task.calls().filter((call) => call.startsWith('post'))).toEqual([]);
+  });
+
+  it('in the first moments after the create waits for the answer of what is in flight, and then asks the upstream', async () => {
+    const answer = signal();
+    tasks.upstream.submit = async () => {
+      await answer.given;
+      return { kind: 'accepted', id: 'job-1' };
+    };
+    tasks.upstream.cancel = async () => 'cancelled';
+    const task = await tasks.start();
+    await task.called('post one');
+    const cancelled = task.handle.executeUpdate(cancelUpdate);
+    await expect.poll(() => task.record().wanted).toBe('cancel');
+    answer.give();
+    expect(await cancelled).toEqual({ cancelled: true });
+    expect(task.calls()).toEqual(['submit one', 'post one', 'cancel', 'finish']);
+  });
+
+  it('of what is in backoff after a refusal ends the task at once', async () => {
+    tasks.upstream.submit = async () => ({ kind: 'not_accepted', stays: true });
+    const task = await tasks.start();
+    await expect.poll(() => task.record().attempts[0]?.state).toBe('not_accepted');
+    expect(await task.handle.executeUpdate(cancelUpdate)).toEqual({ cancelled: true });
+    expect(await task.end()).toEqual({ status: 'failed', code: 'task_cancelled' });
+  });
+
+  it.each([
+    ['between two attempts', later],
+    ['with a worker', asks],
+  ])('that the upstream accepts ends the task whose wait is %s', async (_, wait) => {
+    tasks.upstream.wait = wait;
+    tasks.upstream.cancel = async () => 'cancelled';
+    const task = await waiting();
+    expect(await task.handle.executeUpdate(cancelUpdate)).toEqual({ cancelled: true });
+    expect(await task.end()).toEqual({ status: 'failed', code: 'task_cancelled' });
+    expect(task.calls()).toEqual(['submit one', 'post one', 'wait job-1', 'cancel', 'finish']);
+  });
+
+  it('that the upstream refuses leaves the same activity to wait for the end of the job', async () => {
+    const end = signal();
+    tasks.upstream.wait = async () => {
+      await withHeartbeats(end.given);
+      return { kind: 'succeeded' };
+    };
+    const task = await waiting();
+    expect(await task.handle.executeUpdate(cancelUpdate)).toEqual({
+      cancelled: false,
+      message: 'The upstream is already working on it, so it can no longer be cancelled.',
+    });
+    await task.act('retry_now');
+    expect(task.calls()).toContain('wake submit');
+    end.give();
+    expect(await task.end()).toEqual(succeeded);
+    expect(task.calls().filter((call) => call.startsWith('wait'))).toHaveLength(1);
+  });
+
+  it('that was refused stays refused when polling breaks meanwhile', async () => {
+    const asked = signal();
+    const broken = signal();
+    tasks.upstream.wait = async (_job, wait) => {
+      if (wait > 1) return { kind: 'succeeded' };
+      await withHeartbeats(asked.given);
+      return { kind: 'broken' };
+    };
+    tasks.upstream.cancel = async () => {
+      asked.give();
+      await broken.given;
+      return 'refused';
+    };
+    const task = await waiting();
+    const cancelled = task.handle.executeUpdate(cancelUpdate);
+    await task.reaches('broken');
+    broken.give();
+    expect(await cancelled).toMatchObject({ cancelled: false });
+    expect(task.calls()).not.toContain('finish');
+    await task.act('retry_now', { by: 'ada', reason: 'the channel works again' });
+    expect(await task.end()).toEqual(succeeded);
+  });
+
+  it('of a submission whose answer is lost is answered, and does not end what an operator decides later', async () => {
+    const answer = signal();
+    tasks.upstream.submit = async (_submit, post) => {
+      if (post > 1) return { kind: 'accepted', id: 'job-2' };
+      await answer.given;
+      return { kind: 'lost' };
+    };
+    tasks.upstream.wait = async () => ({ kind: 'succeeded' });
+    const task = await tasks.start();
+    await task.called('post one');
+    const cancelled = task.handle.executeUpdate(cancelUpdate);
+    await expect.poll(() => task.record().wanted).toBe('cancel');
+    answer.give();
+    expect(await cancelled).toMatchObject({
+      cancelled: false,
+      message: expect.stringContaining('not known'),
+    });
+    await expect.poll(() => task.attribute('NeedsAttention')).toEqual(['submit_ambiguous']);
+    await task.act('resubmit');
+    expect(await task.end()).toEqual(succeeded);
+  });
+
+  it('from the UI means what the API’s means', async () => {
+    tasks.upstream.cancel = async () => 'cancelled';
+    const task = await waiting();
+    await task.handle.cancel();
+    expect(await task.end()).toEqual({ status: 'failed', code: 'task_cancelled' });
+  });
+
+  it('from the UI that does nothing says why, and the task is acted on as before', async () => {
+    tasks.upstream.submit = async () => ({ kind: 'lost' });
+    const task = await tasks.start();
+    await expect.poll(() => task.details()).toContain('Needs attention: submit_ambiguous');
+    await task.handle.cancel();
+    await expect.poll(() => task.details()).toContain('A cancellation was requested');
+    expect(await task.details()).toContain('Needs attention: submit_ambiguous');
+    expect(await task.details()).toContain('Held 1.500000 USD');
+    expect(await task.handle.executeUpdate(cancelUpdate)).toMatchObject({ cancelled: false });
+    expect(await task.act('cancel')).toMatchObject({
+      message: expect.stringContaining('Possible now: retry_now, adopt'),
+    });
+    await task.act('fail');
+    expect(await task.end()).toMatchObject({ status: 'failed', code: 'internal_error' });
   });
 });

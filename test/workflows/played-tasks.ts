@@ -1,66 +1,104 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { WorkflowHandle } from '@temporalio/client';
 import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
-import { afterAll, beforeAll, expect } from 'vitest';
-import type { ChannelActivities, TaskActivities } from '../../activities/types.ts';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import type { ActionResult, WorkflowActionName } from '../../src/domain/operator-actions.ts';
+import type { StateName } from '../../src/domain/task-state.ts';
+import type { Task } from '../../src/domain/task-record.ts';
 import type { TaskInput } from '../../src/domain/task-input.ts';
 import { replayError } from '../../src/temporal/replay-error.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 import { newInput } from '../temporal/support.ts';
+import type { PlayedRecords } from './played-records.ts';
+import { playActivities, quietUpstream } from './played-upstream.ts';
+import type { Upstream } from './played-upstream.ts';
 
-/** Workflows of tasks on a real Temporal, of which a test plays the activities. After its tests, their histories are replayed. */
+/**
+ * Workflows of tasks on a real Temporal, with records in memory and an upstream that the test plays. After the tests of a
+ * file all their histories are replayed.
+ */
 export interface PlayedTasks {
   readonly client: Client;
-  start(change?: Partial<TaskInput>): Promise<WorkflowHandle>;
-  failedWorkflowTasks(handle: WorkflowHandle): Promise<number>;
-  /** Why a worker that starts anew could not continue the task. */
-  replayError(handle: WorkflowHandle): Promise<string | undefined>;
+  /** Anew for each test. */
+  readonly upstream: Upstream;
+  readonly records: PlayedRecords;
+  start(change?: Partial<TaskInput>, changed?: Partial<Task>): Promise<PlayedTask>;
 }
 
-export interface Played {
-  readonly task: Partial<TaskActivities>;
-  readonly channel: Partial<ChannelActivities>;
-  /** Instead of the whole workflow of a task. */
-  readonly workflow?: { readonly type: string; readonly module: URL };
+/** A task that runs. */
+export interface PlayedTask {
+  readonly id: string;
+  readonly handle: WorkflowHandle;
+  record(): Task;
+  /** What was asked of the world, in order. */
+  calls(): readonly string[];
+  /** Until the record is in this state. */
+  reaches(at: StateName): Promise<void>;
+  called(call: string, times?: number): Promise<void>;
+  act(name: WorkflowActionName | 'cancel', input?: unknown): Promise<ActionResult>;
+  /** The sentence with which an action is refused. */
+  refusal(name: WorkflowActionName | 'cancel', input?: unknown): Promise<string>;
+  details(): Promise<string>;
+  attribute(name: string): Promise<unknown>;
+  end(): Promise<unknown>;
+  events(): Promise<NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>>;
+  failedWorkflowTasks(): Promise<readonly string[]>;
+  /** Why a worker that starts anew could not continue the task. */
+  replayError(): Promise<string | undefined>;
+  /** A new run from the event of this id, as an operator resets a workflow. */
+  reset(eventId: number): Promise<PlayedTask>;
 }
 
 /**
  * Causes of a failed workflow task for which the workflow cannot be blamed: an event or an update came while it was about
- * to end, and the server hands the task out once more.
+ * to end, and the server hands the task out once more; or the workflow was reset there.
  */
-const crossed: ReadonlySet<number> = new Set([1, 31]);
+const crossed: ReadonlySet<number> = new Set([1, 20, 31]);
+const patienceMs = 30_000;
 
-const wholeTask = { type: 'generationTask', module: new URL('../../workflows/index.ts', import.meta.url) };
-
-/** Channels `one` and `two`. */
-export function usePlayedTasks({ task, channel, workflow = wholeTask }: Played): PlayedTasks {
+/** Channels `one` and `two`; nobody serves the queues of any other. */
+export function usePlayedTasks(): PlayedTasks {
   const prefix = `p${randomBytes(5).toString('hex')}-`;
+  let upstream = quietUpstream();
+  const played = playActivities(() => upstream);
+  const { records } = played;
   let client: Client;
   let stop: () => Promise<void>;
   let workflowBundle: WorkflowBundleWithSourceMap;
-  const started: WorkflowHandle[] = [];
+  const started: PlayedTask[] = [];
+  beforeEach(() => {
+    upstream = quietUpstream();
+  });
   beforeAll(async () => {
     const address = temporalAddress();
     const [connection, clientConnection, bundle] = await Promise.all([
       NativeConnection.connect({ address }),
       Connection.connect({ address }),
-      bundleWorkflowCode({ workflowsPath: fileURLToPath(workflow.module) }),
+      bundleWorkflowCode({
+        workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
+      }),
     ]);
     client = new Client({ connection: clientConnection });
     workflowBundle = bundle;
+    const activitiesOn = (queue: string, activities: object) =>
+      Worker.create({
+        connection,
+        taskQueue: `${prefix}${queue}`,
+        activities: { ...activities },
+        maxHeartbeatThrottleInterval: '1s',
+      });
     const workers = await Promise.all([
-      Worker.create({ connection, workflowBundle, taskQueue: `${prefix}tasks`, activities: { ...task } }),
-      ...['one', 'one-polls', 'two', 'two-polls'].map((id) =>
-        Worker.create({
-          connection,
-          taskQueue: `${prefix}channel-${id}`,
-          activities: { ...channel },
-          maxHeartbeatThrottleInterval: '1s',
-        }),
-      ),
+      Worker.create({
+        connection,
+        workflowBundle,
+        taskQueue: `${prefix}tasks`,
+        activities: { ...played.task },
+      }),
+      ...['one', 'one-polls', 'two', 'two-polls'].map((id) => activitiesOn(`channel-${id}`, played.channel)),
+      activitiesOn('callbacks', played.callback),
     ]);
     const running = workers.map((worker) => worker.run());
     stop = async () => {
@@ -72,42 +110,117 @@ export function usePlayedTasks({ task, channel, workflow = wholeTask }: Played):
   afterAll(async () => {
     // A worker that starts anew, or has forgotten a task, continues it from its history.
     try {
-      await replayAll();
+      for (const task of started) {
+        expect({ task: task.id, error: await task.replayError() }).toEqual({
+          task: task.id,
+          error: undefined,
+        });
+        await task.handle.terminate().catch(() => undefined);
+      }
     } finally {
       await stop();
     }
   });
 
-  const errorOf = async (handle: WorkflowHandle) =>
-    replayError(handle.workflowId, await handle.fetchHistory(), { workflowBundle });
+  function playOne(handle: WorkflowHandle, runId: string): PlayedTask {
+    const id = handle.workflowId;
+    const calls = (): readonly string[] => played.calls.get(id) ?? [];
+    const events = async () => (await client.workflow.getHandle(id, runId).fetchHistory()).events ?? [];
+    const act: PlayedTask['act'] = (name, input = {}) => {
+      const given = typeof input === 'object' && input !== null ? { reason: 'r', ...input } : input;
+      return handle.executeUpdate<ActionResult, [unknown]>(name, { args: [given] });
+    };
+    const task: PlayedTask = {
+      id,
+      handle,
+      record: () => records.of(id),
+      calls,
+      reaches: (at) => expect.poll(() => records.of(id).state.at, { timeout: patienceMs }).toBe(at),
+      called: (call, times = 1) =>
+        expect
+          .poll(() => calls().filter((one) => one === call).length, { timeout: patienceMs })
+          .toBeGreaterThanOrEqual(times),
+      act,
+      refusal: async (name, input) => refusalOf(act(name, input)),
+      async details() {
+        const metadata: { currentDetails?: string } = await handle.query('__temporal_workflow_metadata');
+        return metadata.currentDetails ?? '';
+      },
+      attribute: async (name) => (await handle.describe()).searchAttributes[name],
+      end: () => handle.result(),
+      events,
+      async failedWorkflowTasks() {
+        const failures = (await events()).flatMap((event) => event.workflowTaskFailedEventAttributes ?? []);
+        return failures.flatMap(({ cause, failure }) =>
+          crossed.has(cause ?? 0) ? [] : [`${cause}: ${failure?.message}`],
+        );
+      },
+      replayError: async () => {
+        const history = await client.workflow.getHandle(id, runId).fetchHistory();
+        return replayError(id, history, { workflowBundle });
+      },
+      async reset(eventId) {
+        const { runId: next } = await client.workflowService.resetWorkflowExecution({
+          namespace: 'default',
+          workflowExecution: { workflowId: id, runId },
+          workflowTaskFinishEventId: eventId as never,
+          reason: 'a test',
+          requestId: randomBytes(8).toString('hex'),
+        });
+        return track(playOne(client.workflow.getHandle(id), next));
+      },
+    };
+    return task;
+  }
 
-  async function replayAll(): Promise<void> {
-    for (const handle of started) {
-      const found = { task: handle.workflowId, error: await errorOf(handle) };
-      expect(found).toEqual({ task: handle.workflowId, error: undefined });
-    }
+  function track(task: PlayedTask): PlayedTask {
+    started.push(task);
+    return task;
   }
 
   return {
     get client() {
       return client;
     },
-    async start(change = {}) {
+    get upstream() {
+      return upstream;
+    },
+    records,
+    async start(change = {}, changed) {
       const deadlineAt = Date.now() + 3_600_000;
-      const input = { ...newInput(), hold: '1500000', currency: 'USD', deadlineAt, ...change };
-      const handle = await client.workflow.start(workflow.type, {
+      const candidates = [{ channel: 'one', credential: 'a' }];
+      const input = { ...newInput(), candidates, hold: '1500000', currency: 'USD', deadlineAt, ...change };
+      records.create(input);
+      if (changed !== undefined) records.put(input.task, changed);
+      const handle = await client.workflow.start('generationTask', {
         workflowId: input.task,
         taskQueue: `${prefix}tasks`,
         args: [input],
       });
-      started.push(handle);
-      return handle;
-    },
-    replayError: errorOf,
-    async failedWorkflowTasks(handle) {
-      const { events } = await handle.fetchHistory();
-      const failures = (events ?? []).flatMap((event) => event.workflowTaskFailedEventAttributes ?? []);
-      return failures.filter(({ cause }) => !crossed.has(cause ?? 0)).length;
+      return track(playOne(client.workflow.getHandle(input.task), handle.firstExecutionRunId));
     },
   };
+}
+
+export async function refusalOf(update: Promise<unknown>): Promise<string> {
+  try {
+    await update;
+  } catch (error) {
+    expect(error).toBeInstanceOf(WorkflowUpdateFailedError);
+    const cause: unknown = error instanceof Error ? error.cause : undefined;
+    return cause instanceof Error ? cause.message : '';
+  }
+  throw new Error('the action was not refused');
+}
+
+export const both = [
+  { channel: 'one', credential: 'a' },
+  { channel: 'two', credential: 'b' },
+] as const;
+
+/** What a test opens when it wants something to continue. */
+export function signal(): { readonly given: Promise<void>; readonly give: () => void } {
+  let give = (): void => undefined;
+  const given = new Promise<void>((resolve) => (give = resolve));
+  return { given, give };
 }

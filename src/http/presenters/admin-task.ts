@@ -4,9 +4,11 @@ import { formatMicros } from '../../domain/money.ts';
 import type { MediaUrl } from '../../domain/stored-media.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { Waiting } from '../../tasks/task-port.ts';
-import type { Attempt } from '../../store/attempts.ts';
-import type { CallbackDelivery } from '../../store/deliveries.ts';
+import { attemptStates } from '../../domain/attempt.ts';
+import type { Attempt } from '../../domain/attempt.ts';
+import type { CallbackRecord } from '../../domain/callback-record.ts';
 import type { Task } from '../../domain/task-record.ts';
+import { presentSituation, situationSchema } from './situation.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from './ledger-entry.ts';
 import { presentTask, taskSchema } from './video-task.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
@@ -39,28 +41,28 @@ export const adminTaskSchema = taskSchema
       .string()
       .nullable()
       .meta({ description: 'Why an operator is needed; null if none is.' }),
-    actions: z.array(z.object({ at: unixSeconds(), by: z.string(), action: z.string(), reason: z.string() })),
+    situation: situationSchema,
+    actions: z.array(
+      z.object({
+        at: unixSeconds(),
+        by: z.string(),
+        action: z.string(),
+        reason: z.string(),
+        detail: z.string().meta({ description: 'What was done.' }),
+      }),
+    ),
   })
   .meta({ id: 'AdminTask' });
 
 const attemptSchema = z.object({
   n: z.int(),
-  state: z.enum([
-    'sending',
-    'accepted',
-    'failed',
-    'not_accepted',
-    'rejected',
-    'ambiguous',
-    'withdrawn',
-    'abandoned',
-  ]),
+  state: z.enum(attemptStates),
   channel: z.string(),
   credential: z.string(),
   upstream_id: z.string().nullable(),
   stray_upstream_id: z.string().nullable().meta({
     description:
-      'A job that the upstream accepted after the attempt was abandoned, and which may be billed; null if there is none.',
+      'A job that the upstream accepted after the task had continued without it, and which may be billed; null if there is none.',
   }),
   code: z.string().nullable(),
   message: z.string().nullable(),
@@ -103,14 +105,16 @@ export const adminTaskDetailSchema = adminTaskSchema
     }),
     attempts: z.array(attemptSchema),
     ledger: z.array(ledgerEntrySchema),
+    refunded: z
+      .string()
+      .nullable()
+      .meta({ description: 'What was given back of the charge; null if nothing was.' }),
     callback: deliverySchema.nullable().meta({ description: 'Null if no callback was attempted.' }),
   })
   .meta({ id: 'AdminTaskDetail' });
 
 export interface TaskRecords {
-  readonly attempts: readonly Attempt[];
   readonly entries: readonly LedgerEntry[];
-  readonly delivery: CallbackDelivery | undefined;
   readonly waiting: Waiting | undefined;
   readonly mediaUrl: MediaUrl;
 }
@@ -133,21 +137,34 @@ export function presentAdminTask(task: Task, mediaUrl: MediaUrl): z.output<typeo
     queue_position: task.queuePosition ?? null,
     deadline_at: toSeconds(task.deadlineAt),
     needs_attention: task.attention ?? null,
-    actions: (task.actions ?? []).map((action) => ({ ...action, at: toSeconds(action.at) })),
+    situation: presentSituation(task),
+    actions: (task.actions ?? []).map(({ at, by, action, reason, detail }) => ({
+      at: toSeconds(at),
+      by,
+      action,
+      reason,
+      detail,
+    })),
   };
 }
 
 export function presentAdminTaskDetail(
   task: Task,
-  { attempts, entries, delivery, waiting, mediaUrl }: TaskRecords,
+  { entries, waiting, mediaUrl }: TaskRecords,
 ): z.output<typeof adminTaskDetailSchema> {
   return {
     ...presentAdminTask(task, mediaUrl),
     waiting: waiting === undefined ? null : presentWaiting(waiting),
-    attempts: attempts.map(presentAttempt),
+    attempts: task.attempts.map(presentAttempt),
     ledger: entries.map(presentLedgerEntry),
-    callback: delivery === undefined ? null : presentDelivery(delivery),
+    refunded: presentRefund(entries),
+    callback: task.callback === undefined ? null : presentCallback(task.callback),
   };
+}
+
+function presentRefund(entries: readonly LedgerEntry[]): string | null {
+  const refund = entries.find(({ kind }) => kind === 'refund');
+  return refund === undefined ? null : formatMicros(refund.amount);
 }
 
 function presentWaiting(waiting: Waiting): z.output<typeof waitingSchema> {
@@ -168,7 +185,7 @@ function presentAttempt(attempt: Attempt): z.output<typeof attemptSchema> {
     state: attempt.state,
     channel: attempt.channel,
     credential: attempt.credential,
-    upstream_id: attempt.upstreamId ?? null,
+    upstream_id: attempt.operation?.id ?? null,
     stray_upstream_id: attempt.stray?.id ?? null,
     code: attempt.code ?? null,
     message: attempt.message ?? null,
@@ -178,7 +195,7 @@ function presentAttempt(attempt: Attempt): z.output<typeof attemptSchema> {
   };
 }
 
-function presentDelivery({ state, target, attempts }: CallbackDelivery): z.output<typeof deliverySchema> {
+function presentCallback({ state, target, attempts }: CallbackRecord): z.output<typeof deliverySchema> {
   return {
     state,
     target,

@@ -10,7 +10,7 @@ export const ledgerEntrySchema = z
     id: z.string(),
     account: z.string(),
     seq: z.int(),
-    kind: z.enum(['credit', 'hold', 'void', 'settle', 'release', 'charge_extra', 'adjust']),
+    kind: z.enum(['credit', 'hold', 'void', 'settle', 'release', 'charge_extra', 'refund', 'adjust']),
     task: z.string().nullable(),
     amount: z.string(),
     available: z.string().meta({ description: 'After this entry.' }),

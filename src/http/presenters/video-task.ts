@@ -74,7 +74,7 @@ export const taskSchema = z
 
 export type PresentedTask = z.output<typeof taskSchema>;
 
-/** A task's wire form, made of its projection and the links to our copies: the body of GET and of the callback. */
+/** A task's wire form, made of its record and the links to our copies: the body of GET and of the callback. */
 export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
   return {
     id: task.id,

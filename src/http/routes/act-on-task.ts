@@ -1,5 +1,6 @@
-import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
+import { defined } from '../../domain/defined.ts';
+import { parseMicros } from '../../domain/money.ts';
 import { actionTable, describeAction, operatorActions } from '../../domain/operator-actions.ts';
 import { reasonCharactersMax } from '../admin-input.ts';
 import { adminBody } from '../body.ts';
@@ -37,6 +38,14 @@ const body = z
       description: '`complete`: what the upstream bills, where it bills tokens.',
     }),
     images: z.int().min(1).max(1000).optional().meta({ description: '`complete`: number of images.' }),
+    amount: z
+      .string()
+      .refine(
+        (amount) => (parseMicros(amount) ?? 0n) > 0n,
+        'must be a positive decimal string with at most 6 places, such as "0.50"',
+      )
+      .optional()
+      .meta({ description: '`refund`: how much, as a decimal string. Default: all that was charged.' }),
   })
   .superRefine(({ action, ...fields }, context) => {
     for (const [name, isRequired] of Object.entries(actionTable[action].fields)) {

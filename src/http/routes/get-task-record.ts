@@ -8,16 +8,7 @@ import type { Route } from '../route.ts';
 
 type Deps = Pick<
   RouteDeps,
-  | 'tasks'
-  | 'requests'
-  | 'attempts'
-  | 'exchanges'
-  | 'deliveries'
-  | 'resultCopies'
-  | 'ledger'
-  | 'channels'
-  | 'taskHistory'
-  | 'now'
+  'tasks' | 'requests' | 'exchanges' | 'resultCopies' | 'ledger' | 'channels' | 'taskHistory' | 'now'
 >;
 
 export function getTaskRecord(deps: Deps): Route {

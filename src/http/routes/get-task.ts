@@ -6,9 +6,9 @@ import { adminTaskDetailSchema, presentAdminTaskDetail } from '../presenters/adm
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'tasks' | 'port' | 'attempts' | 'deliveries' | 'ledger' | 'mediaUrl'>;
+type Deps = Pick<RouteDeps, 'tasks' | 'port' | 'ledger' | 'mediaUrl'>;
 
-export function getTask({ tasks, port, attempts, deliveries, ledger, mediaUrl }: Deps): Route {
+export function getTask({ tasks, port, ledger, mediaUrl }: Deps): Route {
   return adminRoute({
     operationId: 'getTask',
     summary: 'Show a task with its attempts, ledger entries and callbacks',
@@ -21,15 +21,11 @@ export function getTask({ tasks, port, attempts, deliveries, ledger, mediaUrl }:
     async handle({ params: { task_id: id } }) {
       const task = await tasks.find(id);
       if (task === undefined) throw taskNotFound();
-      const [made, entries, delivery, waiting] = await Promise.all([
-        attempts.ofTask(id),
+      const [entries, waiting] = await Promise.all([
         ledger.entriesOfTask(id),
-        deliveries.find(id),
         isTerminal(task.status) ? undefined : port.waiting(id),
       ]);
-      return jsonReply(
-        presentAdminTaskDetail(task, { attempts: made, entries, delivery, waiting, mediaUrl }),
-      );
+      return jsonReply(presentAdminTaskDetail(task, { entries, waiting, mediaUrl }));
     },
   });
 }

@@ -47,7 +47,7 @@ const query = z.object({
   }),
 });
 
-type Deps = Pick<RouteDeps, 'tasks' | 'attempts' | 'deliveries' | 'port' | 'mediaUrl'>;
+type Deps = Pick<RouteDeps, 'tasks' | 'port' | 'mediaUrl'>;
 
 export function listTasks(deps: Deps): Route {
   const { mediaUrl } = deps;
@@ -125,11 +125,11 @@ async function findByQuery(
 async function findByFailedCallback(
   filter: TaskFilter,
   { limit, after }: PageRequest,
-  { tasks, deliveries }: Pick<Deps, 'tasks' | 'deliveries'>,
+  { tasks }: Pick<Deps, 'tasks'>,
 ): Promise<TaskPage> {
   const found: Task[] = [];
   for (let last = after; ;) {
-    const ids = await deliveries.abandoned(batchSize, last);
+    const ids = await tasks.abandonedCallbacks(batchSize, last);
     found.push(...(await tasks.listThese(ids, filter)));
     if (ids.length < batchSize || found.length > limit) break;
     last = ids.at(-1);
@@ -140,12 +140,8 @@ async function findByFailedCallback(
 const batchSize = 200;
 
 /** Also while the task runs, when Temporal's search attributes do not have it yet. */
-async function findByUpstreamId(
-  upstreamId: string,
-  { tasks, attempts }: Pick<RouteDeps, 'tasks' | 'attempts'>,
-): Promise<Found> {
-  const attempt = await attempts.findByUpstreamId(upstreamId);
-  const task = attempt === undefined ? undefined : await tasks.find(attempt.task);
+async function findByUpstreamId(upstreamId: string, { tasks }: Pick<RouteDeps, 'tasks'>): Promise<Found> {
+  const task = await tasks.findByUpstreamId(upstreamId);
   return { tasks: task === undefined ? [] : [task], hasMore: false };
 }
 

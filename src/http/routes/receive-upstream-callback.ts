@@ -9,7 +9,7 @@ import { taskNotFound } from '../videos/own-task.ts';
 import { jsonReply, openRoute } from '../route.ts';
 import type { RequestMeta, Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'requests' | 'tasks' | 'attempts' | 'channels' | 'port' | 'log' | 'now'>;
+type Deps = Pick<RouteDeps, 'requests' | 'tasks' | 'channels' | 'port' | 'log' | 'now'>;
 
 /** Fetching a vendor's public key must not keep its callback waiting. */
 const verifyMs = 3_000;
@@ -67,7 +67,7 @@ function parseJson(text: string): unknown {
 async function readNews(id: string, callback: UpstreamCallback, deps: Deps): Promise<CallbackNews> {
   const task = await deps.tasks.find(id);
   // It may come before the answer to the submission: then only the attempt knows where it was sent.
-  const sent = task?.channel === undefined ? (await deps.attempts.ofTask(id)).at(-1) : task;
+  const sent = task?.channel === undefined ? task?.attempts.at(-1) : task;
   const channel = sent?.channel === undefined ? undefined : deps.channels(sent.channel);
   if (task === undefined || channel === undefined) return { ended: true };
   const adapter = taskProviderFor(channel.provider, task.kind);

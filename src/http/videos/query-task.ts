@@ -77,9 +77,9 @@ function replyWith(task: Task, meta: RequestMeta, deps: QueryTaskDeps): Reply {
   return { ...(eta === undefined ? reply : jsonReply({ ...presented, eta_seconds: eta })), headers };
 }
 
-/** By the renders of its channel, model and output. A task whose projection was restored does not say its output. */
+/** By the renders of its channel, model and output. */
 function etaOfTask(task: Task, { renders, now }: QueryTaskDeps): Eta | undefined {
-  const { channel, model, output = '', createdAt } = task;
+  const { channel, model, output, createdAt } = task;
   if (channel === undefined) return undefined;
   return etaOf(renders.times({ channel, model, output }), now() - createdAt);
 }

@@ -4,7 +4,7 @@ import type { RandomBytes } from '../../domain/ids.ts';
 import { imageLeaseIdLength } from '../../store/image-leases.ts';
 import type { ImageLeaseStore } from '../../store/image-leases.ts';
 
-/** A process that does not renew for this long is dead. */
+/** A process that has not renewed for this long, by its own clock, begins nothing under its lease any more. */
 export const leaseMs = 60_000;
 const renewEveryMs = 15_000;
 
@@ -56,25 +56,25 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
   let timer: NodeJS.Timeout | undefined;
 
   async function write(): Promise<void> {
-    const expiresAt = now() + leaseMs;
+    const until = now() + leaseMs;
     try {
-      await leases.insert({ id, process: deps.process, from: floor, expiresAt });
+      await leases.insert({ id, process: deps.process, from: floor });
     } catch (error) {
-      // It is not known whether it was written: it may expire, and its successor has another name.
+      // It is not known whether it was written: nobody renews it, and its successor has another name.
       validUntil = 0;
       throw error;
     }
-    validUntil = expiresAt;
+    validUntil = until;
     timer = setInterval(() => void renew().catch(onError), renewEveryMs).unref();
   }
 
   async function renewNow(): Promise<boolean> {
-    const expiresAt = now() + leaseMs;
+    const until = now() + leaseMs;
     floor = nameOf(count);
     for (const image of watched) if (image < floor) floor = image;
     await racePoint('lease.renew', id);
-    const renewed = await leases.renew(id, { from: floor, expiresAt });
-    validUntil = renewed ? expiresAt : 0;
+    const renewed = await leases.renew(id, floor);
+    validUntil = renewed ? until : 0;
     if (!renewed) clearInterval(timer);
     return renewed;
   }

@@ -1,3 +1,4 @@
+import { createSightings } from '../../domain/sightings.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { ImageLease, ImageLeaseStore } from '../../store/image-leases.ts';
@@ -5,18 +6,17 @@ import { createCloseHold } from './close-hold.ts';
 import { leaseMs } from './process-lease.ts';
 
 export interface DeadLeaseDeps {
-  readonly leases: Pick<ImageLeaseStore, 'expired' | 'declareDead' | 'remove' | 'owedFor' | 'paid'>;
+  readonly leases: Pick<ImageLeaseStore, 'each' | 'declareDead' | 'remove' | 'owedFor' | 'paid'>;
   readonly ledger: Pick<Ledger, 'settle' | 'release' | 'void' | 'entriesOfTask' | 'openHoldsBetween'>;
   readonly log: Logger;
   readonly now: () => number;
-  readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** A renewal may be in flight. */
-const graceMs = 30_000;
-/** Longer than a lease: who has not renewed for this long has none left by its own clock either, whatever that says. */
-const observedMs = leaseMs + 10_000;
-const leasesMax = 100;
+/**
+ * Seen unchanged for so long by our own clock: by then its owner, whatever its clock says, has none left either, and a
+ * renewal that was in flight has arrived.
+ */
+const deadAfterMs = leaseMs + 30_000;
 const holdsAtOnce = 500;
 
 /**
@@ -24,7 +24,8 @@ const holdsAtOnce = 500;
  * Run by the reconciler's Schedule. Resolves with how many holds there were.
  */
 export function createReleaseDeadLeases(deps: DeadLeaseDeps): () => Promise<number> {
-  const { leases, ledger, log, now } = deps;
+  const { leases, ledger, log } = deps;
+  const sightings = createSightings(deps.now);
   const closeHold = createCloseHold(deps);
 
   async function closeHolds({ id, from, process }: ImageLease): Promise<number> {
@@ -45,9 +46,8 @@ export function createReleaseDeadLeases(deps: DeadLeaseDeps): () => Promise<numb
 
   return async () => {
     let count = 0;
-    const suspects = await leases.expired(now() - graceMs, leasesMax);
-    if (suspects.length > 0) await deps.sleep(observedMs);
-    for (const lease of suspects) {
+    for await (const lease of leases.each()) {
+      if (sightings.unchangedMs(lease.id, lease.beat) < deadAfterMs) continue;
       try {
         if (!(await leases.declareDead(lease))) continue;
         count += await closeHolds(lease);
@@ -57,6 +57,7 @@ export function createReleaseDeadLeases(deps: DeadLeaseDeps): () => Promise<numb
         log.error({ err, process: lease.process }, 'the holds of a dead process could not be closed');
       }
     }
+    sightings.forgetOthers();
     return count;
   };
 }

@@ -116,7 +116,10 @@ export class World {
     return this.parts.media.render(medium).toString('base64');
   }
 
-  /** A result link; a task's `url-403` and `media:` faults travel in it. */
+  /** Links that were issued with a fault that is for the first ones only, by task. */
+  private readonly faultyLinks = new Map<string, number>();
+
+  /** A result link; a task's `url-403` and `media:` faults travel in it. With `*1` only in the first: a fresh link works. */
   link(
     task: { id: string; faults?: readonly string[] | undefined },
     medium: Medium,
@@ -124,7 +127,7 @@ export class World {
     lifetimeSeconds = 86_400,
   ): string {
     const faults = FaultSet.of(task.faults).all.filter(
-      (fault) => fault.stage === 'media' || fault.name === 'url-403',
+      (fault) => (fault.stage === 'media' || fault.name === 'url-403') && this.isFaultyLink(task.id, fault),
     );
     const sources = faults.map(mediaFault);
     return this.parts.media.link(this.parts.origin, {
@@ -134,6 +137,13 @@ export class World {
       lifetimeSeconds,
       faults: sources,
     });
+  }
+
+  private isFaultyLink(task: string, { name, times }: Fault): boolean {
+    if (name !== 'url-403' || times === undefined) return true;
+    const issued = (this.faultyLinks.get(task) ?? 0) + 1;
+    this.faultyLinks.set(task, issued);
+    return issued <= times;
   }
 }
 

@@ -11,7 +11,7 @@ export const minimax: Provider = {
     unverified: [
       'whether older accounts need their group to retrieve files of v1',
       'the status of 2056 (plan limit), the envelope of callbacks of v2, the life of its links (a few hours)',
-      'a lost job could be found by model and time only (H3), which is not safe: an operator decides (decision 0018)',
+      'a lost job could be found by model and time only (H3), which is not safe: an operator decides (decision 0003)',
       'a reference video is billed by its seconds too; answers report them, prices cannot count them: give `video_input` a rule of its own',
     ],
   },

@@ -4,23 +4,18 @@ import { waitMessages, waitReasons } from '../../../src/domain/wait-reason.ts';
 import { noMediaUrl } from '../../../src/domain/stored-media.ts';
 import { presentTask } from '../../../src/http/presenters/video-task.ts';
 import type { Task } from '../../../src/domain/task-record.ts';
+import { firstRecord } from '../../support/task-records.ts';
 
 describe('presentTask', () => {
-  const task: Task = {
-    id: 'task_1',
-    account: 'a',
-    key: 'k',
+  const task: Task = firstRecord('task_1', {
     kind: 'image',
-    model: 'm',
+    state: { at: 'ended' },
     status: 'succeeded',
-    version: 1n,
     createdAt: 1_999,
     updatedAt: 2_000,
     completedAt: 2_001,
     deadlineAt: 3_000,
-    traceId: '',
-    hold: 1n,
-  };
+  });
 
   it('an image task', () => {
     const outcome = {

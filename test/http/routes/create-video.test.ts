@@ -321,7 +321,9 @@ describe('the field rules', () => {
     const input = world.port.started.find(({ task }) => task === body.id);
     expect(JSON.stringify(input)).not.toContain('me.example');
     expect(input).toMatchObject({ hasCallback: true });
-    expect((input?.deadlineAt ?? 0) - (input?.createdAt ?? 0)).toBe(90_000);
+    const task = await world.stores.tasks.find(body.id);
+    expect((task?.deadlineAt ?? 0) - (task?.createdAt ?? 0)).toBe(90_000);
+    expect(input?.deadlineAt).toBe(task?.deadlineAt);
   });
 
   it('what was ignored is named', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import type { TestAccount } from '../../support/client.ts';
+import { taskDriver } from '../../support/task-records.ts';
 import { insertTask } from './image-tasks.ts';
 
 let gateway: TestGateway;
@@ -22,11 +23,8 @@ it('pending, then succeeded with its images', async () => {
     200,
     expect.objectContaining({ id, object: 'image.generation.task', status: 'pending', data: [] }),
   ]);
-  const { tasks } = gateway.core.stores;
   const items = [{ url: 'https://a.example/0.png' }, { base64: 'AA==' }];
-  await tasks.recordOutcome(id, { kind: 'succeeded', items, facts: { images: 2 } });
-  const end = { status: 'succeeded', version: 2n, charge: 1n, chargeEstimated: false } as const;
-  await tasks.finish(id, end);
+  await taskDriver(gateway.core.stores.tasks).succeed(id, { kind: 'succeeded', items, facts: { images: 2 } });
   expect((await get(id)).body).toMatchObject({
     status: 'succeeded',
     data: [{ url: 'https://a.example/0.png' }, { b64_json: 'AA==' }],

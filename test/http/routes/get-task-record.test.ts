@@ -8,10 +8,9 @@ const prompt = 'a very private prompt about a red fox';
 it('is everything that is known, in order, without what the caller wrote', async () => {
   const account = await world.newAccount();
   const id: string = (await account.create({ prompt })).body.id;
-  const { attempts, exchanges, deliveries, tasks, resultCopies } = world.stores;
+  const { exchanges, tasks, resultCopies } = world.stores;
   const at = Date.now();
-  await attempts.begin({ task: id, n: 1, channel: 'one', credential: 'a', marker: 'm' }, 'run');
-  await attempts.accept(`${id}:1`, { channel: 'one' }, { id: `up-${id}` });
+  await world.drive.accept(id);
   const call = {
     step: 'status',
     at: at / 1000 + 60,
@@ -38,21 +37,16 @@ it('is everything that is known, in order, without what the caller wrote', async
   await exchanges.add([
     { task: id, submits: [], polls: [JSON.stringify(call), '{"step":"of another version"}'] },
   ]);
-  await deliveries.begin(id, 'task', 'https://me.example');
-  const delivery = { task: id, round: 'task', target: 'https://me.example' };
-  await deliveries.record(delivery, { at: at + 90_000, durationMs: 2, status: 500 }, 'pending');
-  await tasks.recordAction(id, {
-    at: at + 70_000,
-    by: 'anna',
-    action: 'retry_now',
-    reason: 'again',
-    detail: 'Done.',
-  });
+  const callback = { task: id, round: 'task', target: 'https://me.example' };
+  await tasks.beginCallback(callback, true);
+  await tasks.recordCallback(callback, { at: at + 90_000, durationMs: 2, status: 500 }, 'pending');
+  const said = { by: 'anna', action: 'retry_now', reason: 'again', detail: 'Done.' };
+  await tasks.step(id, { kind: 'acted' }, { id: 'act-1', at: at + 70_000, ...said });
   await resultCopies.write({ task: id, state: 'retry', names: [], tries: 1, dueAt: at, error: 'timeout' });
 
   const { body, text } = await world.admin('GET', `/tasks/${id}/record`);
   const record = taskRecordSchema.parse(body);
-  expect(record.task).toMatchObject({ id, account: account.id, status: 'pending', hold: '0.500000' });
+  expect(record.task).toMatchObject({ id, account: account.id, status: 'submitted', hold: '0.500000' });
   expect(record.plan?.candidates.map(({ channel }) => channel)).toEqual(['one', 'two']);
   expect(record.events.map(({ what, text: words }) => [what, words])).toEqual([
     ['admission', `clip for ${account.id} with key ${account.keyId}; hold 0.500000`],

@@ -1,25 +1,19 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { taskFailures } from '../../../src/domain/task-failures.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
+import { succeededWith } from '../../support/task-records.ts';
 
 const world = useHttpWorld('route_get_task');
 
 it('shows attempts, ledger entries, callbacks and actions, and not what was asked for', async () => {
   const account = await world.newAccount();
   const id: string = (await account.create({ prompt: 'a very private prompt' })).body.id;
-  const { attempts, deliveries, tasks } = world.stores;
-  await attempts.begin({ task: id, n: 1, channel: 'one', credential: 'a', marker: 'm' }, 'run');
-  await attempts.accept(`${id}:1`, { channel: 'one' }, { id: `up-${id}` });
-  await attempts.accept(`${id}:1`, { channel: 'one' }, { id: 'up-late' });
-  await tasks.markSubmitted(id, {
-    version: BigInt(Date.now()) * 1000n,
-    channel: 'one',
-    credential: 'a',
-    upstreamId: `up-${id}`,
-    traceId: 't',
-  });
-  await deliveries.begin(id, 'task', 'https://me.example');
-  const delivery = { task: id, round: 'task', target: 'https://me.example' };
-  await deliveries.record(delivery, { at: 1, durationMs: 2, status: 500 }, 'pending');
+  const { tasks } = world.stores;
+  const n = await world.drive.accept(id);
+  await world.drive.step(id, { kind: 'accepted', n, operation: { id: 'up-late' } });
+  const callback = { task: id, round: 'task', target: 'https://me.example' };
+  await tasks.beginCallback(callback, true);
+  await tasks.recordCallback(callback, { at: 1, durationMs: 2, status: 500 }, 'pending');
   const { body, text } = await world.admin('GET', `/tasks/${id}`);
   expect(body).toMatchObject({
     id,
@@ -47,6 +41,85 @@ it('shows attempts, ledger entries, callbacks and actions, and not what was aske
     callback: { state: 'pending', target: 'https://me.example', attempts: [{ status: 500, error: null }] },
   });
   expect(text).not.toContain('private prompt');
+});
+
+describe('the situation', () => {
+  const newTask = async (): Promise<string> => (await (await world.newAccount()).create()).body.id;
+  const situationOf = async (id: string) => (await world.admin('GET', `/tasks/${id}`)).body.situation;
+  const nothing = {
+    attention: null,
+    advice: null,
+    where: null,
+    upstream_id: null,
+    marker: null,
+    charge: null,
+  };
+  const command = (id: string, words: string) => `gateway tasks action ${id} ${words} --reason "…"`;
+
+  it('of a task that waits says for what and until when', async () => {
+    const id = await newTask();
+    const { deadline_at: until } = (await world.admin('GET', `/tasks/${id}`)).body;
+    expect(await situationOf(id)).toEqual({
+      ...nothing,
+      name: 'submitting',
+      what: expect.stringMatching(/^The task is submitted, or waits until it can be, at one, two,/),
+      until,
+      actions: [{ name: 'retry_now', command: command(id, 'retry_now') }],
+    });
+    await world.drive.accept(id);
+    expect(await situationOf(id)).toMatchObject({
+      name: 'watching',
+      what: 'Waiting for one.',
+      where: { channel: 'one', credential: 'a' },
+      upstream_id: `up-${id}`,
+      marker: null,
+    });
+  });
+
+  it('of a lost submission says what to look for, where, and what can be done', async () => {
+    const id = await newTask();
+    await world.drive.ask(id);
+    expect(await situationOf(id)).toMatchObject({
+      name: 'lost',
+      attention: 'submit_ambiguous',
+      advice: expect.stringContaining('never resubmitted automatically'),
+      where: { channel: 'one', credential: 'a' },
+      marker: `mark-${id}-1`,
+      actions: [
+        { name: 'adopt', command: command(id, 'adopt --upstream-id ID') },
+        { name: 'resubmit', command: command(id, 'resubmit') },
+        { name: 'complete', command: command(id, 'complete --result-url URL') },
+        { name: 'fail', command: command(id, 'fail') },
+      ],
+    });
+  });
+
+  it('of a charge that waits for a decision has the charge', async () => {
+    const id = await newTask();
+    await world.drive.polled(id, succeededWith('https://files.example/a.mp4'));
+    await world.drive.step(id, { kind: 'reviewed', charge: '12345678', why: 'above_hold' });
+    expect(await situationOf(id)).toMatchObject({
+      name: 'review',
+      attention: 'charge_review',
+      charge: '12.345678',
+      actions: [{ name: 'accept_charge' }, { name: 'complete' }, { name: 'fail' }],
+    });
+  });
+
+  it('of a task that has ended asks for nothing, and is the same in the list', async () => {
+    const id = await newTask();
+    await world.drive.fail(id, taskFailures.upstream);
+    const situation = await situationOf(id);
+    expect(situation).toEqual({
+      ...nothing,
+      name: 'ended',
+      what: 'The task has ended.',
+      until: null,
+      actions: [],
+    });
+    const { data } = (await world.admin('GET', '/tasks?limit=100')).body;
+    expect(data.find((task: { id: string }) => task.id === id).situation).toEqual(situation);
+  });
 });
 
 it('404', async () => {

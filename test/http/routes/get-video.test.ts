@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { useHttpWorld } from '../../support/http-world.ts';
+import { classified } from '../../../src/domain/task.ts';
 import { learnedTimes } from '../../../src/domain/render-times.ts';
 import type { RenderKind } from '../../../src/domain/render-times.ts';
 import { caller } from '../../support/client.ts';
 import type { TestAccount } from '../../support/client.ts';
+import { succeededWith } from '../../support/task-records.ts';
 
 const world = useHttpWorld('http_get_video');
 
@@ -13,30 +15,12 @@ async function newTask(): Promise<{ account: TestAccount; id: string; path: stri
   return { account, id: body.id, path: `/v1/videos/generations/${body.id}` };
 }
 
-const version = () => BigInt(Date.now()) * 1000n + 500n;
-
 async function succeed(id: string): Promise<void> {
-  await world.stores.tasks.recordOutcome(
-    id,
-    {
-      kind: 'succeeded',
-      items: [
-        {
-          url: 'https://cdn.example/v.mp4',
-          lastFrameUrl: 'https://cdn.example/f.png',
-          expiresAt: 1_900_000_000,
-        },
-      ],
-      facts: { usage: { completionTokens: 108_900, totalTokens: 108_900 }, durationSeconds: 5.04 },
-    },
-    { traceId: 'trace-1' },
-  );
-  await world.stores.tasks.finish(id, {
-    status: 'succeeded',
-    version: version(),
-    charge: 1n,
-    chargeEstimated: false,
-  });
+  const [url, lastFrameUrl] = ['https://cdn.example/v.mp4', 'https://cdn.example/f.png'];
+  const items = [{ url, lastFrameUrl, expiresAt: 1_900_000_000 }];
+  const usage = { completionTokens: 108_900, totalTokens: 108_900 };
+  const facts = { usage, durationSeconds: 5.04 };
+  await world.drive.succeed(id, { kind: 'succeeded', items, facts }, 1n, 'trace-1');
 }
 
 describe('fields in each state', () => {
@@ -61,14 +45,13 @@ describe('fields in each state', () => {
   it('submitted, then running with progress', async () => {
     const { account, id, path } = await newTask();
     const { tasks } = world.stores;
-    const facts = { channel: 'one', credential: 'a', upstreamId: `up-${id}`, traceId: 'trace-9' };
-    await tasks.markSubmitted(id, { ...facts, version: version() });
+    await world.drive.accept(id, `up-${id}`, 'trace-9');
     expect((await account.call('GET', path)).body).toMatchObject({
       status: 'submitted',
       trace_id: 'trace-9',
       data: [],
     });
-    await tasks.markRunning(id, version());
+    await tasks.markRunning(id);
     await tasks.recordProgress(id, { progress: 40 });
     const { body } = await account.call('GET', path);
     expect(body).toMatchObject({ status: 'running', progress: 40, data: [] });
@@ -77,13 +60,9 @@ describe('fields in each state', () => {
 
   it('a result that is not paid yet stays hidden', async () => {
     const { account, id, path } = await newTask();
-    await world.stores.tasks.recordOutcome(id, {
-      kind: 'succeeded',
-      items: [{ url: 'https://cdn.example/v.mp4' }],
-      facts: {},
-    });
+    await world.drive.polled(id, succeededWith('https://cdn.example/v.mp4'));
     const { text, body } = await account.call('GET', path);
-    expect(body).toMatchObject({ status: 'pending', data: [] });
+    expect(body).toMatchObject({ status: 'submitted', data: [] });
     expect(text).not.toContain('cdn.example');
   });
 
@@ -119,13 +98,7 @@ describe('fields in each state', () => {
   it('failed', async () => {
     const { account, id, path } = await newTask();
     const error = { code: 'provider_error', message: 'The prompt was refused.' } as const;
-    await world.stores.tasks.finish(id, {
-      status: 'failed',
-      version: version(),
-      charge: 0n,
-      chargeEstimated: false,
-      error,
-    });
+    await world.drive.fail(id, classified(error));
     const { body } = await account.call('GET', path);
     expect(body).toMatchObject({ status: 'failed', message: 'The task failed.', data: [], error });
     expect(body).not.toHaveProperty('usage');
@@ -141,8 +114,7 @@ describe('fields in each state', () => {
   ] as const)('failed, of %j', async (failure) => {
     const { account, id, path } = await newTask();
     const error = { code: 'provider_error', message: 'No.', ...failure } as const;
-    const write = { version: version(), charge: 0n, chargeEstimated: false, error };
-    await world.stores.tasks.finish(id, { status: 'failed', ...write });
+    await world.drive.fail(id, error);
     expect((await account.call('GET', path)).body.error).toEqual(error);
   });
 });
@@ -332,8 +304,7 @@ describe('eta_seconds', () => {
       return undefined;
     };
     const { url } = await world.startNode({ renders: { times } });
-    const facts = { channel: 'one', credential: 'a', upstreamId: `up-${id}`, traceId: 'trace-8' };
-    await world.stores.tasks.markSubmitted(id, { ...facts, version: version() });
+    await world.drive.accept(id);
     await caller(url, account.key)('GET', path);
     expect(asked).toEqual([{ channel: 'one', model: 'clip', output: '720p/5' }]);
   });
@@ -347,8 +318,7 @@ describe('eta_seconds', () => {
     const get = (headers = {}) => caller(url, account.key)('GET', path, { headers });
     const before = await get();
     expect(before.body).not.toHaveProperty('eta_seconds');
-    const facts = { channel: 'one', credential: 'a', upstreamId: `up-${id}`, traceId: 'trace-9' };
-    await world.stores.tasks.markSubmitted(id, { ...facts, version: version() });
+    await world.drive.accept(id);
     const { body, headers } = await get();
     expect(body.eta_seconds.p50).toBeGreaterThan(650);
     expect(body.eta_seconds.p90).toBeGreaterThan(body.eta_seconds.p50);

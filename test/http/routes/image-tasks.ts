@@ -3,6 +3,7 @@ import { newTaskId } from '../../../src/domain/ids.ts';
 import type { TaskKind } from '../../../src/domain/task.ts';
 import type { TestAccount } from '../../support/client.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { firstRecord } from '../../support/task-records.ts';
 
 let count = 0;
 
@@ -15,7 +16,6 @@ export async function insertTask(
   const id = newTaskId(randomBytes);
   const createdAt = Date.now() + (count += 1);
   const owner = { account: account.id, key: account.keyId };
-  const times = { createdAt, deadlineAt: createdAt + 60_000 };
-  await gateway.core.stores.tasks.insert({ id, ...owner, kind, model: 'seedream', hold: 1n, ...times }, 1n);
+  await gateway.core.stores.tasks.insert(firstRecord(id, { ...owner, kind, model: 'seedream', createdAt }));
   return id;
 }

@@ -8,41 +8,33 @@ it('by account, status, channel, and who needs an operator', async () => {
   const made = [await account.create(), await account.create(), await account.create()].map(
     ({ body }) => body.id,
   );
-  const version = BigInt(Date.now()) * 1000n;
-  await world.stores.tasks.markSubmitted(made[0], {
-    version,
-    channel: 'one',
-    credential: 'a',
-    upstreamId: 'u1',
-    traceId: '',
-  });
-  await world.stores.tasks.setAttention(made[1], 'submit_ambiguous', version);
+  await world.drive.accept(made[0]);
+  await world.drive.ask(made[1]);
   const ids = async (query: string) =>
     (await world.admin('GET', `/tasks?account=${account.id}&${query}`)).body.data.map(
       ({ id }: { id: string }) => id,
     );
   expect(await ids('')).toHaveLength(3);
   expect(await ids('status=submitted')).toEqual([made[0]]);
-  expect(await ids('channel=one')).toEqual([made[0]]);
+  // Where a job is, or may be.
+  expect(await ids('channel=one')).toEqual([made[1], made[0]]);
   expect(await ids('needs_attention=true')).toEqual([made[1]]);
   expect(await ids('needs_attention=false')).toHaveLength(3);
   expect(await ids('kind=image')).toEqual([]);
   expect(await ids('class=capacity')).toEqual([]);
-  await world.stores.tasks.recordOutcome(made[2], {
-    kind: 'failed',
-    code: 'ServerOverloaded',
-    message: 'm',
-    failure: { class: 'capacity' },
-    cost: { amount: '0.035', unit: 'USD' },
-  });
+  await world.drive.accept(made[2]);
   await world.stores.tasks.recordProgress(made[2], { queuePosition: 7 });
-  await world.stores.tasks.finish(made[2], {
-    status: 'failed',
-    version: version + 1n,
-    charge: 0n,
-    chargeEstimated: false,
-    error: { code: 'provider_error', message: 'm', class: 'capacity' },
-  });
+  await world.drive.fail(
+    made[2],
+    { code: 'provider_error', message: 'm', class: 'capacity' },
+    {
+      kind: 'failed',
+      code: 'ServerOverloaded',
+      message: 'm',
+      failure: { class: 'capacity' },
+      cost: { amount: '0.035', unit: 'USD' },
+    },
+  );
   expect(await ids('class=capacity')).toEqual([made[2]]);
   expect(await ids('class=internal')).toEqual([]);
   expect((await world.admin('GET', '/tasks?class=odd')).status).toBe(400);
@@ -61,10 +53,10 @@ it('by a callback that was abandoned, with the other filters', async () => {
   for (const owner of [account, account, account, other]) made.push((await owner.create()).body.id);
   const [delivered = '', ...abandoned] = made;
   for (const id of made) {
-    await world.stores.deliveries.begin(id, 'own', 'https://me.example');
     const round = { task: id, round: 'own', target: 'https://me.example' };
+    await world.stores.tasks.beginCallback(round, true);
     const state = id === delivered ? 'delivered' : 'gave_up';
-    await world.stores.deliveries.record(round, { at: 1, durationMs: 1, status: 410 }, state);
+    await world.stores.tasks.recordCallback(round, { at: 1, durationMs: 1, status: 410 }, state);
   }
   const page = async (query: string) =>
     (await world.admin('GET', `/tasks?callback_failed=true&${query}`)).body;
@@ -81,8 +73,7 @@ it('by a callback that was abandoned, with the other filters', async () => {
 
 it('by the id that an upstream gave a job', async () => {
   const id: string = (await (await world.newAccount()).create()).body.id;
-  await world.stores.attempts.begin({ task: id, n: 1, channel: 'one', credential: 'a', marker: 'm' }, 'run');
-  await world.stores.attempts.accept(`${id}:1`, { channel: 'one' }, { id: `up-${id}` });
+  await world.drive.accept(id);
   const found = async (upstreamId: string) =>
     (await world.admin('GET', `/tasks?upstream_id=${upstreamId}`)).body.data;
   expect(await found(`up-${id}`)).toMatchObject([{ id }]);

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { useHttpWorld } from '../../support/http-world.ts';
 import type { TestAccount } from '../../support/client.ts';
+import { firstRecord } from '../../support/task-records.ts';
 
 const world = useHttpWorld('http_list_videos');
 
@@ -20,34 +21,13 @@ beforeAll(async () => {
   }));
   for (const { id, createdAt, model } of made) {
     await world.stores.tasks.insert(
-      {
-        id,
-        account: account.id,
-        key: account.keyId,
-        kind: 'video',
-        model,
-        createdAt,
-        deadlineAt: createdAt + 1000,
-        hold: 1n,
-      },
-      1n,
+      firstRecord(id, { account: account.id, key: account.keyId, model, createdAt }),
     );
   }
   const other = await world.newAccount();
   await other.create();
-  await world.stores.tasks.insert(
-    {
-      id: `task_${'i'.repeat(24)}`,
-      account: account.id,
-      key: account.keyId,
-      kind: 'image',
-      model: 'picture',
-      createdAt: at,
-      deadlineAt: at,
-      hold: 1n,
-    },
-    1n,
-  );
+  const image = { account: account.id, key: account.keyId, kind: 'image', model: 'picture' } as const;
+  await world.stores.tasks.insert(firstRecord(`task_${'i'.repeat(24)}`, { ...image, createdAt: at }));
   ids = made.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)).map(({ id }) => id);
 });
 

@@ -10,18 +10,9 @@ async function newTask() {
   return { id: body.id as string, path: `/callbacks/upstream/${body.id}/${record?.callbackToken}` };
 }
 
-const markSubmitted = (id: string) =>
-  world.stores.tasks.markSubmitted(id, {
-    version: BigInt(Date.now()) * 1000n,
-    channel: 'one',
-    credential: 'a',
-    upstreamId: `up-${id}`,
-    traceId: '',
-  });
-
 it('wakes the poller when the adapter says that there is news', async () => {
   const { id, path } = await newTask();
-  await markSubmitted(id);
+  await world.drive.accept(id);
   expect((await world.call('POST', path, { body: { done: false } })).body).toEqual({ status: 'ok' });
   expect(world.port.woken).not.toContain(id);
   expect((await world.call('POST', path, { body: { done: true } })).status).toBe(200);
@@ -36,7 +27,7 @@ it('wakes it in any case before the channel is known', async () => {
 
 it('before the answer to the submission the attempt says who calls', async () => {
   const { id, path } = await newTask();
-  await world.stores.attempts.begin({ task: id, n: 1, channel: 'one', credential: 'a', marker: 'm' }, 'run');
+  await world.drive.send(id);
   await world.call('POST', path, { body: { done: false } });
   expect(world.port.woken).not.toContain(id);
   await world.call('POST', path, { body: { done: true } });
@@ -45,7 +36,7 @@ it('before the answer to the submission the attempt says who calls', async () =>
 
 it('answers the challenge of an upstream that tries the address', async () => {
   const { id, path } = await newTask();
-  await markSubmitted(id);
+  await world.drive.accept(id);
   const answer = await world.call('POST', path, { body: { challenge: 'c0ffee' } });
   expect(answer.body).toEqual({ challenge: 'c0ffee' });
   expect(world.port.woken).not.toContain(id);
@@ -53,7 +44,7 @@ it('answers the challenge of an upstream that tries the address', async () => {
 
 it('a forged signature is ignored, and one that cannot be checked is a hint like any other', async () => {
   const { id, path } = await newTask();
-  await markSubmitted(id);
+  await world.drive.accept(id);
   const send = (signature: string) =>
     world.call('POST', path, { body: { done: true }, headers: { 'x-signature': signature } });
   expect((await send('forged')).status).toBe(200);

@@ -1,0 +1,214 @@
+import { defined } from '../src/domain/defined.ts';
+import { formatMicros } from '../src/domain/money.ts';
+import { refusalOf, situationOf } from '../src/domain/operator-actions.ts';
+import type { ActionInput, ActionResult } from '../src/domain/operator-actions.ts';
+import { attemptAt } from '../src/domain/task-state.ts';
+import type { TaskEvent } from '../src/domain/task-state.ts';
+import { next } from '../src/domain/task-next.ts';
+import type { Task, TaskActionRecord } from '../src/domain/task-record.ts';
+import type { SettleFacts } from '../src/domain/task.ts';
+import type { ChannelActivityDeps } from './deps.ts';
+import { checkNamedJob } from './named-job.ts';
+import { openResult } from './open-result.ts';
+import { settlementOf } from './settlement.ts';
+import { viewOf } from './task-view.ts';
+import type { ActReply, ActRequest } from './types.ts';
+
+/** What an act would do: an event for the record, and a sentence about the task and one about the money. */
+interface Proposal {
+  readonly event: TaskEvent;
+  readonly task: string;
+  readonly money: string;
+}
+
+/** Nothing was changed. `message`: a sentence for the operator. */
+interface Refused {
+  readonly refused: string;
+}
+
+type Deps = ChannelActivityDeps;
+
+/**
+ * Operators' acts, and cancellations: checked against the record, and written into it with what they change, before
+ * anything acts on them.
+ */
+export function createActOnTask(deps: Deps) {
+  const { tasks, log } = deps;
+  const propose = createProposals(deps);
+
+  return async function actOnTask(request: ActRequest): Promise<ActReply> {
+    const { task: id, action, input, by } = request;
+    // An answer for a person rests on nothing old.
+    tasks.forget(id);
+    const task = await tasks.look(id);
+    if (task === undefined) return { done: false, message: 'The task has no record.' };
+    if (task.actions?.some((record) => record.id === request.id) === true) return repeated(task, request);
+    const refusal = refusalOf(action, situationOf(task));
+    if (refusal !== undefined) return { done: false, message: refusal };
+    const proposal = await propose(task, request);
+    if ('refused' in proposal) return { done: false, message: `${proposal.refused} Nothing was changed.` };
+    const said: ActionResult = {
+      dry_run: input.dry_run === true,
+      task: proposal.task,
+      money: proposal.money,
+    };
+    if (said.dry_run) {
+      const decided = next(task, proposal.event, deps.now());
+      return decided.ok
+        ? { done: true, view: viewOf(task), said }
+        : { done: false, message: decided.message };
+    }
+    const record = by === undefined ? undefined : recordOf(request, by, said);
+    const stepped = await tasks.step(id, proposal.event, record);
+    if (!stepped.ok) return { done: false, message: stepped.message };
+    if (action === 'extend') await deps.requests.keepUntil(id, stepped.task.deadlineAt);
+    if (by !== undefined) {
+      log.info({ task: id, action, actor: by, reason: input.reason }, 'an operator acted on a task');
+    }
+    return { done: true, view: viewOf(stepped.task), said };
+  };
+
+  function recordOf({ id, action, input }: ActRequest, by: string, said: ActionResult): TaskActionRecord {
+    return { id, at: deps.now(), by, action, reason: input.reason, detail: said.task };
+  }
+
+  /** An earlier run of this activity has done it. */
+  function repeated(task: Task, { id }: ActRequest): ActReply {
+    const detail = task.actions?.find((record) => record.id === id)?.detail ?? '';
+    return { done: true, view: viewOf(task), said: { dry_run: false, task: detail, money: '' } };
+  }
+}
+
+function createProposals(deps: Deps) {
+  return async function propose(task: Task, request: ActRequest): Promise<Proposal | Refused> {
+    const { action, input } = request;
+    switch (action) {
+      case 'retry_now':
+        return retryNow(task, request);
+      case 'adopt':
+        return adopt(task, request, deps);
+      case 'resubmit':
+        return resubmit(task, request);
+      case 'fail':
+        return {
+          event: { kind: 'wanted', stop: 'fail' },
+          task: 'The task fails with internal_error; a job that runs is asked to cancel.',
+          money: `The hold of ${amount(request, task.hold)} is released in full; nothing is charged.`,
+        };
+      case 'cancel':
+        return {
+          event: { kind: 'wanted', stop: 'cancel' },
+          task: 'The task is cancelled, if its upstream still allows it.',
+          money: 'The hold is released in full; nothing is charged.',
+        };
+      case 'complete':
+        return complete(task, request, deps);
+      case 'extend': {
+        const seconds = input.seconds ?? 0;
+        const deadline = new Date(task.deadlineAt + seconds * 1000).toISOString();
+        return {
+          event: { kind: 'extended', seconds },
+          task: `The deadline is ${deadline}.`,
+          money: holdStays(task, request),
+        };
+      }
+      case 'accept_charge':
+        return acceptCharge(task, request);
+      case 'undo':
+        return undo(task, request);
+      default:
+        return action satisfies never;
+    }
+  };
+}
+
+/** `0.762300 USD` */
+function amount({ currency }: Pick<ActRequest, 'currency'>, micros: bigint): string {
+  return `${formatMicros(micros)} ${currency}`;
+}
+
+function holdStays({ hold }: Task, request: ActRequest): string {
+  return `The hold of ${amount(request, hold)} stays as it is.`;
+}
+
+function retryNow(task: Task, request: ActRequest): Proposal {
+  const money = holdStays(task, request);
+  const { at } = task.state;
+  const resumes = at === 'pausing' || at === 'broken' || at === 'lost';
+  const said =
+    at === 'pausing'
+      ? 'The channels of the plan are asked again.'
+      : at === 'lost'
+        ? 'The upstream is asked again for the lost job.'
+        : at === 'submitting'
+          ? 'The submission is tried immediately.'
+          : 'The upstream is polled immediately.';
+  return { event: { kind: resumes ? 'resumed' : 'acted' }, task: said, money };
+}
+
+async function adopt(task: Task, request: ActRequest, deps: Deps): Promise<Proposal | Refused> {
+  const attempt = attemptAt(task.state, task.attempts);
+  if (attempt === undefined) return { refused: 'The task has no submission whose outcome is unknown.' };
+  const id = request.input.upstream_id ?? '';
+  const named = await checkNamedJob(task, { attempt, id }, deps);
+  if ('refused' in named) return named;
+  return {
+    event: { kind: 'adopted', operation: named.operation },
+    task: `The task is given the job ${id} of ${attempt.channel}, which is ${named.state} there.`,
+    money: `${holdStays(task, request)} What the job reports decides the charge.`,
+  };
+}
+
+function resubmit(task: Task, request: ActRequest): Proposal {
+  const { channel } = request.input;
+  const attempt = attemptAt(task.state, task.attempts);
+  const lostAt = attempt?.channel ?? '';
+  return {
+    event: { kind: 'resubmitted', ...defined({ channel }) },
+    task: `The task is submitted to ${channel ?? lostAt} again. If ${lostAt} accepted the first submission, cancel its job there (marker ${attempt?.marker ?? ''}).`,
+    money: `${holdStays(task, request)} It pays for one job: if the first submission was accepted, the upstream bills two.`,
+  };
+}
+
+async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Proposal | Refused> {
+  const { input, basis } = request;
+  const facts = factsOf(input);
+  const hold = task.hold.toString();
+  const [opened, { amount: charge }] = await Promise.all([
+    openResult(task, { url: input.result_url ?? '', isDryRun: input.dry_run === true }, deps),
+    settlementOf(task, facts, { hold, basis, deps }),
+  ]);
+  if ('refused' in opened) return opened;
+  return {
+    event: { kind: 'completed', outcome: { kind: 'succeeded', items: opened.items, facts } },
+    task: 'The task succeeds with the result that was given.',
+    money: `${amount(request, charge)} is charged; ${amount(request, task.hold)} is held.`,
+  };
+}
+
+function factsOf({ duration, resolution, total_tokens: totalTokens, images }: ActionInput): SettleFacts {
+  return defined({
+    durationSeconds: duration,
+    resolution,
+    images,
+    usage: totalTokens === undefined ? undefined : { completionTokens: totalTokens, totalTokens },
+  });
+}
+
+function acceptCharge(task: Task, request: ActRequest): Proposal {
+  const charge = task.state.at === 'review' ? BigInt(task.state.charge) : 0n;
+  return {
+    event: { kind: 'approved' },
+    task: 'The task succeeds.',
+    money: `${amount(request, charge)} is charged; ${amount(request, task.hold)} was held.`,
+  };
+}
+
+function undo(task: Task, request: ActRequest): Proposal {
+  const id = attemptAt(task.state, task.attempts)?.operation?.id ?? '';
+  return {
+    event: { kind: 'undone' },
+    task: `The task no longer has the job ${id}, and asks for an operator again.`,
+    money: holdStays(task, request),
+  };
+}

@@ -1,0 +1,59 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { atConcurrencyLimit } from '../src/domain/routing.ts';
+import type { Task } from '../src/domain/task-record.ts';
+import type { ChannelActivityDeps } from './deps.ts';
+import { noteWait } from './note-wait.ts';
+import type { UpstreamTarget } from './open-target.ts';
+import { retryOrLeave } from './submit-answer.ts';
+import type { SubmitInput } from './types.ts';
+
+interface Entering {
+  readonly input: SubmitInput;
+  readonly target: UpstreamTarget;
+}
+
+/** Undefined: it may be sent. The channel is full, or its circuit is open: nothing is sent. */
+export async function enterChannel(
+  task: Task,
+  { input, target }: Entering,
+  deps: ChannelActivityDeps,
+): Promise<Task | undefined> {
+  const { id, account, model, deadlineAt, plan, state } = task;
+  const replacing = state.at === 'submitting' && state.replaces === true ? state.left : undefined;
+  const refusal = await deps.gate.enter({
+    task: id,
+    account,
+    model,
+    deadlineAt,
+    candidate: input.candidate,
+    candidates: replacing ?? plan.candidates,
+    submitMs: target.config.timeouts.submit_ms,
+  });
+  switch (refusal?.kind) {
+    case undefined:
+      return undefined;
+    case 'elsewhere': {
+      const word = { code: atConcurrencyLimit, message: 'Another channel has room.', stays: false };
+      const stepped = await deps.tasks.step(id, {
+        kind: 'not_accepted',
+        candidate: input.candidate,
+        ...word,
+      });
+      return stepped.task ?? task;
+    }
+    case 'circuit_open': {
+      const { detail: message, retryAfterMs } = refusal;
+      return retryOrLeave({ input, task }, { code: 'circuit_open', message, retryAfterMs }, deps);
+    }
+    case 'full':
+      await noteWait(id, 'slot', deps);
+      throw ApplicationFailure.create({
+        message: 'every channel of the plan is at its concurrency limit; the task waits for its turn',
+        type: 'AtConcurrencyLimit',
+        nextRetryDelay: refusal.ms,
+        category: 'BENIGN',
+      });
+    default:
+      return refusal satisfies never;
+  }
+}

@@ -1,0 +1,90 @@
+import { attemptId, markerOf } from '../src/domain/ids.ts';
+import { racePoint } from '../src/domain/race-point.ts';
+import type { Task } from '../src/domain/task-record.ts';
+import { attemptInFlight } from '../src/domain/task-state.ts';
+import { UpstreamError } from '../src/providers/provider.ts';
+import type { Submitted } from '../src/providers/provider.ts';
+import type { RequestRecord } from '../src/store/requests.ts';
+import type { ChannelActivityDeps } from './deps.ts';
+import { withHeartbeat } from './heartbeat.ts';
+import { mayCallBack } from './open-target.ts';
+import type { UpstreamTarget } from './open-target.ts';
+import { persistently } from './persistently.ts';
+import { asItIs, recordAcceptance, recordRefusal, recordStall } from './submit-answer.ts';
+import type { Answered, Sent } from './submit-answer.ts';
+import type { SubmitInput } from './types.ts';
+
+/**
+ * A worker that stood still for this long between its claim and its request does not send it: the server misses its
+ * heartbeat after a minute, and another process decides then.
+ */
+const stalledMs = 8_000;
+
+/** Everything that a request needs, ready before the record says `sending`. */
+interface Submission {
+  readonly input: SubmitInput;
+  readonly task: Task;
+  readonly stored: RequestRecord;
+  readonly target: UpstreamTarget;
+}
+
+/** The request itself: `sending` in the record before it leaves, and afterwards what came of it. */
+export function createSend(deps: ChannelActivityDeps) {
+  const { tasks } = deps;
+
+  return async function send({ input, task, stored, target }: Submission): Promise<Answered> {
+    const { candidate } = input;
+    const owner = ownerName(deps);
+    const n = task.attempts.length + 1;
+    const event = { kind: 'sending', candidate, owner, marker: markerOf({ task: task.id, n }) } as const;
+    const begun = await withHeartbeat(persistently(() => tasks.step(task.id, event), deps));
+    const attempt = begun.ok ? attemptInFlight(begun.task.attempts) : undefined;
+    if (!begun.ok || attempt?.owner !== owner) {
+      deps.submitLimiter(candidate).giveBack();
+      return asItIs(begun.task ?? task);
+    }
+    const sent: Sent = { input, task: begun.task, n: attempt.n, owner };
+    const begunAt = deps.now();
+    const id = attemptId(task.id, attempt.n);
+    await racePoint('submit.begun', id);
+    if (deps.now() - begunAt > stalledMs) return asItIs(await recordStall(sent, deps));
+    // From here on nothing interrupts: not a cancellation, not a shutdown. The answer must be read.
+    const answer = await withHeartbeat(request({ input, task, stored, target }, attempt.marker));
+    await racePoint('submit.answered', id);
+    void deps.gate.report(
+      { ...candidate, task: task.id, model: task.model },
+      answer instanceof UpstreamError ? answer : undefined,
+    );
+    if (answer instanceof UpstreamError) return asItIs(await recordRefusal(sent, answer, deps));
+    // Only this process knows the id of a job that is billed: it is recorded twice, and the write is repeated until it
+    // succeeds.
+    const remembered = { n: attempt.n, operation: answer.operation };
+    return withHeartbeat(recordAcceptance(sent, answer, deps), remembered);
+  };
+
+  async function request(
+    { task, stored, target }: Submission,
+    marker: string,
+  ): Promise<Submitted | UpstreamError> {
+    const { provider, config } = target;
+    try {
+      return await provider.submit(stored.request, {
+        ...target.context(AbortSignal.timeout(config.timeouts.submit_ms)),
+        marker,
+        remainingSeconds: Math.max(1, Math.floor((task.deadlineAt - deps.now()) / 1000)),
+        ...(mayCallBack(config, provider, deps.publicUrl)
+          ? { callbackUrl: `${deps.publicUrl}/callbacks/upstream/${task.id}/${stored.callbackToken}` }
+          : {}),
+      });
+    } catch (error) {
+      if (error instanceof UpstreamError) return error;
+      deps.log.error({ task: task.id, err: error }, 'an adapter failed in the middle of a submission');
+      return new UpstreamError('ambiguous', 'The adapter failed.', { code: 'adapter_failed', cause: error });
+    }
+  }
+}
+
+/** Names this run of the activity, so that a write whose outcome was lost is recognised as its own. */
+function ownerName({ now, random }: Pick<ChannelActivityDeps, 'now' | 'random'>): string {
+  return `${now().toString(36)}-${Math.floor(random() * 2 ** 52).toString(36)}`;
+}

@@ -1,0 +1,93 @@
+import type { Task } from '../src/domain/task-record.ts';
+import type { EventOf } from '../src/domain/task-state.ts';
+import { UpstreamError } from '../src/providers/provider.ts';
+import { ChannelGoneError } from '../src/routing/channels.ts';
+import type { ChannelActivityDeps } from './deps.ts';
+import { withHeartbeat } from './heartbeat.ts';
+import { openTarget } from './open-target.ts';
+import type { UpstreamTarget } from './open-target.ts';
+import { recordEnd } from './poll-answer.ts';
+import { givenUpView, viewOf, watchedJob } from './task-view.ts';
+import type { WatchedJob } from './task-view.ts';
+import type { TaskView } from './types.ts';
+
+/** Of the last question's time, how much the copy of a result may use. */
+const lastCopyMaxMs = 25_000;
+
+/** Ends a job that is not wanted any more. Needs no channel's queue, and no channel to come to an end. */
+export function createStopJob(deps: ChannelActivityDeps) {
+  return async function stopJob(id: string, rev?: number): Promise<TaskView> {
+    const task = await deps.tasks.look(id, rev);
+    if (task === undefined) return givenUpView;
+    return viewOf(await stopUnwanted(task, deps));
+  };
+}
+
+/**
+ * A caller's cancellation stands or falls with the upstream: never "cancelled" for a job that keeps running and costing.
+ * At the deadline, and when an operator fails the task, a result that is there counts; otherwise the task ends, and the
+ * upstream is asked to cancel.
+ */
+export async function stopUnwanted(task: Task, deps: ChannelActivityDeps): Promise<Task> {
+  const job = watchedJob(task);
+  if (task.wanted === undefined || job === undefined) return task;
+  const target = openOrUndefined(job, deps);
+  const about = { n: job.n, job: job.operation.id };
+  if (task.wanted === 'cancel') {
+    const isCancelled = target !== undefined && (await cancel(job, target));
+    return stepTo(task, { ...about, kind: isCancelled ? 'stopped' : 'unstoppable' }, deps);
+  }
+  const seen = target === undefined ? undefined : await askOnceMore(job, target, deps);
+  if (seen !== undefined) return seen;
+  if (target !== undefined) await cancel(job, target);
+  return stepTo(task, { ...about, kind: 'stopped' }, deps);
+}
+
+async function stepTo(
+  task: Task,
+  event: EventOf<'stopped' | 'unstoppable'>,
+  { tasks }: ChannelActivityDeps,
+): Promise<Task> {
+  return (await withHeartbeat(tasks.step(task.id, event))).task ?? task;
+}
+
+function openOrUndefined(job: WatchedJob, deps: ChannelActivityDeps): UpstreamTarget | undefined {
+  try {
+    return openTarget(deps, job);
+  } catch (error) {
+    if (error instanceof ChannelGoneError) return undefined;
+    throw error;
+  }
+}
+
+/** Best effort, and an honest answer: false also when the upstream could not be asked. */
+async function cancel(
+  { operation }: WatchedJob,
+  { provider, config, context }: UpstreamTarget,
+): Promise<boolean> {
+  if (provider.cancel === undefined) return false;
+  try {
+    const signal = AbortSignal.timeout(config.timeouts.poll_ms);
+    return (await withHeartbeat(provider.cancel(operation, context(signal)))) === 'cancelled';
+  } catch (error) {
+    if (error instanceof UpstreamError) return false;
+    throw error;
+  }
+}
+
+/** The upstream's end of the job, if it has come. */
+async function askOnceMore(
+  job: WatchedJob,
+  { provider, config, context }: UpstreamTarget,
+  deps: ChannelActivityDeps,
+): Promise<Task | undefined> {
+  try {
+    const signal = AbortSignal.timeout(config.timeouts.poll_ms);
+    const status = await withHeartbeat(provider.status(job.operation, context(signal)));
+    if (status.state === 'pending') return undefined;
+    return await withHeartbeat(recordEnd(status, job, { deps, copyMaxMs: lastCopyMaxMs }));
+  } catch (error) {
+    if (error instanceof UpstreamError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,76 @@
+import type { Operation } from '../src/domain/attempt.ts';
+import { defined } from '../src/domain/defined.ts';
+import { attemptAt, attemptInFlight } from '../src/domain/task-state.ts';
+import type { Task } from '../src/domain/task-record.ts';
+import type { TaskView } from './types.ts';
+
+/** What the workflow learns of a record. */
+export function viewOf(task: Task): TaskView {
+  const { rev, state, wanted, deadlineAt, status, charge, error, concern, traceId: _, ...record } = task;
+  const inFlight = attemptInFlight(record.attempts);
+  const attempt = attemptAt(state, record.attempts) ?? inFlight ?? record.attempts.at(-1);
+  return {
+    rev,
+    state,
+    deadlineAt,
+    status,
+    isSending: inFlight !== undefined,
+    ...defined({
+      wanted,
+      concern,
+      charge: charge?.toString(),
+      error: error === undefined ? undefined : defined({ code: error.code, class: error.class }),
+      channel: record.channel,
+      upstreamId: record.upstreamId,
+      attempt:
+        attempt === undefined
+          ? undefined
+          : defined({
+              n: attempt.n,
+              channel: attempt.channel,
+              credential: attempt.credential,
+              marker: attempt.marker,
+              upstreamId: attempt.operation?.id,
+            }),
+    }),
+  };
+}
+
+/** A task that has no record: it was abandoned, and its record removed. */
+export const givenUpView: TaskView = {
+  rev: Number.MAX_SAFE_INTEGER,
+  state: { at: 'given_up' },
+  deadlineAt: 0,
+  status: 'failed',
+  isSending: false,
+};
+
+/** A job as its polls see it. */
+export interface WatchedJob {
+  readonly task: string;
+  readonly n: number;
+  readonly kind: Task['kind'];
+  readonly model: string;
+  readonly candidate: { readonly channel: string; readonly credential: string };
+  readonly operation: Operation;
+  readonly output: string;
+  readonly acceptedAt: number;
+  readonly deadlineAt: number;
+}
+
+/** The job that the task waits for; undefined: it waits for none. */
+export function watchedJob({
+  id,
+  kind,
+  model,
+  output,
+  deadlineAt,
+  state,
+  attempts,
+}: Task): WatchedJob | undefined {
+  const attempt = state.at === 'waiting' || state.at === 'broken' ? attemptAt(state, attempts) : undefined;
+  if (attempt?.operation === undefined) return undefined;
+  const { n, channel, credential, operation, startedAt, endedAt = startedAt } = attempt;
+  const candidate = { channel, credential };
+  return { task: id, n, kind, model, candidate, operation, output, acceptedAt: endedAt, deadlineAt };
+}

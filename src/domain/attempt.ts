@@ -1,0 +1,56 @@
+import type { Failure } from './failure.ts';
+import type { RouteCandidate } from './routing.ts';
+
+/**
+ * - `sending`: the request may have left; only its owner may say what became of it.
+ * - `accepted`: the upstream has the job. Left only for `failed`, or by an operator who takes an adoption back.
+ * - `failed`: the upstream had the job and has failed it, and the task continues elsewhere. Final.
+ * - `not_accepted`: certainly not: the same submission may be repeated.
+ * - `rejected`: the upstream refused the request itself. Final.
+ * - `lost`: the answer does not say. The job may exist, and may be billed.
+ * - `abandoned`: lost, and the task continued without it, or ended. Final.
+ */
+export const attemptStates = [
+  'sending', 'accepted', 'failed', 'not_accepted', 'rejected', 'lost', 'abandoned',
+] as const; // prettier-ignore
+export type AttemptState = (typeof attemptStates)[number];
+
+/** Opaque to everything but its adapter: a small JSON object (at most 1 KB, no secret), with the upstream's id. */
+export interface Operation {
+  readonly id: string;
+  readonly [key: string]: string;
+}
+
+/** One submission to an upstream, as the task's record holds it. Times in Unix milliseconds. */
+export interface Attempt extends RouteCandidate {
+  /** From 1, in the order in which they were begun. */
+  readonly n: number;
+  readonly state: AttemptState;
+  /** What the upstream's job is marked with, where an upstream can be given a mark. */
+  readonly marker: string;
+  /** The run of the activity that sends: only this run may write down a refusal. */
+  readonly owner: string;
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  readonly operation?: Operation;
+  /** An operator named the job: only such an acceptance can be taken back. */
+  readonly adopted?: true;
+  /** A job that was accepted after the task had continued without it: an operator may have to cancel it there. */
+  readonly stray?: Operation;
+  readonly code?: string;
+  readonly message?: string;
+  /** `not_accepted`: the upstream named this time, before which the task does not ask it again. */
+  readonly retryAt?: number;
+  /** What the upstream's refusal or failure was. */
+  readonly failure?: Failure;
+}
+
+/** The upstream itself has said that there will be no result. */
+export function isUpstreamFailure({ state }: Pick<Attempt, 'state'>): boolean {
+  return state === 'failed' || state === 'rejected';
+}
+
+/** The id of an upstream is unique within its channel only. */
+export function jobKey(channel: string, upstreamId: string): string {
+  return `${channel}/${upstreamId}`;
+}

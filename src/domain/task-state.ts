@@ -1,0 +1,188 @@
+import type { Attempt, Operation } from './attempt.ts';
+import type { Failure } from './failure.ts';
+import type { RouteCandidate } from './routing.ts';
+import type { TaskActionRecord, TaskOutcome } from './task-record.ts';
+import type { TaskError } from './task.ts';
+
+/**
+ * Where a task stands, and everything that can happen to it. `next` (task-next.ts) is the only way from one state to
+ * another; the workflow does what the state asks for.
+ */
+export type TaskState =
+  /**
+   * A channel is asked, or will be as soon as it may. `left`: to be asked in this round, in order. `full`: had no room
+   * when this round asked them. `replaces`: in place of a job that failed, or was rejected; each channel is asked once.
+   */
+  | (Round & {
+      readonly at: 'submitting';
+      readonly left: readonly RouteCandidate[];
+      readonly replaces?: true;
+    })
+  /** No channel of the plan accepts the task; the round after this one begins then. */
+  | (Round & { readonly at: 'pausing'; readonly until: number })
+  /** The answer to this attempt is lost. `asked`: the upstream could not say, and a person was asked. */
+  | { readonly at: 'lost'; readonly n: number; readonly code: string; readonly asked: boolean }
+  /** The upstream has the job of this attempt. */
+  | { readonly at: 'waiting'; readonly n: number }
+  /** Polling stopped with an error that retrying will not fix; a person is asked. */
+  | { readonly at: 'broken'; readonly n: number; readonly code: string }
+  /** How it ends is decided; the money and the end are being written. */
+  | { readonly at: 'ending'; readonly ending: Ending }
+  /** The job succeeded, and a person is asked about this charge (micro-units). */
+  | { readonly at: 'review'; readonly charge: string; readonly why: ReviewReason }
+  | { readonly at: 'ended' }
+  /** Its creation was abandoned: it never was a task, and its record is about to be removed. */
+  | { readonly at: 'given_up' };
+
+interface Round {
+  /** From 1. */
+  readonly round: number;
+  readonly full: readonly RouteCandidate[];
+  /** Channels that named a time before which they are not to be asked. */
+  readonly resting: readonly Rest[];
+}
+
+/** A channel that is not to be asked before this time. */
+export interface Rest extends RouteCandidate {
+  /** Unix milliseconds. */
+  readonly until: number;
+}
+
+export type StateName = TaskState['at'];
+
+/** `above_hold`: far more than was held. `unwritable`: no ledger can hold it, so that nobody can accept it. */
+export type ReviewReason = 'above_hold' | 'unwritable';
+
+/** `approved`: a person has decided about the charge. `error` absent: the upstream's own words count. */
+export type Ending =
+  | { readonly kind: 'succeeded'; readonly approved?: true }
+  | { readonly kind: 'failed'; readonly error?: TaskError };
+
+/** What ends a task before its upstream does: its caller, its deadline, an operator. */
+export type Stop = 'cancel' | 'expire' | 'fail';
+
+/** `n`: the attempt that it is about. `job`: the upstream's id of the job that was asked about; another one may be there by now. */
+export type TaskEvent =
+  /** Nobody answered for this try of the creation, or it failed. */
+  | { readonly kind: 'abandoned'; readonly unstarted: string }
+  /** Another try continues the creation. */
+  | { readonly kind: 'taken_over'; readonly unstarted: string }
+  /** An earlier try of the creation took this hold. */
+  | { readonly kind: 'held'; readonly hold: bigint }
+  /** The configuration has none of these channels any more. */
+  | { readonly kind: 'skipped'; readonly channels: readonly string[] }
+  | {
+      readonly kind: 'sending';
+      readonly candidate: RouteCandidate;
+      readonly owner: string;
+      readonly marker: string;
+    }
+  | {
+      readonly kind: 'accepted';
+      readonly n: number;
+      readonly operation: Operation;
+      readonly traceId?: string;
+    }
+  | NotAccepted
+  | Rejected
+  /** `owner` absent: a later run of the submission found it in flight. */
+  | { readonly kind: 'lost'; readonly n: number; readonly owner?: string; readonly code: string }
+  /** The upstream cannot say what became of the lost attempt. */
+  | { readonly kind: 'asked' }
+  /** The pause is over, or an operator wants it tried now. */
+  | { readonly kind: 'resumed' }
+  | Polled
+  | { readonly kind: 'broken'; readonly n: number; readonly job?: string; readonly code: string }
+  /** `deadlineAt`: the one that has passed; if it was moved meanwhile, nothing is wanted. */
+  | { readonly kind: 'wanted'; readonly stop: Stop; readonly deadlineAt?: number }
+  /** What was wanted is possible: there is no job, or it was stopped. */
+  | { readonly kind: 'stopped'; readonly n?: number; readonly job?: string }
+  /** The upstream does not cancel the job. */
+  | { readonly kind: 'unstoppable'; readonly n?: number; readonly job?: string }
+  | { readonly kind: 'adopted'; readonly operation: Operation }
+  | { readonly kind: 'undone' }
+  | { readonly kind: 'resubmitted'; readonly channel?: string }
+  | { readonly kind: 'completed'; readonly outcome: Extract<TaskOutcome, { kind: 'succeeded' }> }
+  | { readonly kind: 'extended'; readonly seconds: number }
+  | { readonly kind: 'reviewed'; readonly charge: string; readonly why: ReviewReason }
+  | { readonly kind: 'approved' }
+  /** An operator did something that changes no state. */
+  | { readonly kind: 'acted' }
+  /** Its workflow is gone. */
+  | { readonly kind: 'orphaned' }
+  | Ended;
+
+/**
+ * Certainly not accepted. `n` absent: nothing was begun. `stays`: the same channel is asked again. `retryAt`: the
+ * upstream named this time.
+ */
+interface NotAccepted {
+  readonly kind: 'not_accepted';
+  readonly candidate: RouteCandidate;
+  readonly n?: number;
+  readonly owner?: string;
+  readonly code: string;
+  readonly message: string;
+  readonly stays: boolean;
+  readonly retryAt?: number;
+}
+
+/** `n` absent: what is needed to send it is gone. */
+interface Rejected {
+  readonly kind: 'rejected';
+  readonly n?: number;
+  readonly owner?: string;
+  readonly code: string;
+  readonly message: string;
+  readonly failure?: Failure;
+}
+
+/**
+ * The upstream has ended the job. `unbilled`: it charges nothing for it, so that it may be replaced by another one.
+ * `job`: its id there; an operator may have given the attempt another one since it was asked about.
+ */
+interface Polled {
+  readonly kind: 'polled';
+  readonly n: number;
+  readonly job?: string;
+  readonly outcome: TaskOutcome;
+  readonly unbilled: boolean;
+  readonly traceId?: string;
+}
+
+/** The ledger has decided. `charge` in micro-units. */
+interface Ended {
+  readonly kind: 'ended';
+  readonly status: 'succeeded' | 'failed';
+  readonly charge: bigint;
+  readonly chargeEstimated: boolean;
+  readonly error?: TaskError;
+}
+
+export type EventName = TaskEvent['kind'];
+export type EventOf<Name extends EventName> = Extract<TaskEvent, { readonly kind: Name }>;
+export type StateOf<Name extends StateName> = Extract<TaskState, { readonly at: Name }>;
+
+/** An event with what an operator says about it, written down together. */
+export interface Act {
+  readonly event: TaskEvent;
+  readonly record: TaskActionRecord;
+}
+
+export function sameCandidate(a: RouteCandidate, b: RouteCandidate): boolean {
+  return a.channel === b.channel && a.credential === b.credential;
+}
+
+/** The attempt that a state is about, if it is about one. */
+export function attemptAt(state: TaskState, attempts: readonly Attempt[]): Attempt | undefined {
+  return 'n' in state ? attempts.find(({ n }) => n === state.n) : undefined;
+}
+
+/** The submission that is in flight: its answer must be read before anything else is decided. */
+export function attemptInFlight(attempts: readonly Attempt[]): Attempt | undefined {
+  return attempts.find(({ state }) => state === 'sending');
+}
+
+export function isUnfinished({ at }: TaskState): boolean {
+  return at !== 'ended' && at !== 'given_up';
+}

@@ -1,0 +1,135 @@
+import type { Task } from './task-record.ts';
+import { taskFailures } from './task-failures.ts';
+import { attemptAt, attemptInFlight, isUnfinished } from './task-state.ts';
+import type { Ending, EventOf, Stop, TaskState } from './task-state.ts';
+import type { TaskError } from './task.ts';
+import { change, notNow, refuse, unchanged, withoutLost } from './task-transition.ts';
+import type { Next } from './task-transition.ts';
+
+/** What ends a task: what is wanted of it, the loss of its workflow, and the ledger's last word. */
+
+const stopErrors: Readonly<Record<Stop, TaskError>> = {
+  cancel: taskFailures.cancelled,
+  expire: taskFailures.expired,
+  fail: taskFailures.operator,
+};
+
+/**
+ * What is wanted happens: whoever asks for it has made sure that there is no job, or that it was stopped. A task whose job
+ * failed, and which found no other one in time, has failed as its job did.
+ */
+export function endedBy(
+  { state }: Task,
+  stop: Stop,
+): { readonly state: TaskState; readonly wanted: undefined } {
+  const hasFailed = stop === 'expire' && state.at === 'submitting' && state.replaces === true;
+  const ending: Ending = hasFailed ? { kind: 'failed' } : { kind: 'failed', error: stopErrors[stop] };
+  return { state: { at: 'ending', ending }, wanted: undefined };
+}
+
+/** Why a task is to end: the rest of a sentence. */
+const reasons: Readonly<Record<Stop, string>> = {
+  cancel: 'it is being cancelled',
+  expire: 'its deadline has passed (`extend` moves it)',
+  fail: 'an operator has failed it',
+};
+
+/** For who would send something for a task that is to end. */
+export function submitsNothing(stop: Stop): Next {
+  return refuse('not_now', `The task submits nothing any more: ${reasons[stop]}.`);
+}
+
+/** What is wanted later replaces only what is weaker: a deadline does not take an operator's word back. */
+const strength: Readonly<Record<Stop, number>> = { cancel: 0, expire: 1, fail: 2 };
+
+/** What has no job ends at once; otherwise it is noted, and whoever hears of the job acts on it. */
+export function wanted(task: Task, { stop, deadlineAt }: EventOf<'wanted'>): Next {
+  const { state } = task;
+  if (deadlineAt !== undefined && deadlineAt < task.deadlineAt) {
+    return refuse('not_now', 'The deadline has been moved.');
+  }
+  if (state.at === 'lost' && stop === 'fail')
+    return change({ attempts: withoutLost(task), ...endedBy(task, stop) });
+  if (task.wanted !== undefined && strength[stop] <= strength[task.wanted]) {
+    return stop === 'cancel' && task.wanted !== stop
+      ? refuse('not_now', `The task is about to end: ${reasons[task.wanted]}.`)
+      : unchanged;
+  }
+  switch (state.at) {
+    case 'submitting':
+      return attemptInFlight(task.attempts) === undefined
+        ? change(endedBy(task, stop))
+        : change({ wanted: stop });
+    case 'pausing':
+      return change(endedBy(task, stop));
+    case 'waiting':
+    case 'broken':
+      return change({ wanted: stop });
+    case 'lost':
+      return stop === 'cancel' ? notNow(task, stop) : change({ wanted: stop });
+    case 'review':
+      return stop === 'cancel' ? notNow(task, stop) : change(endedBy(task, stop));
+    case 'ending':
+    case 'ended':
+    case 'given_up':
+      return notNow(task, stop);
+    default:
+      return state satisfies never;
+  }
+}
+
+/** Whether the task still has the job, and the attempt, that the event is about. */
+export function isAboutIts(task: Task, { n, job }: { readonly n?: number; readonly job?: string }): boolean {
+  const attempt = attemptAt(task.state, task.attempts);
+  return (n === undefined || n === attempt?.n) && (job === undefined || job === attempt?.operation?.id);
+}
+
+export function stopped(task: Task, event: EventOf<'stopped'>): Next {
+  const { state } = task;
+  const isStoppable = state.at === 'waiting' || state.at === 'broken' || state.at === 'lost';
+  if (!isStoppable) return notNow(task, event.kind);
+  if (task.wanted === undefined) return refuse('not_now', 'Nobody wants the task to end any more.');
+  if (!isAboutIts(task, event)) return refuse('decided', 'The task has another job by now.');
+  return change({ attempts: withoutLost(task), ...endedBy(task, task.wanted) });
+}
+
+/** Only a cancellation depends on the upstream; what else is wanted stays so. */
+export function unstoppable(task: Task, event: EventOf<'unstoppable'>): Next {
+  const hasJob = task.state.at === 'waiting' || task.state.at === 'broken';
+  return hasJob && task.wanted === 'cancel' && isAboutIts(task, event)
+    ? change({ wanted: undefined })
+    : unchanged;
+}
+
+/** Time that is given after the deadline takes the deadline's word back. */
+export function extended(task: Task, { kind, seconds }: EventOf<'extended'>, at: number): Next {
+  if (!isUnfinished(task.state) || task.state.at === 'ending') return notNow(task, kind);
+  const deadlineAt = task.deadlineAt + seconds * 1000;
+  return change({
+    deadlineAt,
+    ...(task.wanted === 'expire' && deadlineAt > at ? { wanted: undefined } : {}),
+  });
+}
+
+/** Nobody is left to wait for anything; an end that is decided is only to be written. */
+export function orphaned(task: Task, { kind }: EventOf<'orphaned'>): Next {
+  if (task.state.at === 'ended') return notNow(task, kind);
+  if (task.state.at === 'ending') return unchanged;
+  const ending: Ending = { kind: 'failed', error: taskFailures.interrupted };
+  return change({ attempts: withoutLost(task), state: { at: 'ending', ending }, wanted: undefined });
+}
+
+export function ended(task: Task, event: EventOf<'ended'>, at: number): Next {
+  if (task.state.at === 'ended') return unchanged;
+  if (task.state.at !== 'ending') return notNow(task, event.kind);
+  const { status, charge, chargeEstimated, error } = event;
+  return change({
+    state: { at: 'ended' },
+    status,
+    charge,
+    chargeEstimated,
+    error,
+    completedAt: at,
+    wanted: undefined,
+  });
+}

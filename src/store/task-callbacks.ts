@@ -1,0 +1,134 @@
+import type { Collection } from 'mongodb';
+import type { CallbackAttempt, CallbackState } from '../domain/callback-record.ts';
+import { ownCallbackRound } from '../domain/ids.ts';
+import type { TaskDocument } from './task-document.ts';
+
+/** A series of attempts at a task's callback. */
+export interface CallbackRound {
+  readonly task: string;
+  readonly round: string;
+  readonly target: string;
+}
+
+const attemptsMax = 50;
+const replacedMax = 50;
+
+/** The callback's part of a task's record. */
+export function taskCallbacks(tasks: Collection<TaskDocument>) {
+  return { ...callbackRounds(tasks), ...callbackAnswers(tasks) };
+}
+
+function callbackRounds(tasks: Collection<TaskDocument>) {
+  /** The record of the callback as it is, by a write. */
+  async function known(task: string) {
+    const found = await tasks.findOneAndUpdate(
+      { _id: task },
+      { $inc: { reads: 1 } },
+      { returnDocument: 'after' },
+    );
+    return found === null ? undefined : { callback: found.callback };
+  }
+
+  /** Undefined: another round is in force, or this one has delivered. */
+  async function count({ task, round, target }: CallbackRound): Promise<number | undefined> {
+    const counted = await tasks.findOneAndUpdate(
+      { _id: task, 'callback.round': round, 'callback.state': { $ne: 'delivered' } },
+      { $inc: { 'callback.begun': 1 }, $set: { 'callback.target': target } },
+      { returnDocument: 'after' },
+    );
+    return counted?.callback?.begun;
+  }
+
+  async function open({ task, round, target }: CallbackRound): Promise<number | undefined> {
+    const callback = { state: 'pending', target, attempts: [], round, begun: 1 } as const;
+    const opened = await tasks.updateOne({ _id: task, callback: { $exists: false } }, { $set: { callback } });
+    return opened.matchedCount === 1 ? 1 : undefined;
+  }
+
+  return {
+    /**
+     * Counts an attempt before its request leaves, so that one whose process died counts too. Resolves with its number
+     * in this round, from 1; undefined: this round has delivered the callback already, or a newer one has replaced it.
+     * One round is in force at a time: two that counted in turns would never reach their end. `isFirst`: hardly ever is
+     * there a record.
+     */
+    async beginCallback(next: CallbackRound, isFirst: boolean): Promise<number | undefined> {
+      const { task, round } = next;
+      const begun = isFirst ? await open(next) : undefined;
+      if (begun !== undefined) return begun;
+      for (;;) {
+        const counted = (await count(next)) ?? (await open(next));
+        if (counted !== undefined) return counted;
+        const found = await known(task);
+        if (found === undefined) return undefined;
+        const { callback } = found;
+        if (callback === undefined || callback.round === round) {
+          if (callback?.state === 'delivered') return undefined;
+          // Another run of the same round was faster.
+          continue;
+        }
+        if (round === ownCallbackRound || callback.replaced?.includes(round) === true) return undefined;
+        await tasks.updateOne(
+          { _id: task, 'callback.round': callback.round },
+          {
+            $set: { 'callback.round': round, 'callback.begun': 0, 'callback.state': 'pending' },
+            $unset: { gaveUp: '' },
+            $push: { 'callback.replaced': { $each: [callback.round], $slice: -replacedMax } },
+          },
+        );
+      }
+    },
+  };
+}
+
+function callbackAnswers(tasks: Collection<TaskDocument>) {
+  return {
+    /**
+     * How an attempt ended; repeating it with the same `at` records it once. Only the round in force says what became
+     * of the callback: the late answer to a replaced one is listed, and changes nothing else.
+     */
+    async recordCallback(
+      { task, round, target }: CallbackRound,
+      attempt: CallbackAttempt,
+      state: CallbackState,
+    ): Promise<void> {
+      const isNew = { 'callback.attempts.at': { $ne: attempt.at } };
+      const $push = { 'callback.attempts': { $each: [attempt], $slice: -attemptsMax } };
+      const $set = { 'callback.state': state, 'callback.target': target };
+      const inForce = await tasks.updateOne(
+        { _id: task, 'callback.round': round, ...isNew },
+        {
+          $push,
+          $set: state === 'gave_up' ? { ...$set, gaveUp: task } : $set,
+          ...(state === 'pending'
+            ? {}
+            : { $unset: state === 'gave_up' ? { owes: '' } : { owes: '', gaveUp: '' } }),
+        },
+      );
+      if (inForce.matchedCount === 1) return;
+      await tasks.updateOne(
+        { _id: task, 'callback.round': { $exists: true, $ne: round }, ...isNew },
+        { $push },
+      );
+    },
+
+    /** Nobody knows any more where the callback should go. */
+    async oweNothing(task: string): Promise<void> {
+      await tasks.updateOne({ _id: task, owes: task }, { $unset: { owes: '' } });
+    },
+
+    /** The round is over without success, whether or not its last attempt could be recorded. */
+    async abandonCallback(task: string, round: string): Promise<void> {
+      await tasks.updateOne(
+        { _id: task, 'callback.round': round, 'callback.state': 'pending' },
+        { $set: { 'callback.state': 'gave_up', gaveUp: task }, $unset: { owes: '' } },
+      );
+    },
+
+    /** Tasks whose callback was abandoned, by id, behind `after`: a task that leaves the list moves no other. */
+    async abandonedCallbacks(limit: number, after: string = ''): Promise<string[]> {
+      const found = tasks.find({ gaveUp: { $gt: after } }, { projection: { _id: 1 } }).sort({ gaveUp: 1 });
+      return (await found.limit(limit).toArray()).map(({ _id }) => _id);
+    },
+  };
+}

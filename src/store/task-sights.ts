@@ -1,0 +1,76 @@
+import type { Collection } from 'mongodb';
+import { defined } from '../domain/defined.ts';
+import type { Concern } from '../domain/task-record.ts';
+import { statusesBefore } from '../domain/task.ts';
+import type { ResultItem } from '../domain/task.ts';
+import type { WaitReason } from '../domain/wait-reason.ts';
+import type { TaskDocument } from './task-document.ts';
+
+export interface ProgressWrite {
+  /** 0-100. */
+  readonly progress?: number;
+  readonly queuePosition?: number;
+}
+
+/** What is seen on the way and shown, and decides nothing. Each write is guarded by what must not have happened before. */
+export function taskSights(tasks: Collection<TaskDocument>, now: () => number) {
+  const unfinished = { $in: statusesBefore('succeeded') };
+  return {
+    async markRunning(id: string): Promise<void> {
+      await tasks.updateOne(
+        { _id: id, status: 'submitted', 'state.at': 'waiting' },
+        { $set: { status: 'running', updatedAt: now() } },
+      );
+    },
+
+    async recordProgress(id: string, seen: ProgressWrite): Promise<void> {
+      const { progress, queuePosition } = seen;
+      await tasks.updateOne(
+        { _id: id, 'state.at': 'waiting' },
+        { $set: { updatedAt: now(), ...defined({ progress, queuePosition }) } },
+      );
+    },
+
+    /** What a task waits for that is not accepted yet; a reason that is known already matches nothing. */
+    async setWait(id: string, reason: WaitReason | undefined): Promise<void> {
+      const waiting = { _id: id, 'state.at': { $in: ['submitting', 'lost'] as const } };
+      if (reason === undefined) {
+        const known = { ...waiting, waitsFor: { $exists: true } };
+        await tasks.updateOne(known, { $unset: { waitsFor: '' }, $set: { updatedAt: now() } });
+      } else {
+        const other = { ...waiting, waitsFor: { $ne: reason } };
+        // Whoever waits has begun: the creation can no longer be abandoned.
+        await tasks.updateOne(other, {
+          $set: { waitsFor: reason, updatedAt: now() },
+          $unset: { unstarted: '' },
+        });
+      }
+    },
+
+    /** A request for a person beside the state; it never replaces what the state itself asks for. */
+    async setConcern(id: string, concern: Concern | undefined): Promise<boolean> {
+      const asked = await tasks.updateOne(
+        {
+          _id: id,
+          ...(concern === undefined
+            ? {}
+            : { status: concern === 'not_delivered' ? 'succeeded' : unfinished }),
+          'state.at': { $nin: ['broken', 'review', 'given_up'] },
+          'state.asked': { $ne: true },
+        },
+        concern === undefined
+          ? { $unset: { concern: '', attention: '' } }
+          : { $set: { concern, attention: concern } },
+      );
+      return asked.matchedCount === 1;
+    },
+
+    /** The files stay what they are; where they lie changes. */
+    async replaceItems(id: string, items: readonly ResultItem[]): Promise<void> {
+      await tasks.updateOne(
+        { _id: id, 'outcome.kind': 'succeeded' },
+        { $set: { 'outcome.items': [...items] } },
+      );
+    },
+  };
+}

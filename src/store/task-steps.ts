@@ -1,0 +1,130 @@
+import type { LRUCache } from 'lru-cache';
+import type { Collection, Filter } from 'mongodb';
+import { isOfCreation, next } from '../domain/task-next.ts';
+import type { Changes, Next, RefusalCode } from '../domain/task-next.ts';
+import type { Task, TaskActionRecord } from '../domain/task-record.ts';
+import type { TaskEvent } from '../domain/task-state.ts';
+import { isDuplicateKey } from './mongo.ts';
+import { toTask, updateOf } from './task-document.ts';
+import type { TaskDocument } from './task-document.ts';
+
+export type Stepped =
+  | { readonly ok: true; readonly task: Task }
+  /** Nothing was written; `message` is a sentence for people. `job_taken`: the job belongs to another task. */
+  | {
+      readonly ok: false;
+      readonly code: RefusalCode | 'job_taken';
+      readonly message: string;
+      readonly task: Task;
+    }
+  | { readonly ok: false; readonly code: 'absent'; readonly message: string; readonly task?: undefined };
+
+export interface TaskStepsDeps {
+  readonly tasks: Collection<TaskDocument>;
+  readonly hints: LRUCache<string, Task>;
+  readonly now: () => number;
+}
+
+/** So many processes change one record at once; more than that is a loop of our own. */
+const collisionsMax = 50;
+const actionsMax = 100;
+const afterwards = { returnDocument: 'after' } as const;
+
+/**
+ * The only way in which a task's state changes: the event is decided on the record as it was, and written only if it
+ * still is (`rev`). Nothing is decided by a read: what a refusal rests on, and that nothing is left to be done, is read
+ * by a write.
+ */
+export function taskSteps({ tasks, hints, now }: TaskStepsDeps) {
+  /** The record as the majority has it: an election may leave a read behind, and no write. */
+  async function confirm(id: string): Promise<Task | undefined> {
+    return remember(await tasks.findOneAndUpdate({ _id: id }, { $inc: { reads: 1 } }, afterwards));
+  }
+
+  function remember(found: TaskDocument | null): Task | undefined {
+    if (found === null) return undefined;
+    const task = toTask(found);
+    // What was delivered may be large, and the task is about to end.
+    if (task.outcome !== undefined) hints.delete(task.id);
+    else if ((hints.get(task.id)?.rev ?? task.rev) <= task.rev) hints.set(task.id, task);
+    return task;
+  }
+
+  async function look(id: string, rev = 0): Promise<Task | undefined> {
+    const hint = hints.get(id);
+    if (hint !== undefined && hint.rev >= rev) return hint;
+    const found = remember(await tasks.findOne({ _id: id }));
+    return found === undefined || found.rev >= rev ? found : confirm(id);
+  }
+
+  async function step(id: string, event: TaskEvent, act?: TaskActionRecord): Promise<Stepped> {
+    let task = await look(id);
+    for (let tries = 0; tries < collisionsMax; tries += 1) {
+      const decided = task === undefined ? undefined : decide(task, event, { at: now(), act });
+      if (task !== undefined && decided?.ok === true && Object.keys(decided.changes).length > 0) {
+        const written = await write(task, decided.changes, guardOf(event, task));
+        if (written !== undefined) return written;
+      } else if (tries > 0) {
+        return answer(task, decided);
+      }
+      task = await confirm(id);
+    }
+    throw new Error(`the record of ${id} changes faster than it can be written`);
+  }
+
+  /** Undefined: the record has changed since it was seen. */
+  async function write(
+    task: Task,
+    changes: Changes,
+    guard: Filter<TaskDocument>,
+  ): Promise<Stepped | undefined> {
+    try {
+      const unchanged = { ...guard, _id: task.id, rev: task.rev };
+      const written = await tasks.findOneAndUpdate(unchanged, updateOf(task, changes), afterwards);
+      const after = remember(written);
+      return after === undefined ? undefined : { ok: true, task: after };
+    } catch (error) {
+      if (!isDuplicateKey(error)) {
+        // It may have been written.
+        hints.delete(task.id);
+        throw error;
+      }
+      return { ok: false, code: 'job_taken', message: 'The job belongs to another task.', task };
+    }
+  }
+
+  return {
+    step,
+    /** The record, perhaps a little old, but not older than `rev`: for what is decided by a step. */
+    look,
+    /** A record of this process' memory is not used again. */
+    forget: (id: string): void => void hints.delete(id),
+  };
+}
+
+/** A task that waits has begun, without a change of its state: its creation is over. */
+function guardOf({ kind }: TaskEvent, { unstarted }: Task): Filter<TaskDocument> {
+  return isOfCreation(kind) && unstarted !== undefined ? { unstarted } : {};
+}
+
+function answer(task: Task | undefined, decided: Next | undefined): Stepped {
+  if (task === undefined || decided === undefined) {
+    return { ok: false, code: 'absent', message: 'The task has no record.' };
+  }
+  return decided.ok ? { ok: true, task } : { ...decided, task };
+}
+
+interface Deciding {
+  readonly at: number;
+  readonly act: TaskActionRecord | undefined;
+}
+
+/** An act that is on record already was carried out. */
+function decide(task: Task, event: TaskEvent, { at, act }: Deciding): Next {
+  if (act === undefined) return next(task, event, at);
+  const actions = task.actions ?? [];
+  if (actions.some(({ id }) => id === act.id)) return { ok: true, changes: {} };
+  const decided = next(task, event, at);
+  if (!decided.ok) return decided;
+  return { ok: true, changes: { ...decided.changes, actions: [...actions, act].slice(-actionsMax) } };
+}

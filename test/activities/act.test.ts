@@ -1,0 +1,258 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ChannelActivityDeps } from '../../activities/deps.ts';
+import type { ActReply, ActRequest, SubmitInput } from '../../activities/types.ts';
+import type { ActionInput } from '../../src/domain/operator-actions.ts';
+import { openActivityWorld } from './support.ts';
+import type { ActivityWorld } from './support.ts';
+
+let world: ActivityWorld;
+beforeAll(async () => {
+  world = await openActivityWorld();
+});
+afterAll(() => world.close());
+
+let acts = 0;
+type Action = ActRequest['action'];
+
+function act(
+  { task }: SubmitInput,
+  action: Action,
+  input: Partial<ActionInput> = {},
+  deps: Partial<ChannelActivityDeps> & { readonly id?: string } = {},
+): Promise<ActReply> {
+  const { id = `update-${(acts += 1)}`, ...overrides } = deps;
+  const price = { unit: 'second', minimum: '0', rules: [{ price: '0.1' }] } as const;
+  return world.worker(overrides).actOnTask({
+    task,
+    action,
+    id,
+    input: { reason: 'why', ...input },
+    by: 'ann',
+    currency: 'USD',
+    basis: { version: 'v', price, facts: {} },
+  });
+}
+
+const refusedWith = (words: string | RegExp) => ({
+  done: false,
+  message: typeof words === 'string' ? expect.stringContaining(words) : expect.stringMatching(words),
+});
+const stateOf = async (input: SubmitInput) => (await world.record(input)).state;
+const attemptOf = async (input: SubmitInput) => (await world.record(input)).attempts[0];
+
+/** A task whose submission the upstream accepted, and whose answer was lost. */
+async function lost(prompt: string): Promise<{ input: SubmitInput; job: string }> {
+  const input = await world.newTask(`${prompt} [sim:create:accepted-504]`);
+  expect((await world.worker().submit(input)).state.at).toBe('lost');
+  const [job = ''] = world.simulator.control.tasks(prompt).map(({ id }) => id);
+  return { input, job };
+}
+
+/** What an operator says about a job is checked against the upstream and our own records before it counts. */
+describe('a job that an operator names', () => {
+  const adopt = (input: SubmitInput, id: string, more: Partial<ActionInput> = {}) =>
+    act(input, 'adopt', { upstream_id: id, ...more });
+
+  it('is the task’s, if the upstream has it from this submission', async () => {
+    const { input, job } = await lost('ours');
+    const before = await world.record(input);
+    expect(await adopt(input, job, { dry_run: true })).toMatchObject({ done: true, said: { dry_run: true } });
+    // Nothing is written: not even that somebody asked.
+    expect(await world.record(input)).toEqual(before);
+    expect(await adopt(input, job)).toMatchObject({ done: true, view: { state: { at: 'waiting', n: 1 } } });
+    expect(await world.record(input)).toMatchObject({
+      status: 'submitted',
+      upstreamId: job,
+      attempts: [{ state: 'accepted', adopted: true }],
+      actions: [{ by: 'ann', action: 'adopt', reason: 'why', detail: expect.stringContaining(job) }],
+    });
+  });
+
+  it('is taken once, however often the same act is carried out', async () => {
+    const { input, job } = await lost('repeated');
+    const deps = { id: 'update-repeated' };
+    const first = await act(input, 'adopt', { upstream_id: job }, deps);
+    const record = await world.record(input);
+    const second = await act(input, 'adopt', { upstream_id: job }, deps);
+    expect([first.done, second.done]).toEqual([true, true]);
+    expect(await world.record(input)).toEqual(record);
+    expect(record.actions).toHaveLength(1);
+  });
+
+  it('is refused if the upstream does not know it', async () => {
+    const { input } = await lost('unknown');
+    expect(await adopt(input, 'cgt-20260101000000-none1')).toEqual(
+      refusedWith(/does not know.*Nothing was changed/),
+    );
+    expect((await attemptOf(input))?.state).toBe('lost');
+  });
+
+  it('is refused if another submission made it, or another task has it', async () => {
+    const [first, second] = [await lost('first'), await lost('second')];
+    expect(await adopt(first.input, second.job)).toEqual(
+      refusedWith('was not made by this task’s submission'),
+    );
+    await adopt(second.input, second.job);
+    expect(await adopt(first.input, second.job)).toEqual(refusedWith(`belongs to ${second.input.task}`));
+    expect(await stateOf(first.input)).toMatchObject({ at: 'lost' });
+  });
+
+  it('is refused by the write itself where another task takes it in between', async () => {
+    const [first, second] = [await lost('one'), await lost('other')];
+    const tasks = world.store();
+    // As seen a moment before: nobody has the job, and an upstream that cannot list would not contradict.
+    const deps = { tasks: { ...tasks, ownerOf: async () => undefined } };
+    await adopt(second.input, second.job);
+    world.simulator.control.addFault({ match: { prompt: 'one' }, fault: 'list:empty' });
+    const stepped = await tasks.step(first.input.task, { kind: 'adopted', operation: { id: second.job } });
+    expect(stepped).toMatchObject({ ok: false, code: 'job_taken' });
+    expect((await act(first.input, 'adopt', { upstream_id: second.job }, deps)).done).toBe(false);
+    world.simulator.control.clearFaults();
+    expect(await stateOf(first.input)).toMatchObject({ at: 'lost' });
+  });
+
+  it('is refused while the upstream cannot be asked', async () => {
+    const { input, job } = await lost('away');
+    world.simulator.control.addFault({ match: { prompt: 'away' }, fault: 'poll:500' });
+    expect(await adopt(input, job)).toEqual(refusedWith('could not be asked'));
+    world.simulator.control.clearFaults();
+    expect((await attemptOf(input))?.state).toBe('lost');
+  });
+
+  it('can be taken back until it has ended; what it still reports is not the task’s', async () => {
+    const { input, job } = await lost('undone');
+    const late = {
+      kind: 'polled',
+      n: 1,
+      outcome: { kind: 'failed', code: 'late', message: 'of a job that was taken back' },
+      unbilled: false,
+    } as const;
+    await adopt(input, job);
+    expect(await act(input, 'undo')).toMatchObject({ done: true });
+    expect(await stateOf(input)).toEqual({ at: 'lost', n: 1, code: 'adoption_undone', asked: true });
+    expect(await attemptOf(input)).not.toHaveProperty('operation');
+    expect((await world.store().step(input.task, late)).ok).toBe(false);
+    await adopt(input, job);
+    expect((await world.store().step(input.task, late)).ok).toBe(true);
+    expect(await act(input, 'undo')).toEqual(refusedWith('`undo` is not possible'));
+    expect((await attemptOf(input))?.state).toBe('accepted');
+  });
+
+  it('an acceptance that the upstream itself reported is never taken back', async () => {
+    const input = await world.newTask('reported');
+    await world.worker().submit(input);
+    expect(await act(input, 'undo')).toEqual(refusedWith('was not adopted by an operator'));
+    expect((await attemptOf(input))?.state).toBe('accepted');
+  });
+});
+
+describe('a result that an operator gives', () => {
+  const url = 'https://files.example/a.mp4';
+
+  it('is the task’s, once, and is charged at the prices of its hold', async () => {
+    const input = await world.newTask('by hand');
+    await world.worker().submit(input);
+    const before = await world.record(input);
+    const money = expect.stringContaining('0.500000 USD is charged');
+    const said = { result_url: url, duration: 5 };
+    expect(await act(input, 'complete', { ...said, dry_run: true })).toMatchObject({
+      done: true,
+      said: { money },
+    });
+    expect(await world.record(input)).toEqual(before);
+    const deps = { id: 'update-complete' };
+    for (const repeated of [1, 2]) {
+      expect([repeated, (await act(input, 'complete', said, deps)).done]).toEqual([repeated, true]);
+    }
+    expect(await act(input, 'complete', { result_url: 'https://files.example/b.mp4', duration: 7 })).toEqual(
+      refusedWith('`complete` is not possible'),
+    );
+    expect(await world.record(input)).toMatchObject({
+      state: { at: 'ending', ending: { kind: 'succeeded', approved: true } },
+      outcome: { items: [{ url }], facts: { durationSeconds: 5 } },
+      actions: [{ action: 'complete' }],
+    });
+  });
+
+  it.each([false, true])('is refused if its address cannot be opened (dry run: %s)', async (dryRun) => {
+    const input = await world.newTask('nothing there');
+    await world.worker().submit(input);
+    const before = await world.record(input);
+    const asked: string[] = [];
+    const deps = {
+      canOpen: async (address: string) => {
+        asked.push(address);
+        return 'HTTP 404';
+      },
+      copyResults: () => Promise.reject(new Error('copied')),
+    };
+    const reply = await act(input, 'complete', { result_url: url, duration: 5, dry_run: dryRun }, deps);
+    expect(reply).toEqual(refusedWith(/cannot be opened \(HTTP 404\).*Nothing was changed/));
+    expect([asked, await world.record(input)]).toEqual([[url], before]);
+  });
+
+  it('is looked at and not copied in a dry run', async () => {
+    const input = await world.newTask('only looked at');
+    await world.worker().submit(input);
+    const copyResults = () => Promise.reject(new Error('copied'));
+    const reply = await act(input, 'complete', { result_url: url, dry_run: true }, { copyResults });
+    expect(reply).toMatchObject({ done: true, said: { dry_run: true } });
+  });
+});
+
+describe('a dry run', () => {
+  it.each([
+    ['fail', {}],
+    ['cancel', {}],
+    ['extend', { seconds: 600 }],
+    ['retry_now', {}],
+  ] as const)('of %s writes nothing', async (action, more) => {
+    const input = await world.newTask(`dry ${action}`);
+    await world.worker().submit(input);
+    const before = await world.record(input);
+    expect(await act(input, action, { ...more, dry_run: true })).toMatchObject({
+      done: true,
+      said: { dry_run: true },
+    });
+    expect(await world.record(input)).toEqual(before);
+    expect((await act(input, action, more)).done).toBe(true);
+    expect((await world.record(input)).rev).toBeGreaterThan(before.rev);
+  });
+
+  it.each([
+    ['resubmit', { channel: 'elsewhere' }, 'has no channel `elsewhere`'],
+    ['accept_charge', {}, '`accept_charge` is not possible'],
+  ] as const)('of %s is refused as the act itself is', async (action, more, words) => {
+    const { input } = await lost(`dry ${action} refused`);
+    for (const dryRun of [true, false]) {
+      const reply = await act(input, action, { ...more, dry_run: dryRun });
+      expect([dryRun, reply]).toEqual([dryRun, refusedWith(words)]);
+    }
+    expect(await world.record(input)).not.toHaveProperty('actions');
+  });
+});
+
+it('a cancellation of its caller is on no operator’s record', async () => {
+  const input = await world.newTask('by its caller');
+  await world.worker().submit(input);
+  const request = {
+    task: input.task,
+    action: 'cancel',
+    id: 'c',
+    input: { reason: 'api' },
+    currency: 'USD',
+  } as const;
+  const price = { unit: 'call', minimum: '0', rules: [] } as const;
+  const reply = await world.worker().actOnTask({ ...request, basis: { version: 'v', price, facts: {} } });
+  expect(reply).toMatchObject({ done: true, view: { wanted: 'cancel' } });
+  expect(await world.record(input)).not.toHaveProperty('actions');
+});
+
+it('nobody acts on a task that has no record', async () => {
+  expect(
+    await act(
+      { task: 'task_none', candidate: { channel: 'ark', credential: 'a' }, expectedSeconds: 1 },
+      'fail',
+    ),
+  ).toEqual(refusedWith('no record'));
+});

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { acceptedAttempt, openTaskWorld } from './task-support.ts';
+import type { TaskWorld } from './task-support.ts';
+
+/** How a workflow begins, and continues after a reset. */
+
+let world: TaskWorld;
+beforeAll(async () => {
+  world = await openTaskWorld();
+});
+afterAll(() => world.close());
+
+const ark = { channel: 'ark', credential: 'a' };
+const channels = ((name: string) => (name === 'ark' ? { config: { credentials: [] } } : undefined)) as never;
+const lookAt = ({ task, account }: { readonly task: string; readonly account: string }) =>
+  world.run(() => world.tasks({ channels }).lookAtTask(task, account));
+const kindsOf = async (task: string) => (await world.ledger.entriesOfTask(task)).map(({ kind }) => kind);
+const heldBy = async (account: string) => (await world.ledger.balance(account)).held;
+
+it('a task that was created is submitted; looking changes nothing', async () => {
+  const input = await world.newTask();
+  const before = await world.record(input);
+  expect(await lookAt(input)).toMatchObject({
+    rev: 0,
+    state: { at: 'submitting', left: [ark] },
+    isSending: false,
+  });
+  expect(await world.record(input)).toEqual(before);
+});
+
+it('a creation that was abandoned makes no task, at whatever step of that', async () => {
+  const input = await world.newTask();
+  const { unstarted = '' } = await world.record(input);
+  await world.stores.tasks.step(input.task, { kind: 'abandoned', unstarted });
+  expect((await lookAt(input)).state).toEqual({ at: 'given_up' });
+  await world.ledger.void({ account: input.account, task: input.task });
+  expect((await lookAt(input)).state).toEqual({ at: 'given_up' });
+  await world.stores.tasks.removeGivenUp(input.task);
+  expect((await lookAt(input)).state).toEqual({ at: 'given_up' });
+  expect(await world.stores.tasks.find(input.task)).toBeUndefined();
+});
+
+it('the first step of a task ends the time in which its creator may abandon it', async () => {
+  const input = await world.newTask();
+  const { unstarted = '' } = await world.record(input);
+  const sending = { kind: 'sending', candidate: ark, owner: 'o', marker: 'm' } as const;
+  expect((await world.stores.tasks.step(input.task, sending)).ok).toBe(true);
+  const given = await world.stores.tasks.step(input.task, { kind: 'abandoned', unstarted });
+  expect(given).toMatchObject({ ok: false, code: 'decided' });
+});
+
+it('after a reset the task continues with the job that it has, whatever the clock says', async () => {
+  const job = {
+    attempts: [acceptedAttempt('up-1')],
+    state: { at: 'waiting', n: 1 },
+    status: 'submitted',
+  } as const;
+  const input = await world.begun({ deadlineAt: Date.now() - 1 }, job);
+  expect(await lookAt(input)).toMatchObject({
+    state: { at: 'waiting', n: 1 },
+    upstreamId: 'up-1',
+    attempt: { n: 1, ...ark, upstreamId: 'up-1' },
+  });
+  expect(await heldBy(input.account)).toBe(1_000_000n);
+});
+
+it('after a reset of a task that has ended finds its end', async () => {
+  const input = await world.newTask();
+  await world.run(() => world.tasks().stepTask(input.task, { kind: 'wanted', stop: 'expire' }));
+  await world.run(() => world.tasks().finishTask(input));
+  expect(await lookAt(input)).toMatchObject({
+    state: { at: 'ended' },
+    status: 'failed',
+    error: { code: 'task_expired' },
+  });
+});
+
+it('a hold without a record is given back, and no other can be taken', async () => {
+  const input = await world.newTask();
+  await world.drop(input.task);
+  expect((await lookAt(input)).state).toEqual({ at: 'given_up' });
+  expect([await kindsOf(input.task), await heldBy(input.account)]).toEqual([['hold', 'release'], 0n]);
+  const never = { task: `${input.task}0`, account: input.account };
+  expect((await lookAt(never)).state).toEqual({ at: 'given_up' });
+  const late = { ...never, amount: 1n, basis: '{}', overdraftLimit: 0n };
+  expect(await world.ledger.hold(late)).toEqual({ ok: false, refused: 'voided' });
+});
+
+it('a channel that is gone is left out of the round, and a person is asked', async () => {
+  const gone = { channel: 'gone', credential: 'a' };
+  const input = await world.newTask({ candidates: [gone, ark] });
+  expect((await lookAt(input)).state).toMatchObject({ at: 'submitting', left: [ark] });
+  expect(await world.record(input)).toMatchObject({ concern: 'channel_gone' });
+});
+
+it('a task that has no other channel waits until one is there', async () => {
+  const input = await world.newTask({ candidates: [{ channel: 'gone', credential: 'a' }] });
+  expect((await lookAt(input)).state).toMatchObject({ at: 'pausing', round: 1 });
+});

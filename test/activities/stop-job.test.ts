@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SubmitInput } from '../../activities/types.ts';
+import type { Stop } from '../../src/domain/task-state.ts';
+import { openActivityWorld } from './support.ts';
+import type { ActivityWorld } from './support.ts';
+
+/** A job that is not wanted any more; what `submit` does itself is in submit.test.ts. */
+
+let world: ActivityWorld;
+beforeAll(async () => {
+  world = await openActivityWorld();
+});
+afterAll(() => world.close());
+
+let count = 0;
+async function unwanted(
+  stop: Stop,
+  marks = '[sim:queue=600]',
+): Promise<{ input: SubmitInput; prompt: string }> {
+  const prompt = `stop-${(count += 1)}-end ${marks}`;
+  const input = await world.newTask(prompt);
+  expect((await world.worker().submit(input)).state.at).toBe('waiting');
+  expect((await world.store().step(input.task, { kind: 'wanted', stop })).task?.wanted).toBe(stop);
+  return { input, prompt };
+}
+const phaseOf = (prompt: string) => world.simulator.control.tasks(prompt).map(({ phase }) => phase);
+const withoutChannels = { channels: () => undefined };
+const codes = { cancel: 'task_cancelled', expire: 'task_expired', fail: 'internal_error' } as const;
+const failedWith = (stop: Stop) => ({
+  at: 'ending',
+  ending: { kind: 'failed', error: { code: codes[stop] } },
+});
+
+it.each(['cancel', 'expire', 'fail'] as const)('%s: its upstream is asked to cancel it', async (stop) => {
+  const { input, prompt } = await unwanted(stop);
+  expect((await world.worker().stopJob(input)).state).toMatchObject(failedWith(stop));
+  expect(phaseOf(prompt)).toEqual(['cancelled']);
+});
+
+describe('without a channel', () => {
+  it.each(['expire', 'fail'] as const)('%s: the task ends, and waits for nobody', async (stop) => {
+    const { input, prompt } = await unwanted(stop);
+    expect((await world.worker(withoutChannels).stopJob(input)).state).toMatchObject(failedWith(stop));
+    expect(phaseOf(prompt)).toEqual(['queued']);
+  });
+
+  it('cancel: the task continues, since its job does', async () => {
+    const { input } = await unwanted('cancel');
+    expect((await world.worker(withoutChannels).stopJob(input)).state).toEqual({ at: 'waiting', n: 1 });
+    expect(await world.record(input)).not.toHaveProperty('wanted');
+  });
+});
+
+describe('while the upstream fails', () => {
+  it('the deadline ends the task all the same', async () => {
+    const { input, prompt } = await unwanted('expire');
+    world.simulator.control.addFault({ match: { prompt }, fault: 'poll:500' });
+    world.simulator.control.addFault({ match: { prompt }, fault: 'delete:500' });
+    expect((await world.worker().stopJob(input)).state).toMatchObject(failedWith('expire'));
+    world.simulator.control.clearFaults();
+  });
+
+  it('a cancellation is never said to have succeeded', async () => {
+    const { input, prompt } = await unwanted('cancel');
+    world.simulator.control.addFault({ match: { prompt }, fault: 'delete:500' });
+    expect((await world.worker().stopJob(input)).state).toEqual({ at: 'waiting', n: 1 });
+    world.simulator.control.clearFaults();
+    expect(phaseOf(prompt)).toEqual(['queued']);
+  });
+});
+
+it('a result that is there at the deadline counts', async () => {
+  const { input, prompt } = await unwanted('expire', '');
+  await expect.poll(() => phaseOf(prompt), { timeout: 20_000 }).toEqual(['succeeded']);
+  expect((await world.worker().stopJob(input)).state).toEqual({
+    at: 'ending',
+    ending: { kind: 'succeeded' },
+  });
+  expect(await world.record(input)).toMatchObject({ outcome: { kind: 'succeeded' } });
+});
+
+it('what is wanted, or has ended, is left alone', async () => {
+  const prompt = `stop-${(count += 1)}-end [sim:queue=600]`;
+  const input = await world.newTask(prompt);
+  await world.worker().submit(input);
+  expect((await world.worker().stopJob(input)).state).toEqual({ at: 'waiting', n: 1 });
+  expect(phaseOf(prompt)).toEqual(['queued']);
+});

@@ -1,0 +1,115 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import type { TestAccount } from '../support/client.ts';
+import { startGateway, testYaml } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { pauseFirstAt } from '../support/race.ts';
+import { expectSoundLedger } from '../support/sound-ledger.ts';
+import { startFaultUpstream } from './fault-upstream.ts';
+import type { Fault, FaultUpstream } from './fault-upstream.ts';
+
+/** Cancels that come while the upstream has the job and has not said so yet. */
+const tasks = 32;
+const cancelAfterMsMax = 200;
+const upstreamAnswersAfterMs = 2_000;
+/** A caller's patience: more than a busy machine needs, and far less than the ten minutes of the render. */
+const answeredWithinMs = 60_000;
+
+let upstream: FaultUpstream;
+let gateway: TestGateway;
+let account: TestAccount;
+
+const answerSlowly: Fault = async ({ forward, answer }) => {
+  const { status, text } = await forward();
+  await delay(upstreamAnswersAfterMs);
+  answer(status, text);
+};
+
+beforeAll(async () => {
+  upstream = await startFaultUpstream(
+    new Map([['slow', { create: answerSlowly }]]),
+    () => gateway.simulatorUrl,
+  );
+  const base = `http://127.0.0.1:${upstream.port}/slow`;
+  // So long that no request times out on a busy machine: what is lost cannot be cancelled.
+  const patientYaml = testYaml.replace(
+    'submit_ms: 10000, poll_ms: 10000',
+    'submit_ms: 60000, poll_ms: 60000',
+  );
+  gateway = await startGateway({ yaml: patientYaml.replace('${SIMULATOR_URL}', base) });
+  account = await gateway.account();
+});
+afterAll(async () => {
+  await gateway.stop();
+  upstream.close();
+});
+
+const kindsOf = async (task: string) =>
+  (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
+const isAlive = (prompt: string) =>
+  gateway.simulator.tasks(prompt).some(({ phase }) => phase === 'queued' || phase === 'running');
+
+interface Cancelled {
+  readonly id: string;
+  readonly prompt: string;
+  readonly isQueued: boolean;
+  readonly status: number;
+  readonly text: string;
+  readonly ms: number;
+}
+
+/** Every other job waits in the upstream's queue, where it can be cancelled; the rest renders at once, and cannot. */
+async function createAndCancel(n: number): Promise<Cancelled> {
+  const prompt = `cancelled-at-once-${n}.`;
+  const isQueued = n % 2 === 0;
+  const mark = isQueued ? ' [sim:queue=600]' : ' [sim:queue=0][sim:render=600]';
+  const created = await account.create({ prompt: prompt + mark });
+  expect(created.status).toBe(200);
+  await delay((cancelAfterMsMax * n) / tasks);
+  const since = Date.now();
+  const { status, text } = await account.call('POST', `/v1/videos/generations/${created.body.id}/cancel`);
+  return { id: created.body.id, prompt, isQueued, status, text, ms: Date.now() - since };
+}
+
+it('no task is charged, and no job kept, whose cancel right after its create was answered 200', async () => {
+  const cancels = await Promise.all(Array.from({ length: tasks }, (_, n) => createAndCancel(n)));
+  const done = cancels.filter(({ status }) => status === 200);
+  const refused = cancels.filter(({ status }) => status !== 200);
+  expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 409));
+  expect(Math.max(...cancels.map(({ ms }) => ms))).toBeLessThan(answeredWithinMs);
+  // All that can be cancelled are; the test is about nothing unless the upstream had some of them.
+  expect(refused.filter(({ isQueued }) => isQueued).map(({ text }) => text)).toEqual([]);
+  expect(done.filter(({ prompt }) => gateway.simulator.submissions(prompt).creates === 1)).not.toEqual([]);
+  for (const { id, prompt } of done) {
+    const { body } = await account.call('GET', `/v1/videos/generations/${id}`);
+    expect(body).toMatchObject({ status: 'failed', error: { code: 'task_cancelled' } });
+    expect(await kindsOf(id)).toEqual(['hold', 'release']);
+    expect(isAlive(prompt)).toBe(false);
+  }
+  gateway.simulator.advance(1_200);
+  for (const { id, prompt } of refused) {
+    expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
+    expect(await kindsOf(id)).toEqual(['hold', 'settle']);
+    expect(gateway.simulator.submissions(prompt)).toEqual({ submits: 1, creates: 1 });
+  }
+  expect(await account.balance()).toMatchObject({ held: '0.000000' });
+  await expectSoundLedger(gateway.core);
+}, 240_000);
+
+it('a job that is not wanted any more is stopped by whoever writes down that it was accepted', async () => {
+  const paused = pauseFirstAt('submit.answered');
+  onTestFinished(() => paused.release());
+  const prompt = 'unwanted-when-accepted.';
+  const { body } = await account.create({ prompt: `${prompt} [sim:queue=600]` });
+  await paused.reached;
+  const cancelling = account.call('POST', `/v1/videos/generations/${body.id}/cancel`);
+  await expect
+    .poll(async () => (await gateway.core.stores.tasks.find(body.id))?.wanted, { timeout: 30_000 })
+    .toBe('cancel');
+  expect(isAlive(prompt)).toBe(true);
+  paused.release();
+  expect((await cancelling).status).toBe(200);
+  expect(isAlive(prompt)).toBe(false);
+  expect(await kindsOf(body.id)).toEqual(['hold', 'release']);
+  await expectSoundLedger(gateway.core);
+}, 120_000);

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { taskFailures } from '../../src/domain/task-failures.ts';
+import type { Task } from '../../src/domain/task-record.ts';
+import { createTaskStore } from '../../src/store/tasks.ts';
+import type { TaskStore } from '../../src/store/tasks.ts';
+import { openDatabase } from '../capacity/support.ts';
+import { firstCandidate, firstRecord, succeededWith, taskDriver } from '../support/task-records.ts';
+
+/** What is seen on the way is shown and decides nothing: a sight that comes late matches nothing. */
+
+let database: Awaited<ReturnType<typeof openDatabase>>;
+let tasks: TaskStore;
+let count = 0;
+beforeAll(async () => {
+  database = await openDatabase();
+  tasks = createTaskStore(database.db, Date.now);
+});
+afterAll(() => database.drop());
+
+async function newTask(): Promise<string> {
+  const id = `task_${(count += 1)}`;
+  await tasks.insert(firstRecord(id, { unstarted: '00000000000001-first' }));
+  return id;
+}
+
+async function submitted(): Promise<string> {
+  const id = await newTask();
+  await drive().accept(id);
+  return id;
+}
+
+async function read(id: string): Promise<Task> {
+  const found = await tasks.find(id);
+  if (found === undefined) throw new Error(`${id} is gone`);
+  return found;
+}
+
+const drive = (): ReturnType<typeof taskDriver> => taskDriver(tasks);
+const fail = (id: string) => drive().fail(id, taskFailures.upstream);
+
+describe('running', () => {
+  it('is shown of a submitted task only, and of none that has ended', async () => {
+    const [pending, running, ended] = [await newTask(), await submitted(), await submitted()];
+    await fail(ended);
+    for (const id of [pending, running, ended]) await tasks.markRunning(id);
+    expect((await read(pending)).status).toBe('pending');
+    expect((await read(running)).status).toBe('running');
+    expect((await read(ended)).status).toBe('failed');
+  });
+
+  it('is not taken back by a job that takes the place of the running one', async () => {
+    const id = await newTask();
+    await drive().ask(id);
+    await drive().step(id, { kind: 'adopted', operation: { id: `first-of-${id}` } });
+    await tasks.markRunning(id);
+    await drive().step(id, { kind: 'undone' });
+    await drive().step(id, { kind: 'adopted', operation: { id: `second-of-${id}` } });
+    expect(await read(id)).toMatchObject({ status: 'running', upstreamId: `second-of-${id}` });
+  });
+});
+
+describe('progress', () => {
+  it('is shown while the job is waited for, and changes neither before nor after', async () => {
+    const id = await newTask();
+    await tasks.recordProgress(id, { progress: 10 });
+    expect(await read(id)).not.toHaveProperty('progress');
+    await drive().accept(id);
+    await tasks.recordProgress(id, { progress: 40, queuePosition: 2 });
+    await tasks.recordProgress(id, { progress: 50 });
+    expect(await read(id)).toMatchObject({ progress: 50, queuePosition: 2 });
+    await drive().polled(id, succeededWith('https://files.example/a.mp4'));
+    await tasks.recordProgress(id, { progress: 90 });
+    expect((await read(id)).progress).toBe(50);
+  });
+
+  it('of a job that was taken back, or replaced, is not that of the next one', async () => {
+    const id = await newTask();
+    await drive().ask(id);
+    await drive().step(id, { kind: 'adopted', operation: { id: `job-of-${id}` } });
+    await tasks.recordProgress(id, { progress: 40, queuePosition: 2 });
+    await drive().step(id, { kind: 'undone' });
+    await tasks.recordProgress(id, { progress: 60 });
+    for (const name of ['progress', 'queuePosition']) expect(await read(id)).not.toHaveProperty(name);
+  });
+
+  it('changes no rev: what is decided meanwhile is still written', async () => {
+    const id = await submitted();
+    const { rev } = await read(id);
+    await tasks.recordProgress(id, { progress: 40 });
+    await tasks.markRunning(id);
+    expect((await read(id)).rev).toBe(rev);
+  });
+});
+
+describe('what a task waits for', () => {
+  it('comes, changes and goes', async () => {
+    const id = await newTask();
+    await tasks.setWait(id, 'slot');
+    expect((await read(id)).waitsFor).toBe('slot');
+    await tasks.setWait(id, 'turn');
+    expect((await read(id)).waitsFor).toBe('turn');
+    await tasks.setWait(id, undefined);
+    expect(await read(id)).not.toHaveProperty('waitsFor');
+  });
+
+  it('that is known already writes nothing', async () => {
+    const id = await newTask();
+    await tasks.setWait(id, 'slot');
+    const { updatedAt } = await read(id);
+    const later = createTaskStore(database.db, () => updatedAt + 5_000);
+    await later.setWait(id, 'slot');
+    expect((await read(id)).updatedAt).toBe(updatedAt);
+    await later.setWait(id, undefined);
+    expect((await read(id)).updatedAt).toBe(updatedAt + 5_000);
+    const third = createTaskStore(database.db, () => updatedAt + 9_000);
+    await third.setWait(id, undefined);
+    expect((await read(id)).updatedAt).toBe(updatedAt + 5_000);
+  });
+
+  it('says that it has begun, so that its creation can no longer be abandoned', async () => {
+    const id = await newTask();
+    expect((await read(id)).unstarted).toBeDefined();
+    await tasks.setWait(id, 'slot');
+    expect(await read(id)).not.toHaveProperty('unstarted');
+  });
+
+  it('is not shown of a task that has a job or has ended, and goes with the state', async () => {
+    const [accepted, ended, waiting] = [await submitted(), await newTask(), await newTask()];
+    await fail(ended);
+    for (const id of [accepted, ended]) {
+      await tasks.setWait(id, 'upstream');
+      expect(await read(id)).not.toHaveProperty('waitsFor');
+    }
+    await tasks.setWait(waiting, 'slot');
+    await createTaskStore(database.db, Date.now).setWait(waiting, 'turn');
+    await drive().accept(waiting);
+    expect(await read(waiting)).not.toHaveProperty('waitsFor');
+  });
+});
+
+describe('a concern', () => {
+  it('comes, changes and goes', async () => {
+    const id = await submitted();
+    expect(await tasks.setConcern(id, 'poll_failing')).toBe(true);
+    expect(await read(id)).toMatchObject({ concern: 'poll_failing', attention: 'poll_failing' });
+    expect(await tasks.setConcern(id, 'overdue')).toBe(true);
+    expect((await read(id)).attention).toBe('overdue');
+    expect(await tasks.setConcern(id, undefined)).toBe(true);
+    for (const name of ['concern', 'attention']) expect(await read(id)).not.toHaveProperty(name);
+  });
+
+  it('neither replaces nor clears what the state itself asks for', async () => {
+    const [lost, broken, review] = [await newTask(), await submitted(), await submitted()];
+    await drive().ask(lost);
+    await drive().step(broken, { kind: 'broken', n: 1, code: 'c' });
+    await drive().polled(review, succeededWith('https://files.example/a.mp4'));
+    await drive().step(review, { kind: 'reviewed', charge: '9', why: 'above_hold' });
+    for (const [id, attention] of [
+      [lost, 'submit_ambiguous'],
+      [broken, 'poll_failed'],
+      [review, 'charge_review'],
+    ] as const) {
+      expect(await tasks.setConcern(id, 'channel_gone')).toBe(false);
+      expect(await tasks.setConcern(id, undefined)).toBe(false);
+      expect((await read(id)).attention).toBe(attention);
+    }
+  });
+
+  it('is shown while a lost job is looked for, and gives way to the question to a person', async () => {
+    const id = await newTask();
+    await drive().lose(id);
+    expect(await tasks.setConcern(id, 'channel_gone')).toBe(true);
+    expect(await read(id)).toMatchObject({ ...firstCandidate, attention: 'channel_gone' });
+    await drive().step(id, { kind: 'asked' });
+    expect((await read(id)).attention).toBe('submit_ambiguous');
+  });
+
+  it('does not appear on a task that has ended, except that a result was not delivered', async () => {
+    const [failed, succeeded] = [await submitted(), await submitted()];
+    await fail(failed);
+    await drive().succeed(succeeded, succeededWith('https://files.example/a.mp4'));
+    for (const id of [failed, succeeded]) {
+      expect(await tasks.setConcern(id, 'poll_failing')).toBe(false);
+      expect(await read(id)).not.toHaveProperty('attention');
+    }
+    expect(await tasks.setConcern(failed, 'not_delivered')).toBe(false);
+    expect(await tasks.setConcern(succeeded, 'not_delivered')).toBe(true);
+    expect((await read(succeeded)).attention).toBe('not_delivered');
+  });
+
+  it('of a task that is gone makes no task', async () => {
+    expect(await tasks.setConcern('task_gone', 'overdue')).toBe(false);
+    expect(await tasks.find('task_gone')).toBeUndefined();
+  });
+});
+
+describe('where the files of a result lie', () => {
+  it('changes after a success, and no failure gets any', async () => {
+    const [succeeded, failed] = [await newTask(), await newTask()];
+    await drive().succeed(succeeded, succeededWith('https://first.example/a.mp4'));
+    const outcome = { kind: 'failed', code: 'gone', message: 'm' } as const;
+    await drive().fail(failed, taskFailures.upstream, outcome);
+    for (const id of [succeeded, failed])
+      await tasks.replaceItems(id, [{ url: 'https://copy.example/a.mp4' }]);
+    expect((await read(succeeded)).outcome).toEqual(succeededWith('https://copy.example/a.mp4'));
+    expect((await read(failed)).outcome).toEqual(outcome);
+  });
+});

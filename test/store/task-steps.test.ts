@@ -1,0 +1,525 @@
+import type { Collection } from 'mongodb';
+import { MongoNetworkError } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Task, TaskActionRecord } from '../../src/domain/task-record.ts';
+import { taskFailures } from '../../src/domain/task-failures.ts';
+import type { TaskEvent } from '../../src/domain/task-state.ts';
+import type { TaskDocument } from '../../src/store/task-document.ts';
+import { createTaskStore } from '../../src/store/tasks.ts';
+import type { TaskStore } from '../../src/store/tasks.ts';
+import { openDatabase } from '../capacity/support.ts';
+import {
+  firstCandidate,
+  firstRecord,
+  secondCandidate,
+  succeededWith,
+  taskDriver,
+} from '../support/task-records.ts';
+
+/** A step is one guarded write: decided on the record as it was, and written only if it still is. */
+
+let database: Awaited<ReturnType<typeof openDatabase>>;
+let tasks: TaskStore;
+let count = 0;
+beforeAll(async () => {
+  database = await openDatabase();
+  tasks = openStore();
+  await tasks.ensureIndexes();
+});
+afterAll(() => database.drop());
+
+/** As another process would: with a memory of its own. */
+const openStore = (): TaskStore => createTaskStore(database.db, Date.now);
+const documents = (): Collection<TaskDocument> => database.db.collection<TaskDocument>('tasks');
+
+async function newTask(change: Partial<Task> = {}, store = tasks): Promise<string> {
+  const id = `task_${(count += 1)}`;
+  await store.insert(firstRecord(id, change));
+  return id;
+}
+
+async function read(id: string): Promise<TaskDocument> {
+  const found = await documents().findOne({ _id: id });
+  if (found === null) throw new Error(`${id} is gone`);
+  return found;
+}
+
+const sendingBy = (owner: string, candidate = firstCandidate): TaskEvent => {
+  return { kind: 'sending', candidate, owner, marker: 'm' };
+};
+const acceptedAs = (id: string, n = 1): TaskEvent => ({ kind: 'accepted', n, operation: { id } });
+const act = (id: string, reason = 'due'): TaskActionRecord => {
+  return { id, action: 'fail', by: 'anna', reason, detail: 'done', at: 1 };
+};
+
+describe('of writers that meet', () => {
+  it('exactly one begins the submission; the others are decided again on what it wrote', async () => {
+    const id = await newTask();
+    const stores = Array.from({ length: 20 }, openStore);
+    // Each has seen the task before anybody wrote.
+    for (const store of stores) expect(await store.look(id)).toMatchObject({ rev: 0 });
+    const answers = await Promise.all(stores.map((store, n) => store.step(id, sendingBy(`run${n}`))));
+    const winners = answers.flatMap((answer, n) => (answer.ok ? [n] : []));
+    expect(winners).toHaveLength(1);
+    for (const answer of answers.filter(({ ok }) => !ok)) {
+      expect(answer).toMatchObject({ code: 'decided', task: { attempts: [{ owner: `run${winners[0]}` }] } });
+    }
+    expect(await read(id)).toMatchObject({ rev: 1, attempts: [{ n: 1, state: 'sending' }] });
+  });
+
+  it('both are heard where both events are possible', async () => {
+    const id = await newTask();
+    const [one, other] = [openStore(), openStore()];
+    await Promise.all([one.look(id), other.look(id)]);
+    const extended = (seconds: number): TaskEvent => ({ kind: 'extended', seconds });
+    const answers = await Promise.all([one.step(id, extended(60)), other.step(id, extended(600))]);
+    expect(answers.map(({ ok }) => ok)).toEqual([true, true]);
+    expect(await read(id)).toMatchObject({ rev: 2, deadlineAt: 60_001 + 660_000 });
+  });
+
+  it('a submission is claimed again by one of many runs after a refusal, under its number', async () => {
+    const id = await newTask();
+    await tasks.step(id, sendingBy('first'));
+    const refused = {
+      kind: 'not_accepted',
+      candidate: firstCandidate,
+      n: 1,
+      code: 'c',
+      message: 'm',
+    } as const;
+    await tasks.step(id, { ...refused, owner: 'first', stays: true });
+    const runs = Array.from({ length: 20 }, (_, n) => openStore().step(id, sendingBy(`run${n}`)));
+    expect((await Promise.all(runs)).filter(({ ok }) => ok)).toHaveLength(1);
+    expect((await read(id)).attempts).toMatchObject([{ n: 1, state: 'sending' }]);
+    // Its late repeat does not take the right to send from the run that has it now.
+    expect(await tasks.step(id, { ...refused, owner: 'first', stays: true })).toMatchObject({
+      code: 'decided',
+    });
+    expect((await read(id)).attempts).toMatchObject([{ state: 'sending' }]);
+  });
+
+  it('the end is begun or the submission, never both', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const id = await newTask();
+      const [sent, wanted] = await Promise.all([
+        openStore().step(id, sendingBy('run')),
+        openStore().step(id, { kind: 'wanted', stop: 'cancel' }),
+      ]);
+      const { state, attempts, wanted: stop } = await read(id);
+      expect(wanted.ok).toBe(true);
+      // Where the request may have left, the cancellation waits for its answer.
+      expect([state.at, attempts.length, stop]).toEqual(
+        sent.ok ? ['submitting', 1, 'cancel'] : ['ending', 0, undefined],
+      );
+    }
+  });
+});
+
+describe('a memory that is old', () => {
+  it('leads to no second write', async () => {
+    const id = await newTask();
+    const old = openStore();
+    expect(await old.look(id)).toMatchObject({ rev: 0, attempts: [] });
+    await taskDriver(tasks).accept(id);
+    const before = await read(id);
+    expect(await old.step(id, sendingBy('late'))).toMatchObject({ ok: false, code: 'not_now' });
+    const { reads: _reads, ...after } = await read(id);
+    expect(after).toEqual(before);
+    // What it has seen now is what it remembers.
+    expect(await old.look(id)).toMatchObject({ rev: before.rev, status: 'submitted' });
+  });
+
+  it('refuses nothing: what a refusal rests on is read by a write', async () => {
+    const id = await newTask();
+    const old = openStore();
+    await taskDriver(tasks).ask(id);
+    await old.look(id);
+    await tasks.step(id, { kind: 'resubmitted' });
+    // The old one sees a lost submission, with which `sending` is impossible.
+    expect(await old.step(id, sendingBy('run'))).toMatchObject({
+      ok: true,
+      task: { attempts: [{ n: 1 }, { n: 2 }] },
+    });
+    expect(await old.step(id, { kind: 'asked' })).toMatchObject({ ok: false, code: 'not_now' });
+    expect(await read(id)).toMatchObject({ reads: 2 });
+  });
+
+  it('leaves nothing undone: that nothing is left to be done is read by a write too', async () => {
+    const id = await newTask();
+    const [old, cancel] = [openStore(), { kind: 'wanted', stop: 'cancel' } as const];
+    await taskDriver(tasks).accept(id);
+    await tasks.step(id, cancel);
+    expect(await old.look(id)).toMatchObject({ wanted: 'cancel' });
+    await tasks.step(id, { kind: 'unstoppable' });
+    expect(await old.step(id, cancel)).toMatchObject({ ok: true, task: { wanted: 'cancel' } });
+    expect(await read(id)).toMatchObject({ wanted: 'cancel' });
+  });
+
+  it('is forgotten on demand', async () => {
+    const id = await newTask();
+    const old = openStore();
+    await old.look(id);
+    await tasks.step(id, sendingBy('run'));
+    expect(await old.look(id)).toMatchObject({ rev: 0 });
+    old.forget(id);
+    expect(await old.look(id)).toMatchObject({ rev: 1 });
+  });
+});
+
+describe('a write whose outcome is unknown', () => {
+  /** A store whose next write is made, and whose answer is lost. */
+  function losingAnswers(): { readonly store: TaskStore; loseNext: boolean } {
+    const losing = { store: tasks, loseNext: false };
+    const db = new Proxy(database.db, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (name !== 'collection') return typeof member === 'function' ? member.bind(target) : member;
+        return (...asked: Parameters<typeof target.collection>) => {
+          const collection = target.collection(...asked);
+          return new Proxy(collection, {
+            get(inner, method) {
+              const own: unknown = Reflect.get(inner, method);
+              if (typeof own !== 'function') return own;
+              return async (...sent: unknown[]) => {
+                const answer: unknown = await own.apply(inner, sent);
+                if (method !== 'findOneAndUpdate' || !losing.loseNext) return answer;
+                losing.loseNext = false;
+                throw new MongoNetworkError('connection 1 closed');
+              };
+            },
+          });
+        };
+      },
+    });
+    return Object.assign(losing, { store: createTaskStore(db, Date.now) });
+  }
+
+  it('is the same when it is repeated', async () => {
+    const id = await newTask();
+    const losing = losingAnswers();
+    const events: readonly TaskEvent[] = [
+      sendingBy('run'),
+      { kind: 'lost', n: 1, owner: 'run', code: 'c' },
+      acceptedAs('job-same'),
+    ];
+    for (const event of events) {
+      losing.loseNext = true;
+      await expect(losing.store.step(id, event)).rejects.toThrow('connection 1 closed');
+      const { rev } = await read(id);
+      expect(await losing.store.step(id, event)).toMatchObject({ ok: true, task: { rev } });
+    }
+    expect(await read(id)).toMatchObject({ rev: 3, attempts: [{ n: 1, operation: { id: 'job-same' } }] });
+  });
+
+  it('gives no other run the right to send', async () => {
+    const id = await newTask();
+    const losing = losingAnswers();
+    losing.loseNext = true;
+    await expect(losing.store.step(id, sendingBy('first'))).rejects.toThrow();
+    expect(await losing.store.step(id, sendingBy('second'))).toMatchObject({ ok: false, code: 'decided' });
+  });
+});
+
+describe('a refusal', () => {
+  it('counts as a read, and changes nothing else', async () => {
+    const id = await newTask();
+    const before = await read(id);
+    const refused = await tasks.step(id, { kind: 'approved' });
+    expect(refused).toMatchObject({
+      ok: false,
+      code: 'not_now',
+      message: '`approved` is not possible while the task is being submitted.',
+      task: { id, rev: 0 },
+    });
+    expect(await read(id)).toEqual({ ...before, reads: 1 });
+  });
+
+  it('of a task without a record says so, and makes none', async () => {
+    expect(await tasks.step('task_none', sendingBy('run'))).toEqual({
+      ok: false,
+      code: 'absent',
+      message: 'The task has no record.',
+    });
+    expect(await documents().findOne({ _id: 'task_none' })).toBeNull();
+  });
+});
+
+describe('what an operator did', () => {
+  it('is written once for each id, however many processes write it at once', async () => {
+    const id = await newTask();
+    await Promise.all(
+      Array.from({ length: 10 }, (_, n) => openStore().step(id, { kind: 'acted' }, act('update-1', `${n}`))),
+    );
+    expect((await read(id)).actions).toHaveLength(1);
+    await tasks.step(id, { kind: 'acted' }, act('update-2'));
+    expect((await read(id)).actions?.map((action) => action.id)).toEqual(['update-1', 'update-2']);
+  });
+
+  it('happens once: its repeat neither writes nor does it again', async () => {
+    const id = await newTask();
+    const extend = (store: TaskStore) => store.step(id, { kind: 'extended', seconds: 60 }, act('update-1'));
+    expect(await extend(tasks)).toMatchObject({ ok: true });
+    for (const store of [tasks, openStore()]) expect(await extend(store)).toMatchObject({ ok: true });
+    expect(await read(id)).toMatchObject({ rev: 1, deadlineAt: 120_001 });
+  });
+
+  it('and could not be done is not on record', async () => {
+    const id = await newTask();
+    expect(await tasks.step(id, { kind: 'approved' }, act('update-1'))).toMatchObject({ ok: false });
+    expect(await read(id)).not.toHaveProperty('actions');
+  });
+
+  it('stays readable: the newest hundred are kept', async () => {
+    const id = await newTask();
+    for (let n = 0; n < 103; n += 1) await tasks.step(id, { kind: 'acted' }, act(`update-${n}`));
+    const kept = (await read(id)).actions?.map((action) => action.id) ?? [];
+    expect([kept.length, kept[0], kept.at(-1)]).toEqual([100, 'update-3', 'update-102']);
+  });
+});
+
+describe('an upstream’s job', () => {
+  it('belongs to one task of a channel; the same id at another channel is another job', async () => {
+    const [first, second, elsewhere] = [await newTask(), await newTask(), await newTask()];
+    const drive = taskDriver(tasks);
+    await drive.accept(first, 'same');
+    await drive.send(second);
+    const taken = await tasks.step(second, acceptedAs('same'));
+    expect(taken).toMatchObject({
+      ok: false,
+      code: 'job_taken',
+      message: 'The job belongs to another task.',
+    });
+    expect(await read(second)).toMatchObject({
+      state: { at: 'submitting' },
+      attempts: [{ state: 'sending' }],
+    });
+    expect(await tasks.ownerOf('one/same')).toBe(first);
+    await drive.send(elsewhere, secondCandidate);
+    expect(await tasks.step(elsewhere, acceptedAs('same'))).toMatchObject({ ok: true });
+    expect(await tasks.ownerOf('two/same')).toBe(elsewhere);
+  });
+
+  it('is taken by one of several tasks that name it at once', async () => {
+    const ids = await Promise.all(Array.from({ length: 8 }, () => newTask()));
+    for (const id of ids) await taskDriver(tasks).ask(id);
+    const adopted: TaskEvent = { kind: 'adopted', operation: { id: 'wanted-by-all' } };
+    const answers = await Promise.all(ids.map((id) => openStore().step(id, adopted)));
+    expect(answers.map((answer) => (answer.ok ? 'ok' : answer.code)).toSorted()).toEqual([
+      ...Array.from({ length: 7 }, () => 'job_taken'),
+      'ok',
+    ]);
+  });
+
+  it('is free again after its adoption was undone', async () => {
+    const [first, second] = [await newTask(), await newTask()];
+    for (const id of [first, second]) await taskDriver(tasks).ask(id);
+    const adopted: TaskEvent = { kind: 'adopted', operation: { id: 'named-wrongly' } };
+    await tasks.step(first, adopted);
+    expect(await tasks.step(second, adopted)).toMatchObject({ code: 'job_taken' });
+    await tasks.step(first, { kind: 'undone' });
+    expect(await tasks.ownerOf('one/named-wrongly')).toBeUndefined();
+    expect(await read(first)).not.toHaveProperty('jobs');
+    expect(await tasks.step(second, adopted)).toMatchObject({ ok: true });
+    expect(await tasks.ownerOf('one/named-wrongly')).toBe(second);
+  });
+
+  it('that a late answer names is kept beside the attempt, and is nobody’s', async () => {
+    const id = await newTask();
+    await taskDriver(tasks).ask(id);
+    await tasks.step(id, { kind: 'wanted', stop: 'fail' });
+    expect(await tasks.step(id, acceptedAs('late-job'))).toMatchObject({ ok: true });
+    expect(await read(id)).toMatchObject({ attempts: [{ state: 'abandoned', stray: { id: 'late-job' } }] });
+    expect(await tasks.ownerOf('one/late-job')).toBeUndefined();
+  });
+});
+
+describe('what follows from the record', () => {
+  const drive = (): ReturnType<typeof taskDriver> => taskDriver(tasks);
+  const derived = ['channel', 'credential', 'upstreamId', 'attention', 'jobs', 'owes'] as const;
+  const follows = async (id: string) => {
+    const document = await read(id);
+    return Object.fromEntries(derived.flatMap((name) => (name in document ? [[name, document[name]]] : [])));
+  };
+
+  it('is absent before there is a job: no task without one is in the unique index', async () => {
+    const ids = [await newTask(), await newTask()];
+    for (const id of ids) {
+      await drive().send(id);
+      expect(await follows(id)).toEqual({});
+    }
+  });
+
+  it('says where the job is, also after the end', async () => {
+    const id = await newTask();
+    await drive().accept(id, 'job-1');
+    const where = { ...firstCandidate, upstreamId: 'job-1', jobs: ['one/job-1'] };
+    expect(await follows(id)).toEqual(where);
+    await drive().succeed(id, succeededWith('https://files.example/a.mp4'));
+    expect(await follows(id)).toEqual(where);
+  });
+
+  it('says where a lost job may be, and whom it asks, until it was found', async () => {
+    const id = await newTask();
+    await drive().lose(id);
+    expect(await follows(id)).toEqual(firstCandidate);
+    await tasks.step(id, { kind: 'asked' });
+    expect(await follows(id)).toEqual({ ...firstCandidate, attention: 'submit_ambiguous' });
+    await tasks.step(id, { kind: 'adopted', operation: { id: 'job-2' } });
+    expect(await follows(id)).toEqual({ ...firstCandidate, upstreamId: 'job-2', jobs: ['one/job-2'] });
+    await tasks.step(id, { kind: 'undone' });
+    expect(await follows(id)).toEqual({ ...firstCandidate, attention: 'submit_ambiguous' });
+  });
+
+  it('names the newest job of a task whose job was replaced, and keeps the first one its own', async () => {
+    const id = await newTask({
+      plan: {
+        candidates: [firstCandidate],
+        fallback: { candidates: [secondCandidate], on: ['capacity'], neededSeconds: 0 },
+      },
+      deadlineAt: Date.now() + 3_600_000,
+    });
+    const n = await drive().accept(id, 'job-3');
+    const failure = { class: 'capacity' } as const;
+    const outcome = { kind: 'failed', code: 'c', message: 'm', failure } as const;
+    const after = await tasks.step(id, { kind: 'polled', n, outcome, unbilled: true });
+    expect(after).toMatchObject({ ok: true, task: { state: { at: 'submitting', replaces: true } } });
+    const again = await drive().send(id, secondCandidate);
+    await tasks.step(id, acceptedAs('job-4', again));
+    expect(await follows(id)).toEqual({
+      ...secondCandidate,
+      upstreamId: 'job-4',
+      jobs: ['one/job-3', 'two/job-4'],
+    });
+    for (const upstreamId of ['job-3', 'job-4']) {
+      expect(await tasks.findByUpstreamId(upstreamId)).toMatchObject({ id });
+    }
+  });
+
+  it('asks for a person as long as the state does', async () => {
+    const id = await newTask();
+    const n = await drive().accept(id);
+    await tasks.step(id, { kind: 'broken', n, code: 'c' });
+    expect(await follows(id)).toMatchObject({ attention: 'poll_failed' });
+    await tasks.step(id, { kind: 'resumed' });
+    expect(await follows(id)).not.toHaveProperty('attention');
+    await drive().polled(id, succeededWith('https://files.example/b.mp4'));
+    await tasks.step(id, { kind: 'reviewed', charge: '9', why: 'above_hold' });
+    expect(await follows(id)).toMatchObject({ attention: 'charge_review' });
+    await tasks.step(id, { kind: 'approved' });
+    expect(await follows(id)).not.toHaveProperty('attention');
+  });
+
+  it('forgets a concern with the state that it was about, whoever noted it, and also at the end', async () => {
+    const [running, ended] = [await newTask(), await newTask()];
+    for (const id of [running, ended]) {
+      await drive().accept(id);
+      // The writer of the next step remembers the task without the concern.
+      await openStore().setConcern(id, 'poll_failing');
+      expect(await follows(id)).toMatchObject({ attention: 'poll_failing' });
+    }
+    await tasks.step(running, { kind: 'broken', n: 1, code: 'c' });
+    expect(await follows(running)).toMatchObject({ attention: 'poll_failed' });
+    await drive().succeed(ended, succeededWith('https://files.example/c.mp4'));
+    expect(await follows(ended)).not.toHaveProperty('attention');
+    expect(await read(ended)).not.toHaveProperty('concern');
+  });
+
+  it('keeps a concern through a step that does not change the state', async () => {
+    const id = await newTask();
+    await drive().accept(id);
+    await openStore().setConcern(id, 'overdue');
+    await tasks.step(id, { kind: 'extended', seconds: 60 });
+    expect(await read(id)).toMatchObject({ concern: 'overdue', attention: 'overdue' });
+    await openStore().setConcern(id, undefined);
+    await tasks.step(id, { kind: 'extended', seconds: 60 });
+    expect(await follows(id)).not.toHaveProperty('attention');
+  });
+
+  it('owes a callback from the end on, if there is an address', async () => {
+    const [wanted, unwanted] = [await newTask({ hasCallback: true }), await newTask()];
+    await drive().accept(wanted);
+    expect(await follows(wanted)).not.toHaveProperty('owes');
+    for (const id of [wanted, unwanted]) await drive().fail(id, taskFailures.upstream);
+    expect(await follows(wanted)).toMatchObject({ owes: wanted });
+    expect(await follows(unwanted)).not.toHaveProperty('owes');
+  });
+});
+
+describe('a creation', () => {
+  const [first, second] = ['00000000000001-first', '00000000000002-second'];
+  const abandonedBy = (unstarted: string): TaskEvent => ({ kind: 'abandoned', unstarted });
+  const takenOverBy = (unstarted: string): TaskEvent => ({ kind: 'taken_over', unstarted });
+
+  it('is not abandoned by a try that another one has taken over from', async () => {
+    const id = await newTask({ unstarted: first });
+    expect(await openStore().step(id, takenOverBy(second))).toMatchObject({ ok: true });
+    expect(await tasks.step(id, abandonedBy(first))).toMatchObject({ ok: false, code: 'decided' });
+    expect(await read(id)).toMatchObject({
+      status: 'pending',
+      state: { at: 'submitting' },
+      unstarted: second,
+    });
+    expect(await tasks.step(id, abandonedBy(second))).toMatchObject({ ok: true });
+  });
+
+  it('knows what an earlier try held', async () => {
+    const id = await newTask({ unstarted: first });
+    await tasks.step(id, { kind: 'held', hold: 7n });
+    expect(await read(id)).toMatchObject({ hold: 7n, unstarted: first });
+  });
+
+  it('is neither abandoned nor taken over once the task has begun', async () => {
+    const id = await newTask({ unstarted: first });
+    await openStore().step(id, sendingBy('run'));
+    for (const event of [abandonedBy(first), takenOverBy(second), { kind: 'held', hold: 7n } as const]) {
+      expect(await tasks.step(id, event)).toMatchObject({ ok: false, code: 'decided' });
+    }
+    expect(await read(id)).toMatchObject({ hold: 1n, attempts: [{ state: 'sending' }] });
+    expect(await read(id)).not.toHaveProperty('unstarted');
+  });
+
+  it('is neither abandoned nor taken over once the task waits, which changes no state', async () => {
+    for (const event of [abandonedBy(first), takenOverBy(second)]) {
+      // This store remembers the record as it was before the wait.
+      const id = await newTask({ unstarted: first });
+      await openStore().setWait(id, 'slot');
+      expect(await tasks.step(id, event)).toMatchObject({ ok: false, code: 'decided' });
+      expect(await read(id)).toMatchObject({ rev: 0, state: { at: 'submitting' } });
+      expect(await read(id)).not.toHaveProperty('unstarted');
+    }
+  });
+
+  it('that was abandoned never becomes a task, and is removed', async () => {
+    const id = await newTask({ unstarted: first });
+    expect(await tasks.step(id, abandonedBy(first))).toMatchObject({ ok: true });
+    for (const event of [takenOverBy(second), sendingBy('run'), { kind: 'orphaned' } as const]) {
+      expect(await openStore().step(id, event)).toMatchObject({ ok: false, code: 'given_up' });
+    }
+    expect(await tasks.step(id, abandonedBy(first))).toMatchObject({ ok: true });
+    await openStore().setWait(id, 'slot');
+    expect(await openStore().setConcern(id, 'channel_gone')).toBe(false);
+    await tasks.removeGivenUp(id);
+    expect(await tasks.find(id)).toBeUndefined();
+    expect(await tasks.step(id, takenOverBy(second))).toMatchObject({ code: 'absent' });
+  });
+
+  it('that was not abandoned, or was sent, is not removed', async () => {
+    const id = await newTask({ unstarted: first });
+    await tasks.removeGivenUp(id);
+    await taskDriver(tasks).accept(id);
+    await tasks.removeGivenUp(id);
+    expect(await read(id)).toMatchObject({ status: 'submitted' });
+  });
+
+  it('is abandoned, or the task begins, never both', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const id = await newTask({ unstarted: first });
+      const [givenUp, sent] = await Promise.all([
+        openStore().step(id, abandonedBy(first)),
+        openStore().step(id, sendingBy('run')),
+      ]);
+      expect(givenUp.ok).toBe(!sent.ok);
+      expect((await read(id)).state.at).toBe(givenUp.ok ? 'given_up' : 'submitting');
+    }
+  });
+});

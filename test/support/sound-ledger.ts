@@ -1,0 +1,16 @@
+import { expect } from 'vitest';
+import type { Core } from '../../src/core.ts';
+import { verifyLedger } from '../../src/ledger/verify.ts';
+import type { Holder } from '../../src/ledger/verify.ts';
+import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
+
+/** Every entry adds up, and every open hold is that of a workflow which runs. */
+export async function expectSoundLedger({ client, environment, mongo }: Core): Promise<void> {
+  const workflows = createWorkflowLookup(client, environment.TASK_QUEUE_PREFIX);
+  const holders = async (ids: readonly string[]) => {
+    const live = new Map<string, Holder>();
+    for (const id of ids) if (await workflows.isRunning(id)) live.set(id, 'workflow');
+    return live;
+  };
+  expect((await verifyLedger({ db: mongo.db, holders })).violations).toEqual([]);
+}

@@ -1,0 +1,154 @@
+import { actionTable, operatorActions, situationOf } from '../../src/domain/operator-actions.ts';
+import { next } from '../../src/domain/task-next.ts';
+import type { Task } from '../../src/domain/task-record.ts';
+import type { EventName, StateName, TaskEvent } from '../../src/domain/task-state.ts';
+import { after, events, newTask, start } from './task-model.ts';
+
+/** docs/states.md: what `next` makes of every event in every state, tried on one task for each state. */
+export function describeStates(): string {
+  const sections = stateNames.map(section);
+  return `${[intro, ...sections, tableIntro, stateTable()].join('\n\n')}\n`;
+}
+
+const intro = `# States
+
+Where a task stands, and what leads from one state to another. \`next\` (src/domain/task-next.ts) is the only way; the workflow
+does what a state asks for, and hands what comes of it back. This page is generated from the code:
+\`UPDATE_DOCS=1 npx vitest run test/domain/states-page.test.ts\` writes it, and the same test keeps it in sync. What an operator
+does in each case: [operating.md](operating.md).`;
+
+const tableIntro = `## What every event does
+
+Tried on a task of two channels and no fallback, with an event that is about its own attempt and comes from who has begun it.
+A name is the state that follows; "noted" changes the record and not the state, "–" nothing. The words in italics are
+refusals: *not_now* (the event does not belong to the state), *over* (the end is decided), *decided* (somebody else has written
+before), *given_up* (it never was a task).`;
+
+const stateNames = [
+  'submitting', 'pausing', 'lost', 'waiting', 'broken', 'ending', 'review', 'ended', 'given_up',
+] as const satisfies readonly StateName[]; // prettier-ignore
+
+/** Two sentences on each state: what it means, and what leaves it. */
+const notes: Readonly<Record<StateName, string>> = {
+  submitting:
+    'A channel is asked, or will be as soon as it may; at most one request is in flight, and its answer is read before anything else is decided. The answer leaves it: the job is accepted, the request is rejected, the answer is lost, or the next channel is asked, and after the last one there is a pause.',
+  pausing:
+    'No channel of the plan accepts the task at the moment; none is asked before the time that it has named. The workflow’s timer begins the next round, and each pause is longer, up to five minutes.',
+  lost: 'The request may have reached the upstream, and the job may be billed: it is never resubmitted unasked. The upstream is searched by the marker, then a person is asked; a late answer, the found job, an operator or the deadline leaves it.',
+  waiting:
+    'The upstream has the job. Its end leaves the state, as the polls report it; what is wanted of the task meanwhile (cancel, the deadline, an operator’s `fail`) is noted, and happens when the upstream has been asked.',
+  broken:
+    'The upstream keeps saying that it does not know the job, so that polling has stopped. An operator has it polled again, or ends the task; so does the deadline.',
+  ending:
+    'How the task ends is decided; the ledger is written, then the end, and the step is repeated until both are there. A charge that is not credible, or that nothing can write, becomes a question to a person; a success of the upstream still replaces its failure.',
+  review:
+    'The job succeeded, and a person is asked about the charge. An operator leaves it, who accepts the charge, states other facts or fails the task; so does the deadline, which fails it.',
+  ended:
+    'The status, the result and the charge are final. A job that turns up now is noted as a stray, for operators to cancel at its upstream.',
+  given_up:
+    'The creation was abandoned before the workflow began, so that it never was a task. The record is about to be removed.',
+};
+
+function section(state: StateName): string {
+  const [sample] = Object.values(samples[state]);
+  const situation = sample === undefined ? undefined : situationOf(sample);
+  const possible = operatorActions.filter((name) =>
+    actionTable[name].possible.some((one) => one === situation),
+  );
+  const acts = state === 'given_up' ? [] : possible.map((name) => `\`${name}\``);
+  return [`## ${state}`, notes[state], `Operators: ${acts.length === 0 ? 'nothing' : acts.join(', ')}.`].join(
+    '\n\n',
+  );
+}
+
+function stateTable(): string {
+  const tasks = variants(samples);
+  const rows = variants(sampleEvents).map(([name, event]) => [
+    name,
+    ...tasks.map(([, task]) => cell(task, event)),
+  ]);
+  return table([['', ...tasks.map(([name]) => name)], ...rows]);
+}
+
+/** `name` or `name, variant`, with what it stands for. */
+function variants<Item>(
+  named: Readonly<Record<string, Readonly<Record<string, Item>>>>,
+): readonly [string, Item][] {
+  return Object.entries(named).flatMap(([name, items]) =>
+    Object.entries(items).map(([variant, item]): [string, Item] => [
+      variant === '' ? `\`${name}\`` : `\`${name}\`, ${variant}`,
+      item,
+    ]),
+  );
+}
+
+function cell(task: Task, event: TaskEvent): string {
+  const answer = next(task, event, start);
+  if (!answer.ok) return `*${answer.code}*`;
+  const { state } = answer.changes;
+  if (state !== undefined && state.at !== task.state.at) return state.at;
+  return Object.keys(answer.changes).length === 0 ? '–' : 'noted';
+}
+
+function table([header = [], ...rows]: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [line(header), `|${'---|'.repeat(header.length)}`, ...rows.map(line)].join('\n');
+}
+
+const sending = after(newTask(), events.sending('a'));
+const waiting = after(sending, events.accepted(1));
+const lost = after(sending, events.lost(1), { kind: 'asked' });
+const succeeding = after(waiting, events.succeeded(1));
+
+/** Each state has a task, and where it matters several. The state's own name: what is usual. */
+const samples: Readonly<Record<StateName, Readonly<Record<string, Task>>>> = {
+  submitting: { '': newTask(), 'in flight': sending },
+  pausing: { '': after(newTask(), events.notAccepted('a'), events.notAccepted('b')) },
+  lost: { '': lost },
+  waiting: {
+    '': waiting,
+    'adopted': after(lost, { kind: 'adopted', operation: { id: 'job-1' } }),
+    'cancel wanted': after(waiting, events.wanted('cancel')),
+  },
+  broken: { '': after(waiting, { kind: 'broken', n: 1, code: 'not_found' }) },
+  ending: { succeeded: succeeding, failed: after(waiting, events.failed(1)) },
+  review: { '': after(succeeding, events.reviewed()) },
+  ended: { '': after(succeeding, events.ended('succeeded')) },
+  given_up: { '': after(newTask(), { kind: 'abandoned', unstarted: 'try-1' }) },
+}; // prettier-ignore
+
+/** Each event has a row, and where it matters several, in the order in which they may happen. */
+const sampleEvents: Readonly<Record<EventName, Readonly<Record<string, TaskEvent>>>> = {
+  taken_over: { '': { kind: 'taken_over', unstarted: 'try-2' } },
+  held: { '': { kind: 'held', hold: 1n } },
+  abandoned: { '': { kind: 'abandoned', unstarted: 'try-1' } },
+  skipped: { '': { kind: 'skipped', channels: ['a'] } },
+  sending: { '': events.sending('a') },
+  not_accepted: {
+    '': events.notAccepted('a', { n: 1, owner: 'run-1' }),
+    'not begun': events.notAccepted('a'),
+  },
+  rejected: {
+    '': events.rejected(1),
+    'not begun': { kind: 'rejected', code: 'gone', message: 'It is gone.' },
+  },
+  lost: { '': events.lost(1) },
+  accepted: { '': events.accepted(1), 'another job': events.accepted(1, 'job-2') },
+  asked: { '': { kind: 'asked' } },
+  resumed: { '': { kind: 'resumed' } },
+  polled: { succeeded: events.succeeded(1), failed: events.failed(1) },
+  broken: { '': { kind: 'broken', n: 1, code: 'not_found' } },
+  wanted: { cancel: events.wanted('cancel'), expire: events.wanted('expire'), fail: events.wanted('fail') },
+  stopped: { '': { kind: 'stopped' } },
+  unstoppable: { '': { kind: 'unstoppable' } },
+  adopted: { '': { kind: 'adopted', operation: { id: 'job-3' } } },
+  undone: { '': { kind: 'undone' } },
+  resubmitted: { '': { kind: 'resubmitted' } },
+  completed: { '': events.completed },
+  extended: { '': { kind: 'extended', seconds: 3600 } },
+  reviewed: { '': events.reviewed() },
+  approved: { '': { kind: 'approved' } },
+  acted: { '': { kind: 'acted' } },
+  orphaned: { '': { kind: 'orphaned' } },
+  ended: { '': events.ended('succeeded') },
+};

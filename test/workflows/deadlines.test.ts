@@ -1,0 +1,178 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { signal, both, usePlayedTasks } from './played-tasks.ts';
+import type { PlayedTask } from './played-tasks.ts';
+import { asks, later } from './played-upstream.ts';
+import type { Upstream } from './played-upstream.ts';
+
+/** What has a deadline ends at it, whatever it waits for; the test plays the upstream. */
+
+const tasks = usePlayedTasks();
+const expired = { status: 'failed', code: 'task_expired' };
+const soon = () => Date.now() + 5_000;
+
+/** Its channel's worker died in the middle of a submission, and no other serves the queue. */
+let abandoned: PlayedTask;
+beforeAll(async () => {
+  const candidate = { channel: 'unserved', credential: 'a' };
+  const sending = {
+    ...candidate,
+    n: 1,
+    state: 'sending',
+    owner: 'dead',
+    marker: 'm',
+    startedAt: Date.now(),
+  } as const;
+  const change = { deadlineAt: soon(), candidates: [candidate] };
+  tasks.upstream.configured = ['unserved'];
+  abandoned = await tasks.start(change, { attempts: [sending] });
+});
+
+describe('at its deadline', () => {
+  it.each<[string, Partial<Upstream>, readonly string[]]>([
+    ['a submission in backoff ends unsent', { gate: later }, ['submit one', 'finish']],
+    [
+      'a pause between two rounds ends',
+      { submit: async () => ({ kind: 'not_accepted' }) },
+      ['submit one', 'post one', 'finish'],
+    ],
+    [
+      'what is lost, and asks a person, is looked for once more',
+      { submit: async () => ({ kind: 'lost' }) },
+      ['submit one', 'post one', 'find', 'find', 'finish'],
+    ],
+    [
+      'a job between two polls is asked about once more, and cancelled',
+      { wait: later },
+      ['submit one', 'post one', 'wait job-1', 'last question', 'cancel', 'finish'],
+    ],
+    [
+      'a job whose poll is with a worker is asked about once more, and cancelled',
+      { wait: asks },
+      ['submit one', 'post one', 'wait job-1', 'last question', 'cancel', 'finish'],
+    ],
+    [
+      'a job whose polling broke is asked about once more, and cancelled',
+      { wait: async () => ({ kind: 'broken' }) },
+      ['submit one', 'post one', 'wait job-1', 'last question', 'cancel', 'finish'],
+    ],
+    [
+      'a charge that nobody has accepted is not charged',
+      { wait: async () => ({ kind: 'succeeded' }), reviewed: '9000000' },
+      ['submit one', 'post one', 'wait job-1', 'finish', 'finish'],
+    ],
+  ])('%s', async (_, change, calls) => {
+    Object.assign(tasks.upstream, change);
+    const task = await tasks.start({ deadlineAt: Date.now() + 4_500 });
+    expect(await task.end()).toEqual(expired);
+    expect(task.calls()).toEqual(calls);
+    await expect.poll(() => task.attribute('NeedsAttention')).toBeUndefined();
+    expect(await task.failedWorkflowTasks()).toEqual([]);
+  });
+
+  it('a search for a lost job becomes a last one, and does not last for minutes', async () => {
+    tasks.upstream.submit = async () => ({ kind: 'lost' });
+    tasks.upstream.find = async () => undefined;
+    const task = await tasks.start({ deadlineAt: soon() });
+    expect(await task.end()).toEqual(expired);
+    const last = task.record().completedAt ?? 0;
+    expect(last - task.record().deadlineAt).toBeLessThan(30_000);
+    expect(task.record().attempts).toMatchObject([{ state: 'abandoned' }]);
+  });
+
+  it('a submission in flight is answered first', async () => {
+    const answer = signal();
+    tasks.upstream.submit = async () => {
+      await answer.given;
+      return { kind: 'accepted', id: 'job-1' };
+    };
+    const task = await tasks.start({ deadlineAt: soon() });
+    await expect.poll(() => task.record().wanted).toBe('expire');
+    answer.give();
+    expect(await task.end()).toEqual(expired);
+    expect(task.calls()).toEqual(['submit one', 'post one', 'last question', 'cancel', 'finish']);
+  });
+
+  it('a result that is there counts', async () => {
+    tasks.upstream.status = async () => ({ kind: 'succeeded' });
+    const task = await tasks.start({ deadlineAt: soon() });
+    expect(await task.end()).toEqual({ status: 'succeeded', charge: '700000' });
+  });
+
+  it('what waits in a queue that nobody serves ends, and at once when an operator fails it', async () => {
+    tasks.upstream.configured = ['unserved'];
+    const candidates = [{ channel: 'unserved', credential: 'a' }];
+    const [waits, fails] = await Promise.all([
+      tasks.start({ deadlineAt: soon(), candidates }),
+      tasks.start({ candidates }),
+    ]);
+    await fails.act('fail');
+    expect(await fails.end()).toMatchObject({ code: 'internal_error' });
+    expect(await waits.end()).toEqual(expired);
+    expect((waits.record().completedAt ?? 0) - waits.record().deadlineAt).toBeLessThan(30_000);
+  });
+
+  it('a charge that was being written asks nobody any more', async () => {
+    const mayWrite = signal();
+    tasks.upstream.wait = async () => {
+      await mayWrite.given;
+      return { kind: 'broken' };
+    };
+    const task = await tasks.start({ deadlineAt: soon() });
+    await task.called('wait job-1');
+    // Its end is decided, and nothing wanted of it counts, until a person is asked.
+    tasks.records.put(task.id, { state: { at: 'ending', ending: { kind: 'succeeded' } } });
+    await expect.poll(() => Date.now() > task.record().deadlineAt).toBe(true);
+    tasks.upstream.reviewed = '9000000';
+    mayWrite.give();
+    expect(await task.end()).toEqual(expired);
+  });
+});
+
+describe('a deadline that was moved', () => {
+  it('ends nothing the first time, and the task the second', async () => {
+    const task = await tasks.start({ deadlineAt: soon() });
+    await task.called('wait job-1');
+    await task.act('extend', { seconds: 60 });
+    const timers = async () =>
+      (await task.events()).filter((event) => Boolean(event.timerStartedEventAttributes));
+    await expect.poll(async () => (await timers()).length).toBe(2);
+    expect(task.calls()).not.toContain('finish');
+    await task.act('fail');
+    expect(await task.end()).toMatchObject({ code: 'internal_error' });
+  });
+
+  it('while it fired ends nothing', async () => {
+    const task = await tasks.start({ deadlineAt: soon() });
+    await task.called('wait job-1');
+    // Written, and the workflow does not know it yet.
+    tasks.records.put(task.id, { deadlineAt: Date.now() + 3_600_000 });
+    const timers = async () =>
+      (await task.events()).filter((event) => Boolean(event.timerStartedEventAttributes));
+    await expect.poll(async () => (await timers()).length).toBe(2);
+    expect(task.record()).toMatchObject({ state: { at: 'waiting' } });
+    expect(task.record().wanted).toBeUndefined();
+    await task.act('fail');
+  });
+
+  it('while the upstream still decides about the former one counts', async () => {
+    const answer = signal();
+    tasks.upstream.submit = async () => {
+      await answer.given;
+      return { kind: 'accepted', id: 'job-1' };
+    };
+    const task = await tasks.start({ deadlineAt: soon(), candidates: both });
+    await expect.poll(() => task.record().wanted).toBe('expire');
+    await task.act('extend', { seconds: 3_600 });
+    answer.give();
+    await task.called('wait job-1');
+    expect(task.calls()).not.toContain('cancel');
+    await task.act('fail');
+    expect(await task.end()).toMatchObject({ code: 'internal_error' });
+  });
+});
+
+it('a submission that died with its worker, in a queue that nobody serves, does not keep its task for ever', async () => {
+  expect(await abandoned.end()).toEqual(expired);
+  expect(abandoned.record().attempts).toMatchObject([{ state: 'abandoned' }]);
+  expect(abandoned.calls()).toEqual(['find', 'finish']);
+});

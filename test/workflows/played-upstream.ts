@@ -1,0 +1,317 @@
+import { randomUUID } from 'node:crypto';
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { createActOnTask } from '../../activities/act.ts';
+import type { ChannelActivityDeps, TaskActivityDeps } from '../../activities/deps.ts';
+import { withHeartbeat } from '../../activities/heartbeat.ts';
+import { createTaskSteps } from '../../activities/look.ts';
+import { viewOf, watchedJob } from '../../activities/task-view.ts';
+import type { WatchedJob } from '../../activities/task-view.ts';
+import type {
+  CallbackActivities,
+  ChannelActivities,
+  FinishInput,
+  FirstCallback,
+  SubmitInput,
+  TaskActivities,
+  TaskView,
+} from '../../activities/types.ts';
+import type { FailureClass } from '../../src/domain/failure.ts';
+import type { RouteCandidate } from '../../src/domain/routing.ts';
+import { attemptInFlight, sameCandidate } from '../../src/domain/task-state.ts';
+import type { TaskEvent } from '../../src/domain/task-state.ts';
+import type { Task } from '../../src/domain/task-record.ts';
+import { taskFailures } from '../../src/domain/task-failures.ts';
+import { UpstreamError } from '../../src/providers/provider.ts';
+import { PlayedRecords } from './played-records.ts';
+
+export type SubmitAnswer =
+  | { readonly kind: 'accepted'; readonly id: string }
+  | { readonly kind: 'not_accepted'; readonly stays?: true }
+  | { readonly kind: 'rejected'; readonly class?: FailureClass }
+  | { readonly kind: 'lost' };
+
+export type JobEnd =
+  | { readonly kind: 'succeeded' }
+  /** `class`: charged nothing for, so that it may be replaced. */
+  | { readonly kind: 'failed'; readonly class?: FailureClass }
+  | { readonly kind: 'broken' };
+
+/** What the world outside does; each test says only what matters to it. */
+export interface Upstream {
+  /** Before a request leaves: what it throws keeps it back. */
+  gate(submit: SubmitInput): Promise<void>;
+  submit(submit: SubmitInput, post: number): Promise<SubmitAnswer>;
+  /** The whole wait for the end of a job. */
+  wait(job: string, wait: number): Promise<JobEnd>;
+  /** A single question, when the job is to end; undefined: it runs. */
+  status(job: string): Promise<JobEnd | undefined>;
+  cancel(job: string): Promise<'cancelled' | 'refused'>;
+  /** The id of the lost job; undefined: none is there yet. `cannot`: the upstream lists none. */
+  find(): Promise<string | undefined>;
+  /** Micro-units; absent: no person is asked. */
+  reviewed?: string;
+  /** Jobs that the upstream knows, for those who name one. */
+  readonly known: string[];
+  callback: FirstCallback;
+  /** Channels of the configuration. */
+  configured: readonly string[];
+  /** What each write takes. */
+  writeMs: number;
+}
+
+/** The activity is between two attempts, for longer than any test. */
+export const later = (): Promise<never> => {
+  throw ApplicationFailure.create({ message: 'later', nextRetryDelay: '10m' });
+};
+export const forGood = (): Promise<never> => {
+  throw ApplicationFailure.nonRetryable('it died');
+};
+/** An attempt that is with a worker until it is cancelled. */
+export const asks = (): Promise<never> => withHeartbeats(Context.current().cancelled);
+
+export async function withHeartbeats<Result>(work: Promise<Result>): Promise<Result> {
+  const context = Context.current();
+  const timer = setInterval(() => context.heartbeat(), 200);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+export function quietUpstream(): Upstream {
+  return {
+    gate: async () => undefined,
+    submit: async (_submit, post) => ({ kind: 'accepted', id: `job-${post}` }),
+    wait: later,
+    status: async () => undefined,
+    cancel: async () => 'refused',
+    find: async () => 'cannot',
+    known: [],
+    callback: { state: 'delivered' },
+    configured: ['one', 'two'],
+    writeMs: 0,
+  };
+}
+
+export interface PlayedActivities {
+  readonly records: PlayedRecords;
+  /** What was asked of the world, by task and in order. */
+  readonly calls: Map<string, string[]>;
+  readonly task: TaskActivities;
+  readonly channel: ChannelActivities;
+  readonly callback: CallbackActivities;
+}
+
+const facts = { durationSeconds: 5 };
+
+/** The activities of tasks, played: each change of a record is decided by the real `next`. */
+export function playActivities(upstream: () => Upstream): PlayedActivities {
+  const records = new PlayedRecords();
+  const calls = new Map<string, string[]>();
+  const note = (task: string, call: string): number => {
+    const seen = calls.get(task) ?? [];
+    calls.set(task, seen);
+    return seen.push(call);
+  };
+  const count = (task: string, call: string): number =>
+    (calls.get(task) ?? []).filter((one) => one.startsWith(call)).length;
+  const step = async (id: string, event: TaskEvent): Promise<Task> =>
+    (await records.step(id, event)).task ?? records.of(id);
+  const deps = fakeDeps(records, upstream);
+  const steps = createTaskSteps(deps);
+  const actOnTask = createActOnTask(deps);
+
+  async function submitOnce(task: Task, input: SubmitInput): Promise<Task> {
+    const inFlight = attemptInFlight(task.attempts);
+    if (inFlight !== undefined)
+      return step(task.id, { kind: 'lost', n: inFlight.n, code: 'submission_lost' });
+    await upstream().gate(input);
+    const { candidate } = input;
+    const owner = randomUUID();
+    const n = task.attempts.length + 1;
+    const marker = n === 1 ? `${task.id}-marker` : `${task.id}-marker-${n}`;
+    const begun = await step(task.id, { kind: 'sending', candidate, owner, marker });
+    const attempt = attemptInFlight(begun.attempts);
+    if (attempt?.owner !== owner) return begun;
+    note(task.id, `post ${candidate.channel}`);
+    const answer = await withHeartbeats(upstream().submit(input, count(task.id, 'post')));
+    const whose = { n: attempt.n, owner };
+    return record(answer, { task: task.id, candidate, whose });
+  }
+
+  async function record(
+    answer: SubmitAnswer,
+    {
+      task,
+      candidate,
+      whose,
+    }: { task: string; candidate: RouteCandidate; whose: { n: number; owner: string } },
+  ): Promise<Task> {
+    switch (answer.kind) {
+      case 'accepted': {
+        const after = await step(task, { kind: 'accepted', n: whose.n, operation: { id: answer.id } });
+        return after.state.at === 'waiting' && after.wanted !== undefined ? stop(after) : after;
+      }
+      case 'not_accepted': {
+        const stays = answer.stays === true;
+        const word = { code: 'throttled', message: 'not now', stays };
+        const after = await step(task, { kind: 'not_accepted', candidate, ...whose, ...word });
+        return stays && after.state.at === 'submitting' ? later() : after;
+      }
+      case 'rejected':
+        return step(task, {
+          kind: 'rejected',
+          ...whose,
+          code: 'no',
+          message: 'no',
+          ...failureOf(answer.class),
+        });
+      case 'lost':
+        return step(task, { kind: 'lost', ...whose, code: 'timeout' });
+      default:
+        return answer satisfies never;
+    }
+  }
+
+  async function watch(job: WatchedJob): Promise<TaskView> {
+    const id = job.operation.id;
+    note(job.task, `wait ${id}`);
+    return viewOf(await recordEnd(job, await upstream().wait(id, count(job.task, 'wait'))));
+  }
+
+  function recordEnd({ task, n, operation }: WatchedJob, end: JobEnd): Promise<Task> {
+    const of = { n, job: operation.id };
+    if (end.kind === 'broken') return step(task, { kind: 'broken', ...of, code: 'unknown_job' });
+    const failed = {
+      kind: 'failed',
+      code: 'broke',
+      message: 'it broke',
+      ...failureOf(end.kind === 'failed' ? end.class : undefined),
+    } as const;
+    const outcome = end.kind === 'failed' ? failed : ({ kind: 'succeeded', items: [], facts } as const);
+    return step(task, { kind: 'polled', ...of, outcome, unbilled: true });
+  }
+
+  async function stop(task: Task): Promise<Task> {
+    const job = watchedJob(task);
+    if (task.wanted === undefined || job === undefined) return task;
+    if (task.wanted !== 'cancel') {
+      note(task.id, 'last question');
+      const end = await upstream().status(job.operation.id);
+      if (end !== undefined) return recordEnd(job, end);
+    }
+    note(task.id, 'cancel');
+    const isCancelled = (await withHeartbeats(upstream().cancel(job.operation.id))) === 'cancelled';
+    return step(task.id, { kind: task.wanted === 'cancel' && !isCancelled ? 'unstoppable' : 'stopped' });
+  }
+
+  async function finish({ task: id }: FinishInput): Promise<TaskView> {
+    const task = records.of(id);
+    if (task.state.at !== 'ending') return viewOf(task);
+    note(id, 'finish');
+    const { ending } = task.state;
+    const { reviewed } = upstream();
+    if (ending.kind === 'succeeded' && ending.approved !== true && reviewed !== undefined) {
+      return viewOf(await step(id, { kind: 'reviewed', charge: reviewed, why: 'above_hold' }));
+    }
+    const how =
+      ending.kind === 'failed'
+        ? ({ status: 'failed', charge: 0n, error: ending.error ?? taskFailures.upstream } as const)
+        : ({ status: 'succeeded', charge: 700_000n } as const);
+    return viewOf(await step(id, { kind: 'ended', chargeEstimated: false, ...how }));
+  }
+
+  return {
+    records,
+    calls,
+    task: {
+      ...steps,
+      async actOnTask(request) {
+        await slow(upstream);
+        return actOnTask(request);
+      },
+      async stepTask(task, event) {
+        await slow(upstream);
+        return steps.stepTask(task, event);
+      },
+      async findLostJob(id) {
+        const task = records.of(id);
+        if (task.state.at !== 'lost') return viewOf(task);
+        note(id, 'find');
+        const found = await upstream().find();
+        if (found === 'cannot') return viewOf(await step(id, { kind: 'asked' }));
+        if (found === undefined) throw ApplicationFailure.create({ message: 'not there yet' });
+        return viewOf(await step(id, { kind: 'accepted', n: task.state.n, operation: { id: found } }));
+      },
+      stopJob: async (id) => viewOf(await stop(records.of(id))),
+      finishTask: finish,
+      firstCallback: async (id) => {
+        note(id, 'first callback');
+        return upstream().callback;
+      },
+      wakeTask: async (task, activity) => note(task, `wake ${activity}`) > 0,
+      reconcileTasks: () => Promise.reject(new Error('not played')),
+    },
+    channel: {
+      async submit(input) {
+        const before = records.of(input.task);
+        note(input.task, `submit ${input.candidate.channel}`);
+        const task = before.state.at === 'submitting' ? await submitOnce(before, input) : before;
+        const job = task.state.at === 'waiting' && task.wanted === undefined ? watchedJob(task) : undefined;
+        const isHere = job !== undefined && sameCandidate(job.candidate, input.candidate);
+        return isHere && !Context.current().cancellationSignal.aborted ? watch(job) : viewOf(task);
+      },
+      async poll({ task: id }) {
+        const task = records.of(id);
+        const job = task.state.at === 'waiting' ? watchedJob(task) : undefined;
+        return job === undefined ? viewOf(task) : watch(job);
+      },
+    },
+    callback: {
+      async deliverCallback(task) {
+        note(task, 'callback');
+      },
+    },
+  };
+}
+
+async function slow(upstream: () => Upstream): Promise<void> {
+  const { writeMs } = upstream();
+  if (writeMs > 0) await new Promise((resolve) => void setTimeout(resolve, writeMs));
+}
+
+function failureOf(of: FailureClass | undefined): {
+  readonly failure?: Extract<TaskEvent, { kind: 'rejected' }>['failure'] & object;
+} {
+  return of === undefined ? {} : { failure: { class: of } };
+}
+
+/** As much as the operators’ acts need of a gateway. */
+function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActivityDeps & TaskActivityDeps {
+  const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const provider = {
+    status: ({ id }: { readonly id: string }) => {
+      if (!upstream().known.includes(id))
+        throw new UpstreamError('rejected', 'no such job', { code: 'unknown', gone: true });
+      return withHeartbeat(Promise.resolve({ state: 'pending' }));
+    },
+  };
+  const channel = {
+    config: { timeouts: { poll_ms: 5_000 }, models: {} },
+    provider: { video: provider },
+    context: () => ({}),
+  };
+  const fake: unknown = {
+    tasks: records,
+    log: silent,
+    now: Date.now,
+    scrub: (text: string) => text,
+    requests: { find: async () => undefined },
+    ledger: { void: async () => ({ closed: 'released' }) },
+    channels: (name: string) => (upstream().configured.includes(name) ? channel : undefined),
+    canOpen: async () => undefined,
+    copyResults: async (_task: string, items: unknown) => items,
+  };
+  return fake as ChannelActivityDeps & TaskActivityDeps;
+}

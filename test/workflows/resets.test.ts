@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { signal, usePlayedTasks } from './played-tasks.ts';
+import type { PlayedTask } from './played-tasks.ts';
+import { asks, later } from './played-upstream.ts';
+import type { Upstream } from './played-upstream.ts';
+
+/** A workflow that is reset continues from the record, and submits nothing twice. */
+
+const tasks = usePlayedTasks();
+const workflowTaskCompleted = 7;
+
+async function resetTo(task: PlayedTask, where: 'first' | 'last'): Promise<PlayedTask> {
+  const completed = (await task.events()).filter(({ eventType }) => eventType === workflowTaskCompleted);
+  return task.reset(Number(completed.at(where === 'first' ? 0 : -1)?.eventId));
+}
+
+const posts = (task: PlayedTask) => task.calls().filter((call) => call.startsWith('post')).length;
+
+type Situation = readonly [
+  name: string,
+  change: Partial<Upstream>,
+  until: (task: PlayedTask) => Promise<void>,
+  posts: number,
+];
+const situations: readonly Situation[] = [
+  ['a submission in backoff', { gate: later }, (task) => task.called('submit one'), 0],
+  ['a wait between two attempts', { wait: later }, (task) => task.called('wait job-1'), 1],
+  ['a wait that is with a worker', { wait: asks }, (task) => task.called('wait job-1'), 1],
+  ['a lost job', { submit: async () => ({ kind: 'lost' }) }, (task) => task.reaches('lost'), 1],
+  ['a broken wait', { wait: async () => ({ kind: 'broken' }) }, (task) => task.reaches('broken'), 1],
+  [
+    'a charge that asks a person',
+    { wait: async () => ({ kind: 'succeeded' }), reviewed: '9000000' },
+    (task) => task.reaches('review'),
+    1,
+  ],
+];
+
+describe.each(['first', 'last'] as const)('a reset to the %s step', (where) => {
+  it.each(situations)(
+    'of %s leaves it what it was, and an operator ends it',
+    async (_, change, until, posted) => {
+      Object.assign(tasks.upstream, change);
+      const task = await tasks.start();
+      await until(task);
+      // The workflow knows it, too.
+      const before = task.record().state.at;
+      await expect.poll(() => task.details()).not.toBe('');
+      const again = await resetTo(task, where);
+      await expect.poll(() => again.details()).not.toBe('');
+      expect(again.record().state.at).toBe(before);
+      await again.act('fail');
+      expect(await again.end()).toMatchObject({ status: 'failed', code: 'internal_error' });
+      expect(posts(task)).toBe(posted);
+      expect(await again.failedWorkflowTasks()).toEqual([]);
+    },
+  );
+
+  it('of a wait goes on to its end', async () => {
+    const task = await tasks.start();
+    await task.called('wait job-1');
+    tasks.upstream.wait = async () => ({ kind: 'succeeded' });
+    const again = await resetTo(task, where);
+    expect(await again.end()).toEqual({ status: 'succeeded', charge: '700000' });
+    expect(posts(task)).toBe(1);
+  });
+});
+
+it('of a submission in flight posts nothing again, and the late answer is the task’s job', async () => {
+  const answer = signal();
+  tasks.upstream.submit = async () => {
+    await answer.given;
+    return { kind: 'accepted', id: 'job-1' };
+  };
+  const task = await tasks.start();
+  await task.called('post one');
+  const again = await resetTo(task, 'first');
+  await expect.poll(() => task.record().state).toMatchObject({ at: 'lost', asked: true });
+  tasks.upstream.wait = async () => ({ kind: 'succeeded' });
+  answer.give();
+  await expect.poll(() => task.record().state.at).not.toBe('lost');
+  // The workflow has not heard of it; whoever acts does, even with what is refused.
+  expect(await again.refusal('adopt', { upstream_id: 'job-1' })).toContain('is not possible');
+  expect(await again.end()).toEqual({ status: 'succeeded', charge: '700000' });
+  expect(posts(task)).toBe(1);
+});
+
+it('carries out no operator’s act twice', async () => {
+  tasks.upstream.submit = async (_submit, post) =>
+    post === 1 ? { kind: 'lost' } : { kind: 'accepted', id: 'job-2' };
+  const task = await tasks.start();
+  await task.reaches('lost');
+  await expect.poll(() => task.attribute('NeedsAttention')).toEqual(['submit_ambiguous']);
+  await task.act('resubmit');
+  await task.called('wait job-2');
+  const again = await resetTo(task, 'first');
+  await again.called('wait job-2', 2);
+  expect(posts(task)).toBe(2);
+  expect(task.record().actions).toMatchObject([{ action: 'resubmit' }]);
+  await again.act('fail');
+  await again.end();
+});
