@@ -75,7 +75,7 @@ it('no task is charged, and no job kept, whose cancel right after its create was
   const cancels = await Promise.all(Array.from({ length: tasks }, (_, n) => createAndCancel(n)));
   const done = cancels.filter(({ status }) => status === 200);
   const refused = cancels.filter(({ status }) => status !== 200);
-  expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 409));
+  expect(refused.filter(({ status }) => status !== 409).map(({ text }) => text)).toEqual([]);
   expect(Math.max(...cancels.map(({ ms }) => ms))).toBeLessThan(answeredWithinMs);
   // All that can be cancelled are; the test is about nothing unless the upstream had some of them.
   expect(refused.filter(({ isQueued }) => isQueued).map(({ text }) => text)).toEqual([]);

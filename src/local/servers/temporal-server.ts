@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { Connection } from '@temporalio/client';
+import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { msToTs, optionalTsToMs } from '@temporalio/common/lib/time.js';
 
 import { searchAttributeNames } from '../../domain/queues.ts';
@@ -98,6 +98,15 @@ function serverArguments(options: TemporalOptions, port: number, uiPort: number 
   ];
 }
 
+/** The namespace is described before every part of the server knows it; what asks for a workflow goes through them. */
+async function askForWorkflow(connection: Connection): Promise<void> {
+  try {
+    await new Client({ connection }).workflow.getHandle('none').describe();
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}
+
 /** The dev server keeps closed workflows for 24 h; reconciliation and operators look back three days. */
 async function prepareNamespace(address: string): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: 1_000 });
@@ -111,6 +120,7 @@ async function prepareNamespace(address: string): Promise<void> {
           config: { workflowExecutionRetentionTtl: msToTs(retentionMs) },
         });
       }
+      await askForWorkflow(connection);
     });
   } finally {
     await connection.close();
