@@ -91,15 +91,34 @@ export function createTaskClient({ client, queuePrefix, now, endStay }: TaskClie
     ended: ErrorCode = 'task_not_cancellable',
   ): Promise<Result> {
     try {
-      return await within(ms, call, noAnswer);
+      return await within(ms, () => uncrossed(call), noAnswer);
     } catch (error) {
       throw translate(error, ended);
     }
   }
 
-  async function act(task: string, action: RunningActionName, input: ActionInput): Promise<ActionResult> {
+  /**
+   * An update that meets a workflow task which is discarded gets FAILED_PRECONDITION, and may be carried out all the same
+   * with the next one: it is repeated, with its id.
+   */
+  async function uncrossed<Result>(call: () => Promise<Result>): Promise<Result> {
+    const endsAt = now() + startDeadlineMs;
+    for (;;) {
+      try {
+        return await call();
+      } catch (error) {
+        if (grpcCodeOf(error) !== grpcCrossed || now() >= endsAt) throw error;
+      }
+      await delay(startRetryMs);
+    }
+  }
+
+  async function act(
+    task: string,
+    action: RunningActionName,
+    { updateId, input }: { readonly updateId: string; readonly input: ActionInput },
+  ): Promise<ActionResult> {
     const handle = client.workflow.getHandle(task);
-    const updateId = `${apiUpdatePrefix}${randomUUID()}`;
     if (action !== 'cancel') {
       const result = await handle.executeUpdate(actionUpdate(action), { updateId, args: [input] });
       // An attempt that stays hears only with its next heartbeat that the workflow has left it.
@@ -118,7 +137,8 @@ export function createTaskClient({ client, queuePrefix, now, endStay }: TaskClie
 
     async cancel(task) {
       const handle = client.workflow.getHandle(task);
-      const answer = await ask(updateDeadlineMs, () => handle.executeUpdate(cancelUpdate));
+      const updateId = randomUUID();
+      const answer = await ask(updateDeadlineMs, () => handle.executeUpdate(cancelUpdate, { updateId }));
       if (!answer.cancelled)
         throw new GatewayError('task_not_cancellable', `The task cannot be cancelled. ${answer.message}`);
       await endStay?.(task);
@@ -128,8 +148,10 @@ export function createTaskClient({ client, queuePrefix, now, endStay }: TaskClie
       await wakeActivity(client, { task, activities: pollingActivities });
     },
 
-    act: (task, action, input) =>
-      ask(updateDeadlineMs, () => act(task, action, input), 'action_not_possible'),
+    act: (task, action, input) => {
+      const updateId = `${apiUpdatePrefix}${randomUUID()}`;
+      return ask(updateDeadlineMs, () => act(task, action, { updateId, input }), 'action_not_possible');
+    },
 
     waiting: (task) => findWaiting(client, task),
 
@@ -185,9 +207,16 @@ const grpcEnded: ReadonlySet<number> = new Set([5, 9]);
 /** gRPC statuses with which a call may have been carried out, or may be when it is repeated. */
 const grpcUnknownOutcomes = new Set([1, 2, 4, 8, 10, 13, 14, 15]);
 
+const grpcCrossed = 9;
+
 function isOutcomeUnknown(error: unknown): boolean {
+  const code = grpcCodeOf(error);
+  return code !== undefined && grpcUnknownOutcomes.has(code);
+}
+
+function grpcCodeOf(error: unknown): number | undefined {
   const cause = error instanceof Error && !isGrpcServiceError(error) ? error.cause : error;
-  return isGrpcServiceError(cause) && grpcUnknownOutcomes.has(cause.code);
+  return isGrpcServiceError(cause) ? cause.code : undefined;
 }
 
 /** Whoever asked must not believe that nothing happens: the question may be answered by a worker yet. */
@@ -225,6 +254,7 @@ function translate(error: unknown, ended: ErrorCode): unknown {
       ? new GatewayError(ended, 'The task has already ended.', { cause: error })
       : unavailable(`temporal: ${error.message}`);
   }
+  if (grpcCodeOf(error) === grpcCrossed) return noAnswer();
   const cause = error instanceof Error ? error.cause : undefined;
   return isGrpcServiceError(cause) ? unavailable(`temporal: ${cause.message}`) : error;
 }

@@ -58,6 +58,19 @@ interface Cancelled {
   readonly ms: number;
 }
 
+/**
+ * A busy machine may answer 503, whose outcome is not known: it is repeated, and may then have been done by the first.
+ */
+async function cancelUntilAnswered(task: string): Promise<Pick<Cancelled, 'status' | 'text'>> {
+  for (let isRepeated = false; ; isRepeated = true) {
+    const { status, text } = await account.call('POST', `/v1/videos/generations/${task}/cancel`);
+    if (isRepeated && text.includes('already failed')) return { status: 200, text };
+    if (status !== 503) return { status, text };
+    process.stderr.write(`cancel of ${task}: ${text}\n`);
+    await delay(1_000);
+  }
+}
+
 /** Every other job waits in the upstream's queue, where it can be cancelled; the rest renders at once, and cannot. */
 async function createAndCancel(n: number): Promise<Cancelled> {
   const prompt = `cancelled-at-once-${n}.`;
@@ -67,15 +80,16 @@ async function createAndCancel(n: number): Promise<Cancelled> {
   expect(created.status).toBe(200);
   await delay((cancelAfterMsMax * n) / tasks);
   const since = Date.now();
-  const { status, text } = await account.call('POST', `/v1/videos/generations/${created.body.id}/cancel`);
-  return { id: created.body.id, prompt, isQueued, status, text, ms: Date.now() - since };
+  const answer = await cancelUntilAnswered(created.body.id);
+  return { id: created.body.id, prompt, isQueued, ...answer, ms: Date.now() - since };
 }
 
 it('no task is charged, and no job kept, whose cancel right after its create was answered 200', async () => {
   const cancels = await Promise.all(Array.from({ length: tasks }, (_, n) => createAndCancel(n)));
   const done = cancels.filter(({ status }) => status === 200);
   const refused = cancels.filter(({ status }) => status !== 200);
-  expect(refused.filter(({ status }) => status !== 409).map(({ text }) => text)).toEqual([]);
+  const isNot409 = ({ status }: Cancelled): boolean => status !== 409;
+  expect(refused.filter(isNot409).map(({ text }) => text)).toEqual([]);
   expect(Math.max(...cancels.map(({ ms }) => ms))).toBeLessThan(answeredWithinMs);
   // All that can be cancelled are; the test is about nothing unless the upstream had some of them.
   expect(refused.filter(({ isQueued }) => isQueued).map(({ text }) => text)).toEqual([]);

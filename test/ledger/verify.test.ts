@@ -314,7 +314,10 @@ describe('open_hold_is_live', () => {
     await tasks().updateOne({ _id: 't3' }, { $set: { unstarted } });
     const check = (now: number) =>
       verifyLedger({ db: world.db, holders: async () => new Map(), now: () => now });
-    expect(await check(createdAt + 19 * 60_000)).toMatchObject({ violations: [], openHolds: { creation: 1 } });
+    expect(await check(createdAt + 19 * 60_000)).toMatchObject({
+      violations: [],
+      openHolds: { creation: 1 },
+    });
     expect((await check(createdAt + 21 * 60_000)).violations).toMatchObject([{ task: 't3' }]);
     await tasks().updateOne({ _id: 't3' }, { $unset: { unstarted: '' } });
   });

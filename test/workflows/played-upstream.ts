@@ -307,7 +307,7 @@ function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActi
     log: silent,
     now: Date.now,
     scrub: (text: string) => text,
-    requests: { find: async () => undefined },
+    requests: { find: async () => undefined, keepUntil: async () => undefined },
     ledger: { void: async () => ({ closed: 'released' }) },
     channels: (name: string) => (upstream().configured.includes(name) ? channel : undefined),
     canOpen: async () => undefined,

@@ -30,8 +30,14 @@ export function cancelVideo({
           param: 'task_id',
         });
       }
-      await port.cancel(task.id);
-      return jsonReply(presentTask((await tasks.find(task.id)) ?? task, mediaUrl));
+      const refusal = await port.cancel(task.id).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      const after = (await tasks.find(task.id)) ?? task;
+      // What was asked for may be done although its answer was lost.
+      if (refusal !== undefined && after.error?.code !== 'task_cancelled') throw refusal;
+      return jsonReply(presentTask(after, mediaUrl));
     },
   });
 }
