@@ -4,6 +4,7 @@ import type { Task } from '../src/domain/task-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { noteWait } from './note-wait.ts';
 import type { UpstreamTarget } from './open-target.ts';
+import { stepTo } from './step-to.ts';
 import { retryOrLeave } from './submit-answer.ts';
 import type { SubmitInput } from './types.ts';
 
@@ -34,12 +35,7 @@ export async function enterChannel(
       return undefined;
     case 'elsewhere': {
       const word = { code: atConcurrencyLimit, message: 'Another channel has room.', stays: false };
-      const stepped = await deps.tasks.step(id, {
-        kind: 'not_accepted',
-        candidate: input.candidate,
-        ...word,
-      });
-      return stepped.task ?? task;
+      return stepTo(task, { kind: 'not_accepted', candidate: input.candidate, ...word }, deps);
     }
     case 'circuit_open': {
       const { detail: message, retryAfterMs } = refusal;

@@ -8,6 +8,7 @@ import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { noteWait } from './note-wait.ts';
 import { requireTarget } from './open-target.ts';
+import { stepTo } from './step-to.ts';
 import { recordAcceptance } from './submit-answer.ts';
 import { givenUpView, viewOf } from './task-view.ts';
 import type { TaskView } from './types.ts';
@@ -39,7 +40,7 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
     attempt: Attempt,
     found: readonly Submitted[] | undefined,
   ): Promise<TaskView> {
-    if (found === undefined) return viewOf((await deps.tasks.step(task.id, { kind: 'asked' })).task ?? task);
+    if (found === undefined) return viewOf(await stepTo(task, { kind: 'asked' }, deps));
     throw ApplicationFailure.create({
       message: `${found.length} upstream jobs carry the marker ${attempt.marker} (attempt ${attemptId(task.id, attempt.n)})`,
       type: 'JobNotFound',

@@ -1,6 +1,7 @@
 import type { TaskEvent } from '../src/domain/task-state.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { TaskActivityDeps } from './deps.ts';
+import { stepTo } from './step-to.ts';
 import { givenUpView, viewOf } from './task-view.ts';
 import type { TaskActivities } from './types.ts';
 
@@ -31,6 +32,6 @@ export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'l
     if (gone.length === 0) return task;
     await tasks.setConcern(task.id, 'channel_gone');
     const skipped: TaskEvent = { kind: 'skipped', channels: gone.map(({ channel }) => channel) };
-    return (await tasks.step(task.id, skipped)).task ?? task;
+    return stepTo(task, skipped, deps);
   }
 }

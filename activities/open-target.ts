@@ -22,11 +22,17 @@ interface Target {
   readonly candidate: RouteCandidate;
 }
 
-/** Throws ChannelGoneError where the running configuration lacks the channel, its credential or its capability. */
-export function openTarget(
-  { channels }: TargetDeps,
-  { task, candidate, kind, model }: Target,
-): UpstreamTarget {
+/** ChannelGoneError: the running configuration lacks the channel, its credential or its capability. */
+export function openTarget(deps: TargetDeps, target: Target): UpstreamTarget | ChannelGoneError {
+  try {
+    return open(deps, target);
+  } catch (error) {
+    if (error instanceof ChannelGoneError) return error;
+    throw error;
+  }
+}
+
+function open({ channels }: TargetDeps, { task, candidate, kind, model }: Target): UpstreamTarget {
   const channel = channels(candidate.channel);
   const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
   if (channel === undefined || provider === undefined) throw new ChannelGoneError(candidate.channel);
@@ -36,11 +42,9 @@ export function openTarget(
 
 /** The same, for activities that are retried until the configuration has the channel again. */
 export function requireTarget(deps: TargetDeps, target: Target): UpstreamTarget {
-  try {
-    return openTarget(deps, target);
-  } catch (error) {
-    throw error instanceof ChannelGoneError ? channelGone(error) : error;
-  }
+  const opened = openTarget(deps, target);
+  if (opened instanceof ChannelGoneError) throw channelGone(opened);
+  return opened;
 }
 
 /** Whether the upstream is given an address of ours, which it calls when a job changes. */

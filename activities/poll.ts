@@ -132,10 +132,10 @@ async function watchUpstream(watch: Watch, deps: ChannelActivityDeps): Promise<T
 }
 
 /**
- * A retry and a reset ("poll now") ask at once. A reset counts attempts from 1 again, but not from the time
- * at which the activity was scheduled.
+ * Whether the activity runs for the first time: a retry and a reset ("poll now") ask at once. A reset counts attempts
+ * from 1 again, but not from the time at which the activity was scheduled.
  */
-function isFirstAttempt(): boolean {
+export function isFirstAttempt(): boolean {
   const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
   return attempt === 1 && currentAttemptScheduledTimestampMs === scheduledTimestampMs;
 }

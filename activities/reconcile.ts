@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { createSightings } from '../src/domain/sightings.ts';
-import { isUnfinished } from '../src/domain/task-state.ts';
+import { attemptAt, isUnfinished } from '../src/domain/task-state.ts';
+import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import { heldBasis } from '../src/tasks/held-basis.ts';
 import type { TaskActivityDeps } from './deps.ts';
@@ -134,22 +135,15 @@ function createRepairs(deps: TaskActivityDeps) {
 
   /** Nobody serves the queues of a channel that the configuration lacks. */
   async function askAboutChannel({ id, state, attempts, concern }: Task): Promise<boolean> {
-    const attempt = 'n' in state ? attempts.find(({ n }) => n === state.n) : undefined;
+    const attempt = attemptAt(state, attempts);
     const isGone = attempt !== undefined && !hasCredential(attempt);
     if (isGone === (concern === 'channel_gone')) return false;
     if (!isGone && attempt === undefined) return false;
     return tasks.setConcern(id, isGone ? 'channel_gone' : undefined);
   }
 
-  function hasCredential({
-    channel,
-    credential,
-  }: {
-    readonly channel: string;
-    readonly credential: string;
-  }): boolean {
-    const found = channels(channel);
-    return found?.config.credentials.some(({ id }) => id === credential) === true;
+  function hasCredential({ channel, credential }: RouteCandidate): boolean {
+    return channels(channel)?.config.credentials.some(({ id }) => id === credential) === true;
   }
 
   async function askAboutOverdue({ id, deadlineAt, attention, unstarted }: Task): Promise<boolean> {

@@ -1,5 +1,4 @@
 import type { Task } from '../src/domain/task-record.ts';
-import type { EventOf } from '../src/domain/task-state.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
@@ -7,6 +6,7 @@ import { withHeartbeat } from './heartbeat.ts';
 import { openTarget } from './open-target.ts';
 import type { UpstreamTarget } from './open-target.ts';
 import { recordEnd } from './poll-answer.ts';
+import { stepTo } from './step-to.ts';
 import { givenUpView, viewOf, watchedJob } from './task-view.ts';
 import type { WatchedJob } from './task-view.ts';
 import type { TaskView } from './types.ts';
@@ -31,33 +31,17 @@ export function createStopJob(deps: ChannelActivityDeps) {
 export async function stopUnwanted(task: Task, deps: ChannelActivityDeps): Promise<Task> {
   const job = watchedJob(task);
   if (task.wanted === undefined || job === undefined) return task;
-  const target = openOrUndefined(job, deps);
+  const opened = openTarget(deps, job);
+  const target = opened instanceof ChannelGoneError ? undefined : opened;
   const about = { n: job.n, job: job.operation.id };
   if (task.wanted === 'cancel') {
     const isCancelled = target !== undefined && (await cancel(job, target));
-    return stepTo(task, { ...about, kind: isCancelled ? 'stopped' : 'unstoppable' }, deps);
+    return withHeartbeat(stepTo(task, { ...about, kind: isCancelled ? 'stopped' : 'unstoppable' }, deps));
   }
   const seen = target === undefined ? undefined : await askOnceMore(job, target, deps);
   if (seen !== undefined) return seen;
   if (target !== undefined) await cancel(job, target);
-  return stepTo(task, { ...about, kind: 'stopped' }, deps);
-}
-
-async function stepTo(
-  task: Task,
-  event: EventOf<'stopped' | 'unstoppable'>,
-  { tasks }: ChannelActivityDeps,
-): Promise<Task> {
-  return (await withHeartbeat(tasks.step(task.id, event))).task ?? task;
-}
-
-function openOrUndefined(job: WatchedJob, deps: ChannelActivityDeps): UpstreamTarget | undefined {
-  try {
-    return openTarget(deps, job);
-  } catch (error) {
-    if (error instanceof ChannelGoneError) return undefined;
-    throw error;
-  }
+  return withHeartbeat(stepTo(task, { ...about, kind: 'stopped' }, deps));
 }
 
 /** Best effort, and an honest answer: false also when the upstream could not be asked. */

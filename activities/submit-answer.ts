@@ -8,6 +8,7 @@ import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { noteWait } from './note-wait.ts';
 import { persistently } from './persistently.ts';
+import { stepTo } from './step-to.ts';
 import { stopUnwanted } from './stop-job.ts';
 import type { SubmitInput } from './types.ts';
 
@@ -36,9 +37,8 @@ export function asItIs(task: Task): Answered {
   return { task, isDecided: false };
 }
 
-async function stepTo(task: Task, event: TaskEvent, deps: ChannelActivityDeps): Promise<Task> {
-  const stepped = await withHeartbeat(persistently(() => deps.tasks.step(task.id, event), deps));
-  return stepped.task ?? task;
+function write(task: Task, event: TaskEvent, deps: ChannelActivityDeps): Promise<Task> {
+  return withHeartbeat(persistently(() => stepTo(task, event, deps), deps));
 }
 
 /**
@@ -57,7 +57,7 @@ export async function recordAcceptance(
       { task: task.id, upstream_id: operation.id },
       'an upstream named a job that another task has',
     );
-    return asItIs(await stepTo(task, { kind: 'lost', n, owner, code: 'upstream_id_taken' }, deps));
+    return asItIs(await write(task, { kind: 'lost', n, owner, code: 'upstream_id_taken' }, deps));
   }
   const after = stepped.task ?? task;
   await racePoint('submit.accepted', attemptId(task.id, n));
@@ -76,7 +76,7 @@ export async function recordAcceptance(
 export async function recordStall(sent: Sent, deps: ChannelActivityDeps): Promise<Task> {
   const message = 'The worker stood still before the request left; nothing was sent.';
   const word = { code: 'worker_stalled', message, stays: true };
-  const after = await stepTo(sent.task, notAccepted(sent, word), deps);
+  const after = await write(sent.task, notAccepted(sent, word), deps);
   if (after.state.at !== 'submitting') return after;
   throw ApplicationFailure.create({ message, type: 'WorkerStalled', category: 'BENIGN' });
 }
@@ -96,13 +96,13 @@ export async function recordRefusal(
     case 'unavailable':
       return retryOrLeave({ input, task, n, owner }, { ...word, retryAfterMs: error.retryAfterMs }, deps);
     case 'rejected': {
-      const after = await stepTo(task, { kind: 'rejected', n, owner, ...word, failure: error.failure }, deps);
+      const after = await write(task, { kind: 'rejected', n, owner, ...word, failure: error.failure }, deps);
       // No job of it will be there: others may have its place.
       await deps.gate.leave(task.id, input.candidate);
       return after;
     }
     case 'ambiguous':
-      return stepTo(task, { kind: 'lost', n, owner, code }, deps);
+      return write(task, { kind: 'lost', n, owner, code }, deps);
     default:
       return error.outcome satisfies never;
   }
@@ -148,7 +148,7 @@ export async function retryOrLeave(
   // What was not begun, and stays where it is, has changed nothing.
   const isChange = !stays || refusing.n !== undefined;
   const after = isChange
-    ? await stepTo(task, notAccepted(refusing, { code, message, stays, ...retryAt }), deps)
+    ? await write(task, notAccepted(refusing, { code, message, stays, ...retryAt }), deps)
     : task;
   if (!stays || after.state.at !== 'submitting') {
     await deps.gate.leave(task.id, after.state.at === 'waiting' ? input.candidate : undefined);

@@ -8,9 +8,9 @@ import type { ChannelActivityDeps } from './deps.ts';
 import { enterChannel } from './enter-channel.ts';
 import { noteWait } from './note-wait.ts';
 import { openTarget } from './open-target.ts';
-import type { UpstreamTarget } from './open-target.ts';
-import { createWatch } from './poll.ts';
+import { createWatch, isFirstAttempt } from './poll.ts';
 import { createSend } from './send-submission.ts';
+import { stepTo } from './step-to.ts';
 import { asItIs, recordAcceptance, retryOrLeave } from './submit-answer.ts';
 import type { Answered } from './submit-answer.ts';
 import { givenUpView, viewOf, watchedJob } from './task-view.ts';
@@ -45,7 +45,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
 
   async function recordOf({ task: id, rev }: SubmitInput): Promise<Task | undefined> {
     // Another worker may have continued since this one saw the task.
-    if (isRepeated()) tasks.forget(id);
+    if (!isFirstAttempt()) tasks.forget(id);
     return tasks.look(id, rev);
   }
 
@@ -69,9 +69,10 @@ export function createSubmit(deps: ChannelActivityDeps) {
     const stored = await requests.find(task.id);
     if (stored === undefined) {
       const word = { code: 'request_missing', message: 'The request document is gone.' };
-      return asItIs((await tasks.step(task.id, { kind: 'rejected', ...word })).task ?? task);
+      return asItIs(await stepTo(task, { kind: 'rejected', ...word }, deps));
     }
-    const target = targetOf(task, input);
+    const { id, kind, model } = task;
+    const target = openTarget(deps, { task: id, candidate: input.candidate, kind, model });
     if (target instanceof ChannelGoneError) {
       await tasks.setConcern(task.id, 'channel_gone');
       const word = { code: 'channel_gone', message: target.message };
@@ -84,7 +85,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
       await noteWait(task.id, 'turn', deps);
       throw waitForTurn(waitMs);
     }
-    if (isRepeated() || task.waitsFor !== undefined) await noteWait(task.id, undefined, deps);
+    if (!isFirstAttempt() || task.waitsFor !== undefined) await noteWait(task.id, undefined, deps);
     return send({ input, task, stored, target });
   }
 
@@ -95,31 +96,15 @@ export function createSubmit(deps: ChannelActivityDeps) {
       return recordAcceptance({ task, n, owner }, { operation: remembered.data.operation }, deps);
     }
     // It may have been sent, and may be billed.
-    return asItIs((await tasks.step(task.id, { kind: 'lost', n, code: 'submission_lost' })).task ?? task);
-  }
-
-  function targetOf(
-    { id: task, kind, model }: Task,
-    { candidate }: SubmitInput,
-  ): UpstreamTarget | ChannelGoneError {
-    try {
-      return openTarget(deps, { task, candidate, kind, model });
-    } catch (error) {
-      if (error instanceof ChannelGoneError) return error;
-      throw error;
-    }
+    return asItIs(await stepTo(task, { kind: 'lost', n, code: 'submission_lost' }, deps));
   }
 
   function joinQueue({ id: task, account }: Task, { candidate }: SubmitInput): Promise<number | undefined> {
     const { cancellationSignal } = Context.current();
-    return deps.submitLimiter(candidate).enter({ task, account, isBack: isRepeated() }, cancellationSignal);
+    return deps
+      .submitLimiter(candidate)
+      .enter({ task, account, isBack: !isFirstAttempt() }, cancellationSignal);
   }
-}
-
-/** Whether the activity has run before: a reset counts attempts from 1 again, but not from its first time. */
-function isRepeated(): boolean {
-  const { attempt, currentAttemptScheduledTimestampMs, scheduledTimestampMs } = Context.current().info;
-  return attempt > 1 || currentAttemptScheduledTimestampMs !== scheduledTimestampMs;
 }
 
 /** Its turn comes later: the wait is a timer on the server and occupies nothing here. */
