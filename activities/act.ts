@@ -1,9 +1,9 @@
 import { defined } from '../src/domain/defined.ts';
-import { formatMicros } from '../src/domain/money.ts';
-import { refusalOf, situationOf } from '../src/domain/operator-actions.ts';
+import { formatAmount } from '../src/domain/money.ts';
+import { cancellation, refusalOf, situationOf } from '../src/domain/operator-actions.ts';
 import type { ActionInput, ActionResult } from '../src/domain/operator-actions.ts';
 import { attemptAt } from '../src/domain/task-state.ts';
-import type { TaskEvent } from '../src/domain/task-state.ts';
+import type { StateName, TaskEvent } from '../src/domain/task-state.ts';
 import { next } from '../src/domain/task-next.ts';
 import type { Task, TaskActionRecord } from '../src/domain/task-record.ts';
 import type { SettleFacts } from '../src/domain/task.ts';
@@ -34,7 +34,6 @@ type Deps = ChannelActivityDeps;
  */
 export function createActOnTask(deps: Deps) {
   const { tasks, log } = deps;
-  const propose = createProposals(deps);
 
   return async function actOnTask(request: ActRequest): Promise<ActReply> {
     const { task: id, action, input, by } = request;
@@ -45,7 +44,7 @@ export function createActOnTask(deps: Deps) {
     if (task.actions?.some((record) => record.id === request.id) === true) return repeated(task, request);
     const refusal = refusalOf(action, situationOf(task));
     if (refusal !== undefined) return { done: false, message: refusal };
-    const proposal = await propose(task, request);
+    const proposal = await propose(task, request, deps);
     if ('refused' in proposal) return { done: false, message: `${proposal.refused} Nothing was changed.` };
     const said: ActionResult = {
       dry_run: input.dry_run === true,
@@ -79,71 +78,61 @@ export function createActOnTask(deps: Deps) {
   }
 }
 
-function createProposals(deps: Deps) {
-  return async function propose(task: Task, request: ActRequest): Promise<Proposal | Refused> {
-    const { action, input } = request;
-    switch (action) {
-      case 'retry_now':
-        return retryNow(task, request);
-      case 'adopt':
-        return adopt(task, request, deps);
-      case 'resubmit':
-        return resubmit(task, request);
-      case 'fail':
-        return {
-          event: { kind: 'wanted', stop: 'fail' },
-          task: 'The task fails with internal_error; a job that runs is asked to cancel.',
-          money: `The hold of ${amount(request, task.hold)} is released in full; nothing is charged.`,
-        };
-      case 'cancel':
-        return {
-          event: { kind: 'wanted', stop: 'cancel' },
-          task: 'The task is cancelled, if its upstream still allows it.',
-          money: 'The hold is released in full; nothing is charged.',
-        };
-      case 'complete':
-        return complete(task, request, deps);
-      case 'extend': {
-        const seconds = input.seconds ?? 0;
-        const deadline = new Date(task.deadlineAt + seconds * 1000).toISOString();
-        return {
-          event: { kind: 'extended', seconds },
-          task: `The deadline is ${deadline}.`,
-          money: holdStays(task, request),
-        };
-      }
-      case 'accept_charge':
-        return acceptCharge(task, request);
-      case 'undo':
-        return undo(task, request);
-      default:
-        return action satisfies never;
+async function propose(task: Task, request: ActRequest, deps: Deps): Promise<Proposal | Refused> {
+  const { action, input } = request;
+  switch (action) {
+    case 'retry_now':
+      return retryNow(task, request);
+    case 'adopt':
+      return adopt(task, request, deps);
+    case 'resubmit':
+      return resubmit(task, request);
+    case 'fail':
+      return {
+        event: { kind: 'wanted', stop: 'fail' },
+        task: 'The task fails with internal_error; a job that runs is asked to cancel.',
+        money: `The hold of ${formatAmount(task.hold, request.currency)} is released in full; nothing is charged.`,
+      };
+    case 'cancel':
+      return {
+        event: { kind: 'wanted', stop: 'cancel' },
+        ...cancellation,
+      };
+    case 'complete':
+      return complete(task, request, deps);
+    case 'extend': {
+      const seconds = input.seconds ?? 0;
+      const deadline = new Date(task.deadlineAt + seconds * 1000).toISOString();
+      return {
+        event: { kind: 'extended', seconds },
+        task: `The deadline is ${deadline}.`,
+        money: holdStays(task, request),
+      };
     }
-  };
+    case 'accept_charge':
+      return acceptCharge(task, request);
+    case 'undo':
+      return undo(task, request);
+    default:
+      return action satisfies never;
+  }
 }
 
-/** `0.762300 USD` */
-function amount({ currency }: Pick<ActRequest, 'currency'>, micros: bigint): string {
-  return `${formatMicros(micros)} ${currency}`;
-}
-
-function holdStays({ hold }: Task, request: ActRequest): string {
-  return `The hold of ${amount(request, hold)} stays as it is.`;
+function holdStays({ hold }: Task, { currency }: ActRequest): string {
+  return `The hold of ${formatAmount(hold, currency)} stays as it is.`;
 }
 
 function retryNow(task: Task, request: ActRequest): Proposal {
   const money = holdStays(task, request);
   const { at } = task.state;
+  const said: Partial<Record<StateName, string>> = {
+    pausing: 'The channels of the plan are asked again.',
+    lost: 'The upstream is asked again for the lost job.',
+    submitting: 'The submission is tried immediately.',
+  };
   const resumes = at === 'pausing' || at === 'broken' || at === 'lost';
-  const said =
-    at === 'pausing'
-      ? 'The channels of the plan are asked again.'
-      : at === 'lost'
-        ? 'The upstream is asked again for the lost job.'
-        : at === 'submitting'
-          ? 'The submission is tried immediately.'
-          : 'The upstream is polled immediately.';
-  return { event: { kind: resumes ? 'resumed' : 'acted' }, task: said, money };
+  const kind = resumes ? 'resumed' : 'acted';
+  return { event: { kind }, task: said[at] ?? 'The upstream is polled immediately.', money };
 }
 
 async function adopt(task: Task, request: ActRequest, deps: Deps): Promise<Proposal | Refused> {
@@ -173,16 +162,15 @@ function resubmit(task: Task, request: ActRequest): Proposal {
 async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Proposal | Refused> {
   const { input, basis } = request;
   const facts = factsOf(input);
-  const hold = task.hold.toString();
   const [opened, { amount: charge }] = await Promise.all([
     openResult(task, { url: input.result_url ?? '', isDryRun: input.dry_run === true }, deps),
-    settlementOf(task, facts, { hold, basis, deps }),
+    settlementOf(task, facts, { basis, deps }),
   ]);
   if ('refused' in opened) return opened;
   return {
     event: { kind: 'completed', outcome: { kind: 'succeeded', items: opened.items, facts } },
     task: 'The task succeeds with the result that was given.',
-    money: `${amount(request, charge)} is charged; ${amount(request, task.hold)} is held.`,
+    money: `${formatAmount(charge, request.currency)} is charged; ${formatAmount(task.hold, request.currency)} is held.`,
   };
 }
 
@@ -200,7 +188,7 @@ function acceptCharge(task: Task, request: ActRequest): Proposal {
   return {
     event: { kind: 'approved' },
     task: 'The task succeeds.',
-    money: `${amount(request, charge)} is charged; ${amount(request, task.hold)} was held.`,
+    money: `${formatAmount(charge, request.currency)} is charged; ${formatAmount(task.hold, request.currency)} was held.`,
   };
 }
 

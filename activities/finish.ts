@@ -3,14 +3,13 @@ import { isUpstreamFailure } from '../src/domain/attempt.ts';
 import { defined } from '../src/domain/defined.ts';
 import { amountMax } from '../src/domain/money.ts';
 import { needsReview } from '../src/domain/price.ts';
-import type { Settlement } from '../src/domain/price.ts';
+import type { PriceBasis, Settlement } from '../src/domain/price.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import { taskFailures } from '../src/domain/task-failures.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { Ending, TaskEvent } from '../src/domain/task-state.ts';
 import { classified } from '../src/domain/task.ts';
 import type { TaskError } from '../src/domain/task.ts';
-import type { LedgerEntry } from '../src/ledger/entry.ts';
 import type { TaskActivityDeps } from './deps.ts';
 import { settlementOf } from './settlement.ts';
 import { givenUpView, viewOf } from './task-view.ts';
@@ -29,27 +28,26 @@ export function createFinishTask(deps: TaskActivityDeps) {
     const task = await tasks.look(finish.task, finish.rev);
     if (task === undefined) return givenUpView;
     if (task.state.at !== 'ending') return viewOf(task);
-    const after = await end(task, task.state.ending, finish);
+    const after = await end(task, task.state.ending, finish.basis);
     await Promise.all([
       deps.slots.release(task.id),
       finish.keyUnlimited === true || after.state.at !== 'ended'
         ? undefined
-        : deps.keySlots.release(finish.key, task.id),
+        : deps.keySlots.release(task.key, task.id),
     ]);
     return viewOf(after);
   };
 
-  async function end(task: Task, ending: Ending, finish: FinishInput): Promise<Task> {
+  async function end(task: Task, ending: Ending, basis: PriceBasis): Promise<Task> {
     if (ending.kind === 'failed') return fail(task, ending.error);
     const { outcome } = task;
     if (outcome?.kind !== 'succeeded') return fail(task, taskFailures.interrupted);
-    return succeed({ ...task, outcome }, ending.approved === true, finish);
+    return succeed({ ...task, outcome }, ending.approved === true, basis);
   }
 
-  async function succeed(task: SucceededTask, isApproved: boolean, finish: FinishInput): Promise<Task> {
-    const held = BigInt(finish.hold);
-    const { basis } = finish;
-    const settlement = await agreedSettlement(task, finish);
+  async function succeed(task: SucceededTask, isApproved: boolean, basis: PriceBasis): Promise<Task> {
+    const { hold: held } = task;
+    const settlement = await agreedSettlement(task, basis);
     const charge = settlement.amount.toString();
     if (!isApproved && needsReview(basis.price, { held, amount: settlement.amount })) {
       // After a reset the charge may have been accepted and settled before.
@@ -84,19 +82,17 @@ export function createFinishTask(deps: TaskActivityDeps) {
   }
 
   /** Where another job took the place of a failed one, the caller pays once, and never more than the hold. */
-  async function agreedSettlement(task: SucceededTask, finish: FinishInput): Promise<Settlement> {
-    const settlement = await settlementOf(task, task.outcome.facts, { ...finish, deps });
-    const held = BigInt(finish.hold);
+  async function agreedSettlement(task: SucceededTask, basis: PriceBasis): Promise<Settlement> {
+    const settlement = await settlementOf(task, task.outcome.facts, { basis, deps });
     const wasReplaced = task.attempts.some(isUpstreamFailure);
-    return wasReplaced && settlement.amount > held ? { ...settlement, amount: held } : settlement;
+    return wasReplaced && settlement.amount > task.hold ? { ...settlement, amount: task.hold } : settlement;
   }
 
   async function fail(task: Task, error: TaskError | undefined): Promise<Task> {
     const { id, account } = task;
-    const { closed } = await ledger.void({ account, task: id, note: 'the task has failed' });
+    const { closed, charged: charge } = await ledger.void({ account, task: id, note: 'the task has failed' });
     if (closed !== 'settled') return failed(task, error);
     // The task was paid before (a workflow reset, a repair): it stays what it was.
-    const charge = chargedBy(await ledger.entriesOfTask(id));
     return step(task, { kind: 'ended', status: 'succeeded', charge, chargeEstimated: false });
   }
 
@@ -129,13 +125,6 @@ export function createFinishTask(deps: TaskActivityDeps) {
     }
     return stepped.task ?? task;
   }
-}
-
-/** What the task costs in all. */
-function chargedBy(entries: readonly LedgerEntry[]): bigint {
-  return entries
-    .filter(({ kind }) => kind === 'settle' || kind === 'charge_extra')
-    .reduce((sum, { amount }) => sum + amount, 0n);
 }
 
 function upstreamError({ outcome, attempts }: Task): TaskError {

@@ -103,7 +103,7 @@ function createRepairs(deps: TaskActivityDeps) {
   const finish = createFinishTask(deps);
   return { endAbandoned, deliverOwed, askAboutChannel, askAboutOverdue, askAboutFailing, withdrawFailing };
 
-  async function endAbandoned({ id, account, key, unstarted, hold }: Task): Promise<boolean> {
+  async function endAbandoned({ id, account, key, unstarted }: Task): Promise<boolean> {
     if (await workflows.isRunning(id)) return false;
     if (unstarted !== undefined) {
       const isGivenUp = await deps.abandonCreation({ task: id, account, key, unstarted });
@@ -114,8 +114,7 @@ function createRepairs(deps: TaskActivityDeps) {
     if (!orphaned.ok) return false;
     log.error({ task: id, status: orphaned.task.status }, 'ended a task whose workflow is gone');
     const held = (await ledger.entriesOfTask(id)).find(({ kind }) => kind === 'hold');
-    const basis = heldBasis(held?.basis) ?? noBasis;
-    const last = { task: id, account, key, hold: (held?.amount ?? hold).toString(), basis };
+    const last = { task: id, basis: heldBasis(held?.basis) ?? noBasis };
     const { state } = await finish(last);
     if (state.at === 'review') {
       // Nobody can be asked any more.

@@ -9,8 +9,6 @@ import type { TaskActivityDeps } from './deps.ts';
 type SettlementDeps = Pick<TaskActivityDeps, 'requests' | 'channels'>;
 
 interface Terms {
-  /** Micro-units. */
-  readonly hold: string;
   readonly basis: PriceBasis;
   readonly deps: SettlementDeps;
 }
@@ -19,10 +17,10 @@ interface Terms {
 export async function settlementOf(
   task: Task,
   facts: SettleFacts,
-  { hold, basis, deps }: Terms,
+  { basis, deps }: Terms,
 ): Promise<Settlement> {
   const { channel = task.plan.candidates[0]?.channel ?? '' } = task;
-  const input = { basis, channel, facts, held: BigInt(hold) };
+  const input = { basis, channel, facts, held: task.hold };
   if (!needsFormula(basis.price.unit, facts)) return settle(input);
   const estimatedTokens = await tokensByFormula({ ...task, channel }, facts, deps);
   return settle({ ...input, ...defined({ estimatedTokens }) });

@@ -141,8 +141,8 @@ export async function retryOrLeave(
   // No wait at all says nothing about when: such an upstream would be asked every second.
   const asked = retryAfterMs === 0 ? undefined : retryAfterMs;
   const wished = Math.max(asked ?? 0, retryDelayMinMs * 2 ** Math.min(attempt, 6));
-  const delay =
-    Math.min(wished, asked ?? retryDelayMaxMs) * (asked === undefined ? 0.8 : 1) * (1 + 0.4 * deps.random());
+  const spread = asked === undefined ? 0.8 + 0.4 * deps.random() : 1 + 0.2 * deps.random();
+  const delay = Math.min(wished, asked ?? retryDelayMaxMs) * spread;
   const stays = delay < leftHereMs(task, deps) && !(await hasRoomElsewhere(task, deps));
   const retryAt = asked === undefined ? {} : { retryAt: deps.now() + asked };
   // What was not begun, and stays where it is, has changed nothing.

@@ -1,6 +1,6 @@
 import type { Operation } from '../src/domain/attempt.ts';
 import { defined } from '../src/domain/defined.ts';
-import { attemptAt, attemptInFlight } from '../src/domain/task-state.ts';
+import { attemptAt, attemptInFlight, hasJob } from '../src/domain/task-state.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { TaskView } from './types.ts';
 
@@ -68,7 +68,7 @@ export function watchedJob({
   state,
   attempts,
 }: Task): WatchedJob | undefined {
-  const attempt = state.at === 'waiting' || state.at === 'broken' ? attemptAt(state, attempts) : undefined;
+  const attempt = hasJob(state) ? attemptAt(state, attempts) : undefined;
   if (attempt?.operation === undefined) return undefined;
   const { n, channel, credential, operation, startedAt, endedAt = startedAt } = attempt;
   const candidate = { channel, credential };

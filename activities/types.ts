@@ -72,10 +72,7 @@ export type WorkflowEvent = Extract<
   { kind: 'wanted' | 'stopped' | 'unstoppable' | 'resumed' | 'asked' | 'lost' }
 >;
 
-export interface FinishInput extends Pick<
-  TaskInput,
-  'task' | 'account' | 'key' | 'hold' | 'basis' | 'keyUnlimited'
-> {
+export interface FinishInput extends Pick<TaskInput, 'task' | 'basis' | 'keyUnlimited'> {
   readonly rev?: number;
 }
 

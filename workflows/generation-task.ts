@@ -101,7 +101,7 @@ async function advance(run: TaskRun): Promise<void> {
       return view.wanted === undefined ? waitForPerson(run) : stop(run);
     case 'ending':
       leave(run);
-      return see(run, await finishTask(run, { ...finishing(run), rev: view.rev }));
+      return see(run, await finishTask(run, finishing(run)));
     case 'review':
       return waitForPerson(run);
     case 'ended':
@@ -113,9 +113,8 @@ async function advance(run: TaskRun): Promise<void> {
 }
 
 /** What the record does not say, and the end needs. */
-function finishing({ input }: TaskRun): FinishInput {
-  const { task, account, key, hold, basis, keyUnlimited } = input;
-  return { task, account, key, hold, basis, ...(keyUnlimited === undefined ? {} : { keyUnlimited }) };
+function finishing({ input: { task, basis, keyUnlimited }, view: { rev } }: TaskRun): FinishInput {
+  return { task, rev, basis, ...(keyUnlimited === undefined ? {} : { keyUnlimited }) };
 }
 
 /** While a person is asked, the record is looked at more and more rarely: a worker that was thought dead may write late. */
@@ -160,7 +159,7 @@ async function awaitAnswer(run: TaskRun): Promise<void> {
   const { rev } = run.view;
   const begun = run.work;
   if (isAt(begun, 'submit', undefined)) {
-    await condition(() => begun.isOver || run.view.rev !== rev, answerPatienceMs);
+    await ended(run, begun, answerPatienceMs);
     if (run.view.rev !== rev) return;
   }
   // A worker that lives brings its request to an end all the same.
@@ -241,10 +240,12 @@ function begin(run: TaskRun, kind: Pick<Work, 'activity' | 'channel'>, start: ()
   return begun;
 }
 
-/** Until the activity is over, or the record has changed meanwhile. */
-async function ended(run: TaskRun, begun: Work): Promise<void> {
+/** Until the activity is over, or the record has changed meanwhile; or after `ms`. */
+async function ended(run: TaskRun, begun: Work, ms?: number): Promise<void> {
   const { rev } = run.view;
-  await condition(() => begun.isOver || run.view.rev !== rev);
+  const isOver = (): boolean => begun.isOver || run.view.rev !== rev;
+  if (ms === undefined) await condition(isOver);
+  else await condition(isOver, ms);
 }
 
 async function follow(run: TaskRun, begun: Work): Promise<void> {

@@ -2,9 +2,11 @@ import type { CancellationScope } from '@temporalio/workflow';
 import { condition, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { TaskView } from '../activities/types.ts';
 import { attentionOf } from '../src/domain/attention.ts';
-import { formatMicros } from '../src/domain/money.ts';
+import { formatAmount } from '../src/domain/money.ts';
 import { situation } from '../src/domain/situation.ts';
 import type { TaskInput } from '../src/domain/task-input.ts';
+import { newRound } from '../src/domain/task-rounds.ts';
+import { isUnfinished } from '../src/domain/task-state.ts';
 import type { LocalTurns } from './activity-proxies.ts';
 import { searchAttributes } from './search-attributes.ts';
 
@@ -43,7 +45,7 @@ export function newTaskRun(input: TaskInput): TaskRun {
     lastLocal: Promise.resolve(),
     view: {
       rev: -1,
-      state: { at: 'submitting', round: 1, left: candidates, full: [], resting: [] },
+      state: newRound({ attempts: [] }, candidates),
       deadlineAt,
       status: 'pending',
       isSending: false,
@@ -70,7 +72,7 @@ export async function changed(run: TaskRun, ms?: number): Promise<void> {
 }
 
 export function isOver({ view }: TaskRun): boolean {
-  return view.state.at === 'ended' || view.state.at === 'given_up';
+  return !isUnfinished(view.state);
 }
 
 /** Whatever was wanted of the task is done, or has proved impossible. */
@@ -78,9 +80,8 @@ export function isDecided(run: TaskRun): boolean {
   return isOver(run) || (run.view.wanted === undefined && run.view.state.at !== 'ending');
 }
 
-/** `0.762300 USD`, from micro-units. */
 function money({ input }: TaskRun, micros: string): string {
-  return `${formatMicros(BigInt(micros))} ${input.currency}`;
+  return formatAmount(BigInt(micros), input.currency);
 }
 
 /**

@@ -148,8 +148,8 @@ export const recordMutants: readonly Mutant[] = [
     name: 'unstoppable-cancel',
     breaks: 'An upstream that does not cancel takes back the caller’s wish, and no deadline.',
     file: stop,
-    find: "return hasJob && task.wanted === 'cancel' && isAboutIts(task, event)",
-    replace: 'return hasJob && isAboutIts(task, event)',
+    find: "return hasJob(task.state) && task.wanted === 'cancel' && isAboutIts(task, event)",
+    replace: 'return hasJob(task.state) && isAboutIts(task, event)',
     tests,
   },
 ];

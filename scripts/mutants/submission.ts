@@ -56,8 +56,8 @@ export const submissionMutants: readonly Mutant[] = [
     name: 'refusal-repeated',
     breaks: 'A refusal is written until it is written.',
     file: 'activities/submit-answer.ts',
-    find: 'await withHeartbeat(persistently(() => deps.tasks.step(task.id, event), deps))',
-    replace: 'await withHeartbeat(deps.tasks.step(task.id, event))',
+    find: 'return withHeartbeat(persistently(() => stepTo(task, event, deps), deps));',
+    replace: 'return withHeartbeat(stepTo(task, event, deps));',
     tests: submit,
   },
   {

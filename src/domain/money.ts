@@ -23,6 +23,11 @@ export function formatMicros(amount: Micros): string {
   return `${amount < 0n ? '-' : ''}${magnitude / microsPerUnit}.${fraction}`;
 }
 
+/** `0.762300 USD`, from 762_300n. */
+export function formatAmount(amount: Micros, currency: string): string {
+  return `${formatMicros(amount)} ${currency}`;
+}
+
 /** numerator / denominator, half up. Both are non-negative, the denominator is positive. */
 export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   if (numerator < 0n || denominator <= 0n) throw new RangeError('divideHalfUp requires n >= 0 and d > 0');

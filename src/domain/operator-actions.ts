@@ -179,6 +179,12 @@ export interface ActionResult {
   readonly money: string;
 }
 
+/** What a cancellation does. */
+export const cancellation = {
+  task: 'The task is cancelled, if its upstream still allows it.',
+  money: 'The hold is released in full; nothing is charged.',
+} as const satisfies Partial<ActionResult>;
+
 export function describeAction(name: OperatorActionName): string {
   const { description, example } = rows[name];
   const input = JSON.stringify({ ...example, reason: 'why', by: 'your name' });

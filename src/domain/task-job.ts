@@ -1,6 +1,6 @@
 import { replacements, newRound } from './task-rounds.ts';
 import type { Task } from './task-record.ts';
-import { attemptAt } from './task-state.ts';
+import { attemptAt, hasJob } from './task-state.ts';
 import type { EventOf } from './task-state.ts';
 import { endedBy, isAboutIts, submitsNothing } from './task-stop.ts';
 import { take } from './task-submission.ts';
@@ -50,13 +50,11 @@ function corrects({ state, attempts }: Task, { n, job }: EventOf<'polled'>): boo
 }
 
 function isWaitingFor(task: Task, { n, job }: EventOf<'polled' | 'broken'>): boolean {
-  const hasJob = task.state.at === 'waiting' || task.state.at === 'broken';
-  return hasJob && isAboutIts(task, { n, ...(job === undefined ? {} : { job }) });
+  return hasJob(task.state) && isAboutIts(task, { n, ...(job === undefined ? {} : { job }) });
 }
 
 function unasked(task: Task, { kind }: EventOf<'polled' | 'broken'>): Next {
-  const hasJob = task.state.at === 'waiting' || task.state.at === 'broken';
-  return hasJob ? refuse('decided', 'The task has another job by now.') : notNow(task, kind);
+  return hasJob(task.state) ? refuse('decided', 'The task has another job by now.') : notNow(task, kind);
 }
 
 /** Polling stops, and a person is asked. */
@@ -76,7 +74,7 @@ export function adopted(task: Task, { kind, operation }: EventOf<'adopted'>, at:
 /** The operator named the wrong one: the submission is lost again. */
 export function undone(task: Task, { kind }: EventOf<'undone'>, at: number): Next {
   const { state } = task;
-  if (state.at !== 'waiting' && state.at !== 'broken') return notNow(task, kind);
+  if (!hasJob(state)) return notNow(task, kind);
   const attempt = attemptAt(state, task.attempts);
   if (attempt?.adopted !== true) {
     return refuse('not_now', 'The task’s job was not adopted by an operator: there is nothing to undo.');

@@ -183,6 +183,11 @@ export function attemptInFlight(attempts: readonly Attempt[]): Attempt | undefin
   return attempts.find(({ state }) => state === 'sending');
 }
 
+/** The upstream has the job that the state names. */
+export function hasJob(state: TaskState): state is StateOf<'waiting' | 'broken'> {
+  return state.at === 'waiting' || state.at === 'broken';
+}
+
 export function isUnfinished({ at }: TaskState): boolean {
   return at !== 'ended' && at !== 'given_up';
 }

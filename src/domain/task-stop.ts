@@ -1,6 +1,6 @@
 import type { Task } from './task-record.ts';
 import { taskFailures } from './task-failures.ts';
-import { attemptAt, attemptInFlight, isUnfinished } from './task-state.ts';
+import { attemptAt, attemptInFlight, hasJob, isUnfinished } from './task-state.ts';
 import type { Ending, EventOf, Stop, TaskState } from './task-state.ts';
 import type { TaskError } from './task.ts';
 import { change, notNow, refuse, unchanged, withoutLost } from './task-transition.ts';
@@ -86,8 +86,7 @@ export function isAboutIts(task: Task, { n, job }: { readonly n?: number; readon
 
 export function stopped(task: Task, event: EventOf<'stopped'>): Next {
   const { state } = task;
-  const isStoppable = state.at === 'waiting' || state.at === 'broken' || state.at === 'lost';
-  if (!isStoppable) return notNow(task, event.kind);
+  if (!hasJob(state) && state.at !== 'lost') return notNow(task, event.kind);
   if (task.wanted === undefined) return refuse('not_now', 'Nobody wants the task to end any more.');
   if (!isAboutIts(task, event)) return refuse('decided', 'The task has another job by now.');
   return change({ attempts: withoutLost(task), ...endedBy(task, task.wanted) });
@@ -95,8 +94,7 @@ export function stopped(task: Task, event: EventOf<'stopped'>): Next {
 
 /** Only a cancellation depends on the upstream; what else is wanted stays so. */
 export function unstoppable(task: Task, event: EventOf<'unstoppable'>): Next {
-  const hasJob = task.state.at === 'waiting' || task.state.at === 'broken';
-  return hasJob && task.wanted === 'cancel' && isAboutIts(task, event)
+  return hasJob(task.state) && task.wanted === 'cancel' && isAboutIts(task, event)
     ? change({ wanted: undefined })
     : unchanged;
 }

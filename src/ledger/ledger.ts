@@ -98,6 +98,8 @@ export interface CloseResult extends AppendResult {
 /** `voided`: nothing was held, and nothing can be. `settled`: the task was paid before, and stays so. */
 interface VoidResult {
   readonly closed: 'voided' | 'released' | 'settled';
+  /** What the task costs in all, a charge beyond the hold included. */
+  readonly charged: Micros;
 }
 
 type ReleaseResult = CloseResult | { readonly closed: 'no_hold' };
@@ -154,7 +156,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
     async void(request) {
       const outcome = await appender.submit(voidOperation(request));
       const { entry } = expectDone(outcome, `void of ${request.task}`, request.account);
-      return { closed: entry.kind === 'void' ? 'voided' : entry.kind === 'settle' ? 'settled' : 'released' };
+      const closed = entry.kind === 'void' ? 'voided' : entry.kind === 'settle' ? 'settled' : 'released';
+      return { closed, charged: chargeOf(entry) };
     },
 
     async refund(request) {

@@ -1,6 +1,7 @@
 import type { Collection } from 'mongodb';
 import type { CallbackAttempt, CallbackState } from '../domain/callback-record.ts';
 import { ownCallbackRound } from '../domain/ids.ts';
+import { readByWrite } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
 
 /** A series of attempts at a task's callback. */
@@ -19,16 +20,6 @@ export function taskCallbacks(tasks: Collection<TaskDocument>) {
 }
 
 function callbackRounds(tasks: Collection<TaskDocument>) {
-  /** The record of the callback as it is, by a write. */
-  async function known(task: string) {
-    const found = await tasks.findOneAndUpdate(
-      { _id: task },
-      { $inc: { reads: 1 } },
-      { returnDocument: 'after' },
-    );
-    return found === null ? undefined : { callback: found.callback };
-  }
-
   /** Undefined: another round is in force, or this one has delivered. */
   async function count({ task, round, target }: CallbackRound): Promise<number | undefined> {
     const counted = await tasks.findOneAndUpdate(
@@ -59,8 +50,8 @@ function callbackRounds(tasks: Collection<TaskDocument>) {
       for (;;) {
         const counted = (await count(next)) ?? (await open(next));
         if (counted !== undefined) return counted;
-        const found = await known(task);
-        if (found === undefined) return undefined;
+        const found = await readByWrite(tasks, task);
+        if (found === null) return undefined;
         const { callback } = found;
         if (callback === undefined || callback.round === round) {
           if (callback?.state === 'delivered') return undefined;

@@ -1,3 +1,4 @@
+import type { Collection } from 'mongodb';
 import { attentionOf } from '../domain/attention.ts';
 import { jobKey } from '../domain/attempt.ts';
 import { defined } from '../domain/defined.ts';
@@ -93,6 +94,11 @@ function changed(was: Derived, follows: Derived): Partial<Derived> {
   const picked = Object.fromEntries(differing.map((name) => [name, follows[name]]));
   const isNewJob = was.jobs?.join() !== follows.jobs?.join();
   return { ...picked, ...(isNewJob ? { jobs: follows.jobs } : {}) };
+}
+
+/** The record as the majority has it: an election may leave a read behind, and no write. */
+export function readByWrite(tasks: Collection<TaskDocument>, id: string): Promise<TaskDocument | null> {
+  return tasks.findOneAndUpdate({ _id: id }, { $inc: { reads: 1 } }, { returnDocument: 'after' });
 }
 
 /** Fixed width, so that strings sort as times do. */

@@ -5,7 +5,7 @@ import type { Changes, Next, RefusalCode } from '../domain/task-next.ts';
 import type { Task, TaskActionRecord } from '../domain/task-record.ts';
 import type { TaskEvent } from '../domain/task-state.ts';
 import { isDuplicateKey } from './mongo.ts';
-import { toTask, updateOf } from './task-document.ts';
+import { readByWrite, toTask, updateOf } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
 
 export type Stepped =
@@ -36,9 +36,8 @@ const afterwards = { returnDocument: 'after' } as const;
  * by a write.
  */
 export function taskSteps({ tasks, hints, now }: TaskStepsDeps) {
-  /** The record as the majority has it: an election may leave a read behind, and no write. */
   async function confirm(id: string): Promise<Task | undefined> {
-    return remember(await tasks.findOneAndUpdate({ _id: id }, { $inc: { reads: 1 } }, afterwards));
+    return remember(await readByWrite(tasks, id));
   }
 
   function remember(found: TaskDocument | null): Task | undefined {

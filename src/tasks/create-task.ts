@@ -7,6 +7,7 @@ import type { RandomBytes } from '../domain/ids.ts';
 import { renderedOutput } from '../domain/render-times.ts';
 import type { GenerationRequest } from '../domain/request.ts';
 import type { TaskInput } from '../domain/task-input.ts';
+import { newRound } from '../domain/task-rounds.ts';
 import type { Task } from '../domain/task-record.ts';
 import type { Catalogue, RoutePlan } from '../routing/catalogue.ts';
 import type { RequestStore } from '../store/requests.ts';
@@ -215,7 +216,7 @@ function firstRecord(creation: NewTask): Task {
     estimate: plan.expected.amount,
     hasCallback: command.callbackUrl !== undefined,
     rev: 0,
-    state: { at: 'submitting', round: 1, left: candidates, full: [], resting: [] },
+    state: newRound({ attempts: [] }, candidates),
     stateSince: createdAt,
     status: 'pending',
     attempts: [],

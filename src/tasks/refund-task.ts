@@ -1,9 +1,10 @@
 import { GatewayError } from '../domain/errors.ts';
-import { formatMicros, parseMicros } from '../domain/money.ts';
+import { formatAmount, parseMicros } from '../domain/money.ts';
 import type { Micros } from '../domain/money.ts';
 import type { ActionInput, ActionResult } from '../domain/operator-actions.ts';
 import { isTerminal } from '../domain/task.ts';
 import type { Task, TaskActionRecord } from '../domain/task-record.ts';
+import { chargeOf } from '../ledger/entry.ts';
 import type { LedgerEntry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { TaskStore } from '../store/tasks.ts';
@@ -36,7 +37,7 @@ export async function refundTask({ task, input }: TaskRefund, deps: RefundTaskDe
     throw refusedAsDone(earlier, currency());
   }
   const settle = entries.find(({ kind }) => kind === 'settle');
-  const charged = settle === undefined ? 0n : settle.amount + (settle.excess ?? 0n);
+  const charged = settle === undefined ? 0n : chargeOf(settle);
   if (charged === 0n) throw refused(`The task has ${task.status}, and nothing was charged for it.`);
   const amount = input.amount === undefined ? charged : (parseMicros(input.amount) ?? 0n);
   if (amount > charged) throw refusedAsTooMuch(charged, currency());
@@ -54,7 +55,7 @@ export async function refundTask({ task, input }: TaskRefund, deps: RefundTaskDe
   return {
     dry_run: dryRun,
     task: `The task stays ${task.status}.`,
-    money: `${inWords(amount, currency())} is given back to the account ${task.account}; ${inWords(charged, currency())} was charged.`,
+    money: `${formatAmount(amount, currency())} is given back to the account ${task.account}; ${formatAmount(charged, currency())} was charged.`,
   };
 }
 
@@ -69,13 +70,9 @@ async function record(entry: LedgerEntry, task: Task, { tasks, currency }: Refun
     by,
     action: 'refund',
     reason,
-    detail: `${inWords(entry.amount, currency())} is given back.`,
+    detail: `${formatAmount(entry.amount, currency())} is given back.`,
   };
   await tasks.step(task.id, { kind: 'acted' }, act);
-}
-
-function inWords(amount: Micros, currency: string): string {
-  return `${formatMicros(amount)} ${currency}`;
 }
 
 function refused(message: string): GatewayError {
@@ -84,9 +81,9 @@ function refused(message: string): GatewayError {
 
 function refusedAsDone({ amount, note }: LedgerEntry, currency: string): GatewayError {
   const whose = note === undefined ? '' : ` ${note}`;
-  return refused(`The task has been refunded already: ${inWords(amount, currency)}${whose}`);
+  return refused(`The task has been refunded already: ${formatAmount(amount, currency)}${whose}`);
 }
 
 function refusedAsTooMuch(charged: Micros, currency: string): GatewayError {
-  return refused(`The task was charged ${inWords(charged, currency)}; a refund cannot exceed that.`);
+  return refused(`The task was charged ${formatAmount(charged, currency)}; a refund cannot exceed that.`);
 }

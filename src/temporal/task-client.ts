@@ -13,6 +13,7 @@ import { defined } from '../domain/defined.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { callbacksQueue, pollingActivities, tasksQueue, workflowTypes } from '../domain/queues.ts';
+import { cancellation } from '../domain/operator-actions.ts';
 import type { ActionInput, ActionResult, RunningActionName } from '../domain/operator-actions.ts';
 import type { TaskInput } from '../domain/task-input.ts';
 import type { TaskPort } from '../tasks/task-port.ts';
@@ -125,11 +126,10 @@ export function createTaskClient({ client, queuePrefix, now, endStay }: TaskClie
       if (!result.dry_run && action !== 'retry_now') await endStay?.(task);
       return result;
     }
-    if (input.dry_run === true) return wouldCancel;
     const answer = await handle.executeUpdate(operatorCancelUpdate, { updateId, args: [input] });
     if (!answer.cancelled) throw new GatewayError('action_not_possible', answer.message);
     await endStay?.(task);
-    return { ...wouldCancel, dry_run: false };
+    return { dry_run: false, ...cancellation };
   }
 
   return {
@@ -162,13 +162,6 @@ export function createTaskClient({ client, queuePrefix, now, endStay }: TaskClie
     checkReady: () => checkPollers(client, queuePrefix),
   };
 }
-
-/** Whether the upstream can, only asking it to can say. */
-const wouldCancel: ActionResult = {
-  dry_run: true,
-  task: 'The task is cancelled, if its upstream still allows it.',
-  money: 'The hold is released in full; nothing is charged.',
-};
 
 /** Where the plan begins; the workflow corrects it if the job goes elsewhere. */
 function channelOf({ candidates: [first] }: TaskInput) {

@@ -15,7 +15,7 @@ async function accountWith(amount: bigint) {
 
 it('takes the place of a hold: one that comes later is refused, by every process', async () => {
   const { account, ledger, task } = await accountWith(100n);
-  expect(await ledger.void({ account, task })).toEqual({ closed: 'voided' });
+  expect(await ledger.void({ account, task })).toEqual({ closed: 'voided', charged: 0n });
   expect(await ledger.hold({ account, task, ...hold })).toEqual({ ok: false, refused: 'voided' });
   const other = await world.openLedger();
   expect(await other.hold({ account, task, ...hold })).toEqual({ ok: false, refused: 'voided' });
@@ -29,7 +29,7 @@ it('refuses a hold whose write was in flight when it came', async () => {
   const paused = pauseFirstAt('ledger.append', account);
   const late = ledger.hold({ account, task, ...hold });
   await paused.reached;
-  expect(await other.void({ account, task })).toEqual({ closed: 'voided' });
+  expect(await other.void({ account, task })).toEqual({ closed: 'voided', charged: 0n });
   paused.release();
   expect(await late).toEqual({ ok: false, refused: 'voided' });
   expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n });
@@ -38,8 +38,8 @@ it('refuses a hold whose write was in flight when it came', async () => {
 it('releases a hold that is there, once; a hold that is repeated afterwards is refused', async () => {
   const { account, ledger, task } = await accountWith(100n);
   await ledger.hold({ account, task, ...hold });
-  expect(await ledger.void({ account, task })).toEqual({ closed: 'released' });
-  expect(await ledger.void({ account, task })).toEqual({ closed: 'released' });
+  expect(await ledger.void({ account, task })).toEqual({ closed: 'released', charged: 0n });
+  expect(await ledger.void({ account, task })).toEqual({ closed: 'released', charged: 0n });
   expect(await ledger.hold({ account, task, ...hold })).toEqual({ ok: false, refused: 'voided' });
   expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n, seq: 3n });
 });
@@ -48,7 +48,7 @@ it('leaves a task that was paid as it is', async () => {
   const { account, ledger, task } = await accountWith(100n);
   await ledger.hold({ account, task, ...hold });
   await ledger.settle({ account, task, held: 60n, amount: 50n });
-  expect(await ledger.void({ account, task })).toEqual({ closed: 'settled' });
+  expect(await ledger.void({ account, task })).toEqual({ closed: 'settled', charged: 50n });
   expect(await ledger.balance(account)).toMatchObject({ available: 50n, held: 0n });
 });
 

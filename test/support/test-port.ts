@@ -26,6 +26,8 @@ export interface TestPort extends TaskPort {
   notReady: Error | undefined;
   /** The upstream refuses to cancel. */
   refuseCancel: boolean;
+  /** Thrown by `cancel` while set, when it has done its work. */
+  loseCancelAnswer: Error | undefined;
 }
 
 export interface TestPortDeps {
@@ -48,6 +50,7 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
     failStart: undefined,
     notReady: undefined,
     refuseCancel: false,
+    loseCancelAnswer: undefined,
 
     async start(input) {
       const failure = port.failStart;
@@ -68,6 +71,7 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
       if (state.at !== 'ending') await drive.step(id, { kind: 'stopped' });
       const error = taskFailures.cancelled;
       await drive.step(id, { kind: 'ended', status: 'failed', charge: 0n, chargeEstimated: false, error });
+      if (port.loseCancelAnswer !== undefined) throw port.loseCancelAnswer;
     },
 
     wake(task) {

@@ -30,14 +30,15 @@ export function cancelVideo({
           param: 'task_id',
         });
       }
-      const refusal = await port.cancel(task.id).then(
-        () => undefined,
-        (error: unknown) => error,
-      );
-      const after = (await tasks.find(task.id)) ?? task;
-      // What was asked for may be done although its answer was lost.
-      if (refusal !== undefined && after.error?.code !== 'task_cancelled') throw refusal;
-      return jsonReply(presentTask(after, mediaUrl));
+      try {
+        await port.cancel(task.id);
+      } catch (error) {
+        // What was asked for may be done although its answer was lost.
+        const after = await tasks.find(task.id);
+        if (after?.error?.code !== 'task_cancelled') throw error;
+        return jsonReply(presentTask(after, mediaUrl));
+      }
+      return jsonReply(presentTask((await tasks.find(task.id)) ?? task, mediaUrl));
     },
   });
 }

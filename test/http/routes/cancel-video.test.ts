@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { GatewayError } from '../../../src/domain/errors.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_cancel_video');
@@ -28,6 +29,15 @@ it('409: the upstream refuses, and the task continues', async () => {
   world.port.refuseCancel = false;
   expect([answer.status, answer.body.error.code]).toEqual([409, 'task_not_cancellable']);
   expect((await account.call('GET', `/v1/videos/generations/${body.id}`)).body.status).toBe('pending');
+});
+
+it('shows the task as cancelled when only the answer to the cancellation was lost', async () => {
+  const account = await world.newAccount();
+  const { body } = await account.create();
+  world.port.loseCancelAnswer = new GatewayError('service_unavailable', 'No answer.');
+  const answer = await account.call('POST', `/v1/videos/generations/${body.id}/cancel`);
+  world.port.loseCancelAnswer = undefined;
+  expect([answer.status, answer.body.error?.code]).toEqual([200, 'task_cancelled']);
 });
 
 it('409: it is over already', async () => {
