@@ -5,7 +5,7 @@ import type { RouteDeps } from '../src/http/deps.ts';
 
 /** The OpenAPI document of every route, the optional ones included, as JSON. No handler runs. */
 export function documentText(): string {
-  const everything: Partial<RouteDeps> = { exposeMetrics: true, now: Date.now };
+  const everything: Partial<RouteDeps> = { now: Date.now };
   const optional = {
     operatorAuth: {},
     reloadConfig: () => undefined,

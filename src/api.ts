@@ -184,7 +184,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     reloadConfig: () => Promise.resolve(reload(core)),
     pingMongo: async () => void (await core.mongo.db.command({ ping: 1 })),
     limits: requestLimits(environment),
-    exposeMetrics: environment.METRICS_PORT === undefined,
+    trustedProxies: environment.TRUSTED_PROXIES,
     ...defined({ operatorAuth }),
   };
 }
@@ -205,7 +205,8 @@ function openAccess({ stores, secrets, environment, log, now }: Core): Access {
 function requestLimits(environment: Core['environment']): RequestLimits {
   return {
     bodiesBytesMax: environment.BODIES_BYTES_MAX,
-    keyBodiesBytesMax: environment.KEY_BODIES_BYTES_MAX,
+    uploadsBytesMax: environment.UPLOADS_BYTES_MAX,
+    addressRequestsPerSecond: environment.ADDRESS_REQUESTS_PER_SECOND,
     uploadBytesPerSecondMin: environment.UPLOAD_BYTES_PER_SECOND_MIN,
     keyRequestsPerMinute: environment.KEY_REQUESTS_PER_MINUTE,
     keyConcurrentRequests: environment.KEY_CONCURRENT_REQUESTS,

@@ -59,8 +59,10 @@ const environmentSchema = z
     IMAGE_FILES_MAX: z.coerce.number().int().min(1).max(64).default(16),
     IMAGE_PIXELS_MAX: z.coerce.number().int().min(1).default(100_000_000),
     IMAGE_KEPT_BYTES_MAX: z.coerce.number().int().min(0).max(268_435_456).default(33_554_432),
-    BODIES_BYTES_MAX: z.coerce.number().int().min(1_048_576).default(167_772_160),
-    KEY_BODIES_BYTES_MAX: z.coerce.number().int().min(1_048_576).default(83_886_080),
+    BODIES_BYTES_MAX: z.coerce.number().int().min(150_994_944).default(167_772_160),
+    UPLOADS_BYTES_MAX: z.coerce.number().int().default(1_073_741_824),
+    TRUSTED_PROXIES: cidrs,
+    ADDRESS_REQUESTS_PER_SECOND: z.coerce.number().int().min(0).default(50),
     UPLOAD_BYTES_PER_SECOND_MIN: z.coerce.number().int().min(0).default(8192),
     CONNECTIONS_MAX: z.coerce.number().int().min(1).optional(),
     KEY_REQUESTS_PER_MINUTE: z.coerce.number().int().min(0).default(6000),
@@ -73,14 +75,12 @@ const environmentSchema = z
     UPSTREAM_ALLOW_PRIVATE_NETWORKS: cidrs,
   })
   .superRefine((environment, context) => {
-    for (const name of ['BODIES_BYTES_MAX', 'KEY_BODIES_BYTES_MAX'] as const) {
-      if (environment[name] >= environment.IMAGE_BODY_BYTES_MAX) continue;
-      context.addIssue({
-        code: 'custom',
-        path: [name],
-        message: 'must be at least IMAGE_BODY_BYTES_MAX: no body of that size would ever be accepted',
-      });
-    }
+    if (environment.UPLOADS_BYTES_MAX >= 2 * environment.IMAGE_BODY_BYTES_MAX) return;
+    context.addIssue({
+      code: 'custom',
+      path: ['UPLOADS_BYTES_MAX'],
+      message: 'must be at least twice IMAGE_BODY_BYTES_MAX: one account never has all of it',
+    });
   })
   .transform((environment) => ({
     ...environment,

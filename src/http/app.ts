@@ -3,8 +3,11 @@ import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { GatewayError } from '../domain/errors.ts';
-import { createBodyBudget } from './bodies/body-budget.ts';
-import type { BodyAllowance, BodyBudget } from './bodies/body-budget.ts';
+import { createAddressLimit } from './address-limit.ts';
+import type { AddressLimit } from './address-limit.ts';
+import { createBodyBudgets } from './bodies/body-budget.ts';
+import type { BodyAllowance } from './bodies/body-budget.ts';
+import { createClientAddress } from './client-address.ts';
 import type { AppDeps, RouteDeps } from './deps.ts';
 import { isRecord } from './body-fields.ts';
 import { createFairGate } from './fair-gate.ts';
@@ -52,8 +55,10 @@ export function createApp(deps: AppDeps): GatewayApp {
   koa.silent = true;
   // Left over when an answer cannot be written: the caller is gone.
   koa.on('error', (err: unknown) => deps.log.debug({ err }, 'could not write a response'));
-  koa.use(createRequestScope({ ...deps, isDraining: () => draining }));
-  koa.use(createRouter(routes, routeDeps, limits).routes());
+  const addressOf = createClientAddress(deps.trustedProxies ?? []);
+  const addresses = createAddressLimit(limits.addressRequestsPerSecond, deps.now);
+  koa.use(createRequestScope({ ...deps, addressOf, addresses, isDraining: () => draining }));
+  koa.use(createRouter(routes, { ...routeDeps, addresses }, limits).routes());
   koa.use(refuseUnknown);
   const handle = koa.callback();
   return {
@@ -68,18 +73,14 @@ export function createApp(deps: AppDeps): GatewayApp {
 
 function createRouter(
   routes: readonly Route[],
-  deps: RouteDeps,
+  deps: RouteDeps & { readonly addresses: AddressLimit },
   limits: RequestLimits,
 ): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true });
-  const identify = createIdentify(deps);
+  const identify = createIdentify(deps, deps.addresses);
   const limitRate = createRateLimit(deps, limits.keyRequestsPerMinute);
   const concurrency = createKeyConcurrency(limits.keyConcurrentRequests);
-  const budget = createBodyBudget({
-    processBytesMax: limits.bodiesBytesMax,
-    keyBytesMax: limits.keyBodiesBytesMax,
-  });
-  const answer = createAnswer(budget, limits);
+  const answer = createAnswer(deps.addresses, limits);
   for (const route of routes) {
     router[route.method]([...route.paths], async (context) => {
       context.state.operation = route.operationId;
@@ -101,34 +102,40 @@ function createRouter(
 type Answer = (route: Route, called: Called) => Promise<void>;
 
 /** Reads the body, runs the route and writes its reply. */
-function createAnswer(budget: BodyBudget, { uploadBytesPerSecondMin }: RequestLimits): Answer {
-  const bytesPerSecondMin = uploadBytesPerSecondMin;
-  return async (route, { identity, context }) => {
+function createAnswer(addresses: AddressLimit, limits: RequestLimits): Answer {
+  const budgets = createBodyBudgets(limits);
+  const { uploadBytesPerSecondMin: bytesPerSecondMin } = limits;
+  return async (route, called) => {
     const { readBody } = route;
-    if (readBody === undefined) return runAndWrite(route, undefined, { identity, context });
-    const allowance: BodyAllowance = budget.open(identity.kind === 'key' ? identity.caller.key : '');
+    if (readBody === undefined) return runAndWrite(route, requestOf(called.context), called);
+    const { identity, context } = called;
+    const admitted = await route.admit?.(requestOf(context));
+    if (admitted !== undefined) addresses.giveBack(context.state.address);
+    const account = admitted?.account ?? (identity.kind === 'key' ? identity.caller.account : '');
+    const memory = budgets.memory[readBody.kind].open(account);
+    const disk = budgets.disk.open(account);
     try {
-      const body = await readBody.read(context, { allowance, bytesPerSecondMin });
+      const body = await readBody.read(context, { memory, disk, bytesPerSecondMin });
       try {
-        await runAndWrite(route, body, { identity, context });
+        const carried = admitted === undefined ? route : { ...route, run: admitted.run };
+        await runAndWrite(carried, requestOf(context, body, memory), called);
       } finally {
         await readBody.release?.(body);
       }
     } finally {
-      allowance.release();
+      memory.release();
+      disk.release();
     }
   };
 }
 
-async function runAndWrite(route: Route, body: unknown, called: Called): Promise<void> {
-  const { context } = called;
-  const request = {
-    params: context.params,
-    query: context.query,
-    body,
-    meta: new ContextMeta(context, body),
-  };
-  writeReply(context, await runRoute(route, request, called));
+function requestOf(context: RouterContext, body?: unknown, memory?: BodyAllowance): RawRequest {
+  const { params, query } = context;
+  return { params, query, body, meta: new ContextMeta(context, { body, memory }) };
+}
+
+async function runAndWrite(route: Route, request: RawRequest, called: Called): Promise<void> {
+  writeReply(called.context, await runRoute(route, request, called));
 }
 
 interface Called {
@@ -153,10 +160,12 @@ const fieldCharactersMax = 64;
 class ContextMeta implements RequestMeta {
   readonly #context: AppContext;
   readonly #body: unknown;
+  readonly #memory: BodyAllowance | undefined;
 
-  constructor(context: AppContext, body: unknown) {
+  constructor(context: AppContext, { body, memory }: { body?: unknown; memory?: BodyAllowance | undefined }) {
     this.#context = context;
     this.#body = body;
+    this.#memory = memory;
   }
 
   get id(): string {
@@ -180,10 +189,20 @@ class ContextMeta implements RequestMeta {
     this.#context.res.once('close', () => hangUp.abort());
     return hangUp.signal;
   }
+
+  reserve(bytes: number): void {
+    this.#memory?.reserve(bytes);
+  }
 }
+
+/** A caller that reads nothing of its answer for this long keeps the connection from others. */
+const unreadAnswerMs = 60_000;
 
 function writeReply(context: AppContext, reply: Reply): void {
   const { status, headers, mediaType, text, parts, stream, onEnd } = reply;
+  const { socket } = context;
+  // Until it is flushed: then the time for which an idle connection is kept counts.
+  socket.setTimeout(unreadAnswerMs);
   if (onEnd !== undefined) reportEnd(context.res, onEnd);
   context.status = status;
   for (const name in headers) context.set(name, headers[name] ?? '');
@@ -195,6 +214,11 @@ function writeReply(context: AppContext, reply: Reply): void {
   }
   if (parts === undefined) {
     context.body = text;
+    return;
+  }
+  const [only] = parts;
+  if (parts.length === 1 && Buffer.isBuffer(only)) {
+    context.body = only;
     return;
   }
   const bytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);

@@ -1,9 +1,12 @@
+import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
 import { z } from 'zod';
 import { GatewayError } from '../domain/errors.ts';
+import type { BodyAllowance } from './bodies/body-budget.ts';
 import { consumeBody } from './bodies/consume-body.ts';
 import { JsonScanner } from './bodies/json-scanner.ts';
+import { Slab } from './bodies/slab.ts';
 import { isRecord, withoutNulls } from './body-fields.ts';
 import type { BodyReader } from './route.ts';
 
@@ -15,10 +18,11 @@ export const callbackBodyBytesMax = 64 * 1024;
 export function jsonBody(bytesMax: number): BodyReader {
   return {
     mediaTypes: ['application/json'],
+    kind: 'json',
     async read(context, scope) {
       if (!hasBody(context)) return {};
       checkJsonType(context);
-      const text = new JsonText(bytesMax);
+      const text = new JsonText(bytesMax, scope.memory);
       await consumeBody(context.req, {
         ...scope,
         bytesMax,
@@ -42,6 +46,7 @@ const parseSmallJson = koaBody({
 /** What operators send: so small, and behind their token, that nothing has to be counted while it arrives. */
 export const adminBody: BodyReader = {
   mediaTypes: ['application/json'],
+  kind: 'json',
   async read(context) {
     if (!hasBody(context)) return {};
     checkJsonType(context);
@@ -51,6 +56,8 @@ export const adminBody: BodyReader = {
       throw adminBodyError(error);
     }
     const body: unknown = context.request.body;
+    // The parser replaces what is not UTF-8 by U+FFFD.
+    if (JSON.stringify(body).includes('\ufffd')) throw notUtf8();
     return jsonObject(body);
   },
 };
@@ -68,17 +75,18 @@ function adminBodyError(error: unknown): unknown {
 export function rawBody(bytesMax: number): BodyReader {
   return {
     mediaTypes: ['application/json'],
+    kind: 'callbacks',
     async read({ req }, scope) {
-      const chunks: Buffer[] = [];
+      const bytes = new Slab(scope.memory, bytesMax);
       await consumeBody(req, {
         ...scope,
         bytesMax,
         onChunk: (chunk) => {
-          chunks.push(chunk);
+          bytes.push(chunk);
           return undefined;
         },
       });
-      return Buffer.concat(chunks);
+      return bytes.read();
     },
   };
 }
@@ -87,27 +95,26 @@ export function rawBody(bytesMax: number): BodyReader {
 export class JsonText {
   private readonly bytesMax: number;
   private readonly scanner = new JsonScanner();
-  private readonly pieces: Uint8Array[] = [];
-  private bytes = 0;
+  private readonly bytes: Slab;
 
-  constructor(bytesMax: number) {
+  constructor(bytesMax: number, memory: Pick<BodyAllowance, 'reserve'>) {
     this.bytesMax = bytesMax;
+    this.bytes = new Slab(memory, bytesMax);
   }
 
-  /** Throws request_too_large. */
+  /** Throws request_too_large, and what the allowance throws. */
   push(piece: Uint8Array): void {
-    this.bytes += piece.length;
-    if (this.bytes > this.bytesMax) throw textTooLarge(this.bytesMax);
+    if (this.bytes.bytes + piece.length > this.bytesMax) throw textTooLarge(this.bytesMax);
     this.scanner.scan(piece);
-    this.pieces.push(piece);
+    this.bytes.push(piece);
   }
 
   /**
-   * Fields that are null count as absent. Throws invalid_json for anything but an object, and for one that carries a
-   * `__proto__`.
+   * Fields that are null count as absent. Throws invalid_json for anything but an object in UTF-8, and for one that
+   * carries a `__proto__`.
    */
   parse(): Record<string, unknown> {
-    return jsonObject(parseJson(Buffer.concat(this.pieces).toString('utf8')));
+    return jsonObject(parseJson(readUtf8(this.bytes.read())));
   }
 }
 
@@ -125,6 +132,16 @@ export function hasBody({ req }: Context): boolean {
 export function checkJsonType(context: Context): void {
   if (context.is('application/json') !== false) return;
   throw new GatewayError('unsupported_media_type', 'Send the body as application/json.');
+}
+
+/** Throws invalid_json: what is not UTF-8 would become another text. */
+export function readUtf8(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  throw notUtf8();
+}
+
+function notUtf8(): GatewayError {
+  return new GatewayError('invalid_json', 'The body is not valid UTF-8.');
 }
 
 function parseJson(text: string): unknown {

@@ -83,13 +83,13 @@ export interface AppDeps extends AddressChecks {
   /** Loads gateway.yaml again; a bad file leaves the running one in force. Absent: the route does not exist. */
   readonly reloadConfig?: () => Promise<ReloadResult>;
 
+  /** CIDRs of the proxies in front. */
+  readonly trustedProxies?: readonly string[];
   /** What is absent has its default. */
   readonly limits?: Partial<RequestLimits>;
 
   /** Rejects when MongoDB does not answer. */
   readonly pingMongo: () => Promise<void>;
-  /** False: /metrics is served elsewhere (METRICS_PORT). */
-  readonly exposeMetrics: boolean;
 }
 
 /** What the image routes stand on. */

@@ -1,29 +1,42 @@
 import type { ParameterizedContext } from 'koa';
+import type { RequestState } from './request-scope.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { mayUse } from '../domain/operator.ts';
 import type { OperatorAccess, OperatorIdentity } from '../domain/operator.ts';
+import type { AddressLimit } from './address-limit.ts';
 import type { AppDeps } from './deps.ts';
+import { createGuessLimit } from './guess-limit.ts';
 import { accessOf } from './route.ts';
 import type { Identity, Route } from './route.ts';
 
-type Identify = (route: Route, context: ParameterizedContext) => Promise<Identity>;
+type Identify = (route: Route, context: ParameterizedContext<RequestState>) => Promise<Identity>;
 
 /**
  * Says who is calling, before the body is read. Throws the one 401 that all failures share, and 403 for an operator who
  * may not use the route.
  */
-export function createIdentify({ auth, operatorAuth }: Pick<AppDeps, 'auth' | 'operatorAuth'>): Identify {
-  return async (route, { req }) => {
+export function createIdentify(
+  deps: Pick<AppDeps, 'auth' | 'operatorAuth' | 'now' | 'log'>,
+  addresses: AddressLimit,
+): Identify {
+  const { auth, operatorAuth } = deps;
+  const guesses = createGuessLimit(deps);
+  return async (route, { req, state: { address } }) => {
     const { authentication } = route;
     if (authentication === 'none') return { kind: 'none' };
     const { authorization } = req.headers;
     if (authentication === 'key') {
       const caller = await auth.authenticate(authorization);
-      if (caller === undefined) throw invalidKey();
+      if (caller === undefined) {
+        addresses.charge(address);
+        throw invalidKey();
+      }
+      addresses.giveBack(address);
       return { kind: 'key', caller };
     }
-    const operator = await operatorAuth?.authenticate(authorization);
+    const operator = await guesses.guard(address, async () => operatorAuth?.authenticate(authorization));
     if (operator === undefined) throw invalidToken();
+    addresses.giveBack(address);
     const access = accessOf(route);
     if (!mayUse(operator, access)) throw notAllowed(operator, access);
     return { kind: 'admin', operator: operator.name };

@@ -143,11 +143,16 @@ function describeSuccess(success: Success): RouteConfig['responses'][string] {
   };
 }
 
+/** Asked by whoever watches the process, and never refused. */
+function isProbe({ operationId }: Pick<Route, 'operationId'>): boolean {
+  return operationId === 'healthz' || operationId === 'readyz';
+}
+
 /** What every route of its kind may answer, beside what it declares. */
 export function errorCodesOf(route: Route): readonly ErrorCode[] {
   const codes: readonly ErrorCode[] = [
     ...(route.authentication === 'none' ? [] : (['invalid_api_key'] as const)),
-    ...(route.authentication === 'key' ? (['rate_limit_exceeded'] as const) : []),
+    ...(isProbe(route) ? [] : (['rate_limit_exceeded'] as const)),
     ...(route.authentication === 'admin' && accessOf(route) !== 'read'
       ? (['operator_not_allowed'] as const)
       : []),

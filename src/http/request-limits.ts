@@ -1,10 +1,13 @@
 /** What one process lets its callers use at once. Every number has an environment variable (docs/configuration.md). */
 export interface RequestLimits {
-  /** Bytes of request bodies that are read or in use, of all keys and of one. */
+  /** What request bodies may cost in memory, from their first byte until they are answered; see `createBodyBudgets`. */
   readonly bodiesBytesMax: number;
-  readonly keyBodiesBytesMax: number;
+  /** Bytes of uploaded files on disk. */
+  readonly uploadsBytesMax: number;
   /** A body that comes slower is cut off. */
   readonly uploadBytesPerSecondMin: number;
+  /** Of one address without a valid key; 0: none. */
+  readonly addressRequestsPerSecond: number;
   /** Of a key that has no limit of its own; 0: none. */
   readonly keyRequestsPerMinute: number;
   /** Requests of one key in progress; 0: no limit. */
@@ -16,11 +19,12 @@ export interface RequestLimits {
 
 const mebibyte = 1024 * 1024;
 
-/** Sized for a heap of 640 MB: a body in use costs up to three times its bytes. */
+/** Sized for a heap of 640 MB. */
 export const defaultRequestLimits: RequestLimits = {
   bodiesBytesMax: 160 * mebibyte,
-  keyBodiesBytesMax: 80 * mebibyte,
+  uploadsBytesMax: 1024 * mebibyte,
   uploadBytesPerSecondMin: 8 * 1024,
+  addressRequestsPerSecond: 50,
   keyRequestsPerMinute: 6_000,
   keyConcurrentRequests: 256,
   createsAtOnce: 32,

@@ -3,6 +3,8 @@ import type { Middleware, ParameterizedContext } from 'koa';
 import { messageOf } from '../domain/caught.ts';
 import { defined } from '../domain/defined.ts';
 import { GatewayError } from '../domain/errors.ts';
+import type { AddressLimit } from './address-limit.ts';
+import type { ClientAddress } from './client-address.ts';
 import type { AppDeps } from './deps.ts';
 import { errorHeaders, presentError, translateError } from './error-response.ts';
 
@@ -11,6 +13,8 @@ export interface RequestState {
   requestId: string;
   /** operationId of the route; empty until one matched. */
   operation: string;
+  /** Of the caller, as `createClientAddress` names it. */
+  address: string;
   /** The operator whose token it carries. */
   actor: string | undefined;
   /** Where the route answers an error with another status than its code usually has. */
@@ -18,8 +22,13 @@ export interface RequestState {
 }
 
 export interface RequestScopeDeps extends Pick<AppDeps, 'log' | 'metrics'> {
+  readonly addressOf: ClientAddress;
+  readonly addresses: AddressLimit;
   readonly isDraining: () => boolean;
 }
+
+/** A balancer that asks them has the address of everybody who comes through it. */
+const probePaths: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 const requestIdPattern = /^[\x20-\x7e]{1,128}$/;
 
@@ -33,10 +42,12 @@ export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestSt
     const requestId = requestIdOf(context.req.headers['x-request-id']);
     context.state.requestId = requestId;
     context.state.operation = '';
+    context.state.address = deps.addressOf(context.req);
     context.state.actor = undefined;
     context.state.errorStatus = undefined;
     context.set('x-request-id', requestId);
     try {
+      if (!probePaths.has(context.path)) deps.addresses.take(context.state.address);
       refuseEncodedBody(context.req.headers['content-encoding']);
       await next();
     } catch (error) {
@@ -86,8 +97,11 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
       'a request was refused',
     );
   }
-  // What is left of an unread body is discarded; otherwise the connection could carry no further request.
-  context.req.resume();
+  // What is left of an unread body is discarded, so that the connection can carry further requests. Of a body in chunks
+  // nobody knows how much that is, and each of its pieces costs time.
+  if (!context.req.complete && context.req.headers['transfer-encoding'] !== undefined) {
+    context.set('connection', 'close');
+  } else context.req.resume();
   context.status = context.state.errorStatus ?? error.status;
   context.set(errorHeaders(error));
   context.set('content-type', 'application/json; charset=utf-8');
@@ -95,12 +109,14 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
 }
 
 /** Asked every few seconds by whoever watches us. */
-const probes: ReadonlySet<string> = new Set(['healthz', 'readyz', 'metrics']);
+const probes: ReadonlySet<string> = new Set(['healthz', 'readyz']);
 
 function finish(context: Context, seconds: number, { log, metrics }: RequestScopeDeps): void {
   const { requestId, operation, actor } = context.state;
   metrics.observeRequest(operation, context.status, seconds);
   if (probes.has(operation) && context.status < 400) return;
+  // Whoever floods us does not fill the log as well.
+  if (operation === '' && context.status === 429) return;
   log[context.method === 'GET' ? 'debug' : 'info'](
     {
       request_id: requestId,

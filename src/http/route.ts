@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { z } from 'zod';
+import type { BodyKind } from './bodies/body-budget.ts';
 import type { BodyScope } from './bodies/consume-body.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ErrorCode } from '../domain/errors.ts';
@@ -14,8 +15,15 @@ import { parseInput } from './validation.ts';
 export interface Route extends Operation {
   readonly authentication: 'key' | 'admin' | 'none';
   readonly input: InputSchema;
+  /** Of a route that `secretRoute` has made; before the body is read. Throws GatewayError. */
+  readonly admit?: (request: RawRequest) => Promise<Admitted>;
   /** Validates and handles. Throws GatewayError. */
   run(request: RawRequest, identity: Identity): Promise<Reply>;
+}
+
+/** `account`: on whose budget the body goes. `run`: instead of the route's own. */
+interface Admitted extends Pick<Route, 'run'> {
+  readonly account: string;
 }
 
 interface Operation {
@@ -54,6 +62,8 @@ export type InputSchema = z.ZodObject<{
 export interface BodyReader {
   /** For the document. */
   readonly mediaTypes: readonly string[];
+  /** Whose memory it uses. */
+  readonly kind: BodyKind;
   read(context: Context, scope: BodyScope): Promise<unknown>;
   /** Called with what `read` gave when the route has answered or failed: temporary files go. */
   release?(body: unknown): Promise<void>;
@@ -82,6 +92,8 @@ export interface RequestMeta {
   unknownFields(known: Pick<ReadonlySet<string>, 'has'>): readonly string[];
   /** Aborted when the caller disconnects. Created on first use. */
   closed(): AbortSignal;
+  /** Reserves memory until the answer, for what the request makes of its body. Throws as `BodyAllowance.reserve`. */
+  reserve(bytes: number): void;
 }
 
 export type Identity =
@@ -186,5 +198,26 @@ export function openRoute<Input extends InputSchema>(
     async run(request) {
       return handle({ ...parseInput(operation.input, request), meta: request.meta });
     },
+  };
+}
+
+/** A route whose address is its secret: `admit` says whose it is, before the body is read. Throws GatewayError. */
+export function secretRoute<Input extends InputSchema, Guest extends { readonly account: string }>(
+  declaration: Declaration<Input, { readonly guest: Guest }> & {
+    readonly admit: (params: z.output<Input>['params']) => Promise<Guest>;
+  },
+): Route {
+  const { handle, admit, ...operation } = declaration;
+  return {
+    ...operation,
+    authentication: 'none',
+    async admit(request) {
+      const guest = await admit(parseInput(operation.input, request).params);
+      return {
+        account: guest.account,
+        run: (whole) => handle({ ...parseInput(operation.input, whole), meta: whole.meta, guest }),
+      };
+    },
+    run: () => Promise.reject(new TypeError(`${operation.operationId} admits before it handles`)),
   };
 }

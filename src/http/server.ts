@@ -1,9 +1,10 @@
 import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { answerInTurn } from './answer-in-turn.ts';
 import type { GatewayApp } from './app.ts';
 import { connectionsMaxOf, limitConnections } from './connections.ts';
-import { answerUnreadable, hostProblem, refuseConnection, refuseRequest } from './unreadable.ts';
+import { answerUnreadable, headerProblem, refuseConnection, refuseRequest } from './unreadable.ts';
 
 export interface HttpServerOptions {
   readonly app: Pick<GatewayApp, 'callback' | 'drain'>;
@@ -62,8 +63,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
 
 function receive(server: Server, handle: RequestListener, connectionsMax: number): void {
   const connections = limitConnections(server, connectionsMax, refuseConnection);
+  answerInTurn(server);
   server.on('request', (request, response) => {
-    const problem = hostProblem(request);
+    const problem = headerProblem(request);
     if (problem === undefined) handle(request, response);
     else refuseRequest(response, 400, problem);
   });

@@ -79,14 +79,17 @@ function endWith(socket: Socket, refusal: Refusal, headers: readonly string[] = 
   );
 }
 
-/** Undefined: exactly one Host, as HTTP/1.1 demands; HTTP/1.0 may do without. */
-export function hostProblem({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+/** Undefined: exactly one Host, as HTTP/1.1 demands (HTTP/1.0 may do without), and not two keys. */
+export function headerProblem({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   let hosts = 0;
+  let keys = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+    if (name?.length === 13 && name.toLowerCase() === 'authorization') keys += 1;
   }
   if (hosts > 1) return 'The request has more than one Host header.';
+  if (keys > 1) return 'The request has more than one Authorization header.';
   return hosts === 0 && httpVersion === '1.1' ? 'The request has no Host header.' : undefined;
 }
 

@@ -43,6 +43,8 @@ export interface CreateImagesCommand {
   readonly clientRetries?: number;
   /** Aborted when the caller disconnects. Created on first use. */
   readonly closed: () => AbortSignal;
+  /** Reserves memory until the answer. Throws GatewayError where there is none. */
+  readonly reserve: (bytes: number) => void;
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
   readonly present: AnswerPresenter;
 }

@@ -14,7 +14,7 @@ export async function imageTaskCommand(
   repeat: Repeat | undefined,
 ): Promise<CreateTaskCommand> {
   const { caller, route, callbackUrl, expiresAfterSeconds } = command;
-  checkSize(command.request);
+  command.reserve(checkedSize(command.request) * copies);
   const request = await filesToData(command.request);
   return {
     request,
@@ -28,10 +28,13 @@ export async function imageTaskCommand(
 /** Base64 of all images together: they travel in one document of 16 MB. */
 const charactersMax = 12 * 1024 * 1024;
 
-function checkSize({ images, mask, model }: ImageRequest): void {
+/** The data, the document that holds them, and its sealed form in bytes and as text. */
+const copies = 4;
+
+function checkedSize({ images, mask, model }: ImageRequest): number {
   const inputs = [...images, ...(mask === undefined ? [] : [mask])];
   const characters = inputs.map(charactersOf).reduce((sum, length) => sum + length, 0);
-  if (characters <= charactersMax) return;
+  if (characters <= charactersMax) return characters;
   throw new GatewayError(
     'request_too_large',
     `Model ${model} accepts at most ${charactersMax} base64 characters across all images. Send URLs.`,

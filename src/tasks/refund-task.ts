@@ -4,7 +4,6 @@ import type { Micros } from '../domain/money.ts';
 import type { ActionInput, ActionResult } from '../domain/operator-actions.ts';
 import { isTerminal } from '../domain/task.ts';
 import type { Task, TaskActionRecord } from '../domain/task-record.ts';
-import { chargeOf } from '../ledger/entry.ts';
 import type { LedgerEntry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { TaskStore } from '../store/tasks.ts';
@@ -37,7 +36,7 @@ export async function refundTask({ task, input }: TaskRefund, deps: RefundTaskDe
     throw refusedAsDone(earlier, currency());
   }
   const settle = entries.find(({ kind }) => kind === 'settle');
-  const charged = settle === undefined ? 0n : chargeOf(settle);
+  const charged = settle === undefined ? 0n : settle.amount + (settle.excess ?? 0n);
   if (charged === 0n) throw refused(`The task has ${task.status}, and nothing was charged for it.`);
   const amount = input.amount === undefined ? charged : (parseMicros(input.amount) ?? 0n);
   if (amount > charged) throw refusedAsTooMuch(charged, currency());

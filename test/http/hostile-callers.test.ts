@@ -52,6 +52,7 @@ const create = (key: string, rest: string) =>
   `POST /v1/videos/generations HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n${rest}`;
 
 describe('bodies in memory', () => {
+  const unlimited = { addressRequestsPerSecond: 0, uploadBytesPerSecondMin: 1 };
   const large = { ...videoBody, unknown: 'x'.repeat(600_000) };
 
   const post = (node: { readonly call: Call }, key: string) =>
@@ -64,37 +65,49 @@ describe('bodies in memory', () => {
     return socket;
   }
 
-  it('one key has a budget, and all have one', async () => {
-    let known = 0;
-    const { auth } = world.deps;
-    const authenticate: typeof auth.authenticate = async (header) => {
-      const caller = await auth.authenticate(header);
-      known += 1;
-      return caller;
-    };
-    const node = await world.startNode({
-      auth: { ...auth, authenticate },
-      limits: { bodiesBytesMax: 2_500_000, keyBodiesBytesMax: 1_500_000, uploadBytesPerSecondMin: 1 },
-    });
-    const [a, b, c] = [await world.newAccount(), await world.newAccount(), await world.newAccount()];
-    // At a byte a second nobody cuts these off while the test runs.
-    const stalled = [await stall(node.url, a.key, 1_000), await stall(node.url, b.key, 1_000)];
-    // What a body announces is counted in the turn in which its sender is known.
-    await expect.poll(() => known).toBe(2);
-    const ofKey = await post(node, a.key);
-    expect([ofKey.status, ofKey.body.error?.code]).toEqual([429, 'rate_limit_exceeded']);
-    expect(ofKey.headers['retry-after']).toBe('2');
-    const ofAll = await post(node, c.key);
-    expect([ofAll.status, ofAll.body.error?.code]).toEqual([503, 'service_unavailable']);
-    expect(ofAll.headers['retry-after']).toBe('2');
-    for (const socket of stalled) socket.destroy();
-    for (const { key } of [a, b, c]) await expect.poll(async () => (await post(node, key)).status).toBe(200);
+  const piece = 'x'.repeat(0x10000);
+  const chunk = `10000\r\n${piece}\r\n`;
+
+  it('what one account holds is limited, and is counted as it comes', async () => {
+    // Of this, 40 % is for JSON, of that one account has three quarters, and a byte of text costs four: 150,000 bytes.
+    const node = await world.startNode({ limits: { ...unlimited, bodiesBytesMax: 2_000_000 } });
+    const { key } = await world.newAccount();
+    const answer = await sendText(
+      node.url,
+      create(key, `transfer-encoding: chunked\r\n\r\n${chunk.repeat(3)}`),
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 429 [^]*"code":"rate_limit_exceeded"/);
+    expect(answer).toMatch(/\r\nretry-after: 2\r\n/);
+    expect((await node.call('POST', '/v1/videos/generations', { key, body: videoBody })).status).toBe(200);
   });
 
-  it('a stalled upload is cut off, and gives its share back', async () => {
-    const node = await world.startNode({
-      limits: { keyBodiesBytesMax: 1_500_000, uploadBytesPerSecondMin: 1_000 },
-    });
+  it('what is announced and does not come costs others nothing', async () => {
+    const node = await world.startNode({ limits: { ...unlimited, bodiesBytesMax: 4_000_000 } });
+    const [greedy, other] = [await world.newAccount(), await world.newAccount()];
+    const stalled = await Promise.all(Array.from({ length: 4 }, () => stall(node.url, greedy.key, 1_000)));
+    expect(
+      (await node.call('POST', '/v1/videos/generations', { key: other.key, body: videoBody })).status,
+    ).toBe(200);
+    for (const socket of stalled) socket.destroy();
+  });
+
+  it('who holds most makes room for a newcomer', async () => {
+    const node = await world.startNode({ limits: { ...unlimited, bodiesBytesMax: 4_000_000 } });
+    const greedy = await world.newAccount();
+    // Of 1,600,000 the account has 1,200,000: 600,000 each.
+    const stalled = [await stall(node.url, greedy.key, 120_000), await stall(node.url, greedy.key, 100_000)];
+    const other = await world.newAccount();
+    const body = { ...videoBody, unknown: 'x'.repeat(60_000) };
+    await expect
+      .poll(async () => (await node.call('POST', '/v1/videos/generations', { key: other.key, body })).status)
+      .toBe(200);
+    await expect.poll(() => stalled.filter(({ received }) => received !== '').length).toBe(1);
+    expect(stalled[0]?.received).toMatch(/^HTTP\/1\.1 503 [^]*"code":"service_unavailable"/);
+    for (const socket of stalled) socket.destroy();
+  });
+
+  it('a stalled upload is cut off', async () => {
+    const node = await world.startNode({ limits: { ...unlimited, uploadBytesPerSecondMin: 1_000 } });
     const { key } = await world.newAccount();
     const socket = await stall(node.url, key, 12);
     await socket.ended;
@@ -102,16 +115,77 @@ describe('bodies in memory', () => {
     expect((await post(node, key)).status).toBe(200);
   });
 
-  it('a body without a length is counted as it comes', async () => {
-    const node = await world.startNode({ limits: { keyBodiesBytesMax: 100_000 } });
+  it('a body in pieces of one byte is refused before it has come, and its connection is closed', async () => {
     const { key } = await world.newAccount();
-    const piece = 'x'.repeat(0x10000);
-    const answer = await sendText(
-      node.url,
-      create(key, `transfer-encoding: chunked\r\n\r\n10000\r\n${piece}\r\n10000\r\n${piece}\r\n`),
+    const socket = await open(world.url);
+    socket.write(create(key, `transfer-encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(100_000)}`));
+    await socket.ended;
+    expect(socket.received).toMatch(/^HTTP\/1\.1 413 [^]*connection: close[^]*too many pieces/i);
+  });
+
+  it.each([
+    ['an address without a token', '/callbacks/upstream/task_0123456789abcdefghijkl/x', '', 404],
+    ['no key', '/v1/videos/generations', '', 401],
+  ])('%s: refused before its body is read', async (_name, path, header, status) => {
+    const socket = await open(world.url);
+    // The end of the body never comes.
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\n${header}transfer-encoding: chunked\r\n\r\n1\r\n \r\n`);
+    await socket.ended;
+    expect(socket.received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*connection: close`, 'i'));
+  });
+});
+
+describe('one connection', () => {
+  it('has one request at a time, in order, and what follows waits', async () => {
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    const node = await world.startNode({
+      createTask: async (command) => {
+        begun.push(command.request.prompt);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return { id: 'task_1', model: command.request.model, createdAt: 0, warnings: [], replayed: false };
+      },
+    });
+    const { key } = await world.newAccount();
+    const socket = await open(node.url);
+    const post = (prompt: string, isChunked: boolean) => {
+      const body = JSON.stringify({ ...videoBody, prompt });
+      return isChunked
+        ? create(key, `transfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`)
+        : create(key, `content-length: ${body.length}\r\n\r\n${body}`);
+    };
+    const all = `${post('one', false)}${post('two', false)}GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n${post('three', true)}`;
+    // However it is cut, also across the ends of headers.
+    for (let at = 0; at < all.length; at += 61) socket.write(all.slice(at, at + 61));
+    for (const [n, prompt] of ['one', 'two', 'three'].entries()) {
+      await expect.poll(() => begun).toHaveLength(n + 1);
+      expect(begun.at(-1)).toBe(prompt);
+      const answered = socket.received.match(/HTTP\/1\.1 200/g)?.length ?? 0;
+      expect(answered).toBe(n === 2 ? 3 : n);
+      ends[n]?.();
+    }
+    await expect.poll(() => socket.received.match(/HTTP\/1\.1 200/g)).toHaveLength(4);
+  });
+
+  it('that sends a thousand requests at once keeps nobody else waiting', async () => {
+    const node = await world.startNode();
+    const socket = await open(node.url);
+    socket.write('GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(1_000));
+    let answered = 0;
+    socket.on(
+      'data',
+      (bytes: Buffer) => (answered += bytes.toString('latin1').split('HTTP/1.1 200').length - 1),
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 429 /);
-    expect((await node.call('POST', '/v1/videos/generations', { key, body: videoBody })).status).toBe(200);
+    expect((await node.call('GET', '/healthz')).status).toBe(200);
+    expect(answered).toBeLessThan(500);
+    await expect.poll(() => answered, { timeout: 60_000 }).toBe(1_000);
+  });
+
+  it('two keys in one request are none', async () => {
+    const { key } = await world.newAccount();
+    const header = `authorization: Bearer ${key}\r\n`;
+    const answer = await sendText(world.url, `GET /v1/balance HTTP/1.1\r\nhost: x\r\n${header}${header}\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*more than one Authorization/);
   });
 });
 
@@ -124,7 +198,7 @@ describe('malformed chunks', () => {
   ])('%s: 4xx, and nothing logged as our failure', async (_name, head) => {
     const lines = world.logLines.length;
     const answer = await sendText(world.url, head + chunked);
-    expect(answer).toMatch(/^HTTP\/1\.1 40[01] /);
+    expect(answer).toMatch(/^HTTP\/1\.1 40[014] /);
     expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(world.logLines.slice(lines).filter((line) => line.includes('a request failed'))).toEqual([]);

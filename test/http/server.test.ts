@@ -25,7 +25,7 @@ it('going down answers waiting requests at once and lets others finish', async (
   const waiting = node.call('GET', `/v1/videos/generations/${body.id}?wait=30`, { key: account.key });
   const creating = node.call('POST', '/v1/videos/generations', { key: account.key, body: videoBody });
   const isWaiting = async (): Promise<boolean> =>
-    /^mediary_http_waiting_requests(?:\{[^}]*\})? 1$/m.test((await node.call('GET', '/metrics')).text);
+    /^mediary_http_waiting_requests(?:\{[^}]*\})? 1$/m.test(await node.deps.metrics.render());
   await expect.poll(async () => isCreating && (await isWaiting())).toBe(true);
   const startedAt = Date.now();
   const closed = node.close(50_000);

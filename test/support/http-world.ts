@@ -58,6 +58,7 @@ export interface HttpWorld extends Server {
 }
 
 export interface Server {
+  readonly deps: AppDeps;
   readonly url: string;
   readonly call: Call;
   readonly admin: AdminCall;
@@ -236,7 +237,7 @@ async function openWorld(
       checkCallbackUrl: refuseForbidden,
       checkMediaUrl: refuseForbidden,
       pingMongo: async () => void (await mongo.db.command({ ping: 1 })),
-      exposeMetrics: true,
+      limits: { addressRequestsPerSecond: 0 },
       reloadConfig: () =>
         Promise.resolve({ ok: false, violations: ['models: required', 'currency: required'] }),
       ...change,

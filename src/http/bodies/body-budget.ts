@@ -1,66 +1,150 @@
 import { GatewayError } from '../../domain/errors.ts';
 
-/** How many bytes of request bodies this process holds at once, in all and for one key. */
+/** How many bytes the request bodies of one kind hold in this process, in memory or on disk, in all and for an account. */
 export interface BodyBudget {
-  /** For one request; `key` is absent on routes that need none. */
-  open(key?: string): BodyAllowance;
+  /** For one request. */
+  open(account: string): BodyAllowance;
   /** Bytes that are reserved now. */
   readonly reservedBytes: number;
 }
 
 /** What one request has reserved. */
 export interface BodyAllowance {
-  /** Throws GatewayError: 429 when the key has too much in memory, 503 when all keys together have. */
+  /**
+   * Throws GatewayError: 429 when the account has too much, 503 when all have and nobody has more than this account.
+   * Who has most makes room: the largest body that is still being read is cut.
+   */
   reserve(bytes: number): void;
+  /** From now on `cut` ends it when it has to make room. Called with the reason, at most once. */
+  whileRead(cut: (reason: GatewayError) => void): void;
+  /** The body is complete: the request is carried out, and is not cut any more. */
+  keep(): void;
   /** Gives everything back. Repeatable. */
   release(): void;
 }
 
 export interface BodyBudgetLimits {
-  readonly processBytesMax: number;
-  readonly keyBytesMax: number;
+  readonly bytesMax: number;
+  readonly accountBytesMax: number;
+}
+
+/** Who uses it, so that none takes another's share: small JSON, images, and what upstreams say. */
+export type BodyKind = 'json' | 'images' | 'callbacks';
+
+/** Of the memory, and within it what one account may have. */
+const memoryShares: Readonly<Record<BodyKind, number>> = { json: 0.4, images: 0.5, callbacks: 0.1 };
+const accountShare = 0.75;
+
+export interface BodyBudgets {
+  readonly memory: Readonly<Record<BodyKind, BodyBudget>>;
+  readonly disk: BodyBudget;
+}
+
+/** One budget of memory for each kind of body, and one of disk space for uploaded files. */
+export function createBodyBudgets(limits: {
+  readonly bodiesBytesMax: number;
+  readonly uploadsBytesMax: number;
+}): BodyBudgets {
+  const budgetOf = (bytesMax: number): BodyBudget =>
+    createBodyBudget({ bytesMax, accountBytesMax: bytesMax * accountShare });
+  const memoryOf = (kind: BodyKind): BodyBudget => budgetOf(limits.bodiesBytesMax * memoryShares[kind]);
+  return {
+    memory: { json: memoryOf('json'), images: memoryOf('images'), callbacks: memoryOf('callbacks') },
+    disk: budgetOf(limits.uploadsBytesMax),
+  };
 }
 
 /** A body leaves memory when its request is answered, which takes seconds. */
 const retrySeconds = 2;
 
-export function createBodyBudget({ processBytesMax, keyBytesMax }: BodyBudgetLimits): BodyBudget {
-  const perKey = new Map<string, number>();
+interface Holding {
+  bytes: number;
+  cut?: ((reason: GatewayError) => void) | undefined;
+}
+
+interface Holder {
+  bytes: number;
+  readonly holdings: Set<Holding>;
+}
+
+export function createBodyBudget({ bytesMax, accountBytesMax }: BodyBudgetLimits): BodyBudget {
+  const holders = new Map<string, Holder>();
   let total = 0;
 
-  function add(key: string, bytes: number): void {
+  function add(account: string, holding: Holding, bytes: number): void {
+    const holder = holders.get(account) ?? { bytes: 0, holdings: new Set() };
+    holders.set(account, holder);
     total += bytes;
-    const left = (perKey.get(key) ?? 0) + bytes;
-    if (left > 0) perKey.set(key, left);
-    else perKey.delete(key);
+    holder.bytes += bytes;
+    holding.bytes += bytes;
+    if (holding.bytes > 0) holder.holdings.add(holding);
+    else holder.holdings.delete(holding);
+    if (holder.holdings.size === 0) holders.delete(account);
+  }
+
+  /** False: nobody who has more than `bytes` can be cut. */
+  function makeRoom(bytes: number): boolean {
+    let largest: readonly [account: string, holder: Holder, holding: Holding] | undefined;
+    for (const [account, holder] of holders) {
+      if (holder.bytes <= Math.max(bytes, largest?.[1].bytes ?? 0)) continue;
+      const holding = largestOf(holder);
+      if (holding !== undefined) largest = [account, holder, holding];
+    }
+    if (largest === undefined) return false;
+    const [account, , holding] = largest;
+    const { cut } = holding;
+    holding.cut = undefined;
+    add(account, holding, -holding.bytes);
+    cut?.(processExceeded());
+    return true;
   }
 
   return {
     get reservedBytes() {
       return total;
     },
-    open(key = '') {
-      let own = 0;
+    open(account) {
+      const own: Holding = { bytes: 0 };
+      let isOpen = true;
       return {
         reserve(bytes) {
-          if ((perKey.get(key) ?? 0) + bytes > keyBytesMax) throw keyExceeded(keyBytesMax);
-          if (total + bytes > processBytesMax) throw processExceeded();
-          add(key, bytes);
-          own += bytes;
+          if (!isOpen) return;
+          const held = (holders.get(account)?.bytes ?? 0) + bytes;
+          if (held > accountBytesMax) throw accountExceeded(accountBytesMax);
+          while (total + bytes > bytesMax) if (!makeRoom(held)) throw processExceeded();
+          add(account, own, bytes);
+        },
+        whileRead(cut) {
+          own.cut = (reason) => {
+            isOpen = false;
+            cut(reason);
+          };
+        },
+        keep() {
+          own.cut = undefined;
         },
         release() {
-          add(key, -own);
-          own = 0;
+          isOpen = false;
+          own.cut = undefined;
+          add(account, own, -own.bytes);
         },
       };
     },
   };
 }
 
-function keyExceeded(bytesMax: number): GatewayError {
+function largestOf({ holdings }: Holder): Holding | undefined {
+  let largest: Holding | undefined;
+  for (const holding of holdings) {
+    if (holding.cut !== undefined && holding.bytes > (largest?.bytes ?? 0)) largest = holding;
+  }
+  return largest;
+}
+
+function accountExceeded(bytesMax: number): GatewayError {
   return new GatewayError(
     'rate_limit_exceeded',
-    `The requests of one API key may hold at most ${bytesMax} bytes of bodies at once. Send fewer at a time.`,
+    `The requests of one account may hold at most ${bytesMax} bytes of bodies at once. Send fewer at a time.`,
     { retryAfterSeconds: retrySeconds },
   );
 }

@@ -2,10 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../domain/errors.ts';
 import type { BodyAllowance } from './body-budget.ts';
 
-/** What every reader of bodies shares with the others of its process. */
+/** What a reader of bodies may use. */
 export interface BodyScope {
-  readonly allowance: BodyAllowance;
-  /** A body that comes slower than this, on average since its begin, is cut off. */
+  readonly memory: BodyAllowance;
+  readonly disk: BodyAllowance;
+  /** A body that comes slower than this, on average since its begin, is cut off; a long one has to be quicker. */
   readonly bytesPerSecondMin: number;
 }
 
@@ -19,19 +20,29 @@ export interface Consumption extends BodyScope {
 
 /** How long a body may pause, or begin slowly, before its rate counts. */
 const rateGraceMs = 5_000;
+/** Within this time a body of any announced length must have come. */
+const wholeSeconds = 100;
+/** What the socket has read, and the reader has not. */
+const windowBytes = 64 * 1024;
+/** A piece costs more than its bytes: beyond the first ones, a body in pieces smaller than this is refused. */
+const pieceBytesMin = 128;
+const freePieces = 256;
 
 /**
- * Reads a request's body piece by piece. Memory is reserved before the first byte where the length is announced, and
- * with each piece where it is not. On a refusal the stream stays open, so that the answer still reaches the sender.
- * Throws request_too_large, invalid_json (cut off), request_timeout (too slow), and what `onChunk` and the allowance
- * throw. However the body ends, nothing that `onChunk` began is still running afterwards.
+ * Reads a request's body piece by piece. Only a small window of memory is reserved here: whoever keeps what arrives
+ * reserves for it. Throws request_too_large (also: in too many pieces), invalid_json (cut off), request_timeout (too
+ * slow), and what `onChunk` and the allowances throw; a body that is cut to make room ends with that reason. However it
+ * ends, nothing that `onChunk` began is still running afterwards.
  */
 export async function consumeBody(request: IncomingMessage, options: Consumption): Promise<void> {
-  const { allowance, bytesMax } = options;
-  const announced = announcedBytes(request);
-  if (announced !== undefined && announced > bytesMax) throw tooLarge(bytesMax);
-  if (announced !== undefined) allowance.reserve(announced);
-  await readAll(request, options, announced === undefined);
+  const { memory, bytesMax, bytesPerSecondMin } = options;
+  const announced = announcedBytes(request) ?? 0;
+  if (announced > bytesMax) throw tooLarge(bytesMax);
+  memory.reserve(windowBytes);
+  await readAll(request, {
+    ...options,
+    bytesPerSecondMin: Math.max(bytesPerSecondMin, bytesPerSecondMin === 0 ? 0 : announced / wholeSeconds),
+  });
 }
 
 /** Undefined: sent in chunks. */
@@ -40,11 +51,12 @@ function announcedBytes({ headers }: IncomingMessage): number | undefined {
   return Number(headers['content-length'] ?? 0);
 }
 
-function readAll(request: IncomingMessage, options: Consumption, reserveEach: boolean): Promise<void> {
-  const { allowance, bytesMax, bytesPerSecondMin, onChunk } = options;
+function readAll(request: IncomingMessage, options: Consumption): Promise<void> {
+  const { memory, disk, bytesMax, bytesPerSecondMin, onChunk } = options;
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
     let bytes = 0;
+    let pieces = 0;
     let paused: Promise<void> | undefined;
     const cutIfSlow = (): void => {
       const seconds = (performance.now() - startedAt) / 1000;
@@ -60,6 +72,8 @@ function readAll(request: IncomingMessage, options: Consumption, reserveEach: bo
       else reject(error instanceof Error ? error : new Error('the body could not be read'));
     };
     const settle = (error?: unknown): void => {
+      memory.keep();
+      disk.keep();
       clearInterval(timer);
       clearImmediate(look);
       request.off('data', take).off('end', settle).off('error', cut).off('close', cut);
@@ -73,8 +87,9 @@ function readAll(request: IncomingMessage, options: Consumption, reserveEach: bo
     const take = (chunk: Buffer): void => {
       try {
         bytes += chunk.length;
+        pieces += 1;
         if (bytes > bytesMax) throw tooLarge(bytesMax);
-        if (reserveEach) allowance.reserve(chunk.length);
+        if (pieces > freePieces + bytes / pieceBytesMin) throw tooManyPieces();
         paused = onChunk(chunk);
       } catch (error) {
         settle(error);
@@ -87,12 +102,21 @@ function readAll(request: IncomingMessage, options: Consumption, reserveEach: bo
         request.resume();
       }, settle);
     };
+    memory.whileRead(settle);
+    disk.whileRead(settle);
     request.on('data', take).once('end', settle).once('error', cut).once('close', cut);
   });
 }
 
 function tooLarge(bytesMax: number): GatewayError {
   return new GatewayError('request_too_large', `The body may have at most ${bytesMax} bytes.`);
+}
+
+function tooManyPieces(): GatewayError {
+  return new GatewayError(
+    'request_too_large',
+    `The body came in too many pieces: send chunks of at least ${pieceBytesMin} bytes.`,
+  );
 }
 
 function cutOff(): GatewayError {

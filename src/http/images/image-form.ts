@@ -1,6 +1,8 @@
 import type { Context } from 'koa';
 import { GatewayError } from '../../domain/errors.ts';
 import { consumeBody } from '../bodies/consume-body.ts';
+import { Slab } from '../bodies/slab.ts';
+import { readUtf8 } from '../body.ts';
 import { isDataUrl, longDataUrlBytesMin, openDataUrlFile } from './data-url-file.ts';
 import type { DataUrlFile } from './data-url-file.ts';
 import type { Reading } from './image-upload.ts';
@@ -19,8 +21,8 @@ export async function readForm(
   context: Context,
   { scope, workspace, limits }: Reading,
 ): Promise<Record<string, unknown>> {
-  const spool = openSpool(workspace, limits.filesMax);
-  const fields = new FormFields(spool);
+  const spool = openSpool(workspace, { filesMax: limits.filesMax, disk: scope.disk });
+  const fields = new FormFields(spool, new Slab(scope.memory, textBytesMax + longDataUrlBytesMin));
   const parser = new MultipartParser(boundaryOf(context), (head) => fields.open(head));
   try {
     await consumeBody(context.req, {
@@ -52,11 +54,13 @@ type FieldValue = string | UploadedFile;
 /** Gathers the parts of one form. */
 class FormFields {
   private readonly spool: Spool;
+  /** Of all text fields, one behind the other. */
+  private readonly text: Slab;
   private readonly parts: { readonly name: string; readonly value: () => FieldValue }[] = [];
-  private textBytes = 0;
 
-  constructor(spool: Spool) {
+  constructor(spool: Spool, text: Slab) {
     this.spool = spool;
+    this.text = text;
   }
 
   open({ name: asked, fileName, mediaType }: PartHead): PartSink {
@@ -80,12 +84,13 @@ class FormFields {
   }
 
   private openText(name: string): PartSink {
-    const pieces: Buffer[] = [];
-    let bytes = 0;
+    const { text } = this;
+    const from = text.bytes;
+    let to = from;
     let long: DataUrlFile | undefined;
     this.parts.push({
       name,
-      value: () => long?.file.uploaded('image') ?? Buffer.concat(pieces).toString('utf8'),
+      value: () => long?.file.uploaded('image') ?? readUtf8(text.read(from, to)),
     });
     return {
       write: (piece) => {
@@ -93,25 +98,21 @@ class FormFields {
           long.push(piece.toString('latin1'), false);
           return;
         }
-        pieces.push(piece);
-        bytes += piece.length;
-        if (isMedia(name) && bytes > longDataUrlBytesMin && isDataUrl(startOf(pieces))) {
-          this.textBytes -= bytes - piece.length;
-          long = openDataUrlFile(this.spool, name, Buffer.concat(pieces.splice(0)).toString('latin1'));
-          return;
+        const isLong = isMedia(name) && to + piece.length - from > longDataUrlBytesMin;
+        if (!isLong && to + piece.length > textBytesMax) throw tooMuchText();
+        text.push(piece);
+        to = text.bytes;
+        if (!isLong) return;
+        if (isDataUrl(text.read(from, from + 5).toString('latin1'))) {
+          long = openDataUrlFile(this.spool, name, text.read(from, to).toString('latin1'));
+          text.cutTo(from);
+        } else if (to > textBytesMax) {
+          throw tooMuchText();
         }
-        this.textBytes += piece.length;
-        if (this.textBytes > textBytesMax) throw tooMuchText();
       },
       end: () => long?.push('', true),
     };
   }
-}
-
-function startOf([first = Buffer.alloc(0), second = Buffer.alloc(0)]: readonly Buffer[]): string {
-  return first.length >= 5
-    ? first.toString('latin1', 0, 5)
-    : first.toString('latin1') + second.toString('latin1', 0, 5);
 }
 
 function isMedia(name: string): name is 'image' | 'mask' {

@@ -21,6 +21,7 @@ export function imageBody(workspaces: ImageWorkspaces, limits: ImageBodyLimits):
   const opened = new WeakMap<object, ImageWorkspace>();
   return {
     mediaTypes: ['application/json', 'multipart/form-data'],
+    kind: 'images',
     async read(context, scope) {
       if (!hasBody(context)) return {};
       const isForm = typeof context.is('multipart/form-data') === 'string';
@@ -53,8 +54,8 @@ export interface Reading {
 const textBytesMax = 1024 * 1024;
 
 async function readJson({ req }: Context, { scope, workspace, limits }: Reading): Promise<object> {
-  const spool = openSpool(workspace, limits.filesMax);
-  const text = new JsonText(textBytesMax);
+  const spool = openSpool(workspace, { filesMax: limits.filesMax, disk: scope.disk });
+  const text = new JsonText(textBytesMax, scope.memory);
   const splitter = new MediaSplitter({ spool, onRest: (piece) => text.push(piece) });
   try {
     await consumeBody(req, {

@@ -1,13 +1,14 @@
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { GatewayError } from '../../domain/errors.ts';
+import type { BodyAllowance } from '../bodies/body-budget.ts';
 import type { ImageWorkspace } from '../../images/workspace.ts';
 import { UploadedFile } from './uploaded-file.ts';
 
 /** A file of a request while it is read. */
 export interface SpoolFile {
   readonly bytes: number;
-  /** Queued until the next `flush`. */
+  /** Queued until the next `flush`. Throws what the allowance throws. */
   append(bytes: Buffer): void;
   uploaded(name: string): UploadedFile;
 }
@@ -30,8 +31,13 @@ interface OpenFile extends SpoolFile {
   handle?: FileHandle;
 }
 
-/** `filesMax`: reference images; a mask may stand beside them. */
-export function openSpool(workspace: ImageWorkspace, filesMax: number): Spool {
+export interface SpoolLimits {
+  /** Reference images; a mask may stand beside them. */
+  readonly filesMax: number;
+  readonly disk: Pick<BodyAllowance, 'reserve'>;
+}
+
+export function openSpool(workspace: ImageWorkspace, { filesMax, disk }: SpoolLimits): Spool {
   const files: OpenFile[] = [];
   const counts = { image: 0, mask: 0 };
   let writing = Promise.resolve();
@@ -40,7 +46,7 @@ export function openSpool(workspace: ImageWorkspace, filesMax: number): Spool {
       const kind = param === 'mask' ? 'mask' : 'image';
       counts[kind] += 1;
       if (counts.image > filesMax || counts.mask > 1) throw tooManyFiles(filesMax, kind);
-      const file = newSpoolFile(workspace.newPath());
+      const file = newSpoolFile(workspace.newPath(), disk);
       files.push(file);
       return file;
     },
@@ -73,7 +79,7 @@ async function openNew(path: string, workspace: ImageWorkspace): Promise<FileHan
   return open(path, 'wx', 0o600);
 }
 
-function newSpoolFile(path: string): OpenFile {
+function newSpoolFile(path: string, disk: SpoolLimits['disk']): OpenFile {
   let bytes = 0;
   // An empty file is one too: whether it is an image is said where the others are looked at.
   const queue: Buffer[] = [Buffer.alloc(0)];
@@ -85,6 +91,7 @@ function newSpoolFile(path: string): OpenFile {
     },
     append(piece) {
       if (piece.length === 0) return;
+      disk.reserve(piece.length);
       bytes += piece.length;
       queue.push(piece);
     },

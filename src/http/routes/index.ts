@@ -30,7 +30,6 @@ import { listModels } from './list-models.ts';
 import { listOperators } from './list-operators.ts';
 import { listTasks } from './list-tasks.ts';
 import { listVideos } from './list-videos.ts';
-import { metrics } from './metrics.ts';
 import { openapi } from './openapi.ts';
 import { readyz } from './readyz.ts';
 import { receiveUpstreamCallback } from './receive-upstream-callback.ts';
@@ -61,7 +60,6 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
     ...(deps.keptResults === undefined ? [] : [getMedia(deps.keptResults)]),
     healthz(),
     readyz(deps),
-    ...(deps.exposeMetrics ? [metrics(deps)] : []),
     receiveUpstreamCallback(deps),
     openapi(() => routes),
     ...(deps.operatorAuth === undefined ? [] : operatorRoutes(deps, deps.operatorAuth)),

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { etagOf, matchesEtag } from '../etag.ts';
 import { createDocument } from '../openapi.ts';
-import { openRoute, textReply } from '../route.ts';
+import { notModified, openRoute, partsReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/** Describes `routes`, and itself. */
+/** Describes `routes`, and itself. Written once, however often it is asked for. */
 export function openapi(routes: () => readonly Route[]): Route {
-  let text: string | undefined;
+  let written: { readonly bytes: Buffer; readonly headers: { readonly etag: string } } | undefined;
   return openRoute({
     operationId: 'openapi',
     summary: 'This document',
@@ -15,9 +16,16 @@ export function openapi(routes: () => readonly Route[]): Route {
     input: z.object({}),
     success: { description: 'OpenAPI 3.1.' },
     errors: [],
-    async handle() {
-      text ??= JSON.stringify(createDocument(routes()));
-      return textReply(text, 'application/json; charset=utf-8');
+    handle({ meta }) {
+      written ??= write(routes());
+      const { bytes, headers } = written;
+      const isKnown = matchesEtag(meta.header('if-none-match'), headers.etag);
+      return Promise.resolve(isKnown ? notModified(headers) : partsReply([bytes], headers));
     },
   });
+}
+
+function write(routes: readonly Route[]) {
+  const text = JSON.stringify(createDocument(routes));
+  return { bytes: Buffer.from(text), headers: { etag: etagOf(text) } };
 }

@@ -6,7 +6,7 @@ import { taskProviderFor } from '../../routing/channels.ts';
 import { callbackBodyBytesMax, rawBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskNotFound } from '../videos/own-task.ts';
-import { jsonReply, openRoute } from '../route.ts';
+import { jsonReply, secretRoute } from '../route.ts';
 import type { RequestMeta, Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'requests' | 'tasks' | 'channels' | 'port' | 'log' | 'now'>;
@@ -15,7 +15,7 @@ type Deps = Pick<RouteDeps, 'requests' | 'tasks' | 'channels' | 'port' | 'log' |
 const verifyMs = 3_000;
 
 export function receiveUpstreamCallback(deps: Deps): Route {
-  return openRoute({
+  return secretRoute({
     operationId: 'receiveUpstreamCallback',
     summary: 'Notify the gateway of news about a task',
     description:
@@ -33,9 +33,12 @@ export function receiveUpstreamCallback(deps: Deps): Route {
       schema: z.looseObject({}),
     },
     errors: ['task_not_found'],
-    async handle({ params: { task_id, token }, body, meta }) {
+    async admit({ task_id, token }) {
       const record = taskIdPattern.test(task_id) ? await deps.requests.find(task_id) : undefined;
       if (record === undefined || !sameText(token, record.callbackToken)) throw taskNotFound();
+      return record;
+    },
+    async handle({ params: { task_id }, body, meta }) {
       const { ended, reply } = await readNews(task_id, toCallback(body, meta), deps);
       if (ended) {
         // The upstream does not wait for Temporal; if the wake-up is lost, the next poll sees the same news.

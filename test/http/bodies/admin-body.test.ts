@@ -9,9 +9,9 @@ import { GatewayError } from '../../../src/domain/errors.ts';
 
 /** Answers with what the reader returned, or with the code and the sentence of its refusal. */
 const app = new Koa().use(async (context) => {
-  const allowance = createBodyBudget({ processBytesMax: 1_000_000, keyBytesMax: 1_000_000 }).open('');
+  const memory = createBodyBudget({ bytesMax: 1_000_000, accountBytesMax: 1_000_000 }).open('');
   try {
-    context.body = { read: await adminBody.read(context, { allowance, bytesPerSecondMin: 1 }) };
+    context.body = { read: await adminBody.read(context, { memory, disk: memory, bytesPerSecondMin: 1 }) };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     context.body = { code: error.code, message: error.message };

@@ -20,9 +20,11 @@ function arrived(...pieces: readonly string[]): IncomingMessage {
 }
 
 function options(onChunk: (chunk: Buffer) => Promise<void>) {
-  const allowance = createBodyBudget({ processBytesMax: 1_000, keyBytesMax: 1_000 }).open('key');
-  return { allowance, bytesPerSecondMin: 1, bytesMax: 1_000, onChunk };
+  const memory = createBodyBudget({ bytesMax: 100_000, accountBytesMax: 100_000 }).open('account');
+  return { memory, disk: memory, bytesPerSecondMin: 1, bytesMax: 1_000, onChunk };
 }
+
+const endless = { reserve: () => undefined };
 
 /** Lets streams and promises do all that they can do without `onChunk`. */
 async function turns(): Promise<void> {
@@ -137,7 +139,10 @@ describe('the spool', () => {
   afterAll(() => rm(root, { recursive: true, force: true }));
 
   it('a flush, and the close, end after the flush before', async () => {
-    const spool = openSpool((await openImageWorkspaces(Date.now, root)).open(), 1);
+    const spool = openSpool((await openImageWorkspaces(Date.now, root)).open(), {
+      filesMax: 1,
+      disk: endless,
+    });
     const file = spool.newFile('image');
     file.append(Buffer.from('one'));
     const first = spool.flush();

@@ -12,6 +12,7 @@ import {
   JsonScanner,
   parseJsonText,
 } from '../../../src/http/bodies/json-scanner.ts';
+import { Slab, textCostFactor } from '../../../src/http/bodies/slab.ts';
 import { JsonText } from '../../../src/http/body.ts';
 import { longDataUrlBytesMin } from '../../../src/http/images/data-url-file.ts';
 import { MediaSplitter } from '../../../src/http/images/media-splitter.ts';
@@ -20,6 +21,7 @@ import { openSpool } from '../../../src/http/images/spool.ts';
 import { openImageWorkspaces } from '../../../src/images/workspace.ts';
 import type { ImageWorkspaces } from '../../../src/images/workspace.ts';
 
+const endless = { reserve: () => undefined };
 let root: string;
 let workspaces: ImageWorkspaces;
 beforeAll(async () => {
@@ -85,8 +87,8 @@ describe('the JSON scanner', () => {
 describe('long data URLs in JSON', () => {
   const jsonOf = async (text: string, sizes: readonly number[], filesMax = 16) => {
     const workspace = workspaces.open();
-    const spool = openSpool(workspace, filesMax);
-    const rest = new JsonText(1024 * 1024);
+    const spool = openSpool(workspace, { filesMax, disk: endless });
+    const rest = new JsonText(1024 * 1024, endless);
     const splitter = new MediaSplitter({ spool, onRest: (piece) => rest.push(piece) });
     try {
       for (const piece of inPieces(Buffer.from(text), sizes)) {
@@ -253,8 +255,11 @@ describe('the multipart parser', () => {
 });
 
 describe('the budget of bodies', () => {
-  it('refuses a key before it refuses all, and is whole again after every release', () => {
-    const budget = createBodyBudget({ processBytesMax: 100, keyBytesMax: 60 });
+  const budgetOf = (bytesMax: number, accountBytesMax: number) =>
+    createBodyBudget({ bytesMax, accountBytesMax });
+
+  it('refuses an account before it refuses all, and is whole again after every release', () => {
+    const budget = budgetOf(100, 60);
     const [a, b, c] = [budget.open('a'), budget.open('a'), budget.open('c')];
     a.reserve(50);
     expect(() => b.reserve(11)).toThrow(
@@ -268,7 +273,58 @@ describe('the budget of bodies', () => {
     expect(budget.reservedBytes).toBe(100);
     for (const allowance of [a, b, c, a]) allowance.release();
     expect(budget.reservedBytes).toBe(0);
-    b.reserve(60);
+    budget.open('a').reserve(60);
     expect(budget.reservedBytes).toBe(60);
+  });
+
+  it('cuts the largest body of the account that has most, and not the newcomer', () => {
+    const budget = budgetOf(100, 80);
+    const cut: string[] = [];
+    const reading = (account: string, name: string, bytes: number) => {
+      const allowance = budget.open(account);
+      allowance.whileRead((reason) => cut.push(`${name} ${reason.code}`));
+      allowance.reserve(bytes);
+      return allowance;
+    };
+    const small = reading('greedy', 'small', 20);
+    const large = reading('greedy', 'large', 50);
+    reading('other', 'other', 25);
+    reading('newcomer', 'newcomer', 30);
+    expect(cut).toEqual(['large service_unavailable']);
+    expect(budget.reservedBytes).toBe(75);
+    large.reserve(1_000);
+    large.release();
+    small.release();
+    expect(budget.reservedBytes).toBe(55);
+  });
+
+  it('cuts nothing that is complete, and nobody who has less than the newcomer', () => {
+    const budget = budgetOf(100, 90);
+    const cut: string[] = [];
+    const complete = budget.open('a');
+    complete.whileRead(() => cut.push('a'));
+    complete.reserve(60);
+    complete.keep();
+    const little = budget.open('b');
+    little.whileRead(() => cut.push('b'));
+    little.reserve(20);
+    expect(() => budget.open('c').reserve(30)).toThrow(/Too many large requests/);
+    expect(cut).toEqual([]);
+  });
+});
+
+describe('a slab', () => {
+  it('is the bytes that were pushed, and reserves what they cost and no more than its limit', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 3_000 }), { maxLength: 20 }), (pieces) => {
+        let reserved = 0;
+        const slab = new Slab({ reserve: (bytes) => (reserved += bytes) }, 60_000);
+        for (const piece of pieces) slab.push(piece);
+        const bytes = Buffer.concat(pieces);
+        expect(slab.read().equals(bytes)).toBe(true);
+        expect(reserved).toBeGreaterThanOrEqual(bytes.length * textCostFactor);
+        expect(reserved).toBeLessThanOrEqual(60_000 * textCostFactor);
+      }),
+    );
   });
 });

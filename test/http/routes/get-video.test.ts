@@ -281,7 +281,7 @@ describe('?wait=', () => {
       node.call('GET', `${path}?wait=30`, { key: account.key }),
     );
     const areWaiting = async () =>
-      /^mediary_http_waiting_requests(?:\{[^}]*\})? 50$/m.test((await node.call('GET', '/metrics')).text);
+      /^mediary_http_waiting_requests(?:\{[^}]*\})? 50$/m.test(await node.deps.metrics.render());
     await expect.poll(areWaiting).toBe(true);
     const before = asked.length;
     await expect.poll(() => asked.length).toBeGreaterThan(before + 1);

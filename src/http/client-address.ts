@@ -1,0 +1,33 @@
+import type { IncomingMessage } from 'node:http';
+import ipaddr from 'ipaddr.js';
+
+/** Whose request it is, as far as the network says: what belongs to one household or machine shares a name. */
+export type ClientAddress = (request: IncomingMessage) => string;
+
+type Network = ReturnType<typeof ipaddr.parseCIDR>;
+
+/** `trustedProxies`: CIDRs of the proxies in front, whose `x-forwarded-for` is believed. */
+export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
+  const trusted = trustedProxies.map((text) => ipaddr.parseCIDR(text));
+  return ({ socket, headers }) => {
+    const peer = socket.remoteAddress ?? '';
+    const forwarded = headers['x-forwarded-for'];
+    if (trusted.length === 0 || forwarded === undefined) return nameOf(peer);
+    // From the nearest to the farthest; what stands behind the first stranger, a stranger has written.
+    const hops = [peer, ...[forwarded].flat().join(',').split(',').toReversed()].map((hop) => hop.trim());
+    return nameOf(hops.find((hop) => !isInside(hop, trusted)) ?? hops.at(-1) ?? peer);
+  };
+}
+
+function isInside(text: string, networks: readonly Network[]): boolean {
+  if (!ipaddr.isValid(text)) return false;
+  const address = ipaddr.process(text);
+  return networks.some((network) => address.kind() === network[0].kind() && address.match(network));
+}
+
+/** An IPv4 address; of IPv6 the /64, all of whose addresses one host may use. */
+function nameOf(text: string): string {
+  if (!ipaddr.isValid(text)) return '';
+  const address = ipaddr.process(text);
+  return address instanceof ipaddr.IPv6 ? address.parts.slice(0, 4).join(':') : address.toString();
+}
