@@ -136,10 +136,6 @@ export function partsReply(
   return { status: 200, headers, mediaType: jsonMediaType, text: '', parts };
 }
 
-export function textReply(text: string, mediaType: string): Reply {
-  return { status: 200, headers: {}, mediaType, text };
-}
-
 /** 304: the caller has this version already. */
 export function notModified(headers: Readonly<Record<string, string>>): Reply {
   return { status: 304, headers, mediaType: jsonMediaType, text: '' };

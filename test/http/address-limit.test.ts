@@ -110,7 +110,7 @@ describe('the address of a caller', () => {
     ['an IPv4 address in IPv6', ['10.0.0.0/8'], '::ffff:10.0.0.1', '1.2.3.4', '1.2.3.4'],
     ['IPv6: a /64', [], '2001:db8:1:2:3:4:5:6', undefined, '8193:3512:1:2'],
     ['nonsense', ['10.0.0.0/8'], '10.0.0.1', 'x', ''],
-  ])('%s', (_name, trusted, peer, forwarded, expected) => {
+  ] as const)('%s', (...[, trusted, peer, forwarded, expected]) => {
     expect(createClientAddress(trusted)(requestFrom(peer, forwarded))).toBe(expected);
   });
 });

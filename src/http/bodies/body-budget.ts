@@ -84,14 +84,9 @@ export function createBodyBudget({ bytesMax, accountBytesMax }: BodyBudgetLimits
 
   /** False: nobody who has more than `bytes` can be cut. */
   function makeRoom(bytes: number): boolean {
-    let largest: readonly [account: string, holder: Holder, holding: Holding] | undefined;
-    for (const [account, holder] of holders) {
-      if (holder.bytes <= Math.max(bytes, largest?.[1].bytes ?? 0)) continue;
-      const holding = largestOf(holder);
-      if (holding !== undefined) largest = [account, holder, holding];
-    }
-    if (largest === undefined) return false;
-    const [account, , holding] = largest;
+    const found = largestOfAll(holders, bytes);
+    if (found === undefined) return false;
+    const { account, holding } = found;
     const { cut } = holding;
     holding.cut = undefined;
     add(account, holding, -holding.bytes);
@@ -131,6 +126,19 @@ export function createBodyBudget({ bytesMax, accountBytesMax }: BodyBudgetLimits
       };
     },
   };
+}
+
+/** The body to cut: of the account that holds most, and more than `bytes`. */
+function largestOfAll(holders: ReadonlyMap<string, Holder>, bytes: number) {
+  let most = bytes;
+  let found: { readonly account: string; readonly holding: Holding } | undefined;
+  for (const [account, holder] of holders) {
+    const holding = holder.bytes > most ? largestOf(holder) : undefined;
+    if (holding === undefined) continue;
+    most = holder.bytes;
+    found = { account, holding };
+  }
+  return found;
 }
 
 function largestOf({ holdings }: Holder): Holding | undefined {

@@ -201,6 +201,8 @@ describe('etag and retry-after', () => {
 describe('?wait=', () => {
   it('answers as soon as the status changes', async () => {
     const { account, id, path } = await newTask();
+    // Whoever waits from here on sees one change.
+    await world.drive.accept(id);
     const startedAt = Date.now();
     const waiting = account.call('GET', `${path}?wait=20`);
     setTimeout(() => void succeed(id), 300);
