@@ -18,7 +18,7 @@ export interface NamedJob {
 export async function checkNamedJob(
   task: Task,
   { attempt, id }: NamedJob,
-  deps: Pick<ChannelActivityDeps, 'tasks' | 'channels' | 'requests' | 'scrub' | 'now'>,
+  deps: Pick<ChannelActivityDeps, 'tasks' | 'channels' | 'requests' | 'now'>,
 ): Promise<
   | { readonly operation: Operation; readonly state: 'pending' | 'succeeded' | 'failed' }
   | { readonly refused: string }
@@ -45,9 +45,9 @@ export async function checkNamedJob(
       : { operation, state };
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    const { code, message } = error;
+    const { code } = error;
     return error.gone
       ? { refused: `${channel} does not know the job ${id} (${code}).` }
-      : { refused: `${channel} could not be asked about the job ${id} (${code}: ${deps.scrub(message)}).` };
+      : { refused: `${channel} could not be asked about the job ${id} (${code}).` };
   }
 }

@@ -54,8 +54,7 @@ export async function ask(watch: Asking, deps: ChannelActivityDeps): Promise<See
     const isShared = error instanceof CredentialFailure;
     const reason = isShared ? error.reason : error;
     if (!(reason instanceof UpstreamError)) throw error;
-    const words = wordsOf(reason, deps);
-    const failed = afterFailure(memory, { error: reason, words, isShared, now: deps.now() });
+    const failed = afterFailure(memory, { error: reason, isShared, now: deps.now() });
     return isUnknown(watch, failed, deps) ? breakOff(watch, reason, deps) : { memory: failed };
   }
 }
@@ -192,13 +191,4 @@ async function breakOff({ job }: Asked, { code }: UpstreamError, deps: ChannelAc
   const stepped = await deps.tasks.step(job.task, { kind: 'broken', n: job.n, job: job.operation.id, code });
   if (stepped.task !== undefined) return { task: stepped.task };
   throw ApplicationFailure.nonRetryable(`the record of ${job.task} is gone`);
-}
-
-const wordsMax = 200;
-
-function wordsOf(
-  { status, code, message }: UpstreamError,
-  { scrub }: Pick<ChannelActivityDeps, 'scrub'>,
-): string {
-  return scrub(`${status === undefined ? '' : `${status} `}${code}: ${message}`).slice(0, wordsMax);
 }

@@ -13,7 +13,7 @@ const memorySchema = z.object({
   queuePosition: z.number().optional(),
   /** When progress was last written to the record. */
   progressAt: z.number().optional(),
-  /** In words, scrubbed. */
+  /** Status and code. What the upstream says beside them may be the caller's own words, and this goes into a history. */
   lastError: z.string().optional(),
   isRefused: z.boolean().optional(),
   /** The last error was the credential's. */
@@ -55,13 +55,11 @@ export function afterPending(memory: PollMemory, { phase, progress, queuePositio
 
 export interface FailedPoll {
   readonly error: UpstreamError;
-  /** In words, scrubbed. */
-  readonly words: string;
   readonly isShared: boolean;
   readonly now: number;
 }
 
-export function afterFailure(memory: PollMemory, { error, words, isShared, now }: FailedPoll): PollMemory {
+export function afterFailure(memory: PollMemory, { error, isShared, now }: FailedPoll): PollMemory {
   const { retryAfterMs: _old, ...known } = memory;
   return {
     ...known,
@@ -70,7 +68,7 @@ export function afterFailure(memory: PollMemory, { error, words, isShared, now }
     gone: error.gone ? memory.gone + 1 : 0,
     failingSince: memory.failingSince ?? now,
     lastAt: now,
-    lastError: words,
+    lastError: error.status === undefined ? error.code : `${error.status} ${error.code}`,
     isRefused: error.outcome === 'unavailable' || refusedStatuses.has(error.status ?? 0),
     isShared,
     ...defined({ retryAfterMs: error.retryAfterMs }),

@@ -89,12 +89,16 @@ export async function recordRefusal(
 ): Promise<Task> {
   const { n, owner, task, input } = sent;
   const { code } = error;
-  const word = { code, message: deps.scrub(error.message) };
+  const word = { code, message: deps.scrub(error.words) };
   switch (error.outcome) {
     case 'not_sent':
     case 'throttled':
     case 'unavailable':
-      return retryOrLeave({ input, task, n, owner }, { ...word, retryAfterMs: error.retryAfterMs }, deps);
+      return retryOrLeave(
+        { input, task, n, owner },
+        { ...word, why: code, retryAfterMs: error.retryAfterMs },
+        deps,
+      );
     case 'rejected': {
       const after = await write(task, { kind: 'rejected', n, owner, ...word, failure: error.failure }, deps);
       // No job of it will be there: others may have its place.
@@ -111,6 +115,8 @@ export async function recordRefusal(
 interface Refused {
   readonly code: string;
   readonly message: string;
+  /** For the workflow's history: without the upstream's words, which may be the caller's own. */
+  readonly why: string;
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -136,7 +142,7 @@ export async function retryOrLeave(
   deps: ChannelActivityDeps,
 ): Promise<Task> {
   const { task, input } = refusing;
-  const { code, message, retryAfterMs } = refused;
+  const { code, message, why, retryAfterMs } = refused;
   const { attempt } = Context.current().info;
   // No wait at all says nothing about when: such an upstream would be asked every second.
   const asked = retryAfterMs === 0 ? undefined : retryAfterMs;
@@ -156,7 +162,7 @@ export async function retryOrLeave(
   }
   await noteWait(task.id, 'upstream', deps);
   throw ApplicationFailure.create({
-    message: `the channel does not accept the job at the moment (${code}: ${message}); retrying`,
+    message: `the channel does not accept the job at the moment (${why}); retrying`,
     type: 'NotAccepted',
     nextRetryDelay: Math.max(Math.round(delay), retryDelayMinMs),
     category: 'BENIGN',

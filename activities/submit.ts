@@ -75,8 +75,10 @@ export function createSubmit(deps: ChannelActivityDeps) {
     const target = openTarget(deps, { task: id, candidate: input.candidate, kind, model });
     if (target instanceof ChannelGoneError) {
       await tasks.setConcern(task.id, 'channel_gone');
-      const word = { code: 'channel_gone', message: target.message };
-      return asItIs(await retryOrLeave({ input, task }, word, deps));
+      const { message } = target;
+      return asItIs(
+        await retryOrLeave({ input, task }, { code: 'channel_gone', message, why: message }, deps),
+      );
     }
     const refused = await enterChannel(task, { input, target }, deps);
     if (refused !== undefined) return asItIs(refused);

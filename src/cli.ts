@@ -1,6 +1,6 @@
 import { addOperatorCommands } from './cli/commands.ts';
 import { CommandError } from './cli/command-error.ts';
-import { createTerminal } from './cli/terminal.ts';
+import { createTerminal, failureText } from './cli/terminal.ts';
 import type { CliContext } from './cli/context.ts';
 import { createProgram } from './cli/program.js';
 import { ConfigError, configExitStatus } from './config/config-error.ts';
@@ -167,7 +167,7 @@ async function main(): Promise<void> {
     await program.parseAsync();
   } catch (error) {
     const expected = error instanceof ConfigError || error instanceof CommandError;
-    console.error(expected ? error.message : error);
+    console.error(failureText(error, expected));
     process.exit(error instanceof ConfigError ? configExitStatus : 1);
   }
 }

@@ -1,3 +1,4 @@
+import { escaped } from '../domain/plain-text.ts';
 import type { Row } from './admin-client.ts';
 
 /** What a verb says: text for people, or with `--json` exactly what the gateway answered. */
@@ -18,7 +19,9 @@ export interface Output {
 const missing = '-';
 const cellCharactersMax = 60;
 
-export function createOutput(json: boolean, print: (text: string) => void): Output {
+/** What comes from elsewhere never reaches the terminal as it is: every text goes through here. */
+export function createOutput(json: boolean, write: (text: string) => void): Output {
+  const print = (text: string) => write(escaped(text, { keepLines: true }));
   if (json) {
     return {
       isJson: true,
@@ -83,6 +86,10 @@ const secondsNames = /_at$/;
 function formatCell(name: string, value: unknown): string {
   if (value === undefined || value === null || value === '') return missing;
   if (typeof value === 'number' && (secondsNames.test(name) || name === 'at')) return formatTime(value);
+  return escaped(wordsOf(value), { keepLines: false });
+}
+
+function wordsOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value) && value.every((item) => typeof item === 'string'))
     return value.join(', ') || missing;

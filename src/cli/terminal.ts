@@ -1,5 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
+import { inspect } from 'node:util';
+import { escaped } from '../domain/plain-text.ts';
 
 /** A person who watches a verb. */
 export interface Terminal {
@@ -20,6 +22,11 @@ export function createTerminal(input: Readable, output: Writable): Terminal {
         lines.close();
       }
     },
-    progress: (line) => void output.write(eraseLine + line),
+    progress: (line) => void output.write(eraseLine + escaped(line, { keepLines: false })),
   };
+}
+
+/** Why a verb failed: an error of ours by its message, any other with everything that is known of it. */
+export function failureText(error: unknown, isOurs: boolean): string {
+  return escaped(isOurs && error instanceof Error ? error.message : inspect(error), { keepLines: true });
 }

@@ -60,6 +60,8 @@ export interface GatewayErrorOptions {
   readonly param?: string;
   /** For our log only; never sent. */
   readonly detail?: string;
+  /** What an upstream said of it, scrubbed: the caller reads it behind the message, and no log has it. */
+  readonly words?: string;
   readonly retryAfterSeconds?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
@@ -70,6 +72,7 @@ export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly param: string;
   readonly detail: string | undefined;
+  readonly words: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly failure: Failure | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -80,6 +83,7 @@ export class GatewayError extends Error {
     this.code = code;
     this.param = options.param ?? '';
     this.detail = options.detail;
+    this.words = options.words;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.failure = options.failure;
     this.headers = options.headers ?? {};

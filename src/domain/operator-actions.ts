@@ -1,3 +1,4 @@
+import { idCharactersMax, isPlain, isToken } from './plain-text.ts';
 import { defined } from './defined.ts';
 import { parseMicros } from './money.ts';
 import type { StateName, TaskState } from './task-state.ts';
@@ -241,7 +242,7 @@ type FieldType = (value: unknown) => boolean;
 const text =
   (max: number): FieldType =>
   (value) =>
-    typeof value === 'string' && value.length > 0 && value.length <= max;
+    typeof value === 'string' && value.length > 0 && value.length <= max && isPlain(value);
 const integer =
   (min: number, max: number): FieldType =>
   (value) =>
@@ -251,7 +252,7 @@ const fieldTypes: Readonly<Record<keyof ActionInput, FieldType>> = {
   reason: text(reasonCharactersMax),
   by: text(nameCharactersMax),
   dry_run: (value) => typeof value === 'boolean',
-  upstream_id: text(256),
+  upstream_id: (value) => typeof value === 'string' && isToken(value, idCharactersMax),
   channel: text(128),
   seconds: integer(secondsMin, secondsMax),
   result_url: (value) => text(textCharactersMax)(value) && /^https?:\/\/[^\s/]+/.test(String(value)),

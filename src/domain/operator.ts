@@ -16,6 +16,6 @@ export type OperatorAccess = OperatorIdentity['role'];
 
 const rank: Readonly<Record<OperatorAccess, number>> = { read: 0, act: 1, admin: 2 };
 
-export function mayUse({ role }: OperatorIdentity, access: OperatorAccess): boolean {
+export function mayUse({ role }: Pick<OperatorIdentity, 'role'>, access: OperatorAccess): boolean {
   return rank[role] >= rank[access];
 }

@@ -85,7 +85,7 @@ function unheard(task: Task, { kind, n, owner }: EventOf<'not_accepted' | 'rejec
 
 /** Another try on the same channel, the next channel, or a pause. */
 export function notAccepted(task: Task, event: EventOf<'not_accepted'>, at: number): Next {
-  const { n, code, message, stays, retryAt } = event;
+  const { n, code, stays, retryAt } = event;
   const refusal = unheard(task, event);
   if (refusal !== undefined) return refusal;
   const { state } = task;
@@ -95,7 +95,7 @@ export function notAccepted(task: Task, event: EventOf<'not_accepted'>, at: numb
   if (task.wanted !== undefined) return change({ attempts, ...endedBy(task, task.wanted) });
   const round = state.at === 'submitting' ? state : roundAfterLoss({ ...task, attempts }, at);
   if (n === undefined && !isAsked(candidate, round.left)) {
-    return refuse('decided', `${candidate.channel} is not asked in this round (${code}: ${message}).`);
+    return refuse('decided', `${candidate.channel} is not asked in this round (${code}).`);
   }
   const resting = withRest(round.resting, candidate, retryAt);
   if (stays && state.at === 'submitting') return change({ attempts, state: { ...round, resting } });

@@ -1,4 +1,5 @@
 import { defined } from '../domain/defined.ts';
+import { escaped } from '../domain/plain-text.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type {
   HttpRequestOptions,
@@ -139,7 +140,7 @@ function keptHeaders(headers: HttpResponse['headers'], hidden: Hidden): Record<s
   const kept = Object.entries(headers).flatMap(([name, value]): [string, string][] => {
     if (value === undefined || value.length > 100 || secretHeader.test(name)) return [];
     if (holdsSecret(name, hidden) || holdsSecret(value, hidden)) return [];
-    if (plainHeaders.has(name)) return [[name, value]];
+    if (plainHeaders.has(name)) return [[name, escaped(value, { keepLines: false })]];
     return name.startsWith('x-') ? [[name, redactText(value, hidden)]] : [];
   });
   return Object.fromEntries(kept.slice(0, headersMax));

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { scrub } from '../http-client/index.ts';
 import { defined } from '../domain/defined.ts';
 import { markerPattern } from '../domain/ids.ts';
+import { escaped } from '../domain/plain-text.ts';
 import type { GenerationRequest, JsonObject, JsonValue } from '../domain/request.ts';
 
 /**
@@ -98,7 +99,9 @@ const keyCharactersMin = 12;
 function redactName(name: string, veil: Veil): string {
   if (name.length > 64 || /\s/.test(name) || isCallers(name, veil)) return '[name]';
   if (holdsSecret(name, veil)) return '[name]';
-  return name.length >= keyCharactersMin && scrub(name).includes('[key]') ? '[name]' : name;
+  return name.length >= keyCharactersMin && scrub(name).includes('[key]')
+    ? '[name]'
+    : escaped(name, { keepLines: false });
 }
 
 function redactString(text: string, name: string, veil: Veil): string {
@@ -112,7 +115,7 @@ function redactString(text: string, name: string, veil: Veil): string {
   }
   if (markerPattern.test(text)) return text;
   if (text.length > wordCharactersMax) return '[text]';
-  return scrub(text).includes('[key]') ? '[key]' : text;
+  return scrub(text).includes('[key]') ? '[key]' : escaped(text, { keepLines: false });
 }
 
 function bareUrl(url: string): string {

@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { isPlain } from '../domain/plain-text.ts';
 
 /**
  * Which addresses we connect to on behalf of somebody else. A caller's URL is judged twice: `checkUrl` when it arrives
@@ -72,7 +73,8 @@ interface UrlContext {
 function checkUrl(text: string, context: UrlContext): string | undefined {
   if (text.length > urlCharactersMax) return `It is longer than ${urlCharactersMax} characters.`;
   // The parser strips these silently; a URL that needs it is a trick or a mistake.
-  if (/[\s\p{Cc}\\]/u.test(text)) return 'It contains white space, control characters or a backslash.';
+  if (/[\s\\]/u.test(text) || !isPlain(text))
+    return 'It contains white space, control or format characters or a backslash.';
   if (!/^https?:\/\/[^/]/i.test(text)) return 'It must begin with https:// or http:// and a host.';
   if (!URL.canParse(text)) return 'It is not a valid URL.';
   const url = new URL(text);

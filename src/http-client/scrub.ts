@@ -1,3 +1,5 @@
+import { plainText } from '../domain/plain-text.ts';
+
 const scrubbedCharactersMax = 500;
 /** Longer texts are cut before the patterns run over them. */
 const inputCharactersMax = 4_000;
@@ -45,13 +47,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
  * line, at most 500 characters. Not a filter for logs, which hold no upstream words at all.
  */
 export function scrub(text: string): string {
-  const cut = text.slice(0, inputCharactersMax);
-  const clean = patterns.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), cut);
-  const line = clean
-    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-    .replace(/ {2,}/g, ' ')
-    .trim();
-  return line.length > scrubbedCharactersMax
-    ? `${line.slice(0, scrubbedCharactersMax - 1).trimEnd()}…`
-    : line;
+  const line = plainText(text, inputCharactersMax);
+  const clean = patterns.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), line);
+  return plainText(clean, scrubbedCharactersMax);
 }

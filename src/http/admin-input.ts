@@ -3,6 +3,7 @@ import type { ChannelConfig } from '../config/gateway-file.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import { parseMicros } from '../domain/money.ts';
+import { isPlain, mustBePlain } from '../domain/plain-text.ts';
 import type { Catalogue } from '../routing/catalogue.ts';
 import { queryNumber } from './query-fields.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
@@ -12,14 +13,22 @@ import type { Account, AccountStore } from '../store/accounts.ts';
 const pageSizeMax = 100;
 const pageSizeDefault = 20;
 const accountCharactersMax = 64;
-export const nameCharactersMax = 128;
-export const reasonCharactersMax = 500;
+const nameCharactersMax = 128;
+const reasonCharactersMax = 500;
 /** Of the public id of an API key. */
 export const keyIdCharacters = 16;
 
+/** What an operator writes for people. Refused rather than changed: what is kept is what was written. */
+export function plainWords(charactersMax: number) {
+  return z.string().max(charactersMax).refine(isPlain, mustBePlain);
+}
+
+/** Of an account or a key. */
+export const displayName = plainWords(nameCharactersMax).default('');
+
 /** Why an operator does something; kept with who and when. */
-export const reason = z.string().min(1).max(reasonCharactersMax);
-export const optionalReason = z.string().max(reasonCharactersMax).default('');
+export const reason = plainWords(reasonCharactersMax).min(1);
+export const optionalReason = plainWords(reasonCharactersMax).default('');
 
 export const pageSize = queryNumber(z.int().min(1).max(pageSizeMax).default(pageSizeDefault));
 

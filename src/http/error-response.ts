@@ -22,8 +22,9 @@ export const errorSchema = z
   .meta({ id: 'Error' });
 
 export function presentError(error: GatewayError): z.infer<typeof errorSchema> {
-  const { message, param, code, failure } = error;
+  const { param, code, words, failure } = error;
   const { type } = errorTable[code];
+  const message = words === undefined ? error.message : `${error.message} The upstream said: ${words}`;
   return { error: { message, type, param, code, ...defined({ class: failure?.class }) } };
 }
 

@@ -39,7 +39,7 @@ export function createIdentify(
     addresses.giveBack(address);
     const access = accessOf(route);
     if (!mayUse(operator, access)) throw notAllowed(operator, access);
-    return { kind: 'admin', operator: operator.name };
+    return { kind: 'admin', operator: operator.name, role: operator.role };
   };
 }
 

@@ -5,7 +5,7 @@ import type { BodyKind } from './bodies/body-budget.ts';
 import type { BodyScope } from './bodies/consume-body.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ErrorCode } from '../domain/errors.ts';
-import type { OperatorAccess } from '../domain/operator.ts';
+import type { OperatorAccess, OperatorIdentity } from '../domain/operator.ts';
 import { parseInput } from './validation.ts';
 
 /**
@@ -98,9 +98,15 @@ export interface RequestMeta {
 
 export type Identity =
   | { readonly kind: 'key'; readonly caller: Caller }
-  /** `operator`: the name that belongs to the token. */
-  | { readonly kind: 'admin'; readonly operator: string }
+  | ({ readonly kind: 'admin' } & Operating)
   | { readonly kind: 'none' };
+
+/** Who uses a route of the operators' API. */
+interface Operating {
+  /** The name that belongs to the token. */
+  readonly operator: string;
+  readonly role: OperatorIdentity['role'];
+}
 
 /** What the operator must be allowed to who uses this route of the operators' API. */
 export function accessOf({ method, access }: Pick<Route, 'method' | 'access'>): OperatorAccess {
@@ -167,9 +173,7 @@ export function keyRoute<Input extends InputSchema>(
 }
 
 /** A route of the operators' API: exists only where ADMIN_TOKEN is set. */
-export function adminRoute<Input extends InputSchema>(
-  declaration: Declaration<Input, { readonly operator: string }>,
-): Route {
+export function adminRoute<Input extends InputSchema>(declaration: Declaration<Input, Operating>): Route {
   const { handle, ...operation } = declaration;
   return {
     ...operation,
@@ -178,7 +182,8 @@ export function adminRoute<Input extends InputSchema>(
       if (identity.kind !== 'admin')
         throw new TypeError(`${operation.operationId} needs an operator's token`);
       const input = parseInput(operation.input, request);
-      return handle({ ...input, meta: request.meta, operator: identity.operator });
+      const { operator, role } = identity;
+      return handle({ ...input, meta: request.meta, operator, role });
     },
   };
 }

@@ -15,16 +15,18 @@ export function mayBeAccepted({ outcome }: UpstreamError): boolean {
 export function explainFailure(failure: UpstreamError): GatewayError {
   const detail = `${failure.outcome}: ${failure.code}`;
   const because = { detail, failure: failure.failure };
+  const words = `${failure.code}: ${scrub(failure.words)}`;
   switch (failure.outcome) {
     case 'ambiguous':
       return new GatewayError(
         'provider_error',
-        `The upstream failed while it rendered (${said(failure)}). Nothing was charged.`,
-        { ...because, headers: noRetry, cause: failure },
+        'The upstream failed while it rendered. Nothing was charged.',
+        { ...because, words, headers: noRetry, cause: failure },
       );
     case 'rejected':
-      return new GatewayError('invalid_parameter', `The upstream refused the request: ${said(failure)}`, {
+      return new GatewayError('invalid_parameter', 'The upstream refused the request.', {
         ...because,
+        words,
         param: failure.failure.field ?? failure.failure.input ?? 'prompt',
         headers: noRetry,
       });
@@ -46,8 +48,4 @@ export function explainFailure(failure: UpstreamError): GatewayError {
     default:
       return failure.outcome satisfies never;
   }
-}
-
-function said({ code, message }: UpstreamError): string {
-  return `${scrub(code)}: ${scrub(message)}`;
 }

@@ -1,4 +1,5 @@
 import { defined } from '../domain/defined.ts';
+import { escaped } from '../domain/plain-text.ts';
 import { pino } from 'pino';
 import type { DestinationStream } from 'pino';
 
@@ -116,13 +117,16 @@ interface ErrorDescription {
   readonly cause?: ErrorDescription;
 }
 
+/** Never `words`: what an upstream said may be what a caller wrote. */
 function describeError(error: Error, causes: number): ErrorDescription {
   const code =
-    'code' in error && ['string', 'number'].includes(typeof error.code) ? String(error.code) : undefined;
+    'code' in error && ['string', 'number'].includes(typeof error.code)
+      ? scrubForLog(String(error.code))
+      : undefined;
   const detail =
     'detail' in error && typeof error.detail === 'string' ? scrubForLog(error.detail) : undefined;
   return {
-    type: error.name,
+    type: scrubForLog(error.name),
     message: scrubForLog(error.message),
     ...defined({ code }),
     ...defined({ detail }),
@@ -146,10 +150,14 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/(?<![\w+/=])(?=[A-Za-z0-9+/_-]*\d)(?=[A-Za-z0-9+/_-]*[A-Z])[A-Za-z0-9+/_-]{60,}={0,2}/g, '[data]'],
 ];
 
-/** For our own eyes only, and still without keys, signed queries and base64. Cut at 2,000 characters. */
+/**
+ * For our own eyes only, and still without keys, signed queries and base64, and without what a terminal would obey. Cut
+ * at 2,000 characters.
+ */
 export function scrubForLog(text: string): string {
   const cut = text.length > textCharactersMax ? `${text.slice(0, textCharactersMax)}…` : text;
-  return patterns.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), cut);
+  const clean = patterns.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), cut);
+  return escaped(clean, { keepLines: true });
 }
 
 /** One line a record for people at a terminal: `12:34:56 WARN message name=value …`. */

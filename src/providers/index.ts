@@ -12,9 +12,9 @@ import { runway } from './runway/index.ts';
 import { xai } from './xai/index.ts';
 import { needsStorage } from './links.ts';
 import type { Provider } from './provider.ts';
+import { withTypedAnswers } from './typed-answers.ts';
 
-/** Every adapter, by the name that `provider` of a channel in gateway.yaml uses. */
-export const providers: Readonly<Record<string, Provider>> = {
+const vendors = {
   ark,
   bfl,
   dashscope,
@@ -28,6 +28,11 @@ export const providers: Readonly<Record<string, Provider>> = {
   runway,
   xai,
 };
+
+/** Every adapter, by the name that `provider` of a channel in gateway.yaml uses. */
+export const providers: Readonly<Record<string, Provider>> = Object.fromEntries(
+  Object.entries(vendors).map(([name, provider]) => [name, withTypedAnswers(provider)]),
+);
 
 /** Fields of image requests that some vendor accepts beyond those that many do. */
 export const vendorImageFields: ReadonlySet<string> = new Set(

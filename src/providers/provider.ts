@@ -3,6 +3,7 @@ import type { Cost } from '../domain/cost.ts';
 export type { Operation } from '../domain/attempt.ts';
 import { failureOfOutcome } from '../domain/failure.ts';
 import type { Failure, FailureClass } from '../domain/failure.ts';
+import { typedFailure, typedWords } from '../domain/upstream-words.ts';
 import type { JsonObject, ImageRequest, VideoRequest } from '../domain/request.ts';
 import type { FieldMapping } from '../domain/field-mapping.ts';
 import type { OutgoingObject } from './shared/file-data-url.ts';
@@ -321,7 +322,10 @@ export type HttpRequest = (options: HttpRequestOptions) => Promise<HttpResponse>
 export type { UpstreamOutcome };
 
 export interface UpstreamErrorOptions {
-  /** The upstream's own code, or a word of ours (`timeout`, `connection_reset`, `unreadable_answer`). */
+  /**
+   * The upstream's own code, or a word of ours (`timeout`, `connection_reset`, `unreadable_answer`). One that is not a
+   * token becomes part of the words.
+   */
   readonly code: string;
   readonly status?: number;
   readonly retryAfterMs?: number;
@@ -332,22 +336,29 @@ export interface UpstreamErrorOptions {
   readonly cause?: unknown;
 }
 
+/** Its message is ours: logs and Temporal's histories show it. What the upstream said is in `words`, typed. */
 export class UpstreamError extends Error {
   readonly outcome: UpstreamOutcome;
   readonly code: string;
+  /** The upstream's words, or a sentence of an adapter: one line, for whoever has to know why. */
+  readonly words: string;
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
   readonly gone: boolean;
   readonly failure: Failure;
 
-  constructor(outcome: UpstreamOutcome, message: string, options: UpstreamErrorOptions) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+  constructor(outcome: UpstreamOutcome, said: string, options: UpstreamErrorOptions) {
+    const { status, cause, failure = failureOfOutcome(outcome) } = options;
+    const instead = status === undefined ? 'unnamed' : `http_${status}`;
+    const { code, words } = typedWords({ code: options.code, words: said }, instead);
+    super(`${outcome}: ${code}`, cause === undefined ? undefined : { cause });
     this.name = 'UpstreamError';
     this.outcome = outcome;
-    this.code = options.code;
-    this.status = options.status;
+    this.code = code;
+    this.words = words;
+    this.status = status;
     this.retryAfterMs = options.retryAfterMs;
     this.gone = options.gone ?? false;
-    this.failure = options.failure ?? failureOfOutcome(outcome);
+    this.failure = typedFailure(failure);
   }
 }

@@ -18,7 +18,6 @@ const error = (options: ConstructorParameters<typeof UpstreamError>[2], outcome 
   new UpstreamError(outcome, 'it failed', options);
 const failed = (over: Partial<FailedPoll> = {}): FailedPoll => ({
   error: error({ code: 'internal', status: 500 }),
-  words: '500 internal: it failed',
   isShared: false,
   now: 1_000,
   ...over,
@@ -120,7 +119,7 @@ describe('after a failure', () => {
 it('people read how polling stands', () => {
   expect(progressOf(fresh)).toBe('submitted, 0 polls');
   expect(progressOf(afterFailure(fresh, failed()))).toBe(
-    'submitted, 1 poll, the last 1 failed (500 internal: it failed)',
+    'submitted, 1 poll, the last 1 failed (500 internal)',
   );
   const { lastError: _, ...silent } = afterFailure(afterFailure(fresh, failed()), failed());
   expect(progressOf(silent)).toBe('submitted, 2 polls, the last 2 failed (unknown)');

@@ -1,12 +1,16 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { formatTable } from '../../src/cli/output.ts';
+import { createTerminal, failureText } from '../../src/cli/terminal.ts';
 import { resolveTarget } from '../../src/cli/target.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import type { VerifyResult } from '../../src/ledger/verify.ts';
@@ -20,6 +24,16 @@ import type { LineChange } from './support.ts';
 const world = useHttpWorld('cli_commands');
 
 const gateway = (line: readonly string[], change: LineChange = {}) => runLine(world, line, change);
+
+const situation = {
+  what: '',
+  attention: null,
+  advice: null,
+  where: null,
+  marker: null,
+  charge: null,
+  actions: [],
+};
 
 const json = async (line: readonly string[]) => JSON.parse((await gateway([...line, '--json'])).text);
 
@@ -79,6 +93,61 @@ describe('accounts', () => {
     for (const id of ['page-1', 'page-2']) await gateway(['accounts', 'create', id]);
     const { text } = await gateway(['accounts', 'list', '--limit', '1', '--after', 'page-0']);
     expect(text).toContain('More results: --after page-1');
+  });
+});
+
+describe('what comes from elsewhere', () => {
+  const hostile = '\u001B]0;owned\u0007\u202Egnp\u009B2J';
+  const shownAs = '\\u001b]0;owned\\u0007\\u202egnp\\u009b2J';
+
+  /** A gateway that answers everything with this. */
+  async function answering(body: unknown, status = 200) {
+    const server = createServer((_, response) => response.writeHead(status).end(JSON.stringify(body)));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  }
+
+  const row = { id: 'a', name: hostile, note: `two\nlines`, nested: { list: [hostile] }, [hostile]: 1 };
+  const listed = { data: [row], has_more: true };
+
+  it.each([
+    ['a table', ['accounts', 'list'], listed],
+    ['a list as JSON', ['accounts', 'list', '--json'], listed],
+    ['an object', ['accounts', 'show', 'a'], row],
+    ['an object as JSON', ['accounts', 'show', 'a', '--json'], row],
+    ['a task', ['tasks', 'show', 't'], { ...row, situation: { ...situation, what: hostile } }],
+  ])('is shown and not obeyed in %s', async (_, line, body) => {
+    const { text } = await gateway(line, await answering(body));
+    expect(text).toContain(shownAs);
+    expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  });
+
+  it('is one line in a cell', async () => {
+    const { text } = await gateway(['ledger', 'show', 'a'], await answering(listed));
+    expect(text).toContain('two\\u000alines');
+  });
+
+  it('is shown and not obeyed in an error', async () => {
+    const said = { error: { message: hostile, code: 'x' } };
+    const error = await gateway(['accounts', 'show', 'a'], await answering(said, 400)).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(failureText(error, true)).toContain(shownAs);
+    expect(failureText(new TypeError(hostile), false)).toContain(shownAs);
+  });
+
+  it('is shown and not obeyed in a line of progress', () => {
+    const written: string[] = [];
+    const output = new Writable({
+      write: (chunk, _, done) => {
+        written.push(String(chunk));
+        done();
+      },
+    });
+    createTerminal(Readable.from([]), output).progress(hostile);
+    expect(written.join('')).toBe(`\r\u001B[K${shownAs}`);
   });
 });
 

@@ -1,10 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { verbs } from '../../src/cli/program.js';
 
 /** Every program of the project that a person waits for: what it loads before it does anything. */
@@ -40,6 +42,7 @@ describe('the command line', () => {
       'src/cli/terminal.ts',
       'src/config/config-error.ts',
       'src/config/reload-signal.ts',
+      'src/domain/plain-text.ts',
       'src/observability/process-ends.ts',
     ]);
   });
@@ -50,6 +53,21 @@ describe('the command line', () => {
     await expect(run(process.execPath, ['src/gateway.js', 'taks'], { cwd: project })).rejects.toMatchObject({
       code: 1,
       stderr: "error: unknown command 'taks'\n(Did you mean tasks?)\n",
+    });
+  });
+
+  it('shows what a gateway says of a failure, and does not obey it', async () => {
+    const said = { error: { message: 'no\u001B[2J\u202Eway', code: 'x' } };
+    const server = createServer((_, response) => response.writeHead(400).end(JSON.stringify(said)));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const line = ['src/gateway.js', 'accounts', 'show', 'a', '--url', `http://127.0.0.1:${port}`];
+    const env = { ...process.env, ADMIN_TOKEN: 'a-token-of-operators-for-this-test' };
+    await expect(run(process.execPath, line, { cwd: project, env })).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no\\u001b[2J\\u202eway'),
     });
   });
 

@@ -76,7 +76,7 @@ describe('what a person typed', () => {
 describe('the bounds of a field', () => {
   it.each<[OperatorActionName, string, readonly unknown[], readonly unknown[]]>([
     ['extend', 'seconds', [60, 604_800], [59, 604_801, 60.5, '60', Number.NaN, Infinity]],
-    ['adopt', 'upstream_id', ['j', 'j'.repeat(256)], ['j'.repeat(257), 7, {}]],
+    ['adopt', 'upstream_id', ['j', 'j'.repeat(256)], ['j'.repeat(257), 'a job', 'j\u001B', 7, {}]],
     ['resubmit', 'channel', ['c', 'c'.repeat(128)], ['c'.repeat(129), false]],
     ['complete', 'duration', [0.001, 86_400], [0, -1, 86_400.1, '5', Number.NaN]],
     ['complete', 'total_tokens', [0, 1_000_000_000], [-1, 1.5, 1_000_000_001]],
@@ -88,8 +88,8 @@ describe('the bounds of a field', () => {
       ['0.000001', '7', '999999999999'],
       ['0', '-1', '0.0000001', '1e3', '', 0.5, 1n, null],
     ],
-    ['fail', 'by', ['a', 'a'.repeat(64)], ['a'.repeat(65), 1]],
-    ['fail', 'reason', ['a', 'a'.repeat(500)], ['a'.repeat(501), 1]],
+    ['fail', 'by', ['a', 'a'.repeat(64)], ['a'.repeat(65), 'a\u202E', 1]],
+    ['fail', 'reason', ['a', 'a'.repeat(500)], ['a'.repeat(501), 'a\u001B[2J', 1]],
   ])('of %s: %s', (name, field, accepted, refused) => {
     const base = { ...actionTable[name].example, reason: 'r' };
     for (const value of accepted) {

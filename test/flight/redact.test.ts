@@ -34,6 +34,15 @@ describe('what is kept of an answer', () => {
     expect(kept).toBe('{"error":{"message":"[caller]"},"[name]":1}');
   });
 
+  it('what terminals obey is shown in its place, so that a replay still sees that it was there', () => {
+    const answer = { id: 'job\u001B[2J', ['na\u202Eme']: 1, message: 'It\u009B failed' };
+    expect(redactJson(answer, hidden)).toEqual({
+      id: 'job\\u001b[2J',
+      'na\\u202eme': 1,
+      message: 'It failed',
+    });
+  });
+
   it('a prompt of one word is removed where it stands as a word, and as an answer’s value', () => {
     const short = { secrets: [], texts: ['seahorse', 'cat'] };
     expect(

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../src/domain/errors.ts';
+import { UpstreamError } from '../../src/providers/provider.ts';
 import { createLogger, scrubForLog } from '../../src/observability/log.ts';
 import type { Logger } from '../../src/observability/log.ts';
 import { cpuMsOf } from '../support/cpu-time.ts';
@@ -52,6 +54,25 @@ describe('the log', () => {
       cause: { message: 'Bearer [key]', code: 'ECONNRESET' },
     });
     expect(line).not.toMatch(/abcdefgh/);
+  });
+
+  it('the words of an upstream are in no line, whatever they are the cause of', () => {
+    const upstream = new UpstreamError('rejected', 'a heron over the fjord', { code: 'E1', status: 400 });
+    const answered = new GatewayError('provider_error', 'It failed.', { words: 'a heron', cause: upstream });
+    const line = logged((log) => log.error({ err: answered, detail: upstream }, 'oh'));
+    expect(JSON.parse(line)).toMatchObject({
+      err: { message: 'It failed.', cause: { message: 'rejected: E1', code: 'E1' } },
+      detail: { message: 'rejected: E1' },
+    });
+    expect(line).not.toContain('heron');
+  });
+
+  it.each(['json', 'pretty'] as const)('shows nothing that a terminal obeys, as %s', (format) => {
+    const hostile = '\u001B[2J\u202E\u009Bx';
+    const err = Object.assign(new Error(hostile), { name: hostile, code: hostile, detail: hostile });
+    const line = logged((log) => log.error({ task: hostile, url: [hostile], err }, hostile), format);
+    expect(line.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(line).toContain('u202e');
   });
 
   it('messages are scrubbed', () => {

@@ -22,6 +22,8 @@ const hostile = [
   'http://localhost/video.mp4',
   'https://cdn.internal/video.mp4',
   'https://cdn.example/video.mp4\nset-cookie: a',
+  'https://cdn.example/\u202E4pm.exe',
+  'https://cdn.example/\u200Bvideo.mp4',
 ];
 
 function channelOf(networks: readonly string[] = []) {

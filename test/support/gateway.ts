@@ -9,6 +9,7 @@ import type { Environment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
 import type { Core } from '../../src/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
+import type { Logger } from '../../src/observability/log.ts';
 import { startApi } from '../../src/api.ts';
 import type { Control } from '../../src/local/simulator/control.ts';
 import { startSimulator } from '../../src/local/simulator/simulator.ts';
@@ -29,6 +30,8 @@ export interface TestGateway {
   readonly core: Core;
   /** The gateway's own clock, which a test may move on. */
   readonly clock: { aheadMs: number };
+  /** Lines of the log so far, with `watchesLog`. */
+  readonly logLines: readonly string[];
   readonly adminToken: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly call: Call;
@@ -47,6 +50,8 @@ export interface TestGatewayOptions {
   readonly renderSeconds?: number;
   /** Default true. */
   readonly worker?: boolean;
+  /** Keeps the log, at its most talkative. Default false: there is none. */
+  readonly watchesLog?: boolean;
 }
 
 export const videoBody = {
@@ -87,10 +92,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     ...options.environment,
   });
   const parsed: Environment = readEnvironment(environment);
-  const log = createLogger({
-    level: process.env['TEST_LOG'] === undefined ? 'silent' : 'info',
-    format: 'pretty',
-  });
+  const logLines: string[] = [];
+  const log = options.watchesLog === true ? keptLog(logLines) : shownLog();
   if (!runtimeInstalled) installRuntime(log, parsed);
   runtimeInstalled = true;
   const clock = { aheadMs: 0 };
@@ -105,6 +108,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     simulatorUrl: simulator.url,
     core,
     clock,
+    logLines,
     adminToken,
     environment,
     admin,
@@ -127,6 +131,21 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+function keptLog(lines: string[]): Logger {
+  return createLogger({
+    level: 'debug',
+    format: 'json',
+    destination: { write: (line) => void lines.push(line) },
+  });
+}
+
+function shownLog(): Logger {
+  return createLogger({
+    level: process.env['TEST_LOG'] === undefined ? 'silent' : 'info',
+    format: 'pretty',
+  });
 }
 
 /**

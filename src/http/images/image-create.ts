@@ -173,8 +173,11 @@ function synchronousAnswer(
   { mediaUrl }: ImageCreateDeps,
 ): { readonly created: number; readonly data: PresentedTask['data'] } {
   if (task.status === 'failed' || task.outcome?.kind !== 'succeeded') {
-    const message = task.error?.message ?? 'The upstream generated no image.';
-    throw new GatewayError('provider_error', message, { headers: { ...headers, ...noRetry } });
+    const words = defined({ words: task.error?.message });
+    throw new GatewayError('provider_error', 'The upstream generated no image.', {
+      ...words,
+      headers: { ...headers, ...noRetry },
+    });
   }
   const { created_at: created, data } = presentTask(task, mediaUrl);
   return { created, data };

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { failureClasses } from '../../domain/failure.ts';
 import { formatMicros } from '../../domain/money.ts';
 import type { MediaUrl } from '../../domain/stored-media.ts';
+import { mayUse } from '../../domain/operator.ts';
+import type { OperatorIdentity } from '../../domain/operator.ts';
+import { redactUrl } from '../../flight/redact.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { Waiting } from '../../tasks/task-port.ts';
 import { attemptStates } from '../../domain/attempt.ts';
@@ -30,7 +33,8 @@ export const adminTaskSchema = taskSchema
     charge_estimated: z.boolean(),
     upstream_cost: costSchema.nullable(),
     withheld_links: z.array(z.string()).meta({
-      description: 'Links of the result that were withheld from the caller, as the upstream delivered them.',
+      description:
+        'Links of the result that were withheld from the caller. The role `act` sees them as the upstream delivered them, `read` without user, password and query.',
     }),
     queue_position: z
       .int()
@@ -113,14 +117,19 @@ export const adminTaskDetailSchema = adminTaskSchema
   })
   .meta({ id: 'AdminTaskDetail' });
 
-export interface TaskRecords {
+/** To whom a task is shown. */
+interface Audience {
+  readonly mediaUrl: MediaUrl;
+  readonly role: OperatorIdentity['role'];
+}
+
+export interface TaskRecords extends Audience {
   readonly entries: readonly LedgerEntry[];
   readonly waiting: Waiting | undefined;
-  readonly mediaUrl: MediaUrl;
 }
 
 /** What operators see of a task: everything but what was asked for. */
-export function presentAdminTask(task: Task, mediaUrl: MediaUrl): z.output<typeof adminTaskSchema> {
+export function presentAdminTask(task: Task, { mediaUrl, role }: Audience): z.output<typeof adminTaskSchema> {
   return {
     ...presentTask(task, mediaUrl),
     kind: task.kind,
@@ -133,7 +142,7 @@ export function presentAdminTask(task: Task, mediaUrl: MediaUrl): z.output<typeo
     charge: task.charge === undefined ? null : formatMicros(task.charge),
     charge_estimated: task.chargeEstimated ?? false,
     upstream_cost: task.outcome?.cost ?? null,
-    withheld_links: task.outcome?.kind === 'failed' ? [...(task.outcome.withheld ?? [])] : [],
+    withheld_links: presentWithheld(task, role),
     queue_position: task.queuePosition ?? null,
     deadline_at: toSeconds(task.deadlineAt),
     needs_attention: task.attention ?? null,
@@ -150,16 +159,22 @@ export function presentAdminTask(task: Task, mediaUrl: MediaUrl): z.output<typeo
 
 export function presentAdminTaskDetail(
   task: Task,
-  { entries, waiting, mediaUrl }: TaskRecords,
+  { entries, waiting, ...audience }: TaskRecords,
 ): z.output<typeof adminTaskDetailSchema> {
   return {
-    ...presentAdminTask(task, mediaUrl),
+    ...presentAdminTask(task, audience),
     waiting: waiting === undefined ? null : presentWaiting(waiting),
     attempts: task.attempts.map(presentAttempt),
     ledger: entries.map(presentLedgerEntry),
     refunded: presentRefund(entries),
     callback: task.callback === undefined ? null : presentCallback(task.callback),
   };
+}
+
+/** What such a link opens is nothing for whoever may only look. */
+function presentWithheld({ outcome }: Task, role: OperatorIdentity['role']): string[] {
+  const links = outcome?.kind === 'failed' ? (outcome.withheld ?? []) : [];
+  return mayUse({ role }, 'act') ? [...links] : links.map((link) => redactUrl(link, { secrets: [] }));
 }
 
 function presentRefund(entries: readonly LedgerEntry[]): string | null {

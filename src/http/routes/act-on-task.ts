@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
 import { parseMicros } from '../../domain/money.ts';
+import { idCharactersMax, isToken } from '../../domain/plain-text.ts';
 import { actionTable, describeAction, operatorActions } from '../../domain/operator-actions.ts';
-import { reasonCharactersMax } from '../admin-input.ts';
+import { plainWords, reason } from '../admin-input.ts';
 import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskNotFound, taskParams } from '../videos/own-task.ts';
@@ -12,15 +13,17 @@ import type { Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'tasks' | 'actOnTask' | 'mediaUrl'>;
 
-const text = (max: number, description: string) =>
-  z.string().min(1).max(max).optional().meta({ description });
+const text = (max: number, description: string) => plainWords(max).min(1).optional().meta({ description });
 
 const body = z
   .object({
     action: z.enum(operatorActions),
-    reason: z.string().min(1).max(reasonCharactersMax),
+    reason,
     dry_run: z.boolean().optional().meta({ description: 'Say what would happen, and do nothing.' }),
-    upstream_id: text(256, '`adopt`: the upstream job that belongs to the task.'),
+    upstream_id: text(idCharactersMax, '`adopt`: the upstream job that belongs to the task.').refine(
+      (id) => id === undefined || isToken(id, idCharactersMax),
+      'must be an upstream’s id of a job',
+    ),
     channel: text(
       128,
       '`resubmit`: a channel of the task’s plan. Default: the one that lost the submission.',
@@ -76,12 +79,12 @@ export function actOnTask({ tasks, actOnTask: act, mediaUrl }: Deps): Route {
       }),
     },
     errors: ['task_not_found', 'action_not_possible'],
-    async handle({ params: { task_id: id }, body: { action, ...fields }, operator }) {
+    async handle({ params: { task_id: id }, body: { action, ...fields }, operator, role }) {
       const task = await tasks.find(id);
       if (task === undefined) throw taskNotFound();
       const result = await act({ task, action, input: { ...defined(fields), by: operator } });
       const after = (await tasks.find(id)) ?? task;
-      return jsonReply({ ...presentAdminTask(after, mediaUrl), result });
+      return jsonReply({ ...presentAdminTask(after, { mediaUrl, role }), result });
     },
   });
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { randomBase62 } from '../../domain/ids.ts';
-import { accountId, money, nameCharactersMax, newWebhookSecret } from '../admin-input.ts';
+import { accountId, displayName, money, newWebhookSecret } from '../admin-input.ts';
 import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { accountSchema, presentAccount } from '../presenters/account.ts';
@@ -14,7 +14,7 @@ const idCharacters = 16;
 
 const body = z.object({
   id: accountId.optional().meta({ description: 'Generated if absent.' }),
-  name: z.string().max(nameCharactersMax).default(''),
+  name: displayName,
   overdraft_limit: money
     .refine((micros) => micros >= 0n, 'must not be negative')
     .optional()

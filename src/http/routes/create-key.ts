@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { accountClosed, GatewayError } from '../../domain/errors.ts';
 import { randomBase62 } from '../../domain/ids.ts';
 import type { ApiKey } from '../../store/keys.ts';
-import { findAccount, keyIdCharacters, nameCharactersMax } from '../admin-input.ts';
+import { displayName, findAccount, keyIdCharacters } from '../admin-input.ts';
 import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
@@ -21,7 +21,7 @@ const limit = z.int().min(1).max(limitMax);
 
 const body = z.object({
   account: z.string().min(1),
-  name: z.string().max(nameCharactersMax).default(''),
+  name: displayName,
   models: permitted.optional().meta({ description: 'Absent: all.' }),
   channels: permitted.optional().meta({ description: 'Absent: all.' }),
   asset_urls: z.boolean().optional().meta({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
-import { accountParams, findAccount, money, reasonCharactersMax } from '../admin-input.ts';
+import { accountParams, findAccount, money, optionalReason, plainWords } from '../admin-input.ts';
 import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/ledger-entry.ts';
@@ -13,12 +13,10 @@ const body = z.object({
   amount: money
     .refine((micros) => micros !== 0n, 'must not be zero')
     .meta({ description: 'Decimal string; negative amounts are corrections.' }),
-  reference: z
-    .string()
+  reference: plainWords(referenceCharactersMax)
     .min(1)
-    .max(referenceCharactersMax)
     .meta({ description: 'The same reference is the same credit.' }),
-  note: z.string().max(reasonCharactersMax).optional(),
+  note: optionalReason,
 });
 
 export function creditAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 'ledger'>): Route {
@@ -40,7 +38,7 @@ export function creditAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' |
         account: account.id,
         amount,
         reference,
-        note: note === undefined ? `by ${operator}` : `by ${operator}: ${note}`,
+        note: note === '' ? `by ${operator}` : `by ${operator}: ${note}`,
       });
       if (replayed && entry.amount !== amount) {
         throw new GatewayError('idempotency_key_reused', 'This reference was used for another amount.', {

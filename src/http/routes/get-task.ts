@@ -18,14 +18,14 @@ export function getTask({ tasks, port, ledger, mediaUrl }: Deps): Route {
     input: z.object({ params: taskParams }),
     success: { description: 'Everything except the request itself.', schema: adminTaskDetailSchema },
     errors: ['task_not_found'],
-    async handle({ params: { task_id: id } }) {
+    async handle({ params: { task_id: id }, role }) {
       const task = await tasks.find(id);
       if (task === undefined) throw taskNotFound();
       const [entries, waiting] = await Promise.all([
         ledger.entriesOfTask(id),
         isTerminal(task.status) ? undefined : port.waiting(id),
       ]);
-      return jsonReply(presentAdminTaskDetail(task, { entries, waiting, mediaUrl }));
+      return jsonReply(presentAdminTaskDetail(task, { entries, waiting, mediaUrl, role }));
     },
   });
 }

@@ -71,12 +71,12 @@ export function listTasks(deps: Deps): Route {
       }),
     },
     errors: [],
-    async handle({ query: { limit, after, upstream_id: upstreamId, ...asked } }) {
+    async handle({ query: { limit, after, upstream_id: upstreamId, ...asked }, role }) {
       const page =
         upstreamId === undefined
           ? await findPage(asked, { limit, ...defined({ after }) }, deps)
           : await findByUpstreamId(upstreamId, deps);
-      const data = page.tasks.map((task) => presentAdminTask(task, mediaUrl));
+      const data = page.tasks.map((task) => presentAdminTask(task, { mediaUrl, role }));
       return jsonReply({
         object: 'list',
         data,

@@ -119,8 +119,8 @@ export async function omniStatus(operation: Operation, context: ProviderContext)
 const interactionBytesMax = 64 * 1024 * 1024;
 
 /** An id that is not known is reported with 400. Other 400s of a question were seen to pass: they stay unclear. */
-function isUnknownInteraction({ status, message }: UpstreamError): boolean {
-  return status === 400 && /invalid interaction/i.test(message);
+function isUnknownInteraction({ status, words }: UpstreamError): boolean {
+  return status === 400 && /invalid interaction/i.test(words);
 }
 
 /** Undefined: it says that it is complete, was billed for a video, and holds none. */
@@ -187,6 +187,6 @@ export async function cancelOmni(
 }
 
 /** It has ended, or runs too far; but a wrong key is reported with 400, too. */
-function isRefusedCancel({ gone, status, message }: UpstreamError): boolean {
-  return !gone && !/\bapi[ _]key\b/i.test(message) && (status === 400 || status === 409);
+function isRefusedCancel({ gone, status, words }: UpstreamError): boolean {
+  return !gone && !/\bapi[ _]key\b/i.test(words) && (status === 400 || status === 409);
 }

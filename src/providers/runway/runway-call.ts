@@ -41,12 +41,12 @@ const quotaWaitMs = 3600 * 1000;
  */
 function runwayRefusal(answer: HttpResponse): UpstreamError {
   const error = refusalError(answer, readRefusal(answer.json), runwayFailures);
-  const { message, code, status, retryAfterMs, failure } = error;
+  const { words, code, status, retryAfterMs, failure } = error;
   const options = defined({ code, status, retryAfterMs, failure });
   if (answer.status === 503)
-    return new UpstreamError('ambiguous', message, { ...options, code, failure: { class: 'capacity' } });
+    return new UpstreamError('ambiguous', words, { ...options, code, failure: { class: 'capacity' } });
   return error.outcome === 'throttled' && retryAfterMs === undefined
-    ? new UpstreamError('throttled', message, { ...options, code, retryAfterMs: quotaWaitMs })
+    ? new UpstreamError('throttled', words, { ...options, code, retryAfterMs: quotaWaitMs })
     : error;
 }
 

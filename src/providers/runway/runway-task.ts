@@ -85,7 +85,7 @@ export async function runwayStatus(
 
 async function ask({ id }: Operation, context: ProviderContext) {
   const answer = await callRunway({ method: 'GET', path: pathOf(id) }, context).catch((error: unknown) => {
-    throw isUnknown(error) ? unknownJob(error.status, { message: error.message }) : error;
+    throw isUnknown(error) ? unknownJob(error.status, { message: error.words }) : error;
   });
   const task = taskSchema.safeParse(answer.json).data;
   if (task === undefined) throw unreadableError(answer, 'it is not a task');

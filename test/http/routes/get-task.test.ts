@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { taskFailures } from '../../../src/domain/task-failures.ts';
+import { adminCaller } from '../../support/client.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 import { succeededWith } from '../../support/task-records.ts';
 
@@ -120,6 +121,31 @@ describe('the situation', () => {
     const { data } = (await world.admin('GET', '/tasks?limit=100')).body;
     expect(data.find((task: { id: string }) => task.id === id).situation).toEqual(situation);
   });
+});
+
+it('shows withheld links whole to whom may act, and without what opens them to whom may look', async () => {
+  const id: string = (await (await world.newAccount()).create()).body.id;
+  const links = ['https://user:pass@cdn.example/a.mp4?X-Signature=secret#f', 'no\u001Blink'];
+  const failure = { class: 'internal' } as const;
+  await world.drive.polled(id, {
+    kind: 'failed',
+    code: 'unusable_link',
+    message: 'x',
+    failure,
+    withheld: links,
+  });
+  const seenBy = async (role: string) => {
+    const { token } = (await world.admin('POST', '/operators', { name: `w-${role}`, role })).body;
+    const admin = adminCaller(world.url, token);
+    const { data } = (await admin('GET', '/tasks?limit=100')).body;
+    return [
+      (await admin('GET', `/tasks/${id}`)).body.withheld_links,
+      data.find((task: { id: string }) => task.id === id).withheld_links,
+    ];
+  };
+  expect(await seenBy('act')).toEqual([links, links]);
+  const bare = ['https://cdn.example/a.mp4', '[url]'];
+  expect(await seenBy('read')).toEqual([bare, bare]);
 });
 
 it('404', async () => {

@@ -196,7 +196,7 @@ describe('a job', () => {
       'rejected',
       { class: 'invalid_input', field: 'duration' },
     ]);
-    expect(error.message).toContain('TaskTypeConstraint');
+    expect(error.words).toContain('TaskTypeConstraint');
   });
 
   it('of a status that goes unknown is running', async () => {

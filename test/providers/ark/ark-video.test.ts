@@ -239,7 +239,7 @@ describe('a submit that is not accepted', () => {
   ])('%i %s is %s', async (status, code, outcome) => {
     const error = await failed({ status, json: said(code) });
     expect([error.outcome, error.code, error.status]).toEqual([outcome, code, status]);
-    expect(error.message).toContain('in words');
+    expect(error.words).toContain('in words');
   });
 
   it.each([

@@ -149,7 +149,7 @@ describe('a refusal', () => {
     expect(issue).toMatchObject({
       outcome: 'rejected',
       code: 'http_400',
-      message: 'Validation of body failed `ratio` must be one of: 1280:720, 720:1280.',
+      words: 'Validation of body failed `ratio` must be one of: 1280:720, 720:1280.',
       failure: { class: 'invalid_input', field: 'ratio' },
     });
     const asset = await refused({

@@ -1,0 +1,141 @@
+import type { Operation } from '../domain/attempt.ts';
+import { defined } from '../domain/defined.ts';
+import { idCharactersMax, isToken, plainText } from '../domain/plain-text.ts';
+import type { JsonObject, JsonValue } from '../domain/request.ts';
+import type { SettleFacts } from '../domain/task.ts';
+import { typedFailure, typedWords } from '../domain/upstream-words.ts';
+import { UpstreamError } from './provider.ts';
+import type {
+  OperationStatus,
+  Provider,
+  Submitted,
+  SynchronousImageProvider,
+  TaskProvider,
+} from './provider.ts';
+
+const factCharactersMax = 64;
+const extraTextCharactersMax = 2_000;
+const operationCharactersMax = 1_024;
+
+/**
+ * An adapter whose answers are typed: ids and facts are tokens, words are one line that can be shown. What an upstream
+ * says reaches callers, the ledger and operators' terminals, and none of them looks at it again. Errors are typed by
+ * UpstreamError itself, links by usable-links.ts.
+ */
+export function withTypedAnswers(provider: Provider): Provider {
+  const { video, imageTask, image } = provider;
+  return {
+    ...provider,
+    ...defined({
+      video: video === undefined ? undefined : typedTasks(video),
+      imageTask: imageTask === undefined ? undefined : typedTasks(imageTask),
+      image: image === undefined ? undefined : typedImages(image),
+    }),
+  };
+}
+
+function typedTasks<Request>(provider: TaskProvider<Request>): TaskProvider<Request> {
+  const { submit, status, list, listEnded, find } = provider;
+  const typedMap = (jobs: ReadonlyMap<string, OperationStatus>) =>
+    new Map([...jobs].map(([id, job]) => [id, typedStatus(job)]));
+  return {
+    ...provider,
+    submit: async (request, context) => typedJob(await submit(request, context)),
+    status: async (operation, context) => typedStatus(await status(operation, context)),
+    ...defined({
+      list:
+        list === undefined
+          ? undefined
+          : async (...asked: Parameters<typeof list>) => typedMap(await list(...asked)),
+      listEnded:
+        listEnded === undefined
+          ? undefined
+          : async (...asked: Parameters<typeof listEnded>) => {
+              const ended = await listEnded(...asked);
+              return { ...ended, jobs: typedMap(ended.jobs) };
+            },
+      find:
+        find === undefined
+          ? undefined
+          : async (...asked: Parameters<typeof find>) => (await find(...asked)).map(typedJob),
+    }),
+  };
+}
+
+/** An id that nobody could ask about leaves open which job was accepted: as if the answer could not be read. */
+function typedJob({ operation, traceId }: Submitted): Submitted {
+  if (!isUsable(operation)) {
+    throw new UpstreamError('ambiguous', 'The upstream named its job in a way that cannot be used.', {
+      code: 'unreadable_answer',
+    });
+  }
+  return { operation, ...typedTrace(traceId) };
+}
+
+function isUsable({ id, ...rest }: Operation): boolean {
+  const parts = Object.values(rest);
+  return (
+    isToken(id, idCharactersMax) &&
+    parts.every((part) => /^[\x21-\x7e]*$/.test(part)) &&
+    id.length + parts.join('').length <= operationCharactersMax
+  );
+}
+
+function typedTrace(traceId: string | undefined): { readonly traceId?: string } {
+  return traceId !== undefined && isToken(traceId, idCharactersMax) ? { traceId } : {};
+}
+
+function typedStatus({ traceId, ...status }: OperationStatus): OperationStatus {
+  const trace = typedTrace(traceId);
+  switch (status.state) {
+    case 'pending':
+      return { ...status, ...trace };
+    case 'succeeded':
+      return { ...status, facts: typedFacts(status.facts), ...trace };
+    case 'failed': {
+      const { code, words: message } = typedWords({ code: status.code, words: status.message }, 'failed');
+      return { ...status, code, message, failure: typedFailure(status.failure), ...trace };
+    }
+    default:
+      return status satisfies never;
+  }
+}
+
+type Texts = Pick<SettleFacts, 'resolution' | 'ratio' | 'size' | 'quality'>;
+
+/** A fact that is not a token was not reported. */
+function typedFacts<Facts extends SettleFacts>({ resolution, ratio, size, quality, ...facts }: Facts) {
+  const texts: Texts = defined({
+    resolution: typedFact(resolution),
+    ratio: typedFact(ratio),
+    size: typedFact(size),
+    quality: typedFact(quality),
+  });
+  return { ...facts, ...texts };
+}
+
+function typedFact(text: string | undefined): string | undefined {
+  return text !== undefined && isToken(text, factCharactersMax) ? text : undefined;
+}
+
+function typedImages(provider: SynchronousImageProvider): SynchronousImageProvider {
+  return {
+    ...provider,
+    generate: async (request, context) => {
+      const { facts, extra, ...generated } = await provider.generate(request, context);
+      return { ...generated, facts: typedFacts(facts), extra: typedObject(extra) };
+    },
+  };
+}
+
+function typedObject(object: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).map(([name, value]) => [plainText(name, factCharactersMax), typedValue(value)]),
+  );
+}
+
+function typedValue(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return plainText(value, extraTextCharactersMax);
+  if (typeof value !== 'object' || value === null) return value;
+  return Array.isArray(value) ? value.map(typedValue) : typedObject(value);
+}

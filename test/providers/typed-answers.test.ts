@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { providers } from '../../src/providers/index.ts';
+import { UpstreamError } from '../../src/providers/provider.ts';
+import type { OperationStatus, Provider, Submitted } from '../../src/providers/provider.ts';
+import { withTypedAnswers } from '../../src/providers/typed-answers.ts';
+import {
+  canned,
+  imageRequest,
+  providerContext,
+  submitContext,
+  upstreamError,
+  videoRequest,
+} from './support.ts';
+
+/** What an adapter hands on is typed, whatever its upstream wrote. */
+
+const hostile = '\u001B[2J\u202Ex';
+const about = { vendor: 'Test', inputs: 'text', unverified: [] };
+const facts = { durationSeconds: 5, resolution: hostile, ratio: '16:9', size: '1280x720', quality: ' ' };
+
+/** All of its capabilities answer with these. */
+function adapterOf(job: Submitted, status: OperationStatus) {
+  const provider: Provider = {
+    about,
+    video: {
+      cancelUntil: 'never',
+      submit: async () => job,
+      status: async () => status,
+      list: async () => new Map([['1', status]]),
+      listEnded: async () => ({ jobs: new Map([['1', status]]) }),
+      find: async () => [job],
+    },
+    image: {
+      imageForms: [],
+      imagesPerCall: () => 1,
+      generate: async () => ({
+        images: [{ base64: 'QUJD' }],
+        facts,
+        extra: { quality: hostile, usage: { [hostile]: 1, list: [hostile, null, true] } },
+      }),
+    },
+  };
+  const { video, image } = withTypedAnswers(provider);
+  const { list, listEnded, find } = video ?? {};
+  if (!video || !list || !listEnded || !find || !image) throw new Error('it has all of them');
+  return { video, list, listEnded, find, image };
+}
+
+const pending = { state: 'pending', phase: 'running' } as const;
+const job = { operation: { id: 'job-1', path: '/v1' }, traceId: 'trace-1' };
+const context = providerContext({});
+const lost = { request: videoRequest(), marker: 'm', sentAfter: 0, sentBefore: 1 };
+
+describe('a job', () => {
+  it('passes as it came', async () => {
+    const { video, find } = adapterOf(job, pending);
+    expect(await video.submit(videoRequest(), submitContext({}))).toEqual(job);
+    expect(await find(lost, context)).toEqual([job]);
+  });
+
+  it.each<[string, Submitted['operation']]>([
+    ['an id that terminals obey', { id: `job-1${hostile}` }],
+    ['an id in words', { id: 'your job' }],
+    ['an empty id', { id: '' }],
+    ['an id that is too long', { id: 'x'.repeat(257) }],
+    ['a part that terminals obey', { id: 'job-1', path: hostile }],
+    ['parts that are too long', { id: 'job-1', path: 'x'.repeat(1_020) }],
+  ])('with %s may have been accepted: its answer cannot be read', async (_, operation) => {
+    const { video, find } = adapterOf({ operation }, pending);
+    const unreadable = { outcome: 'ambiguous', code: 'unreadable_answer' };
+    expect(await upstreamError(video.submit(videoRequest(), submitContext({})))).toMatchObject(unreadable);
+    expect(await upstreamError(find(lost, context))).toMatchObject(unreadable);
+  });
+
+  it('loses a trace id that is none', async () => {
+    const { video } = adapterOf({ ...job, traceId: hostile }, pending);
+    expect(await video.submit(videoRequest(), submitContext({}))).toEqual({ operation: job.operation });
+  });
+});
+
+const everyWay = async (status: OperationStatus) => {
+  const { video, list, listEnded } = adapterOf(job, status);
+  const ended = await listEnded({ since: 0 }, context);
+  return [
+    await video.status({ id: '1' }, context),
+    (await list([{ id: '1' }], context)).get('1'),
+    ended.jobs.get('1'),
+  ];
+};
+
+describe('a status, however it was asked for', () => {
+  it('has no trace id and no fact that is none', async () => {
+    const status = { state: 'succeeded', items: [], facts, traceId: hostile } as const;
+    const typed = {
+      state: 'succeeded',
+      items: [],
+      facts: { durationSeconds: 5, ratio: '16:9', size: '1280x720' },
+    };
+    for (const seen of await everyWay(status)) expect(seen).toEqual(typed);
+  });
+
+  it('of a failure has a token for its code and one plain line', async () => {
+    const said = {
+      code: `E${hostile}`,
+      message: 'no\r\nway',
+      failure: { class: 'internal', field: hostile },
+    } as const;
+    for (const seen of await everyWay({ state: 'failed', ...said })) {
+      expect(seen).toEqual({
+        state: 'failed',
+        code: 'failed',
+        message: 'E [2J x: no way',
+        failure: { class: 'internal' },
+      });
+    }
+  });
+});
+
+it('images have plain texts and facts', async () => {
+  const { image } = adapterOf(job, pending);
+  expect(await image.generate(imageRequest(), context)).toEqual({
+    images: [{ base64: 'QUJD' }],
+    facts: { durationSeconds: 5, ratio: '16:9', size: '1280x720' },
+    extra: { quality: '[2J x', usage: { '[2J x': 1, list: ['[2J x', null, true] } },
+  });
+});
+
+describe('an error', () => {
+  const errorOf = (code: string, status?: number) =>
+    new UpstreamError('rejected', `no\u0007 to ‘a boat’`, {
+      code,
+      ...(status === undefined ? {} : { status }),
+      failure: { class: 'invalid_input', field: 'metadata.images[0]' },
+    });
+
+  it('has the words apart: neither its message nor its stack shows them', () => {
+    const error = errorOf('bad.Code-1');
+    expect(error).toMatchObject({
+      message: 'rejected: bad.Code-1',
+      words: 'no to ‘a boat’',
+      failure: { field: 'metadata.images[0]' },
+    });
+    expect(error.stack).not.toContain('a boat');
+  });
+
+  it('whose code is none shows it among the words', () => {
+    expect(errorOf('a boat', 400)).toMatchObject({ code: 'http_400', words: 'a boat: no to ‘a boat’' });
+    expect(errorOf(hostile)).toMatchObject({ code: 'unnamed', message: 'rejected: unnamed' });
+  });
+});
+
+it.each(['ark', 'gateway'])('%s is typed in the table that everybody uses', async (name) => {
+  const { request } = canned({ json: { id: hostile } });
+  const submitted = providers[name]?.video?.submit(videoRequest(), submitContext({ request }));
+  expect(await upstreamError(submitted ?? Promise.resolve())).toMatchObject({ code: 'unreadable_answer' });
+});
