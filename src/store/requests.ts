@@ -2,7 +2,10 @@ import { defined } from '../domain/defined.ts';
 import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
 import type { GenerationRequest } from '../domain/request.ts';
+import type { Sealed } from '../domain/sealed.ts';
 import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { toSealed, toSealedDocument } from './sealed-document.ts';
+import type { SealedDocument } from './sealed-document.ts';
 
 /** What was asked, written before the workflow starts: prompts and media never pass through Temporal. */
 export interface RequestRecord {
@@ -28,7 +31,7 @@ interface RequestDocument {
   readonly _id: string;
   readonly account: string;
   /** JSON of what the caller wrote, encrypted: request, callback address, and the token of the upstream's callback. */
-  readonly sealed: string;
+  readonly sealed: SealedDocument;
   readonly created_at: number;
   readonly deadline_at: number;
   readonly warnings: readonly string[];
@@ -43,9 +46,9 @@ const keptMs = 30 * 86_400_000;
 
 /** Encrypts what is stored and decrypts what was. */
 export interface Sealing {
-  readonly seal: (text: string) => string;
-  /** Throws for a text that was sealed with another key. */
-  readonly open: (sealed: string) => string;
+  readonly seal: (text: string) => Sealed;
+  /** Throws for a text that was sealed with a key that is missing. */
+  readonly open: (sealed: Sealed) => string;
 }
 
 const writtenSchema = z.object({
@@ -70,7 +73,7 @@ export function createRequestStore(db: Db, { seal, open }: Sealing) {
         await requests.insertOne({
           _id: record.task,
           account: record.account,
-          sealed: seal(JSON.stringify({ request, callbackToken, callbackUrl })),
+          sealed: toSealedDocument(seal(JSON.stringify({ request, callbackToken, callbackUrl }))),
           created_at: record.createdAt,
           deadline_at: record.deadlineAt,
           warnings: record.warnings,
@@ -93,7 +96,9 @@ export function createRequestStore(db: Db, { seal, open }: Sealing) {
     async find(task: string): Promise<RequestRecord | undefined> {
       const document = await requests.findOne({ _id: task });
       if (document === null) return undefined;
-      const { request, callbackToken, callbackUrl } = writtenSchema.parse(JSON.parse(open(document.sealed)));
+      const { request, callbackToken, callbackUrl } = writtenSchema.parse(
+        JSON.parse(open(toSealed(document.sealed))),
+      );
       return {
         task,
         account: document.account,

@@ -149,7 +149,7 @@ async function openWorld(
     format: 'json',
     destination: { write: (line) => void logLines.push(line) },
   });
-  const secrets = createSecrets(randomBytes(32));
+  const secrets = createSecrets([randomBytes(32)], randomBytes(32));
   const ledger = createLedger({ collection: ledgerCollection(mongo.db), now });
   const port = createTestPort({ tasks: stores.tasks, ledger, now });
   const abandonCreation = createAbandonCreation({ ...stores, ledger });
