@@ -44,6 +44,11 @@ interface RequestDocument {
 /** After the task's deadline: for a callback that is redelivered, and for whoever asks what was asked. */
 const keptMs = 30 * 86_400_000;
 
+/** When the request of a task is deleted. Unix milliseconds. */
+export function requestExpiresAt(deadlineAt: number): number {
+  return deadlineAt + keptMs;
+}
+
 /** Encrypts what is stored and decrypts what was. */
 export interface Sealing {
   readonly seal: (text: string) => Sealed;
@@ -59,32 +64,33 @@ const writtenSchema = z.object({
 
 export type RequestStore = ReturnType<typeof createRequestStore>;
 
-export function createRequestStore(db: Db, { seal, open }: Sealing) {
+export function createRequestStore(db: Db, now: () => number, { seal, open }: Sealing) {
   const requests: Collection<RequestDocument> = db.collection<RequestDocument>('requests');
   return {
     async ensureIndexes(): Promise<void> {
       await ensureIndexes(requests, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
     },
 
-    /** False: an earlier try of this creation has written it. */
-    async insert(record: RequestRecord): Promise<boolean> {
+    /** The bytes of what is sealed. Undefined: an earlier try of this creation has written it. */
+    async insert(record: RequestRecord): Promise<number | undefined> {
       const { request, callbackToken, callbackUrl } = record;
+      const sealed = seal(JSON.stringify({ request, callbackToken, callbackUrl }));
       try {
         await requests.insertOne({
           _id: record.task,
           account: record.account,
-          sealed: toSealedDocument(seal(JSON.stringify({ request, callbackToken, callbackUrl }))),
+          sealed: toSealedDocument(sealed),
           created_at: record.createdAt,
           deadline_at: record.deadlineAt,
           warnings: record.warnings,
           plan: record.plan,
           by: record.by,
-          expires: new Date(record.deadlineAt + keptMs),
+          expires: new Date(requestExpiresAt(record.deadlineAt)),
         });
-        return true;
+        return sealed.data.length;
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
-        return false;
+        return undefined;
       }
     },
 
@@ -93,9 +99,10 @@ export function createRequestStore(db: Db, { seal, open }: Sealing) {
       return (await requests.updateOne({ _id: task }, { $set: { by } })).matchedCount === 1;
     },
 
+    /** Undefined from its expiry on, whether or not MongoDB has deleted it by then. */
     async find(task: string): Promise<RequestRecord | undefined> {
       const document = await requests.findOne({ _id: task });
-      if (document === null) return undefined;
+      if (document === null || document.expires.getTime() <= now()) return undefined;
       const { request, callbackToken, callbackUrl } = writtenSchema.parse(
         JSON.parse(open(toSealed(document.sealed))),
       );
@@ -115,7 +122,7 @@ export function createRequestStore(db: Db, { seal, open }: Sealing) {
 
     /** The task's deadline was moved. */
     async keepUntil(task: string, deadlineAt: number): Promise<void> {
-      const $set = { deadline_at: deadlineAt, expires: new Date(deadlineAt + keptMs) };
+      const $set = { deadline_at: deadlineAt, expires: new Date(requestExpiresAt(deadlineAt)) };
       await requests.updateOne({ _id: task }, { $set });
     },
 

@@ -23,7 +23,7 @@ afterAll(() => database.drop());
 
 const tasks = Array.from({ length: 7 }, (_, n) => `task_${n}`);
 const change = { at: 1, by: 'ada', action: 'rotated', reason: '' };
-const requests = (...keys: Buffer[]) => createRequestStore(db, sealingOf(createSealer(keys)));
+const requests = (...keys: Buffer[]) => createRequestStore(db, Date.now, sealingOf(createSealer(keys)));
 const accounts = createAccountStore(db);
 
 /** Everything that the product seals, with the key A. */

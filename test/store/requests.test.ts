@@ -18,7 +18,8 @@ afterAll(() => database.drop());
 
 const stored = () =>
   database.db.collection<{ _id: string; sealed: SealedDocument; expires?: Date }>('requests');
-const open = () => createRequestStore(database.db, testSealing);
+const open = () => createRequestStore(database.db, () => clock, testSealing);
+let clock = 5;
 const newRecord = (change: Partial<RequestRecord> = {}): RequestRecord => ({
   task: `task_${(count += 1)}`,
   account: 'acc',
@@ -37,8 +38,9 @@ describe('the request of a task', () => {
     const { task } = newRecord();
     const tries = Array.from({ length: 8 }, (_, n) => newRecord({ task, by: `try${n}` }));
     const answers = await Promise.all(tries.map((record) => open().insert(record)));
-    expect(answers.filter((isFirst) => isFirst)).toHaveLength(1);
-    expect(await open().find(task)).toEqual(tries[answers.indexOf(true)]);
+    const [first = -1, ...others] = answers.flatMap((bytes, n) => (bytes === undefined ? [] : [n]));
+    expect(others).toEqual([]);
+    expect(await open().find(task)).toEqual(tries[first]);
   });
 
   it('reads as it was written, whatever the names in it', async () => {
@@ -71,11 +73,33 @@ describe('the request of a task', () => {
     expect(later?.expires).toEqual(new Date(5_000 + 30 * days));
   });
 
+  it('says how many bytes it has sealed', async () => {
+    const small = await open().insert(newRecord());
+    const large = newRecord({ request: { kind: 'video', prompt: 'x'.repeat(100_000) } as never });
+    expect((await open().insert(large)) ?? 0).toBeGreaterThan((small ?? 0) + 99_000);
+    expect(await open().insert(large)).toBeUndefined();
+  });
+
+  it('is not read once it has expired, whenever MongoDB deletes it', async () => {
+    const month = 30 * 86_400_000;
+    const record = newRecord({ deadlineAt: 1_000 });
+    await open().insert(record);
+    clock = month + 999;
+    expect(await open().find(record.task)).toEqual(record);
+    clock = month + 1_000;
+    expect(await open().find(record.task)).toBeUndefined();
+    await open().keepUntil(record.task, 2_000);
+    expect(await open().find(record.task)).toBeDefined();
+    clock = 5;
+  });
+
   it('cannot be read with another key', async () => {
     const record = newRecord();
     await open().insert(record);
     const other = sealingOf(createSealer([Buffer.alloc(32, 7)]));
-    await expect(createRequestStore(database.db, other).find(record.task)).rejects.toThrow(/SECRETS_KEY/);
+    await expect(createRequestStore(database.db, () => clock, other).find(record.task)).rejects.toThrow(
+      /SECRETS_KEY/,
+    );
   });
 
   it('is not removed by a try from which another has taken it over', async () => {
@@ -98,7 +122,11 @@ describe('the request of a task', () => {
 
   it('that is not an object is an error, not a request', async () => {
     const requests = stored();
-    await requests.insertOne({ _id: 'broken', sealed: toSealedDocument(testSealing.seal('null')) });
+    await requests.insertOne({
+      _id: 'broken',
+      sealed: toSealedDocument(testSealing.seal('null')),
+      expires: new Date(9),
+    });
     await expect(open().find('broken')).rejects.toThrow();
   });
 });
