@@ -14,8 +14,10 @@ import { createAbandonments } from './tasks/abandonments.ts';
 import type { Abandonments } from './tasks/abandonments.ts';
 import { createOverdraftLimits } from './tasks/account-terms.ts';
 import { createAdmit } from './tasks/admission.ts';
+import type { AdmissionDeps } from './tasks/admission.ts';
 import { createActOnTask } from './tasks/act-on-task.ts';
 import { createTaskService } from './tasks/create-task.ts';
+import type { CreateTaskDeps } from './tasks/create-task.ts';
 import { createGuardedClient } from './http-client/index.ts';
 import { createApp } from './http/app.ts';
 import { startMetricsServer } from './observability/metrics-server.ts';
@@ -37,6 +39,8 @@ import type { ImageWorkspaces } from './images/workspace.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { providers, vendorImageFields } from './providers/index.ts';
 import { readTaskHistory } from './temporal/task-history.ts';
+import { createStorageQuota } from './tasks/storage-quota.ts';
+import type { StorageQuota } from './tasks/storage-quota.ts';
 import type { TaskPort } from './tasks/task-port.ts';
 import { createTaskClient } from './temporal/task-client.ts';
 
@@ -69,7 +73,8 @@ export async function startApi(core: Core): Promise<RunningApi> {
     onError: (err) => core.log.warn({ err }, 'a creation could not be abandoned yet'),
     now: core.now,
   });
-  const owned = { workspaces, imageLeases, abandonments, abandonCreation, access };
+  const storage = openStorageQuota(core);
+  const owned = { workspaces, imageLeases, abandonments, abandonCreation, access, storage };
   const deps = appDeps(core, switches, { ...guarded, ...owned });
   const app = createApp(deps);
   const metrics =
@@ -100,7 +105,7 @@ export async function startApi(core: Core): Promise<RunningApi> {
       metrics?.close();
       await server.close(environment.SHUTDOWN_GRACE_SECONDS * 1000);
       abandonments.stop();
-      await Promise.all([imageLeases.stop(), access.stop()]);
+      await Promise.all([imageLeases.stop(), access.stop(), storage.stop()]);
       await Promise.all([guarded.webhooks.close(), guarded.media.close(), workspaces.close()]);
     },
   };
@@ -114,6 +119,7 @@ interface Outside {
   readonly abandonments: Abandonments;
   readonly abandonCreation: AbandonCreation;
   readonly access: Access;
+  readonly storage: StorageQuota;
 }
 
 type Switches = ReturnType<typeof createChannelSwitches>;
@@ -156,23 +162,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     taskHistory: (task) => readTaskHistory(core.client, task),
     ledger: core.ledger,
     actOnTask: openActOnTask(core, port),
-    createTask: createTaskService({
-      ...stores,
-      catalogue,
-      admit: createAdmit({
-        ...stores,
-        ledger: core.ledger,
-        port,
-        abandonCreation: guarded.abandonCreation,
-        abandonments: guarded.abandonments,
-        overdraftLimit,
-        now,
-        randomBytes,
-      }),
-      repeats,
-      now,
-      randomBytes,
-    }),
+    createTask: openCreateTask(core, guarded, { catalogue, repeats, overdraftLimit, port }),
     images: imageDeps(core, guarded, { catalogue, repeats, overdraftLimit }),
     mediaUrl: core.results.mediaUrl,
     ...(core.results.kept === undefined ? {} : { keptResults: { ...core.results.kept, now } }),
@@ -189,6 +179,18 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
   };
 }
 
+function openCreateTask(
+  { stores, ledger, now }: Core,
+  { abandonCreation, abandonments, storage }: Outside,
+  shared: Pick<CreateTaskDeps, 'catalogue' | 'repeats'> & Pick<AdmissionDeps, 'overdraftLimit' | 'port'>,
+): AppDeps['createTask'] {
+  const common = { ...stores, ...shared, storage, now, randomBytes };
+  return createTaskService({
+    ...common,
+    admit: createAdmit({ ...common, ledger, abandonCreation, abandonments }),
+  });
+}
+
 function openAccess({ stores, secrets, environment, log, now }: Core): Access {
   const access = createAccess({
     ...stores,
@@ -200,6 +202,17 @@ function openAccess({ stores, secrets, environment, log, now }: Core): Access {
   });
   access.start();
   return access;
+}
+
+function openStorageQuota({ stores, environment, log, now }: Core): StorageQuota {
+  const storage = createStorageQuota({
+    store: stores.storedBytes,
+    bytesMax: environment.ACCOUNT_STORED_BYTES_MAX,
+    onError: (err) => log.warn({ err }, 'could not write how much accounts have stored; it is retried'),
+    now,
+  });
+  storage.start();
+  return storage;
 }
 
 function requestLimits(environment: Core['environment']): RequestLimits {

@@ -131,6 +131,26 @@ async function verifyLedger(onProgress: (line: string) => void) {
   }
 }
 
+/** Needs no process of the gateway, and disturbs none. */
+async function rotateSecrets(onProgress: (line: string) => void) {
+  const { environment, mongodbUri } = await openServers();
+  const { SECRETS_KEY: keys } = environment;
+  if (keys === undefined) throw new ConfigError('The environment', ['SECRETS_KEY: required']);
+  const [rotation, { createSealer }, { connectMongo }, { createSealedPlaces }] = await Promise.all([
+    import('./access/rotate-secrets.ts'),
+    import('./access/sealer.ts'),
+    import('./store/mongo.ts'),
+    import('./store/sealed-places.ts'),
+  ]);
+  const mongo = await connectMongo(mongodbUri, { appName: 'mediary-cli' });
+  try {
+    const places = createSealedPlaces(mongo.db);
+    return await rotation.rotateSecrets({ places, sealer: createSealer(keys), onProgress });
+  } finally {
+    await mongo.close();
+  }
+}
+
 /** Where a local mode was started, the file that `npm start` would use. */
 async function loadConfig() {
   const [{ readOperatingEnvironment }, { readEnvironment }, { loadGatewayConfig }, { adapters }] =
@@ -150,6 +170,7 @@ const context: CliContext = {
   environment: async () => (await import('./config/environment.ts')).readEnvironment(),
   loadConfig,
   verifyLedger,
+  rotateSecrets,
   ...(process.stdin.isTTY && process.stderr.isTTY
     ? { terminal: createTerminal(process.stdin, process.stderr) }
     : {}),

@@ -24,10 +24,13 @@ import type { Ledger } from './ledger/ledger.ts';
 import { adapters, providers } from './providers/index.ts';
 import { openResults } from './results/results.ts';
 import type { Results } from './results/results.ts';
-import { createSecrets } from './access/secrets.ts';
+import { SealError } from './access/sealer.ts';
+import type { Sealer } from './access/sealer.ts';
+import { openSecrets } from './access/secrets.ts';
 import type { Secrets } from './access/secrets.ts';
 import { connectMongo } from './store/mongo.ts';
 import type { Sealing } from './store/requests.ts';
+import { createRootKeyStore } from './store/root-key.ts';
 import { createStores, ensureStoreIndexes } from './store/stores.ts';
 import type { Stores } from './store/stores.ts';
 import type { Mongo } from './store/mongo.ts';
@@ -80,7 +83,7 @@ export async function openCore(
   const load = () => loadGatewayConfig(environment.GATEWAY_CONFIG, variables, adapters);
   let current = load();
   const mongo = await connectMongo(addresses.mongodbUri, { appName: 'mediary' });
-  const secrets = createSecrets(addresses.secretsKey);
+  const secrets = await openCoreSecrets(mongo, addresses.secretsKeys);
   const stores = createStores(mongo.db, now, sealingOf(secrets));
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
   const ledger = createLedger({ collection: ledgerCollection(mongo.db), now });
@@ -181,7 +184,7 @@ function openUpstream({ UPSTREAM_ALLOW_PRIVATE_NETWORKS: allowPrivateNetworks }:
 interface Addresses {
   readonly mongodbUri: string;
   readonly temporalAddress: string;
-  readonly secretsKey: Buffer;
+  readonly secretsKeys: readonly Buffer[];
 }
 
 function requireAddresses({ MONGODB_URI, TEMPORAL_ADDRESS, SECRETS_KEY }: Environment): Addresses {
@@ -197,14 +200,25 @@ function requireAddresses({ MONGODB_URI, TEMPORAL_ADDRESS, SECRETS_KEY }: Enviro
   if (MONGODB_URI === undefined || TEMPORAL_ADDRESS === undefined || SECRETS_KEY === undefined) {
     throw new ConfigError('The environment', missing);
   }
-  return { mongodbUri: MONGODB_URI, temporalAddress: TEMPORAL_ADDRESS, secretsKey: SECRETS_KEY };
+  return { mongodbUri: MONGODB_URI, temporalAddress: TEMPORAL_ADDRESS, secretsKeys: SECRETS_KEY };
+}
+
+async function openCoreSecrets(mongo: Mongo, keys: readonly Buffer[]): Promise<Secrets> {
+  try {
+    return await openSecrets(keys, createRootKeyStore(mongo.db));
+  } catch (error) {
+    await mongo.close();
+    if (error instanceof SealError)
+      throw new ConfigError('The environment', [`SECRETS_KEY: ${error.message}`]);
+    throw error;
+  }
 }
 
 /** What callers wrote is stored under a key of its own. */
-export function sealingOf(secrets: Secrets): Sealing {
+export function sealingOf(sealer: Pick<Sealer, 'seal' | 'open'>): Sealing {
   return {
-    seal: (text) => secrets.seal('request', text),
-    open: (sealed) => secrets.open('request', sealed),
+    seal: (text) => sealer.seal('request', text),
+    open: (sealed) => sealer.open('request', sealed),
   };
 }
 

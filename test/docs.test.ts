@@ -199,6 +199,7 @@ const unusedContext: CliContext = {
   environment: unused,
   loadConfig: unused,
   verifyLedger: unused,
+  rotateSecrets: unused,
   fail: () => undefined,
 };
 

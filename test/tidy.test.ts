@@ -193,7 +193,10 @@ describe('imports between folders', () => {
       runs: ['access', 'domain', 'flight', 'images', 'results', 'routing'],
       types: ['capacity', 'config', 'ledger', 'observability', 'providers', 'store', 'tasks'],
     },
-    cli: { runs: ['config', 'domain', 'flight', 'ledger', 'routing'], types: ['store', 'temporal'] },
+    cli: {
+      runs: ['config', 'domain', 'flight', 'ledger', 'routing'],
+      types: ['access', 'store', 'temporal'],
+    },
     // The local mode is a composition root that has grown into a folder.
     local: { runs: ['config', 'domain', 'providers'] },
     workflows: { runs: ['domain'], types: ['activities', 'providers'] },

@@ -1,73 +1,40 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import type { RootKeyStore } from '../store/root-key.ts';
+import { createSealer, keyRing } from './sealer.ts';
+import type { Sealer } from './sealer.ts';
 
-/** What a key is derived for: no two purposes share key material, so no ciphertext or HMAC fits another place. */
-export type SecretPurpose =
+/** What a key is derived for: no two purposes share key material, so no HMAC or ciphertext fits another place. */
+export type DerivedPurpose =
   | 'api-key-hmac'
   | 'operator-token-hmac'
   | 'idempotency-hmac'
-  | 'webhook-secret'
-  | 'request'
   | 'payload-codec'
   | 'media-link';
 
-export interface Secrets {
-  /** 32 bytes, always the same for one SECRETS_KEY and purpose. */
-  deriveKey(purpose: SecretPurpose): Buffer;
-  /** Encrypts a text for storage; every call gives another result. */
-  seal(purpose: SecretPurpose, text: string): string;
-  /** Throws SealError when the text was sealed with another key or for another purpose, or was changed. */
-  open(purpose: SecretPurpose, sealed: string): string;
+export interface Secrets extends Sealer {
+  /** 32 bytes, always the same for one database and purpose, whatever SECRETS_KEY holds. */
+  deriveKey(purpose: DerivedPurpose): Buffer;
 }
 
-export class SealError extends Error {
-  constructor(cause?: unknown) {
-    super('a sealed value cannot be opened: it was made with another SECRETS_KEY, or it is damaged', {
-      cause,
-    });
-    this.name = 'SealError';
+const rootBytes = 32;
+
+/** `root`: 32 bytes from which `deriveKey` derives. */
+export function createSecrets(keys: readonly Uint8Array[], root: Uint8Array): Secrets {
+  return { ...createSealer(keys), deriveKey: keyRing(root) };
+}
+
+/**
+ * The root is random, made by the first start on a database and stored there, sealed: nobody can rewrite the HMAC of a
+ * key that only its owner has, so what is derived must outlive each key of SECRETS_KEY. Throws SealError when SECRETS_KEY
+ * lacks the key of this database.
+ */
+export async function openSecrets(keys: readonly Uint8Array[], stored: RootKeyStore): Promise<Secrets> {
+  const sealer = createSealer(keys);
+  let sealed = await stored.find();
+  while (sealed === undefined) {
+    // Several processes may start at once: the first one's is everybody's.
+    await stored.insert(sealer.seal('root-key', randomBytes(rootBytes).toString('base64')));
+    sealed = await stored.find();
   }
-}
-
-const keyBytes = 32;
-const nonceBytes = 12;
-const tagBytes = 16;
-const formatPrefix = 'v1.';
-
-/** AES-256-GCM under keys that HKDF-SHA256 derives from SECRETS_KEY. Wire form: `v1.` + base64url(nonce, tag, ciphertext). */
-export function createSecrets(master: Uint8Array): Secrets {
-  if (master.length !== keyBytes) throw new RangeError(`SECRETS_KEY has ${keyBytes} bytes`);
-  const derived = new Map<SecretPurpose, Buffer>();
-  const deriveKey = (purpose: SecretPurpose): Buffer => {
-    const known = derived.get(purpose);
-    if (known !== undefined) return known;
-    const key = Buffer.from(hkdfSync('sha256', master, 'mediary', purpose, keyBytes));
-    derived.set(purpose, key);
-    return key;
-  };
-  return {
-    deriveKey,
-
-    seal(purpose, text) {
-      const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv('aes-256-gcm', deriveKey(purpose), nonce);
-      const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return formatPrefix + Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64url');
-    },
-
-    open(purpose, sealed) {
-      const bytes = Buffer.from(sealed.slice(formatPrefix.length), 'base64url');
-      if (!sealed.startsWith(formatPrefix) || bytes.length < nonceBytes + tagBytes) throw new SealError();
-      const nonce = bytes.subarray(0, nonceBytes);
-      const decipher = createDecipheriv('aes-256-gcm', deriveKey(purpose), nonce, {
-        authTagLength: tagBytes,
-      });
-      decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
-      try {
-        const text = decipher.update(bytes.subarray(nonceBytes + tagBytes));
-        return Buffer.concat([text, decipher.final()]).toString('utf8');
-      } catch (error) {
-        throw new SealError(error);
-      }
-    },
-  };
+  return createSecrets(keys, Buffer.from(sealer.open('root-key', sealed), 'base64'));
 }

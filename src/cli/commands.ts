@@ -10,13 +10,14 @@ const loaders: Readonly<Record<keyof typeof groups, Load>> = {
   operators: async () => (await import('./operators.ts')).addOperatorsCommands,
   tasks: async () => (await import('./tasks.ts')).addTaskCommands,
   ledger: async () => (await import('./ledger.ts')).addLedgerCommands,
+  secrets: async () => (await import('./secrets.ts')).addSecretCommands,
   channels: async () => (await import('./channels.ts')).addChannelCommands,
   route: async () => (await import('./route.ts')).addRouteCommands,
   config: async () => (await import('./config.ts')).addConfigCommands,
 };
 
 /**
- * The operators' verbs: calls of the operators' API, except `config check` and `ledger verify`.
+ * The operators' verbs: calls of the operators' API, except `config check`, `ledger verify` and `secrets rotate`.
  * `program` is that of `createProgram`; `line`: what was typed behind its name.
  */
 export async function addOperatorCommands(

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { RotationReport } from '../access/rotate-secrets.ts';
 import type { Environment } from '../config/environment.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { VerifyResult } from '../ledger/verify.ts';
@@ -15,6 +16,8 @@ export interface CliContext {
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
   /** Reads the whole ledger, on MongoDB and Temporal directly. */
   readonly verifyLedger: (onProgress: (line: string) => void) => Promise<VerifyResult>;
+  /** Seals everything with the first key of SECRETS_KEY, on MongoDB directly. */
+  readonly rotateSecrets: (onProgress: (line: string) => void) => Promise<RotationReport>;
   /** Absent: nobody watches. */
   readonly terminal?: Terminal;
   /** Sets the status with which the process ends. */

@@ -7,6 +7,7 @@ export const groups = {
   operators: 'Who may use the operators’ API, under which name.',
   tasks: 'Tasks of all accounts.',
   ledger: 'The accounts’ ledger.',
+  secrets: 'The keys of SECRETS_KEY.',
   channels: 'Channels of the running configuration.',
   route: 'How requests find their channel.',
   config: 'The configuration.',

@@ -17,14 +17,14 @@ const cidrs = z
     'must be comma-separated CIDRs, such as 10.0.0.0/8',
   );
 
-const secretsKey = z
+const secretsKeys = z
   .string()
-  .optional()
-  .transform((text) => (text === undefined || text === '' ? undefined : Buffer.from(text, 'base64')))
+  .transform((text) => text.split(',').map((key) => Buffer.from(key, 'base64')))
   .refine(
-    (key) => key === undefined || key.length === 32,
-    'must be 32 bytes in base64 (openssl rand -base64 32)',
-  );
+    (keys) => keys.every((key) => key.length === 32),
+    'must be 32 bytes in base64 (openssl rand -base64 32), or several such keys, separated by commas',
+  )
+  .optional();
 
 const environmentSchema = z
   .object({
@@ -44,7 +44,7 @@ const environmentSchema = z
     TEMPORAL_TLS_CA: z.string().optional(),
     ADMIN_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
     OPERATOR_TOKEN: z.string().optional(),
-    SECRETS_KEY: secretsKey,
+    SECRETS_KEY: secretsKeys,
     PAYLOAD_ENCRYPTION: z.enum(['on', 'off']).default('on'),
     DATA_DIR: z.string().default('.mediary'),
     MONGOD_BINARY: z.string().optional(),
@@ -69,6 +69,7 @@ const environmentSchema = z
     KEY_CONCURRENT_REQUESTS: z.coerce.number().int().min(0).default(256),
     CREATES_AT_ONCE_MAX: z.coerce.number().int().min(1).default(32),
     ACCOUNT_CREATES_AT_ONCE_MAX: z.coerce.number().int().min(1).default(16),
+    ACCOUNT_STORED_BYTES_MAX: z.coerce.number().int().min(0).default(10_737_418_240),
     SHUTDOWN_GRACE_SECONDS: z.coerce.number().int().min(1).max(3600).default(30),
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: cidrs,
     MEDIA_ALLOW_PRIVATE_NETWORKS: cidrs,

@@ -37,12 +37,13 @@ export function localEnvironment(source: NodeJS.ProcessEnv, settings: LocalSetti
     UPSTREAM_ALLOW_PRIVATE_NETWORKS: loopback,
     // Readable payloads in the Temporal UI; with a SECRETS_KEY of your own they are encrypted.
     PAYLOAD_ENCRYPTION: given['SECRETS_KEY'] === undefined ? 'off' : 'on',
-    SECRETS_KEY: settings.secretsKey,
     ADMIN_TOKEN: settings.adminToken,
     // The terminal shows every request, reading ones included.
     LOG_LEVEL: 'debug',
     ...defined({ MONGODB_URI: settings.mongodbUri, TEMPORAL_ADDRESS: settings.temporalAddress }),
     ...given,
+    // A key of your own seals from then on; what was sealed with the generated one stays readable.
+    SECRETS_KEY: [given['SECRETS_KEY'], settings.secretsKey].filter(Boolean).join(','),
     GATEWAY_CONFIG: own ?? localGatewayFile,
     ...(own === undefined
       ? {

@@ -36,6 +36,7 @@ export const errorTable = {
   unsupported_media_type: { status: 415, type: 'invalid_request_error', retryable: false },
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error', retryable: true },
   concurrency_limit_exceeded: { status: 429, type: 'rate_limit_error', retryable: true },
+  storage_quota_exceeded: { status: 429, type: 'rate_limit_error', retryable: true },
   internal_error: { status: 500, type: 'api_error', retryable: true },
   provider_error: { status: 500, type: 'api_error', retryable: true },
   service_unavailable: { status: 503, type: 'api_error', retryable: true },

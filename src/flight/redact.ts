@@ -33,7 +33,7 @@ const shortLetters = 8;
 const failureField =
   /^(?:message|msg|errors?|reason|details?|code|status|type|title|.*(?:message|msg|reason|error|failure))$/i;
 const callersField =
-  /prompt|caption|lyrics|transcript|narration|^(?:logs?|text|inputs?|content|query|description)$/i;
+  /prompt|caption|lyrics|transcript|narration|identifier|^(?:logs?|text|inputs?|content|query|description|user)$/i;
 const linkPattern = /^[a-z][a-z0-9+.-]*:\/\//i;
 const dataPattern = /^data:|^[A-Za-z0-9+/_=-]{200,}$/;
 
@@ -109,11 +109,11 @@ function redactString(text: string, name: string, veil: Veil): string {
   if (isCallers(text, veil)) return '[caller]';
   if (dataPattern.test(text)) return '[data]';
   if (linkPattern.test(text)) return bareUrl(text);
+  if (markerPattern.test(text)) return text;
   if (callersField.test(name)) return '[text]';
   if (/\s/.test(text.trim())) {
     return veil.sentences && failureField.test(name) ? scrub(text).slice(0, sentenceCharactersMax) : '[text]';
   }
-  if (markerPattern.test(text)) return text;
   if (text.length > wordCharactersMax) return '[text]';
   return scrub(text).includes('[key]') ? '[key]' : escaped(text, { keepLines: false });
 }
@@ -184,11 +184,14 @@ export function textsOf(request: GenerationRequest): string[] {
   return [...own, ...longTextsIn(request.extra)].filter((text) => text !== '');
 }
 
-/** Sentences and links; words such as `high` are settings and stay. */
-function longTextsIn(value: JsonValue): string[] {
-  if (typeof value === 'string') return /\s|:\/\//.test(value) || value.length > 40 ? [value] : [];
+/** Sentences and links, and whatever a field of texts or persons holds; other words, such as `high`, are settings. */
+function longTextsIn(value: JsonValue, name = ''): string[] {
+  if (typeof value === 'string') {
+    return callersField.test(name) || /\s|:\/\//.test(value) || value.length > 40 ? [value] : [];
+  }
   if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap((item: JsonValue) => longTextsIn(item));
+  if (Array.isArray(value)) return value.flatMap((item) => longTextsIn(item, name));
+  return Object.entries(value).flatMap(([field, item]) => longTextsIn(item, field));
 }
 
 /**

@@ -25,20 +25,28 @@ export async function imageTaskCommand(
   };
 }
 
-/** Base64 of all images together: they travel in one document of 16 MB. */
+/** Base64 of all images together, and the rest as JSON: they travel in one document of 16 MiB. */
 const charactersMax = 12 * 1024 * 1024;
+const restBytesMax = 2 * 1024 * 1024;
 
-/** The data, the document that holds them, and its sealed form in bytes and as text. */
+/** The data, the document that holds them, its ciphertext, and what is stored of it. */
 const copies = 4;
 
-function checkedSize({ images, mask, model }: ImageRequest): number {
+function checkedSize({ images, mask, ...rest }: ImageRequest): number {
   const inputs = [...images, ...(mask === undefined ? [] : [mask])];
   const characters = inputs.map(charactersOf).reduce((sum, length) => sum + length, 0);
-  if (characters <= charactersMax) return characters;
+  if (characters > charactersMax) {
+    throw new GatewayError(
+      'request_too_large',
+      `Model ${rest.model} accepts at most ${charactersMax} base64 characters across all images. Send URLs.`,
+      { param: 'image' },
+    );
+  }
+  // What is one byte in a form may be six in JSON.
+  if (Buffer.byteLength(JSON.stringify(rest)) <= restBytesMax) return characters;
   throw new GatewayError(
     'request_too_large',
-    `Model ${model} accepts at most ${charactersMax} base64 characters across all images. Send URLs.`,
-    { param: 'image' },
+    `Model ${rest.model} accepts at most ${restBytesMax} bytes beside the images, written as JSON.`,
   );
 }
 

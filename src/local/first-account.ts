@@ -5,8 +5,6 @@ import { LocalServerError } from './servers/local-options.ts';
 import type { LocalSettings } from '../config/local-settings.ts';
 
 const startCredit = '100.00';
-/** An account has this many at a time. */
-const webhookSecretsMax = 2;
 
 /** Decimal strings. */
 interface Balance {
@@ -22,7 +20,7 @@ export interface FirstAccount {
 
 /**
  * The account of local mode: made once, with a credit (idempotent by its reference) and a key, over the operators' API
- * as any operator would. A key of an earlier start that is refused (another SECRETS_KEY) is replaced.
+ * as any operator would. A key of an earlier start that is refused (another database, or revoked) is replaced.
  */
 export async function makeAccount(settings: LocalSettings): Promise<FirstAccount> {
   const { account, apiKey } = settings;
@@ -37,12 +35,6 @@ export async function makeAccount(settings: LocalSettings): Promise<FirstAccount
   }
   const known = apiKey === undefined ? undefined : await readBalance(settings, apiKey);
   if (apiKey !== undefined && known !== undefined) return { apiKey, balance: known };
-  // Its webhook secrets cannot be opened any more, either: two rotations replace both.
-  if (apiKey !== undefined) {
-    for (let times = 0; times < webhookSecretsMax; times += 1) {
-      await admin(settings, `/accounts/${account}/webhook-secret/rotate`, { json: {} });
-    }
-  }
   const created = await makeKey(settings);
   const balance = await readBalance(settings, created);
   if (balance === undefined) throw new LocalServerError('The API refused the key that it had just created.');

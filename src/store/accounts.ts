@@ -1,16 +1,19 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../domain/defined.ts';
+import type { Sealed } from '../domain/sealed.ts';
 import { pushed } from './changes.ts';
 import type { Change } from './changes.ts';
 import { isDuplicateKey } from './mongo.ts';
+import { toSealed, toSealedDocument } from './sealed-document.ts';
+import type { SealedDocument } from './sealed-document.ts';
 
 export interface Account {
   readonly id: string;
   readonly name: string;
   /** Micro-units by which `available` may fall below zero through holds. */
   readonly overdraftLimit: bigint;
-  /** Sealed with SECRETS_KEY; newest first, two are valid during a rotation. */
-  readonly webhookSecrets: readonly string[];
+  /** Newest first; two are valid during a rotation. */
+  readonly webhookSecrets: readonly Sealed[];
   /** Unix milliseconds. */
   readonly createdAt: number;
   /** Unix milliseconds: from then on nothing new is created. */
@@ -22,7 +25,7 @@ interface AccountDocument {
   readonly _id: string;
   readonly name: string;
   readonly overdraft_limit: bigint;
-  readonly webhook_secrets: readonly string[];
+  readonly webhook_secrets: readonly SealedDocument[];
   readonly created_at: number;
   readonly closed_at?: number;
   readonly changes?: readonly Change[];
@@ -61,8 +64,9 @@ export function createAccountStore(db: Db) {
     },
 
     /** The new secret signs from now on; the one before stays valid until the next rotation. */
-    async addWebhookSecret(id: string, sealed: string, change: Change): Promise<boolean> {
-      const secrets = { webhook_secrets: { $each: [sealed], $position: 0, $slice: webhookSecretsMax } };
+    async addWebhookSecret(id: string, sealed: Sealed, change: Change): Promise<boolean> {
+      const $each = [toSealedDocument(sealed)];
+      const secrets = { webhook_secrets: { $each, $position: 0, $slice: webhookSecretsMax } };
       const changed = await accounts.updateOne({ _id: id }, { $push: { ...secrets, ...pushed(change) } });
       return changed.matchedCount === 1;
     },
@@ -100,7 +104,7 @@ function toDocument(account: Account): AccountDocument {
     _id: account.id,
     name: account.name,
     overdraft_limit: account.overdraftLimit,
-    webhook_secrets: account.webhookSecrets,
+    webhook_secrets: account.webhookSecrets.map(toSealedDocument),
     created_at: account.createdAt,
     ...defined({ closed_at: account.closedAt, changes: account.changes }),
   };
@@ -111,7 +115,7 @@ function toAccount(document: AccountDocument): Account {
     id: document._id,
     name: document.name,
     overdraftLimit: document.overdraft_limit,
-    webhookSecrets: document.webhook_secrets,
+    webhookSecrets: document.webhook_secrets.map(toSealed),
     createdAt: document.created_at,
     ...defined({ closedAt: document.closed_at, changes: document.changes }),
   };

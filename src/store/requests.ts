@@ -2,7 +2,10 @@ import { defined } from '../domain/defined.ts';
 import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
 import type { GenerationRequest } from '../domain/request.ts';
+import type { Sealed } from '../domain/sealed.ts';
 import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { toSealed, toSealedDocument } from './sealed-document.ts';
+import type { SealedDocument } from './sealed-document.ts';
 
 /** What was asked, written before the workflow starts: prompts and media never pass through Temporal. */
 export interface RequestRecord {
@@ -28,7 +31,7 @@ interface RequestDocument {
   readonly _id: string;
   readonly account: string;
   /** JSON of what the caller wrote, encrypted: request, callback address, and the token of the upstream's callback. */
-  readonly sealed: string;
+  readonly sealed: SealedDocument;
   readonly created_at: number;
   readonly deadline_at: number;
   readonly warnings: readonly string[];
@@ -41,11 +44,16 @@ interface RequestDocument {
 /** After the task's deadline: for a callback that is redelivered, and for whoever asks what was asked. */
 const keptMs = 30 * 86_400_000;
 
+/** When the request of a task is deleted. Unix milliseconds. */
+export function requestExpiresAt(deadlineAt: number): number {
+  return deadlineAt + keptMs;
+}
+
 /** Encrypts what is stored and decrypts what was. */
 export interface Sealing {
-  readonly seal: (text: string) => string;
-  /** Throws for a text that was sealed with another key. */
-  readonly open: (sealed: string) => string;
+  readonly seal: (text: string) => Sealed;
+  /** Throws for a text that was sealed with a key that is missing. */
+  readonly open: (sealed: Sealed) => string;
 }
 
 const writtenSchema = z.object({
@@ -56,32 +64,33 @@ const writtenSchema = z.object({
 
 export type RequestStore = ReturnType<typeof createRequestStore>;
 
-export function createRequestStore(db: Db, { seal, open }: Sealing) {
+export function createRequestStore(db: Db, now: () => number, { seal, open }: Sealing) {
   const requests: Collection<RequestDocument> = db.collection<RequestDocument>('requests');
   return {
     async ensureIndexes(): Promise<void> {
       await ensureIndexes(requests, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
     },
 
-    /** False: an earlier try of this creation has written it. */
-    async insert(record: RequestRecord): Promise<boolean> {
+    /** The bytes of what is sealed. Undefined: an earlier try of this creation has written it. */
+    async insert(record: RequestRecord): Promise<number | undefined> {
       const { request, callbackToken, callbackUrl } = record;
+      const sealed = seal(JSON.stringify({ request, callbackToken, callbackUrl }));
       try {
         await requests.insertOne({
           _id: record.task,
           account: record.account,
-          sealed: seal(JSON.stringify({ request, callbackToken, callbackUrl })),
+          sealed: toSealedDocument(sealed),
           created_at: record.createdAt,
           deadline_at: record.deadlineAt,
           warnings: record.warnings,
           plan: record.plan,
           by: record.by,
-          expires: new Date(record.deadlineAt + keptMs),
+          expires: new Date(requestExpiresAt(record.deadlineAt)),
         });
-        return true;
+        return sealed.data.length;
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
-        return false;
+        return undefined;
       }
     },
 
@@ -90,10 +99,13 @@ export function createRequestStore(db: Db, { seal, open }: Sealing) {
       return (await requests.updateOne({ _id: task }, { $set: { by } })).matchedCount === 1;
     },
 
+    /** Undefined from its expiry on, whether or not MongoDB has deleted it by then. */
     async find(task: string): Promise<RequestRecord | undefined> {
       const document = await requests.findOne({ _id: task });
-      if (document === null) return undefined;
-      const { request, callbackToken, callbackUrl } = writtenSchema.parse(JSON.parse(open(document.sealed)));
+      if (document === null || document.expires.getTime() <= now()) return undefined;
+      const { request, callbackToken, callbackUrl } = writtenSchema.parse(
+        JSON.parse(open(toSealed(document.sealed))),
+      );
       return {
         task,
         account: document.account,
@@ -110,7 +122,7 @@ export function createRequestStore(db: Db, { seal, open }: Sealing) {
 
     /** The task's deadline was moved. */
     async keepUntil(task: string, deadlineAt: number): Promise<void> {
-      const $set = { deadline_at: deadlineAt, expires: new Date(deadlineAt + keptMs) };
+      const $set = { deadline_at: deadlineAt, expires: new Date(requestExpiresAt(deadlineAt)) };
       await requests.updateOne({ _id: task }, { $set });
     },
 

@@ -14,6 +14,7 @@ import { createRequestStore } from './requests.ts';
 import type { Sealing } from './requests.ts';
 import { createResultCopyStore } from './result-copies.ts';
 import { createSlotStore } from './slots.ts';
+import { createStoredBytesStore } from './stored-bytes.ts';
 import { createTaskStore } from './tasks.ts';
 import { createWakeStore } from './wakes.ts';
 
@@ -23,7 +24,7 @@ export type Stores = ReturnType<typeof createStores>;
 export function createStores(db: Db, now: () => number, sealing: Sealing) {
   return {
     tasks: createTaskStore(db, now),
-    requests: createRequestStore(db, sealing),
+    requests: createRequestStore(db, now, sealing),
     accounts: createAccountStore(db),
     keys: createKeyStore(db, now),
     operators: createOperatorStore(db, now),
@@ -35,6 +36,7 @@ export function createStores(db: Db, now: () => number, sealing: Sealing) {
     slots: createSlotStore(db, now),
     rateLimits: createRateLimitStore(db),
     renderTimes: createRenderTimesStore(db, now),
+    storedBytes: createStoredBytesStore(db, now),
     imageLeases: createImageLeaseStore(db),
     repeats: createRepeatStore(db, now),
     wakes: createWakeStore(db, now),

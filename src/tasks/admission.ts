@@ -8,12 +8,14 @@ import type { TaskInput } from '../domain/task-input.ts';
 import type { Task } from '../domain/task-record.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { KeySlotStore } from '../store/key-slots.ts';
+import { requestExpiresAt } from '../store/requests.ts';
 import type { RequestRecord, RequestStore } from '../store/requests.ts';
 import { heldBasis } from './held-basis.ts';
 import { unstartedSince } from '../store/task-document.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { Abandonments } from './abandonments.ts';
 import type { CreationTry, AbandonCreation } from './abandon-creation.ts';
+import type { StorageQuota } from './storage-quota.ts';
 import type { TaskPort } from './task-port.ts';
 
 export interface AdmissionDeps {
@@ -21,6 +23,7 @@ export interface AdmissionDeps {
   readonly requests: Pick<RequestStore, 'insert' | 'takeOver'>;
   readonly ledger: Pick<Ledger, 'hold'>;
   readonly keySlots: Pick<KeySlotStore, 'take' | 'release'>;
+  readonly storage: Pick<StorageQuota, 'note'>;
   readonly port: Pick<TaskPort, 'start'>;
   readonly abandonCreation: AbandonCreation;
   readonly abandonments: Pick<Abandonments, 'add'>;
@@ -64,14 +67,17 @@ export function createAdmit(deps: AdmissionDeps): Admit {
     const creation = { task, account, unstarted, ...defined({ key }) };
     try {
       await takeKeySlot(request, deps);
-      const documents = await writeDocuments(request, unstarted, deps);
-      if (documents === 'started') return { state: 'admitted' };
-      if (documents === 'abandoned') {
+      const { outcome, storedBytes } = await writeDocuments(request, unstarted, deps);
+      if (outcome === 'started') return { state: 'admitted' };
+      if (outcome === 'abandoned') {
         // No one runs this task any more, so no one else gives back the slot that this try has taken for it.
         await release(request, deps);
         return { state: 'abandoned' };
       }
-      return await holdAndStart({ ...request, begunAt, isNew: documents === 'new' }, creation, deps);
+      const result = await holdAndStart({ ...request, begunAt, isNew: outcome === 'new' }, creation, deps);
+      if (result.state === 'admitted')
+        deps.storage.note(account, storedBytes, requestExpiresAt(request.record.deadlineAt));
+      return result;
     } catch (error) {
       const neverHeld = request.isFirst && isRefusal(error);
       if (await isStartedAfterAbandoning({ ...creation, neverHeld }, request, deps))
@@ -106,32 +112,40 @@ async function release({ input, concurrentTasks }: AdmissionRequest, deps: Admis
   await deps.keySlots.release(input.key, input.task).catch(() => undefined);
 }
 
-/** `new`, `taken_over`: this try owns the creation now. `started`: an earlier try has brought it to its workflow. */
+interface Written {
+  /** `new`, `taken_over`: this try owns the creation now. `started`: an earlier try has brought it to its workflow. */
+  readonly outcome: 'new' | 'taken_over' | 'started' | 'abandoned';
+  /** What this try has stored of the request; 0: an earlier one did. */
+  readonly storedBytes: number;
+}
+
 async function writeDocuments(
   { input, task, record }: AdmissionRequest,
   unstarted: string,
   deps: AdmissionDeps,
-): Promise<'new' | 'taken_over' | 'started' | 'abandoned'> {
+): Promise<Written> {
   const { task: id } = input;
-  const [inserted] = await Promise.all([
+  const [inserted, storedBytes] = await Promise.all([
     deps.tasks.insert({ ...task, unstarted }),
     writeRequest(record, unstarted, deps),
   ]);
   await racePoint('admission.claimed', id);
-  if (inserted) return 'new';
-  if (await takeOver(id, unstarted, deps)) return 'taken_over';
-  return (await isStarted(id, deps)) ? 'started' : 'abandoned';
+  if (inserted) return { outcome: 'new', storedBytes };
+  if (await takeOver(id, unstarted, deps)) return { outcome: 'taken_over', storedBytes };
+  return { outcome: (await isStarted(id, deps)) ? 'started' : 'abandoned', storedBytes };
 }
 
+/** How many bytes it has stored. */
 async function writeRequest(
   record: AdmissionRequest['record'],
   by: string,
   { requests, randomBytes }: AdmissionDeps,
-): Promise<void> {
+): Promise<number> {
   const whole = { ...record, callbackToken: randomBase62(32, randomBytes), by };
   for (;;) {
-    if (await requests.insert(whole)) return;
-    if (await requests.takeOver(record.task, by)) return;
+    const bytes = await requests.insert(whole);
+    if (bytes !== undefined) return bytes;
+    if (await requests.takeOver(record.task, by)) return 0;
   }
 }
 

@@ -14,6 +14,7 @@ import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { Admit } from './admission.ts';
 import type { Repeat, RepeatRequest, Repeats, TaskClaim } from './repeats.ts';
+import type { StorageQuota } from './storage-quota.ts';
 
 export interface CreateTaskDeps {
   readonly catalogue: Pick<Catalogue, 'plan'>;
@@ -21,6 +22,7 @@ export interface CreateTaskDeps {
   readonly requests: Pick<RequestStore, 'find'>;
   readonly repeats: Pick<Repeats, 'claimTask' | 'knows' | 'forget'>;
   readonly admit: Admit;
+  readonly storage: Pick<StorageQuota, 'check'>;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
 }
@@ -70,11 +72,15 @@ export function createTaskService(deps: CreateTaskDeps): CreateTask {
       const claim = await claimTask(ask, deps);
       const existing = claim.first ? undefined : await findCreated(claim.task, deps);
       if (existing !== undefined) return existing;
-      if (plan.kind === 'failed') {
+      const allowed =
+        plan.kind === 'failed'
+          ? plan
+          : await withinQuota(plan, { claim, account: command.caller.account }, deps);
+      if (allowed.kind === 'failed') {
         if (ask !== undefined && claim.first) await deps.repeats.forget(ask, claim.task);
-        throw plan.error;
+        throw allowed.error;
       }
-      const created = await admitClaimed(claim, { command, plan: plan.plan, deps });
+      const created = await admitClaimed(claim, { command, plan: allowed.plan, deps });
       if (created !== undefined) return created;
       if (ask !== undefined) await deps.repeats.forget(ask, claim.task);
     }
@@ -141,6 +147,21 @@ async function planUnlessCreated(
     const isKnown = ask !== undefined && (await deps.repeats.knows(ask));
     if (isKnown) return { kind: 'failed', error };
     throw error;
+  }
+}
+
+/** What an earlier request has begun stores nothing more. */
+async function withinQuota(
+  plan: Planned,
+  { claim, account }: { readonly claim: TaskClaim; readonly account: string },
+  { storage, tasks }: Pick<CreateTaskDeps, 'storage' | 'tasks'>,
+): Promise<Planned> {
+  try {
+    await storage.check(account);
+    return plan;
+  } catch (error) {
+    const isBegun = !claim.first && (await tasks.find(claim.task)) !== undefined;
+    return isBegun ? plan : { kind: 'failed', error };
   }
 }
 

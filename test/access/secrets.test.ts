@@ -1,41 +1,40 @@
 import { randomBytes } from 'node:crypto';
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { createSecrets, SealError } from '../../src/access/secrets.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSecrets, openSecrets } from '../../src/access/secrets.ts';
+import { createRootKeyStore } from '../../src/store/root-key.ts';
+import { openDatabase } from '../capacity/support.ts';
 
-describe('secrets', () => {
-  const secrets = createSecrets(randomBytes(32));
+const [a, b] = [randomBytes(32), randomBytes(32)];
+let database: Awaited<ReturnType<typeof openDatabase>>;
+beforeAll(async () => {
+  database = await openDatabase();
+});
+afterAll(() => database.drop());
 
-  it('what is sealed is opened, by the same key for the same purpose only', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const sealed = secrets.seal('webhook-secret', text);
-        expect(secrets.open('webhook-secret', sealed)).toBe(Buffer.from(text).toString());
-        expect(() => secrets.open('payload-codec', sealed)).toThrow(SealError);
-        expect(() => createSecrets(randomBytes(32)).open('webhook-secret', sealed)).toThrow(SealError);
-      }),
-      { numRuns: 30 },
-    );
-  });
+const open = (...keys: Buffer[]) => openSecrets(keys, createRootKeyStore(database.db));
+const stored = () => database.db.collection('secrets');
 
-  it('damage is noticed', () => {
-    const sealed = secrets.seal('webhook-secret', 'whsec_x');
-    for (const damaged of [
-      '',
-      'v1.',
-      'v2.x',
-      sealed.slice(0, -2),
-      `${sealed.slice(0, 8)}A${sealed.slice(9)}B`,
-      sealed.slice(3),
-    ]) {
-      expect(() => secrets.open('webhook-secret', damaged)).toThrow(SealError);
-    }
-  });
-
-  it('the same text never looks the same, keys of two purposes differ, and the master has 32 bytes', () => {
-    expect(secrets.seal('webhook-secret', 'x')).not.toBe(secrets.seal('webhook-secret', 'x'));
+describe('what is derived', () => {
+  it('differs by purpose, and is the same each time', () => {
+    const secrets = createSecrets([a], b);
     expect(secrets.deriveKey('api-key-hmac')).not.toEqual(secrets.deriveKey('payload-codec'));
-    expect(secrets.deriveKey('api-key-hmac')).toEqual(secrets.deriveKey('api-key-hmac'));
-    expect(() => createSecrets(randomBytes(16))).toThrow(RangeError);
+    expect(secrets.deriveKey('api-key-hmac')).toEqual(createSecrets([b], b).deriveKey('api-key-hmac'));
+    expect(() => createSecrets([a], randomBytes(16))).toThrow(RangeError);
+  });
+
+  it('is the same for all processes that start at once, and after that whatever key of SECRETS_KEY is first', async () => {
+    const opened = await Promise.all(Array.from({ length: 8 }, () => open(a)));
+    const derived = new Set(opened.map((secrets) => secrets.deriveKey('api-key-hmac').toString('hex')));
+    expect(derived.size).toBe(1);
+    const rotated = await open(b, a);
+    expect([...derived]).toEqual([rotated.deriveKey('api-key-hmac').toString('hex')]);
+    expect(await stored().countDocuments()).toBe(1);
+  });
+
+  it('cannot be derived from SECRETS_KEY alone, or with a key that the database does not know', async () => {
+    const before = (await open(a)).deriveKey('media-link');
+    await expect(open(b)).rejects.toThrow(/needs the key [0-9a-f]{8}, and SECRETS_KEY holds [0-9a-f]{8}$/);
+    await stored().deleteMany({});
+    expect((await open(a)).deriveKey('media-link')).not.toEqual(before);
   });
 });

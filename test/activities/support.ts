@@ -100,7 +100,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
     startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['simulated'], renderSeconds: 0.2 }),
   ]);
   const tasks = createTaskStore(database.db, Date.now);
-  const requests = createRequestStore(database.db, testSealing);
+  const requests = createRequestStore(database.db, Date.now, testSealing);
   await tasks.ensureIndexes();
   const client = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
   const heartbeats: unknown[] = [];

@@ -41,6 +41,7 @@ export async function runLine(
       ),
     }),
     verifyLedger: () => Promise.resolve(change.verify ?? sound),
+    rotateSecrets: () => Promise.reject(new Error('test/cli/rotate-secrets.test.ts runs it')),
     ...(change.terminal === undefined ? {} : { terminal: change.terminal }),
     fail: (code: number) => {
       status = code;

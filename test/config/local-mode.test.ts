@@ -25,7 +25,7 @@ describe('the environment of local mode', () => {
       TEMPORAL_ADDRESS: settings.temporalAddress,
       PAYLOAD_ENCRYPTION: 'off',
     });
-    expect(environment.SECRETS_KEY?.toString('base64')).toBe(settings.secretsKey);
+    expect(environment.SECRETS_KEY?.map((key) => key.toString('base64'))).toEqual([settings.secretsKey]);
     const config = loadGatewayConfig(environment.GATEWAY_CONFIG, variables, adapters);
     for (const { base_url } of config.channels) expect(base_url).toContain(settings.simulatorUrl);
   });
@@ -40,7 +40,11 @@ describe('the environment of local mode', () => {
       LOG_LEVEL: 'warn',
       WEBHOOK_ALLOW_PRIVATE_NETWORKS: '10.0.0.0/8',
     };
-    expect(localEnvironment(given, settings)).toMatchObject({ ...given, PAYLOAD_ENCRYPTION: 'on' });
+    expect(localEnvironment(given, settings)).toMatchObject({
+      ...given,
+      SECRETS_KEY: `${given.SECRETS_KEY},${settings.secretsKey}`,
+      PAYLOAD_ENCRYPTION: 'on',
+    });
     expect(localEnvironment({ ...given, PAYLOAD_ENCRYPTION: 'off' }, settings)).toMatchObject({
       PAYLOAD_ENCRYPTION: 'off',
     });

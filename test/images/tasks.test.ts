@@ -1,9 +1,11 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { BSON } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { pauseFirstAt } from '../support/race.ts';
 import { startGateway } from '../support/gateway.ts';
+import { postForm } from '../support/client.ts';
 import type { Answer, TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { pixel, png, sendImages, sendJson, startImageUpstream } from './support.ts';
@@ -283,6 +285,38 @@ describe('reference images', () => {
     expect(response.status).toBe(200);
     const call = upstream.calls.find(({ path: called }) => called.endsWith('/image-synthesis'));
     expect(call?.json['input'].base_image_url).toBe(`data:image/png;base64,${png(2, 2).toString('base64')}`);
+  });
+
+  it('as large as they may be fit into a document, with a megabyte of text', async () => {
+    state = 'SUCCEEDED';
+    answerAsTask();
+    const image = png(1, 1, 9 * 1024 * 1024 - png(1, 1, 1).length + 1).toString('base64');
+    expect(image).toHaveLength(12 * 1024 * 1024);
+    const note = 'x'.repeat(1_000_000);
+    const answer = await account.call('POST', '/v1/images/edits', {
+      body: { ...body, model: 'wan-edit', image: `data:image/png;base64,${image}`, note },
+      headers: { prefer: 'wait=30' },
+    });
+    expect(answer.status).toBe(200);
+    const call = upstream.calls.find(({ path: called }) => called.endsWith('/image-synthesis'));
+    expect(call?.json['input'].base_image_url === `data:image/png;base64,${image}`).toBe(true);
+    const newest = gateway.core.mongo.db.collection('requests').find({}).sort({ created_at: -1 }).limit(1);
+    const [stored = {}] = await newest.toArray();
+    const megabyte = 1024 * 1024;
+    expect(BSON.calculateObjectSize(stored)).toBeGreaterThan(12 * megabyte);
+    // MongoDB refuses a larger document; the stand-in of the tests does not.
+    expect(BSON.calculateObjectSize(stored)).toBeLessThan(16 * megabyte);
+  }, 60_000);
+
+  it('do not fit beside text that is six times as long in JSON: a 413', async () => {
+    const form = new FormData();
+    form.append('model', 'wan-edit');
+    form.append('prompt', 'make it blue');
+    form.append('note', '\u0001'.repeat(400_000));
+    form.append('image', new File([new Uint8Array(png(2, 2))], 'a.png'));
+    const answer = await postForm(gateway.url, '/v1/images/edits', { form, key: account.key });
+    expect([answer.status, answer.body.error.code]).toEqual([413, 'request_too_large']);
+    expect(answer.body.error.message).toContain('at most 2097152 bytes beside the images');
   });
 
   it('larger than a document are a 413', async () => {

@@ -91,10 +91,15 @@ describe('npm start with a configuration of its own', () => {
     const firstKey = /API key +(\S+)/.exec(mode.output())?.[1];
     await mode.interrupt();
 
-    const again = start({ ...environment, SECRETS_KEY: randomBytes(32).toString('base64') });
+    const other = randomBytes(32).toString('base64');
+    const refused = start({ ...environment, SECRETS_KEY: other });
+    expect(await refused.ended).toBe(1);
+    expect(refused.output()).toMatch(/SECRETS_KEY: a sealed value needs the key [0-9a-f]{8}/);
+
+    const again = start({ ...environment, SECRETS_KEY: `${other},${environment.SECRETS_KEY}` });
     await again.ready();
     const key = /API key +(\S+)/.exec(again.output())?.[1] ?? '';
-    expect(key).not.toBe(firstKey);
+    expect(key).toBe(firstKey);
     expect((await caller(url, key)('GET', '/v1/balance')).status).toBe(200);
   }, 900_000);
 

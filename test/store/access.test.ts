@@ -14,7 +14,14 @@ afterAll(() => database.drop());
 
 const accounts = () => createAccountStore(database.db);
 const keys = () => createKeyStore(database.db, () => clock);
-const account = { id: 'studio', name: 'A', overdraftLimit: 5n, webhookSecrets: ['one'], createdAt: 1 };
+const sealed = (text: string) => ({ keyId: 'k', data: Buffer.from(text) });
+const account = {
+  id: 'studio',
+  name: 'A',
+  overdraftLimit: 5n,
+  webhookSecrets: [sealed('one')],
+  createdAt: 1,
+};
 const key = (n: number, change: Partial<ApiKey> = {}): ApiKey => ({
   hmac: `hmac${n}`,
   id: `key_${n}`,
@@ -38,14 +45,14 @@ describe('an account', () => {
 
   it('has its two newest webhook secrets, also when several are added at once', async () => {
     await accounts().insert({ ...account, id: 'rotated' });
-    expect(await accounts().addWebhookSecret('rotated', 'two', change)).toBe(true);
-    expect((await accounts().find('rotated'))?.webhookSecrets).toEqual(['two', 'one']);
+    expect(await accounts().addWebhookSecret('rotated', sealed('two'), change)).toBe(true);
+    expect((await accounts().find('rotated'))?.webhookSecrets).toEqual([sealed('two'), sealed('one')]);
     await Promise.all(
-      ['three', 'four'].map((secret) => accounts().addWebhookSecret('rotated', secret, change)),
+      ['three', 'four'].map((secret) => accounts().addWebhookSecret('rotated', sealed(secret), change)),
     );
     const secrets = (await accounts().find('rotated'))?.webhookSecrets ?? [];
-    expect(secrets.toSorted()).toEqual(['four', 'three']);
-    expect(await accounts().addWebhookSecret('unknown', 'x', change)).toBe(false);
+    expect(secrets.map(({ data }) => Buffer.from(data).toString()).toSorted()).toEqual(['four', 'three']);
+    expect(await accounts().addWebhookSecret('unknown', sealed('x'), change)).toBe(false);
     expect(await accounts().find('unknown')).toBeUndefined();
   });
 

@@ -81,6 +81,7 @@ describe('the declared indexes', () => {
       'requests: expires 0',
       'slot_rounds: expires 0',
       'slot_tickets: expires 0',
+      'stored_bytes: expires 0',
       'wakes: expires 0',
     ]);
   });

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSecrets } from '../../src/access/secrets.ts';
+import { BSON } from 'mongodb';
+import { createSealer } from '../../src/access/sealer.ts';
 import { sealingOf } from '../../src/core.ts';
 import { testSealing } from '../support/sealing.ts';
 import { createRequestStore } from '../../src/store/requests.ts';
 import type { RequestRecord } from '../../src/store/requests.ts';
+import { toSealedDocument } from '../../src/store/sealed-document.ts';
+import type { SealedDocument } from '../../src/store/sealed-document.ts';
 import { openDatabase } from '../capacity/support.ts';
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
@@ -13,8 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const stored = () => database.db.collection<{ _id: string; sealed: string; expires?: Date }>('requests');
-const open = () => createRequestStore(database.db, testSealing);
+const stored = () =>
+  database.db.collection<{ _id: string; sealed: SealedDocument; expires?: Date }>('requests');
+const open = () => createRequestStore(database.db, () => clock, testSealing);
+let clock = 5;
 const newRecord = (change: Partial<RequestRecord> = {}): RequestRecord => ({
   task: `task_${(count += 1)}`,
   account: 'acc',
@@ -33,8 +38,9 @@ describe('the request of a task', () => {
     const { task } = newRecord();
     const tries = Array.from({ length: 8 }, (_, n) => newRecord({ task, by: `try${n}` }));
     const answers = await Promise.all(tries.map((record) => open().insert(record)));
-    expect(answers.filter((isFirst) => isFirst)).toHaveLength(1);
-    expect(await open().find(task)).toEqual(tries[answers.indexOf(true)]);
+    const [first = -1, ...others] = answers.flatMap((bytes, n) => (bytes === undefined ? [] : [n]));
+    expect(others).toEqual([]);
+    expect(await open().find(task)).toEqual(tries[first]);
   });
 
   it('reads as it was written, whatever the names in it', async () => {
@@ -57,7 +63,9 @@ describe('the request of a task', () => {
     });
     await open().insert(record);
     const written = await stored().findOne({ _id: record.task });
-    expect(JSON.stringify(written)).not.toMatch(/private wish|me\.example|"token"/);
+    const bytes = Buffer.from(BSON.serialize(written ?? {})).toString('latin1');
+    expect(bytes).toContain(record.account);
+    expect(bytes).not.toMatch(/private wish|me\.example|token/);
     const days = 86_400_000;
     expect(written?.expires).toEqual(new Date(1_000 + 30 * days));
     await open().keepUntil(record.task, 5_000);
@@ -65,11 +73,33 @@ describe('the request of a task', () => {
     expect(later?.expires).toEqual(new Date(5_000 + 30 * days));
   });
 
+  it('says how many bytes it has sealed', async () => {
+    const small = await open().insert(newRecord());
+    const large = newRecord({ request: { kind: 'video', prompt: 'x'.repeat(100_000) } as never });
+    expect((await open().insert(large)) ?? 0).toBeGreaterThan((small ?? 0) + 99_000);
+    expect(await open().insert(large)).toBeUndefined();
+  });
+
+  it('is not read once it has expired, whenever MongoDB deletes it', async () => {
+    const month = 30 * 86_400_000;
+    const record = newRecord({ deadlineAt: 1_000 });
+    await open().insert(record);
+    clock = month + 999;
+    expect(await open().find(record.task)).toEqual(record);
+    clock = month + 1_000;
+    expect(await open().find(record.task)).toBeUndefined();
+    await open().keepUntil(record.task, 2_000);
+    expect(await open().find(record.task)).toBeDefined();
+    clock = 5;
+  });
+
   it('cannot be read with another key', async () => {
     const record = newRecord();
     await open().insert(record);
-    const other = sealingOf(createSecrets(Buffer.alloc(32, 7)));
-    await expect(createRequestStore(database.db, other).find(record.task)).rejects.toThrow(/SECRETS_KEY/);
+    const other = sealingOf(createSealer([Buffer.alloc(32, 7)]));
+    await expect(createRequestStore(database.db, () => clock, other).find(record.task)).rejects.toThrow(
+      /SECRETS_KEY/,
+    );
   });
 
   it('is not removed by a try from which another has taken it over', async () => {
@@ -92,7 +122,11 @@ describe('the request of a task', () => {
 
   it('that is not an object is an error, not a request', async () => {
     const requests = stored();
-    await requests.insertOne({ _id: 'broken', sealed: testSealing.seal('null') });
+    await requests.insertOne({
+      _id: 'broken',
+      sealed: toSealedDocument(testSealing.seal('null')),
+      expires: new Date(9),
+    });
     await expect(open().find('broken')).rejects.toThrow();
   });
 });

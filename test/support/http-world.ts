@@ -10,6 +10,7 @@ import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { createAbandonments } from '../../src/tasks/abandonments.ts';
 import { createOverdraftLimits } from '../../src/tasks/account-terms.ts';
 import { createAdmit } from '../../src/tasks/admission.ts';
+import { createStorageQuota } from '../../src/tasks/storage-quota.ts';
 import { createRepeats } from '../../src/tasks/repeats.ts';
 import { createActOnTask } from '../../src/tasks/act-on-task.ts';
 import { createTaskService } from '../../src/tasks/create-task.ts';
@@ -149,7 +150,7 @@ async function openWorld(
     format: 'json',
     destination: { write: (line) => void logLines.push(line) },
   });
-  const secrets = createSecrets(randomBytes(32));
+  const secrets = createSecrets([randomBytes(32)], randomBytes(32));
   const ledger = createLedger({ collection: ledgerCollection(mongo.db), now });
   const port = createTestPort({ tasks: stores.tasks, ledger, now });
   const abandonCreation = createAbandonCreation({ ...stores, ledger });
@@ -164,6 +165,7 @@ async function openWorld(
     const access = createAccess({ ...stores, secrets, adminToken, onError: unused, now, randomBytes });
     flushes.push(() => access.flush());
     const channelSwitches = createChannelSwitches({ states: stores.channelStates, onError: unused });
+    const storage = createStorageQuota({ store: stores.storedBytes, bytesMax: 0, onError: unused, now });
     const circuits = createCircuits({
       store: stores.circuits,
       now,
@@ -209,8 +211,10 @@ async function openWorld(
       createTask: createTaskService({
         ...stores,
         catalogue,
+        storage,
         admit: createAdmit({
           ...stores,
+          storage,
           ledger,
           port,
           abandonCreation,

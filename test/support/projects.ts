@@ -35,7 +35,7 @@ const nodeParts = [
   'local/servers/close-on-signal.test.ts',
   'local/servers/process.test.ts',
   // Ciphers, signatures and keys.
-  'access/secrets.test.ts',
+  'access/sealer.test.ts',
   'access/tokens.test.ts',
   'providers/fal/fal-callback.test.ts',
   'temporal/payload-codec.test.ts',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { createSecrets } from '../../src/access/secrets.ts';
+import { createSealer } from '../../src/access/sealer.ts';
 import { sealingOf } from '../../src/core.ts';
 
 /** With a key of this process. */
-export const testSealing = sealingOf(createSecrets(randomBytes(32)));
+export const testSealing = sealingOf(createSealer([randomBytes(32)]));

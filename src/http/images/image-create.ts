@@ -58,6 +58,7 @@ export const imageCreateErrors = [
   'channel_not_allowed',
   'idempotency_key_reused',
   'concurrency_limit_exceeded',
+  'storage_quota_exceeded',
   'provider_error',
 ] as const satisfies readonly ErrorCode[];
 

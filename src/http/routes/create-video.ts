@@ -36,6 +36,7 @@ export function createVideo(deps: Deps): Route {
       'channel_not_allowed',
       'idempotency_key_reused',
       'concurrency_limit_exceeded',
+      'storage_quota_exceeded',
     ],
     async handle({ body, caller, meta }) {
       const idempotencyKey = idempotencyKeyOf(meta);

@@ -25,8 +25,9 @@ it('creates it with a webhook secret that is shown once', async () => {
   const shown = await world.admin('GET', '/accounts/studio');
   const { webhook_secret, ...rest } = made.body;
   expect(shown.body).toEqual(rest);
-  const stored = JSON.stringify((await world.stores.accounts.find('studio'))?.webhookSecrets);
-  expect(stored).not.toContain(webhook_secret.slice(6));
+  const [stored] = (await world.stores.accounts.find('studio'))?.webhookSecrets ?? [];
+  expect(Buffer.from(stored?.data ?? []).toString('latin1')).not.toContain(webhook_secret.slice(6));
+  expect(stored && world.deps.secrets.open('webhook-secret', stored)).toBe(webhook_secret);
 });
 
 it('generates an id for one that brings none', async () => {

@@ -1,0 +1,26 @@
+import type { Command } from 'commander';
+import { outputOf } from './context.ts';
+import type { CliContext } from './context.ts';
+
+export function addSecretCommands(secrets: Command, context: CliContext): void {
+  secrets
+    .command('rotate')
+    .description(
+      'Seals everything that is stored with the first key of SECRETS_KEY, directly on MongoDB. Exits with status 1 if something needs another key still.',
+    )
+    .action(async (_options: object, command: Command) => {
+      const output = outputOf(command, context);
+      const { keyId, rewritten, left } = await context.rotateSecrets((line) => output.note(line));
+      const count = [...left.values()].reduce((sum, values) => sum + values, 0);
+      output.item({ key: keyId, documents_rewritten: rewritten, values_with_other_keys: count });
+      if (count === 0) {
+        output.note('SECRETS_KEY may now hold the first key only.');
+        return;
+      }
+      context.fail(1);
+      for (const [key, values] of left) output.note(`${values} values need the key ${key}.`);
+      output.note(
+        'Keep these keys in SECRETS_KEY. Run this again once every process seals with the first key.',
+      );
+    });
+}

@@ -1,0 +1,35 @@
+import type { Collection, Db } from 'mongodb';
+import type { Sealed } from '../domain/sealed.ts';
+import { isDuplicateKey } from './mongo.ts';
+import { toSealed, toSealedDocument } from './sealed-document.ts';
+import type { SealedDocument } from './sealed-document.ts';
+
+interface RootKeyDocument {
+  readonly _id: string;
+  readonly sealed: SealedDocument;
+}
+
+const _id = 'root';
+
+export type RootKeyStore = ReturnType<typeof createRootKeyStore>;
+
+export function createRootKeyStore(db: Db) {
+  const secrets: Collection<RootKeyDocument> = db.collection<RootKeyDocument>('secrets');
+  return {
+    async find(): Promise<Sealed | undefined> {
+      const found = await secrets.findOne({ _id });
+      return found === null ? undefined : toSealed(found.sealed);
+    },
+
+    /** False: there is one. */
+    async insert(sealed: Sealed): Promise<boolean> {
+      try {
+        await secrets.insertOne({ _id, sealed: toSealedDocument(sealed) });
+        return true;
+      } catch (error) {
+        if (isDuplicateKey(error)) return false;
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import type { Collection, Db } from 'mongodb';
+import type { Sealed, SealPurpose } from '../domain/sealed.ts';
+import { toSealed, toSealedDocument } from './sealed-document.ts';
+import type { SealedDocument } from './sealed-document.ts';
+
+/** Documents of one collection that hold sealed values. */
+export interface SealedPlace {
+  /** Of the collection. */
+  readonly name: string;
+  readonly purpose: SealPurpose;
+  /** The ids of the keys of each document's values, in order of the documents' ids; at most a page. */
+  page(after?: string): Promise<readonly HeldKeys[]>;
+  /** Replaces the values of a document, unless somebody has changed or removed them since they were read. */
+  rewrite(id: string, reseal: (sealed: Sealed) => Sealed): Promise<void>;
+}
+
+export interface HeldKeys {
+  readonly id: string;
+  readonly keyIds: readonly string[];
+}
+
+/** Every sealed value of the product lies in one of these. */
+export function createSealedPlaces(db: Db): readonly SealedPlace[] {
+  return [
+    createSealedPlace(db, { name: 'secrets', field: 'sealed', purpose: 'root-key' }),
+    createSealedPlace(db, { name: 'accounts', field: 'webhook_secrets', purpose: 'webhook-secret' }),
+    createSealedPlace(db, { name: 'requests', field: 'sealed', purpose: 'request' }),
+  ];
+}
+
+type Held = SealedDocument | readonly SealedDocument[];
+
+interface HolderDocument {
+  readonly _id: string;
+  /** One field holds the sealed values; the others are none of our business. */
+  readonly [field: string]: Held | string;
+}
+
+/** Ids and key ids only: what is sealed may have many megabytes. */
+const pageDocuments = 500;
+
+function createSealedPlace(
+  db: Db,
+  { name, field, purpose }: Pick<SealedPlace, 'name' | 'purpose'> & { readonly field: string },
+): SealedPlace {
+  const holders: Collection<HolderDocument> = db.collection<HolderDocument>(name);
+  return {
+    name,
+    purpose,
+
+    async page(after) {
+      const found = await holders
+        .find(after === undefined ? {} : { _id: { $gt: after } })
+        .project<HolderDocument>({ [`${field}.key`]: 1 })
+        .sort({ _id: 1 })
+        .limit(pageDocuments)
+        .toArray();
+      return found.map((holder) => ({
+        id: holder._id,
+        keyIds: listHeld(holder[field]).map(({ key }) => key),
+      }));
+    },
+
+    async rewrite(_id, reseal) {
+      const held = (await holders.findOne({ _id }, { projection: { [field]: 1 } }))?.[field];
+      if (held === undefined) return;
+      const rewritten = listHeld(held).map((one) => toSealedDocument(reseal(toSealed(one))));
+      const value = Array.isArray(held) ? rewritten : rewritten[0];
+      await holders.updateOne({ _id, [field]: held }, { $set: { [field]: value } });
+    },
+  };
+}
+
+function listHeld(held: Held | string | undefined): readonly SealedDocument[] {
+  if (held === undefined || typeof held === 'string') return [];
+  return 'key' in held ? [held] : held;
+}

@@ -1,0 +1,56 @@
+import type { Collection, Db } from 'mongodb';
+import { ensureIndexes, repeatOnDuplicate } from './mongo.ts';
+
+/** What is stored for an account and deleted on one day. */
+interface StoredBytesDocument {
+  /** `<account>/<day>` */
+  readonly _id: string;
+  readonly bytes: bigint;
+  /** The end of that day, for MongoDB's TTL, which only tidies up. */
+  readonly expires: Date;
+}
+
+/** Bytes by the day on which they are deleted. A day is UTC's, counted since 1970. */
+export type BytesByDay = ReadonlyMap<number, number>;
+
+const dayMs = 86_400_000;
+/** A request lives for the longest deadline and what it is kept for after it: 33 days. */
+const daysMax = 40;
+
+export function dayOf(at: number): number {
+  return Math.floor(at / dayMs);
+}
+
+/** Unix milliseconds. */
+export function endOfDay(day: number): number {
+  return (day + 1) * dayMs;
+}
+
+export type StoredBytesStore = ReturnType<typeof createStoredBytesStore>;
+
+export function createStoredBytesStore(db: Db, now: () => number) {
+  const sums: Collection<StoredBytesDocument> = db.collection<StoredBytesDocument>('stored_bytes');
+  return {
+    async ensureIndexes(): Promise<void> {
+      await ensureIndexes(sums, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
+    },
+
+    async add(account: string, day: number, bytes: number): Promise<void> {
+      const update = {
+        $inc: { bytes: BigInt(bytes) },
+        $setOnInsert: { expires: new Date(endOfDay(day)) },
+      };
+      await repeatOnDuplicate(() => sums.updateOne({ _id: `${account}/${day}` }, update, { upsert: true }));
+    },
+
+    /** Without the days that are over. */
+    async find(account: string): Promise<BytesByDay> {
+      const today = dayOf(now());
+      const days = new Map<string, number>(
+        Array.from({ length: daysMax }, (_, n) => [`${account}/${today + n}`, today + n]),
+      );
+      const found = await sums.find({ _id: { $in: [...days.keys()] } }).toArray();
+      return new Map(found.map(({ _id, bytes }) => [days.get(_id) ?? today, Number(bytes)]));
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { rotateSecrets } from '../../src/access/rotate-secrets.ts';
+import { createSealer, SealError } from '../../src/access/sealer.ts';
+import { openSecrets } from '../../src/access/secrets.ts';
+import { sealingOf } from '../../src/core.ts';
+import { createAccountStore } from '../../src/store/accounts.ts';
+import { createRequestStore } from '../../src/store/requests.ts';
+import { createRootKeyStore } from '../../src/store/root-key.ts';
+import { createSealedPlaces } from '../../src/store/sealed-places.ts';
+import type { SealedPlace } from '../../src/store/sealed-places.ts';
+import { openDatabase } from '../capacity/support.ts';
+
+const [a, b] = [randomBytes(32), randomBytes(32)];
+const idOf = (key: Buffer) => createSealer([key]).keyId;
+const database = await openDatabase();
+const { db } = database;
+beforeEach(async () => {
+  await db.dropDatabase();
+  await fill();
+});
+afterAll(() => database.drop());
+
+const tasks = Array.from({ length: 7 }, (_, n) => `task_${n}`);
+const change = { at: 1, by: 'ada', action: 'rotated', reason: '' };
+const requests = (...keys: Buffer[]) => createRequestStore(db, Date.now, sealingOf(createSealer(keys)));
+const accounts = createAccountStore(db);
+
+/** Everything that the product seals, with the key A. */
+async function fill(): Promise<void> {
+  const sealer = createSealer([a]);
+  await openSecrets([a], createRootKeyStore(db));
+  await accounts.insert({
+    id: 'acc',
+    name: '',
+    overdraftLimit: 0n,
+    webhookSecrets: [sealer.seal('webhook-secret', 'first')],
+    createdAt: 1,
+  });
+  await accounts.addWebhookSecret('acc', sealer.seal('webhook-secret', 'second'), change);
+  for (const task of tasks) await insert(task, a);
+}
+
+const insert = (task: string, ...keys: Buffer[]) =>
+  requests(...keys).insert({
+    task,
+    account: 'acc',
+    request: { kind: 'video', prompt: `prompt of ${task}` } as never,
+    callbackToken: 'token',
+    createdAt: 1,
+    deadlineAt: Date.now(),
+    warnings: [],
+    plan: '{}',
+    by: 'try',
+  });
+
+const rotate = (keys: readonly Buffer[], places: readonly SealedPlace[] = createSealedPlaces(db)) =>
+  rotateSecrets({ places, sealer: createSealer(keys), onProgress: (line) => lines.push(line) });
+let lines: string[] = [];
+beforeEach(() => void (lines = []));
+
+/** All that is stored, as a process with these keys reads it. */
+async function readAll(...keys: Buffer[]) {
+  const sealer = createSealer(keys);
+  const found = await Promise.all(tasks.map((task) => requests(...keys).find(task)));
+  return {
+    root: (await openSecrets(keys, createRootKeyStore(db))).deriveKey('api-key-hmac').toString('hex'),
+    webhooks: (await accounts.find('acc'))?.webhookSecrets.map((one) => sealer.open('webhook-secret', one)),
+    prompts: found.map((record) => record?.request.prompt),
+  };
+}
+
+describe('rotating SECRETS_KEY', () => {
+  it('seals everything with the first key: the second is no longer needed', async () => {
+    const before = await readAll(a);
+    expect(before.prompts).toEqual(tasks.map((task) => `prompt of ${task}`));
+    expect(await readAll(b, a)).toEqual(before);
+    await expect(readAll(b)).rejects.toThrow(SealError);
+    expect(await rotate([b, a])).toEqual({ keyId: idOf(b), rewritten: 9, left: new Map() });
+    expect(await readAll(b)).toEqual(before);
+    await expect(readAll(a)).rejects.toThrow(SealError);
+    expect(await rotate([b])).toMatchObject({ rewritten: 0 });
+  });
+
+  it('leaves every other field of a document as it is', async () => {
+    const others = (name: string) =>
+      db.collection(name).find({}).project({ sealed: 0, webhook_secrets: 0 }).sort({ _id: 1 }).toArray();
+    const names = ['requests', 'accounts', 'secrets'];
+    const before = await Promise.all(names.map(others));
+    await rotate([b, a]);
+    expect(await Promise.all(names.map(others))).toEqual(before);
+  });
+
+  it('reads more documents than one page holds', async () => {
+    const requests = db.collection<{ _id: string }>('requests');
+    const document = await requests.findOne({ _id: 'task_0' });
+    const copies = Array.from({ length: 1_001 }, (_, n) => ({ ...document, _id: `copy_${n}` }));
+    await requests.insertMany(copies.map((copy) => ({ ...copy, sealed: { key: idOf(b) } })));
+    await insert('the_last', a);
+    expect((await rotate([b, a])).rewritten).toBe(10);
+  });
+
+  it('continues after it was killed, and may run twice at a time', async () => {
+    const before = await readAll(a);
+    let left = 5;
+    const dying = createSealedPlaces(db).map((place) => ({
+      ...place,
+      rewrite: (...args: Parameters<SealedPlace['rewrite']>) =>
+        (left -= 1) < 0 ? Promise.reject(new Error('killed')) : place.rewrite(...args),
+    }));
+    await expect(rotate([b, a], dying)).rejects.toThrow('killed');
+    expect(await readAll(b, a)).toEqual(before);
+    await Promise.all([rotate([b, a]), rotate([b, a])]);
+    expect(await readAll(b)).toEqual(before);
+  });
+
+  it('never puts back what somebody changed after it was read', async () => {
+    const sealed = createSealer([b, a]).seal('webhook-secret', 'third');
+    const meddling = createSealedPlaces(db).map((place) => ({
+      ...place,
+      rewrite: (id: string, reseal: Parameters<SealedPlace['rewrite']>[1]) => {
+        let met: Promise<unknown> | undefined;
+        return place.rewrite(id, (one) => {
+          met ??= place.name === 'accounts' ? accounts.addWebhookSecret('acc', sealed, change) : undefined;
+          return reseal(one);
+        });
+      },
+    }));
+    await rotate([b, a], meddling);
+    expect((await readAll(b, a)).webhooks).toEqual(['third', 'second']);
+    await rotate([b, a]);
+    expect((await readAll(b)).webhooks).toEqual(['third', 'second']);
+  });
+
+  it('says which keys are still needed, and rewrites the others', async () => {
+    const unknown = randomBytes(32);
+    await insert('task_of_another', unknown);
+    const { rewritten, left } = await rotate([b, a]);
+    expect([rewritten, left]).toEqual([9, new Map([[idOf(unknown), 1]])]);
+    expect(lines).toEqual([
+      `requests task_of_another: a sealed value needs the key ${idOf(unknown)}, and SECRETS_KEY holds ${idOf(b)}, ${idOf(a)}`,
+    ]);
+  });
+});

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createSealer, SealError } from '../../src/access/sealer.ts';
+
+const [older, newer] = [randomBytes(32), randomBytes(32)];
+
+describe('a sealer', () => {
+  const sealer = createSealer([newer]);
+
+  it('opens what was sealed, with the same key for the same purpose only', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const sealed = sealer.seal('webhook-secret', text);
+        expect(sealer.open('webhook-secret', sealed)).toBe(Buffer.from(text).toString());
+        expect(() => sealer.open('request', sealed)).toThrow(SealError);
+        expect(() => createSealer([older]).open('webhook-secret', sealed)).toThrow(SealError);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('notices damage', () => {
+    const { keyId, data } = sealer.seal('webhook-secret', 'whsec_x');
+    const changed = Buffer.from(data);
+    changed[13] = (changed[13] ?? 0) ^ 1;
+    for (const damaged of [Buffer.alloc(0), data.subarray(1), data.subarray(0, -1), changed]) {
+      expect(() => sealer.open('webhook-secret', { keyId, data: damaged })).toThrow(/it is damaged$/);
+    }
+  });
+
+  it('never seals one text the same way twice', () => {
+    expect(sealer.seal('request', 'x')).not.toEqual(sealer.seal('request', 'x'));
+  });
+
+  it('seals with its first key, and opens what any of them has sealed', () => {
+    const sealed = createSealer([older]).seal('request', 'before');
+    const both = createSealer([newer, older]);
+    expect(both.open('request', sealed)).toBe('before');
+    const later = both.seal('request', 'after');
+    expect([both.keyId, later.keyId]).toEqual([sealer.keyId, sealer.keyId]);
+    expect(sealer.open('request', later)).toBe('after');
+  });
+
+  it('names the key that is missing and those that are there, and nothing of a key itself', () => {
+    const sealed = createSealer([older]).seal('request', 'x');
+    expect(sealed.keyId).toMatch(/^[0-9a-f]{8}$/);
+    expect(() => sealer.open('request', sealed)).toThrow(
+      `a sealed value needs the key ${sealed.keyId}, and SECRETS_KEY holds ${sealer.keyId}`,
+    );
+    expect(older.toString('hex')).not.toContain(sealed.keyId);
+  });
+
+  it('takes keys of 32 bytes, and at least one', () => {
+    expect(() => createSealer([randomBytes(16)])).toThrow(RangeError);
+    expect(() => createSealer([])).toThrow(RangeError);
+  });
+});

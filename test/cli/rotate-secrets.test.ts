@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createSealer } from '../../src/access/sealer.ts';
+import { startApi } from '../../src/api.ts';
+import { readEnvironment } from '../../src/config/environment.ts';
+import { openCore, webhookSecretsOf } from '../../src/core.ts';
+import type { Core } from '../../src/core.ts';
+import { startWorker } from '../../src/worker.ts';
+import { caller } from '../support/client.ts';
+import type { TestAccount } from '../support/client.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { waitUntil } from '../support/processes.ts';
+
+const [a, b] = [0, 1].map(() => randomBytes(32).toString('base64')) as [string, string];
+const idOf = (key: string) => createSealer([Buffer.from(key, 'base64')]).keyId;
+let gateway: TestGateway;
+let account: TestAccount;
+
+beforeAll(async () => {
+  // Its tasks wait for a worker, which has other keys.
+  gateway = await startGateway({ environment: { SECRETS_KEY: a }, worker: false });
+  account = await gateway.account();
+}, 120_000);
+afterAll(() => gateway.stop());
+
+/** A process with these keys, on the servers of the gateway. */
+async function open(keys: string): Promise<Core> {
+  const environment = readEnvironment({ ...gateway.environment, SECRETS_KEY: keys });
+  const core = await openCore(environment, gateway.core.log);
+  onTestFinished(() => core.close());
+  return core;
+}
+
+async function serve(core: Core) {
+  const api = await startApi(core);
+  onTestFinished(() => api.stop());
+  return caller(api.url, account.key);
+}
+
+const rotate = async (keys: string) => {
+  const run = promisify(execFile)(process.execPath, ['src/gateway.js', 'secrets', 'rotate'], {
+    env: { PATH: process.env['PATH'], ...gateway.environment, SECRETS_KEY: keys },
+  });
+  return run.then(
+    ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
+      code,
+      stdout,
+      stderr,
+    }),
+  );
+};
+
+describe('SECRETS_KEY', () => {
+  it('is rotated without an interruption: keys, tasks in flight and secrets live on', async () => {
+    const { body: created } = await account.create();
+    const path = `/v1/videos/generations/${created.id}`;
+    const secrets = await webhookSecretsOf(gateway.core)(account.id);
+
+    const both = await open(`${b},${a}`);
+    const worker = await startWorker(both);
+    onTestFinished(() => worker.stop());
+    const callBoth = await serve(both);
+    await waitUntil(
+      'the task has ended',
+      async () => (await callBoth('GET', path)).body.status === 'succeeded',
+    );
+    expect(await webhookSecretsOf(both)(account.id)).toEqual(secrets);
+    await expect(open(b)).rejects.toThrow(
+      `SECRETS_KEY: a sealed value needs the key ${idOf(a)}, and SECRETS_KEY holds ${idOf(b)}`,
+    );
+
+    const wrongWay = await rotate(b);
+    expect(wrongWay).toMatchObject({ code: 1 });
+    expect(wrongWay.stdout).toMatch(new RegExp(`^3 values need the key ${idOf(a)}\\.$`, 'm'));
+    expect(await rotate(`${b},${a}`)).toEqual({
+      code: 0,
+      stdout: [
+        `key                     ${idOf(b)}`,
+        'documents_rewritten     3',
+        'values_with_other_keys  0',
+        'SECRETS_KEY may now hold the first key only.\n',
+      ].join('\n'),
+      stderr: '',
+    });
+
+    const after = await open(b);
+    const call = await serve(after);
+    expect((await call('GET', path)).body).toMatchObject({ status: 'succeeded' });
+    expect(await webhookSecretsOf(after)(account.id)).toEqual(secrets);
+    expect(await after.stores.requests.find(created.id)).toMatchObject({ request: { kind: 'video' } });
+  }, 240_000);
+
+  it.each([
+    ['nothing', 'x', /SECRETS_KEY: must be 32 bytes in base64 .*, or several such keys/],
+    ['one of two', `${randomBytes(32).toString('base64')},x`, /SECRETS_KEY: must be 32 bytes/],
+  ])('that holds %s usable is a violation', async (_, keys, message) => {
+    expect(await rotate(keys)).toMatchObject({ code: 78, stderr: expect.stringMatching(message) });
+  });
+});
