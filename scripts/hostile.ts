@@ -47,6 +47,8 @@ const options = new Command()
   .opts<Options>();
 
 const report = (text: string): void => void process.stdout.write(`${text}\n`);
+const attackerProgram = new URL('hostile/attacker.ts', import.meta.url);
+const victimProgram = new URL('hostile/victim.ts', import.meta.url);
 const keysOfAttacker = 2;
 const aliveWithinMs = 60_000;
 /** Addresses of their own, which limits by address tell apart: Linux has them without any configuration. */
@@ -70,8 +72,8 @@ async function runAll(): Promise<number> {
   if (chosen.length === 0) throw new Error(`no attack has "${options.only}" in its name`);
   const stand = await openStand();
   const helpers: Helper[] = [];
-  const help = (name: string): Helper => {
-    const helper = startHelper(new URL(`hostile/${name}.ts`, import.meta.url));
+  const help = (program: URL): Helper => {
+    const helper = startHelper(program);
     helpers.push(helper);
     return helper;
   };
@@ -92,14 +94,14 @@ async function runAll(): Promise<number> {
   }
 }
 
-async function openWorld(gateway: HostileGateway, help: (name: string) => Helper): Promise<World> {
+async function openWorld(gateway: HostileGateway, help: (program: URL) => Helper): Promise<World> {
   const [victimKey = ''] = await gateway.newKeys('victim', 1);
   const attackers: Attacker[] = [];
   for (let n = 1; n <= options.clients; n += 1) {
     const keys = await gateway.newKeys(`attacker-${n}`, keysOfAttacker);
-    attackers.push({ helper: help('attacker'), keys, ...addressOf(`1.${n}`) });
+    attackers.push({ helper: help(attackerProgram), keys, ...addressOf(`1.${n}`) });
   }
-  return { gateway, victim: help('victim'), victimKey, attackers };
+  return { gateway, victim: help(victimProgram), victimKey, attackers };
 }
 
 /** Leaves a gateway that runs. */
@@ -123,27 +125,29 @@ async function carryOut(world: World, attack: Attack): Promise<Outcome> {
   );
   const asked = victim.order(victimReport, { what: 'end' });
   const end = await untilIdle(api, read);
+  const probe = await readProbe(api);
+  const after = end ?? (await untilIdle(api, () => beginProbe(api)));
   const outcome = {
     attack,
     statuses: sum(got.map(({ statuses }) => statuses)),
     victim: await asked,
-    probe: await readProbe(api),
-    ...(end === undefined ? {} : { end }),
+    probe,
+    ...(after === undefined ? {} : { end: after }),
   };
-  if (end !== undefined) await gateway.restart();
+  if (after !== undefined) await gateway.restart();
   return outcome;
 }
 
 /** Undefined once the process has turned to other things; otherwise a word for what became of it. */
 async function untilIdle(
   api: ReturnType<HostileGateway['api']>,
-  read: () => Promise<unknown>,
+  turns: () => Promise<unknown>,
 ): Promise<string | undefined> {
   const late = new AbortController();
   const hung = delay(aliveWithinMs, 'hung', { signal: late.signal }).catch(() => undefined);
-  const idle = read().then(
+  const idle = turns().then(
     () => undefined,
-    async () => `died: ${await api.exited}`,
+    async () => `it ${await api.exited}`,
   );
   const end = await Promise.race([idle, hung]);
   late.abort();

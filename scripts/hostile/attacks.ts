@@ -208,7 +208,7 @@ function pipelinedGet(name: string, options: Pipelined): Attack {
     });
   };
   return {
-    name: `${name} pipelined, ${connections} connections`,
+    name: `${name} pipelined, ${connections} connection${connections === 1 ? '' : 's'}`,
     hasBodies: false,
     parts: [(scene) => onLanes(scene, connections, () => lane(scene))],
   };

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestAccount } from '../support/client.ts';
 import { startHostileApi } from '../support/hostile-api.ts';
 import type { HostileApi } from '../support/hostile-api.ts';
@@ -15,10 +15,15 @@ const answeredWithinMs = 60_000;
 const refusals = [400, 401, 404, 408, 413, 429];
 
 let api: HostileApi;
+let isStarted = false;
 let attacker: TestAccount;
 let victim: TestAccount;
-beforeAll(async () => {
+beforeEach(async () => {
+  // A test that ended it does not fail the others.
+  if (isStarted && api.isAlive()) return;
+  if (isStarted) await api.close();
   api = await startHostileApi('hostile-framing');
+  isStarted = true;
   attacker = await api.account();
   victim = await api.account();
 });
@@ -43,8 +48,8 @@ async function askAsVictim(): Promise<readonly number[]> {
   return answers.flat();
 }
 
-/** Everything that the attack sent is out, and the victim asked before, meanwhile and afterwards. */
-async function besideVictim(act: () => Promise<unknown>): Promise<void> {
+/** The victim asks as long as the attack lasts, and afterwards. */
+async function expectUnnoticed(act: () => Promise<unknown>): Promise<void> {
   let isOver = false;
   const got: number[] = [];
   const { peakBytes, idleBytes } = await api.measure(async () => {
@@ -83,7 +88,7 @@ describe('bodies in pieces of one byte', () => {
 
   it('80 at the route of upstreams, without a key', async () => {
     const path = `/callbacks/upstream/task_${'0'.repeat(22)}/${'0'.repeat(32)}`;
-    await besideVictim(() => sendMany(80, () => sendBytes({ path, headers: json }, 64 * kibibyte - 1)));
+    await expectUnnoticed(() => sendMany(80, () => sendBytes({ path, headers: json }, 64 * kibibyte - 1)));
   });
 
   it.each([
@@ -91,7 +96,7 @@ describe('bodies in pieces of one byte', () => {
     ['an image', '/v1/images/generations'],
   ])('eight creates of %s, with a key', async (_name, path) => {
     const headers = { ...json, ...bearer(attacker) };
-    await besideVictim(() => sendMany(8, () => sendBytes({ path, headers }, 1023 * kibibyte)));
+    await expectUnnoticed(() => sendMany(8, () => sendBytes({ path, headers }, 1023 * kibibyte)));
   });
 
   it('a small body is read all the same', async () => {
@@ -118,7 +123,7 @@ describe('pipelined requests', () => {
 
   it('the ninth connection is not behind the 1,000 requests on each of the others', async () => {
     const copies = 1_000;
-    await besideVictim(async () => {
+    await expectUnnoticed(async () => {
       const wires = await Promise.all(Array.from({ length: 8 }, () => pipeline(document, copies)));
       expect(await askAsVictim()).toEqual([200, 200]);
       for (const { answers } of wires) {
@@ -132,7 +137,7 @@ describe('pipelined requests', () => {
   it.each(['/openapi.json', '/healthz', '/metrics'])(
     '4 MB of %s, of which nobody reads the answers',
     async (path) => {
-      await besideVictim(async () => {
+      await expectUnnoticed(async () => {
         const request = get(path);
         const wires = await Promise.all(
           Array.from({ length: 8 }, () => pipeline(request, pipelinedCopies(request), false)),

@@ -17,8 +17,7 @@ export interface WireRequest {
  * How a body is cut: with its length announced; in chunks as the request has pieces; in chunks of one byte; the same
  * behind many spaces, each a chunk of its own.
  */
-export const framings = ['length', 'chunks', 'bytes', 'spaced bytes'] as const;
-export type Framing = (typeof framings)[number];
+export type Framing = 'length' | 'chunks' | 'bytes' | 'spaced bytes';
 
 const spacesCount = 64 * 1024;
 /** Of the body, in one write. */

@@ -24,7 +24,7 @@ const lookEveryMs = 20;
 /** Begins a measurement; the function that it resolves with reads it. Both reject when the process has ended. */
 export async function beginProbe(probed: ProbedProcess): Promise<() => Promise<Probe>> {
   const before = await probeOnce(probed, () => true);
-  process.kill(probed.pid, 'SIGUSR2');
+  if (!probed.hasExited()) process.kill(probed.pid, 'SIGUSR2');
   const { begun } = await probeOnce(probed, (probe) => probe.begun > before.begun && probe.written > 0);
   return async () => {
     // The one that is being written now may have begun before the last turn of what is measured.
