@@ -127,7 +127,7 @@ describe('pipelined requests', () => {
       const wires = await Promise.all(Array.from({ length: 8 }, () => pipeline(document, copies)));
       expect(await askAsVictim()).toEqual([200, 200]);
       for (const { answers } of wires) {
-        expect(answers.length).toBeLessThan(copies / 2);
+        expect(answers.filter((status) => status === 200).length).toBeLessThan(copies / 2);
         for (const status of answers) expect([200, 429]).toContain(status);
       }
       for (const wire of wires) wire.destroy();

@@ -20,13 +20,14 @@ export interface Probe {
  */
 const everyMs = 5;
 const writtenEveryMs = 50;
+/** Memory of what was collected goes back to the system in threads of their own. */
+const releasedWithinMs = 100;
 const file = process.env['PROBE_FILE'] ?? '';
 let last = performance.now();
 let cpu = process.cpuUsage();
 let probe: Probe = begin(0);
 
 function begin(begun: number): Probe {
-  globalThis.gc?.();
   last = performance.now();
   cpu = process.cpuUsage();
   const { rss } = process.memoryUsage();
@@ -57,5 +58,6 @@ setInterval(() => {
 
 /** What went before is of no interest any more. */
 process.on('SIGUSR2', () => {
-  probe = begin(probe.begun + 1);
+  globalThis.gc?.();
+  setTimeout(() => (probe = begin(probe.begun + 1)), releasedWithinMs);
 });

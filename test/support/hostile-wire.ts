@@ -133,8 +133,7 @@ export async function openWire({ url, localAddress, reads = true }: WireTarget):
     },
     async answered(count, withinMs) {
       const endsAt = performance.now() + withinMs;
-      while (answers.length < count && !socket.destroyed && performance.now() < endsAt)
-        await delay(lookEveryMs);
+      while (answers.length < count && isOpen() && performance.now() < endsAt) await delay(lookEveryMs);
       return answers.length >= count;
     },
     destroy: () => void socket.destroy(),
