@@ -12,6 +12,7 @@ import type { Helper } from './hostile/helper.ts';
 import { header, problemsOf, row } from './hostile/table.ts';
 import type { Outcome } from './hostile/table.ts';
 import { victimReport } from './hostile/victim-report.ts';
+import { ask } from './soak/http.ts';
 
 /**
  * `npm run hostile -- [--only text] [--seconds n] [--clients n] [--seed n] [--strict]`: attacks on a gateway of its own
@@ -51,7 +52,8 @@ const attackerProgram = new URL('hostile/attacker.ts', import.meta.url);
 const victimProgram = new URL('hostile/victim.ts', import.meta.url);
 const keysOfAttacker = 2;
 const aliveWithinMs = 60_000;
-/** Addresses of their own, which limits by address tell apart: Linux has them without any configuration. */
+const calmMs = 200;
+/** An address of its own, which limits by address count for itself. Linux has them without any configuration. */
 const addressOf = (host: string) => (process.platform === 'linux' ? { localAddress: `127.0.${host}` } : {});
 
 interface World {
@@ -134,8 +136,18 @@ async function carryOut(world: World, attack: Attack): Promise<Outcome> {
     probe,
     ...(after === undefined ? {} : { end: after }),
   };
-  if (after !== undefined) await gateway.restart();
+  if (after === undefined) await untilCalm(url);
+  else await gateway.restart();
   return outcome;
+}
+
+/** What one attack left behind is not blamed on the next one. */
+async function untilCalm(url: string): Promise<void> {
+  for (const endsAt = Date.now() + aliveWithinMs; Date.now() < endsAt; await delay(calmMs)) {
+    const startedAt = performance.now();
+    const answer = await ask(`${url}/healthz`).catch(() => undefined);
+    if (answer !== undefined && performance.now() - startedAt < calmMs) return;
+  }
 }
 
 /** Undefined once the process has turned to other things; otherwise a word for what became of it. */

@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterAll(() => api.close());
 
-/** Linux has these addresses without any configuration: limits by address tell the two apart. */
+/** Limits by address count each for itself. Linux has these addresses without any configuration. */
 const addressOf = (last: number) => (process.platform === 'linux' ? { localAddress: `127.0.0.${last}` } : {});
 const json = { 'content-type': 'application/json' };
 const bearer = ({ key }: TestAccount) => ({ authorization: `Bearer ${key}` });
