@@ -105,9 +105,9 @@ function call({ url, key, localAddress }: Begin, { what, path, text }: Asked): P
   const startedAt = performance.now();
   const stoodStillBefore = stoodStillMs;
   return new Promise((resolve) => {
-    const finish = (status: number, answer: string): void => {
+    const finish = (status: number, answer: string, problem = ''): void => {
       const ms = performance.now() - startedAt - (stoodStillMs - stoodStillBefore);
-      resolve({ what, status, ms: Math.max(0, ms), text: answer });
+      resolve({ what: `${what}${problem}`, status, ms: Math.max(0, ms), text: answer });
     };
     const sending = request(`${url}${path}`, {
       method: text === undefined ? 'GET' : 'POST',
@@ -123,9 +123,9 @@ function call({ url, key, localAddress }: Begin, { what, path, text }: Asked): P
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => finish(response.statusCode ?? 0, Buffer.concat(chunks).toString()));
-      response.on('error', () => finish(0, ''));
+      response.on('error', ({ message }) => finish(0, '', ` (${message})`));
     });
-    sending.on('error', () => finish(0, ''));
+    sending.on('error', ({ message }) => finish(0, '', ` (${message})`));
     sending.end(text);
   });
 }

@@ -32,8 +32,12 @@ export function* wireOf(request: WireRequest, framing: Framing): Generator<Buffe
   );
   if (pieces === undefined) return;
   if (framing === 'spaced bytes') yield* inBytes(Buffer.alloc(spacesCount, ' '));
+  let last: string | Buffer | undefined;
+  let bytes = Buffer.alloc(0);
   for (const piece of pieces()) {
-    const bytes = Buffer.from(piece);
+    // Large bodies are one piece over and over.
+    if (piece !== last) bytes = Buffer.from(piece);
+    last = piece;
     if (framing === 'length') yield bytes;
     else if (framing === 'chunks') yield* inOne(bytes);
     else yield* inBytes(bytes);
@@ -44,12 +48,17 @@ export function* wireOf(request: WireRequest, framing: Framing): Generator<Buffe
 function bodyHeaders(pieces: WireRequest['pieces'], framing: Framing): Readonly<Record<string, string>> {
   if (pieces === undefined) return {};
   if (framing !== 'length') return { 'transfer-encoding': 'chunked' };
-  return { 'content-length': String(bytesOf(pieces())) };
+  return { 'content-length': String(bytesOf(pieces)) };
 }
 
-function bytesOf(pieces: Iterable<string | Buffer>): number {
-  let bytes = 0;
-  for (const piece of pieces) bytes += Buffer.byteLength(piece);
+const knownBytes = new WeakMap<NonNullable<WireRequest['pieces']>, number>();
+
+function bytesOf(pieces: NonNullable<WireRequest['pieces']>): number {
+  let bytes = knownBytes.get(pieces);
+  if (bytes !== undefined) return bytes;
+  bytes = 0;
+  for (const piece of pieces()) bytes += Buffer.byteLength(piece);
+  knownBytes.set(pieces, bytes);
   return bytes;
 }
 
@@ -58,7 +67,9 @@ const pipelinedCopiesMost = 20_000;
 
 /** How many of a request come to 4 MiB: at least two. */
 export function pipelinedCopies(request: WireRequest): number {
-  const copies = Math.ceil(pipelinedBytes / bytesOf(wireOf(request, 'length')));
+  const [head] = wireOf(request, 'length');
+  const bytes = (head?.length ?? 1) + (request.pieces === undefined ? 0 : bytesOf(request.pieces));
+  const copies = Math.ceil(pipelinedBytes / bytes);
   return Math.min(pipelinedCopiesMost, Math.max(2, copies));
 }
 
