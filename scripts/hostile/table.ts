@@ -1,0 +1,78 @@
+import type { Probe } from '../../test/support/event-loop-probe.ts';
+import type { Attack } from './attacks.ts';
+import type { VictimReport } from './victim-report.ts';
+
+/** What one attack came to. */
+export interface Outcome {
+  readonly attack: Attack;
+  /** How often the attackers got each status. */
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly victim: VictimReport;
+  /** Absent: the process has written nothing since the attack began. */
+  readonly probe: Probe | undefined;
+  /** How the process ended, or why it was ended; absent: it lives. */
+  readonly end?: string;
+}
+
+const mebibyte = 1024 * 1024;
+const stallMsMax = 50;
+const growthBytesMax = 100 * mebibyte;
+/** What the service may hold of callers' bodies: the default of BODIES_BYTES_MAX. */
+const bodiesBytesMax = 160 * mebibyte;
+/** The documented answer of a service that has no place. */
+const allowedServerError = '503';
+
+/** What must not be, in a word each. */
+export function problemsOf(outcome: Outcome, isStrict: boolean): readonly string[] {
+  const { attack, statuses, victim, probe, end } = outcome;
+  const allowed = growthBytesMax + (attack.hasBodies ? bodiesBytesMax : 0);
+  return [
+    end,
+    Object.keys(statuses).some((status) => status.startsWith('5') && status !== allowedServerError)
+      ? '5xx'
+      : undefined,
+    victim.refused > 0 ? 'victim' : undefined,
+    growthOf(probe) > allowed ? 'growth' : undefined,
+    isStrict && (probe?.longestStallMs ?? 0) > stallMsMax ? 'stall' : undefined,
+  ].filter((problem) => problem !== undefined);
+}
+
+const growthOf = (probe: Probe | undefined): number =>
+  probe === undefined ? 0 : probe.peakBytes - probe.idleBytes;
+
+const columns = [
+  { title: 'attack', width: 48 },
+  { title: 'answers', width: 34 },
+  { title: 'stall ms', width: 8 },
+  { title: 'healthz ms', width: 10 },
+  { title: 'growth MiB', width: 10 },
+  { title: 'heap MiB', width: 8 },
+  { title: 'victim', width: 24 },
+  { title: '', width: 0 },
+] as const;
+
+const line = (cells: readonly string[]): string =>
+  cells
+    .map((cell, n) => cell.padEnd(columns[n]?.width ?? 0))
+    .join('  ')
+    .trimEnd();
+
+export const header = line(columns.map(({ title }) => title));
+
+export function row(outcome: Outcome, isStrict: boolean): string {
+  const { attack, statuses, victim, probe } = outcome;
+  const { worst, refused, answered, healthMs } = victim;
+  const problems = problemsOf(outcome, isStrict);
+  return line([
+    attack.name,
+    Object.entries(statuses)
+      .map(([status, count]) => `${status}×${count}`)
+      .join(' '),
+    probe === undefined ? '' : probe.longestStallMs.toFixed(0),
+    healthMs.toFixed(0),
+    probe === undefined ? '' : (growthOf(probe) / mebibyte).toFixed(0),
+    probe === undefined ? '' : (probe.peakHeapBytes / mebibyte).toFixed(0),
+    `${worst.what} ${worst.status} ${worst.ms.toFixed(0)} ms${refused > 0 ? ` (${refused}/${answered})` : ''}`,
+    problems.length === 0 ? 'ok' : `FAILED: ${problems.join(', ')}`,
+  ]);
+}

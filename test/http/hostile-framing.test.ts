@@ -1,0 +1,159 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { TestAccount } from '../support/client.ts';
+import { startHostileApi } from '../support/hostile-api.ts';
+import type { HostileApi } from '../support/hostile-api.ts';
+import { openWire, pipelinedCopies, shoot, wireOf } from '../support/hostile-wire.ts';
+import type { WireConnection, WireRequest } from '../support/hostile-wire.ts';
+
+/** What a stranger may do to the framing of requests, without anybody else noticing. */
+
+const kibibyte = 1024;
+const growthBytesMax = 100 * 1024 * kibibyte;
+/** On a machine that stands still now and then. */
+const answeredWithinMs = 60_000;
+const refusals = [400, 401, 404, 408, 413, 429];
+
+let api: HostileApi;
+let isStarted = false;
+let attacker: TestAccount;
+let victim: TestAccount;
+beforeEach(async () => {
+  // A test that ended it does not fail the others.
+  if (isStarted && api.isAlive()) return;
+  if (isStarted) await api.close();
+  api = await startHostileApi('hostile-framing');
+  isStarted = true;
+  attacker = await api.account();
+  victim = await api.account();
+});
+afterAll(() => api.close());
+
+/** Limits by address count each for itself. Linux has these addresses without any configuration. */
+const addressOf = (last: number) => (process.platform === 'linux' ? { localAddress: `127.0.0.${last}` } : {});
+const json = { 'content-type': 'application/json' };
+const bearer = ({ key }: TestAccount) => ({ authorization: `Bearer ${key}` });
+const get = (path: string, headers = {}): WireRequest => ({ method: 'GET', path, headers });
+
+const attack = (reads = true): Promise<WireConnection> => openWire({ url: api.url, ...addressOf(3), reads });
+
+/** Resolves with the statuses: a request without a key, and one with a key. */
+async function askAsVictim(): Promise<readonly number[]> {
+  const requests = [get('/healthz'), get('/v1/models', bearer(victim))];
+  const answers = await Promise.all(
+    requests.map((request) =>
+      shoot({ url: api.url, ...addressOf(2) }, { request, framing: 'length', withinMs: answeredWithinMs }),
+    ),
+  );
+  return answers.flat();
+}
+
+/** The victim asks as long as the attack lasts, and afterwards. */
+async function expectUnnoticed(act: () => Promise<unknown>): Promise<void> {
+  let isOver = false;
+  const got: number[] = [];
+  const { peakBytes, idleBytes } = await api.measure(async () => {
+    const acting = act().finally(() => (isOver = true));
+    while (!isOver) {
+      got.push(...(await askAsVictim()));
+      await delay(100);
+    }
+    await acting;
+    got.push(...(await askAsVictim()));
+  });
+  expect(api.isAlive()).toBe(true);
+  expect(new Set(got)).toEqual(new Set([200]));
+  expect(peakBytes - idleBytes).toBeLessThan(growthBytesMax);
+}
+
+describe('bodies in pieces of one byte', () => {
+  /** As many pieces as the route takes bytes; neither ended nor answered, it stays where it is. */
+  async function sendBytes(request: WireRequest, bytes: number): Promise<WireConnection> {
+    const wire = await attack();
+    const whole = [...wireOf({ ...request, pieces: () => [Buffer.alloc(bytes, ' ')] }, 'bytes')];
+    for (const piece of whole.slice(0, -1)) {
+      if (!wire.isOpen() || wire.answers.length > 0) break;
+      await wire.write(piece);
+    }
+    return wire;
+  }
+
+  async function sendMany(count: number, send: () => Promise<WireConnection>): Promise<void> {
+    const wires = await Promise.all(Array.from({ length: count }, send));
+    // Also what was read last has been taken in then.
+    await askAsVictim();
+    for (const { answers } of wires) for (const status of answers) expect(refusals).toContain(status);
+    for (const wire of wires) wire.destroy();
+  }
+
+  it('80 at the route of upstreams, without a key', async () => {
+    const path = `/callbacks/upstream/task_${'0'.repeat(22)}/${'0'.repeat(32)}`;
+    await expectUnnoticed(() => sendMany(80, () => sendBytes({ path, headers: json }, 64 * kibibyte - 1)));
+  });
+
+  it.each([
+    ['a video', '/v1/videos/generations'],
+    ['an image', '/v1/images/generations'],
+  ])('eight creates of %s, with a key', async (_name, path) => {
+    const headers = { ...json, ...bearer(attacker) };
+    await expectUnnoticed(() => sendMany(8, () => sendBytes({ path, headers }, 1023 * kibibyte)));
+  });
+
+  it('a small body is read all the same', async () => {
+    const request = {
+      path: '/v1/images/generations',
+      headers: { ...json, ...bearer(attacker) },
+      pieces: () => ['{"model":"gpt-image","prompt":"x"}'],
+    };
+    const shot = { request, framing: 'bytes', withinMs: answeredWithinMs } as const;
+    expect(await shoot({ url: api.url, ...addressOf(4) }, shot)).toEqual([200]);
+  });
+});
+
+describe('pipelined requests', () => {
+  const document = get('/openapi.json');
+
+  async function pipeline(request: WireRequest, copies: number, reads = true): Promise<WireConnection> {
+    const wire = await attack(reads);
+    const [each] = wireOf(request, 'length');
+    // Where nobody reads the answers, there comes a time when nobody reads the requests either.
+    void wire.write(Buffer.alloc(copies * (each?.length ?? 0), each));
+    return wire;
+  }
+
+  it('the ninth connection is not behind the 1,000 requests on each of the others', async () => {
+    const copies = 1_000;
+    await expectUnnoticed(async () => {
+      const wires = await Promise.all(Array.from({ length: 8 }, () => pipeline(document, copies)));
+      expect(await askAsVictim()).toEqual([200, 200]);
+      for (const { answers } of wires) {
+        expect(answers.filter((status) => status === 200).length).toBeLessThan(copies / 2);
+        for (const status of answers) expect([200, 429]).toContain(status);
+      }
+      for (const wire of wires) wire.destroy();
+    });
+  });
+
+  it.each(['/openapi.json', '/healthz', '/metrics'])(
+    '4 MB of %s, of which nobody reads the answers',
+    async (path) => {
+      await expectUnnoticed(async () => {
+        const request = get(path);
+        const wires = await Promise.all(
+          Array.from({ length: 8 }, () => pipeline(request, pipelinedCopies(request), false)),
+        );
+        for (let turn = 0; turn < 5; turn += 1) expect(await askAsVictim()).toEqual([200, 200]);
+        for (const wire of wires) wire.destroy();
+      });
+    },
+  );
+
+  it('each gets its own answer, in order, however slowly', async () => {
+    const wire = await openWire({ url: api.url, ...addressOf(4) });
+    const each = [get('/healthz'), get('/no-such-route'), get('/v1/models', bearer(attacker))];
+    await wire.write(Buffer.concat(each.flatMap((request) => [...wireOf(request, 'length')])));
+    expect(await wire.answered(each.length, answeredWithinMs)).toBe(true);
+    expect(wire.answers).toEqual([200, 404, 200]);
+    wire.destroy();
+  });
+});

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { imageYaml, pixel } from '../images/support.ts';
+import { adminCaller, makeAccount } from './client.ts';
+import type { TestAccount } from './client.ts';
+import type { Probe } from './event-loop-probe.ts';
+import { testEnvironment } from './gateway.ts';
+import { beginProbe } from './read-probe.ts';
+
+/** An API of images in a process of its own, with the heap that the container has, and what it goes through. */
+export interface HostileApi {
+  readonly url: string;
+  account(): Promise<TestAccount>;
+  /** From the begin of the action until the process is idle enough to say so. */
+  measure(action: () => Promise<unknown>): Promise<Probe>;
+  isAlive(): boolean;
+  close(): Promise<void>;
+}
+
+const heapMegabytes = 640;
+const adminToken = 'the-operators-token-of-this-test-file';
+
+export async function startHostileApi(name: string): Promise<HostileApi> {
+  const upstream = createServer((received, response) => {
+    const data = [{ b64_json: pixel.toString('base64') }];
+    received.resume().on('end', () => response.end(JSON.stringify({ created: 1, data })));
+  });
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+  const directory = await mkdtemp(join(tmpdir(), 'mediary-hostile-'));
+  const config = join(directory, 'gateway.yaml');
+  const first = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`;
+  await writeFile(config, imageYaml({ first }));
+  const file = join(directory, 'probe.json');
+  const child = spawn(
+    process.execPath,
+    [
+      `--max-old-space-size=${heapMegabytes}`,
+      '--expose-gc',
+      ...['tsx', './test/support/event-loop-probe.ts'].flatMap((module) => ['--import', module]),
+      'test/images/api-process.ts',
+    ],
+    {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      env: {
+        PATH: process.env['PATH'],
+        PROBE_FILE: file,
+        TMPDIR: directory,
+        ...(await testEnvironment(name, { GATEWAY_CONFIG: config, ADMIN_TOKEN: adminToken })),
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const url = line.toString().trim();
+  const isAlive = (): boolean => child.exitCode === null && child.signalCode === null;
+  return {
+    url,
+    account: () => makeAccount({ url, admin: adminCaller(url, adminToken), video: {} }),
+    async measure(action) {
+      const read = await beginProbe({ pid: child.pid ?? 0, file, hasExited: () => !isAlive() });
+      await action();
+      return read();
+    },
+    isAlive,
+    async close() {
+      child.kill('SIGKILL');
+      upstream.closeAllConnections();
+      upstream.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
