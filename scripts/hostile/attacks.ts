@@ -301,11 +301,29 @@ const headers: Attack = {
   ],
 };
 
+const spaces = Buffer.alloc(mebibyte - kibibyte, ' ');
+
+/** More arrives than the service can hold back until it knows whose it is. */
+const creates: Attack = {
+  name: 'create of 1 MiB, 400 connections, key',
+  hasBodies: true,
+  parts: [
+    (scene) =>
+      onLanes(scene, 400, () =>
+        fire(scene, {
+          request: withKey({ ...create, pieces: () => [spaces] }, firstKey(scene)),
+          framing: 'length',
+        }),
+      ),
+  ],
+};
+
 export const attacks: readonly Attack[] = [
   ...byteAttacks,
   ...pipelinedAttacks,
   uploads,
   ...guessAttacks,
   headers,
+  creates,
   ...corpusAttacks,
 ];
