@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
  */
 export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault): void {
   const turns = new WeakMap<Socket, ConnectionTurns>();
-  const budget: HeldBytes = { left: heldBytesMax };
+  const budget: HeldBytes = { left: heldBytesMax, holders: new Set() };
   server.on('connection', (socket: Socket) => {
     if (!socket.destroyed) turns.set(socket, new ConnectionTurns(socket, budget));
   });
@@ -20,9 +20,10 @@ export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault)
   }
 }
 
-/** What the connections of a server hold back together. */
+/** What the connections of a server hold back together; beyond it, the one that holds most is cut. */
 interface HeldBytes {
   left: number;
+  readonly holders: Set<ConnectionTurns>;
 }
 
 interface Exchange {
@@ -48,7 +49,7 @@ class ConnectionTurns {
   private exchange: Exchange | undefined;
   /** Arrived, and not parsed yet. */
   private held: Buffer[] = [];
-  private heldBytes = 0;
+  heldBytes = 0;
   /** The last bytes of headers whose end has not come: it may lie across two packets. */
   private tail: Buffer = Buffer.alloc(0);
   private isClosing = false;
@@ -135,15 +136,23 @@ class ConnectionTurns {
     return isAcross || found !== -1 ? end + headersEnd.length : bytes.length;
   }
 
-  /** Pauses while something is held back; a connection that makes all hold too much is cut. */
+  /** Pauses while something is held back. */
   private account(heldBytes: number): void {
-    this.budget.left += this.heldBytes - heldBytes;
+    const { budget, socket } = this;
     const wasHeld = this.heldBytes > 0;
+    budget.left += this.heldBytes - heldBytes;
     this.heldBytes = heldBytes;
-    if (this.socket.destroyed) return;
-    if (this.budget.left < 0) this.socket.destroy();
-    else if (heldBytes > 0) this.socket.pause();
-    else if (wasHeld) this.socket.resume();
+    if (heldBytes > 0) budget.holders.add(this);
+    else budget.holders.delete(this);
+    if (budget.left < 0) cutLargest(budget.holders);
+    if (socket.destroyed) return;
+    if (heldBytes > 0) socket.pause();
+    else if (wasHeld) socket.resume();
+  }
+
+  cut(): void {
+    this.socket.destroy();
+    this.drop();
   }
 
   private drop(): void {
@@ -160,6 +169,12 @@ class ConnectionTurns {
     this.socket.end();
     this.socket.resume();
   }
+}
+
+function cutLargest(holders: ReadonlySet<ConnectionTurns>): void {
+  let largest: ConnectionTurns | undefined;
+  for (const each of holders) if (each.heldBytes > (largest?.heldBytes ?? 0)) largest = each;
+  largest?.cut();
 }
 
 /** How much of a body in chunks is parsed in one turn. */

@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
+import { answerInTurn } from '../../src/http/answer-in-turn.ts';
 import { connectionsMaxOf } from '../../src/http/connections.ts';
 import { createApp } from '../../src/http/app.ts';
 import { startHttpServer } from '../../src/http/server.ts';
@@ -179,6 +181,29 @@ describe('one connection', () => {
     expect((await node.call('GET', '/healthz')).status).toBe(200);
     expect(answered).toBeLessThan(500);
     await expect.poll(() => answered, { timeout: 60_000 }).toBe(1_000);
+  });
+
+  it('that holds back most is cut when all hold too much, and nobody else', async () => {
+    let requests = 0;
+    const server = createServer((_request, response) => {
+      requests += 1;
+      setTimeout(() => response.end('late'), 500);
+    });
+    answerInTurn(server, 10_000);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const get = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
+    const [greedy, modest, plain] = [await open(url), await open(url), await open(url)];
+    greedy.write(get + 'x'.repeat(9_000));
+    await expect.poll(() => requests).toBe(1);
+    modest.write(get + 'x'.repeat(3_000));
+    plain.write(get);
+    await greedy.ended;
+    expect(greedy.received).toBe('');
+    await Promise.all([modest, plain].map((socket) => expect.poll(() => socket.received).toContain('late')));
+    server.closeAllConnections();
+    server.close();
   });
 
   it('two keys in one request are none', async () => {
