@@ -61,7 +61,7 @@ describe('npm start with a configuration of its own', () => {
       MONGODB_URI: databaseUri('local_start'),
       TEMPORAL_ADDRESS: temporalAddress(),
       TASK_QUEUE_PREFIX: 'local-start-',
-      ADMIN_TOKEN: 'a-token-of-the-operator',
+      ADMIN_TOKEN: 'a-token-of-the-operator-32-letters',
       SECRETS_KEY: randomBytes(32).toString('base64'),
     };
     const mode = start(environment);
