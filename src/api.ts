@@ -36,6 +36,7 @@ import { createRepeats } from './tasks/repeats.ts';
 import type { Repeats } from './tasks/repeats.ts';
 import { openImageWorkspaces } from './images/workspace.ts';
 import type { ImageWorkspaces } from './images/workspace.ts';
+import { identifyProcess, isSameProcessAlive } from './observability/process-identity.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { providers, vendorImageFields } from './providers/index.ts';
 import { readTaskHistory } from './temporal/task-history.ts';
@@ -65,7 +66,7 @@ export async function startApi(core: Core): Promise<RunningApi> {
     media: createGuardedClient({ allowPrivateNetworks: environment.MEDIA_ALLOW_PRIVATE_NETWORKS }),
   };
   const access = openAccess(core);
-  const workspaces = await openImageWorkspaces(core.now);
+  const workspaces = await openImageWorkspaces({ now: core.now, identifyProcess, isSameProcessAlive });
   const imageLeases = openImageLeases(core);
   const abandonCreation = createAbandonCreation({ ...core.stores, ledger: core.ledger });
   const abandonments = createAbandonments({

@@ -3,6 +3,9 @@ import { parentEnded, readerLeft } from './observability/process-ends.ts';
 
 /** `npm start` and `npm run demo`. The rest takes a second to load: the first line is on the terminal before that. */
 
+/** What this process and its servers write holds secrets and what callers wrote: it is for this user alone. */
+process.umask(0o077);
+
 const launch = {
   parentEnded: parentEnded(process.ppid),
   readerLeft: readerLeft([process.stdout, process.stderr]),

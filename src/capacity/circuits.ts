@@ -1,26 +1,11 @@
 import type { DroppedChannel } from '../domain/routing.ts';
 import type { JsonObject } from '../domain/request.ts';
 import type { Circuit, ChannelHealthStore } from '../store/channel-health.ts';
-import { createSnapshot } from '../store/snapshot.ts';
 import { defined } from '../domain/defined.ts';
-import {
-  circuitRules,
-  closedAfter,
-  closedTo,
-  failedAgain,
-  isSuspect,
-  openedBy,
-  orderedBy,
-  scopeOf,
-  signOf,
-} from '../domain/circuit-rules.ts';
-import type {
-  CircuitOrder,
-  CircuitRecord,
-  Failure,
-  HealthSign,
-  JudgedError,
-} from '../domain/circuit-rules.ts';
+import { orderedBy, signOf } from '../domain/circuit-rules.ts';
+import type { CircuitOrder, CircuitRecord, JudgedError } from '../domain/circuit-rules.ts';
+import { createCircuitBook, idsOf } from './circuit-book.ts';
+import { createOwnHealth } from './own-health.ts';
 
 /** What a circuit protects: one credential of a channel, and within it one model. */
 export interface CircuitTarget {
@@ -36,17 +21,18 @@ export interface CircuitRequest extends CircuitTarget {
 
 export type CircuitDecision =
   | { readonly open: false }
-  | { readonly open: true; readonly retryAfterMs: number; readonly detail: string };
+  /** Without `retryAfterMs` another process may be able to send it at once. */
+  | { readonly open: true; readonly retryAfterMs?: number | undefined; readonly detail: string };
 
 /** An upstream's refusal, as adapters throw it. */
 export interface UpstreamFailure extends JudgedError {
-  readonly code: string;
   readonly retryAfterMs: number | undefined;
 }
 
 /**
- * The circuits of all credentials. Failures are counted in the memory of each process; a circuit that opens or closes
- * is written to MongoDB, which all processes read every two seconds. While all are closed nothing is written.
+ * The circuits of all credentials. What an upstream answers is counted in the memory of each process; a circuit that
+ * opens or closes is written to MongoDB, which all processes read every two seconds. While all are closed nothing is
+ * written. An upstream that a process does not reach has a circuit in the memory of that process alone.
  */
 export interface Circuits {
   /**
@@ -54,14 +40,14 @@ export interface Circuits {
    * a task that failed there, unless for one more cool-down no other task came.
    */
   enter(request: CircuitRequest, probeMs: number): Promise<CircuitDecision>;
-  /** Records the upstream's response. Never throws: health is a side effect of the response. */
+  /** Records what came of a request. Never throws: health is a side effect. */
   report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
   /** An operator's decision for a credential, or for one model behind it. False: it is already closed. */
   override(
     target: Omit<CircuitTarget, 'model'> & { readonly model?: string },
     order: CircuitOrder,
   ): Promise<boolean>;
-  /** For the catalogue: from memory, as last read. */
+  /** For the catalogue: from memory, as last read, and only what all processes share. */
   outage(target: CircuitTarget): DroppedChannel | undefined;
   /** For operators. */
   describe(channel: string): JsonObject;
@@ -80,135 +66,65 @@ export interface CircuitsDeps {
   readonly intervalMs?: number;
 }
 
-const intervalMsDefault = 2_000;
-/** Another process probes; its answer is known by then, or the next one may. */
-const probeElsewhereMs = 2_000;
-
 export function createCircuits(deps: CircuitsDeps): Circuits {
-  const { store, now } = deps;
-  const streaks = createStreaks();
-  const known = createSnapshot<Circuit>({
-    list: () => store.list(),
-    intervalMs: deps.intervalMs ?? intervalMsDefault,
-    onError: deps.onError,
-  });
-  const openCircuits = (target: CircuitTarget): Circuit[] =>
-    idsOf(target).flatMap((id) => {
-      const circuit = known.find(id);
-      return circuit?.state === 'open' ? [circuit] : [];
-    });
+  const { now } = deps;
+  const shared = createCircuitBook(deps);
+  const own = createCircuitBook({ ...deps, store: createOwnHealth(now) });
 
-  async function change(id: string, record: CircuitRecord): Promise<void> {
-    known.put({ ...record, id });
-    deps.onChange(id, record);
-    await store.write(id, record);
-    // A read that began before it was written does not contain it.
-    known.put({ ...record, id });
+  async function succeeded(request: CircuitRequest): Promise<void> {
+    await own.succeeded(request);
+    await shared.succeeded(request);
   }
 
-  async function succeeded(target: CircuitTarget): Promise<void> {
-    for (const id of idsOf(target)) streaks.end(id);
-    for (const circuit of openCircuits(target)) {
-      const { id, ...record } = circuit;
-      // What was in flight when an operator opened it does not close it.
-      if (record.by !== undefined && record.until > now()) continue;
-      await change(id, closedAfter(record, now()));
-    }
-  }
-
-  async function failed(request: CircuitRequest, failure: Omit<Failure, 'tasks'>): Promise<void> {
-    const { task } = request;
-    const open = openCircuits(request);
-    for (const { id, ...record } of open) {
-      // Requests that were in flight when it opened add no information.
-      if (record.until > now()) continue;
-      const failedTrial = isSuspect(record, task)
-        ? failedAgain(record, now())
-        : openedBy({ ...failure, tasks: [task] }, record, now());
-      await change(id, failedTrial);
-    }
-    if (open.length > 0) return;
-    const [credentialId, modelId] = idsOf(request);
-    const id = scopeOf(failure.sign) === 'model' ? modelId : credentialId;
-    const before = known.find(id);
-    // It failed while the circuit was open, and others then succeeded: the fault is the task's.
-    if (isSuspect(before, task)) return;
-    const tasks = streaks.count(id, failure.sign, task);
-    if (tasks.length < circuitRules[failure.sign].consecutiveFailures) return;
-    streaks.end(id);
-    await change(id, openedBy({ ...failure, tasks }, before, now()));
+  async function failed(request: CircuitRequest, failure: UpstreamFailure): Promise<void> {
+    const sign = signOf(failure);
+    if (sign === undefined) return;
+    if (sign === 'alive') return succeeded(request);
+    if (sign === 'unreachable') return own.failed(request, { ...failure, sign });
+    await own.succeeded(request);
+    await shared.failed(request, { ...failure, sign });
   }
 
   return {
-    refresh: known.refresh,
-    start: known.start,
-    stop: known.stop,
+    refresh: shared.known.refresh,
+    start: shared.known.start,
+    stop: shared.known.stop,
     async enter(request, leaseMs) {
-      const { task } = request;
-      for (const circuit of openCircuits(request)) {
-        const { id, sign, code } = circuit;
-        const until = closedTo(circuit, task);
-        const probe = { task, isSuspect: isSuspect(circuit, task), leaseMs };
-        if (until <= now() && (await store.takeProbe(id, probe))) continue;
-        const retryAfterMs = Math.max(until - now(), probeElsewhereMs);
-        return { open: true, retryAfterMs, detail: `${sign}: ${code}` };
-      }
-      return { open: false };
+      const here = await own.enter(request, leaseMs);
+      return here.open ? { open: true, detail: here.detail } : shared.enter(request, leaseMs);
     },
     async override({ model, ...target }, order) {
-      await known.refresh();
+      await shared.known.refresh();
       const [credentialId, modelId] = idsOf({ ...target, model: model ?? '' });
       const id = model === undefined ? credentialId : modelId;
-      const before = known.find(id);
+      const before = shared.known.find(id);
       if (order.state === 'closed' && before?.state !== 'open') return false;
-      streaks.end(id);
-      await change(id, orderedBy(order, before, now()));
+      await shared.replace(id, orderedBy(order, before, now()));
       return true;
     },
-    async report(target, failure) {
-      const sign = failure === undefined ? 'alive' : signOf(failure);
+    async report(request, failure) {
       try {
-        if (sign === 'alive' || failure === undefined) await succeeded(target);
-        else await failed(target, { sign, code: failure.code, retryAfterMs: failure.retryAfterMs });
+        if (failure === undefined) await succeeded(request);
+        else await failed(request, failure);
       } catch (error) {
         deps.onError(error);
       }
     },
     outage(target) {
-      const circuit = openCircuits(target).find(({ until }) => until > now());
+      const circuit = shared.open(target).find(({ until }) => until > now());
       if (circuit === undefined) return undefined;
       const { channel, credential } = target;
       const seconds = Math.ceil((circuit.until - now()) / 1000);
       const detail = `credential ${credential}: ${circuit.sign} (${circuit.code}), retried in ${seconds} s`;
       return { channel, reason: 'circuit_open', detail };
     },
-    describe: (channel) => describeCircuits(channel, known.all()),
+    describe: (channel) => describeCircuits(channel, shared.known.all()),
   };
 }
 
 /** As in the whole operators' API: Unix seconds. */
 function toSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
-}
-
-/** The circuit of the credential, and that of one model behind it. */
-function idsOf({ channel, credential, model }: CircuitTarget): readonly [string, string] {
-  const id = `${channel}/${credential}`;
-  return [id, `${id}/${model}`];
-}
-
-/** Consecutive failures of a circuit's target, by kind of failure. */
-function createStreaks() {
-  const counts = new Map<string, Partial<Record<HealthSign, readonly string[]>>>();
-  return {
-    /** The task of each consecutive failure, this one included. */
-    count(id: string, sign: HealthSign, task: string): readonly string[] {
-      const tasks = [...(counts.get(id)?.[sign] ?? []), task];
-      counts.set(id, { ...counts.get(id), [sign]: tasks });
-      return tasks;
-    },
-    end: (id: string): void => void counts.delete(id),
-  };
 }
 
 function describeCircuits(channel: string, known: Iterable<Circuit>): JsonObject {

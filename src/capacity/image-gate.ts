@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import type { RouteCandidate } from '../domain/routing.ts';
 import type { Circuits, CircuitTarget } from './circuits.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
@@ -36,7 +37,7 @@ export function createImageGate(deps: {
       if (!decision.open) return undefined;
       return new UpstreamError('not_sent', decision.detail, {
         code: 'circuit_open',
-        retryAfterMs: decision.retryAfterMs,
+        ...defined({ retryAfterMs: decision.retryAfterMs }),
       });
     },
     report: (image, target, failure) => circuits.report({ ...target, task: image }, failure),

@@ -22,7 +22,7 @@ export interface SubmitRequest {
 export type SubmitRefusal =
   | { readonly kind: 'full'; readonly ms: number }
   | { readonly kind: 'elsewhere' }
-  | { readonly kind: 'circuit_open'; readonly retryAfterMs: number; readonly detail: string };
+  | { readonly kind: 'circuit_open'; readonly retryAfterMs?: number | undefined; readonly detail: string };
 
 /** What a submission must pass: the credential's concurrency limit, then its circuit. */
 export interface SubmitGate {

@@ -26,6 +26,9 @@ const secretsKeys = z
   )
   .optional();
 
+/** Whoever guesses it has every account's money. */
+const adminTokenCharactersMin = 32;
+
 const environmentSchema = z
   .object({
     GATEWAY_CONFIG: z.string().default('gateway.yaml'),
@@ -42,7 +45,13 @@ const environmentSchema = z
     TEMPORAL_TLS_CERT: z.string().optional(),
     TEMPORAL_TLS_KEY: z.string().optional(),
     TEMPORAL_TLS_CA: z.string().optional(),
-    ADMIN_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
+    ADMIN_TOKEN: z
+      .string()
+      .min(
+        adminTokenCharactersMin,
+        `must have at least ${adminTokenCharactersMin} characters (openssl rand -base64 32)`,
+      )
+      .optional(),
     OPERATOR_TOKEN: z.string().optional(),
     SECRETS_KEY: secretsKeys,
     PAYLOAD_ENCRYPTION: z.enum(['on', 'off']).default('on'),

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { parseDocument } from 'yaml';
 import { checkMeaning } from './check-meaning.ts';
 import type { Adapters } from './check-meaning.ts';
 import { ConfigError, describeIssue, formatPath } from './config-error.ts';
 import { fileSchema } from './gateway-schema.ts';
+import { readYaml } from './read-yaml.ts';
 import type { ChannelConfig, ModelConfig, ResultsConfig, ServedModel } from './gateway-schema.ts';
 
 /** gateway.yaml: its only reader. */
@@ -41,14 +41,10 @@ export interface ParseConfigContext extends Adapters {
 }
 
 export function parseGatewayConfig(text: string, source: string, context: ParseConfigContext): GatewayConfig {
-  const document = parseDocument(text);
-  if (document.errors.length > 0)
-    throw new ConfigError(
-      source,
-      document.errors.map((error) => error.message),
-    );
+  const read = readYaml(text);
+  if ('violations' in read) throw new ConfigError(source, read.violations);
   const missing: MissingVariables = new Map();
-  const value = substitute(document.toJS(), '', { environment: context.environment, missing });
+  const value = substitute(read.value, '', { environment: context.environment, missing });
   const violations = describeMissing(missing);
   const parsed = fileSchema.safeParse(value);
   if (!parsed.success) {

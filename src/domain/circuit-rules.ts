@@ -2,26 +2,38 @@ import type { UpstreamOutcome } from './upstream-outcome.ts';
 
 /**
  * What an answer says about the health of a credential. `alive`: the upstream read the request and judged it (a
- * rejection and a moderation are that). `account`: the key, the balance or a quota; `model`: only this model is
- * missing there; both last until an operator acts.
+ * rejection and a moderation are that). `account`: the key or the balance; `model`: only this model is refused there;
+ * both last until an operator acts. `unreachable`: no answer came, which may be the fault of this process's own network.
  */
-export type HealthSign = 'alive' | 'failure' | 'throttled' | 'account' | 'model';
+export type HealthSign = 'alive' | 'failure' | 'throttled' | 'account' | 'model' | 'unreachable';
 
 export interface JudgedError {
   readonly outcome: UpstreamOutcome;
+  readonly code: string;
+  /** Of the upstream's answer; absent: there was none. */
   readonly status: number | undefined;
 }
 
-const statusNotFound = 404;
+/** Exchanges that ended without an answer, in the words of `src/http-client`. */
+const unanswered = new Set([
+  'dns_failed',
+  'connect_failed',
+  'connect_timeout',
+  'tls_failed',
+  'timeout',
+  'connection_lost',
+]);
 
-export function signOf({ outcome, status }: JudgedError): HealthSign {
+/** Undefined: it says nothing, because nothing was sent, or because the adapter failed. */
+export function signOf({ outcome, code, status }: JudgedError): HealthSign | undefined {
+  if (status === undefined) return unanswered.has(code) ? 'unreachable' : undefined;
   switch (outcome) {
     case 'rejected':
       return 'alive';
     case 'throttled':
       return 'throttled';
     case 'unavailable':
-      return status === statusNotFound ? 'model' : 'account';
+      return signOfStatus(status);
     case 'not_sent':
     case 'ambiguous':
       return 'failure';
@@ -30,11 +42,17 @@ export function signOf({ outcome, status }: JudgedError): HealthSign {
   }
 }
 
+/** 401 and 402 are about the key and the balance; a 403 may be a permission for one model; a redirect passes soon. */
+function signOfStatus(status: number): HealthSign {
+  if (status === 401 || status === 402) return 'account';
+  return status >= 300 && status < 400 ? 'failure' : 'model';
+}
+
 type BadSign = Exclude<HealthSign, 'alive'>;
 
 interface CircuitRule {
-  /** This many consecutive failures open the circuit. */
-  readonly consecutiveFailures: number;
+  /** Failures of this many tasks open the circuit, if nothing succeeds between them. */
+  readonly tasks: number;
   readonly coolDownMs: number;
   /** The cool-down doubles up to this, as long as probes fail. */
   readonly coolDownMaxMs: number;
@@ -45,10 +63,11 @@ const minute = 60 * second;
 
 /** An account without balance stays without for long; an upstream at its capacity has room again soon. */
 export const circuitRules: Record<BadSign, CircuitRule> = {
-  failure: { consecutiveFailures: 5, coolDownMs: 15 * second, coolDownMaxMs: 10 * minute },
-  throttled: { consecutiveFailures: 10, coolDownMs: 10 * second, coolDownMaxMs: minute },
-  account: { consecutiveFailures: 2, coolDownMs: 5 * minute, coolDownMaxMs: 60 * minute },
-  model: { consecutiveFailures: 2, coolDownMs: 5 * minute, coolDownMaxMs: 60 * minute },
+  failure: { tasks: 5, coolDownMs: 15 * second, coolDownMaxMs: 10 * minute },
+  throttled: { tasks: 10, coolDownMs: 10 * second, coolDownMaxMs: minute },
+  account: { tasks: 2, coolDownMs: 5 * minute, coolDownMaxMs: 60 * minute },
+  model: { tasks: 2, coolDownMs: 5 * minute, coolDownMaxMs: 60 * minute },
+  unreachable: { tasks: 5, coolDownMs: 15 * second, coolDownMaxMs: minute },
 };
 
 /** A circuit that opens again this soon after it closed continues with the cool-down that it had reached. */
@@ -134,8 +153,8 @@ export function openedBy(failure: Failure, before: CircuitRecord | undefined, no
 }
 
 /**
- * The record after a trial of a task that was suspect already: it says nothing of the upstream, so the trial of another
- * task is as near as before.
+ * The record after a trial that says nothing of what the circuit protects, because its task was suspect already, or
+ * because the answer is about the model alone: the trial of another task is as near as before.
  */
 export function failedAgain(record: CircuitRecord, now: number): CircuitRecord {
   return { ...record, suspectsUntil: now + 2 * record.coolDownMs };
@@ -175,7 +194,7 @@ export function orderedBy(
 
 /** What an answer can be blamed on: the one model that was asked for, or the whole credential. */
 export function scopeOf(sign: BadSign): 'credential' | 'model' {
-  return sign === 'model' || sign === 'throttled' ? 'model' : 'credential';
+  return sign === 'account' || sign === 'unreachable' ? 'credential' : 'model';
 }
 
 /** Remembers the tasks that had opened it: they must not open it again. */

@@ -34,5 +34,8 @@ export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   return (numerator * 2n + denominator) / (denominator * 2n);
 }
 
-/** What one entry of the ledger may hold: 10^12 currency units, far from int64's end, so that a few cannot reach it. */
+/**
+ * What one entry of the ledger may hold, and what credits may bring an account to, above zero or below: 10^12 currency
+ * units, far from int64's end, so that what is held can always be settled or given back.
+ */
 export const amountMax: Micros = 10n ** 18n;

@@ -33,7 +33,7 @@ const probePaths: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 const requestIdPattern = /^[\x20-\x7e]{1,128}$/;
 
 /**
- * The outermost step: names the request, refuses encoded bodies, turns errors into responses, and measures the
+ * The outermost step: names the request, refuses unreadable addresses and encoded bodies, turns errors into responses, and measures the
  * duration.
  */
 export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestState> {
@@ -47,7 +47,11 @@ export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestSt
     context.state.errorStatus = undefined;
     context.set('x-request-id', requestId);
     try {
-      if (!probePaths.has(context.path)) deps.addresses.take(context.state.address);
+      const path = pathOf(context);
+      if (!probePaths.has(path ?? '')) deps.addresses.take(context.state.address);
+      if (path === undefined) {
+        throw new GatewayError('invalid_parameter', 'The address of the request is not readable.');
+      }
       refuseEncodedBody(context.req.headers['content-encoding']);
       await next();
     } catch (error) {
@@ -63,6 +67,15 @@ export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestSt
 
 function requestIdOf(header: string | readonly string[] | undefined): string {
   return typeof header === 'string' && requestIdPattern.test(header) ? header : randomUUID();
+}
+
+/** Undefined: Koa's parser throws, as for `http://[::1`, `http://%ff@x` and `//a@[::1#`. */
+function pathOf(context: Context): string | undefined {
+  try {
+    return context.path;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Before any parser sees it: a few kilobytes of compressed zeros are gigabytes of body. */

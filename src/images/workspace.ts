@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { hostname, tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import type { ProcessIdentity } from '../observability/process-identity.ts';
 
 /** A directory for the files of one request. A request without files makes none. */
 export interface ImageWorkspace {
@@ -21,12 +23,25 @@ export interface ImageWorkspaces {
 }
 
 const prefix = 'mediary-images-';
-/** No request lives this long: what is older belongs to a process that was killed. */
+/** Of a directory whose owner this machine cannot see, in another container perhaps. No request lives this long. */
 const abandonedAfterMs = 24 * 3600 * 1000;
 
-export async function openImageWorkspaces(now: () => number, parent = tmpdir()): Promise<ImageWorkspaces> {
-  await removeAbandoned(parent, now());
-  const directory = await mkdtemp(join(parent, prefix));
+const ownerSchema = z.object({ pid: z.number(), startedAt: z.string(), host: z.string() });
+
+export interface ImageWorkspacesDeps {
+  readonly now: () => number;
+  readonly identifyProcess: (pid: number) => Promise<ProcessIdentity | undefined>;
+  readonly isSameProcessAlive: (known: ProcessIdentity) => Promise<boolean>;
+}
+
+export async function openImageWorkspaces(
+  deps: ImageWorkspacesDeps,
+  parent = tmpdir(),
+): Promise<ImageWorkspaces> {
+  await removeAbandoned(parent, deps);
+  const owner = { ...(await deps.identifyProcess(process.pid)), host: hostname() };
+  const name = Buffer.from(JSON.stringify(owner)).toString('base64url');
+  const directory = await mkdtemp(join(parent, `${prefix}${name}.`));
   return {
     directory,
     open: () => openWorkspace(join(directory, randomUUID())),
@@ -59,14 +74,27 @@ function remove(directory: string): Promise<void> {
   return rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
 }
 
-async function removeAbandoned(parent: string, now: number): Promise<void> {
+async function removeAbandoned(parent: string, deps: ImageWorkspacesDeps): Promise<void> {
   for (const name of await readdir(parent)) {
-    if (!name.startsWith(prefix)) continue;
-    const path = join(parent, name);
-    const age = await stat(path).then(
-      ({ mtimeMs }) => now - mtimeMs,
-      () => 0,
-    );
-    if (age > abandonedAfterMs) await remove(path);
+    if (name.startsWith(prefix) && (await isAbandoned(join(parent, name), deps))) {
+      await remove(join(parent, name));
+    }
+  }
+}
+
+async function isAbandoned(directory: string, deps: ImageWorkspacesDeps): Promise<boolean> {
+  const owner = ownerOf(basename(directory));
+  if (owner?.host === hostname()) return !(await deps.isSameProcessAlive(owner));
+  const found = await stat(directory).catch(() => undefined);
+  return found !== undefined && deps.now() - found.mtimeMs > abandonedAfterMs;
+}
+
+/** The name says whose it is. */
+function ownerOf(name: string): z.infer<typeof ownerSchema> | undefined {
+  const [encoded = ''] = name.slice(prefix.length).split('.');
+  try {
+    return ownerSchema.parse(JSON.parse(Buffer.from(encoded, 'base64url').toString()));
+  } catch {
+    return undefined;
   }
 }

@@ -37,7 +37,10 @@ export interface LedgerDeps {
 }
 
 export interface Ledger {
-  /** Sets money aside; refused when `available - amount` would fall below `-overdraftLimit`. */
+  /**
+   * Sets money aside; refused when `available - amount` would fall below `-overdraftLimit`, and when no entry may hold
+   * the amount.
+   */
   hold(request: HoldRequest): Promise<HoldResult>;
   /**
    * Charges a task that succeeded. What exceeds the hold becomes a `charge_extra`, below zero if it must. `no_hold`:
@@ -56,8 +59,11 @@ export interface Ledger {
    * amount that had.
    */
   refund(request: RefundRequest): Promise<RefundResult>;
-  /** A replay returns the entry of the first call, whatever amount that had. */
-  credit(request: CreditRequest): Promise<AppendResult>;
+  /**
+   * A replay returns the entry of the first call, whatever amount that had. Refused when the account would have more
+   * than `amountMax`, or owe more.
+   */
+  credit(request: CreditRequest): Promise<CreditResult>;
   /** One read: by `_id` where the head is known, otherwise by the index. */
   balance(account: string): Promise<Balance>;
   /** In order, oldest first. */
@@ -78,6 +84,10 @@ export type HoldResult =
   | (AppendResult & { readonly ok: true })
   | { readonly ok: false; readonly refused: 'insufficient_balance'; readonly available: Micros }
   | { readonly ok: false; readonly refused: 'voided' };
+
+export type CreditResult =
+  | (AppendResult & { readonly ok: true })
+  | { readonly ok: false; readonly refused: 'balance_limit' };
 
 export type RefundResult =
   | (AppendResult & { readonly ok: true })
@@ -170,7 +180,9 @@ export function createLedger(deps: LedgerDeps): Ledger {
     },
 
     async credit(request) {
-      return expectDone(await appender.submit(creditOperation(request)), 'credit', request.account);
+      const outcome = await appender.submit(creditOperation(request));
+      if (outcome.state === 'refused') return { ok: false, refused: 'balance_limit' };
+      return { ok: true, ...expectDone(outcome, 'credit', request.account) };
     },
 
     async balance(account) {
@@ -184,17 +196,19 @@ export function createLedger(deps: LedgerDeps): Ledger {
       return (await findSuccessors(collection, checkAccount(account), range)).map(toEntry);
     },
 
-    async entriesOfTask(task) {
-      const wanted = [keys.hold(task), keys.close(task), keys.chargeExtra(task), keys.refund(task)];
-      const found = await findByKeys(collection, wanted);
-      return wanted
-        .map((key) => found.get(key))
-        .filter((entry) => entry !== undefined)
-        .map(toEntry);
-    },
+    entriesOfTask: (task) => findEntriesOfTask(collection, task),
 
     openHoldsBetween: (range) => findOpenHoldsBetween(collection, range),
   };
+}
+
+async function findEntriesOfTask(collection: LedgerCollection, task: string): Promise<LedgerEntry[]> {
+  const wanted = [keys.hold(task), keys.close(task), keys.chargeExtra(task), keys.refund(task)];
+  const found = await findByKeys(collection, wanted);
+  return wanted
+    .map((key) => found.get(key))
+    .filter((entry) => entry !== undefined)
+    .map(toEntry);
 }
 
 function expectDone(outcome: Outcome, what: string, account: string): AppendResult {

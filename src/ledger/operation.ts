@@ -85,13 +85,15 @@ const referenceCharactersMax = 256;
 const noteCharactersMax = 600;
 const basisBytesMax = 64 * 1024;
 
-/** Throws RangeError on what no ledger may hold; so do the five below. */
+/** Throws RangeError on what no ledger may hold; so do the five below. An amount that is too large is refused instead. */
 export function holdOperation(request: HoldRequest): HoldOperation {
+  const { amount } = request;
+  if (amount < 0n) throw new RangeError('a hold must not be negative');
   return {
     kind: 'hold',
     account: checkAccount(request.account),
     task: checkTask(request.task),
-    amount: checkAmount(request.amount),
+    amount,
     basis: checkBasis(request.basis),
     overdraftLimit: checkAmount(request.overdraftLimit),
   };

@@ -1,4 +1,5 @@
 import { defined } from '../domain/defined.ts';
+import { amountMax } from '../domain/money.ts';
 import type { Micros } from '../domain/money.ts';
 import { chainEntry, chargeOf, keys } from './entry.ts';
 import type { Draft, Head, EntryDocument } from './entry.ts';
@@ -128,7 +129,7 @@ function planOperation(operation: Operation, head: Head, known: KnownEntries): S
     case 'refund':
       return planRefund(operation, known);
     case 'credit':
-      return planCredit(operation, known);
+      return planCredit(operation, head, known);
     default:
       return operation satisfies never;
   }
@@ -141,7 +142,7 @@ function planHold(operation: HoldOperation, head: Head, known: KnownEntries): St
     return { drafts: [], outcome: { state: 'voided' } };
   }
   if (existing !== undefined) return replay(operation, existing);
-  if (head.available - amount < -operation.overdraftLimit) {
+  if (amount > amountMax || head.available - amount < -operation.overdraftLimit) {
     return { drafts: [], outcome: { state: 'refused', available: head.available } };
   }
   return {
@@ -258,11 +259,15 @@ function planRefund(operation: RefundOperation, known: KnownEntries): Step {
   return { drafts: [refund, ...missingExtra(close, known)] };
 }
 
-function planCredit(operation: CreditOperation, known: KnownEntries): Step {
+function planCredit(operation: CreditOperation, head: Head, known: KnownEntries): Step {
   const { account, amount, reference, note } = operation;
   const key = keys.credit(account, reference);
   const existing = known.get(key);
   if (existing !== undefined) return replay(operation, existing);
+  const balance = head.available + head.held + amount;
+  if (balance > amountMax || balance < -amountMax) {
+    return { drafts: [], outcome: { state: 'refused', available: head.available } };
+  }
   const draft: Draft = {
     account,
     key,

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { z } from 'zod';
 
 import { LocalServerError } from './servers/local-options.ts';
-import { identifyProcess, isSameProcessAlive, processIdentitySchema } from './servers/process-identity.ts';
+import {
+  identifyProcess,
+  isSameProcessAlive,
+  processIdentitySchema,
+} from '../observability/process-identity.ts';
 
 export type DataDirLock = { release(): Promise<void> };
 
@@ -33,6 +37,8 @@ const backoffMs = 50;
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });
+  // One that was there may be open to every user of the machine.
+  await chmod(dataDir, 0o700);
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const name = `lock.${randomUUID()}`;
     const release = (): Promise<void> => rm(join(dataDir, name), { force: true });

@@ -25,11 +25,23 @@ describe('what an answer says about a credential', () => {
   });
 
   it('distinguishes the account, the model and the upstream itself', () => {
-    expect(signOf(refused('unavailable', 403))).toBe('account');
+    expect(signOf(refused('unavailable', 401))).toBe('account');
+    expect(signOf(refused('unavailable', 402))).toBe('account');
+    expect(signOf(refused('unavailable', 403))).toBe('model');
     expect(signOf(refused('unavailable', 404))).toBe('model');
-    expect(signOf(refused('not_sent'))).toBe('failure');
+    expect(signOf(refused('unavailable', 307))).toBe('failure');
     expect(signOf(refused('ambiguous', 500))).toBe('failure');
     expect(signOf(refused('throttled', 429))).toBe('throttled');
+  });
+
+  it('hears nothing in a request that got no answer, but that this process may not reach it', () => {
+    for (const code of ['dns_failed', 'connect_failed', 'connect_timeout', 'tls_failed'])
+      expect(signOf({ ...refused('not_sent'), code })).toBe('unreachable');
+    for (const code of ['timeout', 'connection_lost'])
+      expect(signOf({ ...refused('ambiguous'), code })).toBe('unreachable');
+    expect(signOf({ ...refused('ambiguous'), code: 'adapter_failed' })).toBeUndefined();
+    expect(signOf({ ...refused('unavailable'), code: 'mapping_missing' })).toBeUndefined();
+    expect(signOf({ ...refused('rejected'), code: 'not_of_ours' })).toBeUndefined();
   });
 
   it('doubles the cool-down while probes fail, up to a limit, and long for an account', () => {
@@ -100,11 +112,11 @@ describe('circuits that processes share', () => {
 
   it('open after consecutive failures, which a sign of life interrupts', async () => {
     const circuits = open();
-    for (let failures = 1; failures < circuitRules.failure.consecutiveFailures; failures += 1) {
-      await circuits.report(next(), refused('not_sent'));
+    for (let failures = 1; failures < circuitRules.failure.tasks; failures += 1) {
+      await circuits.report(next(), refused('ambiguous', 502));
     }
     await circuits.report(next(), refused('rejected', 400));
-    for (let failures = 1; failures < circuitRules.failure.consecutiveFailures; failures += 1) {
+    for (let failures = 1; failures < circuitRules.failure.tasks; failures += 1) {
       await circuits.report(next(), refused('ambiguous', 502));
     }
     expect(await circuits.enter(next(), 1000)).toEqual({ open: false });
@@ -132,20 +144,20 @@ describe('circuits that processes share', () => {
   it('open longer on a relapse, and again at the first failure of a probe', async () => {
     const circuits = open();
     await circuits.refresh();
-    for (let failures = 0; failures < circuitRules.failure.consecutiveFailures; failures += 1) {
-      await circuits.report(next(), refused('not_sent'));
+    for (let failures = 0; failures < circuitRules.failure.tasks; failures += 1) {
+      await circuits.report(next(), refused('ambiguous', 502));
     }
     expect(await circuits.enter(next(), 1000)).toMatchObject({ retryAfterMs: 30_000 });
     clock += 30_000;
     expect(await circuits.enter(next(), 1000)).toEqual({ open: false });
-    await circuits.report(next(), refused('not_sent'));
+    await circuits.report(next(), refused('ambiguous', 502));
     expect(await circuits.enter(next(), 1000)).toMatchObject({ open: true, retryAfterMs: 60_000 });
   });
 
   it('leave the other models of a credential alone when one is missing there', async () => {
     const circuits = open();
     const other = { ...place, credential: 'b' };
-    for (let failures = 0; failures < circuitRules.model.consecutiveFailures; failures += 1) {
+    for (let failures = 0; failures < circuitRules.model.tasks; failures += 1) {
       await circuits.report(next(other), refused('unavailable', 404));
     }
     expect(circuits.outage(other)?.reason).toBe('circuit_open');
@@ -157,12 +169,13 @@ describe('circuits that processes share', () => {
   const poison = ['poison_1', 'poison_2', 'poison_3'];
   const throttled = refused('throttled', 503);
 
-  /** Three tasks that always fail open the circuit of `where`. */
+  /** Three tasks that always fail, and others beside them, open the circuit of `where`. */
   async function openedByPoison(where: typeof place): Promise<Circuits> {
     const circuits = open();
     await circuits.refresh();
-    for (let n = 0; n < circuitRules.throttled.consecutiveFailures; n += 1)
-      await circuits.report({ ...where, task: poison[n % 3] ?? '' }, throttled);
+    for (const task of poison) await circuits.report({ ...where, task }, throttled);
+    for (let n = poison.length; n < circuitRules.throttled.tasks; n += 1)
+      await circuits.report(next(where), throttled);
     expect(circuits.outage(where)?.reason).toBe('circuit_open');
     return circuits;
   }
@@ -185,7 +198,7 @@ describe('circuits that processes share', () => {
     await circuits.report(innocent, undefined);
     expect(await isOpen(circuits, next(where))).toBe(false);
     await elsewhere.refresh();
-    for (let n = 0; n < 5 * circuitRules.throttled.consecutiveFailures; n += 1) {
+    for (let n = 0; n < 5 * circuitRules.throttled.tasks; n += 1) {
       const request = { ...where, task: poison[n % 3] ?? '' };
       expect(await isOpen(elsewhere, request)).toBe(false);
       await elsewhere.report(request, throttled);
@@ -246,8 +259,7 @@ describe('circuits that processes share', () => {
     expect(stored?.failedTasks?.at(-1)).toBe(`task_${tasks - 1}`);
     clock += 60_000;
     await circuits.report(next(where), undefined);
-    for (let n = 0; n < circuitRules.throttled.consecutiveFailures; n += 1)
-      await circuits.report(next(where), throttled);
+    for (let n = 0; n < circuitRules.throttled.tasks; n += 1) await circuits.report(next(where), throttled);
     expect(circuits.outage(where)?.reason).toBe('circuit_open');
   });
 
@@ -256,10 +268,88 @@ describe('circuits that processes share', () => {
     const circuits = await openedByPoison(where);
     expect(circuits.outage({ ...where, model: 'another' })).toBeUndefined();
     expect(await isOpen(circuits, next({ ...where, model: 'another' }))).toBe(false);
-    // An upstream that cannot be reached cannot be reached for any.
-    for (let n = 0; n < circuitRules.failure.consecutiveFailures; n += 1)
-      await circuits.report(next({ ...where, model: 'another' }), refused('not_sent'));
+    for (let n = 0; n < circuitRules.account.tasks; n += 1)
+      await circuits.report(next({ ...where, model: 'another' }), refused('unavailable', 402));
     expect(circuits.outage({ ...where, model: 'third' })?.reason).toBe('circuit_open');
+  });
+
+  it.each([
+    ['redirects', refused('unavailable', 307), circuitRules.failure.tasks],
+    ['a missing model', refused('unavailable', 404), circuitRules.model.tasks],
+    ['an empty account', refused('unavailable', 402), circuitRules.account.tasks],
+    ['throttling', throttled, circuitRules.throttled.tasks],
+    ['errors of a server', refused('ambiguous', 500), circuitRules.failure.tasks],
+  ])('%s: one task counts once, as often as it is answered', async (name, failure, enough) => {
+    const where = { ...place, credential: name };
+    const circuits = open();
+    const task = next(where);
+    for (let n = 0; n < 3 * enough; n += 1) await circuits.report(task, failure);
+    for (let n = 2; n < enough; n += 1) await circuits.report(next(where), failure);
+    expect(await isOpen(circuits, next(where))).toBe(false);
+    await circuits.report(next(where), failure);
+    expect(await isOpen(circuits, next(where))).toBe(true);
+  });
+
+  it.each([403, 404, 307, 500])('a model that answers %i does not close the others', async (status) => {
+    const where = { ...place, credential: `answers-${status}` };
+    const circuits = open();
+    for (let n = 0; n < 10; n += 1)
+      await circuits.report(next(where), refused(status === 500 ? 'ambiguous' : 'unavailable', status));
+    expect(await isOpen(circuits, next(where))).toBe(true);
+    expect(await isOpen(circuits, next({ ...where, model: 'another' }))).toBe(false);
+  });
+
+  it('a trial that fails for the sake of its model says nothing of the account, and counts for the model', async () => {
+    const where = { ...place, credential: 'overdue' };
+    const circuits = open();
+    for (let n = 0; n < circuitRules.account.tasks; n += 1)
+      await circuits.report(next(where), refused('unavailable', 402));
+    clock += circuitRules.account.coolDownMs;
+    for (let n = 0; n < circuitRules.failure.tasks; n += 1) {
+      const trial = next(where);
+      expect(await isOpen(circuits, trial)).toBe(false);
+      await circuits.report(trial, refused('ambiguous', 500));
+    }
+    expect(await isOpen(circuits, next(where))).toBe(true);
+    const other = next({ ...where, model: 'another' });
+    expect(await isOpen(circuits, other)).toBe(false);
+    await circuits.report(other, undefined);
+    expect(await isOpen(circuits, next({ ...where, model: 'third' }))).toBe(false);
+  });
+
+  const unreachable = { ...refused('not_sent'), code: 'connect_failed' };
+
+  it('a process whose network is broken rests, and stops nobody else', async () => {
+    const where = { ...place, credential: 'cut-off' };
+    const [broken, well] = [open(), open()];
+    for (let n = 0; n < 10; n += 1) await broken.report(next(where), unreachable);
+    const refusal = await broken.enter(next({ ...where, model: 'another' }), 1000);
+    expect(refusal).toEqual({ open: true, detail: 'unreachable: connect_failed' });
+    expect(broken.outage(where)).toBeUndefined();
+    await well.refresh();
+    expect(await isOpen(well, next(where))).toBe(false);
+    expect(well.describe('c')).not.toHaveProperty('cut-off');
+    // One at a time finds out whether it is better.
+    clock += circuitRules.unreachable.coolDownMs;
+    const trial = next(where);
+    expect(await isOpen(broken, trial)).toBe(false);
+    expect(await isOpen(broken, next(where))).toBe(true);
+    await broken.report(trial, refused('ambiguous', 500));
+    expect(await isOpen(broken, next(where))).toBe(false);
+  });
+
+  it('a process that reaches nothing neither closes a shared circuit nor keeps it open', async () => {
+    const where = { ...place, credential: 'both' };
+    const circuits = open();
+    for (let n = 0; n < circuitRules.account.tasks; n += 1)
+      await circuits.report(next(where), refused('unavailable', 402));
+    clock += circuitRules.account.coolDownMs;
+    const trial = next(where);
+    expect(await isOpen(circuits, trial)).toBe(false);
+    await circuits.report(trial, unreachable);
+    expect(await isOpen(circuits, next(where))).toBe(true);
+    clock += 1000;
+    expect(await isOpen(circuits, next(where))).toBe(false);
   });
 
   it('an operator opens one, which no answer closes before its time, and closes one', async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { circuitRules } from '../../src/domain/circuit-rules.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -24,19 +25,27 @@ async function create(prompt: string): Promise<string> {
 const circuit = async () =>
   (await gateway.core.stores.circuits.list()).find(({ id }) => id === 'ark/a/seedance');
 
-it('three tasks that always fail keep nobody else waiting, and do not open the circuit again', async () => {
+const submitted = () => gateway.simulator.submissions('poison').submits;
+
+it('tasks that always fail keep nobody else waiting, and do not open the circuit again', async () => {
   const poison: string[] = [];
   for (let n = 0; n < 3; n += 1) poison.push(await create(`[sim:create:503] poison-${n}`));
+  // More answers than it takes tasks to open it.
+  await expect
+    .poll(submitted, { timeout: 120_000, interval: 500 })
+    .toBeGreaterThan(circuitRules.throttled.tasks);
+  expect(await circuit()).toBeUndefined();
+  for (let n = 3; n < circuitRules.throttled.tasks; n += 1)
+    poison.push(await create(`[sim:create:503] poison-${n}`));
   await expect.poll(async () => (await circuit())?.state, { timeout: 90_000, interval: 500 }).toBe('open');
   expect([...((await circuit())?.failedTasks ?? [])].toSorted()).toEqual(poison.toSorted());
   const opened = await circuit();
-  // The cool-down is over, and the three are back. Were one of them the trial, the cool-down would double now.
+  // The cool-down is over, and they are back. Were one of them the trial, the cool-down would double now.
   await sleep((opened?.until ?? 0) - Date.now() + 5_000);
   expect(await circuit()).toMatchObject({ state: 'open', until: opened?.until, coolDownMs: 10_000 });
   const innocent = [await create('innocent-0-end'), await create('innocent-1-end')];
   for (const id of innocent) expect((await account.finished(id, 60_000))['status']).toBe('succeeded');
   expect((await circuit())?.state).toBe('closed');
-  const submitted = () => gateway.simulator.submissions('poison').submits;
   const before = submitted();
   // They are retried and fail as before: that says nothing new.
   await expect.poll(submitted, { timeout: 120_000, interval: 500 }).toBeGreaterThan(before + 1);

@@ -399,7 +399,7 @@ describe('which gateway', () => {
     dataDir = await mkdtemp(join(tmpdir(), 'mediary-cli-'));
     const settings = {
       secretsKey: 'x',
-      adminToken: 'local-admin-token',
+      adminToken: 'the-admin-token-of-local-mode-itself',
       account: 'local',
       apiUrl: 'http://127.0.0.1:9999',
     };
@@ -408,24 +408,29 @@ describe('which gateway', () => {
   });
 
   it.each<[Record<string, string>, string | undefined, string, string]>([
-    [{ ADMIN_TOKEN: 'x'.repeat(16) }, undefined, 'http://127.0.0.1:8080', 'x'.repeat(16)],
-    [{ ADMIN_TOKEN: 'x'.repeat(16), PORT: '81', HOST: 'h' }, undefined, 'http://h:81', 'x'.repeat(16)],
+    [{ ADMIN_TOKEN: 'x'.repeat(32) }, undefined, 'http://127.0.0.1:8080', 'x'.repeat(32)],
+    [{ ADMIN_TOKEN: 'x'.repeat(32), PORT: '81', HOST: 'h' }, undefined, 'http://h:81', 'x'.repeat(32)],
     [
-      { ADMIN_TOKEN: 'x'.repeat(16), PUBLIC_URL: 'https://g.example/' },
+      { ADMIN_TOKEN: 'x'.repeat(32), PUBLIC_URL: 'https://g.example/' },
       undefined,
       'https://g.example',
-      'x'.repeat(16),
+      'x'.repeat(32),
     ],
     [
       { PUBLIC_URL: 'https://g.example' },
       'https://other.example//',
       'https://other.example',
-      'local-admin-token',
+      'the-admin-token-of-local-mode-itself',
     ],
-    [{}, undefined, 'http://127.0.0.1:9999', 'local-admin-token'],
+    [{}, undefined, 'http://127.0.0.1:9999', 'the-admin-token-of-local-mode-itself'],
     [{ OPERATOR_TOKEN: 'op-x' }, undefined, 'http://127.0.0.1:9999', 'op-x'],
-    [{ OPERATOR_TOKEN: 'op-x', ADMIN_TOKEN: 'x'.repeat(16) }, undefined, 'http://127.0.0.1:8080', 'op-x'],
-    [{ ADMIN_TOKEN: 'local-admin-token' }, undefined, 'http://127.0.0.1:9999', 'local-admin-token'],
+    [{ OPERATOR_TOKEN: 'op-x', ADMIN_TOKEN: 'x'.repeat(32) }, undefined, 'http://127.0.0.1:8080', 'op-x'],
+    [
+      { ADMIN_TOKEN: 'the-admin-token-of-local-mode-itself' },
+      undefined,
+      'http://127.0.0.1:9999',
+      'the-admin-token-of-local-mode-itself',
+    ],
   ])('%j with --url %s is %s', async (environment, url, expected, token) => {
     const parsed = readEnvironment({ DATA_DIR: dataDir, ...environment });
     expect(await resolveTarget(parsed, url)).toEqual({ url: expected, token });
@@ -488,7 +493,7 @@ describe('the program itself', () => {
 
   const localSettings = {
     secretsKey: randomBytes(32).toString('base64'),
-    adminToken: 'local-admin-token',
+    adminToken: 'the-admin-token-of-local-mode-itself',
     account: 'local',
     mongodbUri: databaseUri('cli_local_servers'),
     temporalAddress: temporalAddress(),

@@ -8,7 +8,7 @@ import { adapters } from '../../src/providers/index.ts';
 
 const settings = {
   secretsKey: randomBytes(32).toString('base64'),
-  adminToken: 'generated-admin-token',
+  adminToken: 'an-admin-token-that-was-generated',
   account: 'local',
   mongodbUri: 'mongodb://127.0.0.1:1',
   temporalAddress: '127.0.0.1:2',
@@ -32,7 +32,7 @@ describe('the environment of local mode', () => {
 
   it('is overruled by every variable that is set', () => {
     const given = {
-      ADMIN_TOKEN: 'a-token-of-the-operator',
+      ADMIN_TOKEN: 'a-token-of-the-operator-32-letters',
       SECRETS_KEY: randomBytes(32).toString('base64'),
       MONGODB_URI: 'mongodb://elsewhere:27017',
       TEMPORAL_ADDRESS: 'elsewhere:7233',

@@ -45,7 +45,7 @@ describe('SIGHUP', () => {
         MONGODB_URI: `mongodb://127.0.0.1:${port}/reload?directConnection=true`,
         TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
         SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
-        ADMIN_TOKEN: 'an-operator-of-the-reload-test',
+        ADMIN_TOKEN: 'an-operator-of-the-reload-signal-test',
       },
       stdio: 'ignore',
     });

@@ -19,6 +19,25 @@ function instruction(name: string): string[] {
     .map((line) => line.slice(name.length + 1));
 }
 
+/** Loaded only by a Node that does not remove types itself. */
+const onlyOldNodesLoad = 'tsx';
+
+/** The packages that the files of a folder import, without what .dockerignore keeps out. */
+function importsIn(folder: string): string[] {
+  const hidden = ignored.filter((line) => !line.startsWith('!') && line !== '*');
+  return readdirSync(repositoryPath(folder), { recursive: true, encoding: 'utf8' })
+    .map((file) => `${folder}/${file}`)
+    .filter((file) => /\.(?:ts|js)$/.test(file))
+    .filter((file) => !hidden.some((path) => file === path || file.startsWith(`${path}/`)))
+    .flatMap((file) => [
+      ...readRepositoryFile(file).matchAll(/^(?:import|.*\bfrom|.*\bimport\()\s*'([^'.][^']*)'/gm),
+    ])
+    .map(([, name = '']) => name)
+    .filter((name) => !name.startsWith('node:'))
+    .map((name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/'))
+    .filter((name) => name !== onlyOldNodesLoad);
+}
+
 describe('the image', () => {
   it('copies what exists, and nothing that .dockerignore hides', () => {
     expect(sources.length).toBeGreaterThan(5);
@@ -51,13 +70,28 @@ describe('the image', () => {
     expect(JSON.parse(instruction('ENTRYPOINT')[0] ?? '')).toEqual(['tini', '--', 'node', 'src/gateway.js']);
     expect(JSON.parse(instruction('CMD')[0] ?? '')).toEqual(['api']);
     expect(Number(instruction('USER').at(-1))).toBeGreaterThan(0);
-    const { dependencies } = JSON.parse(readRepositoryFile('package.json')) as {
-      dependencies: Record<string, string>;
-    };
-    expect(dependencies).toHaveProperty('tsx');
     const { services } = readCompose();
     expect(services['api']?.command).toEqual(['api']);
     expect(services['worker']?.command).toEqual(['worker']);
+  });
+
+  it('has no package that only local mode needs, and none is missing', () => {
+    const { dependencies } = JSON.parse(readRepositoryFile('package.json')) as {
+      dependencies: Record<string, string>;
+    };
+    const imported = ['src', 'workflows', 'activities'].flatMap(importsIn);
+    expect(imported.length).toBeGreaterThan(20);
+    expect([...new Set(imported)].filter((name) => !(name in dependencies))).toEqual([]);
+    const { packages } = JSON.parse(readRepositoryFile('package-lock.json')) as {
+      packages: Record<string, { dev?: true }>;
+    };
+    for (const name of ['@temporalio/testing', 'mongodb-memory-server-core', 'tsx'])
+      expect(packages[`node_modules/${name}`]?.dev).toBe(true);
+  });
+
+  it('runs on a Node that needs no tsx', () => {
+    const [, major] = /^NODE_IMAGE=node:(\d+)\./.exec(instruction('ARG')[0] ?? '') ?? [];
+    expect(Number(major)).toBeGreaterThanOrEqual(24);
   });
 
   it('keeps the one build of the core that it runs on', () => {

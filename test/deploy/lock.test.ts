@@ -8,6 +8,11 @@ const lock = z
       z.string(),
       z.object({
         resolved: z.string().optional(),
+        integrity: z.string().optional(),
+        dev: z.boolean().optional(),
+        optional: z.boolean().optional(),
+        os: z.array(z.string()).optional(),
+        cpu: z.array(z.string()).optional(),
         optionalDependencies: z.record(z.string(), z.string()).optional(),
       }),
     ),
@@ -29,6 +34,18 @@ describe('package-lock.json', () => {
     );
     expect(optional.length).toBeGreaterThan(20);
     expect(optional.filter((name) => !named.has(name))).toEqual([]);
+  });
+
+  /** Of a native build for another platform it is unknown where the registry at hand does not have the build. */
+  it('has the integrity of every package that the image installs, and of all that run everywhere', () => {
+    const unknown = entries.filter(([path, { integrity }]) => path !== '' && integrity === undefined);
+    const needed = unknown.filter(([, { dev, optional, os, cpu }]) => {
+      if (optional !== true || os === undefined) return true;
+      return (
+        dev !== true && os.includes('linux') && (cpu?.some((name) => /^(?:x64|arm64)$/.test(name)) ?? true)
+      );
+    });
+    expect(needed.map(([path]) => path)).toEqual([]);
   });
 
   it('names no registry', () => {

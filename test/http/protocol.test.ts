@@ -253,20 +253,47 @@ describe('bodies', () => {
   });
 });
 
-it('what is not HTTP gets the common error body', async () => {
+/** The whole answer to these bytes, on a connection of their own. */
+function answerTo(bytes: string): Promise<string> {
   const { hostname, port } = new URL(world.url);
-  const answer = await new Promise<string>((resolve, reject) => {
+  return new Promise<string>((resolve, reject) => {
     const socket = connect(Number(port), hostname);
     let text = '';
     socket.on('data', (chunk) => (text += chunk.toString()));
     socket.on('end', () => resolve(text));
     socket.on('error', reject);
-    socket.write('NOT HTTP\r\n\r\n');
+    socket.write(bytes);
   });
+}
+
+it('what is not HTTP gets the common error body', async () => {
+  const answer = await answerTo('NOT HTTP\r\n\r\n');
   expect(answer).toMatch(/^HTTP\/1\.1 400 /);
   expect(answer).toMatch(/x-request-id: \S+/);
   expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({
     error: { type: 'invalid_request_error', param: '', code: '' },
+  });
+});
+
+describe('the address of a request', () => {
+  const get = (address: string) =>
+    answerTo(`GET ${address} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-request-id: unreadable\r\n\r\n`);
+
+  it.each(['http://[::1', 'http://%ff@x/healthz', '//a@[::1#', 'http://[::1/v1/balance?a=b'])(
+    'that cannot be read is a 400 in the common error body, and nothing in the log: %s',
+    async (address) => {
+      const before = world.logLines.length;
+      const answer = await get(address);
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '').error).toMatchObject({
+        code: 'invalid_parameter',
+      });
+      expect(world.logLines.slice(before).join()).not.toContain('stack');
+    },
+  );
+
+  it('may name a host, which is not looked at', async () => {
+    expect(await get('http://elsewhere.example/healthz')).toMatch(/^HTTP\/1\.1 200 /);
   });
 });
 

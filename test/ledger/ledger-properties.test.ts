@@ -76,7 +76,8 @@ type Answer =
   | CloseResult
   | RefundResult
   | { readonly closed: 'no_hold' }
-  | { readonly entry: LedgerEntry };
+  | { readonly entry: LedgerEntry }
+  | Awaited<ReturnType<Ledger['credit']>>;
 
 /** As a caller does who hears that nothing is known: asks again. */
 async function persist<Result>(call: () => Promise<Result>): Promise<Result> {

@@ -327,6 +327,17 @@ describe('refund', () => {
   });
 });
 
+describe('a hold', () => {
+  it('of more than an entry may have is refused as any that nobody can pay', async () => {
+    const account = await accountWith(10n);
+    expect(await hold(account, 'a', 10n ** 18n + 1n, { overdraftLimit: 10n ** 18n })).toEqual({
+      ok: false,
+      refused: 'insufficient_balance',
+      available: 10n,
+    });
+  });
+});
+
 describe('credit', () => {
   it('is one for each reference', async () => {
     const account = world.newAccount();
@@ -339,8 +350,8 @@ describe('credit', () => {
 
   it('of a negative amount is a correction and may go below zero', async () => {
     const account = await accountWith(10n);
-    const { entry } = await ledger.credit({ account, amount: -25n, reference: 'chargeback' });
-    expect(entry).toMatchObject({ kind: 'adjust', amount: -25n, available: -15n });
+    const credited = await ledger.credit({ account, amount: -25n, reference: 'chargeback' });
+    expect(credited).toMatchObject({ entry: { kind: 'adjust', amount: -25n, available: -15n } });
     expect(await world.chainFaults(account)).toEqual([]);
   });
 
@@ -365,15 +376,17 @@ describe('credit', () => {
     expect(await ledger.balance('acct_bounds')).toMatchObject({ seq: 0n });
   });
 
-  it('that would leave int64 is refused, and the next one is not', async () => {
+  it.each([1n, -1n])('never brings what an account has beyond 10^18 (%s)', async (sign) => {
     const account = world.newAccount();
-    for (let n = 0; n < 9; n += 1) {
-      await ledger.credit({ account, amount: 10n ** 18n, reference: `r${n}` });
-    }
-    await expect(ledger.credit({ account, amount: 10n ** 18n, reference: 'much' })).rejects.toThrow('int64');
-    expect(await ledger.credit({ account, amount: 1n, reference: 'little' })).toMatchObject({
-      entry: { seq: 10n, available: 9n * 10n ** 18n + 1n },
-    });
+    const most = { account, amount: sign * 10n ** 18n, reference: 'most' };
+    expect(await ledger.credit(most)).toMatchObject({ ok: true });
+    await hold(account, 'a', 5n);
+    const refused = { ok: false, refused: 'balance_limit' };
+    for (const reference of ['more', 'again'])
+      expect(await ledger.credit({ account, amount: sign, reference })).toEqual(refused);
+    expect(await ledger.credit(most)).toMatchObject({ ok: true, replayed: true });
+    expect(await ledger.credit({ account, amount: -sign, reference: 'less' })).toMatchObject({ ok: true });
+    expect(await world.chainFaults(account)).toEqual([]);
   });
 });
 

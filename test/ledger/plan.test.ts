@@ -211,7 +211,7 @@ describe('an operation that contradicts the ledger', () => {
     const known = new Map([[held.key, held]]);
     const credit = creditOperation({ account, amount: 5n, reference: 'a' });
     const plan = planBatch([credit, settleOperation(settle)], { head, known, at: 0 });
-    expect(plan.operations.map(({ outcome }) => outcome.state)).toEqual(['failed', 'failed']);
+    expect(plan.operations.map(({ outcome }) => outcome.state)).toEqual(['refused', 'failed']);
     expect(plan.entries).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { expect, it } from 'vitest';
@@ -14,6 +14,13 @@ it('a data directory is made, and taken once', async () => {
   await lock.release();
   await (await lockDataDir(dataDir)).release();
   expect(await readdir(dataDir)).toEqual([]);
+});
+
+it('a data directory is for its user alone, also one that was not', async () => {
+  const dataDir = await scratchDirectory();
+  await chmod(dataDir, 0o755);
+  await lockDataDir(dataDir);
+  expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
 });
 
 it('a directory of another live process is refused with its number; a killed one leaves it free', async () => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -61,7 +61,7 @@ describe('npm start with a configuration of its own', () => {
       MONGODB_URI: databaseUri('local_start'),
       TEMPORAL_ADDRESS: temporalAddress(),
       TASK_QUEUE_PREFIX: 'local-start-',
-      ADMIN_TOKEN: 'a-token-of-the-operator',
+      ADMIN_TOKEN: 'a-token-of-the-operator-32-letters',
       SECRETS_KEY: randomBytes(32).toString('base64'),
     };
     const mode = start(environment);
@@ -74,6 +74,11 @@ describe('npm start with a configuration of its own', () => {
     expect(mode.isRunning()).toBe(true);
     await untilReady(url);
     expect((await caller(url, environment.ADMIN_TOKEN)('GET', '/admin/v1/accounts/local')).status).toBe(200);
+
+    const files = await readdir(environment.DATA_DIR, { recursive: true });
+    expect(files).toEqual(expect.arrayContaining(['local.json', join('logs', 'api.log')]));
+    for (const name of ['', ...files])
+      expect([name, (await stat(join(environment.DATA_DIR, name))).mode & 0o077]).toEqual([name, 0]);
 
     const demo = start(environment, 'demo');
     expect(await demo.ended).toBe(0);

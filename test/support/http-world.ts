@@ -66,7 +66,7 @@ export interface Server {
   close(graceMs: number): Promise<void>;
 }
 
-export const adminToken = 'operators-of-this-test';
+export const adminToken = 'the-operators-of-this-test-of-http';
 
 export const videoBody = { model: 'clip', prompt: 'a paper boat on a rainy street' } as const;
 

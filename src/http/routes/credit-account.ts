@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
+import { amountMax, formatMicros } from '../../domain/money.ts';
 import { accountParams, findAccount, money, optionalReason, plainWords } from '../admin-input.ts';
 import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
@@ -9,10 +10,14 @@ import type { Route } from '../route.ts';
 
 const referenceCharactersMax = 200;
 
+const beyondLimit = `The account would have, or owe, more than ${formatMicros(amountMax)}.`;
+
 const body = z.object({
   amount: money
     .refine((micros) => micros !== 0n, 'must not be zero')
-    .meta({ description: 'Decimal string; negative amounts are corrections.' }),
+    .meta({
+      description: `Decimal string; negative amounts are corrections. An account has, or owes, at most ${formatMicros(amountMax)}.`,
+    }),
   reference: plainWords(referenceCharactersMax)
     .min(1)
     .meta({ description: 'The same reference is the same credit.' }),
@@ -34,12 +39,14 @@ export function creditAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' |
     errors: ['account_not_found', 'idempotency_key_reused'],
     async handle({ params, body: { amount, reference, note }, operator }) {
       const account = await findAccount(accounts, params.account);
-      const { entry, replayed } = await ledger.credit({
+      const credited = await ledger.credit({
         account: account.id,
         amount,
         reference,
         note: note === '' ? `by ${operator}` : `by ${operator}: ${note}`,
       });
+      if (!credited.ok) throw new GatewayError('invalid_parameter', beyondLimit, { param: 'amount' });
+      const { entry, replayed } = credited;
       if (replayed && entry.amount !== amount) {
         throw new GatewayError('idempotency_key_reused', 'This reference was used for another amount.', {
           param: 'reference',

@@ -1,3 +1,5 @@
+import type { PinnedDigests } from './pinned-digests.ts';
+
 /**
  * Receives one line for a person who waits: what is being fetched, from where, what comes next. `lasting`: it must not
  * be overwritten by the next one.
@@ -10,6 +12,8 @@ export type LocalOptions = {
   report: Report;
   /** The parent's environment: PATH to search, proxies and package managers' settings for the children. */
   environment: NodeJS.ProcessEnv;
+  /** Tests only: what they serve in place of the pinned files. */
+  digests?: PinnedDigests;
 };
 
 /** A sentence for the operator; its text needs no stack beside it. */

@@ -1,9 +1,10 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 import { resolveProgram, type Attempt, type Sources } from './first-that-works.ts';
 import { LocalServerError, type LocalOptions } from './local-options.ts';
+import { digestProblem, unpinnedNotice } from './pinned-digests.ts';
 import { exists, inTemporaryDirectory, isExecutable, keepProgram, programPath } from './program-files.ts';
 import { canReach, findOnPath, reasonIn, runCommand, withProgress } from './run-command.ts';
 
@@ -129,6 +130,7 @@ async function fromDownload(options: LocalOptions): Promise<Attempt<MongoProgram
     if (!result.ok || downloaded === undefined) {
       return { failure: reasonIn(result.output) };
     }
+    options.report(unpinnedNotice('MongoDB', downloadHost), 'lasting');
     const path = mongodPath(options);
     await keepProgram(downloaded, path);
     return checkedMongod(path, 'download', options);
@@ -159,6 +161,12 @@ async function fromMaven(options: LocalOptions): Promise<Attempt<MongoProgram>> 
     if (!result.ok || !(await exists(staged))) {
       return { failure: reasonIn(result.output) };
     }
+    const names = await readdir(staged);
+    const problem = await digestProblem(
+      names.map((name) => join(staged, name)),
+      options.digests,
+    );
+    if (problem !== undefined) return { failure: problem };
     await mkdir(join(options.dataDir, 'mongo-java-server'), { recursive: true });
     // Another process may have been first; its jars are the same.
     await rename(staged, jars).catch(() => undefined);

@@ -11,7 +11,7 @@ import {
   isSameProcessAlive,
   processIdentitySchema,
   type ProcessIdentity,
-} from './process-identity.ts';
+} from '../../observability/process-identity.ts';
 
 const logBytesMax = 10_000_000;
 const logTailLines = 15;

@@ -56,7 +56,7 @@ async function removeAbandoned(dataDir: string): Promise<void> {
 
 export async function keepProgram(downloaded: string, path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  await chmod(downloaded, 0o755);
+  await chmod(downloaded, 0o700);
   const staged = `${path}.${process.pid}`;
   // Copied: a memory server's cache may hand out a link to elsewhere.
   await cp(downloaded, staged, { dereference: true });

