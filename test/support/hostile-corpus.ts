@@ -65,8 +65,8 @@ export const hostileCorpus: readonly HostileRequest[] = [
   video('a list of 500,000 numbers', () => ({
     metadata: { tools: Array.from({ length: 500_000 }, () => 0) },
   })),
-  video('9,900 numbers', () => ({ metadata: { tools: Array.from({ length: 9_900 }, () => 0) } })),
-  video('9,900 images', () => ({ images: Array.from({ length: 9_900 }, () => 'https://a.example/') })),
+  video('3,900 numbers', () => ({ metadata: { tools: Array.from({ length: 3_900 }, () => 0) } })),
+  video('3,900 images', () => ({ images: Array.from({ length: 3_900 }, () => 'https://a.example/') })),
   once('500,000 levels', videos, () => `{"model":"seedance","prompt":"x","metadata":${'['.repeat(500_000)}`),
   video('60 levels', () => ({ metadata: JSON.parse(`${'{"a":'.repeat(60)}1${'}'.repeat(60)}`) as unknown })),
   video('a prompt of 1 MiB of spaces', () => ({ prompt: ' '.repeat(mebibyte - 100) })),

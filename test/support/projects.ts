@@ -18,6 +18,7 @@ const nodeParts = [
   'http-client/',
   // Node's HTTP parser and server, and streams of bodies.
   'http/bodies/',
+  'http/hostile-callers.test.ts',
   'http/protocol.test.ts',
   'http/server.test.ts',
   'images/image-parts.test.ts',
@@ -26,8 +27,7 @@ const nodeParts = [
   'observability/',
   'results/copy-file.test.ts',
   'results/storage.test.ts',
-  // The event loop: timers, stalls and standstills.
-  'http/event-loop.test.ts',
+  // Timers and standstills.
   'local/simulator/clock.test.ts',
   // How TypeScript is loaded, and how processes start, get signals and end.
   'cli/start-up.test.ts',

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../domain/errors.ts';
 
 /** What a JSON text may hold, so that nothing that walks its value holds the event loop. */
-export const jsonNodesMax = 10_000;
+export const jsonNodesMax = 4_000;
 export const jsonKeysMax = 1_000;
 export const jsonDepthMax = 64;
 
