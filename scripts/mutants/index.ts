@@ -1,6 +1,7 @@
 import { admissionMutants } from './admission.ts';
 import { attemptMutants } from './attempts.ts';
 import { callbackMutants } from './callbacks.ts';
+import { callerMutants } from './callers.ts';
 import { creationMutants } from './creation.ts';
 import { edgeMutants } from './edges.ts';
 import { keySlotMutants } from './key-slots.ts';
@@ -25,4 +26,5 @@ export const mutants: readonly Mutant[] = [
   ...callbackMutants,
   ...moneyMutants,
   ...edgeMutants,
+  ...callerMutants,
 ];

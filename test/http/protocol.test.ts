@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { useHttpWorld, videoBody } from '../support/http-world.ts';
+import { send } from '../support/client.ts';
+import { adminToken, useHttpWorld, videoBody } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_protocol');
 
@@ -108,6 +109,14 @@ describe('routing', () => {
     expect(answer.text).not.toContain('evil');
   });
 
+  it('the document is one text with one ETag, and is not sent twice', async () => {
+    const first = await world.call('GET', '/openapi.json');
+    const { etag = '' } = first.headers;
+    expect([first.status, etag]).toEqual([200, expect.stringMatching(/^".+"$/)]);
+    const again = await world.call('GET', '/openapi.json', { headers: { 'if-none-match': etag } });
+    expect([again.status, again.text]).toEqual([304, '']);
+  });
+
   it('HEAD answers like GET without a body', async () => {
     const answer = await world.call('HEAD', '/healthz');
     expect([answer.status, answer.text]).toEqual([200, '']);
@@ -119,6 +128,24 @@ describe('bodies', () => {
     const { call } = await world.newAccount();
     return call('POST', '/v1/videos/generations', options);
   };
+
+  it('that are no UTF-8 are refused, and not made another text', async () => {
+    const latin1 = Buffer.from('{"model":"clip","prompt":"\xe9"}', 'latin1');
+    const answer = await post({ body: latin1, headers: { 'content-type': 'application/json' } });
+    const account = Buffer.from('{"id":"of-latin1","name":"\xe9"}', 'latin1');
+    const { url } = world;
+    const admin = await send(url, 'POST', '/admin/v1/accounts', {
+      key: adminToken,
+      body: account,
+      headers: { 'content-type': 'application/json' },
+    });
+    for (const { status, body } of [answer, admin]) {
+      expect([status, body.error]).toEqual([
+        400,
+        expect.objectContaining({ code: 'invalid_json', message: 'The body is not valid UTF-8.' }),
+      ]);
+    }
+  });
 
   it.each([
     '{',
