@@ -5,8 +5,8 @@ import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { z } from 'zod';
 import { messageOf } from '../../src/domain/caught.ts';
 import { replayRecord } from '../../src/flight/replay-record.ts';
-import { recordFormat, recordVersion, taskRecordSchema } from '../../src/flight/task-record.ts';
-import type { TaskRecord } from '../../src/flight/task-record.ts';
+import { recordFormat, recordVersion, flightRecordSchema } from '../../src/flight/flight-record.ts';
+import type { FlightRecord } from '../../src/flight/flight-record.ts';
 import { providers } from '../../src/providers/index.ts';
 import { replayError } from '../../src/temporal/replay-error.ts';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
@@ -18,7 +18,7 @@ export interface ReplayResult {
 }
 
 export type ReadFile =
-  | { readonly ok: true; readonly record: TaskRecord }
+  | { readonly ok: true; readonly record: FlightRecord }
   | { readonly ok: false; readonly problem: string };
 
 const fileBytesMax = 20 * 1024 * 1024;
@@ -41,7 +41,7 @@ export function parseReplayFile(text: string): ReadFile {
   } catch {
     return { ok: false, problem: 'The file is not JSON.' };
   }
-  const { data, error } = taskRecordSchema.safeParse(value);
+  const { data, error } = flightRecordSchema.safeParse(value);
   if (data !== undefined) return { ok: true, record: data };
   const [issue] = error.issues;
   const where = issue === undefined ? '' : ` (${issue.path.join('.') || 'the whole'}: ${issue.message})`;
@@ -65,7 +65,7 @@ export async function replayFile(read: ReadFile): Promise<ReplayResult> {
 }
 
 async function replayHistory(
-  record: TaskRecord,
+  record: FlightRecord,
 ): Promise<{ readonly differences: string[]; readonly notes: string[] }> {
   if (record.history === undefined || record.history === null) {
     return { differences: [], notes: ['The workflow is not replayed: its history is not in the record.'] };

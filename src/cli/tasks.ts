@@ -5,7 +5,7 @@ import { taskStatuses } from '../domain/task.ts';
 import { addTaskAction, queryMeaning } from './task-action.ts';
 import { adminCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
-import { addRecordCommands } from './task-record.ts';
+import { addRecordCommands } from './show-task.ts';
 
 export const taskColumns = [
   'id',

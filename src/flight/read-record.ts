@@ -13,8 +13,8 @@ import type { TaskStore } from '../store/tasks.ts';
 import { recordedCallSchema } from './recorded-call.ts';
 import type { RecordedCall } from './recorded-call.ts';
 import { redactJson, redactRequest, textsOf } from './redact.ts';
-import { planSchema, recordFormat, recordVersion } from './task-record.ts';
-import type { TaskRecord } from './task-record.ts';
+import { planSchema, recordFormat, recordVersion } from './flight-record.ts';
+import type { FlightRecord } from './flight-record.ts';
 import { describeEvents } from './timeline.ts';
 
 /** What a record is made of: one query by an index each. A part that is missing is empty, or null. */
@@ -35,7 +35,7 @@ export async function readTaskRecord(
   sources: RecordSources,
   id: string,
   options: { readonly history: boolean },
-): Promise<TaskRecord | undefined> {
+): Promise<FlightRecord | undefined> {
   const task = await sources.tasks.find(id);
   if (task === undefined) return undefined;
   const [request, texts, entries, copy, history] = await Promise.all([
@@ -92,7 +92,7 @@ function withoutTexts(call: RecordedCall, texts: readonly string[]): RecordedCal
   };
 }
 
-function readPlan(request: RequestRecord | undefined): TaskRecord['plan'] {
+function readPlan(request: RequestRecord | undefined): FlightRecord['plan'] {
   if (request === undefined) return null;
   return planSchema.safeParse(JSON.parse(request.plan)).data ?? null;
 }
@@ -115,7 +115,7 @@ function secondsOrNull(ms: number | undefined): number | null {
   return ms === undefined ? null : ms / 1000;
 }
 
-function presentTask(task: Task): TaskRecord['task'] {
+function presentTask(task: Task): FlightRecord['task'] {
   const { outcome, error, charge } = task;
   return {
     id: task.id,
@@ -139,7 +139,7 @@ function presentTask(task: Task): TaskRecord['task'] {
   };
 }
 
-function presentOutcome(outcome: NonNullable<Task['outcome']>): NonNullable<TaskRecord['task']['outcome']> {
+function presentOutcome(outcome: NonNullable<Task['outcome']>): NonNullable<FlightRecord['task']['outcome']> {
   if (outcome.kind === 'failed') {
     return { kind: 'failed', code: outcome.code, class: outcome.failure?.class ?? null };
   }
@@ -147,7 +147,7 @@ function presentOutcome(outcome: NonNullable<Task['outcome']>): NonNullable<Task
   return { kind: 'succeeded', items: items.length, facts, cost: cost ?? null };
 }
 
-function presentAttempt(attempt: Attempt): TaskRecord['attempts'][number] {
+function presentAttempt(attempt: Attempt): FlightRecord['attempts'][number] {
   return {
     n: attempt.n,
     state: attempt.state,
@@ -163,7 +163,14 @@ function presentAttempt(attempt: Attempt): TaskRecord['attempts'][number] {
   };
 }
 
-function presentEntry({ kind, amount, excess, basis, note, at }: LedgerEntry): TaskRecord['ledger'][number] {
+function presentEntry({
+  kind,
+  amount,
+  excess,
+  basis,
+  note,
+  at,
+}: LedgerEntry): FlightRecord['ledger'][number] {
   return {
     kind,
     amount: formatMicros(amount),
@@ -174,7 +181,7 @@ function presentEntry({ kind, amount, excess, basis, note, at }: LedgerEntry): T
   };
 }
 
-function presentCallback({ state, target, attempts }: CallbackRecord): NonNullable<TaskRecord['callback']> {
+function presentCallback({ state, target, attempts }: CallbackRecord): NonNullable<FlightRecord['callback']> {
   const tries = attempts.map(({ at, durationMs, status, error }) => ({
     at: at / 1000,
     ms: durationMs,
@@ -184,6 +191,6 @@ function presentCallback({ state, target, attempts }: CallbackRecord): NonNullab
   return { state, target, attempts: tries };
 }
 
-function presentCopy({ state, names, tries, error }: ResultCopy): NonNullable<TaskRecord['result_copy']> {
+function presentCopy({ state, names, tries, error }: ResultCopy): NonNullable<FlightRecord['result_copy']> {
   return { state, names: [...names], tries, error: error ?? null };
 }

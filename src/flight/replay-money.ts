@@ -9,12 +9,12 @@ import { taskProviderFor } from '../routing/channels.ts';
 import { toFacts } from './recorded-call.ts';
 import type { CallOutcome } from './recorded-call.ts';
 import type { ReplayProviders } from './replay-record.ts';
-import type { TaskRecord } from './task-record.ts';
+import type { FlightRecord } from './flight-record.ts';
 import { parseJson } from './timeline.ts';
 
 /** What the calls of a record come to with today's code. */
 export interface ReplayedCalls {
-  readonly record: TaskRecord;
+  readonly record: FlightRecord;
   /** Of `record.calls`, in order. */
   readonly outcomes: readonly CallOutcome[];
   readonly request: GenerationRequest | undefined;

@@ -18,7 +18,7 @@ import { textsOf } from './redact.ts';
 import type { Hidden } from './redact.ts';
 import { replayMoney } from './replay-money.ts';
 import { replayRescue } from './replay-rescue.ts';
-import type { TaskRecord } from './task-record.ts';
+import type { FlightRecord } from './flight-record.ts';
 import { describeOutcome, parseJson } from './timeline.ts';
 
 export interface ReplayReport {
@@ -40,7 +40,7 @@ const apiKey = 'replayed-key';
  * Runs today's adapters, settlement and routing decisions over a record. Sends nothing, reads nothing but the record, and
  * never throws for what the record holds.
  */
-export async function replayRecord(record: TaskRecord, providers: ReplayProviders): Promise<ReplayReport> {
+export async function replayRecord(record: FlightRecord, providers: ReplayProviders): Promise<ReplayReport> {
   const differences: string[] = [];
   const notes: string[] = [];
   const outcomes: CallOutcome[] = [];
@@ -81,14 +81,14 @@ const requestShape = z.discriminatedUnion('kind', [
 /** Only what the record itself reads is checked: an adapter that fails over the rest is a difference. */
 const requestSchema = z.custom<GenerationRequest>((value) => requestShape.safeParse(value).success);
 
-function readRequest({ request, task }: TaskRecord): GenerationRequest | undefined {
+function readRequest({ request, task }: FlightRecord): GenerationRequest | undefined {
   const { data } = requestSchema.safeParse(parseJson(request ?? ''));
   return data?.kind === task.kind ? data : undefined;
 }
 
 interface CallReplay {
   readonly call: RecordedCall;
-  readonly record: TaskRecord;
+  readonly record: FlightRecord;
   readonly request: GenerationRequest | undefined;
 }
 
@@ -195,7 +195,7 @@ const mappingSchema = z.custom<FieldMapping>((value) => typeof value === 'object
 
 function contextOf(
   call: RecordedCall,
-  record: TaskRecord,
+  record: FlightRecord,
   request: ProviderContext['request'],
 ): ProviderContext {
   const mapping = Object.hasOwn(record.mappings, call.channel) ? record.mappings[call.channel] : undefined;

@@ -1,9 +1,9 @@
 import { rescueCandidates } from '../domain/rescue.ts';
 import type { Fallback } from '../domain/rescue.ts';
 import type { ReplayedCalls, Verdict } from './replay-money.ts';
-import type { TaskRecord } from './task-record.ts';
+import type { FlightRecord } from './flight-record.ts';
 
-type Attempt = TaskRecord['attempts'][number];
+type Attempt = FlightRecord['attempts'][number];
 
 /** Decides again, for each job that failed or was refused, whether and where the task continues. */
 export function replayRescue({ record, outcomes }: ReplayedCalls): Verdict {
@@ -33,7 +33,7 @@ export function replayRescue({ record, outcomes }: ReplayedCalls): Verdict {
 
 function candidatesAfter(
   attempt: Attempt,
-  { record, fallback }: { readonly record: TaskRecord; readonly fallback: Fallback },
+  { record, fallback }: { readonly record: FlightRecord; readonly fallback: Fallback },
 ): string[] {
   if (attempt.class === null) return [];
   const before = record.attempts.filter(
@@ -48,7 +48,7 @@ function candidatesAfter(
 }
 
 /** The class of a failed task is that of the upstream's last word. */
-function* classDifference({ task }: TaskRecord, outcomes: ReplayedCalls['outcomes']): Iterable<string> {
+function* classDifference({ task }: FlightRecord, outcomes: ReplayedCalls['outcomes']): Iterable<string> {
   if (task.error?.code !== 'provider_error' || task.error.class === null) return;
   const last = outcomes.findLast(
     (outcome) => outcome.kind === 'failed' || (outcome.kind === 'error' && outcome.outcome === 'rejected'),

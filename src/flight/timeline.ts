@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { CallOutcome, RecordedCall } from './recorded-call.ts';
-import type { RecordEvent, TaskRecord } from './task-record.ts';
+import type { RecordEvent, FlightRecord } from './flight-record.ts';
 
-type Facts = Omit<TaskRecord, 'events' | 'history'>;
+type Facts = Omit<FlightRecord, 'events' | 'history'>;
 
 /** Everything that happened, oldest first, each in one line of words. */
 export function describeEvents(record: Facts): RecordEvent[] {

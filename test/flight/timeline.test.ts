@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordedCall } from '../../src/flight/recorded-call.ts';
-import type { TaskRecord } from '../../src/flight/task-record.ts';
+import type { FlightRecord } from '../../src/flight/flight-record.ts';
 import { describeEvents, describeOutcome, formatEvents } from '../../src/flight/timeline.ts';
 
 type Facts = Parameters<typeof describeEvents>[0];
 
-const task: TaskRecord['task'] = {
+const task: FlightRecord['task'] = {
   id: 'task_1',
   kind: 'video',
   model: 'm',
@@ -48,7 +48,7 @@ const call: RecordedCall = {
   outcome: { kind: 'pending', phase: 'running', progress: 40 },
 };
 
-const attempt: TaskRecord['attempts'][number] = {
+const attempt: FlightRecord['attempts'][number] = {
   n: 1,
   state: 'accepted',
   channel: 'one',
@@ -62,7 +62,7 @@ const attempt: TaskRecord['attempts'][number] = {
   ended_at: 102,
 };
 
-const entry: TaskRecord['ledger'][number] = {
+const entry: FlightRecord['ledger'][number] = {
   kind: 'hold',
   amount: '0.500000',
   excess: null,

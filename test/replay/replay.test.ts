@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parseReplayFile, replayFile, silenceTemporal } from '../../scripts/replay/replay-file.ts';
 import { replayRecord } from '../../src/flight/replay-record.ts';
-import type { TaskRecord } from '../../src/flight/task-record.ts';
+import type { FlightRecord } from '../../src/flight/flight-record.ts';
 import { providers } from '../../src/providers/index.ts';
 
 /**
@@ -15,7 +15,7 @@ silenceTemporal();
 const folder = fileURLToPath(new URL('records', import.meta.url));
 const files = readdirSync(folder);
 
-function read(name: string): TaskRecord {
+function read(name: string): FlightRecord {
   const parsed = parseReplayFile(readFileSync(`${folder}/${name}`, 'utf8'));
   if (!parsed.ok) throw new Error(parsed.problem);
   return parsed.record;
@@ -43,13 +43,13 @@ describe('records of real tasks', () => {
 });
 
 /** A record that was changed in one place. */
-function changed(name: string, change: (record: any) => void): TaskRecord {
+function changed(name: string, change: (record: any) => void): FlightRecord {
   const copy: unknown = structuredClone(read(name));
   change(copy);
-  return copy as TaskRecord;
+  return copy as FlightRecord;
 }
 
-const differencesOf = async (record: TaskRecord) => (await replayRecord(record, providers)).differences;
+const differencesOf = async (record: FlightRecord) => (await replayRecord(record, providers)).differences;
 
 /** A page of what has ended at an account, in front of the calls of the record. */
 const endedPage = (body: object) =>

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readTaskRecord } from '../../flight/read-record.ts';
-import { taskRecordSchema } from '../../flight/task-record.ts';
+import { flightRecordSchema } from '../../flight/flight-record.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskNotFound, taskParams } from '../videos/own-task.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -28,7 +28,7 @@ export function getTaskRecord(deps: Deps): Route {
     }),
     success: {
       description: 'The flight record: what `tasks export` writes, and `npm run replay` reads.',
-      schema: taskRecordSchema,
+      schema: flightRecordSchema,
     },
     errors: ['task_not_found'],
     async handle({ params: { task_id: id }, query }) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { taskRecordSchema } from '../../../src/flight/task-record.ts';
+import { flightRecordSchema } from '../../../src/flight/flight-record.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_get_task_record');
@@ -45,7 +45,7 @@ it('is everything that is known, in order, without what the caller wrote', async
   await resultCopies.write({ task: id, state: 'retry', names: [], tries: 1, dueAt: at, error: 'timeout' });
 
   const { body, text } = await world.admin('GET', `/tasks/${id}/record`);
-  const record = taskRecordSchema.parse(body);
+  const record = flightRecordSchema.parse(body);
   expect(record.task).toMatchObject({ id, account: account.id, status: 'submitted', hold: '0.500000' });
   expect(record.plan?.candidates.map(({ channel }) => channel)).toEqual(['one', 'two']);
   expect(record.events.map(({ what, text: words }) => [what, words])).toEqual([
@@ -71,7 +71,7 @@ it('lacks what no document holds', async () => {
   const { by } = (await world.stores.requests.find(id)) ?? { by: '' };
   await world.stores.requests.remove(id, by);
   const { body } = await world.admin('GET', `/tasks/${id}/record`);
-  expect(taskRecordSchema.parse(body)).toMatchObject({
+  expect(flightRecordSchema.parse(body)).toMatchObject({
     plan: null,
     request: null,
     calls: [],

@@ -116,7 +116,7 @@ const eventSchema = z.object({
   text: z.string().max(10_000),
 });
 
-export const taskRecordSchema = z
+export const flightRecordSchema = z
   .object({
     format: z.literal(recordFormat),
     version: z.literal(recordVersion),
@@ -146,7 +146,7 @@ export const taskRecordSchema = z
       .optional()
       .meta({ description: 'Of the workflow; absent: not asked for, or Temporal lacks it.' }),
   })
-  .meta({ id: 'TaskRecord' });
+  .meta({ id: 'FlightRecord' });
 
-export type TaskRecord = z.output<typeof taskRecordSchema>;
-export type RecordEvent = TaskRecord['events'][number];
+export type FlightRecord = z.output<typeof flightRecordSchema>;
+export type RecordEvent = FlightRecord['events'][number];

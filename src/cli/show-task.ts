@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { formatEvents } from '../flight/timeline.ts';
-import { taskRecordSchema } from '../flight/task-record.ts';
+import { flightRecordSchema } from '../flight/flight-record.ts';
 import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
 import { adminCommand } from './context.ts';
@@ -51,7 +51,7 @@ function taskPath(id: string): string {
 
 async function readRecord(client: AdminClient, id: string): Promise<Row> {
   const record = await client.call('GET', `${taskPath(id)}/record?history=true`);
-  const { error } = taskRecordSchema.safeParse(record);
+  const { error } = flightRecordSchema.safeParse(record);
   if (error !== undefined)
     throw new CommandError('The gateway’s record has a version that this program does not know.');
   return record;
@@ -94,7 +94,7 @@ function situationLines(situation: unknown): string {
 }
 
 function eventLines(record: Row): string {
-  const { data } = taskRecordSchema.safeParse(record);
+  const { data } = flightRecordSchema.safeParse(record);
   if (data === undefined) return '  The gateway’s record has a version that this program does not know.';
   return formatEvents(data.task.created_at, data.events)
     .map((line) => `  ${line}`)
