@@ -151,7 +151,7 @@ describe('a task that succeeded', () => {
     const { account, task } = await ended();
     const cut = new Error('the process dies');
     const dying = otherNode({ tasks: { ...gateway.core.stores.tasks, step: () => Promise.reject(cut) } });
-    const input = { by: 'ben', reason: 'why: it is black\nall of it', amount: '0.2' };
+    const input = { by: 'ben', reason: 'why: it is black: all of it', amount: '0.2' };
     await expect(dying({ task: await recordOf(task), action: 'refund', input })).rejects.toThrow(cut);
     expect(await show(task)).toMatchObject({ refunded: '0.200000', actions: [] });
     expect((await refund(task)).body.error.message).toContain(
