@@ -130,7 +130,8 @@ async function beginUpload(url: string) {
 
 describe('SIGTERM with requests in flight', () => {
   it('answers what waits for a task at once, and a new connection is refused', async () => {
-    const api = await startApiProcess();
+    const metricsPort = await choosePort('any', 'the metrics');
+    const api = await startApiProcess({ METRICS_PORT: String(metricsPort) });
     // Of its own: without a worker the money of its task stays held.
     const call = caller(api.url, (await gateway.account()).key);
     const created = await call('POST', '/v1/videos/generations', { body: videoBody });
@@ -138,7 +139,7 @@ describe('SIGTERM with requests in flight', () => {
     const waiting = call('GET', `/v1/videos/generations/${created.body.id}?wait=30`);
     await waitUntil('a request waits', async () =>
       /^mediary_http_waiting_requests(?:\{[^}]*\})? 1$/m.test(
-        (await send(api.url, 'GET', '/metrics', { key: gateway.adminToken })).text,
+        (await send(`http://127.0.0.1:${metricsPort}`, 'GET', '/metrics')).text,
       ),
     );
     await api.terminate();
