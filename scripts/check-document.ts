@@ -20,12 +20,18 @@ type Create = paths['/v1/videos/generations']['post'];
 type Video = Create['requestBody']['content']['application/json'];
 type Created = Create['responses'][200]['content']['application/json'];
 type Ended = webhooks['taskEnded']['post']['requestBody']['content']['application/json'];
+type Task = paths['/v1/videos/generations/{task_id}']['get']['responses'][200]['content']['application/json'];
 type Image = components['schemas']['ImageGenerationRequest'];
 
 export const video: Video = { model: 'm', prompt: 'p', resolution: '720p', metadata: { seed: 1, theirs: [1] } };
 export const image: Image = { model: 'm', prompt: 'p', n: 1, seed: 7 };
 export const id = (created: Created): string => created.task_id;
 export const ended = ({ status, data }: Ended): string => \`\${status} \${data[0]?.url ?? ''}\`;
+export const address = (task: Task): string => (task.status === 'succeeded' ? task.video_url : '');
+export const seconds = (task: Task): number => (task.status === 'succeeded' ? task.duration : 0);
+export const why = (task: Task): string => (task.status === 'failed' ? task.error.message : '');
+// @ts-expect-error: only a task that succeeded has a video
+export const early = (task: Task): string => task.video_url;
 // @ts-expect-error: a misspelt field
 export const misspeltVideo: Video = { model: 'm', prompt: 'p', resolutoin: '480p' };
 // @ts-expect-error: a misspelt field

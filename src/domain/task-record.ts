@@ -24,6 +24,8 @@ export interface Task {
   readonly plan: TaskPlan;
   readonly createdAt: number;
   readonly deadlineAt: number;
+  /** Of the video that its hold is for: what is paid for where nobody reports the length. Absent: nothing names it. */
+  readonly seconds?: number;
   /** What decides how long it renders, as `renderedOutput` names it. */
   readonly output: string;
   readonly hold: bigint;

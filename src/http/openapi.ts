@@ -6,7 +6,7 @@ import { errorTable } from '../domain/errors.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { errorSchema } from './error-response.ts';
 import { allowNulls } from './openapi-nulls.ts';
-import { taskSchema } from './presenters/video-task.ts';
+import { endedTaskSchema } from './presenters/video-task.ts';
 import { accessOf } from './route.ts';
 import type { Route, Success } from './route.ts';
 import { headersTooLarge } from './unreadable.ts';
@@ -77,7 +77,7 @@ const taskEnded: Omit<RouteConfig, 'path'> = {
         .string()
         .meta({ description: '`v1,` and an HMAC-SHA256 in base64; several, divided by spaces.' }),
     }),
-    body: { required: true, content: { 'application/json': { schema: taskSchema } } },
+    body: { required: true, content: { 'application/json': { schema: endedTaskSchema } } },
   },
   responses: {
     '2XX': { description: 'Delivered.' },

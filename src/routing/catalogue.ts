@@ -44,6 +44,8 @@ export interface RoutePlan {
   readonly hold: Micros;
   /** What it will cost if the first candidate renders what the request and the model's defaults say. */
   readonly expected: Charge;
+  /** Of the video that is paid for if nobody reports its length; absent: nothing names it. */
+  readonly seconds?: number;
   readonly basis: PriceBasis;
   readonly currency: string;
   /** Names of fields that were ignored. */
@@ -136,6 +138,7 @@ interface PricedChannel {
   readonly credentials: readonly string[];
   readonly worst: Charge;
   readonly expected: Charge;
+  readonly seconds?: number;
 }
 
 function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContext): RoutePlan {
@@ -177,11 +180,8 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
     (most, { worst: { amount } }) => (amount > most ? amount : most),
     planned?.worst ?? 0n,
   );
-  const expected = byId.get(candidates[0]?.channel ?? '')?.expected ?? {
-    amount: worst,
-    rule: 0,
-    quantity: oneCall,
-  };
+  const first = byId.get(candidates[0]?.channel ?? '');
+  const expected = first?.expected ?? { amount: worst, rule: 0, quantity: oneCall };
   return {
     request,
     model,
@@ -190,6 +190,7 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
     dropped,
     hold: multiply(worst, model.price.hold.multiplier),
     expected,
+    ...defined({ seconds: first?.seconds }),
     basis: { price: stripHold(model), facts: requestFacts(request), version: context.current().version },
     currency: context.current().currency,
     warnings,

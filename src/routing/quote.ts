@@ -1,6 +1,6 @@
 import { defined } from '../domain/defined.ts';
 import type { ModelConfig } from '../config/gateway-file.ts';
-import { expectedQuantity, priceOf } from '../domain/price.ts';
+import { expectedQuantity, measuresLength, priceOf } from '../domain/price.ts';
 import type { Charge, PriceFacts } from '../domain/price.ts';
 import type { GenerationRequest } from '../domain/request.ts';
 import type { EstimateOutput, PossibleOutput } from '../providers/provider.ts';
@@ -12,6 +12,8 @@ export interface Quote {
   readonly worst: Charge;
   /** If the model renders its first resolution and ratio listed and its default duration. */
   readonly expected: Charge;
+  /** Of the video that is paid for if nobody reports its length; absent: nothing names it. */
+  readonly seconds?: number;
 }
 
 export interface QuoteContext {
@@ -35,14 +37,13 @@ export function quoteRequest(request: GenerationRequest, context: QuoteContext):
       tokens: () => estimateTokens?.({ resolution, ratio, durationSeconds: seconds ?? 0 }),
     });
     const charge = quantity === undefined ? undefined : priceOf(model.price, allFacts, quantity);
-    return charge === undefined ? [] : [charge];
+    return charge === undefined ? [] : [{ ...charge, ...defined({ seconds }) }];
   });
   const [expected] = charges;
   if (expected === undefined) return undefined;
-  return {
-    worst: charges.reduce((most, charge) => (charge.amount > most.amount ? charge : most), expected),
-    expected,
-  };
+  const worst = charges.reduce((most, charge) => (charge.amount > most.amount ? charge : most), expected);
+  const { seconds } = measuresLength(model.price.unit) ? worst : expected;
+  return { worst, expected, ...defined({ seconds }) };
 }
 
 /** The facts that the request itself fixes, for price rules: frozen into the basis. */

@@ -234,6 +234,7 @@ function firstRecord(creation: NewTask): Task {
     deadlineAt: deadlineOf(creation),
     output: renderedOutput(plan.request),
     hold: plan.hold,
+    ...defined({ seconds: plan.seconds }),
     estimate: plan.expected.amount,
     hasCallback: command.callbackUrl !== undefined,
     rev: 0,

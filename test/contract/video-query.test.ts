@@ -65,6 +65,8 @@ describe('a task that succeeded', () => {
     ['duration', (task) => task['duration'], 5],
     ['usage.completion_tokens', (task) => task['usage'].completion_tokens, videoTokens],
     ['usage.total_tokens', (task) => task['usage'].total_tokens, videoTokens],
+    ['progress 100', (task) => task['progress'], 100],
+    ['charge', (task) => task['charge'], videoCharge],
     ['no error', (task) => 'error' in task, false],
   ])('carries %s', (_name, pick, expected) => {
     expect(pick(succeeded)).toEqual(expected);

@@ -5,10 +5,13 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createGuardedClient } from '../../src/http-client/index.ts';
 import type { GuardedClient } from '../../src/http-client/index.ts';
+import { noMediaUrl } from '../../src/domain/stored-media.ts';
+import { presentTask, taskSchemas } from '../../src/http/presenters/video-task.ts';
 import { providers } from '../../src/providers/index.ts';
 import type { ResultItem } from '../../src/domain/task.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type { ProviderContext } from '../../src/providers/provider.ts';
+import { firstRecord } from '../support/task-records.ts';
 import { describeProviders } from './describe-providers.ts';
 import { providerContext, submitContext, upstreamError } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
@@ -71,6 +74,21 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(reported.length > 0).toBe(vendor.reportsNothing !== true);
     const headersOf = (url: string) => vendor.linkHeaders(url, context());
     expect(await readAll(status.items, headersOf)).toBeGreaterThan(100);
+  });
+
+  it.each(['', '[sim:missing-usage]'])('a success is complete %s', async (fault) => {
+    const ended = await end(fault);
+    if (ended.state !== 'succeeded') throw new Error(`it is ${ended.state}`);
+    const { items, facts } = ended;
+    const outcome = { kind: 'succeeded', items, facts } as const;
+    const record = { status: 'succeeded', outcome, charge: 7n, seconds: 5, progress: 76 } as const;
+    const { kind } = vendor;
+    const presented = presentTask(firstRecord('task_1', { kind, ...record }), noMediaUrl);
+    expect(taskSchemas[kind].parse(presented)).toEqual(presented);
+    expect(presented).toMatchObject({ progress: 100, charge: '0.000007', data: [expect.any(Object)] });
+    if (kind === 'image') return;
+    expect(presented).toMatchObject({ video_url: presented.data[0]?.url, duration: expect.any(Number) });
+    expect('duration' in presented ? presented.duration : 0).toBeGreaterThan(0);
   });
 
   it('leaves out what an answer without usage does not say', async () => {

@@ -1,5 +1,6 @@
 import type { FailureClass } from '../../src/domain/failure.ts';
-import type { ImageRequest } from '../../src/domain/request.ts';
+import type { GenerationRequest, ImageRequest } from '../../src/domain/request.ts';
+import type { TaskKind } from '../../src/domain/task.ts';
 import { defined } from '../../src/domain/defined.ts';
 import { providers } from '../../src/providers/index.ts';
 import type {
@@ -56,6 +57,7 @@ export interface JobVendor extends Row {
     /** Of many jobs and of one, as the poller asks for them. */
     readonly questions: Pick<TaskProvider<never>, 'status' | 'list' | 'listMax'>;
   };
+  readonly kind: TaskKind;
   submit(prompt: string, context: SubmitContext): Promise<Submitted>;
   status(operation: Operation, context: ProviderContext): Promise<OperationStatus>;
   linkHeaders(url: string, context: ProviderContext): Readonly<Record<string, string>>;
@@ -77,7 +79,7 @@ export interface ImageVendor {
   readonly request: (prompt: string) => ImageRequest;
 }
 
-function jobs<Request>(
+function jobs<Request extends GenerationRequest>(
   part: TaskProvider<Request> | undefined,
   request: (prompt: string) => Request,
   row: Row,
@@ -90,6 +92,7 @@ function jobs<Request>(
   });
   return {
     ...row,
+    kind: request('').kind,
     part: defined({
       cancelUntil: part.cancelUntil,
       finds: part.find !== undefined,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
+import type { Duration } from '../../src/domain/request.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import type { GatewayConfig } from '../../src/config/gateway-file.ts';
 import { explainRoute } from '../../src/routing/explain.ts';
@@ -73,6 +74,30 @@ function planOf(facts: readonly Fact[]) {
     return { error };
   }
 }
+
+describe('the seconds of a plan', () => {
+  const secondsOf = (duration: Duration, unit: 'second' | 'call') => {
+    const models = testConfig.models.map((model) => ({
+      ...model,
+      price: { ...model.price, unit, rules: [{ price: '1' }] },
+    }));
+    const current = () => ({ ...testConfig, models });
+    const catalogue = createCatalogue({ current, providers, random: Math.random });
+    return catalogue.plan({ ...testRequest, duration }, { account: 'a', key: 'k' }).seconds;
+  };
+
+  it.each(['second', 'call'] as const)('are those that were asked for: %s', (unit) => {
+    expect(secondsOf(6, unit)).toBe(6);
+  });
+
+  it('are those of the hold where the model decides and the length is sold, else the usual ones', () => {
+    const { durations } = testConfig.models[0] ?? {};
+    expect([secondsOf('auto', 'second'), secondsOf('auto', 'call')]).toEqual([
+      durations?.max,
+      durations?.default,
+    ]);
+  });
+});
 
 describe('the route plan', () => {
   it('holds exactly the credentials that may and can serve the request, each once', () => {

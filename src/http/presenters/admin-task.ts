@@ -13,14 +13,14 @@ import type { CallbackRecord } from '../../domain/callback-record.ts';
 import type { Task } from '../../domain/task-record.ts';
 import { presentSituation, situationSchema } from './situation.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from './ledger-entry.ts';
-import { presentTask, taskSchema } from './video-task.ts';
+import { presentTask, taskFields } from './video-task.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const costSchema = z.object({ amount: z.string(), unit: z.string() }).meta({
   description: 'What the upstream reports that it charges for the job; null if it reports nothing.',
 });
 
-export const adminTaskSchema = taskSchema
+export const adminTaskSchema = taskFields
   .extend({
     kind: z.enum(['video', 'image']),
     account: z.string(),

@@ -1,22 +1,25 @@
 import { z } from 'zod';
 import type { MediaUrl } from '../../domain/stored-media.ts';
 import type { TaskPage } from '../../store/tasks.ts';
-import { presentTask, taskSchema } from './video-task.ts';
+import { presentTask, taskSchemas } from './video-task.ts';
+import type { PresentedTask } from './video-task.ts';
 
-export const taskListSchema = z
-  .object({
-    object: z.literal('list'),
-    data: z.array(taskSchema),
-    first_id: z.string().nullable(),
-    last_id: z.string().nullable(),
-    has_more: z.boolean(),
-  })
-  .meta({ id: 'TaskList' });
+const page = z.object({
+  object: z.literal('list'),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+  has_more: z.boolean(),
+});
 
-export function presentTaskList(
-  { tasks, hasMore }: TaskPage,
-  mediaUrl: MediaUrl,
-): z.output<typeof taskListSchema> {
+/** A page of tasks, by their kind. */
+export const taskListSchemas = {
+  video: page.extend({ data: z.array(taskSchemas.video) }).meta({ id: 'VideoTaskList' }),
+  image: page.extend({ data: z.array(taskSchemas.image) }).meta({ id: 'ImageTaskList' }),
+} as const;
+
+type PresentedTaskList = z.output<typeof page> & { readonly data: readonly PresentedTask[] };
+
+export function presentTaskList({ tasks, hasMore }: TaskPage, mediaUrl: MediaUrl): PresentedTaskList {
   return {
     object: 'list',
     data: tasks.map((task) => presentTask(task, mediaUrl)),

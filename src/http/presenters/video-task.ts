@@ -7,7 +7,7 @@ import { isTerminal, statusMessages, taskStatuses } from '../../domain/task.ts';
 import type { MediaLink, MediaUrl } from '../../domain/stored-media.ts';
 import { taskErrorCodes } from '../../domain/errors.ts';
 import { failureClasses, moderatedInputs } from '../../domain/failure.ts';
-import type { ResultItem, SettleFacts, TaskError } from '../../domain/task.ts';
+import type { ResultItem, SettleFacts, TaskError, TaskKind } from '../../domain/task.ts';
 import type { Task } from '../../domain/task-record.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
@@ -40,64 +40,148 @@ const taskErrorSchema = z.object({
     .meta({ description: 'With `moderation_input`: what was refused, if the upstream says so.' }),
 });
 
-/** What GET, list, cancel and the callback say of a task. */
-export const taskSchema = z
-  .object({
-    id: z.string(),
-    task_id: z.string(),
-    object: z.enum(['video.generation.task', 'image.generation.task']),
-    status: z.enum(taskStatuses),
-    message: z.string(),
-    trace_id: z.string().meta({ description: "The upstream's trace id; empty until it has given one." }),
-    model: z.string(),
-    created_at: unixSeconds(),
-    updated_at: unixSeconds(),
-    completed_at: unixSeconds().optional(),
-    progress: z.number().optional().meta({ description: '0-100, if the upstream reports it.' }),
-    eta_seconds: etaSchema.optional().meta({
-      description: 'Of an unfinished task, as far as render times were learned.',
-    }),
-    data: z.array(resultSchema),
-    video_url: z.string().optional(),
-    duration: z.number().optional().meta({ description: 'Seconds.' }),
-    usage: z
-      .object({ completion_tokens: z.number().optional(), total_tokens: z.number().optional() })
-      .optional()
-      .meta({ description: 'Present on success; a count that the upstream does not report is absent.' }),
-    error: taskErrorSchema.optional(),
-    estimate: z.string().optional().meta({
-      description: 'What an unfinished task is expected to be charged; more may be held for it.',
-    }),
-    charge: z.string().optional().meta({ description: 'What a task that succeeded was charged.' }),
-  })
-  .meta({ id: 'Task' });
+/** All that is said of tasks; which fields are there depends on the status. */
+export const taskFields = z.object({
+  id: z.string(),
+  task_id: z.string(),
+  object: z.enum(['video.generation.task', 'image.generation.task']),
+  status: z.enum(taskStatuses),
+  message: z.string(),
+  trace_id: z.string().meta({ description: "The upstream's trace id; empty until it has given one." }),
+  model: z.string(),
+  created_at: unixSeconds(),
+  updated_at: unixSeconds(),
+  completed_at: unixSeconds().optional(),
+  progress: z.number().optional().meta({ description: '0-100, if the upstream reports it.' }),
+  eta_seconds: etaSchema.optional().meta({
+    description: 'Of an unfinished task, as far as render times were learned.',
+  }),
+  data: z.array(resultSchema),
+  video_url: z.string().optional(),
+  duration: z.number().optional().meta({
+    description:
+      'Seconds: as the upstream reports them, else those that were paid for; 0 where nobody can say.',
+  }),
+  usage: z.object({ completion_tokens: z.number(), total_tokens: z.number() }).optional().meta({
+    description: 'As the upstream reports it; 0 where it does not count tokens.',
+  }),
+  error: taskErrorSchema.optional(),
+  estimate: z.string().optional().meta({
+    description: 'What an unfinished task is expected to be charged; more may be held for it.',
+  }),
+  charge: z.string().optional().meta({ description: 'What a task that succeeded was charged.' }),
+});
 
-export type PresentedTask = z.output<typeof taskSchema>;
+const unfinishedTask = taskFields
+  .omit({ completed_at: true, video_url: true, duration: true, usage: true, error: true, charge: true })
+  .extend({ status: z.enum(taskStatuses).exclude(['succeeded', 'failed']) })
+  .meta({ id: 'UnfinishedTask' });
+
+const succeededVideo = taskFields
+  .omit({ eta_seconds: true, error: true, estimate: true })
+  .required()
+  .extend({
+    object: z.literal('video.generation.task'),
+    status: z.literal('succeeded'),
+    progress: z.literal(100),
+  })
+  .meta({ id: 'SucceededVideo' });
+
+const succeededImage = succeededVideo
+  .omit({ video_url: true, duration: true })
+  .extend({ object: z.literal('image.generation.task') })
+  .meta({ id: 'SucceededImage' });
+
+const failedTask = taskFields
+  .omit({ eta_seconds: true, video_url: true, duration: true, usage: true, estimate: true, charge: true })
+  .required({ completed_at: true, error: true })
+  .extend({ status: z.literal('failed') })
+  .meta({ id: 'FailedTask' });
+
+/** What a callback says. */
+export const endedTaskSchema = z.union([succeededVideo, succeededImage, failedTask]);
+
+/** What GET, list and cancel say of a task, by its kind. */
+export const taskSchemas = {
+  video: z.discriminatedUnion('status', [unfinishedTask, succeededVideo, failedTask]).meta({
+    id: 'VideoTask',
+  }),
+  image: z.discriminatedUnion('status', [unfinishedTask, succeededImage, failedTask]).meta({
+    id: 'ImageTask',
+  }),
+} as const satisfies Record<TaskKind, z.ZodType>;
+
+export type PresentedTask = z.output<(typeof taskSchemas)[TaskKind]>;
 
 /** A task's wire form, made of its record and the links to our copies: the body of GET and of the callback. */
 export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
+  const { status } = task;
+  switch (status) {
+    case 'succeeded':
+      return presentSucceeded(task, mediaUrl);
+    case 'failed':
+      return {
+        ...presentCommon(task),
+        status,
+        ...presentEnd(task),
+        ...defined({ progress: task.progress }),
+        data: [],
+        error: presentFailure(task.error),
+      };
+    case 'pending':
+    case 'submitted':
+    case 'running':
+      // The poll writes the outcome before it is paid for: it is visible only once the status is final.
+      return {
+        ...presentCommon(task),
+        status,
+        ...defined({ progress: task.progress }),
+        data: [],
+        ...defined({ estimate: task.estimate === undefined ? undefined : formatMicros(task.estimate) }),
+      };
+    default:
+      return status satisfies never;
+  }
+}
+
+function presentCommon(task: Task) {
   return {
     id: task.id,
     task_id: task.id,
     object: `${task.kind}.generation.task`,
-    status: task.status,
     message: messageOf(task),
     trace_id: task.traceId,
     model: task.model,
     created_at: toSeconds(task.createdAt),
     updated_at: toSeconds(task.updatedAt),
-    ...(task.completedAt === undefined ? {} : { completed_at: toSeconds(task.completedAt) }),
-    ...defined({ progress: task.progress }),
-    ...presentResult(task, mediaUrl),
-    ...presentMoney(task),
-  };
+  } as const;
 }
 
-/** What a task will cost, then what it did; nothing of one that failed. */
-function presentMoney({ status, estimate, charge }: Task): Pick<PresentedTask, 'estimate' | 'charge'> {
-  const amount = (micros: bigint | undefined) => (micros === undefined ? undefined : formatMicros(micros));
-  if (status === 'succeeded') return defined({ charge: amount(charge) });
-  return isTerminal(status) ? {} : defined({ estimate: amount(estimate) });
+function presentEnd({ completedAt, updatedAt }: Task) {
+  return { completed_at: toSeconds(completedAt ?? updatedAt) };
+}
+
+/** Complete, whatever the upstream has left out. */
+function presentSucceeded(task: Task, mediaUrl: MediaUrl): PresentedTask {
+  const { outcome } = task;
+  const { items = [], facts = {} } = outcome?.kind === 'succeeded' ? outcome : {};
+  const data = items.map((item) => presentItem(item, (name, at) => mediaUrl(task.id, name, at)));
+  const result = {
+    ...presentCommon(task),
+    status: 'succeeded',
+    ...presentEnd(task),
+    progress: 100,
+    data,
+    usage: presentUsage(facts),
+    charge: formatMicros(task.charge ?? 0n),
+  } as const;
+  if (task.kind === 'image') return { ...result, object: 'image.generation.task' };
+  return {
+    ...result,
+    object: 'video.generation.task',
+    video_url: data[0]?.url ?? '',
+    duration: facts.durationSeconds ?? task.seconds ?? 0,
+  };
 }
 
 /** A task that waits says so to its owner too, in words that concern its owner. */
@@ -105,25 +189,6 @@ function messageOf({ status, attention, waitsFor }: Task): string {
   if (isTerminal(status)) return statusMessages[status];
   if (attention !== undefined) return attentionMessages[attention];
   return waitsFor === undefined ? statusMessages[status] : waitMessages[waitsFor];
-}
-
-type ResultFields = Pick<PresentedTask, 'data' | 'video_url' | 'duration' | 'usage' | 'error'>;
-
-/** The poll writes the outcome before it is paid for: it is visible only once the status is final. */
-function presentResult(task: Task, mediaUrl: MediaUrl): ResultFields {
-  const { status, kind, outcome, error } = task;
-  if (status === 'failed') return { data: [], error: presentFailure(error) };
-  if (status !== 'succeeded' || outcome?.kind !== 'succeeded') return { data: [] };
-  const data = outcome.items.map((item) => presentItem(item, (name, at) => mediaUrl(task.id, name, at)));
-  const usage = presentUsage(outcome.facts);
-  const url = data[0]?.url;
-  if (kind === 'image') return { data, usage };
-  return {
-    data,
-    ...defined({ video_url: url }),
-    ...defined({ duration: outcome.facts.durationSeconds }),
-    usage,
-  };
 }
 
 type LinkOf = (name: string, storedAt: number) => MediaLink | undefined;
@@ -145,16 +210,12 @@ function presentItem(item: ResultItem, linkOf: LinkOf): PresentedTask['data'][nu
 }
 
 /** An upstream that reports one of the two counts means both: prompts of videos cost no tokens. */
-function presentUsage({ usage }: SettleFacts): NonNullable<PresentedTask['usage']> {
-  const completion = usage?.completionTokens ?? usage?.totalTokens;
-  const total = usage?.totalTokens ?? usage?.completionTokens;
-  return {
-    ...defined({ completion_tokens: completion }),
-    ...defined({ total_tokens: total }),
-  };
+function presentUsage({ usage }: SettleFacts): { completion_tokens: number; total_tokens: number } {
+  const completion = usage?.completionTokens ?? usage?.totalTokens ?? 0;
+  return { completion_tokens: completion, total_tokens: usage?.totalTokens ?? completion };
 }
 
-function presentFailure(error: TaskError | undefined): NonNullable<PresentedTask['error']> {
+function presentFailure(error: TaskError | undefined): z.output<typeof taskErrorSchema> {
   return {
     message: error?.message ?? statusMessages.failed,
     code: error?.code ?? 'internal_error',

@@ -3,7 +3,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { RouteDeps } from '../deps.ts';
 import { findOwnTask, taskParams } from '../videos/own-task.ts';
-import { presentTask, taskSchema } from '../presenters/video-task.ts';
+import { presentTask, taskSchemas } from '../presenters/video-task.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -21,7 +21,7 @@ export function cancelVideo({
     method: 'post',
     paths: ['/v1/videos/generations/:task_id/cancel', '/v1/video/generations/:task_id/cancel'],
     input: z.object({ params: taskParams }),
-    success: { description: 'The task is cancelled, and its hold is released.', schema: taskSchema },
+    success: { description: 'The task is cancelled, and its hold is released.', schema: taskSchemas.video },
     errors: ['task_not_found', 'task_not_cancellable'],
     async handle({ params, caller }) {
       const task = await findOwnTask(tasks, { id: params.task_id, caller, kind: 'video' });

@@ -4,7 +4,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import { taskStatuses } from '../../domain/task.ts';
 import type { TaskFilter } from '../../store/tasks.ts';
 import type { RouteDeps } from '../deps.ts';
-import { taskListSchema, presentTaskList } from '../presenters/task-list.ts';
+import { presentTaskList, taskListSchemas } from '../presenters/task-list.ts';
 import type { TaskRoute } from './query-task.ts';
 import { queryNumber } from '../query-fields.ts';
 import { jsonReply, keyRoute } from '../route.ts';
@@ -31,7 +31,7 @@ export function listTasksOf({ kind, ...route }: TaskRoute, { tasks, mediaUrl }: 
     ...route,
     method: 'get',
     input: z.object({ query }),
-    success: { description: 'One page.', schema: taskListSchema },
+    success: { description: 'One page.', schema: taskListSchemas[kind] },
     errors: ['invalid_parameter'],
     async handle({ query: asked, caller }) {
       const { limit, after } = asked;

@@ -7,7 +7,7 @@ import type { Task } from '../../domain/task-record.ts';
 import type { RouteDeps } from '../deps.ts';
 import { etagOf, matchesEtag } from '../etag.ts';
 import { findOwnTask, taskParams } from './own-task.ts';
-import { presentTask, taskSchema } from '../presenters/video-task.ts';
+import { presentTask, taskSchemas } from '../presenters/video-task.ts';
 import { queryNumber } from '../query-fields.ts';
 import { retryAfterSeconds } from '../retry-after.ts';
 import { jsonReply, keyRoute, notModified } from '../route.ts';
@@ -41,7 +41,7 @@ export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): R
     method: 'get',
     input: z.object({ params: taskParams, query }),
     headers: z.object({ 'if-none-match': z.string().optional() }),
-    success: { description: 'The task as it is now.', schema: taskSchema },
+    success: { description: 'The task as it is now.', schema: taskSchemas[kind] },
     otherAnswers: { 304: { description: 'The copy of `if-none-match` is current.', mediaType: 'none' } },
     errors: ['task_not_found', 'missing_parameter', 'invalid_parameter'],
     async handle({ params, query: { wait = 0 }, caller, meta }) {

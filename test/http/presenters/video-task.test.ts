@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { attentionMessages, attentionReasons } from '../../../src/domain/attention.ts';
 import { waitMessages, waitReasons } from '../../../src/domain/wait-reason.ts';
 import { noMediaUrl } from '../../../src/domain/stored-media.ts';
-import { presentTask } from '../../../src/http/presenters/video-task.ts';
+import { presentTask, taskSchemas } from '../../../src/http/presenters/video-task.ts';
 import type { Task } from '../../../src/domain/task-record.ts';
 import { firstRecord } from '../../support/task-records.ts';
 
@@ -34,17 +34,40 @@ describe('presentTask', () => {
       created_at: 1,
       updated_at: 2,
       completed_at: 2,
+      progress: 100,
       data: [{ b64_json: 'AA==' }, { url: 'https://x' }],
-      usage: {},
+      usage: { completion_tokens: 0, total_tokens: 0 },
+      charge: '0.000000',
     });
   });
 
   it('one count of tokens stands for both', () => {
     const outcome = { kind: 'succeeded', items: [], facts: { usage: { totalTokens: 7 } } } as const;
-    expect(presentTask({ ...task, kind: 'video', outcome }, noMediaUrl).usage).toEqual({
-      completion_tokens: 7,
-      total_tokens: 7,
+    expect(presentTask({ ...task, kind: 'video', outcome }, noMediaUrl)).toMatchObject({
+      usage: { completion_tokens: 7, total_tokens: 7 },
     });
+  });
+
+  it('a video that succeeded is complete, whatever its upstream has reported', () => {
+    const outcome = { kind: 'succeeded', items: [{ url: 'https://x' }], facts: {} } as const;
+    const video = { ...task, kind: 'video', outcome, charge: 5n, progress: 76, seconds: 8 } as const;
+    expect(presentTask(video, noMediaUrl)).toMatchObject({
+      progress: 100,
+      data: [{ url: 'https://x' }],
+      video_url: 'https://x',
+      duration: 8,
+      usage: { completion_tokens: 0, total_tokens: 0 },
+      charge: '0.000005',
+    });
+    const reported = { ...outcome, facts: { durationSeconds: 5 } };
+    expect(presentTask({ ...video, outcome: reported }, noMediaUrl)).toMatchObject({ duration: 5 });
+  });
+
+  it.each(['succeeded', 'failed', 'running'] as const)('every field of the document: %s', (status) => {
+    for (const kind of ['video', 'image'] as const) {
+      const presented = presentTask({ ...task, kind, status }, noMediaUrl);
+      expect(taskSchemas[kind].parse(presented)).toEqual(presented);
+    }
   });
 
   it('the estimate before the end, and the charge after it', () => {
@@ -78,9 +101,8 @@ describe('presentTask', () => {
   });
 
   it('a failure always has an error', () => {
-    expect(presentTask({ ...task, status: 'failed' }, noMediaUrl).error).toEqual({
-      code: 'internal_error',
-      message: 'The task failed.',
+    expect(presentTask({ ...task, status: 'failed' }, noMediaUrl)).toMatchObject({
+      error: { code: 'internal_error', message: 'The task failed.' },
     });
   });
 });

@@ -81,6 +81,7 @@ describe('fields in each state', () => {
       created_at: expect.any(Number),
       updated_at: expect.any(Number),
       completed_at: expect.any(Number),
+      progress: 100,
       charge: '0.000001',
       data: [
         {
@@ -92,6 +93,17 @@ describe('fields in each state', () => {
       video_url: 'https://cdn.example/v.mp4',
       duration: 5.04,
       usage: { completion_tokens: 108_900, total_tokens: 108_900 },
+    });
+  });
+
+  it('succeeded, and the upstream has reported a link and nothing else', async () => {
+    const { account, id, path } = await newTask();
+    await world.drive.succeed(id, succeededWith('https://cdn.example/v.mp4'));
+    const { body } = await account.call('GET', path);
+    expect(body).toMatchObject({
+      video_url: 'https://cdn.example/v.mp4',
+      duration: 5,
+      usage: { completion_tokens: 0, total_tokens: 0 },
     });
   });
 
