@@ -36,7 +36,7 @@ import type { StayWakes } from './capacity/stay-wakes.ts';
 import { createSubmitLimiter } from './capacity/submit-limiter.ts';
 import type { SubmitLimiter } from './capacity/submit-limiter.ts';
 import { concernSignal } from '../workflows/messages.ts';
-import { taskPollers } from './temporal/task-pollers.ts';
+import { shareChannelPollers, taskPollers } from './temporal/task-pollers.ts';
 import { bundleWorkflows } from './temporal/workflow-bundle.ts';
 import { connectWorker, dataConverter } from './temporal/connection.ts';
 import { ensureReconcilerSchedule } from './temporal/reconciler-schedule.ts';
@@ -79,21 +79,22 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   const workers = new Map<string, Worker>();
   const runs: Promise<void>[] = [];
   const create = async (queue: string, options: Omit<WorkerOptions, 'taskQueue'>): Promise<void> => {
-    if (workers.has(queue)) return;
     const worker = await Worker.create({ ...commonOptions(core, connection), ...options, taskQueue: queue });
     workers.set(queue, worker);
   };
-  const runCreated = (): void => {
-    for (const worker of workers.values()) if (worker.getState() === 'INITIALIZED') runs.push(worker.run());
-  };
+  const runCreated = (): void => void runs.push(...runNew(workers));
   const prefix = core.environment.TASK_QUEUE_PREFIX;
   const stays = createStayPlaces({ placesMax: stayingPollsMax, now: core.now });
   const stayWakes = openStayWakes(core, stays);
   const channels = channelDeps(core, stays);
   const activities = { ...createChannelActivities(channels) };
   const callbacks = callbackDeps(core, guarded);
-  const createChannelWorkers = () =>
-    Promise.all(channelQueues(core).map((queue) => create(queue, { activities, ...slotsOf(queue) })));
+  const pollersOf = shareChannelPollers();
+  const createChannelWorkers = () => {
+    const queues = channelQueues(core).filter((queue) => !workers.has(queue));
+    const options = { activities, activityTaskPollerBehavior: pollersOf(queues.length) };
+    return Promise.all(queues.map((queue) => create(queue, { ...options, ...slotsOf(queue) })));
+  };
   await Promise.all([
     create(tasksQueue(prefix), tasksOptions(core, { channels, callbacks }, workflowBundle)),
     create(callbacksQueue(prefix), {
@@ -132,6 +133,12 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
       process.off('unhandledRejection', onUnhandled);
     },
   };
+}
+
+function runNew(workers: ReadonlyMap<string, Worker>): Promise<void>[] {
+  return [...workers.values()]
+    .filter((worker) => worker.getState() === 'INITIALIZED')
+    .map((worker) => worker.run());
 }
 
 function openStayWakes({ stores, log }: Core, stays: StayPlaces): StayWakes {

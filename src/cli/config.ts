@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { namespacePollsDefault, pollsOfWorker } from '../domain/poller-budget.ts';
 import { adminCommand, outputOf } from './context.ts';
 import type { CliContext } from './context.ts';
 
@@ -12,12 +13,15 @@ export function addConfigCommands(config: Command, context: CliContext): void {
       await context.environment();
       const { file, config: loaded } = await context.loadConfig();
       const { channels, models, currency, version } = loaded;
+      const polls = pollsOfWorker(channels.length);
       outputOf(command, context).item({
         file,
         version,
         currency,
         channels: channels.map(({ id }) => id),
         models: models.map(({ id }) => id),
+        polls_per_worker: polls,
+        temporal: `frontend.namespaceCount, ${namespacePollsDefault} unless set, must be at least the polls of all worker processes together`,
       });
     });
 

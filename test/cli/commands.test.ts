@@ -355,7 +355,10 @@ it('channels: open-circuit, close-circuit', async () => {
 
 describe('config', () => {
   it('check', async () => {
-    expect((await gateway(['config', 'check'])).text).toMatch(/^channels +a$/m);
+    const { text } = await gateway(['config', 'check']);
+    expect(text).toMatch(/^channels +a$/m);
+    expect(text).toMatch(/^polls_per_worker +40$/m);
+    expect(text).toContain('frontend.namespaceCount');
   });
 
   it('reload reports what is wrong with the file', async () => {

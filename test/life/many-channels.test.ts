@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { testYaml } from '../support/test-yaml.ts';
+
+/** One worker serves the last of many channels as it serves a single one. */
+
+const channels = 200;
+const [, channel = ''] = /^channels:\n([^]*)^models:/m.exec(testYaml) ?? [];
+const others = Array.from({ length: channels - 1 }, (_, index) =>
+  channel.replace('id: ark', `id: other-${index}`).replace('models:', 'enabled: false\n    models:'),
+);
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startGateway({ yaml: testYaml.replace(channel, others.join('') + channel) });
+}, 120_000);
+afterAll(() => gateway.stop());
+
+it('submits on the last of 200 channels', async () => {
+  const account = await gateway.account();
+  const { body } = await account.create();
+  expect(body).toMatchObject({ id: expect.any(String) });
+  expect(await account.finished(body.id)).toMatchObject({ status: 'succeeded' });
+});
