@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sumCosts } from '../domain/cost.ts';
 import type { Cost } from '../domain/cost.ts';
 import { defined } from '../domain/defined.ts';
@@ -10,6 +11,7 @@ import { UpstreamError } from '../providers/provider.ts';
 import type {
   GeneratedImage,
   GeneratedImages,
+  ProviderContext,
   SynchronousImageProvider,
   UpstreamOutcome,
 } from '../providers/provider.ts';
@@ -43,13 +45,37 @@ export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
   const context = contextOf(call, signal);
   if (context instanceof UpstreamError) return { kind: 'failed', error: context };
   const counts = splitCount(request.n, provider.imagesPerCall(context.model));
-  const results = await Promise.allSettled(counts.map((n) => provider.generate({ ...request, n }, context)));
+  const results = await Promise.allSettled(counts.map((n) => render({ ...request, n }, provider, context)));
   const delivered = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   if (delivered.length > 0) return { kind: 'delivered', delivery: merge(delivered) };
   const errors = results.flatMap((result) =>
     result.status === 'rejected' ? [asUpstreamError(result.reason, candidate)] : [],
   );
   return { kind: 'failed', error: mostSevere(errors) };
+}
+
+/** Of a job that an upstream answered with. */
+const resumeEveryMs = 2_000;
+
+/** An upstream that answers with a job is asked until it has rendered, or our own time is over: then nobody knows. */
+async function render(
+  request: ImageRequest,
+  provider: SynchronousImageProvider,
+  context: ProviderContext,
+): Promise<GeneratedImages> {
+  const { signal } = context;
+  let made = await provider.generate(request, context);
+  while (made.job !== undefined) {
+    const { job } = made;
+    await sleep(resumeEveryMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted || provider.resume === undefined)
+      throw new UpstreamError('ambiguous', `The upstream still renders ${job}.`, { code: 'unfinished_job' });
+    made = await provider.resume(job, context).catch((error: unknown) => {
+      if (error instanceof UpstreamError && error.gone) throw error;
+      return made;
+    });
+  }
+  return made;
 }
 
 function contextOf({ channel, candidate, request }: ChannelCall, signal: AbortSignal) {

@@ -151,8 +151,10 @@ export interface SynchronousImageProvider {
   check?(request: ImageRequest, model: string): RequestIssue | undefined;
   /** Tokens that the upstream will bill for all images of the request at most; undefined: the formula is not known. */
   estimateTokens?(request: ImageRequest, model: string): bigint | undefined;
-  /** Throws UpstreamError. Delivers at least one image. */
+  /** Throws UpstreamError. Delivers at least one image, or the job that renders them. */
   generate(request: ImageRequest, context: ProviderContext): Promise<GeneratedImages>;
+  /** Asks for the images of a job. Throws UpstreamError; `gone`: it has failed, or is not known. */
+  readonly resume?: (job: string, context: ProviderContext) => Promise<GeneratedImages>;
 }
 
 /** An image as delivered: its base64 may be kept as the bytes of the answer. */
@@ -168,6 +170,8 @@ export interface Base64Blob {
 }
 
 export interface GeneratedImages {
+  /** The upstream's id of the job that still renders: there are no images yet, and `resume` has them. */
+  readonly job?: string;
   readonly images: readonly GeneratedImage[];
   readonly facts: SettleFacts;
   /** Upstream fields that the OpenAI response shape knows: usage, background, output_format, quality, size. */

@@ -6,6 +6,7 @@ import type { SettleFacts } from '../domain/task.ts';
 import { typedFailure, typedWords } from '../domain/upstream-words.ts';
 import { UpstreamError } from './provider.ts';
 import type {
+  GeneratedImages,
   OperationStatus,
   Provider,
   Submitted,
@@ -119,13 +120,21 @@ function typedFact(text: string | undefined): string | undefined {
 }
 
 function typedImages(provider: SynchronousImageProvider): SynchronousImageProvider {
+  const { resume } = provider;
   return {
     ...provider,
-    generate: async (request, context) => {
-      const { facts, extra, ...generated } = await provider.generate(request, context);
-      return { ...generated, facts: typedFacts(facts), extra: typedObject(extra) };
-    },
+    generate: async (request, context) => typedGenerated(await provider.generate(request, context)),
+    ...defined({
+      resume:
+        resume === undefined
+          ? undefined
+          : async (...asked: Parameters<typeof resume>) => typedGenerated(await resume(...asked)),
+    }),
   };
+}
+
+function typedGenerated({ facts, extra, ...generated }: GeneratedImages): GeneratedImages {
+  return { ...generated, facts: typedFacts(facts), extra: typedObject(extra) };
 }
 
 function typedObject(object: JsonObject): JsonObject {

@@ -1,6 +1,12 @@
 import type { ResultItem } from '../domain/task.ts';
 import { UpstreamError } from '../providers/provider.ts';
-import type { OperationStatus, Provider, TaskProvider } from '../providers/provider.ts';
+import type {
+  GeneratedImages,
+  OperationStatus,
+  Provider,
+  SynchronousImageProvider,
+  TaskProvider,
+} from '../providers/provider.ts';
 
 export interface LinkRules {
   /** Why a link must not reach a caller, as a sentence; undefined: it may. */
@@ -23,21 +29,23 @@ export function withUsableLinks(provider: Provider, rules: LinkRules): Provider 
     ...provider,
     ...(video === undefined ? {} : { video: checkedTasks(video, rules) }),
     ...(imageTask === undefined ? {} : { imageTask: checkedTasks(imageTask, rules) }),
-    ...(image === undefined
-      ? {}
-      : {
-          image: {
-            ...image,
-            generate: async (request, context) => {
-              const generated = await image.generate(request, context);
-              const withheld = unusableLinks(generated.images, rules);
-              if (withheld.length === 0) return generated;
-              rules.onWithheld(withheld);
-              // It was rendered: another channel would render it again.
-              throw new UpstreamError('ambiguous', message, { code });
-            },
-          },
-        }),
+    ...(image === undefined ? {} : { image: checkedImages(image, rules) }),
+  };
+}
+
+function checkedImages(image: SynchronousImageProvider, rules: LinkRules): SynchronousImageProvider {
+  const { resume } = image;
+  const checked = (generated: GeneratedImages): GeneratedImages => {
+    const withheld = unusableLinks(generated.images, rules);
+    if (withheld.length === 0) return generated;
+    rules.onWithheld(withheld);
+    // It was rendered: another channel would render it again.
+    throw new UpstreamError('ambiguous', message, { code });
+  };
+  return {
+    ...image,
+    generate: async (request, context) => checked(await image.generate(request, context)),
+    ...(resume === undefined ? {} : { resume: async (job, context) => checked(await resume(job, context)) }),
   };
 }
 

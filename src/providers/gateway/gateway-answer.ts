@@ -81,6 +81,13 @@ export function readGatewayId(json: unknown): string | undefined {
   return textAt(json, idPlaces);
 }
 
+/** The job with which an image request was answered; undefined: the answer holds images, or is none. */
+export function readGatewayImageJob(json: unknown): string | undefined {
+  const list = valueAt(json, 'data');
+  const hasImages = Array.isArray(list) && list.length > 0;
+  return hasImages || textAt(json, statusPlaces) === undefined ? undefined : readGatewayId(json);
+}
+
 /** Undefined: no status in it, or a success whose file is not in the answer. */
 export function readGatewayStatus(json: unknown, traceId: string): OperationStatus | 'no_link' | undefined {
   const word = textAt(json, statusPlaces)?.toLowerCase();

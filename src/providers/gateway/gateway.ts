@@ -2,7 +2,13 @@ import { defined } from '../../domain/defined.ts';
 import type { ImageRequest, VideoRequest } from '../../domain/request.ts';
 import { isSeedance } from '../shared/seedance-models.ts';
 import { estimateSeedanceTokens, pricedPromptFlag, seedanceOutput } from '../shared/seedance-pricing.ts';
-import { readGatewayFacts, readGatewayId, readGatewayRefusal, readGatewayStatus } from './gateway-answer.ts';
+import {
+  readGatewayFacts,
+  readGatewayId,
+  readGatewayImageJob,
+  readGatewayRefusal,
+  readGatewayStatus,
+} from './gateway-answer.ts';
 import { buildGatewayVideo, gatewayEndpoints } from './gateway-request.ts';
 import { gatewayFailures } from './gateway-failures.ts';
 import {
@@ -13,7 +19,10 @@ import {
   unknownJob,
   unreadableError,
 } from '../shared/http-outcome.ts';
-import { callImageConvention } from '../shared/image-convention.ts';
+import { callImageConvention, readConventionImages } from '../shared/image-convention.ts';
+import type { ConventionRules } from '../shared/image-convention.ts';
+import { imageAnswerBytesMax } from '../shared/image-input.ts';
+import { UpstreamError } from '../provider.ts';
 import type {
   GeneratedImages,
   HttpResponse,
@@ -25,14 +34,13 @@ import type {
   SubmitContext,
   Submitted,
   SynchronousImageProvider,
-  UpstreamError,
   VideoProvider,
 } from '../provider.ts';
 
 /**
  * Another gateway with this interface, or one of its relatives: videos in the task dialect and in the OpenAI dialect
- * (see `gatewayEndpoints`), images by the common convention. The operation is `{id}`. Not covered: image models that
- * answer with a task, and videos that are only served as bytes behind the key.
+ * (see `gatewayEndpoints`), images by the common convention, answered at once or with a task. The operation is `{id}`.
+ * Not covered: videos that are only served as bytes behind the key.
  */
 const gatewayVideo: VideoProvider = {
   check,
@@ -49,6 +57,7 @@ const gatewayImage: SynchronousImageProvider = {
   imageForms: ['url', 'data', 'file'],
   imagesPerCall: () => 10,
   generate: generateImages,
+  resume: resumeImages,
 };
 
 export const gateway: Provider = {
@@ -181,6 +190,33 @@ async function generateImages(request: ImageRequest, context: ProviderContext): 
       body: { path: edit ? '/images/edits' : '/images/generations', fields, multipart: hasFile },
     },
     { ...context, baseUrl: gatewayEndpoints(context.baseUrl).images },
-    { readRefusal: readGatewayRefusal, failures: gatewayFailures, linkLifetimeSeconds: 3600 },
+    imageRules,
   );
+}
+
+const imageRules: ConventionRules = {
+  readRefusal: readGatewayRefusal,
+  readJob: readGatewayImageJob,
+  failures: gatewayFailures,
+  linkLifetimeSeconds: 3600,
+};
+
+/** `wait` is our own interface's; others ignore it. */
+async function resumeImages(job: string, context: ProviderContext): Promise<GeneratedImages> {
+  const { images } = gatewayEndpoints(context.baseUrl);
+  const answer = await context.request({
+    method: 'GET',
+    url: `${images}/images/generations/${encodeURIComponent(job)}?wait=20`,
+    bodyBytesMax: imageAnswerBytesMax,
+    largeStrings: true,
+    ...authorized(context),
+  });
+  if (!isSuccess(answer)) throw refusal(answer);
+  const found = readGatewayStatus(answer.json, job);
+  if (found === undefined) throw unreadableError(answer, 'it has no status');
+  if (found === 'no_link' || found.state === 'succeeded') return readConventionImages(answer, imageRules);
+  if (found.state === 'pending') return { images: [], facts: {}, extra: {}, job };
+  const { code, message, failure } = found;
+  const isRefused = failure.class === 'invalid_input' || failure.class.startsWith('moderation');
+  throw new UpstreamError(isRefused ? 'rejected' : 'ambiguous', message, { code, failure, gone: true });
 }

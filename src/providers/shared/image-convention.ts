@@ -41,6 +41,8 @@ export interface ImageBody {
 export interface ConventionRules {
   readonly failures: FailureTable;
   readonly readRefusal: (json: unknown) => Refusal | undefined;
+  /** Where an upstream may answer with a job; undefined: the answer is none. */
+  readonly readJob?: (json: unknown) => string | undefined;
   /** How long links live that carry no expiry. */
   readonly linkLifetimeSeconds: number;
 }
@@ -62,7 +64,8 @@ export async function callImageConvention(
   const refusal = rules.readRefusal(answer.json);
   // Some answer 200 and explain a failure in the body.
   if (!isSuccess(answer)) throw refusalError(answer, refusal, rules.failures);
-  return readImages(answer, rules, refusal);
+  const job = rules.readJob?.(answer.json);
+  return job === undefined ? readConventionImages(answer, rules) : { images: [], facts: {}, extra: {}, job };
 }
 
 async function encode(
@@ -130,16 +133,16 @@ const usageSchema = z.object({
     .catch(undefined),
 });
 
-function readImages(
-  answer: HttpResponse,
-  rules: ConventionRules,
-  refusal: Refusal | undefined,
-): GeneratedImages {
+/** Throws UpstreamError where there is no image in it. */
+export function readConventionImages(answer: HttpResponse, rules: ConventionRules): GeneratedImages {
   const parsed = answerSchema.safeParse(answer.json).data;
   const entries = (parsed?.data ?? []).map((entry) => imageSchema.safeParse(entry).data);
   const images = entries.flatMap((entry) => resultItem(entry, rules, parsed?.created));
   if (images.length === 0)
-    throw noImagesError(answer, rules.failures, [...entries.map((entry) => entry?.error), refusal]);
+    throw noImagesError(answer, rules.failures, [
+      ...entries.map((entry) => entry?.error),
+      rules.readRefusal(answer.json),
+    ]);
   const { usage } = usageSchema.safeParse(answer.json).data ?? {};
   const { output_tokens: completionTokens, total_tokens: totalTokens } = usage ?? {};
   const extra = readExtra(answer.json);
