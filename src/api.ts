@@ -31,6 +31,7 @@ import type { ImageLeases } from './images/leases/image-leases.ts';
 import { createImageService } from './images/create-images.ts';
 import type { CreateImagesDeps } from './images/create-images.ts';
 import { createGenerate } from './images/generate.ts';
+import { createResultForms } from './images/result-form.ts';
 import type { GenerateDeps } from './images/generate.ts';
 import { createRepeats } from './tasks/repeats.ts';
 import type { Repeats } from './tasks/repeats.ts';
@@ -265,6 +266,8 @@ function imageDeps(
     pixelsMax: environment.IMAGE_PIXELS_MAX,
   };
   const gate = createImageGate(health);
+  const { openMedia, openStored, kept } = core.results;
+  const forms = createResultForms({ openMedia, openStored, ...defined({ keepImages: kept?.keepImages }) });
   const create = createImageService({
     catalogue,
     channels,
@@ -272,10 +275,11 @@ function imageDeps(
     repeats,
     workspaces,
     openMedia: (fetch) => media.openMedia(fetch),
+    forms,
     pixelsMax: limits.pixelsMax,
     newImage: () => imageLeases.newImage(),
   });
-  return { create, limits, workspaces, vendorFields: vendorImageFields };
+  return { create, limits, workspaces, asData: forms.asData, vendorFields: vendorImageFields };
 }
 
 function reload(core: Core): ReloadResult {

@@ -26,6 +26,9 @@ export function newActionId(randomBytes: RandomBytes): string {
 
 export const taskIdPattern = /^task_[0-9A-Za-z]{22,64}$/;
 
+/** Of a task, or of images that were answered at once: whose files are stored. */
+export const mediaIdPattern = /^(?:task_[0-9A-Za-z]{22,64}|img_[0-9A-Za-z]{8,80})$/;
+
 /** What the gateway itself writes where an upstream lets it mark a job: `mediary-<task>-<n>`. No caller may. */
 export const markerPattern = /^mediary-.*-\d+$/is;
 

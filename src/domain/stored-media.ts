@@ -17,3 +17,9 @@ export interface MediaLink {
 export type MediaUrl = (task: string, name: string, storedAt: number) => MediaLink | undefined;
 
 export const noMediaUrl: MediaUrl = () => undefined;
+
+/** Base64 text: whole, or in pieces of any length. */
+export type Base64Text = string | { readonly chunks: readonly Uint8Array[] };
+
+/** Stores the images of one request (`img_…`) and links to them, in order. Rejects if one cannot be stored. */
+export type KeepImages = (image: string, data: readonly Base64Text[]) => Promise<readonly MediaLink[]>;

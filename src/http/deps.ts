@@ -9,6 +9,7 @@ import type { RandomBytes } from '../domain/ids.ts';
 import type { MediaUrl } from '../domain/stored-media.ts';
 import type { JsonObject } from '../domain/request.ts';
 import type { CreateImages } from '../images/create-images.ts';
+import type { ResultForms } from '../images/result-form.ts';
 import type { ImageWorkspaces } from '../images/workspace.ts';
 import type { KeyAuth } from '../access/api-keys.ts';
 import type { OperatorAuth } from '../access/operators.ts';
@@ -95,6 +96,7 @@ export interface AppDeps extends AddressChecks {
 /** What the image routes stand on. */
 export interface ImageRouteDeps {
   readonly create: CreateImages;
+  readonly asData: ResultForms['asData'];
   readonly limits: ImageLimits;
   readonly workspaces: ImageWorkspaces;
   /** Fields that single vendors accept, beside those that several do. */

@@ -1,6 +1,6 @@
 import type { Caller } from '../domain/caller.ts';
 import { defined } from '../domain/defined.ts';
-import type { GatewayError } from '../domain/errors.ts';
+import { GatewayError } from '../domain/errors.ts';
 import type { ImageRequest } from '../domain/request.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Catalogue, RoutePlan } from '../routing/catalogue.ts';
@@ -15,6 +15,7 @@ import { fingerprintImage } from './fingerprint.ts';
 import type { GenerateCommand } from './generate.ts';
 import { imageTaskCommand } from './image-task-command.ts';
 import { pinPlan } from './pin-plan.ts';
+import type { ResultForms } from './result-form.ts';
 import type { ImageWorkspaces } from './workspace.ts';
 
 export interface CreateImagesDeps {
@@ -24,6 +25,7 @@ export interface CreateImagesDeps {
   readonly repeats: Repeats;
   readonly workspaces: ImageWorkspaces;
   readonly openMedia: GuardedClient['openMedia'];
+  readonly forms: ResultForms;
   /** Pixels of one reference image. */
   readonly pixelsMax: number;
   /** An id for an image request. */
@@ -75,9 +77,30 @@ export function createImageService(deps: CreateImagesDeps): CreateImages {
         task: await command.createTask(await imageTaskCommand(command, pinned, repeat)),
       };
     }
-    const answer = await renderImages(command, { plan: pinned.plan, repeat }, deps);
+    const rendering = { plan: deliverable(pinned.plan, request, deps), repeat };
+    const answer = await renderImages(command, rendering, deps);
     return { kind: 'answer', answer };
   };
+}
+
+/** Where nothing is kept, there is no link to what came as data: such a channel is not asked. */
+function deliverable(
+  plan: RoutePlan,
+  request: ImageRequest,
+  { forms, channels }: CreateImagesDeps,
+): RoutePlan {
+  if (request.responseFormat !== 'url' || forms.keepsImages) return plan;
+  const candidates = plan.candidates.filter(({ channel: id }) => {
+    const channel = channels(id);
+    const upstream = channel?.config.models[request.model]?.upstream ?? request.model;
+    return channel?.provider.image?.sendsDataOnly?.(upstream) !== true;
+  });
+  if (candidates.length > 0) return { ...plan, candidates };
+  throw new GatewayError(
+    'unsupported_parameter',
+    `Model ${request.model} answers with data, and this gateway keeps no files to link to: use b64_json.`,
+    { param: 'response_format' },
+  );
 }
 
 async function renderImages(
@@ -96,8 +119,10 @@ async function renderImages(
       async (image, keepParts) => {
         const keep =
           keepParts === undefined ? undefined : (made: Delivery) => keepParts(present.images(made));
-        const asked = { image, account: caller.account, request, plan, converter, ...defined({ keep }) };
-        return present.images(await deps.generate(asked));
+        const asked = { image, format: request.responseFormat, reserve: command.reserve };
+        const inForm = (made: Delivery) => deps.forms.convert(made, asked);
+        const order = { image, account: caller.account, request, plan, converter, inForm };
+        return present.images(await deps.generate({ ...order, ...defined({ keep }) }));
       },
       deps,
     );

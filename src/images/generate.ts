@@ -38,6 +38,8 @@ export interface GenerateCommand {
   readonly request: ImageRequest;
   readonly plan: RoutePlan;
   readonly converter: ImageConverter;
+  /** Gives what arrived the form that was asked for. Throws GatewayError if nothing of it has one. */
+  readonly inForm: (delivery: Delivery) => Promise<Delivery>;
   /** Keeps the answer before it is paid for; absent: it cannot be requested again. */
   readonly keep?: (delivery: Delivery) => Promise<void>;
 }
@@ -146,7 +148,7 @@ async function tryCandidates(first: Prepared | undefined, { command, deps }: Gen
     const prepared = index === 0 ? first : await prepare(candidate, command, deps);
     if (prepared === undefined) continue;
     const answer = await passGate(prepared, command.image, deps.gate);
-    if (answer.kind === 'delivered') return { kind: 'delivered', delivery: answer.delivery, candidate };
+    if (answer.kind === 'delivered') return inForm(answer.delivery, candidate, command);
     failure = answer.error;
     const { outcome, code } = failure;
     deps.log.warn(
@@ -157,6 +159,14 @@ async function tryCandidates(first: Prepared | undefined, { command, deps }: Gen
   }
   failure ??= new UpstreamError('not_sent', 'No channel is left.', { code: 'channel_gone' });
   return { kind: 'failed', error: explainFailure(failure), note: `${failure.outcome}: ${failure.code}` };
+}
+
+async function inForm(made: Delivery, candidate: RouteCandidate, command: GenerateCommand): Promise<Outcome> {
+  try {
+    return { kind: 'delivered', delivery: await command.inForm(made), candidate };
+  } catch (error) {
+    return { kind: 'failed', error, note: 'what was rendered could not be delivered' };
+  }
 }
 
 /** Stays within the credential's limit, and reports the outcome to its circuit. */

@@ -77,7 +77,7 @@ function imageExample({ id, sizes, qualities }: ModelConfig): JsonObject {
 }
 
 function answersAtOnce(model: ModelConfig, { provider: { image }, upstream }: Served): boolean {
-  return image !== undefined && image.check?.(imageRequest(model, 'b64_json'), upstream) === undefined;
+  return image !== undefined && image.check?.(imageRequest(model), upstream) === undefined;
 }
 
 function answersWithTask(model: ModelConfig, served: Served): boolean {
@@ -89,7 +89,7 @@ function answersWithTask(model: ModelConfig, served: Served): boolean {
   return !atOnce && imageTask.check?.(request, upstream, mapping) === undefined;
 }
 
-function imageRequest(model: ModelConfig, responseFormat?: 'b64_json'): ImageRequest {
+function imageRequest(model: ModelConfig): ImageRequest {
   const [size] = model.sizes;
   return {
     kind: 'image',
@@ -100,6 +100,5 @@ function imageRequest(model: ModelConfig, responseFormat?: 'b64_json'): ImageReq
     images: [],
     extra: {},
     ...(size === undefined ? {} : { size }),
-    ...(responseFormat === undefined ? {} : { responseFormat }),
   };
 }

@@ -149,6 +149,8 @@ export interface SynchronousImageProvider {
   /** At most this many images come from one call. */
   imagesPerCall(model: string): number;
   check?(request: ImageRequest, model: string): RequestIssue | undefined;
+  /** Whether the model answers with base64 whatever is asked for; absent: no model does. */
+  sendsDataOnly?(model: string): boolean;
   /** Tokens that the upstream will bill for all images of the request at most; undefined: the formula is not known. */
   estimateTokens?(request: ImageRequest, model: string): bigint | undefined;
   /** Throws UpstreamError. Delivers at least one image, or the job that renders them. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Environment } from '../config/environment.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import { noMediaUrl } from '../domain/stored-media.ts';
-import type { MediaUrl } from '../domain/stored-media.ts';
+import type { KeepImages, MediaUrl } from '../domain/stored-media.ts';
 import { createGuardedClient, GuardedRequestError } from '../http-client/index.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Logger } from '../observability/log.ts';
@@ -10,6 +10,7 @@ import type { Channels } from '../routing/channels.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import { createDirectoryStorage } from './directory-storage.ts';
+import { createKeepImages } from './keep-images.ts';
 import { createMediaLinks } from './media-links.ts';
 import type { MediaLinks } from './media-links.ts';
 import { createResultCopier } from './result-copier.ts';
@@ -22,6 +23,9 @@ export interface Results {
   readonly kept?: KeptResults;
   /** Whether there is a file at this address; if not, why. */
   readonly canOpen: (url: string) => Promise<string | undefined>;
+  readonly openMedia: GuardedClient['openMedia'];
+  /** A stored file of a task; undefined: it is gone, or none are kept. */
+  readonly openStored: (task: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
   close(): Promise<void>;
 }
 
@@ -29,6 +33,7 @@ export interface KeptResults {
   readonly storage: ResultStorage;
   readonly links: MediaLinks;
   readonly copier: ResultCopier;
+  readonly keepImages: KeepImages;
 }
 
 export interface ResultsDeps {
@@ -50,7 +55,15 @@ export async function openResults(deps: ResultsDeps): Promise<Results> {
   const { UPSTREAM_ALLOW_PRIVATE_NETWORKS: upstream, MEDIA_ALLOW_PRIVATE_NETWORKS: media } = environment;
   const client = createGuardedClient({ allowPrivateNetworks: [...upstream, ...media] });
   const canOpen = (url: string): Promise<string | undefined> => openOnce(client, url, config.max_bytes);
-  if (storage === undefined) return { mediaUrl: noMediaUrl, canOpen, close: () => client.close() };
+  const openStored: Results['openStored'] = async (task, name) => {
+    const file = await storage?.stat(`${task}/${name}`);
+    return file === undefined
+      ? undefined
+      : storage?.read(`${task}/${name}`, { start: 0, end: file.bytes - 1 });
+  };
+  const openMedia: GuardedClient['openMedia'] = (fetch) => client.openMedia(fetch);
+  if (storage === undefined)
+    return { mediaUrl: noMediaUrl, canOpen, openMedia, openStored, close: () => client.close() };
   const retentionSeconds = config.retention_days * daySeconds;
   const links = createMediaLinks({
     key: deps.key,
@@ -64,7 +77,7 @@ export async function openResults(deps: ResultsDeps): Promise<Results> {
     copies: deps.stores.resultCopies,
     tasks: deps.stores.tasks,
     channels: deps.channels,
-    openMedia: (fetch) => client.openMedia(fetch),
+    openMedia,
     maxBytes: config.max_bytes,
     retentionSeconds,
     log,
@@ -73,7 +86,20 @@ export async function openResults(deps: ResultsDeps): Promise<Results> {
   return {
     mediaUrl: links.url,
     canOpen,
-    kept: { storage, links, copier },
+    openMedia,
+    openStored,
+    kept: {
+      storage,
+      links,
+      copier,
+      keepImages: createKeepImages({
+        storage,
+        links,
+        copies: deps.stores.resultCopies,
+        retentionSeconds,
+        now,
+      }),
+    },
     async close() {
       storage.close();
       await client.close();

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BSON } from 'mongodb';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pauseFirstAt } from '../support/race.ts';
 import { startGateway } from '../support/gateway.ts';
 import { postForm } from '../support/client.ts';
@@ -23,6 +23,8 @@ const callbacks: Record<string, any>[] = [];
 let tasks = 0;
 /** What the upstream's task has become. */
 let state: 'RUNNING' | 'SUCCEEDED' | 'FAILED';
+/** Where its links lead. */
+let media = 'https://media.example';
 
 beforeAll(async () => {
   upstream = await startImageUpstream();
@@ -59,10 +61,11 @@ function answerAsTask(): void {
       });
       return;
     }
+    if (call.path.includes('.png')) return void response.end(pixel);
     if (!call.path.includes('/tasks/')) return sendImages(call, response);
     const task_id = call.path.split('/').at(-1) ?? '';
     const results = Array.from({ length: Number(task_id.split('-')[2]) }, (_, n) => ({
-      url: `https://media.example/${n}.png?Expires=1900000000`,
+      url: `${media}/${n}.png?Expires=1900000000`,
     }));
     sendJson(response, 200, {
       request_id: 'r',
@@ -342,6 +345,35 @@ describe('a model with channels of both kinds', () => {
       sendJson(response, 429, { error: { code: 'rate_limit_exceeded', message: 'Slow down.' } });
     expect((await generate({ model: 'both' })).status).toBe(503);
     expect(upstream.calls.map(({ path: called }) => called)).toEqual(['/v1/images/generations']);
+  });
+});
+
+describe('b64_json', () => {
+  const form = { response_format: 'b64_json' };
+  beforeEach(() => {
+    state = 'SUCCEEDED';
+    answerAsTask();
+  });
+  afterEach(() => {
+    media = 'https://media.example';
+  });
+
+  it('is the answer to a caller who waits', async () => {
+    media = new URL(upstream.url).origin;
+    const { status, body: answer } = await generate(form, { prefer: 'wait=30' });
+    expect([status, answer.data]).toEqual([200, [{ b64_json: pixel.toString('base64') }]]);
+    expect(answer).not.toHaveProperty('warnings');
+  });
+
+  it('gives way to the links of what is paid and cannot be fetched', async () => {
+    const { status, body: answer } = await generate(form, { prefer: 'wait=30' });
+    expect([status, answer.data]).toEqual([200, [expect.objectContaining({ url: expect.any(String) })]]);
+  });
+
+  it('is named as ignored where a task is the answer', async () => {
+    const { body: created } = await generate(form);
+    expect(created.warnings).toEqual(['response_format']);
+    expect((await finished(created.id))['data'][0].url).toMatch(/^http/);
   });
 });
 

@@ -34,6 +34,7 @@ export type ImageCreateDeps = Pick<
   | 'checkCallbackUrl'
   | 'checkMediaUrl'
   | 'mediaUrl'
+  | 'log'
   | 'now'
 > & { readonly images: ImageRouteDeps };
 
@@ -131,9 +132,29 @@ async function replyTo(created: CreatedImages, create: ImageCreate, deps: ImageC
   const waitMs = waitOf(meta);
   const finished = waitMs === 0 ? undefined : await waitForEnd(task, { waitMs, signal: meta.closed() }, deps);
   const warnings = warningsOf(create, deps);
-  if (finished === undefined) return jsonReply(presentCreatedTask(task, 'image', warnings), headers);
+  const wantsData = create.body.response_format === 'b64_json';
+  if (finished === undefined) {
+    // Who asks for the task later finds links.
+    const ignored = wantsData ? [...warnings, 'response_format'] : warnings;
+    return jsonReply(presentCreatedTask(task, 'image', ignored), headers);
+  }
   const answer = synchronousAnswer(finished, headers, deps);
-  return jsonReply({ ...answer, ...presentWarnings([...warnings, ...task.warnings]) }, headers);
+  const all = [...warnings, ...task.warnings];
+  const images = wantsData ? await dataOf(finished, meta, deps) : undefined;
+  if (images === undefined) return jsonReply({ ...answer, ...presentWarnings(all) }, headers);
+  const facts = { createdSeconds: answer.created, warnings: all };
+  return partsReply(presentImages({ images, extra: {} }, facts), headers);
+}
+
+/** Undefined: a result cannot be opened now. It is paid, and its links are the answer. */
+async function dataOf({ id, outcome }: Task, meta: RequestMeta, { images, log }: ImageCreateDeps) {
+  if (outcome?.kind !== 'succeeded') return undefined;
+  try {
+    return await images.asData(id, outcome.items, (bytes) => meta.reserve(bytes));
+  } catch (err) {
+    log.warn({ task: id, err }, 'results could not be given as data');
+    return undefined;
+  }
 }
 
 function replyAtOnce({ status, parts, headers, replayed, onEnd }: ImageAnswer): Reply {

@@ -13,7 +13,7 @@ export function createImage(deps: ImageCreateDeps): Route {
     operationId: 'createImage',
     summary: 'Generate images',
     description:
-      'From a prompt and, on models that accept them, from reference images. Answers with the images; models whose upstream works asynchronously answer with a task, or with the images where `prefer: wait=N` (1-120 seconds) was long enough. Honours `Idempotency-Key`: the response is kept for 24 hours, so that one that was lost can be fetched again.',
+      'From a prompt and, on models that accept them, from reference images. Answers with the images; models whose upstream works asynchronously answer with a task, or with the images where `prefer: wait=N` (1-120 seconds) was long enough. `response_format` works with every model: what the upstream answers is converted; the result of a task holds links. Honours `Idempotency-Key`: the response is kept for 24 hours, so that one that was lost can be fetched again.',
     tag: 'Images',
     method: 'post',
     paths: ['/v1/images/generations'],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
-import { taskIdPattern } from '../../domain/ids.ts';
+import { mediaIdPattern } from '../../domain/ids.ts';
 import type { KeptResults } from '../../results/results.ts';
 import { mediaTypeOf, storedMediaTypes } from '../../results/media-types.ts';
 import type { ByteRange, StoredFile } from '../../results/storage.ts';
@@ -42,7 +42,7 @@ export function getMedia({ storage, links, now }: MediaDeps): Route {
     errors: ['task_not_found'],
     async handle({ params: { task_id: task, name }, query: { expires, sig }, meta }) {
       const mediaType = mediaTypeOf(name);
-      if (mediaType === undefined || !taskIdPattern.test(task)) throw mediaNotFound();
+      if (mediaType === undefined || !mediaIdPattern.test(task)) throw mediaNotFound();
       if (!links.isValid({ task, name, expires, sig })) throw mediaNotFound();
       const key = `${task}/${name}`;
       const file = await storage.stat(key);

@@ -32,7 +32,7 @@ export function createBflImage(now: () => number): TaskProvider<ImageRequest> {
 const shortestLinkSeconds = 600;
 
 function checkImage(request: ImageRequest, model: BflImageModel): RequestIssue | undefined {
-  const { images, mask, n, size, responseFormat, extra } = request;
+  const { images, mask, n, size, extra } = request;
   if (images.length > model.imagesMax) {
     const message =
       model.imagesMax === 0
@@ -44,7 +44,6 @@ function checkImage(request: ImageRequest, model: BflImageModel): RequestIssue |
   if (isFill && images.length === 0) return issue('image', 'The model edits an image: send one.');
   if (mask !== undefined && !isFill) return issue('mask', 'The model does not accept a mask.');
   if (n > 1) return issue('n', 'The model renders one image at a time.');
-  if (responseFormat === 'b64_json') return issue('response_format', 'The model answers with links only.');
   const { seed, output_format: format } = extra;
   if (seed !== undefined && !model.fields.includes('seed'))
     return issue('seed', 'The model does not accept a seed.');

@@ -104,10 +104,7 @@ function checkTask(request: ImageRequest, model: string): RequestIssue | undefin
   return checkForm(request);
 }
 
-function checkForm({ size, responseFormat }: ImageRequest): RequestIssue | undefined {
-  if (responseFormat === 'b64_json') {
-    return { param: 'response_format', message: 'The model answers with links only.' };
-  }
+function checkForm({ size }: ImageRequest): RequestIssue | undefined {
   return size === undefined || parseSize(size) !== undefined
     ? undefined
     : { param: 'size', message: 'size must be <width>x<height>.' };

@@ -23,6 +23,7 @@ import type { ImageInput, ImageRequest, JsonObject } from '../../domain/request.
 export const googleImage: SynchronousImageProvider = {
   imageForms: ['data'],
   imagesPerCall: () => 1,
+  sendsDataOnly: () => true,
   check: checkImage,
   generate,
 };

@@ -43,14 +43,13 @@ const omniInputsMax = 10;
 const promptCharactersMax = 2500;
 
 function check(request: ImageRequest, model: string): RequestIssue | undefined {
-  const { images, mask, size, n, prompt, responseFormat, extra } = request;
+  const { images, mask, size, n, prompt, extra } = request;
   if (prompt.length > promptCharactersMax)
     return issue('prompt', `The prompt must not exceed ${promptCharactersMax} characters.`);
   const inputsMax = isOmni(model) ? omniInputsMax : 1;
   if (images.length > inputsMax) return issue('image', `The model accepts at most ${inputsMax} images.`);
   if (mask !== undefined) return issue('mask', 'The model does not accept a mask.');
   if (n > imagesMax) return issue('n', `n must be at most ${imagesMax}.`);
-  if (responseFormat === 'b64_json') return issue('response_format', 'The model answers with links only.');
   if (images.length > 0 && extra['negative_prompt'] !== undefined)
     return issue('negative_prompt', 'The model does not accept a negative prompt beside an image.');
   return size === undefined || shapeOf(size, model) !== undefined

@@ -18,6 +18,7 @@ import type {
 const openaiImage: SynchronousImageProvider = {
   imageForms: ['file', 'data'],
   imagesPerCall: (model) => familyOf(model).imagesPerCall,
+  sendsDataOnly: (model) => !familyOf(model).links,
   check,
   estimateTokens,
   generate,

@@ -47,11 +47,10 @@ function ratioOf(size: string | undefined, model: string): string | undefined {
 }
 
 function check(request: ImageRequest, model: string): RequestIssue | undefined {
-  const { images, mask, size, n, prompt, quality, responseFormat, extra } = request;
+  const { images, mask, size, n, prompt, quality, extra } = request;
   if (isGen4(model) && prompt.length > promptCharactersMax)
     return issue('prompt', `The prompt must not exceed ${promptCharactersMax} characters.`);
   if (mask !== undefined) return issue('mask', 'The model does not accept a mask.');
-  if (responseFormat === 'b64_json') return issue('response_format', 'The model answers with links only.');
   const allowed = counts[model] ?? [1];
   if (!allowed.includes(n)) return issue('n', `n must be one of ${allowed.join(', ')}.`);
   if (quality !== undefined && model !== 'gpt_image_2')

@@ -26,7 +26,7 @@ export function mappedIssue(request: GenerationRequest, mapping: FieldMapping): 
     const param = request.kind === 'video' ? 'input_type' : 'image';
     return { param, message: `The model does not accept ${input} requests.` };
   }
-  const elsewhere = request.kind === 'video' ? videoIssue(request) : imageIssue(request);
+  const elsewhere = request.kind === 'video' ? videoIssue(request) : undefined;
   if (elsewhere !== undefined) return elsewhere;
   for (const [field, value] of askedFields(request)) {
     const issue = fieldIssue(field, value, { request, mapping });
@@ -102,12 +102,6 @@ function videoIssue({ tools }: VideoRequest): RequestIssue | undefined {
   return tools === undefined
     ? undefined
     : { param: 'metadata.tools', message: 'The model does not accept tools.' };
-}
-
-function imageIssue({ responseFormat }: ImageRequest): RequestIssue | undefined {
-  return responseFormat === 'b64_json'
-    ? { param: 'response_format', message: 'The model answers with links only.' }
-    : undefined;
 }
 
 /** As callers spell them, where it is not the name itself. */

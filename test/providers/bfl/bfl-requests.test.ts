@@ -240,7 +240,6 @@ describe('an image', () => {
     ['nothing to fill', {}, 'flux-pro-1.0-fill', 'image'],
     ['a mask', { ...many(1), mask: data }, 'flux-2-pro', 'mask'],
     ['two at a time', { n: 2 }, 'flux-2-pro', 'n'],
-    ['base64', { responseFormat: 'b64_json' }, 'flux-2-pro', 'response_format'],
     ['a seed of FLUX 3', { extra: { seed: 1 } }, 'flux-3-image', 'seed'],
     ['JPEG of FLUX 3', { extra: { output_format: 'jpeg' } }, 'flux-3-image', 'output_format'],
     ['WebP', { extra: { output_format: 'webp' } }, 'flux-2-pro', 'output_format'],

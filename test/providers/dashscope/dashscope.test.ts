@@ -582,7 +582,6 @@ describe('an image', () => {
     ['no image to edit', {}, now, 'image'],
     ['an image for a text model', { images: [link] }, 'qwen-image', 'image'],
     ['four images', { images: [link, link, link, link] }, now, 'image'],
-    ['base64', { images: [link], responseFormat: 'b64_json' }, now, 'response_format'],
     ['a size in words', { images: [link], size: 'auto' }, now, 'size'],
     ['an image for a text task', { images: [link] }, later, 'image'],
     ['five images of a task', { n: 5 }, later, 'n'],

@@ -422,7 +422,6 @@ describe('an image', () => {
     ['two images', { images: [link, link] }, 'kling-v3', 'image'],
     ['a mask', { images: [link], mask: data }, 'kling-v3', 'mask'],
     ['ten', { n: 10 }, 'kling-v3', 'n'],
-    ['base64', { responseFormat: 'b64_json' }, 'kling-v3', 'response_format'],
     [
       'what to leave out of an image',
       { images: [link], extra: { negative_prompt: 'x' } },

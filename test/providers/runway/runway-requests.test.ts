@@ -174,7 +174,6 @@ describe('an image', () => {
   it.each<[string, Partial<ImageRequest>, string, string]>([
     ['a long prompt', { prompt: 'x'.repeat(1001) }, 'gen4_image', 'prompt'],
     ['a mask', { mask: data }, 'gpt_image_2', 'mask'],
-    ['data in the answer', { responseFormat: 'b64_json' }, 'gen4_image', 'response_format'],
     ['two', { n: 2 }, 'gen4_image', 'n'],
     ['two of four', { n: 2 }, 'gemini_image3.1_flash', 'n'],
     ['a quality', { quality: 'high' }, 'gen4_image', 'quality'],

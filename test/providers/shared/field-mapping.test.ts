@@ -231,7 +231,6 @@ describe('a request', () => {
     ['several images without a field', { n: 2 }, 'n'],
     ['an edit without an endpoint', { images: [{ form: 'url', url }] }, 'image'],
     ['a size in words', { size: 'auto' }, 'size'],
-    ['base64', { responseFormat: 'b64_json' }, 'response_format'],
     ['a quality without a field', { quality: 'high' }, 'quality'],
   ] as const)('of an image is refused with %s', (_, over, param) => {
     const mapping = read({

@@ -1,0 +1,132 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { GatewayError } from '../domain/errors.ts';
+import type { ImageRequest } from '../domain/request.ts';
+import type { KeepImages } from '../domain/stored-media.ts';
+import type { ResultItem } from '../domain/task.ts';
+import type { GuardedClient } from '../http-client/index.ts';
+import type { Base64Blob, GeneratedImage } from '../providers/provider.ts';
+import type { Delivery } from './call-channel.ts';
+import { noRetry } from './explain-failure.ts';
+
+export interface ResultFormDeps {
+  /** For the links of upstreams. */
+  readonly openMedia: GuardedClient['openMedia'];
+  /** Absent: no results are kept, and data stays data. */
+  readonly keepImages?: KeepImages | undefined;
+  /** The bytes of a copy of ours; undefined: it is gone, or none are kept. */
+  readonly openStored: (task: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
+}
+
+export interface AskedForm {
+  /** `img_…` */
+  readonly image: string;
+  readonly format: ImageRequest['responseFormat'];
+  /** Reserves memory until the answer. Throws GatewayError where there is none. */
+  readonly reserve: (bytes: number) => void;
+}
+
+/** Gives results the form that the caller asked for, whichever the upstream answered with. */
+export interface ResultForms {
+  /** What cannot be converted has not arrived. Throws GatewayError if nothing has. */
+  readonly convert: (delivery: Delivery, asked: AskedForm) => Promise<Delivery>;
+  /** Results of a task as data. Rejects if one cannot be opened. */
+  readonly asData: (
+    task: string,
+    items: readonly ResultItem[],
+    reserve: AskedForm['reserve'],
+  ) => Promise<readonly GeneratedImage[]>;
+  readonly keepsImages: boolean;
+}
+
+const imageBytesMax = 50 * 1024 * 1024;
+const fetchTimeoutMs = 60_000;
+
+export function createResultForms({ openMedia, keepImages, openStored }: ResultFormDeps): ResultForms {
+  const open = async (url: string) =>
+    (await openMedia({ url, maxBytes: imageBytesMax, timeoutMs: fetchTimeoutMs })).body;
+
+  async function fetched(image: GeneratedImage, reserve: AskedForm['reserve']): Promise<GeneratedImage> {
+    if (image.base64 !== undefined || image.url === undefined) return image;
+    return { base64: await encode(await open(image.url), reserve) };
+  }
+
+  async function linked(image: string, images: readonly GeneratedImage[]): Promise<GeneratedImage[]> {
+    if (keepImages === undefined) return [...images];
+    const data = images.flatMap(({ url, base64 }) =>
+      url === undefined && base64 !== undefined ? [base64] : [],
+    );
+    const links = data.length === 0 ? [] : [...(await keepImages(image, data))];
+    return images.map((one) => (one.url === undefined ? (links.shift() ?? one) : one));
+  }
+
+  return {
+    keepsImages: keepImages !== undefined,
+
+    async convert(delivery, { image, format, reserve }) {
+      try {
+        if (format === 'url') return { ...delivery, images: await linked(image, delivery.images) };
+        if (format === undefined) return delivery;
+        const images = await arrived(delivery.images.map((one) => fetched(one, reserve)));
+        return { ...delivery, images, facts: { ...delivery.facts, images: images.length } };
+      } catch (error) {
+        if (error instanceof GatewayError) throw error;
+        const message =
+          'The images could not be delivered in the form that was asked for. Nothing was charged.';
+        throw new GatewayError('provider_error', message, { headers: noRetry, cause: error });
+      }
+    },
+
+    async asData(task, items, reserve) {
+      return Promise.all(
+        items.map(async ({ stored, url, base64 }) => {
+          if (base64 !== undefined) return { base64 };
+          const copy = stored === undefined ? undefined : await openStored(task, stored.name);
+          return { base64: await encode(copy ?? (await open(url ?? '')), reserve) };
+        }),
+      );
+    },
+  };
+}
+
+/** Rejects only if none has arrived. */
+async function arrived(images: readonly Promise<GeneratedImage>[]): Promise<GeneratedImage[]> {
+  const results = await Promise.allSettled(images);
+  const there = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const failed = results.find((result) => result.status === 'rejected');
+  if (there.length === 0 && failed !== undefined) throw failed.reason;
+  return there;
+}
+
+/** What is kept is the text, in pieces: an image is never one string. */
+async function encode(body: AsyncIterable<Uint8Array>, reserve: AskedForm['reserve']): Promise<Base64Blob> {
+  const chunks: Buffer[] = [];
+  let rest = Buffer.alloc(0);
+  const add = (bytes: Buffer): void => {
+    const text = Buffer.from(bytes.toString('base64'), 'latin1');
+    reserve(text.length);
+    chunks.push(text);
+  };
+  for await (const piece of body) {
+    rest = Buffer.concat([rest, piece]);
+    if (rest.length < signatureBytes) continue;
+    if (chunks.length === 0) checkImage(rest);
+    const whole = rest.length - (rest.length % 3);
+    add(rest.subarray(0, whole));
+    rest = rest.subarray(whole);
+    // A disk delivers faster than others get a turn.
+    await turn();
+  }
+  if (chunks.length === 0) checkImage(rest);
+  if (rest.length > 0) add(rest);
+  const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  return { chunks, bytes, verbatim: true, toString: () => Buffer.concat(chunks).toString('latin1') };
+}
+
+/** This many first bytes decide. */
+const signatureBytes = 16;
+
+/** Upstreams may render in formats that nobody here knows; a page that explains why there is no image is none. */
+function checkImage(head: Buffer): void {
+  const isPage = /^\s*(?:<!doctype|<html|\{)/i.test(head.toString('latin1', 0, signatureBytes));
+  if (head.length === 0 || isPage) throw new TypeError('the link does not lead to an image');
+}

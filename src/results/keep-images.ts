@@ -1,0 +1,73 @@
+import type { Base64Text, KeepImages } from '../domain/stored-media.ts';
+import type { ResultCopyStore } from '../store/result-copies.ts';
+import { extensionOf, mediaTypeOf, signatureBytes } from './media-types.ts';
+import type { MediaLinks } from './media-links.ts';
+import type { ResultStorage } from './storage.ts';
+
+export interface KeepImagesDeps {
+  readonly storage: Pick<ResultStorage, 'write'>;
+  readonly copies: Pick<ResultCopyStore, 'write'>;
+  readonly links: MediaLinks;
+  readonly retentionSeconds: number;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+export function createKeepImages(deps: KeepImagesDeps): KeepImages {
+  const { storage, copies, links, retentionSeconds, now } = deps;
+  return async (image, data) => {
+    const names = data.map(nameOf);
+    // First: what is on record is deleted when its time is over.
+    await copies.write({
+      task: image,
+      state: 'stored',
+      names,
+      tries: 1,
+      dueAt: now() + retentionSeconds * 1000,
+    });
+    const storedAt = Math.floor(now() / 1000);
+    return Promise.all(
+      names.map(async (name, index) => {
+        const bytes = asAsync(decode(data[index] ?? ''));
+        await storage.write(`${image}/${name}`, bytes, mediaTypeOf(name) ?? '');
+        const link = links.url(image, name, storedAt);
+        if (link === undefined) throw new RangeError('results are kept for no time at all');
+        return link;
+      }),
+    );
+  };
+}
+
+function nameOf(text: Base64Text, index: number): string {
+  let head = Buffer.alloc(0);
+  for (const bytes of decode(text)) {
+    head = Buffer.concat([head, bytes]);
+    if (head.length >= signatureBytes) break;
+  }
+  const extension = extensionOf(head);
+  if (extension === undefined) throw new TypeError('the image has a type that is not stored');
+  return `${index}.${extension}`;
+}
+
+/** Divisible by 4: each slice is base64 of its own. */
+const sliceCharacters = 64 * 1024;
+
+function* decode(text: Base64Text): Generator<Buffer, void, undefined> {
+  let rest = '';
+  for (const piece of typeof text === 'string' ? slicesOf(text) : text.chunks) {
+    const characters = rest + (typeof piece === 'string' ? piece : Buffer.from(piece).toString('latin1'));
+    const whole = characters.length - (characters.length % 4);
+    yield Buffer.from(characters.slice(0, whole), 'base64');
+    rest = characters.slice(whole);
+  }
+  if (rest !== '') yield Buffer.from(rest, 'base64');
+}
+
+function* slicesOf(text: string): Generator<string, void, undefined> {
+  for (let start = 0; start < text.length; start += sliceCharacters)
+    yield text.slice(start, start + sliceCharacters);
+}
+
+async function* asAsync(pieces: Iterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+  yield* pieces;
+}

@@ -1,0 +1,117 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import type { TestAccount } from '../support/client.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { imageYaml, pixel, png, sendImages, sendJson, startImageUpstream } from './support.ts';
+import type { ImageUpstream, UpstreamCall } from './support.ts';
+
+/** `response_format` means the same with every model: what an upstream answers is converted. */
+
+let upstream: ImageUpstream;
+let gateway: TestGateway;
+let account: TestAccount;
+let directory: string;
+
+async function start(more: string): Promise<void> {
+  const yaml = imageYaml({ first: upstream.url }) + more;
+  gateway = await startGateway({ yaml, worker: false, environment: { DATA_DIR: directory } });
+  account = await gateway.account();
+}
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'result-forms-'));
+  upstream = await startImageUpstream();
+});
+afterEach(async () => {
+  await gateway.stop();
+  await upstream.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const ask = (more: Record<string, unknown>) =>
+  account.call('POST', '/v1/images/generations', { body: { prompt: 'a red cube', ...more } });
+
+const large = png(1, 1, 200_001);
+
+/** Answers with links to files of its own, each with this content or this status. */
+function answerLinks(...files: readonly (Buffer | number)[]): void {
+  upstream.answer = ({ path }: UpstreamCall, response: ServerResponse) => {
+    const number = /file-(\d+)/.exec(path)?.[1];
+    if (number === undefined) {
+      const data = files.map((_, index) => ({ url: new URL(`/file-${index}`, upstream.url).href }));
+      return sendJson(response, 200, { created: 1, data });
+    }
+    const file = files[Number(number)];
+    if (typeof file === 'object') response.end(file);
+    else response.writeHead(file ?? 404).end();
+  };
+}
+
+describe('b64_json from an upstream that answers with links', () => {
+  const form = { model: 'dall-e', response_format: 'b64_json' };
+  beforeEach(() => start(''));
+
+  it('is the file', async () => {
+    answerLinks(large);
+    const { status, body } = await ask(form);
+    expect([status, body.data]).toEqual([200, [{ b64_json: large.toString('base64') }]]);
+    expect(await account.balance()).toMatchObject({ available: '99.920000', held: '0.000000' });
+  });
+
+  it.each([
+    ['a dead link', 404],
+    ['a page', Buffer.from('<html>there is no such file</html>')],
+  ])('%s is a failure, and costs nothing', async (_, file) => {
+    answerLinks(file);
+    const { status, body, headers } = await ask(form);
+    expect([status, body.error.code, headers['x-should-retry']]).toEqual([500, 'provider_error', 'false']);
+    expect(await account.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });
+  });
+
+  it('what can be fetched is delivered and charged', async () => {
+    answerLinks(pixel, 404);
+    const { body } = await ask({ ...form, model: 'gpt-image', n: 2 });
+    expect(body.data).toEqual([{ b64_json: pixel.toString('base64') }]);
+    expect(await account.balance()).toMatchObject({ available: '99.960000' });
+  });
+});
+
+describe('url from an upstream that answers with data', () => {
+  const form = { model: 'gpt-image', response_format: 'url', n: 2 };
+  beforeEach(() => {
+    upstream.answer = sendImages;
+  });
+
+  it('links to copies of ours', async () => {
+    await start('results: { storage: directory }\n');
+    const { status, body } = await ask(form);
+    expect([status, body.data]).toEqual([
+      200,
+      Array.from({ length: 2 }, () => ({ url: expect.any(String), expires_at: expect.any(Number) })),
+    ]);
+    for (const { url } of body.data) {
+      const { pathname, search } = new URL(url);
+      const file = await fetch(gateway.url + pathname + search);
+      expect(file.headers.get('content-type')).toBe('image/png');
+      expect(Buffer.from(await file.arrayBuffer()).equals(pixel)).toBe(true);
+    }
+    const copies = await gateway.core.mongo.db.collection('result_copies').find({}).toArray();
+    expect(copies).toMatchObject([{ state: 'stored', names: ['0.png', '1.png'] }]);
+  });
+
+  it('is refused before anything is sent where nothing is kept', async () => {
+    await start('');
+    const { status, body } = await ask(form);
+    expect([status, body.error.code, body.error.param]).toEqual([
+      400,
+      'unsupported_parameter',
+      'response_format',
+    ]);
+    expect(upstream.calls).toEqual([]);
+    expect((await ask({ ...form, response_format: undefined })).status).toBe(200);
+  });
+});
