@@ -20,6 +20,9 @@ export interface SdkBody {
   readonly types: SdkTypes;
 }
 
+/** Of `GET /v1/tasks/{id}`: one for each status. */
+export const sdkTasks: SdkTypes = readSdkTypes(join(folder, 'tasks.d.ts'), 'TaskRetrieveResponse');
+
 export const sdkBodies: readonly SdkBody[] = sdkPaths.flatMap((path) => {
   const type = path.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
   const file = join(folder, `${path.replaceAll('_', '-')}.d.ts`);

@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { sdkBodies } from '../../../providers/runway/runway-sdk.ts';
+import { sdkBodies, sdkTasks } from '../../../providers/runway/runway-sdk.ts';
 import type { SdkBody } from '../../../providers/runway/runway-sdk.ts';
-import { literalsOf, membersOf } from '../../../support/sdk-types.ts';
+import { findContradictions, literalsOf, membersOf } from '../../../support/sdk-types.ts';
 import type { SdkField, SdkTypes } from '../../../support/sdk-types.ts';
 import { startHarness } from '../support.ts';
 
 /** The dialect against the vendor's SDK: it takes every body that the SDK declares, and no other. */
 
-const harness = await startHarness();
+const harness = await startHarness({ renderSeconds: 8 });
 afterAll(() => harness.close());
 
 const version = { 'x-runway-version': '2024-11-06' };
@@ -82,17 +82,43 @@ describe.each(sdkBodies.map((body) => [`${body.model} ${body.path}`, body] as co
       expect([answer.status, answer.body.issues?.[0]?.path]).toEqual([400, [field]]);
     }
   });
+});
 
-  // Images are of any pixels here.
-  it.runIf(path !== 'text_to_image')('refuses shapes that only other models have', async () => {
+/** Images are of any pixels here. */
+const videoBodies = sdkBodies.filter(({ path }) => path !== 'text_to_image');
+
+it.each(videoBodies.map((body) => [`${body.model} ${body.path}`, body] as const))(
+  '%s: refuses shapes that only other models have',
+  async (_, body) => {
     for (const field of ['ratio', 'resolution']) {
-      const own = literalsOf(fields.get(field)?.type ?? '');
+      const own = literalsOf(body.fields.get(field)?.type ?? '');
       const all = sdkBodies.flatMap((one) => literalsOf(one.fields.get(field)?.type ?? ''));
       const others = [...new Set(all)].filter((word) => own.length > 0 && !own.includes(word));
       for (const word of others) {
-        const answer = await post(path, { ...bodyOf(body), [field]: word });
+        const answer = await post(body.path, { ...bodyOf(body), [field]: word });
         expect([word, answer.status, answer.body.issues?.[0]?.path]).toEqual([word, 400, [field]]);
       }
     }
-  });
+  },
+);
+
+it.each([
+  ['Pending', '', 0],
+  ['Throttled', '', 0],
+  ['Running', '', 4],
+  ['Succeeded', '', 9],
+  ['Failed', '[sim:failed]', 9],
+  ['Cancelled', '[sim:docs-shape]', 0],
+] as const)('a task is reported as the SDK declares it: %s', async (name, fault, seconds) => {
+  harness.control.reset();
+  const create = async (promptText: string) => {
+    const body = { model: 'gen4.5', promptText, ratio: '1280:720', duration: 5 };
+    return String((await post('text_to_video', body)).body.id);
+  };
+  if (name === 'Throttled') for (let index = 0; index < 20; index += 1) await create('x [sim:queue=0]');
+  const id = await create(`a cat ${fault}`);
+  harness.control.advance(seconds);
+  if (name === 'Cancelled') await harness.call('DELETE', `/runway/v1/tasks/${id}`, undefined, version);
+  const { body } = await harness.call('GET', `/runway/v1/tasks/${id}`, undefined, version);
+  expect([body.status, findContradictions(body, name, sdkTasks)]).toEqual([name.toUpperCase(), []]);
 });

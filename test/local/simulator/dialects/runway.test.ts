@@ -35,9 +35,14 @@ describe('a task', () => {
     expect(created.body).toEqual({ id: expect.any(String), estimatedCost: { credits: 60 } });
     const { id } = created.body;
     const base = { id, createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/) };
-    expect(await poll(id)).toEqual({ ...base, status: 'PENDING' });
+    expect(await poll(id)).toEqual({ ...base, status: 'PENDING', estimatedCost: { credits: 60 } });
     harness.control.advance(4.5);
-    expect(await poll(id)).toEqual({ ...base, status: 'RUNNING', progress: 0.5 });
+    expect(await poll(id)).toEqual({
+      ...base,
+      status: 'RUNNING',
+      progress: 0.5,
+      estimatedCost: { credits: 60 },
+    });
     harness.control.advance(4);
     const task = await poll(id);
     expect(task).toEqual({
