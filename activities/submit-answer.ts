@@ -1,4 +1,5 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
+import { upstreamIdTaken } from '../src/domain/attention.ts';
 import { attemptId } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import type { Task } from '../src/domain/task-record.ts';
@@ -57,7 +58,8 @@ export async function recordAcceptance(
       { task: task.id, upstream_id: operation.id },
       'an upstream named a job that another task has',
     );
-    return asItIs(await write(task, { kind: 'lost', n, owner, code: 'upstream_id_taken' }, deps));
+    const message = `The upstream accepted it as ${operation.id}, which is the job of another task.`;
+    return asItIs(await write(task, { kind: 'lost', n, owner, code: upstreamIdTaken, message }, deps));
   }
   const after = stepped.task ?? task;
   await racePoint('submit.accepted', attemptId(task.id, n));

@@ -5,6 +5,8 @@ import type { TaskState } from './task-state.ts';
 export const attentionReasons = [
   /** The submission may have reached the upstream, and the gateway cannot find out. */
   'submit_ambiguous',
+  /** The upstream accepted the submission, and named a job that another task has. */
+  'upstream_id_taken',
   /** Polling stopped with an error that retrying will not fix. */
   'poll_failed',
   /** Polls fail one after the other, or the upstream refuses our key; polling continues. */
@@ -22,6 +24,8 @@ export const attentionReasons = [
   /** The task succeeded, and its result could not be copied while the upstream had it. */
   'not_delivered',
 ] as const;
+/** The code of an attempt, too. */
+export const upstreamIdTaken = 'upstream_id_taken';
 export type AttentionReason = (typeof attentionReasons)[number];
 
 /** What a state asks a person for, else what was noted beside it. */
@@ -34,7 +38,8 @@ export function attentionOf({
 }): AttentionReason | undefined {
   switch (state.at) {
     case 'lost':
-      return state.asked ? 'submit_ambiguous' : concern;
+      if (!state.asked) return concern;
+      return state.code === upstreamIdTaken ? upstreamIdTaken : 'submit_ambiguous';
     case 'broken':
       return 'poll_failed';
     case 'review':
@@ -57,6 +62,8 @@ const delayedInside = 'The task is delayed inside the service; its operator has 
 export const attentionMessages: Readonly<Record<AttentionReason, string>> = {
   submit_ambiguous:
     'It is not known whether the upstream accepted the task; the operator of this service has been asked to decide.',
+  upstream_id_taken:
+    'The upstream did not say which of its jobs is the task’s; the operator of this service has been asked to decide.',
   poll_failed:
     'The upstream does not report on the task; the operator of this service has been asked to decide.',
   poll_failing: 'The upstream does not report on the task at the moment; polling continues.',

@@ -34,7 +34,7 @@ export const markerPattern = /^mediary-.*-\d+$/is;
 
 /**
  * Recognises the job of a task's n-th submission in the upstream's list; derived from the task's id, never a run's. Made
- * of `[a-z0-9-]`: several upstreams take nothing else.
+ * of `[a-z0-9-]`: several upstreams take nothing else. Without its capitals an id still has 121 bits against a collision.
  */
 export function markerOf({ task, n }: { readonly task: string; readonly n: number }): string {
   return `${task.replace(/^task_/, 'mediary-').toLowerCase()}-${n}`;

@@ -1,4 +1,4 @@
-import { attentionOf } from './attention.ts';
+import { attentionOf, upstreamIdTaken } from './attention.ts';
 import type { AttentionReason } from './attention.ts';
 import { defined } from './defined.ts';
 import { situationOf } from './operator-actions.ts';
@@ -51,6 +51,10 @@ const advice: Readonly<Record<AttentionReason, string>> = {
   submit_ambiguous:
     'The submission may have reached the upstream, and the job may be billed: it is never resubmitted automatically. ' +
     'Look for it in the upstream’s console, then use `adopt` (with its upstream id), `resubmit`, `complete` or `fail`.',
+  upstream_id_taken:
+    'The upstream accepted the submission, and named a job that another task has: which job is this task’s is not known, and ' +
+    'it may be billed. Look for it in the upstream’s console, by its marker or its time, then use `adopt` (with its upstream ' +
+    'id), `resubmit`, `complete` or `fail`. Report it to the vendor, too.',
   poll_failed:
     'Polling stopped with an error that retrying will not fix. Fix the cause, then use `retry_now`, or `complete` or `fail`.',
   charge_review:
@@ -74,6 +78,7 @@ const advice: Readonly<Record<AttentionReason, string>> = {
 
 const suggested: Readonly<Record<AttentionReason, readonly OperatorActionName[]>> = {
   submit_ambiguous: ['adopt', 'resubmit', 'complete', 'fail'],
+  upstream_id_taken: ['adopt', 'resubmit', 'complete', 'fail'],
   poll_failed: ['retry_now', 'complete', 'fail'],
   charge_review: ['accept_charge', 'complete', 'fail'],
   poll_failing: ['retry_now', 'complete', 'fail'],
@@ -157,6 +162,8 @@ function whatOf({ state, attempt, wanted }: Standing): string {
     case 'pausing':
       return `No channel of the plan accepts the task at the moment (round ${state.round}).`;
     case 'lost':
+      if (state.code === upstreamIdTaken)
+        return `${channel} accepted the submission, and named a job that another task has.${ending}`;
       return state.asked
         ? `The response of ${channel} to the submission was lost (${state.code}).${ending}`
         : `The response of ${channel} was lost; looking for the job there.${ending}`;

@@ -86,7 +86,13 @@ export type TaskEvent =
   | NotAccepted
   | Rejected
   /** `owner` absent: a later run of the submission found it in flight. */
-  | { readonly kind: 'lost'; readonly n: number; readonly owner?: string; readonly code: string }
+  | {
+      readonly kind: 'lost';
+      readonly n: number;
+      readonly owner?: string;
+      readonly code: string;
+      readonly message?: string;
+    }
   /** The upstream cannot say what became of the lost attempt. */
   | { readonly kind: 'asked' }
   /** The pause is over, or an operator wants it tried now. */

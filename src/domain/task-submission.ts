@@ -1,4 +1,5 @@
 import type { Attempt, Operation } from './attempt.ts';
+import { defined } from './defined.ts';
 import { atConcurrencyLimit } from './routing.ts';
 import type { RouteCandidate } from './routing.ts';
 import {
@@ -126,7 +127,7 @@ export function rejected(task: Task, event: EventOf<'rejected'>, at: number): Ne
 }
 
 /** Said by who has sent it, or by a later run that finds it in flight. */
-export function lost(task: Task, { n, owner, code }: EventOf<'lost'>, at: number): Next {
+export function lost(task: Task, { n, owner, code, message }: EventOf<'lost'>, at: number): Next {
   const { state } = task;
   const attempt = task.attempts.find((one) => one.n === n);
   if (state.at === 'lost' && state.n === n) return unchanged;
@@ -135,7 +136,7 @@ export function lost(task: Task, { n, owner, code }: EventOf<'lost'>, at: number
     return refuse('decided', 'The record of this submission was decided otherwise.');
   }
   return change({
-    attempts: withAttempt(task, n, { state: 'lost', code, endedAt: at }),
+    attempts: withAttempt(task, n, { state: 'lost', code, endedAt: at, ...defined({ message }) }),
     state: { at: 'lost', n, code, asked: false },
     // Whoever asked to cancel learns that it is not known; the request must not end what an operator decides later.
     ...(task.wanted === 'cancel' ? { wanted: undefined } : {}),

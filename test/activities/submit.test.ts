@@ -479,7 +479,13 @@ describe('submit', () => {
       const after = await world.worker({ tasks: { ...tasks, step: renamed } }).submit(input);
       expect(after.state).toMatchObject({ at: 'lost', code: 'upstream_id_taken' });
       expect(writes).toBe(3);
-      expect(await attemptOf(input)).toMatchObject({ state: 'lost', code: 'upstream_id_taken' });
+      expect(await attemptOf(input)).toMatchObject({
+        state: 'lost',
+        code: 'upstream_id_taken',
+        message: expect.stringMatching(
+          /^The upstream accepted it as \S+, which is the job of another task\.$/,
+        ),
+      });
       const said = world.logged.filter(
         (line) => line.includes(input.task) && line.includes('another task has'),
       );

@@ -15,3 +15,15 @@ it('of a task that has ended and was not delivered suggests another callback, or
     { name: 'refund', command: 'gateway tasks action task_1 refund --reason "…"' },
   ]);
 });
+
+it('of a submission that was accepted as the job of another task says so, and not that its response was lost', () => {
+  const { what, attention, advice, actions } = situation({
+    id: 'task_1',
+    state: { at: 'lost', n: 1, code: 'upstream_id_taken', asked: true },
+    deadlineAt: 0,
+  });
+  expect(attention).toBe('upstream_id_taken');
+  expect(what).toContain('named a job that another task has');
+  expect(advice).toContain('accepted the submission');
+  expect(actions.map(({ name }) => name)).toEqual(['adopt', 'resubmit', 'complete', 'fail']);
+});

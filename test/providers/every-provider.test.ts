@@ -13,7 +13,7 @@ import { UpstreamError } from '../../src/providers/provider.ts';
 import type { ProviderContext } from '../../src/providers/provider.ts';
 import { firstRecord } from '../support/task-records.ts';
 import { describeProviders } from './describe-providers.ts';
-import { providerContext, submitContext, upstreamError } from './support.ts';
+import { providerContext, realMarker, submitContext, upstreamError } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 import { imageVendors, jobVendors } from './vendors.ts';
 
@@ -46,9 +46,7 @@ describe.each(jobVendors)('$name', (vendor) => {
   const { model, part } = vendor;
   const context = (): ProviderContext =>
     providerContext({ request: simulator.request, baseUrl: simulator.url + vendor.path, model });
-  let submissions = 0;
-  // Unique, as in service: a vendor may refuse a second job of one marker.
-  const submit = (prompt: string, marker = `mediary-t1-${(submissions += 1)}`) =>
+  const submit = (prompt: string, marker = realMarker()) =>
     vendor.submit(prompt, submitContext({ ...context(), marker }));
   const jobsOf = (prompt: string) => simulator.control.tasks(prompt).length;
 
@@ -144,9 +142,10 @@ describe.each(jobVendors)('$name', (vendor) => {
 
   it('finds the job of a lost answer, or leaves it to a person', async () => {
     const prompt = 'a lost boat [sim:accepted-then-silent]';
-    await upstreamError(submit(prompt, 'mediary-lost-1'));
+    const marker = realMarker();
+    await upstreamError(submit(prompt, marker));
     const [job] = simulator.control.tasks('a lost boat');
-    const found = await vendor.find(prompt, 'mediary-lost-1', context());
+    const found = await vendor.find(prompt, marker, context());
     if (!part.finds) expect(found).toBeUndefined();
     else
       expect(found?.map(({ operation }) => operation.id)).toEqual(vendor.unmarked === true ? [] : [job?.id]);
@@ -154,7 +153,7 @@ describe.each(jobVendors)('$name', (vendor) => {
 
   it('never takes a lost job of another task for its own, of the same model at the same time', async () => {
     const prompt = 'a lost boat [sim:accepted-then-silent]';
-    const markers = ['mediary-lost-1', 'mediary-lost-2'];
+    const markers = [realMarker(), realMarker()];
     for (const marker of markers) await upstreamError(submit(prompt, marker));
     const jobs = simulator.control.tasks('a lost boat').map(({ id }) => id);
     expect(jobs).toHaveLength(2);

@@ -34,6 +34,8 @@ const models = [
   ['ark', 'doubao-seedream-3-0-t2i-250415'],
   ['bfl', 'flux-2-flex'],
   ['bfl', 'flux-pro-1.1-ultra'],
+  ['runway', 'seedream5_pro'],
+  ['runway', 'grok_imagine_image_2'],
 ] as const;
 
 describe.each(models)('an image of %s (%s)', (provider, model) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createStatusPoller } from '../../activities/status-poller.ts';
 import { createRateLimiter } from '../../src/capacity/rate-limiter.ts';
 import type { ProviderContext } from '../../src/providers/provider.ts';
-import { providerContext, submitContext, upstreamError } from './support.ts';
+import { providerContext, realMarker, submitContext, upstreamError } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 import { jobVendors } from './vendors.ts';
 
@@ -14,7 +14,6 @@ describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => 
   const { model, part, unlisted } = vendor;
   const context = (signal = AbortSignal.timeout(60_000)): ProviderContext =>
     providerContext({ request: simulator.request, baseUrl: simulator.url + vendor.path, model, signal });
-  let submissions = 0;
 
   function pollerOf() {
     const poller = createStatusPoller({
@@ -29,8 +28,8 @@ describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => 
   }
 
   async function submit(prompt: string) {
-    const marker = `mediary-t1-${(submissions += 1)}`;
-    return (await vendor.submit(prompt, submitContext({ ...context(), marker }))).operation;
+    const marked = submitContext({ ...context(), marker: realMarker() });
+    return (await vendor.submit(prompt, marked)).operation;
   }
 
   /** Submits one after the other: a vendor may limit how many arrive at once. */

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { markerOf, newTaskId } from '../../src/domain/ids.ts';
 import type { ImageRequest, VideoRequest } from '../../src/domain/request.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type {
@@ -50,6 +52,11 @@ export function providerContext(over: Partial<ProviderContext> = {}): ProviderCo
     signal: AbortSignal.timeout(60_000),
     ...over,
   };
+}
+
+/** As in service, and unique: a vendor may refuse a second job of one marker. */
+export function realMarker(): string {
+  return markerOf({ task: newTaskId(randomBytes), n: 1 });
 }
 
 export function submitContext(over: Partial<SubmitContext> = {}): SubmitContext {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FailureClass } from '../../src/domain/failure.ts';
 import { isUnbilled } from '../../src/domain/rescue.ts';
 import { providers } from '../../src/providers/index.ts';
-import { providerContext, submitContext } from './support.ts';
+import { providerContext, realMarker, submitContext } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 import { jobVendors } from './vendors.ts';
 import type { JobVendor } from './vendors.ts';
@@ -40,7 +40,7 @@ describe.each(jobVendors)('$name', (vendor) => {
       baseUrl: simulator.url + vendor.path,
       model: vendor.model,
     });
-    const marked = submitContext({ ...context, marker: `mediary-${fault}` });
+    const marked = submitContext({ ...context, marker: realMarker() });
     const { operation } = await vendor.submit(`a boat [sim:${fault}]`, marked);
     simulator.control.advance(100);
     const status = await vendor.status(operation, context);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canned, providerContext, submitContext, upstreamError } from './support.ts';
+import { canned, providerContext, realMarker, submitContext, upstreamError } from './support.ts';
 import type { CannedAnswer } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 import { jobVendors } from './vendors.ts';
@@ -7,7 +7,6 @@ import { jobVendors } from './vendors.ts';
 /** A job counts as unknown only if its own upstream says so: a page or an error of something in between says nothing. */
 
 const simulator = useSimulator({ renderSeconds: 80 });
-let submissions = 0;
 
 const answers: readonly (readonly [what: string, answer: CannedAnswer])[] = [
   ['a page of a proxy', { status: 404, text: '<html><h1>404 Not Found</h1></html>' }],
@@ -25,11 +24,7 @@ describe.each(jobVendors)('$name', (vendor) => {
       baseUrl: simulator.url + vendor.path,
       model: vendor.model,
     });
-    // Unique, as in service: a vendor may refuse a second job of one marker.
-    const { operation } = await vendor.submit(
-      'a boat',
-      submitContext({ ...context, marker: `mediary-u-${(submissions += 1)}` }),
-    );
+    const { operation } = await vendor.submit('a boat', submitContext({ ...context, marker: realMarker() }));
     for (const [what, answer] of answers) {
       const between = canned(answer, answer, answer);
       const error = await upstreamError(

@@ -26,9 +26,12 @@ export function operationOf(id: string, endpoint: string, app = appOf(endpoint))
 
 /** The app that an answer to a submission names; undefined: it names none that may be asked. */
 export function namedApp(statusUrl: string | undefined, id: string, baseUrl: string): string | undefined {
-  const [start, end] = [`${baseUrl}/`, `/requests/${id}/status`];
-  if (statusUrl?.startsWith(start) !== true || !statusUrl.endsWith(end)) return undefined;
-  const app = statusUrl.slice(start.length, -end.length);
+  const end = `/requests/${id}/status`;
+  const start = [baseUrl, ...(isFal(baseUrl) ? queues : [])].find((host) =>
+    statusUrl?.startsWith(`${host}/`),
+  );
+  if (start === undefined || statusUrl?.endsWith(end) !== true) return undefined;
+  const app = statusUrl.slice(start.length + 1, -end.length);
   return app.length <= 200 && appName.test(app) ? app : undefined;
 }
 
@@ -46,9 +49,12 @@ export function requestUrl(operation: Operation, baseUrl: string, what: '' | '/s
   return `${baseUrl}/${app}/requests/${id}${what}`;
 }
 
+/** The second is the vendor's reserve, with the same keys and jobs. Its client, `@fal-ai/client`, knows both. */
+const queues = ['https://queue.fal.run', 'https://queue.falrun.com'];
+
 /** The platform has hosts of its own; a channel anywhere else serves everything itself. */
 function isFal(baseUrl: string): boolean {
-  return new URL(baseUrl).hostname.endsWith('.fal.run');
+  return /\.(?:fal\.run|falrun\.com)$/.test(new URL(baseUrl).hostname);
 }
 
 export function historyUrl(baseUrl: string, query: Readonly<Record<string, string>>): string {
@@ -57,6 +63,6 @@ export function historyUrl(baseUrl: string, query: Readonly<Record<string, strin
 }
 
 export function keysUrl(baseUrl: string): string {
-  const host = isFal(baseUrl) ? 'https://rest.alpha.fal.ai' : baseUrl;
+  const host = isFal(baseUrl) ? 'https://rest.fal.ai' : baseUrl;
   return `${host}/.well-known/jwks.json`;
 }

@@ -1,8 +1,10 @@
 import type { VideoRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
 import { checkRunwayVideo } from './runway-check.ts';
-import { runwayImage, runwayImageFields } from './runway-image.ts';
-import { runwayInputs, runwayModel, usualFirst } from './runway-models.ts';
+import { runwayImage } from './runway-image.ts';
+import { runwayImageFields } from './runway-image-models.ts';
+import { runwayModel } from './runway-models.ts';
+import { runwayInputs, shapeFields, shapesOf, usualFirst } from './runway-shape.ts';
 import { buildRunwayVideo, hasOwnLength, secondsUnsaid } from './runway-request.ts';
 import { cancelRunway, runwayStatus, submitRunway } from './runway-task.ts';
 import type { PossibleOutput, Provider, VideoProvider } from '../provider.ts';
@@ -24,9 +26,10 @@ const runwayVideo: VideoProvider = {
 function renders(request: VideoRequest, name: string): PossibleOutput {
   const model = runwayModel(name);
   const inputs = runwayInputs(request, model);
-  const { seconds, demandsRatio, demandsSeconds, shapes, imageShapes } = model;
-  const sold = usualFirst(inputs.operation === 'image' ? (imageShapes ?? shapes) : shapes);
-  const isSent = demandsRatio || request.ratio !== undefined;
+  const { seconds, demandsSeconds } = model;
+  const shapes = shapesOf(model, inputs.operation);
+  const sold = usualFirst(shapes);
+  const isSent = 'pairs' in shapes && shapeFields(request, model, inputs.operation)?.ratio !== undefined;
   const unsaid = Math.max(secondsUnsaid, seconds.min);
   const asked = demandsSeconds ? { min: unsaid, max: unsaid } : { min: seconds.min, max: seconds.max };
   return defined({
@@ -40,13 +43,13 @@ export const runway: Provider = {
   about: {
     vendor: 'Runway',
     inputs:
-      'text; a first frame, for some models a last one; Seedance: reference images, videos and audio; a video to edit (`metadata.refer_type: base` where the model takes references, too); images with references, which a prompt of gen4 names `@image_1`. A resolution and a ratio are sent as a pair of pixels. Nothing of ours comes back and there is no list, so that a person looks a lost job up in the portal',
+      'text; a first frame, for some models a last one; Seedance, Wan 3, Hailuo 3, Grok and Gemini Omni 1.1: references; a video to edit (`metadata.refer_type: base` where the model takes reference videos, too); images with references, which a prompt of gen4 names `@image_1`. A resolution and a ratio are sent as a pair of pixels, or in the model’s own words. Nothing of ours comes back and there is no list, so that a person looks a lost job up in the portal',
     costUnit: 'credits',
     unbilled: { classes: ['internal'] },
     unverified: [
       'whether what is refused for its content is billed: the documents say so, Seedance reported a cost of zero; the cost in the answer counts',
-      'models beyond the SDK of 2026-07 (seedance2_5, wan3, grok_imagine_1_5, hailuo3, h3_max, kling…): their lengths, sizes and fields',
-      'the field of the video that `gemini_omni_flash` edits; whether a model without a switch makes sound',
+      'fields, sizes and words are those of `@runwayml/sdk`; it does not say the lengths of Seedance 2.5, Wan 3, Grok Imagine, Hailuo 3 and H3 Max, and it does not have `veo3`, `gen4_aleph` and Kling',
+      'whether a model without a switch makes sound',
       'whether a job that was cancelled is still known, as `CANCELLED`; both are read',
     ],
   },

@@ -1,6 +1,8 @@
 import type { VideoRequest } from '../../domain/request.ts';
-import { runwayInputs, runwayModel, shapeFields } from './runway-models.ts';
-import type { RunwayInputs, RunwayModel } from './runway-models.ts';
+import { runwayModel } from './runway-models.ts';
+import { runwayInputs, shapeFields, shapesOf, usualFirst } from './runway-shape.ts';
+import type { RunwayModel } from './runway-models.ts';
+import type { RunwayInputs } from './runway-shape.ts';
 import { hasOwnLength } from './runway-request.ts';
 import type { RequestIssue } from '../provider.ts';
 import { issue } from '../shared/request-issue.ts';
@@ -59,28 +61,28 @@ function checkAddresses({ images, videos, audios }: VideoRequest): RequestIssue 
 
 function checkMedia(
   { prompt, images, videos, audios }: VideoRequest,
-  { frames: framesMax, references, needs }: RunwayModel,
+  { frames: framesMax, references, edit, needs, wordless }: RunwayModel,
   { operation, frames }: RunwayInputs,
 ): RequestIssue | undefined {
   if (needs === 'video' && operation !== 'edit') return issue('videos', 'The model edits a video.');
   if (needs === 'image' && operation !== 'image') return issue('images', 'The model needs a first frame.');
+  if (prompt === '' && (audios.length > 0 || !wordless.includes(operation)))
+    return issue('prompt', 'The model needs a prompt here.');
   if (operation === 'edit') {
     if (videos.length > 1) return issue('videos', 'The model edits one video.');
     if (audios.length > 0) return issue('audios', 'The model does not accept audio beside a video to edit.');
-    return images.length > 0 && !references
+    return images.length > 0 && edit?.images !== true
       ? issue('images', 'The model does not accept images beside a video to edit.')
       : undefined;
   }
-  if (operation === 'references') {
-    return audios.length > 0 && prompt === ''
-      ? issue('prompt', 'Reference audio needs a prompt.')
-      : undefined;
-  }
-  if (videos.length > 0) return issue('videos', 'The model does not accept video here.');
-  if (audios.length > 0) return issue('audios', 'The model does not accept audio here.');
+  const accepted = operation === 'references' ? references : [];
+  if (videos.length > 0 && !accepted.includes('videos'))
+    return issue('videos', 'The model does not accept video here.');
+  if (audios.length > 0 && !accepted.includes('audios'))
+    return issue('audios', 'The model does not accept audio here.');
   if (frames.length <= framesMax) return undefined;
-  const accepted = framesMax === 1 ? 'a first frame' : 'a first and a last frame';
-  return issue('images', `The model accepts ${accepted} only.`);
+  const what = framesMax === 1 ? 'a first frame' : 'a first and a last frame';
+  return issue('images', `The model accepts ${what} only.`);
 }
 
 function checkShape(
@@ -88,13 +90,15 @@ function checkShape(
   model: RunwayModel,
   { operation }: RunwayInputs,
 ): RequestIssue | undefined {
-  if (shapeFields(request, model, operation) !== undefined) return undefined;
-  const sold = operation === 'image' ? (model.imageShapes ?? model.shapes) : model.shapes;
-  const { resolution } = request;
-  const isSold = resolution === undefined || sold[resolution.toLowerCase()] !== undefined;
+  const { ratio = 'adaptive', resolution } = request;
+  const targets = operation === 'edit' ? model.edit?.targets : undefined;
+  const isTarget = targets === undefined || ratio === 'adaptive' || targets.includes(ratio);
+  if (isTarget && shapeFields(request, model, operation) !== undefined) return undefined;
+  const sold = usualFirst(shapesOf(model, operation));
+  const isSold = !isTarget || resolution === undefined || sold.includes(resolution.toLowerCase());
   return isSold
     ? issue('ratio', 'The model does not render this ratio here.')
-    : issue('resolution', `resolution must be one of ${Object.keys(sold).join(', ')}.`);
+    : issue('resolution', `resolution must be one of ${sold.join(', ')}.`);
 }
 
 function checkSeconds(

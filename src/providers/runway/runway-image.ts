@@ -1,6 +1,8 @@
 import type { ImageInput, ImageRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
 import { isAcceptedAddress } from './runway-check.ts';
+import { runwayImageModel } from './runway-image-models.ts';
+import type { RunwayImageModel } from './runway-image-models.ts';
 import { issue } from '../shared/request-issue.ts';
 import { cancelRunway, runwayStatus, submitRunway } from './runway-task.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
@@ -18,47 +20,33 @@ export const runwayImage: TaskProvider<ImageRequest> = {
   cancel: cancelRunway,
 };
 
-/** Models with a count; of the others a job is one image. */
-const counts: Readonly<Record<string, readonly number[]>> = {
-  'gemini_image3.1_flash': [1, 4],
-  gpt_image_2: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
-};
-const gen4Ratios = [
-  '1024:1024', '1080:1080', '1168:880', '1360:768', '1440:1080', '1080:1440', '1808:768', '1920:1080', '1080:1920',
-  '2112:912', '1280:720', '720:1280', '720:720', '960:720', '720:960', '1680:720',
-]; // prettier-ignore
-const promptCharactersMax = 1000;
-const ratioUnsaid = '1024:1024';
-export const runwayImageFields: readonly string[] = ['seed', 'contentModeration', 'background'];
-
-function isGen4(model: string): boolean {
-  return model.startsWith('gen4_image');
-}
-
-/** The ratio is a pixel pair; the classes `1K` and `2K` stand for the shape that the vendor chooses. */
-function ratioOf(size: string | undefined, model: string): string | undefined {
-  if (size === undefined) return ratioUnsaid;
-  const named = /^(?:auto_)?([12])k$/i.exec(size);
-  if (named !== null) return model === 'seedream5_pro' ? `auto_${named[1]}k` : undefined;
+/** The ratio is a pixel pair, or a word: `auto`, or `auto_1k` for the class `1K`. */
+function ratioOf(size: string | undefined, { ratios, usual }: RunwayImageModel): string | undefined {
+  if (size === undefined) return usual;
   const pixels = parseSize(size);
-  if (pixels === undefined) return undefined;
-  const pair = `${pixels.width}:${pixels.height}`;
-  return isGen4(model) && !gen4Ratios.includes(pair) ? undefined : pair;
+  const ratio =
+    pixels === undefined
+      ? size.toLowerCase().replace(/^(?=[12]k$)/, 'auto_')
+      : `${pixels.width}:${pixels.height}`;
+  const isTaken = ratios === undefined ? pixels !== undefined : ratios.includes(ratio);
+  return isTaken ? ratio : undefined;
 }
 
-function check(request: ImageRequest, model: string): RequestIssue | undefined {
+function check(request: ImageRequest, name: string): RequestIssue | undefined {
+  const model = runwayImageModel(name);
   const { images, mask, size, n, prompt, quality, extra } = request;
-  if (isGen4(model) && prompt.length > promptCharactersMax)
-    return issue('prompt', `The prompt must not exceed ${promptCharactersMax} characters.`);
+  if (prompt.length > model.promptMax)
+    return issue('prompt', `The prompt must not exceed ${model.promptMax} characters.`);
   if (mask !== undefined) return issue('mask', 'The model does not accept a mask.');
-  const allowed = counts[model] ?? [1];
-  if (!allowed.includes(n)) return issue('n', `n must be one of ${allowed.join(', ')}.`);
-  if (quality !== undefined && model !== 'gpt_image_2')
-    return issue('quality', 'The model has no choice of quality.');
-  if (extra['seed'] !== undefined && !isGen4(model))
+  if (!model.counts.includes(n)) return issue('n', `n must be one of ${model.counts.join(', ')}.`);
+  if (quality !== undefined && !model.qualities.includes(quality)) {
+    return model.qualities.length === 0
+      ? issue('quality', 'The model has no choice of quality.')
+      : issue('quality', `quality must be one of ${model.qualities.join(', ')}.`);
+  }
+  if (extra['seed'] !== undefined && !model.fields.includes('seed'))
     return issue('seed', 'The model does not accept a seed.');
-  if (model === 'gen4_image_turbo' && images.length === 0)
-    return issue('image', 'The model needs a reference image.');
+  if (model.needsImage && images.length === 0) return issue('image', 'The model needs a reference image.');
   if (images.some((image) => image.form === 'url' && !isAcceptedAddress(image.url)))
     return issue('image', 'The upstream accepts https addresses and data.');
   return ratioOf(size, model) === undefined
@@ -66,11 +54,12 @@ function check(request: ImageRequest, model: string): RequestIssue | undefined {
     : undefined;
 }
 
-function buildImage(request: ImageRequest, model: string): OutgoingObject {
+function buildImage(request: ImageRequest, name: string): OutgoingObject {
+  const model = runwayImageModel(name);
   const { prompt, size, n, quality, images } = request;
   return {
-    ...pick(request.extra, runwayImageFields),
-    model,
+    ...pick(request.extra, model.fields),
+    model: name,
     promptText: prompt,
     ...(images.length === 0
       ? {}
@@ -83,7 +72,6 @@ function buildImage(request: ImageRequest, model: string): OutgoingObject {
   };
 }
 
-/** A prompt of the vendor's own models names a reference by its tag: `@image_1`. */
-function reference(image: ImageInput, index: number, model: string): OutgoingObject {
-  return { uri: imageAddress(image), ...(isGen4(model) ? { tag: `image_${index + 1}` } : {}) };
+function reference(image: ImageInput, index: number, { tags }: RunwayImageModel): OutgoingObject {
+  return { uri: imageAddress(image), ...(tags ? { tag: `image_${index + 1}` } : {}) };
 }

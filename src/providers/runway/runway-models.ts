@@ -1,41 +1,71 @@
-import type { VideoRequest } from '../../domain/request.ts';
+import type { RunwayInputs } from './runway-shape.ts';
 
-/** What the adapter knows of a video model. Source: the vendor's SDK of 2026-07, newer ones from clients of 2026-10. */
+/** What the adapter knows of a video model. A test compares it with the types of the vendor's SDK. */
 export interface RunwayModel {
   /** First, or first and last. */
   readonly frames: 0 | 1 | 2;
-  /** Reference images, videos and audio. */
-  readonly references: boolean;
-  /** Field of a video that is edited; undefined: the model edits none. */
-  readonly editField?: 'promptVideo' | 'videoUri';
+  /** What may be a reference beside the text. */
+  readonly references: readonly ('images' | 'videos' | 'audios')[];
+  /** Reference videos come without their `type`. */
+  readonly bareVideos?: true;
+  readonly edit?: RunwayEdit;
   /** What a request must bring beside its text. */
   readonly needs?: 'image' | 'video';
+  /** What may come without a text. */
+  readonly wordless: readonly RunwayInputs['operation'][];
   readonly seconds: { readonly min: number; readonly max: number; readonly only?: readonly number[] };
   /** What must be sent, whether a request says something about it or not. */
   readonly demandsRatio: boolean;
   readonly demandsSeconds: boolean;
-  /** Pixel pairs by resolution and ratio. */
   readonly shapes: Shapes;
-  /** With an image: other pairs, or a resolution alone, because the picture keeps the image's shape. */
+  /** With frames. */
   readonly imageShapes?: Shapes;
   readonly sound: 'choice' | 'always' | 'never' | 'unknown';
   readonly seed: boolean;
   readonly promptMax: number;
 }
 
-/** A pair for each ratio, or the one word of `resolution` that stands for every shape. */
-export type Shapes = Readonly<Record<string, Readonly<Record<string, string>> | string>>;
+interface RunwayEdit {
+  /** Of the video that is edited. */
+  readonly field: 'promptVideo' | 'videoUri';
+  /** Images may stand beside the video. */
+  readonly images: boolean;
+  /** The result has the length and the shape of the video: neither is sent. */
+  readonly likeInput: boolean;
+  /** Fields that make it an edit, where the vendor offers other uses of a video, too. */
+  readonly says?: { readonly mode: 'edit'; readonly duration?: 'auto' };
+  /** Ratios that the picture may be extended to. */
+  readonly targets?: readonly string[];
+}
+
+/**
+ * How a request says what is rendered: by `ratio` alone, which holds pixels for each resolution and ratio, or one word for
+ * each resolution where the image gives the shape; or by two fields in their own words. Without ratios the model chooses
+ * the shape, or has that of its image.
+ */
+export type Shapes =
+  | { readonly pairs: Readonly<Record<string, Readonly<Record<string, string>> | string>> }
+  | { readonly resolutions: readonly string[]; readonly ratios: readonly string[] };
 
 const wide = (landscape: string): Record<string, string> => {
   const [width, height] = landscape.split(':');
   return { '16:9': landscape, '9:16': `${height}:${width}` };
 };
-const plain: Shapes = { '720p': wide('1280:720'), '1080p': wide('1920:1080') };
+const plain: Shapes = { pairs: { '720p': wide('1280:720'), '1080p': wide('1920:1080') } };
+const wide720: Shapes = { pairs: { '720p': wide('1280:720') } };
 const gen4Shapes: Shapes = {
-  '720p': { ...wide('1280:720'), '4:3': '1104:832', '3:4': '832:1104', '1:1': '960:960', '21:9': '1584:672' },
+  pairs: {
+    '720p': {
+      ...wide('1280:720'),
+      '4:3': '1104:832',
+      '3:4': '832:1104',
+      '1:1': '960:960',
+      '21:9': '1584:672',
+    },
+  },
 };
-/** The pairs of 16:9, 4:3, 1:1 and 21:9; those of 9:16 and 3:4 stand on their side. */
-const set = ([landscape, four, square, cinema]: readonly [string, string, string, string]): Record<
+/** The pairs of 16:9, 4:3 and 1:1, perhaps 21:9; those of 9:16 and 3:4 stand on their side. */
+const set = ([landscape, four, square, cinema]: readonly [string, string, string, string?]): Record<
   string,
   string
 > => ({
@@ -43,7 +73,7 @@ const set = ([landscape, four, square, cinema]: readonly [string, string, string
   '4:3': four,
   '3:4': four.split(':').toReversed().join(':'),
   '1:1': square,
-  '21:9': cinema,
+  ...(cinema === undefined ? {} : { '21:9': cinema }),
 });
 const seedance480 = set(['864:496', '752:560', '640:640', '992:432']);
 const seedance720 = set(['1280:720', '1112:834', '960:960', '1470:630']);
@@ -52,7 +82,8 @@ const seedance4k = set(['3840:2160', '3840:2880', '3840:3840', '3840:1646']);
 
 const base: RunwayModel = {
   frames: 1,
-  references: false,
+  references: [],
+  wordless: ['image', 'edit'],
   seconds: { min: 2, max: 10 },
   demandsRatio: false,
   demandsSeconds: false,
@@ -75,70 +106,156 @@ const veo: RunwayModel = {
   demandsRatio: true,
   seconds: { min: 4, max: 8, only: [4, 6, 8] },
   sound: 'choice',
+  seed: true,
 };
 const seedance: RunwayModel = {
   ...base,
   frames: 2,
-  references: true,
-  editField: 'promptVideo',
+  references: ['images', 'videos', 'audios'],
+  edit: { field: 'promptVideo', images: true, likeInput: false },
   seconds: { min: 4, max: 15 },
-  shapes: { '480p': seedance480, '720p': seedance720, '1080p': seedance1080, '4k': seedance4k },
+  shapes: { pairs: { '480p': seedance480, '720p': seedance720, '1080p': seedance1080, '4k': seedance4k } },
   sound: 'choice',
+  seed: true,
   promptMax: 3500,
 };
-const happyhorse: RunwayModel = {
+const omni: RunwayModel = {
   ...base,
-  seconds: { min: 3, max: 15 },
-  shapes: {
-    '720p': { ...wide('1280:720'), '1:1': '960:960', '4:3': '1108:832', '3:4': '832:1108' },
-    '1080p': { ...wide('1920:1080'), '1:1': '1440:1440', '4:3': '1662:1248', '3:4': '1248:1662' },
-  },
-  imageShapes: { '720p': '720P', '1080p': '1080P' },
-  promptMax: 2500,
+  edit: { field: 'videoUri', images: true, likeInput: true },
+  wordless: ['image'],
+  seconds: { min: 3, max: 10 },
+  shapes: wide720,
 };
 
 const known: readonly (readonly [name: RegExp, model: RunwayModel])[] = [
-  [/^gen4\.5$/, { ...gen4, shapes: { '720p': wide('1280:720') }, imageShapes: gen4Shapes }],
+  [/^gen4\.5$/, { ...gen4, wordless: [], shapes: wide720, imageShapes: gen4Shapes }],
   [/^gen4_turbo$/, { ...gen4, needs: 'image' }],
-  [/^veo3$/, { ...veo, frames: 1, seconds: { min: 8, max: 8 }, demandsSeconds: true, sound: 'always' }],
+  [/^veo3$/, { ...veo, frames: 1, seconds: { min: 8, max: 8 }, demandsSeconds: true, sound: 'always', seed: false }],
   [/^veo3\.1(?:_fast)?$/, veo],
   [/^seedance2$/, seedance],
-  [/^seedance2_(?:fast|mini)$/, { ...seedance, shapes: { '480p': seedance480, '720p': seedance720 } }],
+  [/^seedance2_(?:fast|mini)$/, { ...seedance, shapes: { pairs: { '480p': seedance480, '720p': seedance720 } } }],
   [
     /^seedance2_5$/,
     {
-      ...base,
-      frames: 2,
+      ...seedance,
+      edit: { field: 'promptVideo', images: true, likeInput: true, says: { mode: 'edit', duration: 'auto' } },
+      wordless: ['image', 'references'],
       seconds: { min: 4, max: 30 },
-      shapes: { '480p': { ...seedance480, ...wide('854:480') }, '720p': seedance720, '1080p': seedance1080 },
-      sound: 'choice',
-      seed: true,
+      shapes: {
+        pairs: { '480p': { ...seedance480, ...wide('854:480') }, '720p': seedance720, '1080p': seedance1080 },
+      },
       promptMax: 15_000,
     },
   ],
-  [/^happyhorse_/, happyhorse],
   [
-    /^gemini_omni_flash$/,
-    { ...base, editField: 'videoUri', seconds: { min: 3, max: 10 }, shapes: { '720p': wide('1280:720') } },
+    /^happyhorse_/,
+    {
+      ...base,
+      seconds: { min: 3, max: 15 },
+      shapes: {
+        pairs: {
+          '720p': set(['1280:720', '1108:832', '960:960']),
+          '1080p': set(['1920:1080', '1662:1248', '1440:1440']),
+        },
+      },
+      imageShapes: { resolutions: ['720p', '1080p'], ratios: [] },
+      promptMax: 2500,
+    },
   ],
+  [/^gemini_omni_flash$/, omni],
   [
     /^gemini_omni_flash/,
     {
-      ...base,
-      editField: 'videoUri',
-      seconds: { min: 3, max: 10 },
-      shapes: { '360p': wide('640:360'), ...plain, '4k': wide('3840:2160') },
+      ...omni,
+      frames: 2,
+      references: ['images', 'videos'],
+      bareVideos: true,
+      edit: { field: 'videoUri', images: true, likeInput: true, says: { mode: 'edit' } },
+      wordless: [],
+      shapes: {
+        pairs: {
+          '360p': wide('640:360'),
+          '720p': wide('1280:720'),
+          '1080p': wide('1920:1080'),
+          '4k': wide('3840:2160'),
+        },
+      },
     },
   ],
-  [/^wan3/, { ...base, seconds: { min: 2, max: 30 }, shapes: { '480p': wide('832:480'), ...plain } }],
+  [
+    /^wan3/,
+    {
+      ...base,
+      frames: 2,
+      references: ['images', 'videos', 'audios'],
+      wordless: [],
+      seconds: { min: 2, max: 30 },
+      shapes: {
+        pairs: {
+          '480p': set(['832:480', '720:544', '624:624']),
+          '720p': set(['1280:720', '1104:832', '960:960']),
+          '1080p': set(['1920:1080', '1648:1248', '1440:1440']),
+        },
+      },
+      imageShapes: { pairs: { '480p': 'auto_480p', '720p': 'auto_720p', '1080p': 'auto_1080p' } },
+      sound: 'choice',
+    },
+  ],
   [
     /^grok_imagine/,
-    { ...base, seconds: { min: 1, max: 15 }, imageShapes: { '480p': '480p', '720p': '720p', '1080p': '1080p' } },
+    {
+      ...base,
+      references: ['images', 'audios'],
+      seconds: { min: 1, max: 15 },
+      shapes: {
+        resolutions: ['480p', '720p', '1080p'],
+        ratios: ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3'],
+      },
+      imageShapes: { resolutions: ['480p', '720p', '1080p'], ratios: [] },
+    },
   ],
-  [/^(?:hailuo3|h3_max)$/, { ...base, seconds: { min: 5, max: 15 }, shapes: { '768p': '768P', '2k': '2K' } }],
+  [
+    /^hailuo3$/,
+    {
+      ...base,
+      frames: 2,
+      references: ['images', 'videos', 'audios'],
+      edit: { field: 'promptVideo', images: true, likeInput: false },
+      wordless: [],
+      seconds: { min: 5, max: 15 },
+      shapes: {
+        resolutions: ['768p', '2k'],
+        ratios: ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'],
+      },
+    },
+  ],
+  [
+    /^h3_max$/,
+    {
+      ...base,
+      frames: 2,
+      wordless: [],
+      seconds: { min: 5, max: 15 },
+      shapes: { resolutions: ['480p', '768p'], ratios: [] },
+      seed: true,
+    },
+  ],
   [
     /^(?:aleph2|gen4_aleph)$/,
-    { ...base, frames: 0, editField: 'videoUri', needs: 'video', shapes: {}, sound: 'never', seed: true },
+    {
+      ...base,
+      frames: 0,
+      edit: {
+        field: 'videoUri',
+        images: false,
+        likeInput: true,
+        targets: ['16:9', '4:3', '3:2', '1:1', '2:3', '3:4', '9:16', '21:9'],
+      },
+      needs: 'video',
+      shapes: { pairs: {} },
+      sound: 'never',
+      seed: true,
+    },
   ],
 ]; // prettier-ignore
 
@@ -153,52 +270,4 @@ const unknownModel: RunwayModel = {
 
 export function runwayModel(name: string): RunwayModel {
   return known.find(([pattern]) => pattern.test(name))?.[1] ?? unknownModel;
-}
-
-/** What a request renders, and from what. */
-export interface RunwayInputs {
-  readonly operation: 'text' | 'image' | 'references' | 'edit';
-  readonly frames: readonly string[];
-}
-
-/** One image is the first frame where the model does not accept references. `metadata.refer_type: base` edits the video. */
-export function runwayInputs(
-  { inputType, images, videos, audios, extra }: VideoRequest,
-  { references, editField }: RunwayModel,
-): RunwayInputs {
-  const isEdit = videos.length > 0 && editField !== undefined;
-  if (isEdit && (!references || extra['refer_type'] === 'base')) return { operation: 'edit', frames: [] };
-  if (images.length + videos.length + audios.length === 0) return { operation: 'text', frames: [] };
-  return references && inputType !== 'first_last_frame'
-    ? { operation: 'references', frames: [] }
-    : { operation: 'image', frames: images };
-}
-
-const ratioUnsaid = '16:9';
-
-const resolutionUsual = '720p';
-
-/** The resolutions of a model, first the one that a request without a word about it means. */
-export function usualFirst(shapes: Shapes): readonly string[] {
-  const sold = Object.keys(shapes);
-  const others = sold.filter((resolution) => resolution !== resolutionUsual);
-  return others.length < sold.length ? [resolutionUsual, ...others] : sold;
-}
-
-/** `ratio` or `resolution` of a request; undefined: the model has no such shape. */
-export function shapeFields(
-  { resolution, ratio }: VideoRequest,
-  { demandsRatio, needs, shapes, imageShapes }: RunwayModel,
-  operation: RunwayInputs['operation'],
-): { readonly ratio?: string; readonly resolution?: string } | undefined {
-  if (needs === 'video') return {};
-  const said = ratio === 'adaptive' && !demandsRatio && operation !== 'text' ? undefined : ratio;
-  if (resolution === undefined && said === undefined && !demandsRatio) return {};
-  const sold = operation === 'image' ? (imageShapes ?? shapes) : shapes;
-  const found = sold[resolution?.toLowerCase() ?? usualFirst(sold)[0] ?? ''];
-  // The picture keeps the shape of its image, or has the one that the model prefers.
-  if (typeof found === 'string')
-    return operation === 'image' || said === undefined ? { resolution: found } : undefined;
-  const pair = found?.[said ?? ratioUnsaid];
-  return pair === undefined ? undefined : { ratio: pair };
 }

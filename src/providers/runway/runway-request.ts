@@ -1,7 +1,9 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
-import { runwayInputs, runwayModel, shapeFields } from './runway-models.ts';
-import type { RunwayInputs, RunwayModel } from './runway-models.ts';
+import { runwayModel } from './runway-models.ts';
+import { runwayInputs, shapeFields } from './runway-shape.ts';
+import type { RunwayModel } from './runway-models.ts';
+import type { RunwayInputs } from './runway-shape.ts';
 import type { RunwaySubmission } from './runway-task.ts';
 
 /** Every name in `metadata` that the gateway decides: the media, and what changes what is rendered or charged. */
@@ -24,6 +26,7 @@ export const runwayOwnFields = [
   'refer_type',
   'outputFormat',
   'outputCount',
+  'mode',
 ];
 const ownFields = new Set(runwayOwnFields);
 
@@ -58,9 +61,9 @@ export function buildRunwayVideo(request: VideoRequest, name: string): RunwaySub
   };
 }
 
-/** An edit is as long as its video, but for the models that take their video beside other references. */
-export function hasOwnLength({ editField }: RunwayModel, { operation }: RunwayInputs): boolean {
-  return operation === 'edit' && editField === 'videoUri';
+/** An edit is as long as its video, but where the vendor makes a new one after it. */
+export function hasOwnLength({ edit }: RunwayModel, { operation }: RunwayInputs): boolean {
+  return operation === 'edit' && edit?.likeInput === true;
 }
 
 export const secondsUnsaid = 5;
@@ -77,7 +80,7 @@ function secondsField(
 
 function media(
   { images, videos, audios, ratio }: VideoRequest,
-  { editField, needs }: RunwayModel,
+  { bareVideos, edit }: RunwayModel,
   { operation, frames }: RunwayInputs,
 ): JsonObject {
   const references = images.length === 0 ? {} : { references: images.map((uri) => ({ uri })) };
@@ -92,15 +95,20 @@ function media(
     case 'references':
       return {
         ...references,
-        ...(videos.length === 0 ? {} : { referenceVideos: videos.map((uri) => ({ type: 'video', uri })) }),
+        ...(videos.length === 0
+          ? {}
+          : {
+              referenceVideos: videos.map((uri) => (bareVideos === true ? { uri } : { type: 'video', uri })),
+            }),
         ...(audios.length === 0 ? {} : { referenceAudio: audios.map((uri) => ({ type: 'audio', uri })) }),
       };
     case 'edit':
       return {
         ...defined({
-          [editField ?? 'videoUri']: videos[0],
-          targetAspectRatio: needs === 'video' && ratio !== 'adaptive' ? ratio : undefined,
+          [edit?.field ?? 'videoUri']: videos[0],
+          targetAspectRatio: edit?.targets?.find((target) => target === ratio),
         }),
+        ...edit?.says,
         ...references,
       };
     default:

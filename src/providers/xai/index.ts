@@ -10,7 +10,6 @@ export const xai: Provider = {
     costUnit: 'USD',
     unverified: [
       'whether a moderated result is billed: the cost of the answer is recorded',
-      '`last_frame` of 1.5; the number of reference images; the ratios 21:9 and 5:2',
       'whether moderation may come with status 403, and the names of the options that store a result',
       'how long links live: results should be copied',
     ],

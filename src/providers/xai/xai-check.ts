@@ -71,7 +71,7 @@ function checkInputs(
 }
 
 const secondsMax = 15;
-const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9', '5:2'];
+const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3'];
 
 function checkOutput(
   { resolution, ratio, duration, images, inputType }: VideoRequest,

@@ -77,10 +77,14 @@ describe('a callback', () => {
     await expect(isGenuine(headersOf(), answer).verdict).rejects.toMatchObject({ code: 'unreadable_answer' });
   });
 
-  it('is verified without our key, at the address of the vendor', async () => {
-    const { verdict, sent } = isGenuine(headersOf(), keys, 'https://queue.fal.run');
+  it.each([
+    ['https://queue.fal.run', 'https://rest.fal.ai'],
+    ['https://queue.falrun.com', 'https://rest.fal.ai'],
+    ['https://queue.notfalrun.com', 'https://queue.notfalrun.com'],
+  ])('is verified without our key: %s has its keys at %s', async (baseUrl, host) => {
+    const { verdict, sent } = isGenuine(headersOf(), keys, baseUrl);
     expect(await verdict).toBe(true);
-    expect(sent[0]?.url).toBe('https://rest.alpha.fal.ai/.well-known/jwks.json');
+    expect(sent[0]?.url).toBe(`${host}/.well-known/jwks.json`);
     expect(sent[0]?.headers).toBeUndefined();
   });
 

@@ -119,6 +119,7 @@ describe('a submission', () => {
     [`${base}/a/b?x=/requests/${id}/status`, app],
     [`${base}/partner/other/requests/another/status`, app],
     ['no address', app],
+    [`https://queue.fal.run/partner/other/requests/${id}/status`, app],
   ])('that is answered with %s is asked for below %s', async (address, expected) => {
     const { request } = canned({ json: { request_id: id, status_url: address } });
     const { operation: found } = await video.submit(
@@ -126,6 +127,17 @@ describe('a submission', () => {
       submitContext({ model, mapping, request }),
     );
     expect(found['app']).toBe(expected);
+  });
+
+  it('may be named at either host of the vendor, and is asked for at the channel’s own', async () => {
+    const { request } = canned({
+      json: { request_id: id, status_url: `https://queue.fal.run/partner/other/requests/${id}/status` },
+    });
+    const { operation: found } = await video.submit(
+      videoRequest(),
+      submitContext({ model, mapping, request, baseUrl: 'https://queue.falrun.com' }),
+    );
+    expect(found['app']).toBe('partner/other');
   });
 
   it.each([{}, { request_id: '' }, { request_id: '../../x' }, { request_id: 7 }])(

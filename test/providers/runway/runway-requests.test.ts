@@ -59,8 +59,12 @@ describe('a video', () => {
     ['a first frame', { ...one, ratio: '3:4', duration: 2 }, 'gen4.5', 'image_to_video', { promptText, promptImage: first, ratio: '832:1104', duration: 2 }],
     ['a first frame without a text', { ...one, prompt: '' }, 'gen4_turbo', 'image_to_video', { promptImage: first, ratio: '1280:720', duration: 5 }],
     ['two frames', { ...two, ratio: '9:16' }, 'veo3.1', 'image_to_video', { promptText, promptImage: [...first, { uri: b, position: 'last' }], ratio: '720:1280' }],
-    ['a frame that gives the shape', { ...one, resolution: '1080p', ratio: '16:9' }, 'happyhorse_1_0', 'image_to_video', { promptText, promptImage: first, resolution: '1080P' }],
-    ['a resolution of another name', { resolution: '2K' }, 'hailuo3', 'text_to_video', { promptText, resolution: '2K' }],
+    ['a frame that gives the shape', { ...one, resolution: '1080p', ratio: '16:9' }, 'happyhorse_1_0', 'image_to_video', { promptText, promptImage: first, resolution: '1080p' }],
+    ['a resolution and a ratio in words', { resolution: '2K', ratio: '9:16' }, 'hailuo3', 'text_to_video', { promptText, resolution: '2k', ratio: '9:16' }],
+    ['the shape of its frames, in a word', { ...two, ratio: 'adaptive' }, 'hailuo3', 'image_to_video', { promptText, promptImage: [...first, { uri: b, position: 'last' }], ratio: 'adaptive' }],
+    ['the shape of its frames, and a resolution', { ...two, resolution: '480p' }, 'wan3', 'image_to_video', { promptText, promptImage: [...first, { uri: b, position: 'last' }], ratio: 'auto_480p' }],
+    ['references without their type', { ...one, videos: [clip] }, 'gemini_omni_flash_1.1', 'text_to_video', { promptText, references: [{ uri: a }], referenceVideos: [{ uri: clip }] }],
+    ['a video to edit where there are other uses', { ...edit, duration: 5, ratio: '1:1', seed: 3 }, 'seedance2_5', 'video_to_video', { promptText, promptVideo: clip, mode: 'edit', duration: 'auto', seed: 3 }],
     ['frames of a model with references', { ...two, ratio: 'adaptive' }, 'seedance2', 'image_to_video', { promptText, promptImage: [...first, { uri: b, position: 'last' }] }],
     ['references', { ...one, videos: [clip], audios: [song] }, 'seedance2_mini', 'text_to_video', { promptText, references: [{ uri: a }], referenceVideos: [{ type: 'video', uri: clip }], referenceAudio: [{ type: 'audio', uri: song }] }],
     ['a video to edit, with a reference', { ...edit, images: [a], duration: 5 }, 'seedance2', 'video_to_video', { promptText, promptVideo: clip, references: [{ uri: a }], duration: 5 }],
@@ -80,7 +84,7 @@ describe('a video', () => {
     ['a draft', { draft: true }, 'gen4.5', 'metadata.draft'],
     ['tools', { tools: [] }, 'gen4.5', 'metadata.tools'],
     ['a watermark', { watermark: true }, 'gen4.5', 'metadata.watermark'],
-    ['a seed', { seed: 1 }, 'veo3.1', 'metadata.seed'],
+    ['a seed', { seed: 1 }, 'hailuo3', 'metadata.seed'],
     ['an unknown part of a video', { ...edit, extra: { refer_type: 'style' } }, 'seedance2', 'metadata.refer_type'],
     ['plain HTTP', { ...two, images: [a, 'http://ex.com/b.png'] }, 'veo3.1', 'images[1]'],
     ['an asset', { ...one, images: ['asset://1'] }, 'veo3.1', 'images[0]'],
@@ -100,14 +104,18 @@ describe('a video', () => {
     ['a ratio that only images have', { ratio: '4:3' }, 'gen4.5', 'ratio'],
     ['the shape of no image', { ratio: 'adaptive' }, 'seedance2', 'ratio'],
     ['a shape that must be named', { ...one, ratio: 'adaptive' }, 'gen4.5', 'ratio'],
-    ['a ratio where the model has one', { resolution: '768p', ratio: '9:16' }, 'hailuo3', 'ratio'],
+    ['a ratio where the model has one', { resolution: '768p', ratio: '9:16' }, 'h3_max', 'ratio'],
+    ['the shape of no image, in a word', { ratio: 'adaptive' }, 'hailuo3', 'ratio'],
+    ['a ratio that no edit extends to', { ...edit, ratio: '5:4' }, 'aleph2', 'ratio'],
+    ['no text', { ...one, prompt: '' }, 'gen4.5', 'prompt'],
+    ['a video as a reference', { ...one, videos: [clip] }, 'grok_imagine_1_5', 'videos'],
     ['1 s', { duration: 1 }, 'gen4.5', 'duration'],
     ['11 s', { duration: 11 }, 'gen4.5', 'duration'],
     ['5 s', { duration: 5 }, 'veo3.1', 'duration'],
     ['any length', { duration: 'auto' }, 'seedance2', 'duration'],
     ['sound', { generateAudio: true }, 'gen4.5', 'metadata.generate_audio'],
     ['silence', { generateAudio: false }, 'veo3', 'metadata.generate_audio'],
-    ['a switch that is not known', { generateAudio: false }, 'wan3', 'metadata.generate_audio'],
+    ['a switch that is not known', { generateAudio: false }, 'hailuo3', 'metadata.generate_audio'],
   ])('cannot have %s', (_, request, model, param) => {
     expect(video.check?.(videoRequest(request), model)).toEqual({ param, message: expect.any(String) });
   }); // prettier-ignore
@@ -123,6 +131,13 @@ describe('a video', () => {
     ],
     ['the usual one for a ratio', { ratio: '1:1', duration: 4 }, 'seedance2', { resolutions: ['720p'] }],
     ['what was asked for', { resolution: '480p', duration: 4 }, 'seedance2', {}],
+    [
+      'any resolution beside a ratio of its own',
+      { ratio: '1:1', duration: 5 },
+      'hailuo3',
+      { resolutions: ['768p', '2k'] },
+    ],
+    ['the usual one of frames', { ...two, duration: 5 }, 'wan3', { resolutions: ['720p'] }],
     ['an edit as long as its video', { ...edit, duration: 4 }, 'aleph2', { seconds: { min: 2, max: 10 } }],
   ])('renders %s', (_, request, model, expected) => {
     expect(video.renders?.(videoRequest(request), model)).toEqual(expected);
@@ -159,11 +174,13 @@ describe('an image', () => {
   it.each<[string, Partial<ImageRequest>, string, object]>([
     ['in pixels', { size: '1920x1080', extra: { seed: 1, other: 2 } }, 'gen4_image', { ratio: '1920:1080', seed: 1 }],
     ['of the usual size', {}, 'gemini_2.5_flash', { ratio: '1024:1024' }],
+    ['of any size, at a model that is not known', { size: '1x2' }, 'later_image', { ratio: '1:2' }],
+    ['as large as the model likes', { size: 'auto' }, 'muse_image', { ratio: 'auto' }],
     ['in a class', { size: '2K' }, 'seedream5_pro', { ratio: 'auto_2k' }],
-    ['of several', { n: 4, size: '1x2' }, 'gemini_image3.1_flash', { ratio: '1:2', outputCount: 4 }],
-    ['with a quality', { quality: 'high', extra: { background: 'opaque' } }, 'gpt_image_2', { ratio: '1024:1024', quality: 'high', background: 'opaque' }],
+    ['of several', { n: 4, size: '512x2048' }, 'gemini_image3.1_flash', { ratio: '512:2048', outputCount: 4 }],
+    ['with a quality', { quality: 'high', extra: { background: 'opaque' } }, 'gpt_image_2', { ratio: '1920:1920', quality: 'high', background: 'opaque' }],
     ['after references with names', { images: [url, data] }, 'gen4_image_turbo', { ratio: '1024:1024', referenceImages: [{ uri: a, tag: 'image_1' }, { uri: 'data:image/png;base64,QUJD', tag: 'image_2' }] }],
-    ['after references', { images: [url] }, 'seedream5_lite', { ratio: '1024:1024', referenceImages: [{ uri: a }] }],
+    ['after references', { images: [url] }, 'seedream5_lite', { ratio: '2048:2048', referenceImages: [{ uri: a }] }],
   ])('%s', async (_, request, model, body) => {
     expect(imageTask.check?.(imageRequest(request), model)).toBeUndefined();
     const sent = await imageFor(request, model);
@@ -182,6 +199,8 @@ describe('an image', () => {
     ['plain HTTP', { images: [{ form: 'url', url: 'http://ex.com/a.png' }] }, 'gen4_image', 'image'],
     ['another size', { size: '1000x1000' }, 'gen4_image', 'size'],
     ['a class', { size: '1K' }, 'gen4_image', 'size'],
+    ['a size of none', { size: '1024x1024' }, 'gpt_image_2', 'size'],
+    ['a quality of others', { quality: 'max' }, 'gpt_image_2', 'quality'],
   ])('cannot have %s', (_, request, model, param) => {
     expect(imageTask.check?.(imageRequest(request), model)).toEqual({ param, message: expect.any(String) });
   }); // prettier-ignore

@@ -144,7 +144,7 @@ describe('a request', () => {
       'grok-imagine-video-1.5',
       'resolution',
     ],
-    ['5:4', { ratio: '5:4' }, 'grok-imagine-video', 'ratio'],
+    ['21:9', { ratio: '21:9' }, 'grok-imagine-video-1.5', 'ratio'],
     ['adaptive text', { ratio: 'adaptive' }, 'grok-imagine-video', 'ratio'],
     ['16 s', { duration: 16 }, 'grok-imagine-video', 'duration'],
     ['a length of its choice', { duration: 'auto' }, 'grok-imagine-video', 'duration'],
@@ -159,6 +159,7 @@ describe('a request', () => {
     ['an edit without words', { ...edit, prompt: '' }, 'grok-imagine-video', 'prompt'],
     ['a silent edit', { ...edit, generateAudio: false }, 'grok-imagine-video', 'metadata.generate_audio'],
     ['an extension of 1.5', extend, 'grok-imagine-video-1.5', 'metadata.video_task'],
+    ['an extension of 1 s', { ...extend, duration: 1 }, 'grok-imagine-video', 'duration'],
     ['an extension of 11 s', { ...extend, duration: 11 }, 'grok-imagine-video', 'duration'],
     ['an extension of 2 s', { ...extend, duration: 2 }, 'grok-imagine-video', undefined],
   ])('check: %s', (_, request, model, param) => {

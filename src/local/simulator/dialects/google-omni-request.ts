@@ -21,6 +21,8 @@ const partSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('video'), ...medium }),
 ]);
 const tasks = ['text_to_video', 'image_to_video', 'reference_to_video', 'edit', 'extend'] as const;
+const labelKey = /^[a-z][a-z0-9_-]{0,62}$/;
+const labelValue = /^[a-z0-9_-]{0,63}$/;
 const bodySchema = z.strictObject({
   model: z.string().min(1),
   input: z.union([z.string().min(1), z.array(partSchema).min(1)]),
@@ -43,7 +45,7 @@ const bodySchema = z.strictObject({
     .strictObject({ video_config: z.strictObject({ task: z.enum(tasks).optional() }).optional() })
     .optional(),
   previous_interaction_id: z.string().optional(),
-  labels: z.record(z.string(), z.string()).optional(),
+  labels: z.record(z.string().regex(labelKey), z.string().regex(labelValue)).optional(),
   webhook_config: z
     .strictObject({
       uris: z.array(z.url()).min(1),

@@ -10,6 +10,11 @@ const keyframe = z.strictObject({
   at: at.optional(),
   range: z.strictObject({ start_seconds: at, end_seconds: at }).optional(),
 });
+const outputFormats = [
+  'mp4', 'prores', 'png_sequence', 'hdr10', 'hlg', 'sdr_rec709_10bit', 'hdr_pq_12bit_master', 'hdr_prores',
+  'hdr_png_sequence', 'hdr_exr_sequence', 'hdr_exr_acescg_sequence_1_3', 'hdr_exr_acescg_sequence_2_0', 'png', 'jpeg',
+  'webp',
+] as const; // prettier-ignore
 /** The fields of every path and model; which of them one has, runway-models.ts says. */
 export const runwayBody = z.strictObject({
   model: text.min(1),
@@ -20,23 +25,29 @@ export const runwayBody = z.strictObject({
   promptVideo: uri.optional(),
   videoUri: uri.optional(),
   ratio: z
-    .union([z.string().regex(/^\d+:\d+$/, 'must be two pixel counts'), z.enum(['auto_1k', 'auto_2k'])])
+    .string()
+    .regex(/^(?:\d+:\d+|adaptive|auto(?:_\w+)?)$/, 'Invalid enum value')
     .optional(),
   resolution: text.optional(),
-  targetAspectRatio: z.enum(['16:9', '9:16', '1:1', '4:3', '3:4', '21:9']).optional(),
-  duration: z.number().optional(),
+  targetAspectRatio: z.enum(['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9']).optional(),
+  duration: z.union([z.number(), z.literal('auto')]).optional(),
   seed: z.int().min(0).max(4_294_967_295).optional(),
   contentModeration: z.strictObject({ publicFigureThreshold: z.enum(['auto', 'low']).optional() }).optional(),
   negativePrompt: text.optional(),
   audio: z.boolean().optional(),
   references: references.optional(),
   referenceImages: references.optional(),
-  referenceVideos: z.array(z.strictObject({ type: z.literal('video'), uri })).optional(),
+  referenceVideos: z.array(z.strictObject({ type: z.literal('video').optional(), uri })).optional(),
   referenceAudio: z.array(z.strictObject({ type: z.literal('audio'), uri })).optional(),
   keyframes: z.array(keyframe).max(5).optional(),
-  outputFormat: text.optional(),
-  outputCount: z.union([z.literal(1), z.literal(4)]).optional(),
-  quality: text.optional(),
-  background: text.optional(),
+  outputFormat: z.enum(outputFormats).optional(),
+  proresProfile: text.optional(),
+  promptExpansionMode: z.enum(['disabled', 'balanced', 'quality']).optional(),
+  mode: z.enum(['reference', 'extend', 'edit']).optional(),
+  outputCount: z.int().min(1).max(10).optional(),
+  quality: z.enum(['low', 'medium', 'high', 'auto', 'xhigh', 'max']).optional(),
+  background: z.enum(['transparent', 'opaque', 'auto']).optional(),
+  grounding: z.boolean().optional(),
+  edit: z.boolean().optional(),
 });
 export type RunwayBody = z.infer<typeof runwayBody>;

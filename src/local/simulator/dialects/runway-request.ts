@@ -6,7 +6,7 @@ import { runwayBody } from './runway-body.ts';
 import type { RunwayBody } from './runway-body.ts';
 import { invalidField } from './runway-error.ts';
 import { runwayModels } from './runway-models.ts';
-import type { RunwayModel, RunwayPath } from './runway-models.ts';
+import type { RunwayModel, RunwayPath, RunwayRow } from './runway-models.ts';
 
 /** What a task has to remember of its request. */
 export const runwayDetail = z.object({
@@ -20,14 +20,6 @@ export const runwayDetail = z.object({
 });
 export type RunwayDetail = z.infer<typeof runwayDetail>;
 
-/** Fields that every model of a path has. */
-const common: Readonly<Record<RunwayPath, readonly string[]>> = {
-  text_to_video: ['promptText', 'duration'],
-  image_to_video: ['promptText', 'promptImage', 'duration'],
-  video_to_video: ['promptText', 'promptVideo', 'videoUri', 'duration'],
-  text_to_image: ['promptText'],
-};
-
 /** @throws {RunwayError} 400, with the field in `issues`. */
 export function settleRunway(
   raw: unknown,
@@ -36,108 +28,80 @@ export function settleRunway(
 ): RunwayDetail {
   const body = check(runwayBody, raw, ({ path: field, reason }) => invalidField(field, reason));
   const model = runwayModels[name];
-  if (model === undefined || !Object.hasOwn(model.paths, path))
-    throw invalidField('model', 'Invalid discriminator value');
-  checkFields(body, path, model);
-  checkPrompt(body, path, model);
-  checkInputs(body, path, { name, model });
-  checkShape(body, path, { name, model });
-  checkRunwayAssets(body);
-  return settle(body, { path, name, model }, faults);
-}
-
-function checkFields(body: RunwayBody, path: RunwayPath, model: RunwayModel): void {
-  const hasRatio = model.paths[path]?.length !== 0;
-  const shape = [
-    ...(hasRatio ? ['ratio'] : []),
-    ...(model.resolutions[path] === undefined ? [] : ['resolution']),
-  ];
-  const known = ['model', ...common[path], ...shape, ...model.fields];
-  const unknown = Object.keys(body).find((field) => !known.includes(field));
-  if (unknown !== undefined) throw invalidField(unknown, `Unrecognized key: ${unknown}`);
-}
-
-function checkPrompt(
-  { promptText: prompt, referenceAudio }: RunwayBody,
-  path: RunwayPath,
-  model: RunwayModel,
-): void {
-  const [min, max] = model.prompt;
-  const isNeeded = path.startsWith('text_') || referenceAudio !== undefined;
-  if (prompt === undefined && isNeeded) throw invalidField('promptText', 'Required');
-  const length = prompt?.length ?? min;
-  if (length < min || length > max)
-    throw invalidField('promptText', `must have ${min} to ${max} UTF-16 code units`);
-}
-
-function checkInputs(
-  body: RunwayBody,
-  path: RunwayPath,
-  { name, model }: { readonly name: string; readonly model: RunwayModel },
-): void {
-  const { promptImage, promptVideo, videoUri, keyframes } = body;
-  const positions = Array.isArray(promptImage)
-    ? promptImage.map(({ position }) => position)
-    : ['first' as const];
-  if (path === 'image_to_video') {
-    if (promptImage === undefined) throw invalidField('promptImage', 'Required');
-    const references = positions.filter((position) => position === undefined).length;
-    if (references > 0 && !(model.fields.includes('references') && references === positions.length))
-      throw invalidField('promptImage', 'position is required');
-    const isKnown = positions.every(
-      (position) => position === undefined || model.positions.includes(position),
-    );
-    const isTwice = ['first', 'last'].some(
-      (one) => positions.filter((position) => position === one).length > 1,
-    );
-    const isLastAlone = positions.includes('last') && !positions.includes('first');
-    if (!isKnown || isTwice || isLastAlone) throw invalidField('promptImage', 'Invalid positions');
-    const hasFrames = references === 0;
-    if (hasFrames && body.references !== undefined)
-      throw invalidField('references', 'cannot be mixed with frames');
-  }
-  if (path === 'video_to_video') {
-    // The field of this one is not verified.
-    const video =
-      name === 'gemini_omni_flash' ? (promptVideo ?? videoUri) : name === 'aleph2' ? videoUri : promptVideo;
-    if (video === undefined) throw invalidField(name === 'aleph2' ? 'videoUri' : 'promptVideo', 'Required');
-    if (promptVideo !== undefined && videoUri !== undefined)
-      throw invalidField('videoUri', 'Unrecognized key: videoUri');
-  }
-  for (const [index, { seconds, at: moment, range }] of (keyframes ?? []).entries()) {
-    if ([seconds, moment, range].filter((one) => one !== undefined).length !== 1)
-      throw invalidField(`keyframes.${index}`, 'exactly one of seconds, at and range');
-  }
-  if (name === 'gen4_image_turbo' && (body.referenceImages ?? []).length === 0)
+  const row = model?.paths[path];
+  if (model === undefined || row === undefined) throw invalidField('model', 'Invalid discriminator value');
+  checkFields(body, row);
+  checkPrompt(body, model);
+  if (path === 'image_to_video') checkFrames(body, model);
+  checkKeyframes(body);
+  checkShape(body, row, model);
+  if (name === 'gen4_image_turbo' && body.referenceImages?.length === 0)
     throw invalidField('referenceImages', 'at least 1');
+  checkRunwayAssets(body);
+  return settle(body, { path, name, row, model }, faults);
+}
+
+function checkFields(body: RunwayBody, { fields }: RunwayRow): void {
+  const known = new Set(['model', ...fields.split(' ').map((field) => field.replace('*', ''))]);
+  const unknown = Object.keys(body).find((field) => !known.has(field));
+  if (unknown !== undefined) throw invalidField(unknown, `Unrecognized key: ${unknown}`);
+  for (const [, required = ''] of fields.matchAll(/(\w+)\*/g))
+    if (!Object.hasOwn(body, required)) throw invalidField(required, 'Required');
+}
+
+function checkPrompt({ promptText: prompt, referenceAudio }: RunwayBody, { promptMax }: RunwayModel): void {
+  if (prompt === undefined && referenceAudio !== undefined) throw invalidField('promptText', 'Required');
+  if (prompt !== undefined && (prompt === '' || prompt.length > promptMax))
+    throw invalidField('promptText', `must have 1 to ${promptMax} UTF-16 code units`);
+}
+
+/** Frames stand with their positions, references without; a model that has no references wants the positions. */
+function checkFrames({ promptImage, ratio }: RunwayBody, model: RunwayModel): void {
+  if (!Array.isArray(promptImage)) return;
+  const positions = promptImage.map(({ position }) => position);
+  const isWanted = !model.paths.text_to_video?.fields.includes('references');
+  if (positions.every((position) => position === undefined) && !isWanted) return;
+  const isKnown = positions.every((position) => position !== undefined && model.positions.includes(position));
+  const isTwice = new Set(positions).size < positions.length;
+  if (!isKnown || isTwice || !positions.includes('first'))
+    throw invalidField('promptImage', 'Invalid positions');
+  const follows = model.paths.image_to_video?.ratios?.some((one) => one.startsWith('auto_')) === true;
+  if (follows && ratio !== undefined && !ratio.startsWith('auto_'))
+    throw invalidField('ratio', 'Keyframe requests must use auto_480p, auto_720p, or auto_1080p');
+}
+
+function checkKeyframes({ keyframes = [] }: RunwayBody): void {
+  for (const [index, { seconds, at: moment }] of keyframes.entries())
+    if ((seconds === undefined) === (moment === undefined))
+      throw invalidField(`keyframes.${index}`, 'exactly one of seconds and at');
 }
 
 function checkShape(
-  { ratio, resolution, duration, outputFormat }: RunwayBody,
-  path: RunwayPath,
-  { name, model }: { readonly name: string; readonly model: RunwayModel },
+  { ratio, resolution, duration, outputCount }: RunwayBody,
+  { ratios, resolutions }: RunwayRow,
+  { seconds, counts }: RunwayModel,
 ): void {
-  const ratios = model.paths[path];
-  if (ratio === undefined && model.ratioNeeded) throw invalidField('ratio', 'Required');
-  const isAuto = ratio?.startsWith('auto_') === true;
-  if (isAuto ? name !== 'seedream5_pro' : ratio !== undefined && ratios?.includes(ratio) === false)
-    throw invalidField('ratio', `Invalid enum value: ${ratio ?? ''}`);
-  if (resolution !== undefined && model.resolutions[path]?.includes(resolution) === false)
+  if (outputCount !== undefined && counts?.includes(outputCount) === false)
+    throw invalidField('outputCount', `Invalid value: ${outputCount}`);
+  if (ratio !== undefined && ratios?.includes(ratio) === false)
+    throw invalidField('ratio', `Invalid enum value: ${ratio}`);
+  if (resolution !== undefined && resolutions?.includes(resolution) === false)
     throw invalidField('resolution', `Invalid enum value: ${resolution}`);
-  const asInput = path === 'video_to_video' && (model.seconds.length === 0 || name === 'gemini_omni_flash');
-  if (duration === undefined && model.secondsNeeded) throw invalidField('duration', 'Required');
-  if (duration !== undefined && (asInput || !model.seconds.includes(duration)))
+  if (duration !== undefined && !seconds.includes(duration))
     throw invalidField('duration', `Invalid value: ${duration}`);
-  if (outputFormat !== undefined && path !== 'text_to_image' && !['mp4', 'prores'].includes(outputFormat))
-    throw invalidField('outputFormat', `Invalid enum value: ${outputFormat}`);
 }
 
+/** Pixels of a landscape picture. */
 const named: Readonly<Record<string, readonly [number, number]>> = {
   '480p': [854, 480],
   '720p': [1280, 720],
   '768p': [1366, 768],
   '1080p': [1920, 1080],
   '2k': [2560, 1440],
+  auto_480p: [854, 480],
+  auto_720p: [1280, 720],
+  auto_1080p: [1920, 1080],
+  auto: [1024, 1024],
   auto_1k: [1024, 1024],
   auto_2k: [2048, 2048],
 };
@@ -146,18 +110,33 @@ const secondsDefault = 5;
 interface Asked {
   readonly path: RunwayPath;
   readonly name: string;
+  readonly row: RunwayRow;
   readonly model: RunwayModel;
 }
 
-function settle(body: RunwayBody, { path, name, model }: Asked, faults: FaultSet): RunwayDetail {
+/** Of a pair of pixels, or of a resolution, standing where the ratio does. */
+function sizeOf(
+  { resolution, ratio }: RunwayBody,
+  { ratios, resolutions }: RunwayRow,
+): readonly [number, number] {
+  if (resolutions === undefined) {
+    const shape = ratio ?? ratios?.[0] ?? '1280:720';
+    const [width = 0, height = 0] = named[shape] ?? shape.split(':').map(Number);
+    return [width, height];
+  }
+  const [long, short] = named[(resolution ?? resolutions[0] ?? '').toLowerCase()] ?? [1280, 720];
+  const [wide = 16, high = 9] = ratio === 'adaptive' ? [] : (ratio ?? '16:9').split(':').map(Number);
+  return wide >= high ? [long, short] : [short, long];
+}
+
+function settle(body: RunwayBody, { path, name, row, model }: Asked, faults: FaultSet): RunwayDetail {
   const isImage = path === 'text_to_image';
-  const shape = body.resolution?.toLowerCase() ?? body.ratio ?? model.paths[path]?.[0] ?? '1280:720';
-  const [width = 0, height = 0] = named[shape] ?? shape.split(':').map(Number);
-  const usual = model.seconds.includes(secondsDefault)
-    ? secondsDefault
-    : (model.seconds[0] ?? secondsDefault);
+  const [width, height] = sizeOf(body, row);
+  const numbers = model.seconds.filter((one) => one !== 'auto');
+  const usual = numbers.includes(secondsDefault) ? secondsDefault : (numbers[0] ?? secondsDefault);
   const asInput = path === 'video_to_video' ? faults.number('input-seconds') : undefined;
-  const seconds = body.duration ?? asInput ?? usual;
+  const asked = body.duration === 'auto' ? undefined : body.duration;
+  const seconds = asked ?? asInput ?? usual;
   const images = isImage ? (body.outputCount ?? 1) : 0;
   const rate = model.credits({ width, height, isSilent: body.audio === false });
   const extra = body.outputFormat === 'prores' ? 5 : 0;

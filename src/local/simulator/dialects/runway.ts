@@ -102,14 +102,18 @@ function present(desk: JobDesk<RunwayDetail>, task: RunwayTask): Record<string, 
   const now = world.now();
   const { phase, since } = momentOf(task, now);
   const base = { id: task.id, createdAt: new Date(task.createdAt).toISOString(), status: words[phase] };
-  if (phase === 'queued') return isThrottled(desk, task, now) ? { ...base, status: 'THROTTLED' } : base;
+  const faults = FaultSet.of(task.faults);
+  const pending = faults.has('missing-usage')
+    ? base
+    : { ...base, estimatedCost: { credits: task.detail.charge / 100 } };
+  if (phase === 'queued') return isThrottled(desk, task, now) ? { ...pending, status: 'THROTTLED' } : pending;
   if (phase === 'running') {
     const progress = Math.min(0.99, (now - since) / Math.max(1, task.renderMs));
-    return { ...base, progress: Math.round(progress * 100) / 100 };
+    return { ...pending, progress: Math.round(progress * 100) / 100 };
   }
-  const faults = FaultSet.of(task.faults);
   const cost = (credits: number) => (faults.has('missing-usage') ? {} : { cost: { credits } });
   if (phase === 'failed' || phase === 'expired') return { ...base, ...failureOf(task, faults, cost) };
+  if (phase === 'cancelled') return { ...base, ...cost(0) };
   if (phase !== 'succeeded') return base;
   return {
     ...base,

@@ -47,8 +47,6 @@ export const inputImageRate = 10;
 export const ticksPerThousandth = 10_000_000;
 
 export const videoRatios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3'];
-/** Seen in one client only. */
-export const unverifiedRatios = ['21:9', '5:2'];
 export const imageRatios = [
   'auto', '1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '2:1', '1:2', '20:9', '9:20', '19.5:9', '9:19.5',
 ]; // prettier-ignore

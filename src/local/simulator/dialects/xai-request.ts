@@ -4,7 +4,7 @@ import { check, parseJson } from '../wire.ts';
 import type { Mistake } from '../wire.ts';
 import { invalidArgument, modelNotFound } from './xai-error.ts';
 import type { XaiError } from './xai-error.ts';
-import { unverifiedRatios, videoRatios, xaiVideoModels, xaiVideoSize } from './xai-models.ts';
+import { videoRatios, xaiVideoModels, xaiVideoSize } from './xai-models.ts';
 import type { XaiVideoModel } from './xai-models.ts';
 
 /** Creates of videos: closed objects, at three paths. */
@@ -22,7 +22,7 @@ const bodies = {
   generations: z.strictObject({
     ...common,
     duration: z.int().min(1).max(15).optional(),
-    aspect_ratio: z.enum([...videoRatios, ...unverifiedRatios]).optional(),
+    aspect_ratio: z.enum(videoRatios).optional(),
     resolution: z.enum(['480p', '720p', '1080p']).optional(),
     image: still.optional(),
     last_frame: still.optional(),
@@ -66,7 +66,7 @@ export function readXaiVideo(operation: XaiOperation, raw: Buffer): XaiOrder {
   const json = parseJson(raw);
   if (operation === 'generations') {
     const body = check(bodies.generations, json, refuse);
-    return { ...body, settle: (model, faults) => settleGeneration(body, known(model), faults) };
+    return { ...body, settle: (model) => settleGeneration(body, known(model)) };
   }
   if (operation === 'edits') {
     const body = check(bodies.edits, json, refuse);
@@ -82,16 +82,16 @@ function known(name: string): XaiVideoModel {
   return model;
 }
 
-function settleGeneration(body: Generation, model: XaiVideoModel, faults: FaultSet): XaiDetail {
+function settleGeneration(body: Generation, model: XaiVideoModel): XaiDetail {
   const { duration: seconds = 8, resolution = '480p', aspect_ratio: ratio = '16:9' } = body;
-  const mistake = findMistake(body, model, faults);
+  const mistake = findMistake(body, model);
   if (mistake !== undefined) throw invalidArgument(mistake);
   const rate = model.rates[resolution];
   if (rate === undefined) throw invalidArgument(`resolution is not supported: ${resolution}`);
   return { ...xaiVideoSize(resolution, ratio), seconds, charge: rate * seconds };
 }
 
-function findMistake(body: Generation, model: XaiVideoModel, faults: FaultSet): string | undefined {
+function findMistake(body: Generation, model: XaiVideoModel): string | undefined {
   const { image, last_frame: last, reference_images: references, reference_audios: voices } = body;
   const unsupported = (name: string) => `\`${name}\` is not supported for this model.`;
   if (last !== undefined && !model.lastFrame) return unsupported('last_frame');
@@ -101,10 +101,9 @@ function findMistake(body: Generation, model: XaiVideoModel, faults: FaultSet): 
     return 'image and reference_images exclude each other.';
   if (last !== undefined && image === undefined) return 'last_frame needs an image.';
   if (voices !== undefined && references === undefined) return 'reference_audios need reference_images.';
-  if (references !== undefined && body.resolution === '1080p')
-    return '1080p is not supported with references.';
-  const isDoubtful = unverifiedRatios.includes(body.aspect_ratio ?? '');
-  return isDoubtful && !faults.has('docs-shape') ? unsupported('aspect_ratio') : undefined;
+  return references !== undefined && body.resolution === '1080p'
+    ? '1080p is not supported with references.'
+    : undefined;
 }
 
 const inputSecondsDefault = 5;

@@ -35,9 +35,14 @@ describe('a task', () => {
     expect(created.body).toEqual({ id: expect.any(String), estimatedCost: { credits: 60 } });
     const { id } = created.body;
     const base = { id, createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/) };
-    expect(await poll(id)).toEqual({ ...base, status: 'PENDING' });
+    expect(await poll(id)).toEqual({ ...base, status: 'PENDING', estimatedCost: { credits: 60 } });
     harness.control.advance(4.5);
-    expect(await poll(id)).toEqual({ ...base, status: 'RUNNING', progress: 0.5 });
+    expect(await poll(id)).toEqual({
+      ...base,
+      status: 'RUNNING',
+      progress: 0.5,
+      estimatedCost: { credits: 60 },
+    });
     harness.control.advance(4);
     const task = await poll(id);
     expect(task).toEqual({
@@ -130,9 +135,14 @@ describe('prices, in credits', () => {
     ['Seedance 720p', 'text_to_video', { ...seedance, ratio: '1280:720' }, 144],
     ['Seedance 1080p', 'text_to_video', { ...seedance, ratio: '2206:946' }, 160],
     ['Seedance 4k', 'text_to_video', { ...seedance, ratio: '3840:2160' }, 600],
-    ['ProRes', 'text_to_video', { ...seedance, ratio: '1280:720', outputFormat: 'prores' }, 164],
+    ['ProRes', 'text_to_video', { ...gen45, outputFormat: 'prores' }, 85],
     ['at least', 'video_to_video', { ...v2v, promptText: '[sim:input-seconds=1]' }, 56],
-    ['a frame', 'image_to_video', { model: 'hailuo3', promptImage: uri, resolution: '768P' }, 52],
+    [
+      'a frame',
+      'image_to_video',
+      { model: 'hailuo3', promptText: 'x', promptImage: uri, resolution: '768p' },
+      52,
+    ],
     ['an image', 'text_to_image', { model: 'gen4_image', ...image }, 5],
     ['a large image', 'text_to_image', { model: 'gen4_image', ...image, ratio: '1920:1080' }, 8],
   ])('%s', async (_, path, body, credits) => {
@@ -165,7 +175,7 @@ const t2i = (body: object) =>
 
 describe('a body', () => {
   it.each([
-    ['a frame without a text', i2v({ promptText: undefined })],
+    ['a frame without a text', i2v({ model: 'gen4_turbo', promptText: undefined })],
     ['the ratio of an image', i2v({ ratio: '1584:672' })],
     ['a first frame by its position', i2v({ promptImage: [first] })],
     ['two frames', i2v({ model: 'veo3.1', duration: 6, promptImage: [first, last] })],
@@ -175,6 +185,7 @@ describe('a body', () => {
     [
       'sound and videos as references',
       seedance({
+        model: 'wan3',
         promptImage: [{ uri }],
         referenceAudio: [{ type: 'audio', uri: video }],
         referenceVideos: [{ type: 'video', uri: video }],
@@ -190,7 +201,7 @@ describe('a body', () => {
         targetAspectRatio: '1:1',
         keyframes: [
           { uri, seconds: 1 },
-          { uri, range: { start_seconds: 1, end_seconds: 2 } },
+          { uri, at: 1, range: { start_seconds: 1, end_seconds: 2 } },
         ],
       }),
     ],
@@ -238,7 +249,7 @@ describe('a body', () => {
       'promptText',
     ],
     ['no video', v2v({ model: 'seedance2' }), 'promptVideo'],
-    ['the field of Seedance for an edit', v2v({ model: 'aleph2', promptVideo: video }), 'videoUri'],
+    ['the field of Seedance for an edit', v2v({ model: 'aleph2', promptVideo: video }), 'promptVideo'],
     ['the length of an edit', v2v({ model: 'aleph2', videoUri: video, duration: 5 }), 'duration'],
     [
       'six keyframes',
@@ -246,6 +257,7 @@ describe('a body', () => {
       'keyframes',
     ],
     ['a keyframe at no time', v2v({ model: 'aleph2', videoUri: video, keyframes: [{ uri }] }), 'keyframes.0'],
+    ['a ratio beside keyframes that give it', i2v({ model: 'wan3', promptImage: [first] }), 'ratio'],
     ['no references', t2i({ model: 'gen4_image_turbo' }), 'referenceImages'],
     ['two outputs', t2i({ model: 'gemini_image3.1_flash', outputCount: 2 }), 'outputCount'],
     ['an automatic ratio of gen4', t2i({ ratio: 'auto_1k' }), 'ratio'],

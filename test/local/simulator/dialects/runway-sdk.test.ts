@@ -1,0 +1,124 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { sdkBodies, sdkTasks } from '../../../providers/runway/runway-sdk.ts';
+import type { SdkBody } from '../../../providers/runway/runway-sdk.ts';
+import { findContradictions, literalsOf, membersOf } from '../../../support/sdk-types.ts';
+import type { SdkField, SdkTypes } from '../../../support/sdk-types.ts';
+import { startHarness } from '../support.ts';
+
+/** The dialect against the vendor's SDK: it takes every body that the SDK declares, and no other. */
+
+const harness = await startHarness({ renderSeconds: 8 });
+afterAll(() => harness.close());
+
+const version = { 'x-runway-version': '2024-11-06' };
+const post = (path: string, body: object) => harness.call('POST', `/runway/v1/${path}`, body, version);
+
+/** Where the SDK says `string` or `number` alone. */
+const samples: Readonly<Record<string, unknown>> = {
+  promptText: 'a cat',
+  tag: 'cat',
+  ratio: '1280:720',
+  duration: 5,
+  seed: 7,
+  outputCount: 1,
+  seconds: 1,
+  at: 1,
+};
+
+/** A value for each word of the field's type, or one of the type; nested objects hold all that is required. */
+function valuesOf(field: string, type: string, types: SdkTypes): readonly unknown[] {
+  const words = literalsOf(type);
+  const numbers = membersOf(type).filter((member) => /^\d+$/.test(member));
+  if (words.length + numbers.length > 0) return [...words, ...numbers.map(Number)];
+  const [member = ''] = membersOf(type);
+  const item = /^Array<([\w.]+).*>$/.exec(member)?.[1];
+  if (item !== undefined) return [[objectOf(item, types)]];
+  if (member === 'boolean') return [true];
+  return types.has(member) ? [objectOf(member, types)] : [samples[field] ?? 'https://i.example/a'];
+}
+
+function objectOf(name: string, types: SdkTypes): object {
+  const fields = [...(types.get(name) ?? [])].filter(([, { optional }]) => !optional);
+  return Object.fromEntries(fields.map(([field, { type }]) => [field, valuesOf(field, type, types)[0]]));
+}
+
+/** Whatever the model, `promptText` stands: references of sound demand it. */
+function bodyOf({ name, types }: SdkBody): object {
+  return { promptText: 'a cat', ...objectOf(name, types) };
+}
+
+/** Fields of the other models of a path, with a type of one of them. */
+function othersOf({ path, fields }: SdkBody): ReadonlyMap<string, SdkField & { readonly types: SdkTypes }> {
+  const others = sdkBodies.filter((body) => body.path === path);
+  return new Map(
+    others.flatMap(({ fields: theirs, types }) =>
+      [...theirs].filter(([field]) => !fields.has(field)).map(([field, rest]) => [field, { ...rest, types }]),
+    ),
+  );
+}
+
+describe.each(sdkBodies.map((body) => [`${body.model} ${body.path}`, body] as const))('%s', (_, body) => {
+  const { path, fields, types } = body;
+
+  it('takes every field and every word that the SDK declares', async () => {
+    const tried = [...fields].flatMap(([field, { type }]) =>
+      valuesOf(field, type, types).map((value) => ({ ...bodyOf(body), [field]: value })),
+    );
+    for (const one of tried) {
+      const { status, text } = await post(path, one);
+      expect({ status, text, one }).toMatchObject({ status: 200 });
+    }
+  });
+
+  it('refuses what the SDK demands and is missing, and fields that only other models have', async () => {
+    const demanded = [...fields].filter(([field, { optional }]) => !optional && field !== 'model');
+    for (const [missing] of demanded) {
+      const rest = Object.entries(bodyOf(body)).filter(([field]) => field !== missing);
+      const answer = await post(path, Object.fromEntries(rest));
+      expect([answer.status, answer.body.issues?.[0]?.path]).toEqual([400, [missing]]);
+    }
+    for (const [field, { type, types: theirs }] of othersOf(body)) {
+      const answer = await post(path, { ...bodyOf(body), [field]: valuesOf(field, type, theirs)[0] });
+      expect([answer.status, answer.body.issues?.[0]?.path]).toEqual([400, [field]]);
+    }
+  });
+});
+
+/** Images are of any pixels here. */
+const videoBodies = sdkBodies.filter(({ path }) => path !== 'text_to_image');
+
+it.each(videoBodies.map((body) => [`${body.model} ${body.path}`, body] as const))(
+  '%s: refuses shapes that only other models have',
+  async (_, body) => {
+    for (const field of ['ratio', 'resolution']) {
+      const own = literalsOf(body.fields.get(field)?.type ?? '');
+      const all = sdkBodies.flatMap((one) => literalsOf(one.fields.get(field)?.type ?? ''));
+      const others = [...new Set(all)].filter((word) => own.length > 0 && !own.includes(word));
+      for (const word of others) {
+        const answer = await post(body.path, { ...bodyOf(body), [field]: word });
+        expect([word, answer.status, answer.body.issues?.[0]?.path]).toEqual([word, 400, [field]]);
+      }
+    }
+  },
+);
+
+it.each([
+  ['Pending', '', 0],
+  ['Throttled', '', 0],
+  ['Running', '', 4],
+  ['Succeeded', '', 9],
+  ['Failed', '[sim:failed]', 9],
+  ['Cancelled', '[sim:docs-shape]', 0],
+] as const)('a task is reported as the SDK declares it: %s', async (name, fault, seconds) => {
+  harness.control.reset();
+  const create = async (promptText: string) => {
+    const body = { model: 'gen4.5', promptText, ratio: '1280:720', duration: 5 };
+    return String((await post('text_to_video', body)).body.id);
+  };
+  if (name === 'Throttled') for (let index = 0; index < 20; index += 1) await create('x [sim:queue=0]');
+  const id = await create(`a cat ${fault}`);
+  harness.control.advance(seconds);
+  if (name === 'Cancelled') await harness.call('DELETE', `/runway/v1/tasks/${id}`, undefined, version);
+  const { body } = await harness.call('GET', `/runway/v1/tasks/${id}`, undefined, version);
+  expect([body.status, findContradictions(body, name, sdkTasks)]).toEqual([name.toUpperCase(), []]);
+});

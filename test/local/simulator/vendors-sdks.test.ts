@@ -1,0 +1,151 @@
+import { createFalClient, ApiError as FalError } from '@fal-ai/client';
+import RunwayML, { APIError as RunwayError } from '@runwayml/sdk';
+import Replicate from 'replicate';
+import { afterAll, beforeEach, expect, it } from 'vitest';
+import { startHarness, testKey } from './support.ts';
+import type { Harness } from './support.ts';
+
+/**
+ * The vendors' own clients against their dialects: a job from create to its result, one that is cancelled, one that is
+ * refused, and a key that is wrong. What a client cannot read, the dialect has wrong. That of OpenAI drives its dialect in
+ * `dialects/openai.test.ts`.
+ */
+
+const harness: Harness = await startHarness({ renderSeconds: 8 });
+beforeEach(() => {
+  harness.control.reset();
+  harness.control.setRenderSeconds(8);
+});
+afterAll(() => harness.close());
+
+/** A client as the walk needs it; words and shapes are the client's. */
+interface Walk {
+  readonly name: string;
+  readonly words: readonly [queued: string, running: string, ended: string];
+  /** What a job is after it was cancelled, or the status of the error that says so. */
+  readonly cancelled: string | number;
+  readonly connect: (key: string) => Connected;
+}
+
+interface Connected {
+  readonly create: (prompt: string) => Promise<string>;
+  readonly poll: (id: string) => Promise<{ readonly word: string; readonly link?: string | undefined }>;
+  readonly cancel: (id: string) => Promise<unknown>;
+  /** Of the error that a call failed with. */
+  readonly statusOf: (error: unknown) => number | undefined;
+}
+
+const runway: Walk = {
+  name: '@runwayml/sdk',
+  words: ['PENDING', 'RUNNING', 'SUCCEEDED'],
+  cancelled: 404,
+  connect: (apiKey) => {
+    const { textToVideo, tasks } = new RunwayML({ apiKey, baseURL: `${harness.url}/runway`, maxRetries: 0 });
+    return {
+      create: async (promptText) =>
+        (await textToVideo.create({ model: 'gen4.5', promptText, ratio: '1280:720', duration: 5 })).id,
+      async poll(id) {
+        const task = await tasks.retrieve(id);
+        return { word: task.status, link: task.status === 'SUCCEEDED' ? task.output[0] : undefined };
+      },
+      cancel: (id) => tasks.delete(id),
+      statusOf: (error) => (error instanceof RunwayError ? error.status : undefined),
+    };
+  },
+};
+
+const fal: Walk = {
+  name: '@fal-ai/client',
+  words: ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED'],
+  cancelled: 499,
+  connect: (credentials) => {
+    const model = 'bytedance/seedance-2.0/text-to-video';
+    const { queue } = createFalClient({
+      credentials,
+      retry: { maxRetries: 0 },
+      // Its hosts are fixed; only they are replaced.
+      requestMiddleware: async (request) => ({
+        ...request,
+        url: request.url.replace('https://queue.fal.run', `${harness.url}/fal`),
+      }),
+    });
+    return {
+      create: async (prompt) => (await queue.submit(model, { input: { prompt } })).request_id,
+      async poll(requestId) {
+        const { status } = await queue.status(model, { requestId });
+        if (status !== 'COMPLETED') return { word: status };
+        const { data } = await queue.result(model, { requestId });
+        return { word: status, link: data.video.url };
+      },
+      cancel: (requestId) => queue.cancel(model, { requestId }),
+      statusOf: (error) => (error instanceof FalError ? error.status : undefined),
+    };
+  },
+};
+
+const replicate: Walk = {
+  name: 'replicate',
+  words: ['starting', 'processing', 'succeeded'],
+  cancelled: 'aborted',
+  connect: (auth) => {
+    const { predictions } = new Replicate({ auth, baseUrl: `${harness.url}/replicate/v1` });
+    return {
+      create: async (prompt) =>
+        (await predictions.create({ model: 'bytedance/seedance-2.0', input: { prompt } })).id,
+      async poll(id) {
+        const { status, output } = await predictions.get(id);
+        return { word: status, link: typeof output === 'string' ? output : undefined };
+      },
+      cancel: (id) => predictions.cancel(id),
+      statusOf: (error) =>
+        error instanceof Error && 'response' in error && error.response instanceof Response
+          ? error.response.status
+          : undefined,
+    };
+  },
+};
+
+const walks = [runway, fal, replicate];
+
+async function refusal(client: Connected, promise: Promise<unknown>): Promise<number | undefined> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return client.statusOf(error);
+}
+
+it.each(walks)('$name follows a job to a result that opens', async ({ words, connect }) => {
+  const client = connect(testKey);
+  const id = await client.create('a boat');
+  expect(await client.poll(id)).toEqual({ word: words[0], link: undefined });
+  harness.control.advance(4);
+  expect(await client.poll(id)).toEqual({ word: words[1], link: undefined });
+  harness.control.advance(5);
+  const { word, link } = await client.poll(id);
+  expect(word).toBe(words[2]);
+  const file = await fetch(link ?? '');
+  expect([file.status, file.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+});
+
+it.each(walks)('$name cancels a job that waits', async ({ cancelled, connect }) => {
+  const client = connect(testKey);
+  const id = await client.create('a boat');
+  await client.cancel(id);
+  const after = await client.poll(id).then(
+    ({ word }) => word,
+    (error: unknown) => client.statusOf(error),
+  );
+  expect(after).toBe(cancelled);
+});
+
+it.each(walks)(
+  '$name reads a failure, a wrong key and an unknown job as what they are',
+  async ({ connect }) => {
+    const client = connect(testKey);
+    expect(await refusal(client, client.create('a boat [sim:500]'))).toBe(500);
+    expect(await refusal(client, connect('wrong').create('a boat'))).toBe(401);
+    expect(await refusal(client, client.poll('unknown'))).toBe(404);
+    expect(harness.control.tasks('a boat')).toHaveLength(0);
+  },
+);

@@ -1,0 +1,158 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import type { ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
+import { runway } from '../../../src/providers/runway/index.ts';
+import { findContradictions, literalsOf } from '../../support/sdk-types.ts';
+import { canned, fixture, imageRequest, submitContext, videoRequest } from '../support.ts';
+import { sdkBodies } from './runway-sdk.ts';
+import type { SdkBody } from './runway-sdk.ts';
+
+/**
+ * The table of the adapter against the vendor's SDK: whatever it accepts is sent as the SDK declares it. What the SDK
+ * declares and no request of ours comes to is printed: the vendor may have something new.
+ */
+
+const { video, imageTask } = runway;
+if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');
+
+const picture = 'https://ex.com/a.png';
+const clip = 'https://ex.com/a.mp4';
+const song = 'https://ex.com/a.mp3';
+
+const inputs: readonly Partial<VideoRequest>[] = [
+  {},
+  { inputType: 'reference', images: [picture] },
+  { inputType: 'reference', images: [picture, picture] },
+  { inputType: 'first_last_frame', images: [picture] },
+  { inputType: 'first_last_frame', images: [picture, picture] },
+  { inputType: 'reference', videos: [clip] },
+  { inputType: 'reference', audios: [song] },
+  { inputType: 'reference', images: [picture], videos: [clip], audios: [song] },
+  { inputType: 'reference', videos: [clip], extra: { refer_type: 'base' } },
+  { inputType: 'reference', images: [picture], videos: [clip], extra: { refer_type: 'base' } },
+];
+const resolutions = [undefined, '360p', '480p', '720p', '768p', '1080p', '2K', '4K'];
+const ratios = [undefined, 'adaptive', '16:9', '9:16', '4:3', '3:4', '1:1', '21:9', '3:2', '2:3', '5:4'];
+const others: readonly Partial<VideoRequest>[] = [
+  { prompt: '' },
+  { seed: 7 },
+  { generateAudio: true },
+  { generateAudio: false },
+  { duration: 'auto' },
+  ...[1, 4, 5, 6, 8, 10, 15, 30].map((duration) => ({ duration })),
+];
+const videoRequests = inputs.flatMap((input) => [
+  ...resolutions.flatMap((resolution) =>
+    ratios.map((ratio) =>
+      videoRequest({
+        ...input,
+        ...(resolution === undefined ? {} : { resolution }),
+        ...(ratio === undefined ? {} : { ratio }),
+      }),
+    ),
+  ),
+  ...others.map((other) => videoRequest({ ...input, ...other })),
+]);
+
+const url = { form: 'url', url: picture } as const;
+const imageOthers: readonly Partial<ImageRequest>[] = [
+  { images: [url] },
+  { extra: { seed: 7, contentModeration: { publicFigureThreshold: 'low' } } },
+  { extra: { background: 'opaque', outputFormat: 'png', grounding: true, edit: true } },
+  ...[1, 2, 4, 10].map((n) => ({ n })),
+  ...['low', 'medium', 'high', 'auto', 'xhigh', 'max'].map((quality) => ({ quality })),
+];
+
+/** Sizes that the SDK declares for some model, and one that it declares for none. */
+const sizes = [
+  ...new Set(
+    sdkBodies
+      .filter(({ path }) => path === 'text_to_image')
+      .flatMap(({ fields }) => literalsOf(fields.get('ratio')?.type ?? ''))
+      .map((ratio) => ratio.replace('auto_', '').replace(':', 'x')),
+  ),
+  '123x456',
+];
+const imageRequests = [{}, { images: [url] }].flatMap((input) => [
+  ...sizes.map((size) => imageRequest({ ...input, size })),
+  ...imageOthers.map((other) => imageRequest({ ...input, ...other })),
+]);
+
+interface Sent {
+  readonly path: string;
+  readonly json: object;
+}
+
+async function sentBy(
+  submit: (context: ReturnType<typeof submitContext>) => Promise<unknown>,
+): Promise<Sent> {
+  const upstream = canned({ json: fixture('runway/created') });
+  await submit(submitContext({ request: upstream.request }));
+  const [sent] = upstream.sent;
+  return { path: sent?.url.split('/v1/')[1] ?? '', json: sent?.json ?? {} };
+}
+
+/** Everything that the adapter sends for a model. */
+async function allSent(model: string): Promise<readonly Sent[]> {
+  const sent: Promise<Sent>[] = [];
+  for (const request of videoRequests)
+    if (video?.check?.(request, model) === undefined)
+      sent.push(sentBy(async (context) => video?.submit(request, { ...context, model })));
+  return Promise.all(sent);
+}
+
+async function allImages(model: string): Promise<readonly Sent[]> {
+  const sent: Promise<Sent>[] = [];
+  for (const request of imageRequests)
+    if (imageTask?.check?.(request, model) === undefined)
+      sent.push(sentBy(async (context) => imageTask?.submit(request, { ...context, model })));
+  return Promise.all(sent);
+}
+
+const unreached: string[] = [];
+
+/** Fields, and words of a field, that nothing sent has. */
+function unreachedOf({ path, model, fields }: SdkBody, sent: readonly Sent[]): readonly string[] {
+  const values = (field: string) =>
+    new Set(
+      sent
+        .filter((one) => one.path === path)
+        .map(({ json }) => Object.entries(json).find(([name]) => name === field)?.[1]),
+    );
+  return [...fields].flatMap(([field, { type }]) => {
+    const seen = values(field);
+    const words = literalsOf(type).filter((word) => !seen.has(word));
+    if ([...seen].every((value) => value === undefined)) return [`${model} ${path}: ${field}`];
+    return words.length === 0 ? [] : [`${model} ${path}: ${field} ${words.join(', ')}`];
+  });
+}
+
+const videoModels = [
+  ...new Set(sdkBodies.filter(({ path }) => path !== 'text_to_image').map(({ model }) => model)),
+];
+const imageModels = sdkBodies.filter(({ path }) => path === 'text_to_image').map(({ model }) => model);
+
+describe.each([
+  ...videoModels.map((model) => [model, allSent] as const),
+  ...imageModels.map((model) => [model, allImages] as const),
+])('%s', (model, send) => {
+  it('is sent nothing that the vendor’s SDK does not declare', async () => {
+    const sent = await send(model);
+    const bodies = sdkBodies.filter((body) => body.model === model);
+    const contradictions = sent.flatMap(({ path, json }) => {
+      const body = bodies.find((one) => one.path === path);
+      if (body === undefined) return [`${path} is not declared`];
+      return findContradictions(json, body.name, body.types).map((words) => `${path} ${words}`);
+    });
+    expect([...new Set(contradictions)]).toEqual([]);
+    // Each path has something to send.
+    for (const body of bodies) {
+      expect(sent.map(({ path }) => path)).toContain(body.path);
+      unreached.push(...unreachedOf(body, sent));
+    }
+  });
+});
+
+afterAll(() => {
+  if (unreached.length > 0)
+    process.stdout.write(`@runwayml/sdk declares, and no request comes to:\n${unreached.join('\n')}\n`);
+});

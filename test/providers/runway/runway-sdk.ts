@@ -1,0 +1,34 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { readSdkTypes } from '../../support/sdk-types.ts';
+import type { SdkObject, SdkTypes } from '../../support/sdk-types.ts';
+
+/** What `@runwayml/sdk` declares of the bodies of creates. */
+
+const require = createRequire(import.meta.url);
+const folder = join(dirname(require.resolve('@runwayml/sdk')), 'resources');
+
+const sdkPaths = ['text_to_video', 'image_to_video', 'video_to_video', 'text_to_image'] as const;
+type SdkPath = (typeof sdkPaths)[number];
+
+export interface SdkBody {
+  readonly path: SdkPath;
+  readonly model: string;
+  /** Of the body, in `types`. */
+  readonly name: string;
+  readonly fields: SdkObject;
+  readonly types: SdkTypes;
+}
+
+/** Of `GET /v1/tasks/{id}`: one for each status. */
+export const sdkTasks: SdkTypes = readSdkTypes(join(folder, 'tasks.d.ts'), 'TaskRetrieveResponse');
+
+export const sdkBodies: readonly SdkBody[] = sdkPaths.flatMap((path) => {
+  const type = path.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const file = join(folder, `${path.replaceAll('_', '-')}.d.ts`);
+  const types = readSdkTypes(file, `${type}CreateParams`);
+  return [...types].flatMap(([name, fields]) => {
+    const model = /^'(.*)'$/.exec(fields.get('model')?.type ?? '')?.[1];
+    return model === undefined ? [] : [{ path, model, name, fields, types }];
+  });
+});
