@@ -3,10 +3,12 @@ import type { Caller } from '../domain/caller.ts';
 import type { ChannelConfig, GatewayConfig, ModelConfig } from '../config/gateway-file.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { fitVideoRequest } from '../domain/model-rules.ts';
+import type { NameOf } from '../domain/model-rules.ts';
 import type { Micros } from '../domain/money.ts';
 import { multiply, oneCall } from '../domain/price.ts';
 import type { Charge, PriceBasis } from '../domain/price.ts';
-import type { GenerationRequest, VideoRequest } from '../domain/request.ts';
+import { nameIn, resolveRoles } from '../domain/media-roles.ts';
+import type { AskedRequest, AskedVideo, GenerationRequest, VideoRequest } from '../domain/request.ts';
 import { orderCandidates } from '../domain/routing.ts';
 import type { Fallback } from '../domain/rescue.ts';
 import type { DroppedChannel, RouteCandidate } from '../domain/routing.ts';
@@ -28,7 +30,7 @@ export interface Catalogue {
   /** Throws `model_not_found` (400) or `model_not_allowed` (403). */
   model(id: string, caller: Caller): ModelConfig;
   /** Throws the caller's error when no channel can serve the request. */
-  plan(request: GenerationRequest, caller: Caller): RoutePlan;
+  plan(request: AskedRequest, caller: Caller): RoutePlan;
   channel(id: string): ChannelConfig | undefined;
 }
 
@@ -105,12 +107,28 @@ interface PlanContext extends CatalogueOptions {
 interface Fitted {
   readonly request: GenerationRequest;
   readonly warnings: readonly string[];
+  readonly nameOf: NameOf;
 }
 
-function fit(asked: GenerationRequest, context: PlanContext): Fitted {
-  if (asked.kind === 'image') return { request: asked, warnings: [] };
-  const { request, warnings } = fitVideoRequest(asked, context.model);
-  return { request: withResolution(request, context), warnings };
+function fit(asked: AskedRequest, context: PlanContext): Fitted {
+  if (asked.kind === 'image') return { request: asked, warnings: [], nameOf: (field) => field };
+  const cast = resolveRoles(asked, takesReferences(asked, context));
+  const nameOf = (field: string) => nameIn(cast.named, field);
+  const { request, warnings } = fitVideoRequest(cast.request, context.model, nameOf);
+  return { request: withResolution(request, context), warnings, nameOf };
+}
+
+/** Of all channels together, those out of service too: a request means the same wherever it is rendered, and whenever. */
+function takesReferences({ model: id, extra }: AskedVideo, context: PlanContext): boolean {
+  const isTaken = context.current().channels.some(({ provider, models }) => {
+    const served = models[id];
+    const video = context.providers[provider]?.video;
+    if (served === undefined || video === undefined) return false;
+    return (
+      video.roles === undefined || video.roles({ extra }, served.upstream, served.mapping).references > 0
+    );
+  });
+  return isTaken && context.model.input_types.includes('reference');
 }
 
 /**
@@ -138,7 +156,7 @@ interface PricedChannel {
   readonly expected: Charge;
 }
 
-function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContext): RoutePlan {
+function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): RoutePlan {
   const { model } = context;
   if (asked.kind !== model.kind) {
     throw new GatewayError(
@@ -147,7 +165,7 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
       { param: 'model' },
     );
   }
-  const { request, warnings } = fit(asked, context);
+  const { request, warnings, nameOf } = fit(asked, context);
   const dropped: DroppedChannel[] = [];
   const issues: RequestIssue[] = [];
   const inService: PricedChannel[] = [];
@@ -162,7 +180,8 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
         waitedFor.push({ ...verdict.priced, credentials: verdict.broken });
     }
     dropped.push(...verdict.dropped);
-    if (verdict.issue !== undefined) issues.push(verdict.issue);
+    const { issue } = verdict;
+    if (issue !== undefined) issues.push({ ...issue, param: nameOf(issue.param) });
   }
   // A task can wait for an open circuit to close if no other channel would accept it; a waiting caller cannot.
   const usable = inService.length > 0 ? inService : waitedFor;

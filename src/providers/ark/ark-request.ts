@@ -1,6 +1,6 @@
 import { defined } from '../../domain/defined.ts';
+import { framesOf } from '../../domain/media-roles.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
-import { isSingleFrame } from './ark-check.ts';
 import { seedanceFamily } from '../shared/seedance-models.ts';
 import type { SubmitContext } from '../provider.ts';
 
@@ -36,7 +36,7 @@ export function buildArkVideo(request: VideoRequest, context: SubmitContext): Js
     ...Object.fromEntries(extra),
     ...outputFields(request, model),
     model,
-    content: contentItems(request, model),
+    content: contentItems(request),
     // The caller's own end-user id wins; then a lost job can only be found by an operator.
     safety_identifier: request.safetyIdentifier ?? marker,
     execution_expires_after: Math.min(
@@ -68,21 +68,13 @@ function outputFields(request: VideoRequest, model: string): JsonObject {
   };
 }
 
-function contentItems(request: VideoRequest, model: string): JsonObject[] {
-  const { prompt, images, videos, audios } = request;
+function contentItems({ prompt, references, videos, audios, ...frames }: VideoRequest): JsonObject[] {
+  const image = (role: string) => (url: string) => ({ type: 'image_url', image_url: { url }, role });
   return [
     ...(prompt === '' ? [] : [{ type: 'text', text: prompt }]),
-    ...images.map((url, index) => ({
-      type: 'image_url',
-      image_url: { url },
-      role: imageRole(request, index, model),
-    })),
+    ...framesOf(frames).map((url, index) => image(index === 0 ? 'first_frame' : 'last_frame')(url)),
+    ...references.map(image('reference_image')),
     ...videos.map((url) => ({ type: 'video_url', video_url: { url }, role: 'reference_video' })),
     ...audios.map((url) => ({ type: 'audio_url', audio_url: { url }, role: 'reference_audio' })),
   ];
-}
-
-function imageRole(request: VideoRequest, index: number, model: string): string {
-  if (request.inputType === 'first_last_frame') return index === 0 ? 'first_frame' : 'last_frame';
-  return isSingleFrame(request, seedanceFamily(model)) ? 'first_frame' : 'reference_image';
 }

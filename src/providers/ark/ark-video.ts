@@ -8,7 +8,7 @@ import {
   readArkJobs,
 } from './ark-answer.ts';
 import type { ArkJob } from './ark-answer.ts';
-import { checkArkVideo } from './ark-check.ts';
+import { arkRoles, checkArkVideo } from './ark-check.ts';
 import { buildArkVideo } from './ark-request.ts';
 import { estimateSeedanceTokens, seedanceOutput } from '../shared/seedance-pricing.ts';
 import { bearer, isSuccess, unreadableError } from '../shared/http-outcome.ts';
@@ -39,6 +39,7 @@ export const arkVideo: VideoProvider = {
   listMax,
   cancelUntil: 'queued',
   check: checkArkVideo,
+  roles: (_, model) => arkRoles(model),
   submit,
   status,
   list,

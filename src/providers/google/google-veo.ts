@@ -70,14 +70,12 @@ function veoBody(request: VideoRequest, context: SubmitContext): JsonObject {
   });
 }
 
-function veoInstance({ prompt, inputType, images, videos }: VideoRequest): JsonObject {
-  const [first, last] = inputType === 'first_last_frame' ? images : [];
-  const references = inputType === 'reference' ? images : [];
+function veoInstance({ prompt, firstFrame, lastFrame, references, videos }: VideoRequest): JsonObject {
   const [video] = videos;
   return defined({
     prompt: prompt === '' ? undefined : prompt,
-    image: first === undefined ? undefined : veoImage(first),
-    lastFrame: last === undefined ? undefined : veoImage(last),
+    image: firstFrame === undefined ? undefined : veoImage(firstFrame),
+    lastFrame: lastFrame === undefined ? undefined : veoImage(lastFrame),
     referenceImages:
       references.length === 0
         ? undefined

@@ -5,7 +5,7 @@ import { isUnknownJob } from './kling-call.ts';
 import type { KlingCall } from './kling-call.ts';
 import { parseKlingCallback } from './kling-callback.ts';
 import { checkKlingVideo } from './kling-check.ts';
-import { klingInputs, readRole } from './kling-inputs.ts';
+import { klingInputs, klingRoles, readRole } from './kling-inputs.ts';
 import { klingModel } from './kling-models.ts';
 import { buildKlingVideo, legacyVideoPath } from './kling-request.ts';
 import type { KlingSubmission } from './kling-request.ts';
@@ -43,6 +43,7 @@ export function createKlingVideo(call: KlingCall): VideoProvider {
     listMax,
     cancelUntil: 'never',
     check: checkKlingVideo,
+    roles: (_, model) => klingRoles(klingModel(model)),
     submit: (request, context) => submitKling(call, buildKlingVideo(request, context), context),
     status: (operation, context) =>
       operation['path'] === undefined

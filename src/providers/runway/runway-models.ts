@@ -1,3 +1,5 @@
+import { framesOf } from '../../domain/media-roles.ts';
+import type { MediaRoles } from '../../domain/media-roles.ts';
 import type { VideoRequest } from '../../domain/request.ts';
 
 /** What the adapter knows of a video model. Source: the vendor's SDK of 2026-07, newer ones from clients of 2026-10. */
@@ -146,6 +148,7 @@ const known: readonly (readonly [name: RegExp, model: RunwayModel])[] = [
 const unknownModel: RunwayModel = {
   ...base,
   frames: 2,
+  references: true,
   seconds: { min: 1, max: 30 },
   seed: true,
   promptMax: 15_000,
@@ -161,17 +164,31 @@ export interface RunwayInputs {
   readonly frames: readonly string[];
 }
 
-/** One image is the first frame where the model does not accept references. `metadata.refer_type: base` edits the video. */
+/** `metadata.refer_type: base` edits the video of a model that takes references, too. */
 export function runwayInputs(
-  { inputType, images, videos, audios, extra }: VideoRequest,
-  { references, editField }: RunwayModel,
+  request: VideoRequest,
+  { references: takesReferences, editField }: RunwayModel,
 ): RunwayInputs {
+  const { references, videos, audios, extra } = request;
+  const frames = framesOf(request);
   const isEdit = videos.length > 0 && editField !== undefined;
-  if (isEdit && (!references || extra['refer_type'] === 'base')) return { operation: 'edit', frames: [] };
-  if (images.length + videos.length + audios.length === 0) return { operation: 'text', frames: [] };
-  return references && inputType !== 'first_last_frame'
+  if (isEdit && (!takesReferences || extra['refer_type'] === 'base'))
+    return { operation: 'edit', frames: [] };
+  if (frames.length > 0) return { operation: 'image', frames };
+  return references.length + videos.length + audios.length > 0
     ? { operation: 'references', frames: [] }
-    : { operation: 'image', frames: images };
+    : { operation: 'text', frames: [] };
+}
+
+/** How many references fit is not known; a video to edit may have them beside it. */
+export function runwayRoles({ frames, references, editField }: RunwayModel): MediaRoles {
+  const max = references ? Infinity : 0;
+  return {
+    frames,
+    references: max,
+    videos: references ? Infinity : editField === undefined ? 0 : 1,
+    audios: max,
+  };
 }
 
 const ratioUnsaid = '16:9';

@@ -76,7 +76,7 @@ function secondsField(
 }
 
 function media(
-  { images, videos, audios, ratio }: VideoRequest,
+  { references: images, videos, audios, ratio }: VideoRequest,
   { editField, needs }: RunwayModel,
   { operation, frames }: RunwayInputs,
 ): JsonObject {

@@ -54,10 +54,11 @@ export function buildXaiVideo(request: VideoRequest, model: string): JsonObject 
   };
 }
 
-/** One image is the first frame; several are references, unless they are asked for as frames. */
-function images({ inputType, images: addresses }: VideoRequest): JsonObject {
-  const items = addresses.map((url) => ({ url }));
-  const [image, last_frame] = items;
-  if (inputType !== 'first_last_frame' && items.length > 1) return { reference_images: items };
-  return defined({ image, last_frame });
+function images({ firstFrame, lastFrame, references }: VideoRequest): JsonObject {
+  const item = (url: string | undefined) => (url === undefined ? undefined : { url });
+  return defined({
+    image: item(firstFrame),
+    last_frame: item(lastFrame),
+    reference_images: references.length === 0 ? undefined : references.map((url) => ({ url })),
+  });
 }

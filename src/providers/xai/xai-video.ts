@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { askXai, callXai, costOf, isXaiRefusal, xaiRefusal } from './xai-call.ts';
-import { checkXaiVideo } from './xai-check.ts';
+import { checkXaiVideo, xaiRoles } from './xai-check.ts';
 import { xaiFailures } from './xai-failures.ts';
 import { buildXaiVideo, xaiOperation } from './xai-request.ts';
 import { defined } from '../../domain/defined.ts';
@@ -31,6 +31,7 @@ import type {
 export const xaiVideo: VideoProvider = {
   cancelUntil: 'never',
   check: checkXaiVideo,
+  roles: (_, model) => xaiRoles(model),
   submit,
   status,
   renders,
