@@ -6,6 +6,7 @@ import type { Failure, FailureClass } from '../domain/failure.ts';
 import { typedFailure, typedWords } from '../domain/upstream-words.ts';
 import type { JsonObject, ImageRequest, VideoRequest } from '../domain/request.ts';
 import type { FieldMapping } from '../domain/field-mapping.ts';
+import type { Consumption } from '../domain/consumption.ts';
 import type { MediaRoles } from '../domain/media-roles.ts';
 import type { OutgoingObject } from './shared/file-data-url.ts';
 import type { UpstreamOutcome } from '../domain/upstream-outcome.ts';
@@ -86,6 +87,8 @@ export interface TaskProvider<Request> extends ResultLinks {
     model: string,
     mapping?: FieldMapping,
   ) => MediaRoles;
+  /** What of a request reaches the upstream; callers are warned of the rest. Absent: everything does. */
+  readonly consumes?: (request: Request, model: string, mapping?: FieldMapping) => Consumption;
   /** Exactly one upstream call that may create a job. Throws UpstreamError. */
   readonly submit: (request: Request, context: SubmitContext) => Promise<Submitted>;
   /** Throws UpstreamError if the upstream did not report a state; that alone never fails a task. */

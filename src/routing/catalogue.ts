@@ -2,6 +2,7 @@ import { defined } from '../domain/defined.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ChannelConfig, GatewayConfig, ModelConfig } from '../config/gateway-file.ts';
 import { GatewayError } from '../domain/errors.ts';
+import { unconsumed } from '../domain/consumption.ts';
 import { fitVideoRequest } from '../domain/model-rules.ts';
 import type { NameOf } from '../domain/model-rules.ts';
 import type { Micros } from '../domain/money.ts';
@@ -211,8 +212,23 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
     expected,
     basis: { price: stripHold(model), facts: requestFacts(request), version: context.current().version },
     currency: context.current().currency,
-    warnings,
+    warnings: [...new Set([...warnings, ...ignoredBy(usable, { asked, request }, context).map(nameOf)])],
   };
+}
+
+/** What some channel that may render the request would not send. */
+function ignoredBy(
+  usable: readonly PricedChannel[],
+  { asked, request }: { readonly asked: AskedRequest; readonly request: GenerationRequest },
+  { providers }: PlanContext,
+): string[] {
+  if (asked.kind === 'image' || request.kind === 'image') return [];
+  return usable.flatMap(({ channel: { provider, models } }) => {
+    const served = models[request.model];
+    if (served === undefined) return [];
+    const consumed = providers[provider]?.video?.consumes?.(request, served.upstream, served.mapping);
+    return consumed === undefined ? [] : unconsumed(asked, request, consumed);
+  });
 }
 
 /** Images that are answered at once have no task that could continue elsewhere. */

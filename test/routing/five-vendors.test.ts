@@ -74,6 +74,15 @@ describe('one model of five vendors', () => {
     expect(dropped.map(({ channel }) => channel).sort()).toEqual(all.filter((id) => !able.includes(id)));
   });
 
+  it('warns of what one of them would not use', () => {
+    expect(plan({}).warnings).toEqual([]);
+    expect(plan({ mode: 'pro', safetyIdentifier: 'u1' }).warnings).toEqual([
+      'mode',
+      'metadata.safety_identifier',
+    ]);
+    expect(plan({ seed: 7, extra: { negative_prompt: 'rain' } }).warnings).toEqual([]);
+  });
+
   it('goes to the highest priority first, and from there by weight, to each once', () => {
     const first = (random: () => number) => plan({}, [], random).candidates.map(({ channel }) => channel);
     const draws = [0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99].map((draw) => first(() => draw));

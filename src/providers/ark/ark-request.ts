@@ -1,5 +1,6 @@
 import { defined } from '../../domain/defined.ts';
 import { framesOf } from '../../domain/media-roles.ts';
+import type { Consumption } from '../../domain/consumption.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import { seedanceFamily } from '../shared/seedance-models.ts';
 import type { SubmitContext } from '../provider.ts';
@@ -25,12 +26,29 @@ export const arkOwnFields = [
   'tools',
 ] as const;
 
+const own: ReadonlySet<string> = new Set(arkOwnFields);
+
+export function arkConsumes({ extra }: VideoRequest, model: string): Consumption {
+  const { draft } = seedanceFamily(model);
+  return {
+    fields: [
+      ...(['resolution', 'ratio', 'seed', 'watermark', 'returnLastFrame', 'tools'] as const),
+      'safetyIdentifier',
+      // What cannot be chosen of the sound is refused.
+      'generateAudio',
+      // `frames` takes the place of `duration`.
+      ...(extra['frames'] === undefined ? (['duration'] as const) : []),
+      ...(draft ? (['draft'] as const) : []),
+    ],
+    metadata: (name) => !own.has(name),
+  };
+}
+
 const expiresAfterMinSeconds = 3_600;
 const expiresAfterMaxSeconds = 259_200;
 
 export function buildArkVideo(request: VideoRequest, context: SubmitContext): JsonObject {
   const { callbackUrl, marker, remainingSeconds, model } = context;
-  const own = new Set<string>(arkOwnFields);
   const extra = Object.entries(request.extra).filter(([name]) => !own.has(name));
   return {
     ...Object.fromEntries(extra),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { bflJobStatus, submitBflJob } from './bfl-job.ts';
 import { defined } from '../../domain/defined.ts';
+import type { Consumption } from '../../domain/consumption.ts';
 import { imagesOf } from '../../domain/media-roles.ts';
 import type { MediaRoles } from '../../domain/media-roles.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
@@ -20,6 +21,7 @@ export function createBflVideo(now: () => number): VideoProvider {
     cancelUntil: 'never',
     check,
     roles,
+    consumes: () => consumption,
     submit: async (request, context) => submitBflJob(buildVideo(request), context),
     status: async (operation, context) => bflJobStatus(operation, context, { kind, now: now() }),
     renders,
@@ -134,6 +136,11 @@ export const bflVideoOwnFields = [
   'webhook_secret',
 ];
 const ownFields = new Set(bflVideoOwnFields);
+
+const consumption: Consumption = {
+  fields: ['resolution', 'ratio', 'duration', 'generateAudio', 'draft', 'safetyIdentifier'],
+  metadata: (name) => !ownFields.has(name) || name === 'keyframe_seconds',
+};
 
 function buildVideo(request: VideoRequest): JsonObject {
   const { prompt, resolution, ratio, duration, draft, generateAudio, safetyIdentifier } = request;

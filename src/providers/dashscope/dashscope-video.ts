@@ -1,3 +1,4 @@
+import type { Consumption } from '../../domain/consumption.ts';
 import { framesOf, textOnly } from '../../domain/media-roles.ts';
 import type { MediaRoles } from '../../domain/media-roles.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
@@ -27,6 +28,7 @@ export const dashscopeVideo: VideoProvider = {
   cancelUntil: 'queued',
   check,
   roles: (_, model) => rolesOf(wanModel(model)),
+  consumes: (_, model) => consumptionOf(wanModel(model)),
   submit: async (request, context) => {
     const model = wanModel(context.model);
     const path = model.kind === 'kf2v' ? 'image2video/video-synthesis' : 'video-generation/video-synthesis';
@@ -165,6 +167,17 @@ const ownFields = new Set([
   'audio',
   'n',
 ]);
+
+/** What cannot be chosen of the sound is refused. */
+function consumptionOf({ shape }: WanModel): Consumption {
+  return {
+    fields: [
+      ...(['resolution', 'duration', 'seed', 'watermark', 'generateAudio'] as const),
+      ...(shape === 'resolution' ? [] : (['ratio'] as const)),
+    ],
+    metadata: (name) => !ownFields.has(name),
+  };
+}
 
 function buildBody(request: VideoRequest, name: string, model: WanModel): JsonObject {
   const extra = Object.entries(request.extra).filter(([field]) => !ownFields.has(field));

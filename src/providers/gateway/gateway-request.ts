@@ -1,5 +1,7 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
+import { optionalFields } from '../../domain/consumption.ts';
+import type { Consumption } from '../../domain/consumption.ts';
 import { framesOf, imagesOf, inputTypeOf } from '../../domain/media-roles.ts';
 
 /** Which of the two dialects a base URL speaks, and its addresses. */
@@ -44,6 +46,11 @@ const ownMetadata = new Set([
   'tools',
   'safety_identifier',
 ]);
+
+export const gatewayConsumption: Consumption = {
+  fields: optionalFields,
+  metadata: (name) => !ownMetadata.has(name),
+};
 
 /**
  * The fields of both families of gateways: at the top for those that share our interface, and in `metadata` for those

@@ -3,7 +3,7 @@ import type { ImageRequest, VideoRequest } from '../../domain/request.ts';
 import { isSeedance } from '../shared/seedance-models.ts';
 import { estimateSeedanceTokens, pricedPromptFlag, seedanceOutput } from '../shared/seedance-pricing.ts';
 import { readGatewayFacts, readGatewayId, readGatewayRefusal, readGatewayStatus } from './gateway-answer.ts';
-import { buildGatewayVideo, gatewayEndpoints } from './gateway-request.ts';
+import { buildGatewayVideo, gatewayConsumption, gatewayEndpoints } from './gateway-request.ts';
 import { gatewayFailures } from './gateway-failures.ts';
 import {
   bearer,
@@ -36,6 +36,7 @@ import type {
  */
 const gatewayVideo: VideoProvider = {
   check,
+  consumes: () => gatewayConsumption,
   submit,
   status,
   cancelUntil: 'queued',

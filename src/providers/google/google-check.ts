@@ -1,5 +1,6 @@
 import { readGoogleModel } from './google-call.ts';
 import { readDataUrl } from './google-inputs.ts';
+import type { Consumption } from '../../domain/consumption.ts';
 import { imagesOf } from '../../domain/media-roles.ts';
 import type { MediaRoles } from '../../domain/media-roles.ts';
 import type { RequestIssue } from '../provider.ts';
@@ -29,6 +30,30 @@ export function googleRoles(upstream: string): MediaRoles {
   return isOmni(name)
     ? { frames: 1, references: store === undefined ? 7 : 10, videos: 1, audios: 0 }
     : { frames: 2, references: 3, videos: 1, audios: 0 };
+}
+
+/** Who cannot choose has sound always. */
+export function googleConsumes({ videos }: VideoRequest, upstream: string): Consumption {
+  const { name, store } = readGoogleModel(upstream);
+  const fields = ['resolution', 'ratio', 'duration', 'generateAudio'] as const;
+  if (isOmni(name)) return { fields, metadata: (field) => field === 'task' && videos.length > 0 };
+  const passed = veoPassed(store !== undefined);
+  return {
+    fields: store === undefined ? fields : [...fields, 'seed'],
+    metadata: (field) => Object.hasOwn(passed, field),
+  };
+}
+
+/** What callers may add to Veo, by the vendor's name. */
+export function veoPassed(vertex: boolean): Readonly<Record<string, string>> {
+  const passed = {
+    negative_prompt: 'negativePrompt',
+    person_generation: 'personGeneration',
+    enhance_prompt: 'enhancePrompt',
+  };
+  return vertex
+    ? { ...passed, resize_mode: 'resizeMode', compression_quality: 'compressionQuality' }
+    : passed;
 }
 
 export function checkGoogleVideo(request: VideoRequest, upstream: string): RequestIssue | undefined {

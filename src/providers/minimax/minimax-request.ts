@@ -1,4 +1,5 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import type { Consumption } from '../../domain/consumption.ts';
 import { defined } from '../../domain/defined.ts';
 import { framesOf } from '../../domain/media-roles.ts';
 import { minimaxModel } from './minimax-models.ts';
@@ -24,6 +25,19 @@ export const minimaxOwnFields = [
   'source_task_id',
 ];
 const ownFields = new Set(minimaxOwnFields);
+
+/** What cannot be chosen of the sound is refused, and a model of one length and size has both anyway. */
+export function minimaxConsumes({ firstFrame }: VideoRequest, name: string): Consumption {
+  const isNew = minimaxModel(name).version === 2;
+  return {
+    fields: [
+      ...(['resolution', 'duration', 'generateAudio'] as const),
+      ...(isNew ? (['watermark'] as const) : []),
+      ...(isNew && firstFrame === undefined ? (['ratio'] as const) : []),
+    ],
+    metadata: (field) => !ownFields.has(field),
+  };
+}
 
 export interface MinimaxSubmission {
   readonly path: string;

@@ -3,7 +3,7 @@ import { defined } from '../../domain/defined.ts';
 import { checkRunwayVideo } from './runway-check.ts';
 import { runwayImage, runwayImageFields } from './runway-image.ts';
 import { runwayInputs, runwayModel, runwayRoles, usualFirst } from './runway-models.ts';
-import { buildRunwayVideo, hasOwnLength, secondsUnsaid } from './runway-request.ts';
+import { buildRunwayVideo, hasOwnLength, runwayConsumes, secondsUnsaid } from './runway-request.ts';
 import { cancelRunway, runwayStatus, submitRunway } from './runway-task.ts';
 import type { PossibleOutput, Provider, VideoProvider } from '../provider.ts';
 
@@ -14,6 +14,7 @@ import type { PossibleOutput, Provider, VideoProvider } from '../provider.ts';
 const runwayVideo: VideoProvider = {
   cancelUntil: 'running',
   check: checkRunwayVideo,
+  consumes: runwayConsumes,
   roles: (_, model) => runwayRoles(runwayModel(model)),
   submit: async (request, context) => submitRunway(buildRunwayVideo(request, context.model), context),
   status: (operation, context) => runwayStatus(operation, context, 'video'),

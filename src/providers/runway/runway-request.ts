@@ -1,4 +1,5 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import type { Consumption } from '../../domain/consumption.ts';
 import { defined } from '../../domain/defined.ts';
 import { runwayInputs, runwayModel, shapeFields } from './runway-models.ts';
 import type { RunwayInputs, RunwayModel } from './runway-models.ts';
@@ -26,6 +27,20 @@ export const runwayOwnFields = [
   'outputCount',
 ];
 const ownFields = new Set(runwayOwnFields);
+
+/** An edit has the length and resolution of its video; what cannot be chosen of the sound is refused. */
+export function runwayConsumes(request: VideoRequest, name: string): Consumption {
+  const model = runwayModel(name);
+  const inputs = runwayInputs(request, model);
+  return {
+    fields: [
+      ...(['ratio', 'generateAudio', 'seed'] as const),
+      ...(model.needs === 'video' ? [] : (['resolution'] as const)),
+      ...(hasOwnLength(model, inputs) ? [] : (['duration'] as const)),
+    ],
+    metadata: (field) => !ownFields.has(field) || field === 'refer_type',
+  };
+}
 
 const paths: Readonly<Record<RunwayInputs['operation'], string>> = {
   text: '/v1/text_to_video',

@@ -3,6 +3,8 @@ import type { RequestIssue } from '../provider.ts';
 import { formOf, inputsOf, ruleNames } from '../../domain/field-mapping.ts';
 import type { FieldMapping, FieldRule, MappedField, MappedInput } from '../../domain/field-mapping.ts';
 import type { OutgoingJson, OutgoingObject } from './file-data-url.ts';
+import { optionalFields } from '../../domain/consumption.ts';
+import type { Consumption, OptionalField } from '../../domain/consumption.ts';
 import { inputTypeOf, textOnly } from '../../domain/media-roles.ts';
 import type { MediaRoles } from '../../domain/media-roles.ts';
 import { imageAddress, parseSize } from './image-input.ts';
@@ -42,6 +44,31 @@ export function mappedRoles(mapping: FieldMapping | undefined): MediaRoles {
     besideFrames: beside.map((kind) => (kind === 'images' ? 'references' : kind)),
   };
 }
+
+export function mappedConsumes(request: GenerationRequest, mapping: FieldMapping | undefined): Consumption {
+  const input = mappedInputOf(request);
+  const isSent = (field: MappedField): boolean => {
+    const rule = mapping?.fields[field];
+    return rule !== undefined && inputsOf(field, rule).includes(input);
+  };
+  return {
+    fields: optionalFields.filter((field) => field !== 'tools' && isSent(mappedNames[field])),
+    metadata: (name) => mapping?.pass.includes(name) === true,
+  };
+}
+
+const mappedNames: Readonly<Record<Exclude<OptionalField, 'tools'>, MappedField>> = {
+  mode: 'mode',
+  resolution: 'resolution',
+  ratio: 'ratio',
+  duration: 'duration',
+  draft: 'draft',
+  generateAudio: 'generate_audio',
+  watermark: 'watermark',
+  returnLastFrame: 'return_last_frame',
+  seed: 'seed',
+  safetyIdentifier: 'safety_identifier',
+};
 
 /** Why the mapping cannot say the request; undefined: it can. */
 export function mappedIssue(request: GenerationRequest, mapping: FieldMapping): RequestIssue | undefined {

@@ -1,4 +1,5 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import type { Consumption } from '../../domain/consumption.ts';
 import { defined } from '../../domain/defined.ts';
 
 /** Every name in `metadata` that the gateway decides. `video_task` is ours: `edit` (unless said otherwise) or `extend`. */
@@ -26,6 +27,20 @@ export type XaiOperation = 'generations' | 'edits' | 'extensions';
 export function xaiOperation({ videos, extra }: Pick<VideoRequest, 'videos' | 'extra'>): XaiOperation {
   if (videos.length === 0) return 'generations';
   return extra['video_task'] === 'extend' ? 'extensions' : 'edits';
+}
+
+/** An edit or an extension has the shape of its video, and the sound. */
+export function xaiConsumes(request: VideoRequest): Consumption {
+  const operation = xaiOperation(request);
+  const fields = {
+    generations: ['resolution', 'ratio', 'duration', 'generateAudio', 'safetyIdentifier'],
+    edits: ['generateAudio', 'safetyIdentifier'],
+    extensions: ['duration', 'generateAudio'],
+  } as const;
+  return {
+    fields: fields[operation],
+    metadata: (field) => !ownFields.has(field) || field === 'video_task',
+  };
 }
 
 export function buildXaiVideo(request: VideoRequest, model: string): JsonObject {

@@ -330,6 +330,23 @@ describe('the field rules', () => {
     expect(estimate.status).toBe(200);
   });
 
+  it('what no upstream will see is named in the warnings, as it was sent', async () => {
+    const account = await world.newAccount();
+    const metadata = { mode: 'pro', seed: 7, safety_identifier: 'u1', return_last_frame: true, theirs: 1 };
+    const lost = await account.create({ model: 'other', seconds: '5', size: '1280x720', metadata });
+    expect(lost.body.warnings.toSorted()).toEqual([
+      'metadata.mode',
+      'metadata.return_last_frame',
+      'metadata.safety_identifier',
+      'metadata.seed',
+      'metadata.theirs',
+      'seconds',
+      'size',
+    ]);
+    expect((await account.create({ metadata })).body).not.toHaveProperty('warnings');
+    expect((await account.create({ model: 'other' })).body).not.toHaveProperty('warnings');
+  });
+
   it('a misspelt field is named in the warnings, and of many only some', async () => {
     const account = await world.newAccount();
     const answer = await account.create({ resolutoin: '480p', ratio: '16:9' });
