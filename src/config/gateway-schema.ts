@@ -123,6 +123,7 @@ export const modelSchema = z.strictObject({
     .strictObject({
       min: z.number().positive(),
       max: z.number().positive(),
+      step: z.number().positive().default(1),
       default: z.number().positive().optional(),
       auto: z.boolean().default(false),
     })

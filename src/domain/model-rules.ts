@@ -1,6 +1,7 @@
 import { defined } from './defined.ts';
 import { GatewayError } from './errors.ts';
-import type { VideoRequest } from './request.ts';
+import { imagesOf, inputTypeOf } from './media-roles.ts';
+import type { VideoMedia, VideoRequest } from './request.ts';
 
 /** What a model's entry in the configuration says about requests. */
 export interface VideoModelRules {
@@ -20,6 +21,8 @@ type UnsupportedRule = UnsupportedAction | Readonly<Record<string, UnsupportedAc
 interface DurationRule {
   readonly min: number;
   readonly max: number;
+  /** Seconds between two lengths, counted from 0. */
+  readonly step: number;
   readonly default?: number | undefined;
   readonly auto: boolean;
 }
@@ -33,26 +36,27 @@ export interface FittedRequest {
 /** These change the price or the meaning of the result: rejected unless the model's entry says `ignore` for them. */
 const significantFields = new Set(['resolution', 'duration', 'videos', 'input_type']);
 
-/** Fits a request to its model: fills the default duration, rejects or drops what the model does not support. */
-export function fitVideoRequest(request: VideoRequest, rules: VideoModelRules): FittedRequest {
+/**
+ * Fits a request to its model: fills the default duration, rejects or drops what the model does not support. Errors and
+ * warnings name fields as `nameOf` does.
+ */
+export function fitVideoRequest(
+  request: VideoRequest,
+  rules: VideoModelRules,
+  nameOf: NameOf = (field) => field,
+): FittedRequest {
   const warnings: string[] = [];
   const refuse = (field: string, message: string): undefined => {
     if (actionFor(rules.unsupported, field) === 'reject') {
       throw new GatewayError('unsupported_parameter', `${message} Model ${rules.id} does not support it.`, {
-        param: field,
+        param: nameOf(field),
       });
     }
-    warnings.push(field);
+    warnings.push(nameOf(field));
     return undefined;
   };
-  if (!rules.input_types.includes(request.inputType)) {
-    throw new GatewayError(
-      'unsupported_parameter',
-      `Model ${rules.id} accepts ${rules.input_types.join(', ')}, not ${request.inputType}.`,
-      { param: 'input_type' },
-    );
-  }
-  const { resolution, ratio, duration, images, videos, audios, ...rest } = request;
+  checkInputType(request, rules, nameOf);
+  const { resolution, ratio, duration, firstFrame, lastFrame, references, videos, audios, ...rest } = request;
   const fitted: FittedOutput = {
     resolution: fitListed({ field: 'resolution', value: resolution, allowed: rules.resolutions }, refuse),
     ratio: fitListed({ field: 'ratio', value: ratio, allowed: rules.ratios }, refuse),
@@ -60,12 +64,32 @@ export function fitVideoRequest(request: VideoRequest, rules: VideoModelRules): 
   };
   const fit = (field: MediaField, urls: readonly string[]) =>
     fitMedia({ field, urls, max: rules.inputs[field].max }, refuse);
+  const kept = fit('images', imagesOf(request)).length;
   const media = {
-    images: fit('images', images),
+    ...defined({ firstFrame: kept > 0 ? firstFrame : undefined }),
+    ...defined({ lastFrame: kept > 1 ? lastFrame : undefined }),
+    references: references.slice(0, Math.max(0, kept - (imagesOf(request).length - references.length))),
     videos: fit('videos', videos),
     audios: fit('audios', audios),
   };
   return { request: { ...rest, ...media, ...definedOnly(fitted) }, warnings };
+}
+
+/** The caller's word for a field of ours. */
+export type NameOf = (field: string) => string;
+
+function checkInputType(
+  media: VideoMedia,
+  { id, input_types: accepted }: VideoModelRules,
+  nameOf: NameOf,
+): void {
+  const asked = inputTypeOf(media);
+  if (accepted.includes(asked)) return;
+  const isText = accepted.every((type) => type === 'text_to_video');
+  const words = isText ? 'text only' : `${accepted.join(', ')}, not ${asked}`;
+  throw new GatewayError('unsupported_parameter', `Model ${id} accepts ${words}.`, {
+    param: nameOf('input_type'),
+  });
 }
 
 interface FittedOutput {
@@ -116,9 +140,17 @@ function fitDuration(
       ? duration
       : (refuse('duration', 'duration -1 lets the model decide.') ?? durations.default);
   }
-  if (duration >= durations.min && duration <= durations.max) return duration;
-  const message = `duration must be ${durations.min}-${durations.max} seconds, not ${duration}.`;
+  const { min, max, step } = durations;
+  if (duration >= min && duration <= max && isMultiple(duration, step)) return duration;
+  const steps = step === 1 ? 'whole seconds' : `seconds in steps of ${step}`;
+  const message = `duration must be ${min}-${max} ${steps}, not ${duration}.`;
   return refuse('duration', message) ?? durations.default;
+}
+
+/** Decimal fractions of a second are not exact in binary. */
+function isMultiple(seconds: number, step: number): boolean {
+  const steps = seconds / step;
+  return Math.abs(steps - Math.round(steps)) < 1e-6;
 }
 
 interface MediaInput {

@@ -15,15 +15,24 @@ export type InputType = (typeof inputTypes)[number];
 /** `auto`: the caller sent -1, the model decides. */
 export type Duration = number | 'auto';
 
-export interface VideoRequest {
+export const imageRoles = ['first_frame', 'last_frame', 'reference'] as const;
+export type ImageRole = (typeof imageRoles)[number];
+
+/** What a video is made from, each item in its part; see media-roles.ts. Addresses or data URLs. */
+export interface VideoMedia {
+  /** There is a last frame only beside it. */
+  readonly firstFrame?: string;
+  readonly lastFrame?: string;
+  readonly references: readonly string[];
+  readonly videos: readonly string[];
+  readonly audios: readonly string[];
+}
+
+export interface VideoRequest extends VideoMedia {
   readonly kind: 'video';
   readonly model: string;
   readonly prompt: string;
   readonly mode?: string;
-  readonly inputType: InputType;
-  readonly images: readonly string[];
-  readonly videos: readonly string[];
-  readonly audios: readonly string[];
   readonly resolution?: string;
   readonly ratio?: string;
   /** As sent, `<width>x<height>`; ratio and resolution are already derived from it. */
@@ -39,6 +48,22 @@ export interface VideoRequest {
   readonly tools?: JsonValue;
   /** metadata that the gateway does not consume: passed to the upstream unchanged. */
   readonly extra: JsonObject;
+}
+
+export interface AskedImage {
+  readonly url: string;
+  /** Absent: the caller leaves it to the model. */
+  readonly role?: ImageRole;
+}
+
+/** A request whose images have no parts yet, because the model decides them. */
+export interface AskedVideo extends Omit<VideoRequest, 'firstFrame' | 'lastFrame' | 'references'> {
+  readonly images: readonly AskedImage[];
+  /**
+   * What the caller wrote where it is another name (`duration`: `seconds`), and `input_type` if it was sent: errors
+   * and warnings name these.
+   */
+  readonly named: Readonly<Record<string, string>>;
 }
 
 /** A reference image as received. */
@@ -69,3 +94,5 @@ export interface ImageRequest {
 }
 
 export type GenerationRequest = VideoRequest | ImageRequest;
+
+export type AskedRequest = AskedVideo | ImageRequest;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { scrub } from '../http-client/index.ts';
 import { defined } from '../domain/defined.ts';
 import { markerPattern } from '../domain/ids.ts';
+import { imagesOf } from '../domain/media-roles.ts';
 import { escaped } from '../domain/plain-text.ts';
 import type { GenerationRequest, JsonObject, JsonValue } from '../domain/request.ts';
 
@@ -175,7 +176,7 @@ function lettersOf(text: string): string {
 export function textsOf(request: GenerationRequest): string[] {
   const media =
     request.kind === 'video'
-      ? [...request.images, ...request.videos, ...request.audios]
+      ? [...imagesOf(request), ...request.videos, ...request.audios]
       : [...request.images, ...(request.mask === undefined ? [] : [request.mask])].flatMap((image) =>
           image.form === 'url' ? [image.url] : image.form === 'data' ? [image.base64] : [image.name],
         );
@@ -207,11 +208,15 @@ export function redactRequest(request: GenerationRequest): GenerationRequest {
     const mask = request.mask === undefined ? {} : { mask: { form: 'url' as const, url: link(99, '') } };
     return { ...rest, prompt, images, extra, ...mask };
   }
-  const { images, videos, audios, safetyIdentifier } = request;
+  const { firstFrame, lastFrame, references, videos, audios, safetyIdentifier } = request;
   return {
     ...request,
     prompt,
-    images: images.map((url, n) => link(n, url)),
+    ...defined({
+      firstFrame: firstFrame === undefined ? undefined : link(0, firstFrame),
+      lastFrame: lastFrame === undefined ? undefined : link(1, lastFrame),
+    }),
+    references: references.map((url, n) => link(n, url)),
     videos: videos.map((url, n) => link(n, url)),
     audios: audios.map((url, n) => link(n, url)),
     extra,

@@ -75,7 +75,7 @@ const commonSchema = z.object({
 const textList = z.array(z.string());
 const linkSchema = z.object({ form: z.literal('url'), url: z.string() });
 const requestShape = z.discriminatedUnion('kind', [
-  commonSchema.extend({ kind: z.literal('video'), images: textList, videos: textList, audios: textList }),
+  commonSchema.extend({ kind: z.literal('video'), references: textList, videos: textList, audios: textList }),
   commonSchema.extend({ kind: z.literal('image'), images: z.array(linkSchema), mask: linkSchema.optional() }),
 ]);
 /** Only what the record itself reads is checked: an adapter that fails over the rest is a difference. */

@@ -13,30 +13,44 @@ const usualRatios = [
   ['9:16', 9 / 16],
 ] as const;
 
-const usualResolutions = [480, 720, 1080, 2160] as const;
+const usualResolutions = [
+  ['480p', 480],
+  ['720p', 720],
+  ['1080p', 1080],
+  ['4k', 2160],
+] as const;
+
+export const usualRatioNames = usualRatios.map(([name]) => name);
+export const usualResolutionNames = usualResolutions.map(([name]) => name);
+
 const sizePattern = /^([1-9]\d{1,4})x([1-9]\d{1,4})$/i;
 
-/** `"1280x720"` → 720p and 16:9: the nearest of the usual ratios and, by the shorter side, resolutions. */
+/** Vendors round both sides to multiples of up to 32 pixels: 832x480 is 16:9, and 1584x672 is 21:9. */
+const ratioTolerance = 0.03;
+
+/** Squares have more lines than their name says: a vendor's 1:1 of 4k is 3840x3840. */
+const sideTolerance = 0.6;
+
+/**
+ * `"1280x720"` → 720p and 16:9: by the shorter side, the nearest of the usual resolutions. Undefined: it is not a usual
+ * size.
+ */
 export function parseSize(size: string): OutputShape | undefined {
   const match = sizePattern.exec(size);
   if (match === null) return undefined;
   const width = Number(match[1]);
   const height = Number(match[2]);
-  return {
-    ratio: nearestRatio(width / height),
-    resolution: `${nearestResolution(Math.min(width, height))}p`,
-  };
+  const ratio = usualRatios.find(([, known]) => distance(width / height, known) <= ratioTolerance);
+  const side = Math.min(width, height);
+  const [nearest] = usualResolutions.toSorted(
+    ([, one], [, other]) => Math.abs(side - one) - Math.abs(side - other),
+  );
+  if (ratio === undefined || nearest === undefined || distance(side, nearest[1]) > sideTolerance)
+    return undefined;
+  return { ratio: ratio[0], resolution: nearest[0] };
 }
 
-/** Compared on a logarithmic scale, where 16:9 is as far from 1:1 as 9:16 is. */
-function nearestRatio(ratio: number): string {
-  const distance = (known: number): number => Math.abs(Math.log(ratio / known));
-  const [nearest] = usualRatios.toSorted(([, a], [, b]) => distance(a) - distance(b));
-  return nearest?.[0] ?? '16:9';
-}
-
-function nearestResolution(shorterSide: number): number {
-  const distance = (known: number): number => Math.abs(shorterSide - known);
-  const [nearest] = usualResolutions.toSorted((a, b) => distance(a) - distance(b));
-  return nearest ?? shorterSide;
+/** On a logarithmic scale, where 16:9 is as far from 1:1 as 9:16 is. */
+function distance(value: number, known: number): number {
+  return Math.abs(Math.log(value / known));
 }

@@ -1,7 +1,14 @@
 import { defined } from '../domain/defined.ts';
 import type { ServedModel } from '../config/gateway-file.ts';
-import type { GenerationRequest } from '../domain/request.ts';
-import type { PossibleOutput, Provider, RequestIssue, TaskProvider } from '../providers/provider.ts';
+import { rolesIssue } from '../domain/media-roles.ts';
+import type { GenerationRequest, VideoRequest } from '../domain/request.ts';
+import type {
+  PossibleOutput,
+  Provider,
+  RequestIssue,
+  TaskProvider,
+  VideoProvider,
+} from '../providers/provider.ts';
 import { synchronousIssue } from './image-forms.ts';
 import type { QuoteContext } from './quote.ts';
 
@@ -22,7 +29,7 @@ export function capabilityFor(
   served: ServedModel,
 ): Capability | undefined {
   if (request.kind === 'video') {
-    return provider.video === undefined ? undefined : taskCapability(provider.video, request, served);
+    return provider.video === undefined ? undefined : videoCapability(provider.video, request, served);
   }
   const { upstream } = served;
   const synchronous = provider.image;
@@ -39,6 +46,14 @@ export function capabilityFor(
     return isRightWay ? capability : { ...capability, issue };
   }
   return synchronous === undefined ? undefined : { issue, estimateTokens: undefined, canWait: false };
+}
+
+/** A part that the model does not have is refused for every adapter alike. */
+function videoCapability(provider: VideoProvider, request: VideoRequest, served: ServedModel): Capability {
+  const capability = taskCapability(provider, request, served);
+  const roles = provider.roles?.(request, served.upstream, served.mapping);
+  const issue = roles === undefined ? undefined : rolesIssue(request, roles);
+  return issue === undefined ? capability : { ...capability, issue };
 }
 
 function taskCapability<Request>(

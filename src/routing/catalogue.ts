@@ -2,11 +2,14 @@ import { defined } from '../domain/defined.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ChannelConfig, GatewayConfig, ModelConfig } from '../config/gateway-file.ts';
 import { GatewayError } from '../domain/errors.ts';
+import { unconsumed } from '../domain/consumption.ts';
 import { fitVideoRequest } from '../domain/model-rules.ts';
+import type { NameOf } from '../domain/model-rules.ts';
 import type { Micros } from '../domain/money.ts';
 import { multiply, oneCall } from '../domain/price.ts';
 import type { Charge, PriceBasis } from '../domain/price.ts';
-import type { GenerationRequest, VideoRequest } from '../domain/request.ts';
+import { nameIn, resolveRoles } from '../domain/media-roles.ts';
+import type { AskedRequest, AskedVideo, GenerationRequest, VideoRequest } from '../domain/request.ts';
 import { orderCandidates } from '../domain/routing.ts';
 import type { Fallback } from '../domain/rescue.ts';
 import type { DroppedChannel, RouteCandidate } from '../domain/routing.ts';
@@ -28,7 +31,7 @@ export interface Catalogue {
   /** Throws `model_not_found` (400) or `model_not_allowed` (403). */
   model(id: string, caller: Caller): ModelConfig;
   /** Throws the caller's error when no channel can serve the request. */
-  plan(request: GenerationRequest, caller: Caller): RoutePlan;
+  plan(request: AskedRequest, caller: Caller): RoutePlan;
   channel(id: string): ChannelConfig | undefined;
 }
 
@@ -107,12 +110,28 @@ interface PlanContext extends CatalogueOptions {
 interface Fitted {
   readonly request: GenerationRequest;
   readonly warnings: readonly string[];
+  readonly nameOf: NameOf;
 }
 
-function fit(asked: GenerationRequest, context: PlanContext): Fitted {
-  if (asked.kind === 'image') return { request: asked, warnings: [] };
-  const { request, warnings } = fitVideoRequest(asked, context.model);
-  return { request: withResolution(request, context), warnings };
+function fit(asked: AskedRequest, context: PlanContext): Fitted {
+  if (asked.kind === 'image') return { request: asked, warnings: [], nameOf: (field) => field };
+  const cast = resolveRoles(asked, takesReferences(asked, context));
+  const nameOf = (field: string) => nameIn(cast.named, field);
+  const { request, warnings } = fitVideoRequest(cast.request, context.model, nameOf);
+  return { request: withResolution(request, context), warnings, nameOf };
+}
+
+/** Of all channels together, those out of service too: a request means the same wherever it is rendered, and whenever. */
+function takesReferences({ model: id, extra }: AskedVideo, context: PlanContext): boolean {
+  const isTaken = context.current().channels.some(({ provider, models }) => {
+    const served = models[id];
+    const video = context.providers[provider]?.video;
+    if (served === undefined || video === undefined) return false;
+    return (
+      video.roles === undefined || video.roles({ extra }, served.upstream, served.mapping).references > 0
+    );
+  });
+  return isTaken && context.model.input_types.includes('reference');
 }
 
 /**
@@ -141,7 +160,7 @@ interface PricedChannel {
   readonly seconds?: number;
 }
 
-function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContext): RoutePlan {
+function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): RoutePlan {
   const { model } = context;
   if (asked.kind !== model.kind) {
     throw new GatewayError(
@@ -150,7 +169,7 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
       { param: 'model' },
     );
   }
-  const { request, warnings } = fit(asked, context);
+  const { request, warnings, nameOf } = fit(asked, context);
   const dropped: DroppedChannel[] = [];
   const issues: RequestIssue[] = [];
   const inService: PricedChannel[] = [];
@@ -165,7 +184,8 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
         waitedFor.push({ ...verdict.priced, credentials: verdict.broken });
     }
     dropped.push(...verdict.dropped);
-    if (verdict.issue !== undefined) issues.push(verdict.issue);
+    const { issue } = verdict;
+    if (issue !== undefined) issues.push({ ...issue, param: nameOf(issue.param) });
   }
   // A task can wait for an open circuit to close if no other channel would accept it; a waiting caller cannot.
   const usable = inService.length > 0 ? inService : waitedFor;
@@ -193,8 +213,23 @@ function planRoute(asked: GenerationRequest, caller: Caller, context: PlanContex
     ...defined({ seconds: first?.seconds }),
     basis: { price: stripHold(model), facts: requestFacts(request), version: context.current().version },
     currency: context.current().currency,
-    warnings,
+    warnings: [...new Set([...warnings, ...ignoredBy(usable, { asked, request }, context).map(nameOf)])],
   };
+}
+
+/** What some channel that may render the request would not send. */
+function ignoredBy(
+  usable: readonly PricedChannel[],
+  { asked, request }: { readonly asked: AskedRequest; readonly request: GenerationRequest },
+  { providers }: PlanContext,
+): string[] {
+  if (asked.kind === 'image' || request.kind === 'image') return [];
+  return usable.flatMap(({ channel: { provider, models } }) => {
+    const served = models[request.model];
+    if (served === undefined) return [];
+    const consumed = providers[provider]?.video?.consumes?.(request, served.upstream, served.mapping);
+    return consumed === undefined ? [] : unconsumed(asked, request, consumed);
+  });
 }
 
 /** Images that are answered at once have no task that could continue elsewhere. */

@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogue.ts';
 import { NoChannelError } from './no-channel.ts';
 import { defined } from '../domain/defined.ts';
 import type { FailureClass } from '../domain/failure.ts';
-import type { GenerationRequest } from '../domain/request.ts';
+import type { AskedRequest } from '../domain/request.ts';
 import type { DroppedChannel, RouteCandidate } from '../domain/routing.ts';
 
 export interface RouteExplanation {
@@ -31,7 +31,7 @@ export interface FallbackExplanation {
 /** Which channels a request would try now, and why the others would not. Throws GatewayError for a bad request. */
 export function explainRoute(
   catalogue: Pick<Catalogue, 'plan' | 'model'>,
-  request: GenerationRequest,
+  request: AskedRequest,
   caller: Caller,
 ): RouteExplanation {
   const named = catalogue.model(request.model, caller).fallback;

@@ -1,4 +1,5 @@
 import type { ModelConfig } from '../config/gateway-file.ts';
+import { imagesOf } from '../domain/media-roles.ts';
 import type { Micros } from '../domain/money.ts';
 import type { GenerationRequest } from '../domain/request.ts';
 import type { Fallback } from '../domain/rescue.ts';
@@ -49,6 +50,6 @@ function isMovable(request: GenerationRequest): boolean {
   if (request.kind === 'image') {
     return request.images.every((image) => image.form !== 'url' || portableMedia.test(image.url));
   }
-  const media = [...request.images, ...request.videos, ...request.audios];
+  const media = [...imagesOf(request), ...request.videos, ...request.audios];
   return request.draft !== true && media.every((address) => portableMedia.test(address));
 }

@@ -1,5 +1,6 @@
 import { defined } from '../domain/defined.ts';
 import type { ModelConfig } from '../config/gateway-file.ts';
+import { imagesOf } from '../domain/media-roles.ts';
 import { expectedQuantity, measuresLength, priceOf } from '../domain/price.ts';
 import type { Charge, PriceFacts } from '../domain/price.ts';
 import type { GenerationRequest } from '../domain/request.ts';
@@ -57,7 +58,7 @@ export function requestFacts(request: GenerationRequest): PriceFacts {
   }
   const tier = request.extra['service_tier'];
   return {
-    image_input: request.images.length > 0,
+    image_input: imagesOf(request).length > 0,
     video_input: request.videos.length > 0,
     audio_input: request.audios.length > 0,
     draft: request.draft ?? false,

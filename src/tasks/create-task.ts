@@ -5,7 +5,7 @@ import { serviceUnavailable } from '../domain/errors.ts';
 import { newTaskId } from '../domain/ids.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import { renderedOutput } from '../domain/render-times.ts';
-import type { GenerationRequest } from '../domain/request.ts';
+import type { AskedRequest } from '../domain/request.ts';
 import type { TaskInput } from '../domain/task-input.ts';
 import { newRound } from '../domain/task-rounds.ts';
 import type { Task } from '../domain/task-record.ts';
@@ -28,7 +28,7 @@ export interface CreateTaskDeps {
 }
 
 export interface CreateTaskCommand {
-  readonly request: GenerationRequest;
+  readonly request: AskedRequest;
   /** The plan of this request, if it exists already; absent: it is made here. */
   readonly plan?: RoutePlan;
   readonly caller: Caller;

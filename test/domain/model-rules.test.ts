@@ -6,10 +6,10 @@ import { videoRequest } from '../providers/support.ts';
 
 const rules: VideoModelRules = {
   id: 'clip',
-  input_types: ['text_to_video', 'first_last_frame'],
+  input_types: ['text_to_video', 'first_last_frame', 'reference'],
   resolutions: ['720p', '1080p'],
   ratios: ['16:9'],
-  durations: { min: 4, max: 12, default: 5, auto: false },
+  durations: { min: 4, max: 12, step: 1, default: 5, auto: false },
   inputs: { images: { max: 2 }, videos: { max: 1 }, audios: { max: 0 } },
   unsupported: {},
 };
@@ -26,7 +26,7 @@ const refusal = (asked: Partial<VideoRequest>, change: Partial<VideoModelRules> 
 
 describe('what the model supports', () => {
   it('is passed on as it was asked for, without a warning', () => {
-    const asked = { resolution: '1080p', ratio: '16:9', duration: 12, images: ['https://a.example/1.png'] };
+    const asked = { resolution: '1080p', ratio: '16:9', duration: 12, firstFrame: 'https://a.example/1.png' };
     const { request, warnings } = fit(asked);
     expect(request).toMatchObject(asked);
     expect(warnings).toEqual([]);
@@ -58,15 +58,18 @@ describe('what is not said', () => {
   });
 
   it('has no usual duration where the entry names none', () => {
-    expect(fit({}, { durations: { min: 4, max: 12, auto: false } }).request).not.toHaveProperty('duration');
+    expect(fit({}, { durations: { min: 4, max: 12, step: 1, auto: false } }).request).not.toHaveProperty(
+      'duration',
+    );
   });
 });
 
 describe('what changes the price or the meaning', () => {
   it.each<[string, Partial<VideoRequest>, string]>([
     ['resolution', { resolution: '4k' }, 'resolution must be one of 720p, 1080p, not 4k.'],
-    ['duration', { duration: 3 }, 'duration must be 4-12 seconds, not 3.'],
-    ['duration', { duration: 13 }, 'duration must be 4-12 seconds, not 13.'],
+    ['duration', { duration: 3 }, 'duration must be 4-12 whole seconds, not 3.'],
+    ['duration', { duration: 13 }, 'duration must be 4-12 whole seconds, not 13.'],
+    ['duration', { duration: 5.5 }, 'duration must be 4-12 whole seconds, not 5.5.'],
     ['duration', { duration: 'auto' }, 'duration -1 lets the model decide.'],
     [
       'videos',
@@ -82,7 +85,8 @@ describe('what changes the price or the meaning', () => {
   });
 
   it('is refused as an input type, whatever the entry says about fields', () => {
-    expect(refusal({ inputType: 'reference' }, { unsupported: 'ignore' })).toMatchObject({
+    const frames = { input_types: ['text_to_video', 'first_last_frame'], unsupported: 'ignore' } as const;
+    expect(refusal({ videos: ['https://a.example/1.mp4'] }, frames)).toMatchObject({
       code: 'unsupported_parameter',
       param: 'input_type',
       message: 'Model clip accepts text_to_video, first_last_frame, not reference.',
@@ -101,7 +105,7 @@ describe('what changes the price or the meaning', () => {
 
   it('a duration that the model may decide becomes the usual one where it cannot', () => {
     expect(fit({ duration: 'auto' }, { unsupported: 'ignore' }).request.duration).toBe(5);
-    const auto = { durations: { min: 4, max: 12, default: 5, auto: true } };
+    const auto = { durations: { min: 4, max: 12, step: 1, default: 5, auto: true } };
     expect(fit({ duration: 'auto' }, auto).request.duration).toBe('auto');
   });
 });
@@ -110,9 +114,9 @@ describe('what does not', () => {
   it('is dropped with a warning: a ratio, images beyond the maximum, audio that is not accepted', () => {
     const images = ['a', 'b', 'c'].map((name) => `https://a.example/${name}.png`);
     const audios = ['https://a.example/1.mp3'];
-    const { request, warnings } = fit({ ratio: '9:16', images, audios });
+    const { request, warnings } = fit({ ratio: '9:16', references: images, audios });
     expect(request).not.toHaveProperty('ratio');
-    expect(request.images).toEqual(images.slice(0, 2));
+    expect(request.references).toEqual(images.slice(0, 2));
     expect(request.audios).toEqual([]);
     expect(warnings.toSorted()).toEqual(['audios', 'images', 'ratio']);
   });
@@ -133,9 +137,7 @@ describe('what does not', () => {
 });
 
 it('the request that was asked is not changed', () => {
-  const asked = Object.freeze(
-    videoRequest({ duration: 99, images: Object.freeze(['https://a.example/1.png']) }),
-  );
+  const asked = Object.freeze(videoRequest({ duration: 99, firstFrame: 'https://a.example/1.png' }));
   expect(fitVideoRequest(asked, { ...rules, unsupported: 'ignore' }).request).not.toBe(asked);
   expect(asked.duration).toBe(99);
 });

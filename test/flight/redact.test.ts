@@ -110,14 +110,16 @@ describe('a request for the record', () => {
   it('has placeholders that an adapter treats like the originals', () => {
     const request = videoRequest({
       prompt,
-      images: ['https://me.example/in.png?sig=abc', 'data:image/webp;base64,QUJDRA=='],
+      firstFrame: 'https://me.example/in.png?sig=abc',
+      references: ['https://me.example/in.png?sig=abc', 'data:image/webp;base64,QUJDRA=='],
       duration: 5,
       resolution: '720p',
       extra: { style: 'cinematic', note: 'for my wife Anna', hook: 'https://me.example/hook' },
     });
     const kept = redactRequest(request);
     expect(kept).toMatchObject({
-      images: ['https://media.invalid/0.png', 'data:image/webp;base64,AAAA'],
+      firstFrame: 'https://media.invalid/0.png',
+      references: ['https://media.invalid/0.png', 'data:image/webp;base64,AAAA'],
       duration: 5,
       resolution: '720p',
       extra: { style: 'cinematic', note: '[caller][caller]', hook: '[caller][caller][caller' },

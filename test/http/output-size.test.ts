@@ -14,9 +14,17 @@ describe('size', () => {
     ['1112x834', '720p', '4:3'],
     ['834x1112', '720p', '3:4'],
     ['2560x1080', '1080p', '21:9'],
-    ['3840x2160', '2160p', '16:9'],
+    ['3840x2160', '4k', '16:9'],
+    ['3840x3840', '4k', '1:1'],
+    ['832x480', '480p', '16:9'],
+    ['1584x672', '720p', '21:9'],
+    ['1792x1024', '1080p', '16:9'],
   ])('%s is %s at %s', (size, resolution, ratio) => {
     expect(parseSize(size)).toEqual({ resolution, ratio });
+  });
+
+  it.each(['123x456', '1280x768', '100x100', '16x9', '9999x9999', '1280', 'wide'])('%s is none', (size) => {
+    expect(parseSize(size)).toBeUndefined();
   });
 
   it('turning a picture turns its ratio', () => {

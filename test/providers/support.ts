@@ -1,16 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { defined } from '../../src/domain/defined.ts';
+import type { FieldMapping } from '../../src/domain/field-mapping.ts';
 import { markerOf, newTaskId } from '../../src/domain/ids.ts';
-import type { ImageRequest, VideoRequest } from '../../src/domain/request.ts';
+import { nameIn } from '../../src/domain/media-roles.ts';
+import type { AskedVideo, ImageRequest, VideoRequest } from '../../src/domain/request.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type {
   HttpRequest,
   HttpRequestOptions,
   HttpResponse,
   ProviderContext,
+  RequestIssue,
   SubmitContext,
   UpstreamCallback,
+  VideoProvider,
 } from '../../src/providers/provider.ts';
+import { capabilityFor } from '../../src/routing/capability.ts';
 
 export function fixture(name: string): unknown {
   return JSON.parse(readFileSync(new URL(`../fixtures/${name}.json`, import.meta.url), 'utf8'));
@@ -68,13 +74,36 @@ export function videoRequest(over: Partial<VideoRequest> = {}): VideoRequest {
     kind: 'video',
     model: 'some-model',
     prompt: 'a fox in the snow',
-    inputType: 'text_to_video',
-    images: [],
+    references: [],
     videos: [],
     audios: [],
     extra: {},
     ...over,
   };
+}
+
+/** As a caller asks for it who says what each image is. */
+export function asAsked({ firstFrame, lastFrame, references, ...rest }: VideoRequest): AskedVideo {
+  const urls = { first_frame: firstFrame, last_frame: lastFrame };
+  const frames = (['first_frame', 'last_frame'] as const).flatMap((role) => {
+    const url = urls[role];
+    return url === undefined ? [] : [{ url, role }];
+  });
+  const others = references.map((url) => ({ url, role: 'reference' as const }));
+  return { ...rest, images: [...frames, ...others], named: {} };
+}
+
+/** What the core and the adapter together have against a request, in the words of a caller who sent \`images\`. */
+export function videoIssue(
+  video: VideoProvider | undefined,
+  request: VideoRequest,
+  model: string,
+  mapping?: FieldMapping,
+): RequestIssue | undefined {
+  const about = { vendor: '', inputs: '', unverified: [] };
+  const served = { upstream: model, ...defined({ mapping }) };
+  const issue = video === undefined ? undefined : capabilityFor({ about, video }, request, served)?.issue;
+  return issue === undefined ? undefined : { ...issue, param: nameIn({}, issue.param) };
 }
 
 /** The UpstreamError that a call must end with. */

@@ -4,6 +4,7 @@ import type { VideoRequest } from '../../src/domain/request.ts';
 import type { ChannelConfig, GatewayConfig } from '../../src/config/gateway-file.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
+import { asAsked } from '../providers/support.ts';
 import { testConfig, testRequest } from './support.ts';
 
 const [template] = testConfig.channels;
@@ -39,7 +40,7 @@ function planOf({ config = configOf(), request: fields, caller: who = caller, br
   const outage = ({ id }: ChannelConfig) =>
     id === broken ? ({ channel: id, reason: 'circuit_open', detail: 'broken' } as const) : undefined;
   const catalogue = createCatalogue({ current: () => config, providers, random: () => 0.5, outage });
-  return catalogue.plan({ ...testRequest, ...fields }, who);
+  return catalogue.plan(asAsked({ ...testRequest, ...fields }), who);
 }
 const channelsOf = (asked?: Asked) => planOf(asked).fallback?.candidates.map(({ channel }) => channel);
 
@@ -79,7 +80,7 @@ describe('the fallback of a plan', () => {
 
   it.each<[string, Partial<VideoRequest>]>([
     ['a draft', { draft: true, resolution: '480p' }],
-    ['media that one vendor keeps', { inputType: 'reference', images: ['asset://asset-1'] }],
+    ['media that one vendor keeps', { references: ['asset://asset-1'] }],
   ])('is absent for %s', (_, fields) => {
     const config = configOf({
       low: { models: { seedance: { upstream: 'doubao-seedance-1-5-pro-251215' } } },

@@ -3,7 +3,7 @@ import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import type { VideoRequest } from '../../src/domain/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
-import { videoRequest } from '../providers/support.ts';
+import { asAsked, videoRequest } from '../providers/support.ts';
 
 /** One model that five vendors serve: who may render what, in which order, and what is held for it. */
 
@@ -48,7 +48,7 @@ function plan(
       broken.includes(id) ? { channel: id, reason: 'circuit_open', detail: 'credential a' } : undefined,
   });
   const full = videoRequest({ model: 'clip', resolution: '720p', ratio: '16:9', duration: 5, ...request });
-  return catalogue.plan(full, { account: 'a', key: 'k' });
+  return catalogue.plan(asAsked(full), { account: 'a', key: 'k' });
 }
 
 const picture = 'https://ex.com/a.png';
@@ -58,23 +58,29 @@ const all = ['ark', 'bfl', 'kling', 'runway', 'wan'];
 describe('one model of five vendors', () => {
   it.each<[string, Partial<VideoRequest>, readonly string[]]>([
     ['a text', {}, all],
-    ['two frames', { inputType: 'first_last_frame', images: [picture, picture] }, all],
-    ['a first image', { inputType: 'reference', images: [picture] }, all],
+    ['two frames', { firstFrame: picture, lastFrame: picture }, all],
+    ['a first frame', { firstFrame: picture }, all],
+    ['a reference', { references: [picture] }, ['ark', 'runway', 'wan']],
     ['4 s', { duration: 4 }, ['ark', 'kling', 'runway', 'wan']],
     ['20 s', { duration: 20 }, ['bfl', 'wan']],
     ['a shape that few have', { ratio: '21:9' }, ['ark', 'bfl', 'runway']],
     ['a length that the model chooses', { duration: 'auto' }, ['ark', 'bfl', 'wan']],
-    ['a video', { inputType: 'reference', videos: [clip] }, ['ark', 'bfl', 'runway', 'wan']],
-    [
-      'several references',
-      { inputType: 'reference', images: [picture, picture, picture] },
-      ['ark', 'runway', 'wan'],
-    ],
+    ['a video', { videos: [clip] }, ['ark', 'bfl', 'runway', 'wan']],
+    ['several references', { references: [picture, picture, picture] }, ['ark', 'runway', 'wan']],
     ['a seed', { seed: 7 }, ['ark', 'runway', 'wan']],
   ])('%s is rendered by those who can', (_, request, able) => {
     const { candidates, dropped } = plan(request);
     expect(candidates.map(({ channel }) => channel).sort()).toEqual(able);
     expect(dropped.map(({ channel }) => channel).sort()).toEqual(all.filter((id) => !able.includes(id)));
+  });
+
+  it('warns of what one of them would not use', () => {
+    expect(plan({}).warnings).toEqual([]);
+    expect(plan({ mode: 'pro', safetyIdentifier: 'u1' }).warnings).toEqual([
+      'mode',
+      'metadata.safety_identifier',
+    ]);
+    expect(plan({ seed: 7, extra: { negative_prompt: 'rain' } }).warnings).toEqual([]);
   });
 
   it('goes to the highest priority first, and from there by weight, to each once', () => {

@@ -17,7 +17,7 @@ import type { VideoProvider } from '../../src/providers/provider.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import type { RoutePlan } from '../../src/routing/catalogue.ts';
-import { providerContext, submitContext, videoRequest } from '../providers/support.ts';
+import { asAsked, providerContext, submitContext, videoRequest } from '../providers/support.ts';
 
 /** What is held is never less than what the simulator's own usage costs, whatever a valid request leaves open. */
 
@@ -74,7 +74,7 @@ function planOf({ provider, upstream, model }: Sold, asked: VideoRequest): Route
     random: () => 0,
   });
   try {
-    return catalogue.plan(asked, caller);
+    return catalogue.plan(asAsked(asked), caller);
   } catch (error) {
     if (error instanceof GatewayError) return undefined;
     throw error;
@@ -261,9 +261,9 @@ function askFor({ model, upstream: name }: Sold, chosen: Wish): VideoRequest {
     model: 'm',
     prompt: `a fox ${marks.join(' ')}`,
     extra: { ...defined({ frames }), ...(tier === undefined ? {} : { service_tier: tier }) },
-    ...(media === 'image' ? { inputType: 'reference', images: [url] } : {}),
-    ...(media === 'frames' ? { inputType: 'first_last_frame', images: [url] } : {}),
-    ...(media === 'video' ? { inputType: 'reference', videos: isGrok ? [url] : [url, url, url] } : {}),
+    ...(media === 'image' ? { references: [url] } : {}),
+    ...(media === 'frames' ? { firstFrame: url } : {}),
+    ...(media === 'video' ? { videos: isGrok ? [url] : [url, url, url] } : {}),
   });
 }
 
@@ -317,19 +317,17 @@ describe('a hold', () => {
   it('is for the dearest ratio where the image decides it, whatever the request names', async () => {
     const animated: Sold = {
       ...entry({
-        input_types: ['reference'],
+        input_types: ['first_last_frame'],
         inputs: { images: { max: 1 } },
         price: { unit: 'second', rules: [{ when: { ratio: ['16:9'] }, price: '0.02' }, { price: '0.01' }] },
       }),
       provider: 'dashscope',
       upstream: 'wan2.7-i2v',
     };
-    const images = ['https://media.example/1'];
     const asked = {
       model: 'm',
-      inputType: 'reference',
       ratio: '9:16',
-      images,
+      firstFrame: 'https://media.example/1',
       prompt: 'a fox [sim:ratio=16:9]',
     } as const;
     const result = await heldAndCharged(animated, videoRequest(asked));
@@ -359,7 +357,7 @@ describe('a hold', () => {
       'seedance-1-0-lite-i2v-250428',
     );
     const images = ['https://media.example/1'];
-    const asked = videoRequest({ model: 'm', inputType: 'reference', images });
+    const asked = videoRequest({ model: 'm', references: images });
     expect(planOf(references, asked)?.request).toMatchObject({ resolution: '720p' });
   });
 });

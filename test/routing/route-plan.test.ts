@@ -9,6 +9,7 @@ import { GatewayError } from '../../src/domain/errors.ts';
 import { orderCandidates } from '../../src/domain/routing.ts';
 import type { RouteChannel } from '../../src/domain/routing.ts';
 import { providers } from '../../src/providers/index.ts';
+import { asAsked } from '../providers/support.ts';
 import { testConfig, testRequest } from './support.ts';
 
 interface Fact {
@@ -68,7 +69,7 @@ function planOf(facts: readonly Fact[]) {
   const channels = facts.flatMap(({ permitted }, index) => (permitted ? [idOf(index)] : []));
   const caller: Caller = { account: 'a', key: 'k', channels };
   try {
-    return { plan: catalogue.plan(testRequest, caller) };
+    return { plan: catalogue.plan(asAsked(testRequest), caller) };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return { error };
@@ -83,7 +84,7 @@ describe('the seconds of a plan', () => {
     }));
     const current = () => ({ ...testConfig, models });
     const catalogue = createCatalogue({ current, providers, random: Math.random });
-    return catalogue.plan({ ...testRequest, duration }, { account: 'a', key: 'k' }).seconds;
+    return catalogue.plan(asAsked({ ...testRequest, duration }), { account: 'a', key: 'k' }).seconds;
   };
 
   it.each(['second', 'call'] as const)('are those that were asked for: %s', (unit) => {
@@ -139,7 +140,7 @@ describe('the route plan', () => {
     const fact = { credentials: 1, priority: 0, weight: 1, serves: true, permitted: true, broken: 0 };
     const config = configOf([{ ...fact, enabled: false }]);
     const catalogue = createCatalogue({ current: () => config, providers, random: Math.random });
-    expect(explainRoute(catalogue, testRequest, { account: 'a', key: 'k' })).toEqual({
+    expect(explainRoute(catalogue, asAsked(testRequest), { account: 'a', key: 'k' })).toEqual({
       candidates: [],
       dropped: [{ channel: 'ch0', reason: 'disabled', detail: 'is switched off' }],
       refusal: { code: 'service_unavailable', message: expect.any(String) },

@@ -15,6 +15,7 @@ import { createRepeats } from '../../src/tasks/repeats.ts';
 import { createActOnTask } from '../../src/tasks/act-on-task.ts';
 import { createTaskService } from '../../src/tasks/create-task.ts';
 import { createAbandonCreation } from '../../src/tasks/abandon-creation.ts';
+import { optionalFields } from '../../src/domain/consumption.ts';
 import { noMediaUrl } from '../../src/domain/stored-media.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { AppDeps } from '../../src/http/app.ts';
@@ -100,13 +101,17 @@ const unused = (): never => {
   throw new Error('no upstream is called in these tests');
 };
 
-/** Takes everything; its callbacks say `done: true`. */
+/** Takes everything, and of the model `o` uses nothing but the prompt; its callbacks say `done: true`. */
 const testProvider: Provider = {
   about: { vendor: 'Test', inputs: 'text', unverified: [] },
   video: {
     cancelUntil: 'never',
     check: ({ extra }) =>
       extra['refuse_me'] === undefined ? undefined : { param: 'metadata.refuse_me', message: 'Refused.' },
+    consumes: (_, model) =>
+      model === 'o'
+        ? { fields: [], metadata: () => false }
+        : { fields: optionalFields, metadata: () => true },
     submit: unused,
     status: unused,
     parseCallback: ({ body }) => {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Caller } from '../../domain/caller.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { rescuableClasses } from '../../domain/rescue.ts';
-import type { GenerationRequest } from '../../domain/request.ts';
+import type { AskedRequest } from '../../domain/request.ts';
 import { explainRoute as explain } from '../../routing/explain.ts';
 import { withoutNulls } from '../body-fields.ts';
 import { adminBody } from '../body.ts';
@@ -100,7 +100,7 @@ async function parse(
   request: Readonly<Record<string, unknown>> & { readonly model: string },
   caller: Caller,
   deps: Deps,
-): Promise<GenerationRequest> {
+): Promise<AskedRequest> {
   const model = deps.catalogue.model(request.model, caller);
   const input = { params: {}, query: {}, body: withoutNulls(request) };
   if (model.kind === 'video')

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { markerPattern } from '../../domain/ids.ts';
-import { inputTypes } from '../../domain/request.ts';
+import { imageRoles, inputTypes } from '../../domain/request.ts';
 import type { Duration, JsonValue } from '../../domain/request.ts';
 import { parseJsonText } from '../bodies/json-scanner.ts';
 import {
@@ -13,7 +13,7 @@ import {
   withoutNulls,
   word,
 } from '../body-fields.ts';
-import { parseSize } from '../output-size.ts';
+import { parseSize, usualRatioNames, usualResolutionNames } from '../output-size.ts';
 
 /** The body of a video create and of an estimate, as it comes over the wire. */
 
@@ -24,10 +24,17 @@ const metadataDepthMax = 32;
 
 const mediaReference = z.string().min(1);
 const mediaList = z.array(mediaReference).max(mediaItemsMax);
+const imageList = z
+  .array(
+    z.union([mediaReference, z.strictObject({ url: mediaReference, role: z.enum(imageRoles).optional() })], {
+      error: `must be a URL, or {"url", "role"} with the role ${imageRoles.join(', ')}`,
+    }),
+  )
+  .max(mediaItemsMax);
 
 const size = word.refine(
   (text) => parseSize(text) !== undefined,
-  'must be <width>x<height>, such as 1280x720',
+  `must be <width>x<height> at ${usualRatioNames.join(', ')} and about ${usualResolutionNames.join(', ')}, such as 1280x720`,
 );
 
 const durationCharactersMax = 16;
@@ -106,7 +113,10 @@ export const videoBodySchema = z
     image: mediaReference
       .optional()
       .meta({ description: 'Same as images[0]; ignored if images is present.' }),
-    images: mediaList.optional(),
+    images: imageList.optional().meta({
+      description:
+        'A single image without a role or an input_type is a reference where the model takes references, and its first frame where it takes none.',
+    }),
     videos: mediaList.optional(),
     audios: mediaList.optional(),
     resolution: word.optional(),

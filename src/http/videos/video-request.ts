@@ -3,14 +3,14 @@ import { checkCallback, mediaUrlNotAllowed } from '../address-checks.ts';
 import type { AddressChecks } from '../address-checks.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { InputType, VideoRequest } from '../../domain/request.ts';
+import type { AskedImage, AskedVideo, ImageRole, InputType, VideoRequest } from '../../domain/request.ts';
 import { parseSize } from '../output-size.ts';
 import { consumedMetadataNames } from './video-body.ts';
 import type { VideoBody, VideoMetadata } from './video-body.ts';
 
 /** A create's body after the compatibility rules of the contract. */
 export interface ParsedVideo {
-  readonly request: VideoRequest;
+  readonly request: AskedVideo;
   readonly callbackUrl?: string;
   /** Seconds. */
   readonly expiresAfterSeconds?: number;
@@ -37,12 +37,16 @@ export function parseVideo(
       kind: 'video',
       model: body.model,
       prompt: body.prompt,
-      inputType: resolveInputType(body.input_type, media),
-      images: media.images.urls,
+      images: readRoles(body.input_type, media),
       videos: media.videos.urls,
       audios: media.audios.urls,
       ...output.fields,
       ...consumedMetadata(metadata),
+      named: {
+        ...output.named,
+        ...(body.input_type === undefined ? {} : { input_type: 'input_type' }),
+        ...(media.isSingle ? { images: 'image' } : {}),
+      },
     },
     ...defined({ callbackUrl: callback_url }),
     ...defined({ expiresAfterSeconds: execution_expires_after }),
@@ -60,18 +64,28 @@ interface MediaField {
 
 interface Media {
   readonly images: MediaField;
+  /** As the caller said, in the order of `images`. */
+  readonly roles: readonly (ImageRole | undefined)[];
+  readonly isSingle: boolean;
   readonly videos: MediaField;
   readonly audios: MediaField;
   readonly ignored: readonly string[];
 }
 
 function collectMedia({ image, images = [], videos = [], audios = [] }: VideoBody): Media {
-  const single = image !== undefined && images.length === 0;
+  const isSingle = image !== undefined && images.length === 0;
+  const items = images.map((item) => (typeof item === 'string' ? { url: item } : item));
+  const listed = field(
+    'image',
+    items.map(({ url }) => url),
+  );
   return {
-    images: single ? { urls: [image], nameOf: () => 'image', mediaType: 'image' } : field('image', images),
+    images: isSingle ? { urls: [image], nameOf: () => 'image', mediaType: 'image' } : listed,
+    roles: items.map(({ role }) => role),
+    isSingle,
     videos: field('video', videos),
     audios: field('audio', audios),
-    ignored: image !== undefined && !single ? ['image'] : [],
+    ignored: image !== undefined && !isSingle ? ['image'] : [],
   };
 }
 
@@ -106,36 +120,46 @@ function checkMedia(
   return media;
 }
 
-const framesOfFirstAndLast = 2;
-
-/**
- * Absent: `text_to_video` without media, otherwise `reference`; two images are start and end only if the caller says
- * so.
- */
-function resolveInputType(asked: InputType | undefined, { images, videos, audios }: Media): InputType {
+/** What the caller says of each image, by its own role or by the input type; the rest is left to the model. */
+function readRoles(inputType: InputType | undefined, media: Media): AskedImage[] {
+  const { images, videos, audios } = media;
   const hasMedia = images.urls.length + videos.urls.length + audios.urls.length > 0;
-  switch (asked) {
-    case undefined:
-      return hasMedia ? 'reference' : 'text_to_video';
-    case 'text_to_video':
-      if (hasMedia)
-        throw inputTypeError('input_type', 'text_to_video does not accept images, videos or audios.');
-      return asked;
-    case 'reference':
-      if (!hasMedia)
-        throw inputTypeError('input_type', 'reference needs at least one image, video or audio.');
-      return asked;
-    case 'first_last_frame':
-      if (images.urls.length < framesOfFirstAndLast) {
-        throw inputTypeError('images', 'first_last_frame needs two images: the first frame and the last.');
-      }
-      return asked;
-    default:
-      return asked satisfies never;
-  }
+  if (inputType === 'text_to_video' && hasMedia)
+    throw invalid('input_type', 'text_to_video does not accept images, videos or audios.');
+  if (inputType === 'reference' && !hasMedia)
+    throw invalid('input_type', 'reference needs at least one image, video or audio.');
+  const isFrames = inputType === 'first_last_frame';
+  if (isFrames && (images.urls.length === 0 || images.urls.length > frameRoles.length))
+    throw invalid(
+      images.urls.length === 0 ? 'input_type' : 'images',
+      'first_last_frame needs one image, the first frame, or two: the first frame and the last.',
+    );
+  const open = frameRoles.filter((role) => !media.roles.includes(role));
+  const unsaid = inputType === 'reference' ? inputType : undefined;
+  const roles = images.urls.map((_, index) => media.roles[index] ?? (isFrames ? open.shift() : unsaid));
+  checkRoles(roles, inputType, images);
+  return images.urls.map((url, index) => ({ url, ...defined({ role: roles[index] }) }));
 }
 
-function inputTypeError(param: string, message: string): GatewayError {
+const frameRoles = ['first_frame', 'last_frame'] as const;
+
+/** At most one image is a frame of each kind, and none contradicts the input type. */
+function checkRoles(
+  roles: readonly (ImageRole | undefined)[],
+  inputType: InputType | undefined,
+  { nameOf }: MediaField,
+): void {
+  roles.forEach((role, index) => {
+    const isFrame = role === 'first_frame' || role === 'last_frame';
+    if (isFrame && roles.indexOf(role) < index) throw invalid(nameOf(index), `There is one ${role} only.`);
+    if (role === 'last_frame' && !roles.includes('first_frame'))
+      throw invalid(nameOf(index), 'A last frame needs a first frame beside it.');
+    const isOther = role !== undefined && inputType !== undefined && isFrame === (inputType === 'reference');
+    if (isOther) throw invalid(nameOf(index), `The role ${role} does not go with ${inputType}.`);
+  });
+}
+
+function invalid(param: string, message: string): GatewayError {
   return new GatewayError('invalid_parameter', message, { param });
 }
 
@@ -145,7 +169,11 @@ type OutputFields = Pick<VideoRequest, 'mode' | 'resolution' | 'ratio' | 'size' 
 function resolveOutput(
   body: VideoBody,
   metadata: VideoMetadata,
-): { readonly fields: OutputFields; readonly ignored: readonly string[] } {
+): {
+  readonly fields: OutputFields;
+  readonly named: Readonly<Record<string, string>>;
+  readonly ignored: readonly string[];
+} {
   const mode = body.mode ?? metadata.mode;
   const size = body.size ?? metadata.size;
   const shape = size === undefined ? undefined : parseSize(size);
@@ -160,8 +188,24 @@ function resolveOutput(
       ...defined({ size }),
       ...defined({ duration }),
     },
+    named: namesOf(body, metadata),
     ignored: overruled(body, metadata),
   };
+}
+
+/** Under which name each field was sent: of several, the one that counts. */
+function namesOf(body: VideoBody, metadata: VideoMetadata): Readonly<Record<string, string>> {
+  const said = (...names: readonly (keyof OutputFields | 'seconds')[]): string | undefined =>
+    names.find((name) => body[name] !== undefined) ??
+    names.filter((name) => metadata[name] !== undefined).map((name) => `metadata.${name}`)[0];
+  const size = said('size');
+  return defined({
+    mode: said('mode'),
+    size,
+    duration: said('duration', 'seconds'),
+    resolution: said('resolution') ?? size,
+    ratio: said('ratio') ?? size,
+  });
 }
 
 function overruled(body: VideoBody, metadata: VideoMetadata): string[] {

@@ -1,9 +1,16 @@
+import type { MediaRoles } from '../../domain/media-roles.ts';
 import type { VideoRequest } from '../../domain/request.ts';
 import { seedanceFamily } from '../shared/seedance-models.ts';
 import type { SeedanceFamily } from '../shared/seedance-models.ts';
 import { pricedPromptFlag } from '../shared/seedance-pricing.ts';
 import type { RequestIssue } from '../provider.ts';
 import { issue } from '../shared/request-issue.ts';
+import { secondsIssue } from '../shared/seconds-issue.ts';
+
+export function arkRoles(model: string): MediaRoles {
+  const { frames, references } = seedanceFamily(model);
+  return { frames, ...references, references: references.images };
+}
 
 type Check = (request: VideoRequest, family: SeedanceFamily) => RequestIssue | undefined;
 
@@ -24,8 +31,7 @@ const checks: readonly Check[] = [
   checkDuration,
   checkResolution,
   checkDraft,
-  checkFrames,
-  checkReferences,
+  checkAudio,
   checkShape,
   checkAddresses,
   checkSwitches,
@@ -66,23 +72,16 @@ function checkFrameCount({ extra }: VideoRequest, family: SeedanceFamily): Reque
 }
 
 function checkDuration({ duration }: VideoRequest, { durations }: SeedanceFamily): RequestIssue | undefined {
-  if (duration === undefined) return undefined;
-  if (duration === 'auto') {
-    return durations.auto
-      ? undefined
-      : issue('duration', 'The model does not choose a duration automatically.');
-  }
-  const { min, max } = durations;
-  if (Number.isInteger(duration) && duration >= min && duration <= max) return undefined;
-  return issue('duration', `duration must be a whole number of seconds from ${min} to ${max}.`);
+  return secondsIssue(duration, durations, durations.auto);
 }
 
 function checkResolution(request: VideoRequest, family: SeedanceFamily): RequestIssue | undefined {
-  const { resolution } = request;
+  const { resolution, references } = request;
   if (resolution === undefined) return undefined;
-  const allowed = isReference(request, family)
-    ? family.resolutions.filter((name) => !family.referencesExclude.includes(name))
-    : family.resolutions;
+  const allowed =
+    references.length > 0
+      ? family.resolutions.filter((name) => !family.referencesExclude.includes(name))
+      : family.resolutions;
   return allowed.includes(resolution.toLowerCase())
     ? undefined
     : issue('resolution', `resolution must be one of ${allowed.join(', ')}.`);
@@ -102,25 +101,11 @@ function checkDraft(request: VideoRequest, family: SeedanceFamily): RequestIssue
     : undefined;
 }
 
-function checkFrames(request: VideoRequest, family: SeedanceFamily): RequestIssue | undefined {
-  const { images, inputType } = request;
-  if (inputType !== 'first_last_frame') return undefined;
-  if (request.videos.length > 0) return issue('videos', 'first_last_frame accepts images only.');
-  if (request.audios.length > 0) return issue('audios', 'first_last_frame accepts images only.');
-  if (images.length >= 1 && images.length <= family.frames) return undefined;
-  return family.frames === 0
-    ? issue('input_type', 'The model does not accept images.')
-    : issue('images', `first_last_frame accepts 1 to ${family.frames} images with this model.`);
-}
-
-function checkReferences(request: VideoRequest, family: SeedanceFamily): RequestIssue | undefined {
-  if (!isReference(request, family)) return undefined;
-  const { images, videos, audios } = request;
-  const { references } = family;
-  if (images.length > references.images) return issue('images', tooMany('images', references.images));
-  if (videos.length > references.videos) return issue('videos', tooMany('videos', references.videos));
-  if (audios.length > references.audios) return issue('audios', tooMany('audios', references.audios));
-  return audios.length > 0 && images.length + videos.length === 0 && !family.audioAlone
+function checkAudio(
+  { references, videos, audios }: VideoRequest,
+  { audioAlone }: SeedanceFamily,
+): RequestIssue | undefined {
+  return audios.length > 0 && references.length + videos.length === 0 && !audioAlone
     ? issue('audios', 'Audio needs an image or a video beside it.')
     : undefined;
 }
@@ -130,11 +115,11 @@ function checkReferences(request: VideoRequest, family: SeedanceFamily): Request
  * upstream's guess, unless the request says so.
  */
 function checkShape(request: VideoRequest, family: SeedanceFamily): RequestIssue | undefined {
-  const { inputType, images, videos, ratio, duration, extra } = request;
+  const { firstFrame, videos, ratio, duration, extra } = request;
   if (!family.keepsShape) return undefined;
   const task = videos.length > 0 ? extra['omni_reference_task_type'] : undefined;
   const isEdit = task === 'edit';
-  const keeps = (inputType === 'first_last_frame' && images.length > 0) || isEdit || task === 'extend';
+  const keeps = firstFrame !== undefined || isEdit || task === 'extend';
   if (keeps && ratio !== undefined && ratio !== 'adaptive') {
     return issue('ratio', 'The model keeps the shape of its input here: send adaptive.');
   }
@@ -143,19 +128,9 @@ function checkShape(request: VideoRequest, family: SeedanceFamily): RequestIssue
     : undefined;
 }
 
-function tooMany(noun: string, max: number): string {
-  return max === 0
-    ? `The model does not accept reference ${noun}.`
-    : `The model accepts at most ${max} reference ${noun}.`;
-}
-
-function checkAddresses({ images, videos }: VideoRequest): RequestIssue | undefined {
+function checkAddresses({ videos }: VideoRequest): RequestIssue | undefined {
   const video = videos.findIndex((url) => !/^(?:https?|asset):\/\//i.test(url));
-  if (video >= 0) return issue(`videos[${video}]`, 'A reference video must be an http or https URL.');
-  const image = images.findIndex((url) => !/^(?:https?:\/\/|asset:\/\/|data:image\/)/i.test(url));
-  return image < 0
-    ? undefined
-    : issue(`images[${image}]`, 'An image must be an http or https URL or a data URL.');
+  return video < 0 ? undefined : issue(`videos[${video}]`, 'A reference video must be an http or https URL.');
 }
 
 function checkSwitches(request: VideoRequest, family: SeedanceFamily): RequestIssue | undefined {
@@ -167,25 +142,4 @@ function checkSwitches(request: VideoRequest, family: SeedanceFamily): RequestIs
   return request.extra['service_tier'] === 'flex' && !family.flex
     ? issue('metadata.service_tier', 'The model has no flex tier.')
     : undefined;
-}
-
-/**
- * One image for a model that knows no references is its first frame: it is what "this image, in motion" means there,
- * and the only way that the model takes an image at all.
- */
-export function isSingleFrame(
-  { inputType, images, videos, audios }: VideoRequest,
-  family: SeedanceFamily,
-): boolean {
-  return (
-    inputType === 'reference' &&
-    family.references.images === 0 &&
-    family.frames > 0 &&
-    images.length === 1 &&
-    videos.length + audios.length === 0
-  );
-}
-
-function isReference(request: VideoRequest, family: SeedanceFamily): boolean {
-  return request.inputType === 'reference' && !isSingleFrame(request, family);
 }

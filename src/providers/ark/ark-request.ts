@@ -1,6 +1,7 @@
 import { defined } from '../../domain/defined.ts';
+import { framesOf } from '../../domain/media-roles.ts';
+import type { Consumption } from '../../domain/consumption.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
-import { isSingleFrame } from './ark-check.ts';
 import { seedanceFamily } from '../shared/seedance-models.ts';
 import type { SubmitContext } from '../provider.ts';
 
@@ -25,18 +26,35 @@ export const arkOwnFields = [
   'tools',
 ] as const;
 
+const own: ReadonlySet<string> = new Set(arkOwnFields);
+
+export function arkConsumes({ extra }: VideoRequest, model: string): Consumption {
+  const { draft } = seedanceFamily(model);
+  return {
+    fields: [
+      ...(['resolution', 'ratio', 'seed', 'watermark', 'returnLastFrame', 'tools'] as const),
+      'safetyIdentifier',
+      // What cannot be chosen of the sound is refused.
+      'generateAudio',
+      // `frames` takes the place of `duration`.
+      ...(extra['frames'] === undefined ? (['duration'] as const) : []),
+      ...(draft ? (['draft'] as const) : []),
+    ],
+    metadata: (name) => !own.has(name),
+  };
+}
+
 const expiresAfterMinSeconds = 3_600;
 const expiresAfterMaxSeconds = 259_200;
 
 export function buildArkVideo(request: VideoRequest, context: SubmitContext): JsonObject {
   const { callbackUrl, marker, remainingSeconds, model } = context;
-  const own = new Set<string>(arkOwnFields);
   const extra = Object.entries(request.extra).filter(([name]) => !own.has(name));
   return {
     ...Object.fromEntries(extra),
     ...outputFields(request, model),
     model,
-    content: contentItems(request, model),
+    content: contentItems(request),
     // The caller's own end-user id wins; then a lost job can only be found by an operator.
     safety_identifier: request.safetyIdentifier ?? marker,
     execution_expires_after: Math.min(
@@ -68,21 +86,13 @@ function outputFields(request: VideoRequest, model: string): JsonObject {
   };
 }
 
-function contentItems(request: VideoRequest, model: string): JsonObject[] {
-  const { prompt, images, videos, audios } = request;
+function contentItems({ prompt, references, videos, audios, ...frames }: VideoRequest): JsonObject[] {
+  const image = (role: string) => (url: string) => ({ type: 'image_url', image_url: { url }, role });
   return [
     ...(prompt === '' ? [] : [{ type: 'text', text: prompt }]),
-    ...images.map((url, index) => ({
-      type: 'image_url',
-      image_url: { url },
-      role: imageRole(request, index, model),
-    })),
+    ...framesOf(frames).map((url, index) => image(index === 0 ? 'first_frame' : 'last_frame')(url)),
+    ...references.map(image('reference_image')),
     ...videos.map((url) => ({ type: 'video_url', video_url: { url }, role: 'reference_video' })),
     ...audios.map((url) => ({ type: 'audio_url', audio_url: { url }, role: 'reference_audio' })),
   ];
-}
-
-function imageRole(request: VideoRequest, index: number, model: string): string {
-  if (request.inputType === 'first_last_frame') return index === 0 ? 'first_frame' : 'last_frame';
-  return isSingleFrame(request, seedanceFamily(model)) ? 'first_frame' : 'reference_image';
 }

@@ -8,8 +8,8 @@ import {
   readArkJobs,
 } from './ark-answer.ts';
 import type { ArkJob } from './ark-answer.ts';
-import { checkArkVideo } from './ark-check.ts';
-import { buildArkVideo } from './ark-request.ts';
+import { arkRoles, checkArkVideo } from './ark-check.ts';
+import { arkConsumes, buildArkVideo } from './ark-request.ts';
 import { estimateSeedanceTokens, seedanceOutput } from '../shared/seedance-pricing.ts';
 import { bearer, isSuccess, unreadableError } from '../shared/http-outcome.ts';
 import type {
@@ -39,6 +39,8 @@ export const arkVideo: VideoProvider = {
   listMax,
   cancelUntil: 'queued',
   check: checkArkVideo,
+  consumes: arkConsumes,
+  roles: (_, model) => arkRoles(model),
   submit,
   status,
   list,

@@ -1,10 +1,14 @@
 import { z } from 'zod';
 import { bflJobStatus, submitBflJob } from './bfl-job.ts';
 import { defined } from '../../domain/defined.ts';
+import type { Consumption } from '../../domain/consumption.ts';
+import { imagesOf } from '../../domain/media-roles.ts';
+import type { MediaRoles } from '../../domain/media-roles.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import { withoutDataHead } from '../shared/image-input.ts';
 import type { PossibleOutput, RequestIssue, VideoProvider } from '../provider.ts';
 import { issue } from '../shared/request-issue.ts';
+import { secondsIssue } from '../shared/seconds-issue.ts';
 
 /**
  * FLUX 3 videos: from text, from images at certain moments, or as the continuation of a video. Not covered: finishing a
@@ -16,6 +20,8 @@ export function createBflVideo(now: () => number): VideoProvider {
     linkLifeSeconds: kind.linkLifeSeconds,
     cancelUntil: 'never',
     check,
+    roles,
+    consumes: () => consumption,
     submit: async (request, context) => submitBflJob(buildVideo(request), context),
     status: async (operation, context) => bflJobStatus(operation, context, { kind, now: now() }),
     renders,
@@ -59,9 +65,15 @@ function check(request: VideoRequest): RequestIssue | undefined {
   return checkMedia(request) ?? checkMoments(request) ?? checkOutput(request) ?? checkSwitches(request);
 }
 
-function checkMedia({ images, videos, audios }: VideoRequest): RequestIssue | undefined {
-  if (audios.length > 0) return issue('audios', 'The model does not accept audio.');
-  if (videos.length > 1) return issue('videos', 'The model continues one video.');
+/** The model knows no references: what is neither first nor last is shown at a moment that the caller names. */
+function roles({ extra }: Pick<VideoRequest, 'extra'>): MediaRoles {
+  const references = extra['keyframe_seconds'] === undefined ? 0 : keyframesMax;
+  return { frames: 2, references, videos: 1, audios: 0 };
+}
+
+function checkMedia(request: VideoRequest): RequestIssue | undefined {
+  const { videos } = request;
+  const images = imagesOf(request);
   if (videos.length > 0 && images.length > 0)
     return issue('images', 'The model accepts images or a video, not both.');
   const asset = [...images, ...videos].find((address) => /^asset:/i.test(address));
@@ -70,15 +82,11 @@ function checkMedia({ images, videos, audios }: VideoRequest): RequestIssue | un
     : issue('images', 'The upstream does not support assets; send a URL, or data.');
 }
 
-/** One image begins the video, and two are its frames; the model knows no references. */
-function checkMoments({ inputType, images, duration, extra }: VideoRequest): RequestIssue | undefined {
+function checkMoments(request: VideoRequest): RequestIssue | undefined {
   const param = 'metadata.keyframe_seconds';
-  if (images.length > keyframesMax)
-    return issue('images', `The model accepts at most ${keyframesMax} images.`);
-  if (extra['keyframe_seconds'] === undefined) {
-    const isPlain = images.length <= 1 || inputType === 'first_last_frame';
-    return isPlain ? undefined : issue(param, 'Several images need their moments in keyframe_seconds.');
-  }
+  const { duration, extra } = request;
+  const images = imagesOf(request);
+  if (extra['keyframe_seconds'] === undefined) return undefined;
   const moments = readMoments(extra);
   const isOrdered = moments?.every((moment, index) => index === 0 || moment > (moments[index - 1] ?? 0));
   if (moments?.length !== images.length || images.length === 0 || isOrdered !== true)
@@ -97,11 +105,8 @@ function checkOutput(request: VideoRequest): RequestIssue | undefined {
   if (draft === true && sold !== 'hd') return issue('resolution', 'A draft is rendered at 720p.');
   if (ratio !== undefined && ratio !== 'adaptive' && !ratios.includes(ratio))
     return issue('ratio', `ratio must be one of ${ratios.join(', ')}, adaptive.`);
-  if (typeof duration !== 'number') return undefined;
   const max = videos.length > 0 ? continuedSecondsMax : secondsMax;
-  return Number.isInteger(duration) && duration >= secondsMin && duration <= max
-    ? undefined
-    : issue('duration', `duration must be a whole number of seconds from ${secondsMin} to ${max}.`);
+  return secondsIssue(duration, { min: secondsMin, max }, true);
 }
 
 function checkSwitches({ seed, tools, watermark }: VideoRequest): RequestIssue | undefined {
@@ -132,6 +137,11 @@ export const bflVideoOwnFields = [
 ];
 const ownFields = new Set(bflVideoOwnFields);
 
+const consumption: Consumption = {
+  fields: ['resolution', 'ratio', 'duration', 'generateAudio', 'draft', 'safetyIdentifier'],
+  metadata: (name) => !ownFields.has(name) || name === 'keyframe_seconds',
+};
+
 function buildVideo(request: VideoRequest): JsonObject {
   const { prompt, resolution, ratio, duration, draft, generateAudio, safetyIdentifier } = request;
   const extra = Object.entries(request.extra).filter(([field]) => !ownFields.has(field));
@@ -151,10 +161,11 @@ function buildVideo(request: VideoRequest): JsonObject {
 }
 
 /** Addresses, or base64 without the head of a data URL. */
-function mediaFields({ images, videos, extra }: VideoRequest): JsonObject {
+function mediaFields(request: VideoRequest): JsonObject {
+  const { videos, extra } = request;
   const [video] = videos.map(withoutDataHead);
   if (video !== undefined) return { mode: 'v2v', start_video: video };
-  const frames = images.map(withoutDataHead);
+  const frames = imagesOf(request).map(withoutDataHead);
   const [only, ...others] = frames;
   if (only === undefined) return { mode: 't2v' };
   const moments = readMoments(extra);

@@ -1,3 +1,6 @@
+import type { Consumption } from '../../domain/consumption.ts';
+import { framesOf, textOnly } from '../../domain/media-roles.ts';
+import type { MediaRoles } from '../../domain/media-roles.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import type { DashscopeJob } from './dashscope-answer.ts';
 import { linkExpiry } from './dashscope-answer.ts';
@@ -14,6 +17,7 @@ import { defined } from '../../domain/defined.ts';
 import { signedUrlExpiry } from '../shared/http-outcome.ts';
 import type { OperationStatus, PossibleOutput, RequestIssue, VideoProvider } from '../provider.ts';
 import { issue } from '../shared/request-issue.ts';
+import { secondsIssue } from '../shared/seconds-issue.ts';
 
 /**
  * Wan and HappyHorse videos. Not covered: the editing models, continuation, templates, voices, documents and web pages
@@ -23,6 +27,8 @@ import { issue } from '../shared/request-issue.ts';
 export const dashscopeVideo: VideoProvider = {
   cancelUntil: 'queued',
   check,
+  roles: (_, model) => rolesOf(wanModel(model)),
+  consumes: (_, model) => consumptionOf(wanModel(model)),
   submit: async (request, context) => {
     const model = wanModel(context.model);
     const path = model.kind === 'kf2v' ? 'image2video/video-synthesis' : 'video-generation/video-synthesis';
@@ -56,73 +62,39 @@ function check(request: VideoRequest, name: string): RequestIssue | undefined {
   return checkInputs(request, model) ?? checkOutput(request, model);
 }
 
-function checkInputs(
-  { inputType, images, videos, audios }: VideoRequest,
-  model: WanModel,
-): RequestIssue | undefined {
-  if (audios.length > model.audiosMax) {
-    return issue(
-      'audios',
-      model.audiosMax === 0
-        ? 'The model does not accept audio.'
-        : `The model accepts at most ${model.audiosMax} audio.`,
-    );
-  }
-  switch (model.kind) {
+/** Source: the vendor's parameter tables. Frames and references never go together. */
+function rolesOf({ kind, lastFrame, references, audiosMax: audios }: WanModel): MediaRoles {
+  switch (kind) {
     case 't2v':
-      return images.length + videos.length === 0
-        ? undefined
-        : issue('input_type', 'The model accepts text only.');
-    case 'i2v': {
-      if (videos.length > 0) return issue('videos', 'The model does not accept video.');
-      const max = model.lastFrame && inputType === 'first_last_frame' ? 2 : 1;
-      if (images.length >= 1 && images.length <= max) return undefined;
-      return issue(
-        'images',
-        max === 1 ? 'The model accepts one image.' : 'The model accepts one or two images.',
-      );
-    }
+      return { ...textOnly, audios };
+    case 'i2v':
+      return { ...textOnly, frames: lastFrame ? 2 : 1, audios, besideFrames: ['audios'] };
     case 'kf2v':
-      if (videos.length > 0) return issue('videos', 'The model does not accept video.');
-      return inputType === 'first_last_frame' && images.length === 2
-        ? undefined
-        : issue('images', 'The model accepts a first and a last frame.');
+      return { ...textOnly, frames: 2 };
     case 'r2v':
-      return inputType === 'reference' && images.length + videos.length > 0
-        ? checkReferences(images, videos, model)
-        : issue('input_type', 'The model accepts reference images or videos.');
+      return { ...textOnly, references: references.images, videos: references.videos, audios };
     case 'any':
-      return inputType === 'first_last_frame'
-        ? checkFrames(images, [...videos, ...audios])
-        : checkReferences(images, videos, model);
     case 'edit':
-      return issue('model', 'Models that edit a video are not served.');
+      return { frames: 2, references: references.images, videos: references.videos, audios };
     default:
-      return model.kind satisfies never;
+      return kind satisfies never;
   }
 }
 
-/** Frames and references never go together. */
-function checkFrames(images: readonly string[], others: readonly string[]): RequestIssue | undefined {
-  if (others.length > 0) return { param: 'input_type', message: 'first_last_frame accepts images only.' };
-  return images.length >= 1 && images.length <= 2
-    ? undefined
-    : { param: 'images', message: 'first_last_frame accepts one or two images.' };
-}
-
-function checkReferences(
-  images: readonly string[],
-  videos: readonly string[],
-  { kind, references }: WanModel,
-): RequestIssue | undefined {
-  const tooMany = (param: string, max: number): RequestIssue => ({
-    param,
-    message: max === 0 ? `The model does not accept ${param}.` : `The model accepts at most ${max} ${param}.`,
-  });
-  if (videos.length > references.videos) return tooMany('videos', references.videos);
-  // The references of this kind are counted together.
-  const counted = kind === 'r2v' ? images.length + videos.length : images.length;
-  return counted > references.images ? tooMany('images', references.images) : undefined;
+/** What a model needs to be given. */
+function checkInputs(request: VideoRequest, { kind, references: max }: WanModel): RequestIssue | undefined {
+  const { firstFrame, lastFrame, references, videos } = request;
+  if (kind === 'edit') return issue('model', 'Models that edit a video are not served.');
+  if (kind === 'i2v' && firstFrame === undefined) return issue('images', 'The model needs a first frame.');
+  if (kind === 'kf2v' && lastFrame === undefined)
+    return issue('images', 'The model needs a first and a last frame.');
+  if (kind !== 'r2v') return undefined;
+  // Images and videos are counted together.
+  const count = references.length + videos.length;
+  if (count === 0) return issue('images', 'The model needs reference images or videos.');
+  return count > max.images
+    ? issue('images', `The model accepts at most ${max.images} references.`)
+    : undefined;
 }
 
 function checkOutput(request: VideoRequest, model: WanModel): RequestIssue | undefined {
@@ -130,11 +102,8 @@ function checkOutput(request: VideoRequest, model: WanModel): RequestIssue | und
   if (resolution !== undefined && !model.resolutions.includes(resolution.toLowerCase())) {
     return { param: 'resolution', message: `resolution must be one of ${model.resolutions.join(', ')}.` };
   }
-  const fits =
-    duration === 'auto' ? model.autoDuration : model.durations.includes(duration ?? defaultSeconds.min);
-  if (!fits) {
-    return { param: 'duration', message: `duration must be one of ${model.durations.join(', ')}.` };
-  }
+  const length = secondsIssue(duration ?? defaultSeconds.min, model.durations, model.autoDuration);
+  if (length !== undefined) return length;
   // Where a size is sent, it must exist: without one the upstream would render, and bill, its own.
   const row = model.shape === 'size' ? rowOf(resolution) : anySize;
   if (ratio !== undefined && ratio !== 'adaptive' && model.shape !== 'resolution' && !(ratio in row)) {
@@ -199,6 +168,17 @@ const ownFields = new Set([
   'n',
 ]);
 
+/** What cannot be chosen of the sound is refused. */
+function consumptionOf({ shape }: WanModel): Consumption {
+  return {
+    fields: [
+      ...(['resolution', 'duration', 'seed', 'watermark', 'generateAudio'] as const),
+      ...(shape === 'resolution' ? [] : (['ratio'] as const)),
+    ],
+    metadata: (name) => !ownFields.has(name),
+  };
+}
+
 function buildBody(request: VideoRequest, name: string, model: WanModel): JsonObject {
   const extra = Object.entries(request.extra).filter(([field]) => !ownFields.has(field));
   const { duration, seed, watermark, generateAudio } = request;
@@ -223,8 +203,7 @@ function buildBody(request: VideoRequest, name: string, model: WanModel): JsonOb
 }
 
 function mediaFields(request: VideoRequest, model: WanModel): JsonObject {
-  const { images, videos, audios } = request;
-  const [first, last] = images;
+  const { firstFrame, lastFrame, references, videos, audios } = request;
   const [audio] = audios;
   if (model.mediaList) {
     if (model.kind === 't2v') return defined({ audio_url: audio });
@@ -235,11 +214,11 @@ function mediaFields(request: VideoRequest, model: WanModel): JsonObject {
     case 't2v':
       return defined({ audio_url: audio });
     case 'i2v':
-      return defined({ img_url: first, audio_url: audio });
+      return defined({ img_url: firstFrame, audio_url: audio });
     case 'kf2v':
-      return defined({ first_frame_url: first, last_frame_url: last });
+      return defined({ first_frame_url: firstFrame, last_frame_url: lastFrame });
     case 'r2v':
-      return defined({ reference_urls: [...images, ...videos], audio_url: audio });
+      return defined({ reference_urls: [...references, ...videos], audio_url: audio });
     case 'any':
     case 'edit':
       return {};
@@ -248,13 +227,12 @@ function mediaFields(request: VideoRequest, model: WanModel): JsonObject {
   }
 }
 
-function mediaItems({ inputType, images, videos, audios }: VideoRequest, { kind }: WanModel): JsonObject[] {
+function mediaItems(request: VideoRequest, { kind }: WanModel): JsonObject[] {
   const item = (type: string) => (url: string) => ({ type, url });
-  const frames = kind === 'i2v' || (kind === 'any' && inputType === 'first_last_frame');
+  const { references, videos, audios } = request;
   return [
-    ...images.map((url, index) =>
-      item(frames ? (index === 0 ? 'first_frame' : 'last_frame') : 'reference_image')(url),
-    ),
+    ...framesOf(request).map((url, index) => item(index === 0 ? 'first_frame' : 'last_frame')(url)),
+    ...references.map(item('reference_image')),
     ...videos.map(item('reference_video')),
     ...audios.map(item(kind === 'i2v' ? 'driving_audio' : 'reference_audio')),
   ];

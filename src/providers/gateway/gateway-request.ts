@@ -1,5 +1,8 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
+import { optionalFields } from '../../domain/consumption.ts';
+import type { Consumption } from '../../domain/consumption.ts';
+import { framesOf, imagesOf, inputTypeOf } from '../../domain/media-roles.ts';
 
 /** Which of the two dialects a base URL speaks, and its addresses. */
 export interface GatewayEndpoints {
@@ -44,6 +47,11 @@ const ownMetadata = new Set([
   'safety_identifier',
 ]);
 
+export const gatewayConsumption: Consumption = {
+  fields: optionalFields,
+  metadata: (name) => !ownMetadata.has(name),
+};
+
 /**
  * The fields of both families of gateways: at the top for those that share our interface, and in `metadata` for those
  * that only hand that on to the vendor.
@@ -53,7 +61,8 @@ export function buildGatewayVideo(
   model: string,
   dialect: GatewayEndpoints['dialect'],
 ): JsonObject {
-  const { prompt, mode, inputType, images, videos, audios, resolution, ratio } = request;
+  const { prompt, mode, videos, audios, resolution, ratio } = request;
+  const images = imagesOf(request);
   const duration = request.duration === 'auto' ? -1 : request.duration;
   const common = defined({
     model,
@@ -64,7 +73,8 @@ export function buildGatewayVideo(
     audios: audios.length === 0 ? undefined : [...audios],
     metadata: buildMetadata(request, duration),
   });
-  if (dialect === 'task') return defined({ ...common, input_type: inputType, resolution, ratio, duration });
+  if (dialect === 'task')
+    return defined({ ...common, input_type: inputTypeOf(request), resolution, ratio, duration });
   return defined({
     ...common,
     // This dialect has seconds as text, a size, and one reference.
@@ -95,10 +105,13 @@ function buildMetadata(request: VideoRequest, duration: number | undefined): Jso
 }
 
 /** Gateways without fields for videos and sounds take the vendor's own items; the text comes from `prompt`. */
-function referenceContent({ images, videos, audios }: VideoRequest): JsonObject[] | undefined {
+function referenceContent(request: VideoRequest): JsonObject[] | undefined {
+  const { references, videos, audios } = request;
   if (videos.length + audios.length === 0) return undefined;
+  const image = (role: string) => (url: string) => ({ type: 'image_url', image_url: { url }, role });
   return [
-    ...images.map((url) => ({ type: 'image_url', image_url: { url }, role: 'reference_image' })),
+    ...framesOf(request).map((url, index) => image(index === 0 ? 'first_frame' : 'last_frame')(url)),
+    ...references.map(image('reference_image')),
     ...videos.map((url) => ({ type: 'video_url', video_url: { url }, role: 'reference_video' })),
     ...audios.map((url) => ({ type: 'audio_url', audio_url: { url }, role: 'reference_audio' })),
   ];

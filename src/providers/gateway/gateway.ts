@@ -9,7 +9,7 @@ import {
   readGatewayRefusal,
   readGatewayStatus,
 } from './gateway-answer.ts';
-import { buildGatewayVideo, gatewayEndpoints } from './gateway-request.ts';
+import { buildGatewayVideo, gatewayConsumption, gatewayEndpoints } from './gateway-request.ts';
 import { gatewayFailures } from './gateway-failures.ts';
 import {
   bearer,
@@ -44,6 +44,7 @@ import type {
  */
 const gatewayVideo: VideoProvider = {
   check,
+  consumes: () => gatewayConsumption,
   submit,
   status,
   cancelUntil: 'queued',

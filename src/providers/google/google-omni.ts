@@ -3,6 +3,7 @@ import { callAboutJob, callGoogle, interactionsUrl, requireGoogleModel, storedFi
 import { googleFailures } from './google-failures.ts';
 import { mediaTypeOf, readDataUrl } from './google-inputs.ts';
 import { defined } from '../../domain/defined.ts';
+import { imagesOf } from '../../domain/media-roles.ts';
 import { optionalNumber, optionalText, readableItems, unreadableError } from '../shared/http-outcome.ts';
 import { cancelledJob, failedJob, tokenUsage } from '../shared/job-status.ts';
 import { UpstreamError } from '../provider.ts';
@@ -24,9 +25,9 @@ export async function submitOmni(request: VideoRequest, context: SubmitContext):
 
 function omniBody(request: VideoRequest, context: SubmitContext): JsonObject {
   const { name, store } = requireGoogleModel(context);
-  const { prompt, images, videos, resolution, ratio, duration } = request;
+  const { prompt, videos, resolution, ratio, duration } = request;
   const media = [
-    ...images.map((url) => mediaPart(url, 'image')),
+    ...imagesOf(request).map((url) => mediaPart(url, 'image')),
     ...videos.map((url) => mediaPart(url, 'video')),
   ];
   const text = prompt === '' ? [] : [{ type: 'text', text: prompt }];
@@ -50,10 +51,10 @@ function omniBody(request: VideoRequest, context: SubmitContext): JsonObject {
   });
 }
 
-function taskOf({ inputType, images, videos, extra }: VideoRequest): string {
+function taskOf({ firstFrame, references, videos, extra }: VideoRequest): string {
   if (videos.length > 0) return extra['task'] === 'extend' ? 'extend' : 'edit';
-  if (images.length === 0) return 'text_to_video';
-  return inputType === 'first_last_frame' ? 'image_to_video' : 'reference_to_video';
+  if (firstFrame !== undefined) return 'image_to_video';
+  return references.length > 0 ? 'reference_to_video' : 'text_to_video';
 }
 
 function mediaPart(url: string, type: 'image' | 'video'): JsonObject {

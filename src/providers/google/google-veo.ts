@@ -7,6 +7,7 @@ import {
   requireGoogleModel,
   storedFile,
 } from './google-call.ts';
+import { veoPassed } from './google-check.ts';
 import { googleFailures } from './google-failures.ts';
 import { readDataUrl } from './google-inputs.ts';
 import { defined } from '../../domain/defined.ts';
@@ -35,19 +36,11 @@ function modelUrl({ baseUrl, model }: ProviderContext): string {
   return `${baseUrl}/models/${encodeURIComponent(readGoogleModel(model).name)}`;
 }
 
-/** What callers may add, by the vendor's name. */
-const passed = {
-  negative_prompt: 'negativePrompt',
-  person_generation: 'personGeneration',
-  enhance_prompt: 'enhancePrompt',
-};
-const passedOnVertex = { ...passed, resize_mode: 'resizeMode', compression_quality: 'compressionQuality' };
-
 function veoBody(request: VideoRequest, context: SubmitContext): JsonObject {
   const { store } = requireGoogleModel(context);
   const vertex = store !== undefined;
   const { resolution, ratio, duration, seed, generateAudio, extra } = request;
-  const names = Object.entries(vertex ? passedOnVertex : passed);
+  const names = Object.entries(veoPassed(vertex));
   const added = names.flatMap(([ours, theirs]) => {
     const value = Object.hasOwn(extra, ours) ? extra[ours] : undefined;
     return value === undefined ? [] : [[theirs, value] as const];
@@ -70,14 +63,12 @@ function veoBody(request: VideoRequest, context: SubmitContext): JsonObject {
   });
 }
 
-function veoInstance({ prompt, inputType, images, videos }: VideoRequest): JsonObject {
-  const [first, last] = inputType === 'first_last_frame' ? images : [];
-  const references = inputType === 'reference' ? images : [];
+function veoInstance({ prompt, firstFrame, lastFrame, references, videos }: VideoRequest): JsonObject {
   const [video] = videos;
   return defined({
     prompt: prompt === '' ? undefined : prompt,
-    image: first === undefined ? undefined : veoImage(first),
-    lastFrame: last === undefined ? undefined : veoImage(last),
+    image: firstFrame === undefined ? undefined : veoImage(firstFrame),
+    lastFrame: lastFrame === undefined ? undefined : veoImage(lastFrame),
     referenceImages:
       references.length === 0
         ? undefined

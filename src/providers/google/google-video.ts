@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { googleLinkHeaders, readGoogleModel } from './google-call.ts';
-import { checkGoogleVideo, isOmni, omniSeconds } from './google-check.ts';
+import { checkGoogleVideo, googleConsumes, googleRoles, isOmni, omniSeconds } from './google-check.ts';
 import { cancelOmni, omniStatus, submitOmni } from './google-omni.ts';
 import { submitVeo, veoStatus } from './google-veo.ts';
 import { optionalText } from '../shared/http-outcome.ts';
@@ -25,6 +25,8 @@ export const googleVideo: VideoProvider = {
   linkLifeSeconds: 2 * 24 * 3600,
   linkHeaders: googleLinkHeaders,
   check: checkGoogleVideo,
+  consumes: googleConsumes,
+  roles: (_, model) => googleRoles(model),
   submit: (request, context) =>
     isOmni(readGoogleModel(context.model).name) ? submitOmni(request, context) : submitVeo(request, context),
   status: (operation, context) =>

@@ -5,6 +5,7 @@ import { klingModel } from './kling-models.ts';
 import type { KlingModel } from './kling-models.ts';
 import type { RequestIssue } from '../provider.ts';
 import { issue } from '../shared/request-issue.ts';
+import { secondsIssue } from '../shared/seconds-issue.ts';
 
 /** Why Kling cannot render the request; what only the vendor knows is left to its answer. */
 export function checkKlingVideo(request: VideoRequest, name: string): RequestIssue | undefined {
@@ -12,7 +13,7 @@ export function checkKlingVideo(request: VideoRequest, name: string): RequestIss
   const inputs = klingInputs(request, model);
   return (
     checkText(request, model) ??
-    checkMedia(request, model, inputs) ??
+    checkMedia(request, inputs) ??
     checkVideo(request, inputs) ??
     checkOutput(request, model) ??
     checkRatio(request, model, inputs) ??
@@ -34,57 +35,38 @@ function checkText(
   return seed === undefined ? undefined : issue('metadata.seed', 'The model does not accept a seed.');
 }
 
-const framesMax = 2;
-const setMax = 4;
 const referencesMax = 7;
 const referencesBesideVideoMax = 4;
 const elementsBesideFramesMax = 3;
 
 function checkMedia(
-  { images, videos, audios, extra }: VideoRequest,
-  { omni, isLegacy }: KlingModel,
+  { videos, extra }: VideoRequest,
   { service, frames, references, elements }: KlingInputs,
 ): RequestIssue | undefined {
-  if (audios.length > 0) return issue('audios', 'The model does not accept audio.');
-  const asset = [...images, ...videos].find((address) => /^asset:/i.test(address));
+  const asset = [...frames, ...references, ...videos].find((address) => /^asset:/i.test(address));
   if (asset !== undefined) return issue('images', 'The upstream does not support assets; send a URL.');
   if (videos.some((address) => /^data:/i.test(address)))
     return issue('videos', 'A video must be given as a URL.');
-  if (videos.length > (omni === 'never' ? 0 : 1)) {
-    return issue(
-      'videos',
-      omni === 'never' ? 'The model does not accept video.' : 'The model accepts one video.',
-    );
-  }
   if (readElements(extra) === undefined)
     return issue('metadata.element_list', 'element_list must be a list of {"element_id"}.');
   if (elements.length > 0 && service === 'text')
     return issue('metadata.element_list', 'Elements need an image beside them.');
-  if (frames.length > framesMax) {
-    const message = isLegacy
-      ? 'The model accepts a first and a last frame.'
-      : 'The model accepts a first and a last frame; several references need another model.';
-    return issue('images', message);
-  }
-  return checkReferences(service, references.length + elements.length, {
+  return checkReferences(references.length + elements.length, {
     frames: frames.length,
     videos: videos.length,
   });
 }
 
 function checkReferences(
-  service: KlingInputs['service'],
   count: number,
   beside: { readonly frames: number; readonly videos: number },
 ): RequestIssue | undefined {
   const max =
-    service === 'multi-image'
-      ? setMax
-      : beside.frames > 0
-        ? elementsBesideFramesMax
-        : beside.videos > 0
-          ? referencesBesideVideoMax
-          : referencesMax;
+    beside.frames > 0
+      ? elementsBesideFramesMax
+      : beside.videos > 0
+        ? referencesBesideVideoMax
+        : referencesMax;
   if (count <= max) return undefined;
   return issue(
     beside.frames > 0 ? 'metadata.element_list' : 'images',
@@ -109,8 +91,7 @@ function checkOutput({ resolution, duration }: VideoRequest, model: KlingModel):
   if (resolution !== undefined && !model.resolutions.includes(resolution.toLowerCase())) {
     return issue('resolution', `resolution must be one of ${model.resolutions.join(', ')}.`);
   }
-  if (duration === undefined || (duration !== 'auto' && model.seconds.includes(duration))) return undefined;
-  return issue('duration', `duration must be one of ${model.seconds.join(', ')}.`);
+  return secondsIssue(duration, model.seconds);
 }
 
 /** Frames and a video to edit have a shape of their own. */

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { framesOf } from '../../domain/media-roles.ts';
+import type { MediaRoles } from '../../domain/media-roles.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
 import type { KlingModel } from './kling-models.ts';
@@ -16,33 +18,31 @@ export interface KlingInputs {
 /** A video to take features from, or one to edit. */
 export type VideoRole = 'feature' | 'base';
 
-/**
- * Without an input type that says otherwise, one image is the first frame where the model does not accept references.
- */
+const referencesMax = 7;
+const setMax = 4;
+
+/** Source: the vendor's pages on its services. Only the services for references take a video. */
+export function klingRoles({ omni, takesSet }: KlingModel): MediaRoles {
+  const references = omni === 'never' ? (takesSet ? setMax : 0) : referencesMax;
+  return {
+    frames: 2,
+    references,
+    videos: omni === 'never' ? 0 : 1,
+    audios: 0,
+    besideFrames: omni === 'always' ? ['videos'] : [],
+  };
+}
+
 export function klingInputs(request: VideoRequest, model: KlingModel): KlingInputs {
-  const { inputType, images, videos, extra } = request;
+  const { references, videos, extra } = request;
+  const frames = framesOf(request);
   const elements = readElements(extra) ?? [];
   const [url] = videos;
-  const rest = defined({
-    elements,
-    video: url === undefined ? undefined : { url, role: readRole(extra) ?? ('feature' as const) },
-  });
-  const isOmni =
-    model.omni === 'always' || (model.omni === 'references' && inputType === 'reference' && !model.isLegacy);
-  if (isOmni) {
-    const areFrames = inputType === 'first_last_frame';
-    return {
-      service: 'omni',
-      frames: areFrames ? images : [],
-      references: areFrames ? [] : images,
-      ...rest,
-    };
-  }
-  if (images.length === 0) return { service: 'text', frames: [], references: [], ...rest };
-  const isSet = model.isLegacy && inputType === 'reference' && images.length > 1;
-  return isSet
-    ? { service: 'multi-image', frames: [], references: images, ...rest }
-    : { service: 'image', frames: images, references: [], ...rest };
+  const video = url === undefined ? undefined : { url, role: readRole(extra) ?? ('feature' as const) };
+  const hasReferences = references.length + videos.length > 0;
+  const isOmni = model.omni === 'always' || (model.omni === 'references' && hasReferences);
+  const service = isOmni ? 'omni' : frames.length > 0 ? 'image' : hasReferences ? 'multi-image' : 'text';
+  return { service, frames, references, ...defined({ elements, video }) };
 }
 
 const elementsSchema = z.array(z.object({ element_id: z.union([z.string().min(1), z.number().int()]) }));

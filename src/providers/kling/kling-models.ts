@@ -4,6 +4,8 @@ export interface KlingModel {
   readonly isLegacy: boolean;
   /** Whether the model takes references on its own path: for every request, for those with references, or not. */
   readonly omni: 'always' | 'references' | 'never';
+  /** Several images at once, on a service of their own. */
+  readonly takesSet: boolean;
   readonly resolutions: readonly string[];
   readonly seconds: readonly number[];
   readonly ratios: readonly string[];
@@ -29,6 +31,7 @@ export function klingModel(name: string): KlingModel {
   return {
     isLegacy,
     omni: isO1 || name.endsWith('-omni') ? 'always' : isFourth ? 'references' : 'never',
+    takesSet: isLegacy && version === 16,
     resolutions: isFullThird ? ['720p', '1080p', '4k'] : ['720p', '1080p'],
     seconds: secondsOf(version, isLegacy, isO1),
     ratios: isFourth ? ['16:9', '9:16', '1:1', '21:9'] : ['16:9', '9:16', '1:1'],

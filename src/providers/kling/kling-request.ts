@@ -1,4 +1,5 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import type { Consumption } from '../../domain/consumption.ts';
 import { defined } from '../../domain/defined.ts';
 import { klingInputs } from './kling-inputs.ts';
 import type { KlingInputs } from './kling-inputs.ts';
@@ -44,6 +45,19 @@ export const klingOwnFields = [
   'n',
 ];
 const ownFields = new Set(klingOwnFields);
+
+/** Frames and a video to edit bring their ratio; what cannot be chosen of the sound is refused. */
+export function klingConsumes(request: VideoRequest, name: string): Consumption {
+  const { frames, video } = klingInputs(request, klingModel(name));
+  const isShaped = frames.length > 0 || video?.role === 'base';
+  return {
+    fields: [
+      ...(['resolution', 'duration', 'generateAudio', 'watermark'] as const),
+      ...(isShaped ? [] : (['ratio'] as const)),
+    ],
+    metadata: (field) => !ownFields.has(field) || field === 'element_list' || field === 'refer_type',
+  };
+}
 
 export function buildKlingVideo(request: VideoRequest, context: Context): KlingSubmission {
   const model = klingModel(context.model);

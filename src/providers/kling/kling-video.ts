@@ -5,9 +5,9 @@ import { isUnknownJob } from './kling-call.ts';
 import type { KlingCall } from './kling-call.ts';
 import { parseKlingCallback } from './kling-callback.ts';
 import { checkKlingVideo } from './kling-check.ts';
-import { klingInputs, readRole } from './kling-inputs.ts';
+import { klingInputs, klingRoles, readRole } from './kling-inputs.ts';
 import { klingModel } from './kling-models.ts';
-import { buildKlingVideo, legacyVideoPath } from './kling-request.ts';
+import { buildKlingVideo, klingConsumes, legacyVideoPath } from './kling-request.ts';
 import type { KlingSubmission } from './kling-request.ts';
 import { optionalText, unknownJob, unreadableError } from '../shared/http-outcome.ts';
 import { verifyStandardWebhook } from '../shared/standard-webhooks.ts';
@@ -43,6 +43,8 @@ export function createKlingVideo(call: KlingCall): VideoProvider {
     listMax,
     cancelUntil: 'never',
     check: checkKlingVideo,
+    consumes: klingConsumes,
+    roles: (_, model) => klingRoles(klingModel(model)),
     submit: (request, context) => submitKling(call, buildKlingVideo(request, context), context),
     status: (operation, context) =>
       operation['path'] === undefined

@@ -1,5 +1,7 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import type { Consumption } from '../../domain/consumption.ts';
 import { defined } from '../../domain/defined.ts';
+import { framesOf } from '../../domain/media-roles.ts';
 import { minimaxModel } from './minimax-models.ts';
 import type { MinimaxModel } from './minimax-models.ts';
 import type { SubmitContext } from '../provider.ts';
@@ -24,6 +26,19 @@ export const minimaxOwnFields = [
 ];
 const ownFields = new Set(minimaxOwnFields);
 
+/** What cannot be chosen of the sound is refused, and a model of one length and size has both anyway. */
+export function minimaxConsumes({ firstFrame }: VideoRequest, name: string): Consumption {
+  const isNew = minimaxModel(name).version === 2;
+  return {
+    fields: [
+      ...(['resolution', 'duration', 'generateAudio'] as const),
+      ...(isNew ? (['watermark'] as const) : []),
+      ...(isNew && firstFrame === undefined ? (['ratio'] as const) : []),
+    ],
+    metadata: (field) => !ownFields.has(field),
+  };
+}
+
 export interface MinimaxSubmission {
   readonly path: string;
   readonly json: JsonObject;
@@ -44,17 +59,16 @@ const ratioUnsaid = '16:9';
 
 /** v2, where resolution and length are required. */
 function contentBody(request: VideoRequest, { resolutions }: MinimaxModel): JsonObject {
-  const { prompt, inputType, images, videos, audios, resolution, duration, ratio, watermark } = request;
-  const areFrames = inputType === 'first_last_frame';
+  const { prompt, references, videos, audios, resolution, duration, ratio, watermark } = request;
+  const frames = framesOf(request);
   const item = (type: 'image_url' | 'video_url' | 'audio_url', role: string) => (url: string) => ({
     type,
     [type]: { url },
     role,
   });
   const media = [
-    ...images.map((url, index) =>
-      item('image_url', areFrames ? (index === 0 ? 'first_frame' : 'last_frame') : 'reference_image')(url),
-    ),
+    ...frames.map((url, index) => item('image_url', index === 0 ? 'first_frame' : 'last_frame')(url)),
+    ...references.map(item('image_url', 'reference_image')),
     ...videos.map(item('video_url', 'reference_video')),
     ...audios.map(item('audio_url', 'reference_audio')),
   ];
@@ -64,22 +78,19 @@ function contentBody(request: VideoRequest, { resolutions }: MinimaxModel): Json
     duration: typeof duration === 'number' ? duration : secondsUnsaid,
     ...defined({
       // Frames bring their ratio, text needs one to be named.
-      ratio: areFrames ? undefined : (ratio ?? (media.length === 0 ? ratioUnsaid : undefined)),
+      ratio: frames.length > 0 ? undefined : (ratio ?? (media.length === 0 ? ratioUnsaid : undefined)),
       aigc_watermark: watermark,
     }),
   };
 }
 
-function plainBody(request: VideoRequest, { inputs, isFixed = false }: MinimaxModel): JsonObject {
-  const { prompt, images, resolution, duration } = request;
-  const [first, last] = images;
-  const isSubject = inputs === 'subject';
-  const reference = isSubject && first !== undefined ? [{ type: 'character', image: [first] }] : undefined;
+function plainBody(request: VideoRequest, { isFixed = false }: MinimaxModel): JsonObject {
+  const { prompt, firstFrame, lastFrame, references, resolution, duration } = request;
   return defined({
     prompt: prompt === '' ? undefined : prompt,
-    first_frame_image: isSubject ? undefined : first,
-    last_frame_image: last,
-    subject_reference: reference,
+    first_frame_image: firstFrame,
+    last_frame_image: lastFrame,
+    subject_reference: references.length === 0 ? undefined : [{ type: 'character', image: [...references] }],
     resolution: isFixed ? undefined : resolution?.toUpperCase(),
     duration: isFixed || typeof duration !== 'number' ? undefined : duration,
   });

@@ -9,10 +9,10 @@ import {
 } from './minimax-answer.ts';
 import type { MinimaxPlainJob } from './minimax-answer.ts';
 import { callMinimax, exchange, jobError, readKey } from './minimax-call.ts';
-import { checkMinimaxVideo } from './minimax-check.ts';
+import { checkMinimaxVideo, minimaxRoles } from './minimax-check.ts';
 import { minimaxFailures } from './minimax-failures.ts';
 import { minimaxModel } from './minimax-models.ts';
-import { buildMinimaxVideo } from './minimax-request.ts';
+import { buildMinimaxVideo, minimaxConsumes } from './minimax-request.ts';
 import { isSuccess, optionalText, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
 import { failedJob } from '../shared/job-status.ts';
 import { UpstreamError } from '../provider.ts';
@@ -42,6 +42,8 @@ export const minimaxVideo: VideoProvider = {
   listMax,
   cancelUntil: 'queued',
   check: checkMinimaxVideo,
+  consumes: minimaxConsumes,
+  roles: (_, model) => minimaxRoles(minimaxModel(model)),
   submit,
   status: (operation, context) =>
     operation['version'] === '1' ? plainStatus(operation, context) : status(operation, context),

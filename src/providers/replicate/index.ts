@@ -1,6 +1,7 @@
 import { cancelReplicate, checkReplicate, findReplicate, linkLifeSeconds } from './replicate-job.ts';
 import { replicateStatus, submitReplicate } from './replicate-job.ts';
 import { readPrediction } from './replicate-call.ts';
+import { mappedConsumes, mappedRoles } from '../shared/mapped-request.ts';
 import type { GenerationRequest } from '../../domain/request.ts';
 import { verifyStandardWebhook } from '../shared/standard-webhooks.ts';
 import type { Provider, TaskProvider } from '../provider.ts';
@@ -16,6 +17,8 @@ function jobs<Request extends GenerationRequest>(kind: Request['kind']): TaskPro
     linkLifeSeconds,
     cancelUntil: 'running',
     check: checkReplicate,
+    roles: (_request, _model, mapping) => mappedRoles(mapping),
+    consumes: (request, _model, mapping) => mappedConsumes(request, mapping),
     submit: submitReplicate,
     status: (operation, context) => replicateStatus(operation, context, kind),
     cancel: cancelReplicate,

@@ -4,8 +4,8 @@ import { checkRunwayVideo } from './runway-check.ts';
 import { runwayImage } from './runway-image.ts';
 import { runwayImageFields } from './runway-image-models.ts';
 import { runwayModel } from './runway-models.ts';
-import { runwayInputs, shapeFields, shapesOf, usualFirst } from './runway-shape.ts';
-import { buildRunwayVideo, hasOwnLength, secondsUnsaid } from './runway-request.ts';
+import { runwayInputs, runwayRoles, shapeFields, shapesOf, usualFirst } from './runway-shape.ts';
+import { buildRunwayVideo, hasOwnLength, runwayConsumes, secondsUnsaid } from './runway-request.ts';
 import { cancelRunway, runwayStatus, submitRunway } from './runway-task.ts';
 import type { PossibleOutput, Provider, VideoProvider } from '../provider.ts';
 
@@ -16,6 +16,8 @@ import type { PossibleOutput, Provider, VideoProvider } from '../provider.ts';
 const runwayVideo: VideoProvider = {
   cancelUntil: 'running',
   check: checkRunwayVideo,
+  consumes: runwayConsumes,
+  roles: (_, model) => runwayRoles(runwayModel(model)),
   submit: async (request, context) => submitRunway(buildRunwayVideo(request, context.model), context),
   status: (operation, context) => runwayStatus(operation, context, 'video'),
   cancel: cancelRunway,

@@ -1,3 +1,4 @@
+import { framesOf } from '../../domain/media-roles.ts';
 import type { VideoRequest } from '../../domain/request.ts';
 import { runwayModel } from './runway-models.ts';
 import { runwayInputs, shapeFields, shapesOf, usualFirst } from './runway-shape.ts';
@@ -6,6 +7,7 @@ import type { RunwayInputs } from './runway-shape.ts';
 import { hasOwnLength } from './runway-request.ts';
 import type { RequestIssue } from '../provider.ts';
 import { issue } from '../shared/request-issue.ts';
+import { secondsIssue } from '../shared/seconds-issue.ts';
 
 /** Why Runway cannot render the request; what only the vendor knows is left to its answer. */
 export function checkRunwayVideo(request: VideoRequest, name: string): RequestIssue | undefined {
@@ -48,21 +50,26 @@ export function isAcceptedAddress(address: string): boolean {
   );
 }
 
-function checkAddresses({ images, videos, audios }: VideoRequest): RequestIssue | undefined {
-  for (const [param, addresses] of Object.entries({ images, videos, audios })) {
+function checkAddresses(request: VideoRequest): RequestIssue | undefined {
+  const { references, videos, audios } = request;
+  const frame = framesOf(request).findIndex((address) => !isAcceptedAddress(address));
+  if (frame >= 0) return addressIssue(frame === 0 ? 'first_frame' : 'last_frame');
+  for (const [param, addresses] of Object.entries({ references, videos, audios })) {
     const index = addresses.findIndex((address) => !isAcceptedAddress(address));
-    if (index >= 0) {
-      const rule = `an https address of at most ${addressCharactersMax} characters, data, or runway://`;
-      return issue(`${param}[${index}]`, `The upstream accepts ${rule}.`);
-    }
+    if (index >= 0) return addressIssue(`${param}[${index}]`);
   }
   return undefined;
 }
 
+function addressIssue(param: string): RequestIssue {
+  const rule = `an https address of at most ${addressCharactersMax} characters, data, or runway://`;
+  return issue(param, `The upstream accepts ${rule}.`);
+}
+
 function checkMedia(
-  { prompt, images, videos, audios }: VideoRequest,
-  { frames: framesMax, references, edit, needs, wordless }: RunwayModel,
-  { operation, frames }: RunwayInputs,
+  { prompt, references, videos, audios }: VideoRequest,
+  { edit, needs, wordless }: RunwayModel,
+  { operation }: RunwayInputs,
 ): RequestIssue | undefined {
   if (needs === 'video' && operation !== 'edit') return issue('videos', 'The model edits a video.');
   if (needs === 'image' && operation !== 'image') return issue('images', 'The model needs a first frame.');
@@ -71,18 +78,10 @@ function checkMedia(
   if (operation === 'edit') {
     if (videos.length > 1) return issue('videos', 'The model edits one video.');
     if (audios.length > 0) return issue('audios', 'The model does not accept audio beside a video to edit.');
-    return images.length > 0 && edit?.images !== true
-      ? issue('images', 'The model does not accept images beside a video to edit.')
-      : undefined;
+    if (references.length > 0 && edit?.images !== true)
+      return issue('references', 'The model does not accept images beside a video to edit.');
   }
-  const accepted = operation === 'references' ? references : [];
-  if (videos.length > 0 && !accepted.includes('videos'))
-    return issue('videos', 'The model does not accept video here.');
-  if (audios.length > 0 && !accepted.includes('audios'))
-    return issue('audios', 'The model does not accept audio here.');
-  if (frames.length <= framesMax) return undefined;
-  const what = framesMax === 1 ? 'a first frame' : 'a first and a last frame';
-  return issue('images', `The model accepts ${what} only.`);
+  return undefined;
 }
 
 function checkShape(
@@ -107,16 +106,9 @@ function checkSeconds(
   inputs: RunwayInputs,
 ): RequestIssue | undefined {
   // The video to edit decides.
-  if (duration === undefined || hasOwnLength(model, inputs)) return undefined;
+  if (hasOwnLength(model, inputs)) return undefined;
   const { min, max, only } = model.seconds;
-  if (only !== undefined) {
-    return only.some((seconds) => seconds === duration)
-      ? undefined
-      : issue('duration', `duration must be one of ${only.join(', ')}.`);
-  }
-  return typeof duration === 'number' && duration >= min && duration <= max
-    ? undefined
-    : issue('duration', `duration must be between ${min} and ${max}.`);
+  return secondsIssue(duration, only ?? { min, max });
 }
 
 function checkSound({ generateAudio }: VideoRequest, { sound }: RunwayModel): RequestIssue | undefined {

@@ -263,6 +263,7 @@ const known: readonly (readonly [name: RegExp, model: RunwayModel])[] = [
 const unknownModel: RunwayModel = {
   ...base,
   frames: 2,
+  references: ['images', 'videos', 'audios'],
   seconds: { min: 1, max: 30 },
   seed: true,
   promptMax: 15_000,

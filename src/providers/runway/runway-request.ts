@@ -1,4 +1,5 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import type { Consumption } from '../../domain/consumption.ts';
 import { defined } from '../../domain/defined.ts';
 import { runwayModel } from './runway-models.ts';
 import { runwayInputs, shapeFields } from './runway-shape.ts';
@@ -29,6 +30,21 @@ export const runwayOwnFields = [
   'mode',
 ];
 const ownFields = new Set(runwayOwnFields);
+
+/** An edit may have the length and the shape of its video; what cannot be chosen of the sound is refused. */
+export function runwayConsumes(request: VideoRequest, name: string): Consumption {
+  const model = runwayModel(name);
+  const inputs = runwayInputs(request, model);
+  const isLikeInput = hasOwnLength(model, inputs);
+  return {
+    fields: [
+      ...(['generateAudio', 'seed'] as const),
+      ...(isLikeInput && model.edit?.targets === undefined ? [] : (['ratio'] as const)),
+      ...(isLikeInput ? [] : (['resolution', 'duration'] as const)),
+    ],
+    metadata: (field) => !ownFields.has(field) || field === 'refer_type',
+  };
+}
 
 const paths: Readonly<Record<RunwayInputs['operation'], string>> = {
   text: '/v1/text_to_video',
@@ -79,7 +95,7 @@ function secondsField(
 }
 
 function media(
-  { images, videos, audios, ratio }: VideoRequest,
+  { references: images, videos, audios, ratio }: VideoRequest,
   { bareVideos, edit }: RunwayModel,
   { operation, frames }: RunwayInputs,
 ): JsonObject {

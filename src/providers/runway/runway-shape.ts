@@ -1,3 +1,5 @@
+import { framesOf } from '../../domain/media-roles.ts';
+import type { MediaRoles } from '../../domain/media-roles.ts';
 import type { VideoRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
 import type { RunwayModel, Shapes } from './runway-models.ts';
@@ -8,18 +10,29 @@ export interface RunwayInputs {
   readonly frames: readonly string[];
 }
 
-/** One image is the first frame where the model does not accept references. `metadata.refer_type: base` edits the video. */
-export function runwayInputs(
-  { inputType, images, videos, audios, extra }: VideoRequest,
-  { references, edit }: RunwayModel,
-): RunwayInputs {
-  const isEdit = videos.length > 0 && edit !== undefined;
-  if (isEdit && (!references.includes('videos') || extra['refer_type'] === 'base'))
+/** `metadata.refer_type: base` edits the video of a model that takes reference videos, too. */
+export function runwayInputs(request: VideoRequest, model: RunwayModel): RunwayInputs {
+  const { references, videos, audios, extra } = request;
+  const frames = framesOf(request);
+  const isEdit = videos.length > 0 && model.edit !== undefined;
+  if (isEdit && (!model.references.includes('videos') || extra['refer_type'] === 'base'))
     return { operation: 'edit', frames: [] };
-  if (images.length + videos.length + audios.length === 0) return { operation: 'text', frames: [] };
-  return references.length > 0 && inputType !== 'first_last_frame'
+  if (frames.length > 0) return { operation: 'image', frames };
+  return references.length + videos.length + audios.length > 0
     ? { operation: 'references', frames: [] }
-    : { operation: 'image', frames: images };
+    : { operation: 'text', frames: [] };
+}
+
+/** How many references fit is not known; a video to edit may have images beside it. */
+export function runwayRoles({ frames, references, edit, needs }: RunwayModel): MediaRoles {
+  const most = (isTaken: boolean): number => (isTaken ? Infinity : 0);
+  const besideVideo = needs === 'video' && edit?.images === true;
+  return {
+    frames,
+    references: most(references.includes('images') || besideVideo),
+    videos: references.includes('videos') ? Infinity : edit === undefined ? 0 : 1,
+    audios: most(references.includes('audios')),
+  };
 }
 
 const ratioUnsaid = '16:9';

@@ -3,6 +3,10 @@ import type { RequestIssue } from '../provider.ts';
 import { formOf, inputsOf, ruleNames } from '../../domain/field-mapping.ts';
 import type { FieldMapping, FieldRule, MappedField, MappedInput } from '../../domain/field-mapping.ts';
 import type { OutgoingJson, OutgoingObject } from './file-data-url.ts';
+import { optionalFields } from '../../domain/consumption.ts';
+import type { Consumption, OptionalField } from '../../domain/consumption.ts';
+import { inputTypeOf, textOnly } from '../../domain/media-roles.ts';
+import type { MediaRoles } from '../../domain/media-roles.ts';
 import { imageAddress, parseSize } from './image-input.ts';
 
 /** Requests by a mapping. Only what is mapped is sent, and what cannot be said is refused. */
@@ -10,13 +14,61 @@ import { imageAddress, parseSize } from './image-input.ts';
 type Asked = OutgoingJson | undefined;
 
 function mappedInputOf(request: GenerationRequest): MappedInput {
-  return request.kind === 'video' ? request.inputType : request.images.length > 0 ? 'edit' : 'generate';
+  return request.kind === 'video' ? inputTypeOf(request) : request.images.length > 0 ? 'edit' : 'generate';
 }
 
 /** The upstream's name for requests of this input; `check` has made sure that there is one. */
 export function mappedEndpoint(request: GenerationRequest, mapping: FieldMapping, upstream: string): string {
   return mapping.endpoints?.[mappedInputOf(request)] ?? upstream;
 }
+
+/** What the fields of a mapping have room for. */
+export function mappedRoles(mapping: FieldMapping | undefined): MediaRoles {
+  if (mapping === undefined) return textOnly;
+  const { fields, endpoints } = mapping;
+  const max = (field: 'first_frame' | 'last_frame' | 'images' | 'videos' | 'audios', input: MappedInput) => {
+    const rule = fields[field];
+    const isSent = rule !== undefined && rule.fixed === undefined && inputsOf(field, rule).includes(input);
+    return isSent && (endpoints === undefined || endpoints[input] !== undefined) ? itemsMax(field, rule) : 0;
+  };
+  const first = max('first_frame', 'first_last_frame') > 0;
+  const beside = (['images', 'videos', 'audios'] as const).filter(
+    (kind) => max(kind, 'first_last_frame') > 0,
+  );
+  const some = (kind: 'videos' | 'audios') => Math.max(max(kind, 'reference'), max(kind, 'first_last_frame'));
+  return {
+    frames: first ? (max('last_frame', 'first_last_frame') > 0 ? 2 : 1) : 0,
+    references: max('images', 'reference'),
+    videos: some('videos'),
+    audios: some('audios'),
+    besideFrames: beside.map((kind) => (kind === 'images' ? 'references' : kind)),
+  };
+}
+
+export function mappedConsumes(request: GenerationRequest, mapping: FieldMapping | undefined): Consumption {
+  const input = mappedInputOf(request);
+  const isSent = (field: MappedField): boolean => {
+    const rule = mapping?.fields[field];
+    return rule !== undefined && inputsOf(field, rule).includes(input);
+  };
+  return {
+    fields: optionalFields.filter((field) => field !== 'tools' && isSent(mappedNames[field])),
+    metadata: (name) => mapping?.pass.includes(name) === true,
+  };
+}
+
+const mappedNames: Readonly<Record<Exclude<OptionalField, 'tools'>, MappedField>> = {
+  mode: 'mode',
+  resolution: 'resolution',
+  ratio: 'ratio',
+  duration: 'duration',
+  draft: 'draft',
+  generateAudio: 'generate_audio',
+  watermark: 'watermark',
+  returnLastFrame: 'return_last_frame',
+  seed: 'seed',
+  safetyIdentifier: 'safety_identifier',
+};
 
 /** Why the mapping cannot say the request; undefined: it can. */
 export function mappedIssue(request: GenerationRequest, mapping: FieldMapping): RequestIssue | undefined {
@@ -63,15 +115,14 @@ function askedFields(request: GenerationRequest): (readonly [MappedField, Outgoi
 }
 
 function videoFields(request: VideoRequest): (readonly [MappedField, Asked])[] {
-  const { inputType, images, videos, audios } = request;
-  const frames = inputType === 'first_last_frame';
+  const { firstFrame, lastFrame, references, videos, audios } = request;
   const some = (list: readonly string[]): Asked => (list.length === 0 ? undefined : list);
   return [
     ['prompt', request.prompt === '' ? undefined : request.prompt],
     ['mode', request.mode],
-    ['first_frame', frames ? images[0] : undefined],
-    ['last_frame', frames ? images[1] : undefined],
-    ['images', frames ? undefined : some(images)],
+    ['first_frame', firstFrame],
+    ['last_frame', lastFrame],
+    ['images', some(references)],
     ['videos', some(videos)],
     ['audios', some(audios)],
     ['resolution', request.resolution],
@@ -106,8 +157,7 @@ function videoIssue({ tools }: VideoRequest): RequestIssue | undefined {
 
 /** As callers spell them, where it is not the name itself. */
 const params: Partial<Record<MappedField, string>> = {
-  first_frame: 'images',
-  last_frame: 'images',
+  images: 'references',
   seed: 'metadata.seed',
   generate_audio: 'metadata.generate_audio',
   watermark: 'metadata.watermark',

@@ -1,4 +1,5 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import type { Consumption } from '../../domain/consumption.ts';
 import { defined } from '../../domain/defined.ts';
 
 /** Every name in `metadata` that the gateway decides. `video_task` is ours: `edit` (unless said otherwise) or `extend`. */
@@ -28,6 +29,20 @@ export function xaiOperation({ videos, extra }: Pick<VideoRequest, 'videos' | 'e
   return extra['video_task'] === 'extend' ? 'extensions' : 'edits';
 }
 
+/** An edit or an extension has the shape of its video, and the sound. */
+export function xaiConsumes(request: VideoRequest): Consumption {
+  const operation = xaiOperation(request);
+  const fields = {
+    generations: ['resolution', 'ratio', 'duration', 'generateAudio', 'safetyIdentifier'],
+    edits: ['generateAudio', 'safetyIdentifier'],
+    extensions: ['duration', 'generateAudio'],
+  } as const;
+  return {
+    fields: fields[operation],
+    metadata: (field) => !ownFields.has(field) || field === 'video_task',
+  };
+}
+
 export function buildXaiVideo(request: VideoRequest, model: string): JsonObject {
   const operation = xaiOperation(request);
   const { prompt, videos, duration, safetyIdentifier } = request;
@@ -54,10 +69,11 @@ export function buildXaiVideo(request: VideoRequest, model: string): JsonObject 
   };
 }
 
-/** One image is the first frame; several are references, unless they are asked for as frames. */
-function images({ inputType, images: addresses }: VideoRequest): JsonObject {
-  const items = addresses.map((url) => ({ url }));
-  const [image, last_frame] = items;
-  if (inputType !== 'first_last_frame' && items.length > 1) return { reference_images: items };
-  return defined({ image, last_frame });
+function images({ firstFrame, lastFrame, references }: VideoRequest): JsonObject {
+  const item = (url: string | undefined) => (url === undefined ? undefined : { url });
+  return defined({
+    image: item(firstFrame),
+    last_frame: item(lastFrame),
+    reference_images: references.length === 0 ? undefined : references.map((url) => ({ url })),
+  });
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { askXai, callXai, costOf, isXaiRefusal, xaiRefusal } from './xai-call.ts';
-import { checkXaiVideo } from './xai-check.ts';
+import { checkXaiVideo, xaiRoles } from './xai-check.ts';
 import { xaiFailures } from './xai-failures.ts';
-import { buildXaiVideo, xaiOperation } from './xai-request.ts';
+import { buildXaiVideo, xaiConsumes, xaiOperation } from './xai-request.ts';
 import { defined } from '../../domain/defined.ts';
 import type { VideoRequest } from '../../domain/request.ts';
 import {
@@ -31,6 +31,8 @@ import type {
 export const xaiVideo: VideoProvider = {
   cancelUntil: 'never',
   check: checkXaiVideo,
+  consumes: xaiConsumes,
+  roles: (_, model) => xaiRoles(model),
   submit,
   status,
   renders,

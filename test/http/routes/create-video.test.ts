@@ -73,8 +73,40 @@ describe('400 names the field', () => {
     [{ input_type: 'text_to_video', images: ['https://a.example/1.png'] }, 'invalid_parameter', 'input_type'],
     [{ input_type: 'text_to_video', videos: ['https://a.example/1.mp4'] }, 'invalid_parameter', 'input_type'],
     [{ input_type: 'reference' }, 'invalid_parameter', 'input_type'],
-    [{ input_type: 'first_last_frame' }, 'invalid_parameter', 'images'],
-    [{ input_type: 'first_last_frame', images: ['https://a.example/1.png'] }, 'invalid_parameter', 'images'],
+    [{ input_type: 'first_last_frame' }, 'invalid_parameter', 'input_type'],
+    [
+      {
+        input_type: 'first_last_frame',
+        images: ['a', 'b', 'c'].map((name) => `https://a.example/${name}.png`),
+      },
+      'invalid_parameter',
+      'images',
+    ],
+    [
+      { input_type: 'reference', images: [{ url: 'https://a.example/1.png', role: 'first_frame' }] },
+      'invalid_parameter',
+      'images[0]',
+    ],
+    [{ images: [{ url: 'https://a.example/1.png', role: 'last_frame' }] }, 'invalid_parameter', 'images[0]'],
+    [
+      { images: ['1', '2'].map((name) => ({ url: `https://a.example/${name}.png`, role: 'first_frame' })) },
+      'invalid_parameter',
+      'images[1]',
+    ],
+    [{ images: [{ url: 'https://a.example/1.png', role: 'mask' }] }, 'invalid_parameter', 'images[0]'],
+    [{ model: 'plain', image: 'https://a.example/1.png' }, 'unsupported_parameter', 'image'],
+    [{ model: 'plain', images: ['https://a.example/1.png'] }, 'unsupported_parameter', 'images'],
+    [{ model: 'plain', videos: ['https://a.example/1.mp4'] }, 'unsupported_parameter', 'videos'],
+    [
+      { model: 'plain', images: ['https://a.example/1.png'], input_type: 'reference' },
+      'unsupported_parameter',
+      'input_type',
+    ],
+    [{ duration: 5.5 }, 'unsupported_parameter', 'duration'],
+    [{ seconds: '5.5' }, 'unsupported_parameter', 'seconds'],
+    [{ metadata: { duration: 5.5 } }, 'unsupported_parameter', 'metadata.duration'],
+    [{ size: '123x456' }, 'invalid_parameter', 'size'],
+    [{ size: '3840x2160' }, 'unsupported_parameter', 'size'],
     [{ image: ['https://a.example/1.png'] }, 'invalid_parameter', 'image'],
     [{ image: '' }, 'invalid_parameter', 'image'],
     [{ image: 'https://forbidden.example/1.png' }, 'media_url_not_allowed', 'image'],
@@ -82,7 +114,7 @@ describe('400 names the field', () => {
     [{ images: ['https://a.example/1.png', 5] }, 'invalid_parameter', 'images[1]'],
     [{ images: [null] }, 'invalid_parameter', 'images[0]'],
     [{ images: [['https://a.example/1.png']] }, 'invalid_parameter', 'images[0]'],
-    [{ images: [{ url: 'https://a.example/1.png' }] }, 'invalid_parameter', 'images[0]'],
+    [{ images: [{ href: 'https://a.example/1.png' }] }, 'invalid_parameter', 'images[0]'],
     [{ images: Array.from({ length: 65 }, () => 'https://a.example/1.png') }, 'invalid_parameter', 'images'],
     [
       { videos: Array.from({ length: 4 }, () => 'https://a.example/1.mp4') },
@@ -197,23 +229,32 @@ describe('the field rules', () => {
   const png = (name: string) => `https://a.example/${name}.png`;
 
   it.each<[Record<string, unknown>, Partial<VideoRequest>]>([
-    [{}, { inputType: 'text_to_video', images: [], videos: [], audios: [], duration: 5, extra: {} }],
-    [{ image: png('a') }, { images: [png('a')], inputType: 'reference' }],
-    [{ image: png('a'), images: [png('b')] }, { images: [png('b')] }],
-    [{ image: png('a'), images: [] }, { images: [png('a')] }],
-    [{ images: [png('a'), png('b')] }, { inputType: 'reference' }],
-    [{ images: [png('a'), png('b')], input_type: 'first_last_frame' }, { inputType: 'first_last_frame' }],
+    [{}, { references: [], videos: [], audios: [], duration: 5, extra: {} }],
+    [{ image: png('a') }, { references: [png('a')] }],
+    [{ image: png('a'), images: [png('b')] }, { references: [png('b')] }],
+    [{ image: png('a'), images: [] }, { references: [png('a')] }],
+    [{ images: [png('a'), png('b')] }, { references: [png('a'), png('b')] }],
     [
-      { videos: ['https://a.example/v.mp4'] },
-      { inputType: 'reference', videos: ['https://a.example/v.mp4'] },
+      { image: png('a'), input_type: 'first_last_frame' },
+      { firstFrame: png('a'), references: [] },
     ],
-    [{ audios: ['https://a.example/v.mp3'] }, { inputType: 'reference' }],
-    [{ images: ['data:image/png;base64,AA=='] }, { images: ['data:image/png;base64,AA=='] }],
+    [
+      { images: [png('a'), png('b')], input_type: 'first_last_frame' },
+      { firstFrame: png('a'), lastFrame: png('b'), references: [] },
+    ],
+    [{ images: [png('a')], input_type: 'reference' }, { references: [png('a')] }],
+    [{ images: [{ url: png('a'), role: 'first_frame' }] }, { firstFrame: png('a'), references: [] }],
+    [
+      { images: [{ url: png('a'), role: 'last_frame' }, { url: png('b') }], input_type: 'first_last_frame' },
+      { firstFrame: png('b'), lastFrame: png('a') },
+    ],
+    [{ videos: ['https://a.example/v.mp4'] }, { videos: ['https://a.example/v.mp4'] }],
+    [{ audios: ['https://a.example/v.mp3'] }, { audios: ['https://a.example/v.mp3'] }],
+    [{ images: ['data:image/png;base64,AA=='] }, { references: ['data:image/png;base64,AA=='] }],
     [{ duration: 7 }, { duration: 7 }],
     [{ duration: '7' }, { duration: 7 }],
     [{ duration: '7s' }, { duration: 7 }],
     [{ duration: ' 7S ' }, { duration: 7 }],
-    [{ duration: 7.5 }, { duration: 7.5 }],
     [{ duration: -1 }, { duration: 'auto' }],
     [{ duration: '-1' }, { duration: 'auto' }],
     [{ seconds: '8' }, { duration: 8 }],
@@ -287,6 +328,23 @@ describe('the field rules', () => {
       body: { model: 'clip', prompt: 'x', ...nulls(names) },
     });
     expect(estimate.status).toBe(200);
+  });
+
+  it('what no upstream will see is named in the warnings, as it was sent', async () => {
+    const account = await world.newAccount();
+    const metadata = { mode: 'pro', seed: 7, safety_identifier: 'u1', return_last_frame: true, theirs: 1 };
+    const lost = await account.create({ model: 'other', seconds: '5', size: '1280x720', metadata });
+    expect(lost.body.warnings.toSorted()).toEqual([
+      'metadata.mode',
+      'metadata.return_last_frame',
+      'metadata.safety_identifier',
+      'metadata.seed',
+      'metadata.theirs',
+      'seconds',
+      'size',
+    ]);
+    expect((await account.create({ metadata })).body).not.toHaveProperty('warnings');
+    expect((await account.create({ model: 'other' })).body).not.toHaveProperty('warnings');
   });
 
   it('a misspelt field is named in the warnings, and of many only some', async () => {

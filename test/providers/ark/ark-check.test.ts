@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/domain/request.ts';
 import { arkVideo } from '../../../src/providers/ark/ark-video.ts';
-import { videoRequest } from '../support.ts';
+import { videoIssue, videoRequest } from '../support.ts';
 
 const pro1 = 'doubao-seedance-1-0-pro-250528';
 const liteText = 'doubao-seedance-1-0-lite-t2v-250428';
@@ -14,8 +14,10 @@ const pro25 = 'dreamina-seedance-2-5-260628';
 const endpoint = 'ep-20260101-abcde';
 
 const check = (request: Partial<VideoRequest>, model: string) =>
-  arkVideo.check?.(videoRequest(request), model)?.param;
+  videoIssue(arkVideo, videoRequest(request), model)?.param;
 const images = (count: number) => Array.from({ length: count }, (_, index) => `https://ex.com/${index}.png`);
+const oneFrame = { firstFrame: 'https://ex.com/0.png' };
+const twoFrames = { ...oneFrame, lastFrame: 'https://ex.com/1.png' };
 const videos = (count: number) => Array.from({ length: count }, (_, index) => `https://ex.com/${index}.mp4`);
 const audios = (count: number) => Array.from({ length: count }, (_, index) => `https://ex.com/${index}.wav`);
 
@@ -90,57 +92,39 @@ it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
   ['a resolution in metadata', { extra: { resolution: '1080p' } }, pro2, 'metadata.resolution'],
   ['a duration in metadata', { extra: { duration: 12 } }, pro2, 'metadata.duration'],
   ['a ratio in metadata', { extra: { ratio: '1:1' } }, pro2, 'metadata.ratio'],
-  ['a first frame', { inputType: 'first_last_frame', images: images(1) }, pro2, undefined],
-  ['two frames', { inputType: 'first_last_frame', images: images(2) }, pro2, undefined],
-  ['three frames', { inputType: 'first_last_frame', images: images(3) }, pro2, 'images'],
-  ['no frame', { inputType: 'first_last_frame' }, pro2, 'images'],
-  ['frames of a text model', { inputType: 'first_last_frame', images: images(1) }, liteText, 'input_type'],
-  [
-    'frames and a video',
-    { inputType: 'first_last_frame', images: images(2), videos: videos(1) },
-    pro2,
-    'videos',
-  ],
-  [
-    'frames and audio',
-    { inputType: 'first_last_frame', images: images(2), audios: audios(1) },
-    pro2,
-    'audios',
-  ],
-  ['nine references', { inputType: 'reference', images: images(9) }, pro2, undefined],
-  ['ten references', { inputType: 'reference', images: images(10) }, pro2, 'images'],
-  ['thirty references', { inputType: 'reference', images: images(30) }, pro25, undefined],
-  ['ten videos of 2.5', { inputType: 'reference', videos: videos(10) }, pro25, undefined],
-  ['eleven videos of 2.5', { inputType: 'reference', videos: videos(11) }, pro25, 'videos'],
-  ['audio alone for 2.5', { inputType: 'reference', audios: audios(1) }, pro25, undefined],
-  ['four references of lite', { inputType: 'reference', images: images(4) }, lite, undefined],
-  ['five references of lite', { inputType: 'reference', images: images(5) }, lite, 'images'],
-  [
-    'lite references at 1080p',
-    { inputType: 'reference', images: images(1), resolution: '1080p' },
-    lite,
-    'resolution',
-  ],
-  ['one image for 1.0', { inputType: 'reference', images: images(1), resolution: '1080p' }, pro1, undefined],
-  ['two references of 1.0', { inputType: 'reference', images: images(2) }, pro1, 'images'],
-  ['a video for 1.5', { inputType: 'reference', videos: videos(1) }, pro15, 'videos'],
-  ['an image for a text model', { inputType: 'reference', images: images(1) }, liteText, 'images'],
-  ['three videos', { inputType: 'reference', videos: videos(3) }, pro2, undefined],
-  ['four videos', { inputType: 'reference', videos: videos(4) }, pro2, 'videos'],
-  ['four audios', { inputType: 'reference', images: images(1), audios: audios(4) }, pro2, 'audios'],
-  ['audio alone', { inputType: 'reference', audios: audios(1) }, pro2, 'audios'],
-  ['audio with a video', { inputType: 'reference', videos: videos(1), audios: audios(1) }, pro2, undefined],
-  ['a video as data', { inputType: 'reference', videos: ['data:video/mp4;base64,AA=='] }, pro2, 'videos[0]'],
-  ['a video as base64', { inputType: 'reference', videos: [...videos(1), 'AAAA'] }, pro2, 'videos[1]'],
-  ['a video as asset', { inputType: 'reference', videos: ['asset://a1'] }, pro2, undefined],
-  ['an image as data', { inputType: 'reference', images: ['data:image/png;base64,AA=='] }, pro2, undefined],
-  ['an image as bare base64', { inputType: 'reference', images: ['iVBORw0KGgo'] }, pro2, 'images[0]'],
+  ['a first frame', oneFrame, pro2, undefined],
+  ['two frames', { ...twoFrames }, pro2, undefined],
+  ['frames of a text model', oneFrame, liteText, 'images'],
+  ['frames and a video', { ...twoFrames, videos: videos(1) }, pro2, 'videos'],
+  ['frames and audio', { ...twoFrames, audios: audios(1) }, pro2, 'audios'],
+  ['nine references', { references: images(9) }, pro2, undefined],
+  ['ten references', { references: images(10) }, pro2, 'images'],
+  ['thirty references', { references: images(30) }, pro25, undefined],
+  ['ten videos of 2.5', { videos: videos(10) }, pro25, undefined],
+  ['eleven videos of 2.5', { videos: videos(11) }, pro25, 'videos'],
+  ['audio alone for 2.5', { audios: audios(1) }, pro25, undefined],
+  ['four references of lite', { references: images(4) }, lite, undefined],
+  ['five references of lite', { references: images(5) }, lite, 'images'],
+  ['lite references at 1080p', { references: images(1), resolution: '1080p' }, lite, 'resolution'],
+  ['one reference of 1.0', { references: images(1) }, pro1, 'images'],
+  ['two references of 1.0', { references: images(2) }, pro1, 'images'],
+  ['a video for 1.5', { videos: videos(1) }, pro15, 'videos'],
+  ['an image for a text model', { references: images(1) }, liteText, 'images'],
+  ['three videos', { videos: videos(3) }, pro2, undefined],
+  ['four videos', { videos: videos(4) }, pro2, 'videos'],
+  ['four audios', { references: images(1), audios: audios(4) }, pro2, 'audios'],
+  ['audio alone', { audios: audios(1) }, pro2, 'audios'],
+  ['audio with a video', { videos: videos(1), audios: audios(1) }, pro2, undefined],
+  ['a video as data', { videos: ['data:video/mp4;base64,AA=='] }, pro2, 'videos[0]'],
+  ['a video as base64', { videos: [...videos(1), 'AAAA'] }, pro2, 'videos[1]'],
+  ['a video as asset', { videos: ['asset://a1'] }, pro2, undefined],
+  ['an image as data', { references: ['data:image/png;base64,AA=='] }, pro2, undefined],
 ])('%s', (_, request, model, param) => {
   expect(check(request, model)).toBe(param);
 });
 
-const frame = { inputType: 'first_last_frame', images: images(1) } as const;
-const clip = { inputType: 'reference', videos: videos(1) } as const;
+const frame = oneFrame;
+const clip = { videos: videos(1) } as const;
 const edit = { extra: { omni_reference_task_type: 'edit' } };
 const extend = { extra: { omni_reference_task_type: 'extend' } };
 

@@ -3,7 +3,7 @@ import type { VideoRequest } from '../../../src/domain/request.ts';
 import { createGuardedClient } from '../../../src/http-client/index.ts';
 import { arkVideo } from '../../../src/providers/ark/ark-video.ts';
 import type { OperationStatus, ProviderContext, SubmitContext } from '../../../src/providers/provider.ts';
-import { providerContext, submitContext, upstreamError, videoRequest } from '../support.ts';
+import { providerContext, submitContext, upstreamError, videoIssue, videoRequest } from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';
 
 const pro1 = 'doubao-seedance-1-0-pro-250528';
@@ -70,17 +70,8 @@ describe('a job', () => {
 
   it.each<[string, string, Partial<VideoRequest>]>([
     ['text', pro1, { resolution: '1080p', ratio: '21:9', duration: 12, seed: 7, watermark: true }],
-    ['a first frame', pro1, { inputType: 'first_last_frame', images: ['https://ex.com/a.png'] }],
-    [
-      'two frames',
-      pro15,
-      { inputType: 'first_last_frame', images: ['https://ex.com/a.png', 'https://ex.com/b.png'] },
-    ],
-    [
-      'one image for a model without references',
-      pro15,
-      { inputType: 'reference', images: ['https://ex.com/a.png'] },
-    ],
+    ['a first frame', pro1, { firstFrame: 'https://ex.com/a.png' }],
+    ['two frames', pro15, { firstFrame: 'https://ex.com/a.png', lastFrame: 'https://ex.com/b.png' }],
     ['a draft', pro15, { draft: true }],
     ['sound', pro15, { generateAudio: true, duration: 'auto' }],
     ['no sound for a silent model', pro1, { generateAudio: false }],
@@ -89,17 +80,12 @@ describe('a job', () => {
     ['a tool', pro2, { tools: { type: 'web_search' } }],
     ['2.5 with thirty seconds', pro25, { resolution: '1080p', ratio: '21:9', duration: 30 }],
     ['2.5 as a draft', pro25, { draft: true }],
-    [
-      '2.5 with a frame',
-      pro25,
-      { inputType: 'first_last_frame', images: ['https://ex.com/a.png'], ratio: 'adaptive' },
-    ],
-    ['2.5 with audio alone', pro25, { inputType: 'reference', audios: ['https://ex.com/a.wav'] }],
+    ['2.5 with a frame', pro25, { firstFrame: 'https://ex.com/a.png', ratio: 'adaptive' }],
+    ['2.5 with audio alone', pro25, { audios: ['https://ex.com/a.wav'] }],
     [
       '2.5 that edits',
       pro25,
       {
-        inputType: 'reference',
         videos: ['https://ex.com/a.mp4'],
         duration: 'auto',
         extra: { omni_reference_task_type: 'edit' },
@@ -109,7 +95,6 @@ describe('a job', () => {
       '2.5 that extends',
       pro25,
       {
-        inputType: 'reference',
         videos: ['https://ex.com/a.mp4'],
         duration: 10,
         extra: { omni_reference_task_type: 'extend' },
@@ -121,8 +106,7 @@ describe('a job', () => {
       'references of every kind',
       pro2,
       {
-        inputType: 'reference',
-        images: ['https://ex.com/a.png', 'https://ex.com/b.png'],
+        references: ['https://ex.com/a.png', 'https://ex.com/b.png'],
         videos: ['https://ex.com/a.mp4'],
         audios: ['https://ex.com/a.wav'],
         duration: 15,
@@ -130,7 +114,7 @@ describe('a job', () => {
       },
     ],
   ])('of %s passes our check, is accepted and succeeds', async (_, model, asked) => {
-    expect(arkVideo.check?.(videoRequest(asked), model)).toBeUndefined();
+    expect(videoIssue(arkVideo, videoRequest(asked), model)).toBeUndefined();
     expect(await render(asked, { model })).toMatchObject({ state: 'succeeded' });
   });
 
@@ -156,28 +140,24 @@ describe('a job', () => {
   it.each<[string, Partial<VideoRequest>]>([
     [pro1, { duration: 13 }],
     [pro1, { duration: 'auto' }],
-    [pro1, { inputType: 'reference', images: ['https://ex.com/a.png', 'https://ex.com/b.png'] }],
-    [pro2, { inputType: 'reference', audios: ['https://ex.com/a.wav'] }],
-    [pro2, { inputType: 'reference', videos: ['data:video/mp4;base64,AA=='] }],
+    [pro1, { references: ['https://ex.com/a.png', 'https://ex.com/b.png'] }],
+    [pro2, { audios: ['https://ex.com/a.wav'] }],
+    [pro2, { videos: ['data:video/mp4;base64,AA=='] }],
     ['doubao-seedance-2-0-fast-260128', { resolution: '1080p' }],
     [mini, { resolution: '1080p' }],
     [pro25, { resolution: '4k' }],
-    [pro25, { inputType: 'first_last_frame', images: ['https://ex.com/a.png'], ratio: '1:1' }],
+    [pro25, { firstFrame: 'https://ex.com/a.png', ratio: '1:1' }],
     [
       pro25,
       {
-        inputType: 'reference',
         videos: ['https://ex.com/a.mp4'],
         duration: 5,
         extra: { omni_reference_task_type: 'edit' },
       },
     ],
-    [
-      'doubao-seedance-1-0-lite-t2v-250428',
-      { inputType: 'first_last_frame', images: ['https://ex.com/a.png'] },
-    ],
+    ['doubao-seedance-1-0-lite-t2v-250428', { firstFrame: 'https://ex.com/a.png' }],
   ])('that our check refuses is refused by the upstream too: %s %j', async (model, asked) => {
-    expect(arkVideo.check?.(videoRequest(asked), model)).toBeDefined();
+    expect(videoIssue(arkVideo, videoRequest(asked), model)).toBeDefined();
     expect((await upstreamError(submit(asked, { model }))).outcome).toBe('rejected');
   });
 
@@ -190,7 +170,7 @@ describe('a job', () => {
   });
 
   it('of 2.5 whose use the upstream guesses otherwise fails for its input', async () => {
-    const asked = { inputType: 'reference', videos: ['https://ex.com/a.mp4'], duration: 5 } as const;
+    const asked = { videos: ['https://ex.com/a.mp4'], duration: 5 } as const;
     const error = await upstreamError(submit(asked, { model: pro25 }));
     expect([error.outcome, error.failure]).toEqual([
       'rejected',

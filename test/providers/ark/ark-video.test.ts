@@ -121,19 +121,22 @@ describe('submit', () => {
   });
 
   it.each([
-    ['first_last_frame', ['a'], ['first_frame']],
-    ['first_last_frame', ['a', 'b'], ['first_frame', 'last_frame']],
-    ['reference', ['a', 'b', 'c'], ['reference_image', 'reference_image', 'reference_image']],
-  ] as const)('%s with the images %j has the roles %j', async (inputType, images, roles) => {
-    const { content } = await bodyOf({
-      inputType,
-      images: images.map((name) => `https://ex.com/${name}.png`),
-    });
+    [{ firstFrame: 'https://ex.com/a.png' }, ['first_frame']],
+    [
+      { firstFrame: 'https://ex.com/a.png', lastFrame: 'https://ex.com/b.png' },
+      ['first_frame', 'last_frame'],
+    ],
+    [
+      { references: ['https://ex.com/a.png', 'https://ex.com/b.png'] },
+      ['reference_image', 'reference_image'],
+    ],
+  ] as const)('%j has the roles %j', async (media, roles) => {
+    const { content } = await bodyOf(media);
     expect(content).toEqual([
       { type: 'text', text: 'a fox in the snow' },
       ...roles.map((role, index) => ({
         type: 'image_url',
-        image_url: { url: `https://ex.com/${images[index]}.png` },
+        image_url: { url: `https://ex.com/${['a', 'b'][index]}.png` },
         role,
       })),
     ]);
@@ -142,7 +145,6 @@ describe('submit', () => {
   it('reference videos and audios have their roles', async () => {
     const { content } = await bodyOf({
       prompt: '',
-      inputType: 'reference',
       videos: ['https://ex.com/v.mp4'],
       audios: ['https://ex.com/a.wav'],
     });
@@ -150,15 +152,6 @@ describe('submit', () => {
       { type: 'video_url', video_url: { url: 'https://ex.com/v.mp4' }, role: 'reference_video' },
       { type: 'audio_url', audio_url: { url: 'https://ex.com/a.wav' }, role: 'reference_audio' },
     ]);
-  });
-
-  it('one image for a model without references is its first frame', async () => {
-    const images = ['https://ex.com/a.png'];
-    const { content } = await bodyOf(
-      { inputType: 'reference', images },
-      { model: 'doubao-seedance-1-5-pro-251215' },
-    );
-    expect(content).toMatchObject([{ type: 'text' }, { role: 'first_frame' }]);
   });
 
   it('metadata never overrides what the gateway decides, and everything else passes as it came', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { createBfl } from '../../../src/providers/bfl/index.ts';
 import { bflVideoOwnFields } from '../../../src/providers/bfl/bfl-video.ts';
-import { canned, fixture, imageRequest, submitContext, videoRequest } from '../support.ts';
+import { canned, fixture, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
 
 /** What the adapter asks of Black Forest Labs, and what it refuses to ask. */
 
@@ -17,7 +17,7 @@ const base = 'https://api.bfl.ai';
 async function sentVideo(request: Partial<VideoRequest>) {
   const upstream = canned({ json: fixture('bfl/created') });
   const full = videoRequest(request);
-  expect(video?.check?.(full, 'flux-3-video')).toBeUndefined();
+  expect(videoIssue(video, full, 'flux-3-video')).toBeUndefined();
   const context = submitContext({ model: 'flux-3-video', baseUrl: base, request: upstream.request });
   await video?.submit(full, { ...context, callbackUrl: 'https://gateway.example.com/hook' });
   return upstream.sent[0];
@@ -35,7 +35,7 @@ describe('a video', () => {
   });
 
   const reference = (images: string[], more: Partial<VideoRequest> = {}) =>
-    ({ inputType: 'reference', images, ...more }) as const;
+    ({ references: images, ...more }) as const;
   it.each<[string, Partial<VideoRequest>, object]>([
     [
       'every setting',
@@ -63,10 +63,10 @@ describe('a video', () => {
       { ratio: 'adaptive', duration: 'auto', draft: true },
       { mode: 't2v', aspect_ratio: 'auto', duration: 'auto', draft: true },
     ],
-    ['a first image', reference([a]), { mode: 'i2v', keyframes: a }],
+    ['a first frame', { firstFrame: a }, { mode: 'i2v', keyframes: a }],
     [
       'first and last frame, one as data',
-      { inputType: 'first_last_frame', images: [a, 'data:image/png;base64,QUJD'] },
+      { firstFrame: a, lastFrame: 'data:image/png;base64,QUJD' },
       { mode: 'i2v', keyframes: [a, 'QUJD'] },
     ],
     [
@@ -113,7 +113,7 @@ describe('a video', () => {
     ['two videos', { videos: [clip, clip] }, 'videos'],
     ['a video and an image', reference([a], { videos: [clip] }), 'images'],
     ['an asset', reference(['asset://1']), 'images'],
-    ['two references', reference([a, a]), 'metadata.keyframe_seconds'],
+    ['two references', reference([a, a]), 'images'],
     ['too few moments', reference([a, a], { extra: { keyframe_seconds: [0] } }), 'metadata.keyframe_seconds'],
     ['moments without images', { extra: { keyframe_seconds: [] } }, 'metadata.keyframe_seconds'],
     [
@@ -155,7 +155,7 @@ describe('a video', () => {
     ['no watermark', { watermark: false }, undefined],
     ['tools', { tools: [] }, 'metadata.tools'],
   ])('check: %s', (_, request, param) => {
-    expect(video.check?.(videoRequest(request), 'flux-3-video')?.param).toBe(param);
+    expect(videoIssue(video, videoRequest(request), 'flux-3-video')?.param).toBe(param);
   });
 
   it('may be as long as the model chooses where no length is named', () => {

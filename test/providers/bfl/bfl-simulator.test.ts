@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { bfl } from '../../../src/providers/bfl/index.ts';
 import { startReceiver } from '../../local/simulator/support.ts';
-import { callback, imageRequest, submitContext, upstreamError, videoRequest } from '../support.ts';
+import {
+  callback,
+  imageRequest,
+  submitContext,
+  upstreamError,
+  videoIssue,
+  videoRequest,
+} from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';
 
 /** The adapter of Black Forest Labs against the dialect of the simulator, beyond what all adapters have in common. */
@@ -28,17 +35,17 @@ describe('every kind of video is accepted, rendered and priced', () => {
     ['text', { duration: 5, safetyIdentifier: 'u' }, '85'],
     ['1080p', { duration: 5, resolution: '1080p', ratio: '9:16', generateAudio: false }, '145'],
     ['a draft', { duration: 5, draft: true }, '30'],
-    ['one image', { inputType: 'reference', images: [a], duration: 10 }, '170'],
-    ['two frames', { inputType: 'first_last_frame', images: [a, a], duration: 5, ratio: 'adaptive' }, '85'],
+    ['one frame', { firstFrame: a, duration: 10 }, '170'],
+    ['two frames', { firstFrame: a, lastFrame: a, duration: 5, ratio: 'adaptive' }, '85'],
     [
       'images at moments',
-      { inputType: 'reference', images: [a, a, a], duration: 5, extra: { keyframe_seconds: [0, 2.5, 5] } },
+      { references: [a, a, a], duration: 5, extra: { keyframe_seconds: [0, 2.5, 5] } },
       '85',
     ],
-    ['a video', { inputType: 'reference', videos: ['https://ex.com/a.mp4'], duration: 5 }, '205'],
+    ['a video', { videos: ['https://ex.com/a.mp4'], duration: 5 }, '205'],
   ])('%s', async (_, asked, amount) => {
     const full = videoRequest(asked);
-    expect(video.check?.(full, 'flux-3-video')).toBeUndefined();
+    expect(videoIssue(video, full, 'flux-3-video')).toBeUndefined();
     const { operation } = await video.submit(full, context('flux-3-video'));
     simulator.control.advance(9);
     expect(await video.status(operation, context('flux-3-video'))).toMatchObject({

@@ -8,6 +8,7 @@ import {
   providerContext,
   submitContext,
   upstreamError,
+  videoIssue,
   videoRequest,
 } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
@@ -64,7 +65,7 @@ describe('a video', () => {
     ],
     [
       'of one image has a resolution in upper case',
-      { inputType: 'reference', images: [picture], audios: [sound], resolution: '720p', ratio: 'adaptive' },
+      { firstFrame: picture, audios: [sound], resolution: '720p', ratio: 'adaptive' },
       'wan2.6-i2v',
       {
         input: { prompt: 'a fox in the snow', img_url: picture, audio_url: sound },
@@ -73,7 +74,7 @@ describe('a video', () => {
     ],
     [
       'of two frames of the newest model is a list',
-      { inputType: 'first_last_frame', images: [picture, picture2], resolution: '720p', ratio: '16:9' },
+      { firstFrame: picture, lastFrame: picture2, resolution: '720p', ratio: '16:9' },
       'wan2.7-i2v',
       {
         input: {
@@ -88,7 +89,7 @@ describe('a video', () => {
     ],
     [
       'of references of the newest model is a list',
-      { inputType: 'reference', images: [picture], videos: [clip] },
+      { references: [picture], videos: [clip] },
       'wan2.7-r2v',
       {
         input: {
@@ -103,7 +104,7 @@ describe('a video', () => {
     ],
     [
       'of references of an older model names addresses',
-      { inputType: 'reference', videos: [clip] },
+      { videos: [clip] },
       'wan2.6-r2v',
       { input: { prompt: 'a fox in the snow', reference_urls: [clip] }, parameters: {} },
     ],
@@ -130,12 +131,12 @@ describe('a video', () => {
       },
     ],
   ])('%s', async (_, request, model, body) => {
-    expect(video.check?.(videoRequest(request), model)).toBeUndefined();
+    expect(videoIssue(video, videoRequest(request), model)).toBeUndefined();
     expect((await submitVideo(request, model)).json).toEqual({ model, ...body });
   });
 
   it('of first and last frame has a path of its own', async () => {
-    const request = { inputType: 'first_last_frame', images: [picture, picture2] } as const;
+    const request = { firstFrame: picture, lastFrame: picture2 } as const;
     const { url, json } = await submitVideo(request, 'wan2.2-kf2v-flash');
     expect(url).toBe('/services/aigc/image2video/video-synthesis');
     expect(json?.['input']).toMatchObject({ first_frame_url: picture, last_frame_url: picture2 });
@@ -143,42 +144,17 @@ describe('a video', () => {
 
   it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
     ['text', {}, 'wan2.6-t2v', undefined],
-    ['an image for text', { inputType: 'reference', images: [picture] }, 'wan2.6-t2v', 'input_type'],
+    ['an image for text', { references: [picture] }, 'wan2.6-t2v', 'images'],
     ['no image', {}, 'wan2.6-i2v', 'images'],
-    ['two images', { inputType: 'reference', images: [picture, picture2] }, 'wan2.6-i2v', 'images'],
-    [
-      'two frames of an older model',
-      { inputType: 'first_last_frame', images: [picture, picture2] },
-      'wan2.6-i2v',
-      'images',
-    ],
-    [
-      'one frame for two',
-      { inputType: 'first_last_frame', images: [picture] },
-      'wan2.2-kf2v-flash',
-      'images',
-    ],
-    [
-      'a video for an image',
-      { inputType: 'reference', images: [picture], videos: [clip] },
-      'wan2.6-i2v',
-      'videos',
-    ],
-    [
-      'sound for an old model',
-      { inputType: 'reference', images: [picture], audios: [sound] },
-      'wan2.2-i2v-plus',
-      'audios',
-    ],
-    ['text for references', {}, 'wan2.6-r2v', 'input_type'],
+    ['two references', { references: [picture, picture2] }, 'wan2.6-i2v', 'images'],
+    ['two frames of an older model', { firstFrame: picture, lastFrame: picture2 }, 'wan2.6-i2v', 'images'],
+    ['one frame for two', { firstFrame: picture }, 'wan2.2-kf2v-flash', 'images'],
+    ['a video for an image', { firstFrame: picture, videos: [clip] }, 'wan2.6-i2v', 'videos'],
+    ['sound for an old model', { firstFrame: picture, audios: [sound] }, 'wan2.2-i2v-plus', 'audios'],
+    ['text for references', {}, 'wan2.6-r2v', 'images'],
     ['a resolution that is not there', { resolution: '4k' }, 'wan2.6-t2v', 'resolution'],
     ['a ratio that is not there', { ratio: '21:9' }, 'wan2.6-t2v', 'ratio'],
-    [
-      'a ratio that follows the image',
-      { inputType: 'reference', images: [picture], ratio: '21:9' },
-      'wan2.6-i2v',
-      undefined,
-    ],
+    ['a ratio that follows the image', { firstFrame: picture, ratio: '21:9' }, 'wan2.6-i2v', undefined],
     ['7 s of 2.5', { duration: 7 }, 'wan2.5-t2v-preview', 'duration'],
     ['10 s of 2.5', { duration: 10 }, 'wan2.5-t2v-preview', undefined],
     ['10 s of 2.2', { duration: 10 }, 'wan2.2-t2v-plus', 'duration'],
@@ -188,13 +164,13 @@ describe('a video', () => {
     ['sound of an old model', { generateAudio: true }, 'wan2.2-t2v-plus', 'metadata.generate_audio'],
     ['a negative seed', { seed: -1 }, 'wan2.6-t2v', 'metadata.seed'],
   ])('check: %s', (_, request, model, param) => {
-    expect(video.check?.(videoRequest(request), model)?.param).toBe(param);
+    expect(videoIssue(video, videoRequest(request), model)?.param).toBe(param);
   });
 
   it.each<[string, Partial<VideoRequest>, string, object]>([
     [
       'two frames of 3.0',
-      { inputType: 'first_last_frame', images: [picture, picture2], resolution: '720p', ratio: '16:9' },
+      { firstFrame: picture, lastFrame: picture2, resolution: '720p', ratio: '16:9' },
       'wan3.0-video',
       {
         input: {
@@ -210,8 +186,7 @@ describe('a video', () => {
     [
       'references of 3.0, of a length and shape that the model chooses',
       {
-        inputType: 'reference',
-        images: [picture],
+        references: [picture],
         videos: [clip],
         audios: [sound],
         duration: 'auto',
@@ -238,7 +213,7 @@ describe('a video', () => {
     ],
     [
       'a first frame of HappyHorse, which has no switch for sound',
-      { inputType: 'first_last_frame', images: [picture], duration: 3, generateAudio: false },
+      { firstFrame: picture, duration: 3, generateAudio: false },
       'happyhorse-1.1-i2v',
       {
         input: { prompt: 'a fox in the snow', media: [{ type: 'first_frame', url: picture }] },
@@ -246,7 +221,7 @@ describe('a video', () => {
       },
     ],
   ])('sends %s', async (_, request, model, body) => {
-    expect(video.check?.(videoRequest(request), model)).toBeUndefined();
+    expect(videoIssue(video, videoRequest(request), model)).toBeUndefined();
     const { url, json } = await submitVideo(request, model);
     expect(url).toBe('/services/aigc/video-generation/video-synthesis');
     expect(json).toEqual({ model, ...body });
@@ -256,38 +231,18 @@ describe('a video', () => {
   it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
     ['30 s of 3.0', { duration: 30 }, 'wan3.0-video', undefined],
     ['31 s of 3.0', { duration: 31 }, 'wan3.0-video', 'duration'],
-    ['ten images of 3.0', { inputType: 'reference', images: references(10) }, 'wan3.0-video', undefined],
-    ['eleven images of 3.0', { inputType: 'reference', images: references(11) }, 'wan3.0-video', 'images'],
-    [
-      'frames and a video of 3.0',
-      { inputType: 'first_last_frame', images: [picture], videos: [clip] },
-      'wan3.0-video',
-      'input_type',
-    ],
+    ['ten images of 3.0', { references: references(10) }, 'wan3.0-video', undefined],
+    ['eleven images of 3.0', { references: references(11) }, 'wan3.0-video', 'images'],
+    ['frames and a video of 3.0', { firstFrame: picture, videos: [clip] }, 'wan3.0-video', 'videos'],
     ['480p of 2.7', { resolution: '480p' }, 'wan2.7-t2v', 'resolution'],
-    [
-      'six references of 2.7',
-      { inputType: 'reference', images: references(5), videos: [clip] },
-      'wan2.7-r2v',
-      'images',
-    ],
+    ['six references of 2.7', { references: references(5), videos: [clip] }, 'wan2.7-r2v', 'images'],
     ['2 s of HappyHorse', { duration: 2 }, 'happyhorse-1.1-t2v', 'duration'],
-    [
-      'nine of HappyHorse',
-      { inputType: 'reference', images: references(9) },
-      'happyhorse-1.1-r2v',
-      undefined,
-    ],
-    [
-      'a video of HappyHorse',
-      { inputType: 'reference', images: [picture], videos: [clip] },
-      'happyhorse-1.1-r2v',
-      'videos',
-    ],
+    ['nine of HappyHorse', { references: references(9) }, 'happyhorse-1.1-r2v', undefined],
+    ['a video of HappyHorse', { references: [picture], videos: [clip] }, 'happyhorse-1.1-r2v', 'videos'],
     ['sound of HappyHorse', { generateAudio: true }, 'happyhorse-1.1-t2v', 'metadata.generate_audio'],
-    ['an edit', { inputType: 'reference', videos: [clip] }, 'wan2.7-videoedit', 'model'],
+    ['an edit', { videos: [clip] }, 'wan2.7-videoedit', 'model'],
   ])('check: %s', (_, request, model, param) => {
-    expect(video.check?.(videoRequest(request), model)?.param).toBe(param);
+    expect(videoIssue(video, videoRequest(request), model)?.param).toBe(param);
   });
 
   it('that succeeded has its facts, and a link that lives a day', async () => {

@@ -7,7 +7,7 @@ import type { ImageRequest, VideoRequest } from '../../../src/domain/request.ts'
 import { adapters } from '../../../src/providers/index.ts';
 import { fal } from '../../../src/providers/fal/index.ts';
 import type { UpstreamCallback } from '../../../src/providers/provider.ts';
-import { imageRequest, submitContext, upstreamError, videoRequest } from '../support.ts';
+import { imageRequest, submitContext, upstreamError, videoIssue, videoRequest } from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';
 
 /** fal's adapter with the mappings of gateway.example.yaml, against the dialect of the simulator. */
@@ -48,15 +48,15 @@ describe('every kind of input is accepted and rendered', () => {
     ['text', seedance, { resolution: '480p', ratio: '9:16', duration: 7, generateAudio: false, extra: { bitrate_mode: 'high' } }],
     ['text about which nothing is said', seedance, {}],
     ['a length of its own', seedance, { duration: 'auto', ratio: 'adaptive' }],
-    ['a first frame', seedance, { inputType: 'first_last_frame', images: [picture] }],
-    ['two frames', seedance, { inputType: 'first_last_frame', images: [picture, picture] }],
-    ['references', seedance, { inputType: 'reference', images: [picture], videos: ['https://ex.com/a.mp4'], audios: ['https://ex.com/a.mp3'] }],
+    ['a first frame', seedance, { firstFrame: picture }],
+    ['two frames', seedance, { firstFrame: picture, lastFrame: picture }],
+    ['references', seedance, { references: [picture], videos: ['https://ex.com/a.mp4'], audios: ['https://ex.com/a.mp3'] }],
     ['another model', 'fal-kling-3.0-pro', { resolution: '1080p', ratio: '1:1', duration: 15, extra: { negative_prompt: 'rain' } }],
-    ['another model, two frames', 'fal-kling-3.0-pro', { inputType: 'first_last_frame', images: [picture, picture], generateAudio: true }],
+    ['another model, two frames', 'fal-kling-3.0-pro', { firstFrame: picture, lastFrame: picture, generateAudio: true }],
   ])('%s', async (_, name, asked) => {
     const full = videoRequest(asked);
     const own = context(name);
-    expect(video.check?.(full, own.model, own.mapping)).toBeUndefined();
+    expect(videoIssue(video, full, own.model, own.mapping)).toBeUndefined();
     const { operation } = await video.submit(full, own);
     expect(await video.status(operation, own)).toEqual({
       state: 'pending',

@@ -10,6 +10,7 @@ import {
   providerContext,
   submitContext,
   upstreamError,
+  videoIssue,
   videoRequest,
 } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
@@ -71,13 +72,13 @@ describe('a submission', () => {
 
   it('goes where its inputs are accepted, and is called back at our own address', async () => {
     const asked: Partial<VideoRequest> = {
-      inputType: 'first_last_frame',
-      images: [a, `${a}?2`],
+      firstFrame: a,
+      lastFrame: `${a}?2`,
       duration: 'auto',
       resolution: '1080p',
       extra: { camera_fixed: true, fal_webhook: 'https://evil.example', sync_mode: true },
     };
-    expect(video.check?.(videoRequest(asked), model, mapping)).toBeUndefined();
+    expect(videoIssue(video, videoRequest(asked), model, mapping)).toBeUndefined();
     const callbackUrl = 'https://gw.example/callbacks/upstream/t1/secret';
     const { submitted, sent } = await sentFor(asked, callbackUrl);
     expect(submitted?.operation).toEqual({ id, endpoint: name('image'), app });
@@ -154,25 +155,25 @@ describe('a submission', () => {
   const plain = fieldMappingSchema.parse({ fields: { prompt: 'prompt' }, result: 'video.url' });
   it.each<[string, Partial<VideoRequest>, string, string]>([
     ['a field without a name', { seed: 1 }, model, 'metadata.seed'],
-    ['references', { inputType: 'reference', images: [a] }, model, 'images'],
+    ['references', { references: [a] }, model, 'images'],
     ['a name that is none', {}, 'seedance', 'model'],
     ['a path', {}, '../../admin/x', 'model'],
     ['two dots', {}, 'a/..', 'model'],
     ['a query', {}, 'a/b?c', 'model'],
     ['a host', {}, '//evil.example/x', 'model'],
   ])('cannot have %s', (_, request, upstream, param) => {
-    expect(video.check?.(videoRequest(request), upstream, plain)).toEqual({
+    expect(videoIssue(video, videoRequest(request), upstream, plain)).toEqual({
       param,
       message: expect.any(String),
     });
   });
 
   it.each(['fal-ai/flux-2-pro', 'wan/v2.6/text-to-video', 'workflows/a_b/c'])('may go to %s', (upstream) => {
-    expect(video.check?.(videoRequest(), upstream, plain)).toBeUndefined();
+    expect(videoIssue(video, videoRequest(), upstream, plain)).toBeUndefined();
   });
 
   it('needs a mapping, and without one nothing is sent', async () => {
-    expect(video.check?.(videoRequest(), model)).toMatchObject({ param: 'model' });
+    expect(videoIssue(video, videoRequest(), model)).toMatchObject({ param: 'model' });
     const upstream = canned();
     const error = await upstreamError(
       video.submit(videoRequest(), submitContext({ model, request: upstream.request })),

@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/domain/request.ts';
 import { gateway } from '../../../src/providers/gateway/gateway.ts';
 import type { ProviderContext } from '../../../src/providers/provider.ts';
-import { canned, fixture, providerContext, submitContext, upstreamError, videoRequest } from '../support.ts';
+import {
+  canned,
+  fixture,
+  providerContext,
+  submitContext,
+  upstreamError,
+  videoIssue,
+  videoRequest,
+} from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
 
 const video = gateway.video;
@@ -24,9 +32,8 @@ async function submit(
 }
 
 const full: Partial<VideoRequest> = {
-  inputType: 'reference',
   mode: 'pro',
-  images: ['https://ex.com/a.png'],
+  references: ['https://ex.com/a.png'],
   videos: ['https://ex.com/v.mp4'],
   resolution: '720p',
   ratio: '9:16',
@@ -322,8 +329,8 @@ describe('cancel', () => {
 });
 
 it('parameters in the prompt are refused, and tokens are estimated for any name', () => {
-  expect(video.check?.(videoRequest({ prompt: 'a --rs 1080p' }), 'm')?.param).toBe('prompt');
-  expect(video.check?.(videoRequest(), 'm')).toBeUndefined();
+  expect(videoIssue(video, videoRequest({ prompt: 'a --rs 1080p' }), 'm')?.param).toBe('prompt');
+  expect(videoIssue(video, videoRequest(), 'm')).toBeUndefined();
   const output = { resolution: '720p', ratio: '16:9', durationSeconds: 5 };
   expect(video.estimateTokens?.(videoRequest(), output, 'seedance-2.0')).toBe(108_900n);
 });

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/domain/request.ts';
 import { google } from '../../../src/providers/google/index.ts';
-import { imageRequest, providerContext, submitContext, upstreamError, videoRequest } from '../support.ts';
+import {
+  imageRequest,
+  providerContext,
+  submitContext,
+  upstreamError,
+  videoIssue,
+  videoRequest,
+} from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';
 
 /** Google's adapter against the dialect of the simulator, beyond what all adapters have in common. */
@@ -22,8 +29,6 @@ const context = (model: string) =>
 const data = 'data:image/png;base64,iVBORw0KGgo=';
 const picture = 'https://ex.com/a.png';
 const clip = 'https://ex.com/a.mp4';
-const reference = { inputType: 'reference' as const };
-const frames = { inputType: 'first_last_frame' as const };
 const omni = 'gemini-omni-1.1-flash';
 const veo = 'veo-3.1-generate-preview';
 const veoOnVertex = 'veo-3.1-generate-001@gs://bucket/folder';
@@ -33,15 +38,10 @@ const stored = /^https:\/\/storage\.googleapis\.com\/bucket\/folder\//;
 describe('every kind of input is accepted and rendered', () => {
   it.each<[string, string, Partial<VideoRequest>, RegExp]>([
     ['text', omni, { duration: 10, resolution: '1080p', ratio: '9:16' }, own],
-    ['a first frame', omni, { ...frames, images: [data] }, own],
-    ['references', omni, { ...reference, images: [data, picture] }, own],
-    ['a video to edit', omni, { ...reference, videos: [clip] }, own],
-    [
-      'a video to extend',
-      'gemini-omni-1.2-flash',
-      { ...reference, videos: [clip], extra: { task: 'extend' } },
-      own,
-    ],
+    ['a first frame', omni, { firstFrame: data }, own],
+    ['references', omni, { references: [data, picture] }, own],
+    ['a video to edit', omni, { videos: [clip] }, own],
+    ['a video to extend', 'gemini-omni-1.2-flash', { videos: [clip], extra: { task: 'extend' } }, own],
     ['text of Vertex', `${omni}@gs://bucket/folder`, { duration: 5 }, stored],
     [
       'text of Veo',
@@ -49,18 +49,18 @@ describe('every kind of input is accepted and rendered', () => {
       { duration: 4, extra: { negative_prompt: 'rain', person_generation: 'allow_adult' } },
       own,
     ],
-    ['frames of Veo', veo, { ...frames, images: [data, data], duration: 8 }, own],
-    ['references of Veo', veo, { ...reference, images: [data, data, data], duration: 8 }, own],
+    ['frames of Veo', veo, { firstFrame: data, lastFrame: data, duration: 8 }, own],
+    ['references of Veo', veo, { references: [data, data, data], duration: 8 }, own],
     ['Veo of Vertex', veoOnVertex, { duration: 6, seed: 1, generateAudio: false }, stored],
     [
       'frames of Veo of Vertex',
       veoOnVertex,
-      { ...frames, images: [data, 'gs://b/a.png'], duration: 8 },
+      { firstFrame: data, lastFrame: 'gs://b/a.png', duration: 8 },
       stored,
     ],
   ])('%s', async (_, model, asked, link) => {
     const full = videoRequest(asked);
-    expect(video.check?.(full, model)).toBeUndefined();
+    expect(videoIssue(video, full, model)).toBeUndefined();
     const { operation } = await video.submit(full, context(model));
     simulator.control.advance(9);
     const status = await video.status(operation, context(model));

@@ -11,6 +11,7 @@ import {
   providerContext,
   submitContext,
   upstreamError,
+  videoIssue,
   videoRequest,
 } from '../support.ts';
 
@@ -66,26 +67,13 @@ describe('a submission of Omni', () => {
   });
 
   it.each<[Partial<VideoRequest>, string, object[]]>([
-    [
-      { inputType: 'first_last_frame', images: [data] },
-      'image_to_video',
-      [{ type: 'image', data: 'QUJD', mime_type: 'image/png' }],
-    ],
-    [
-      { inputType: 'reference', images: [url] },
-      'reference_to_video',
-      [{ type: 'image', uri: url, mime_type: 'image/webp' }],
-    ],
-    [
-      { inputType: 'reference', videos: [clip] },
-      'edit',
-      [{ type: 'video', uri: clip, mime_type: 'video/mp4' }],
-    ],
+    [{ firstFrame: data }, 'image_to_video', [{ type: 'image', data: 'QUJD', mime_type: 'image/png' }]],
+    [{ references: [url] }, 'reference_to_video', [{ type: 'image', uri: url, mime_type: 'image/webp' }]],
+    [{ videos: [clip] }, 'edit', [{ type: 'video', uri: clip, mime_type: 'video/mp4' }]],
     [
       {
-        inputType: 'reference',
         videos: [`${clip}?a`],
-        images: ['https://i.example/a'],
+        references: ['https://i.example/a'],
         extra: { task: 'extend' },
       },
       'extend',
@@ -114,8 +102,8 @@ describe('a submission of Veo', () => {
   it('holds instances and parameters', async () => {
     const { operation, ...sent } = await sentBy(
       {
-        inputType: 'first_last_frame',
-        images: [data, data],
+        firstFrame: data,
+        lastFrame: data,
         duration: 8,
         resolution: '4k',
         ratio: '16:9',
@@ -143,8 +131,7 @@ describe('a submission of Veo', () => {
   it('of Vertex has a folder, a seed and a switch for sound', async () => {
     const { json, headers } = await sentBy(
       {
-        inputType: 'reference',
-        images: [data, 'gs://bucket/a.png'],
+        references: [data, 'gs://bucket/a.png'],
         seed: 7,
         generateAudio: false,
         extra: { resize_mode: 'pad' },
@@ -171,7 +158,7 @@ describe('a submission of Veo', () => {
   });
 
   it('extends a video', async () => {
-    const { json } = await sentBy({ inputType: 'reference', videos: [clip] }, { model: veo });
+    const { json } = await sentBy({ videos: [clip] }, { model: veo });
     expect(json).toMatchObject({ instances: [{ video: { uri: clip } }] });
   });
 
@@ -202,8 +189,6 @@ it.each([omni, veo])('callers add nothing that changes what %s renders', async (
 });
 
 describe('check', () => {
-  const reference = { inputType: 'reference' as const };
-  const frames = { inputType: 'first_last_frame' as const };
   it.each<[string, Partial<VideoRequest>, string | undefined]>([
     [omni, { duration: 10 }, undefined],
     [omni, { duration: 11 }, 'duration'],
@@ -220,32 +205,32 @@ describe('check', () => {
     [omni, { draft: true }, 'metadata.draft'],
     [omni, { returnLastFrame: true }, 'metadata.return_last_frame'],
     [omni, { tools: 'x' }, 'metadata.tools'],
-    [omni, { ...frames, images: [url] }, undefined],
-    [omni, { ...frames, images: [url, url] }, 'images'],
-    [omni, { ...reference, images: Array.from({ length: 7 }, () => url) }, undefined],
-    [omni, { ...reference, images: Array.from({ length: 8 }, () => url) }, 'images'],
-    [`${omni}@gs://b`, { ...reference, images: Array.from({ length: 10 }, () => url) }, undefined],
-    [omni, { ...reference, videos: [clip, clip] }, 'videos'],
-    [omni, { ...reference, videos: [clip], extra: { task: 'extend' } }, undefined],
-    [omni, { ...reference, videos: [clip], extra: { task: 'other' } }, 'metadata.task'],
+    [omni, { firstFrame: url }, undefined],
+    [omni, { firstFrame: url, lastFrame: url }, 'images'],
+    [omni, { references: Array.from({ length: 7 }, () => url) }, undefined],
+    [omni, { references: Array.from({ length: 8 }, () => url) }, 'images'],
+    [`${omni}@gs://b`, { references: Array.from({ length: 10 }, () => url) }, undefined],
+    [omni, { videos: [clip, clip] }, 'videos'],
+    [omni, { videos: [clip], extra: { task: 'extend' } }, undefined],
+    [omni, { videos: [clip], extra: { task: 'other' } }, 'metadata.task'],
     [omni, { extra: { task: 'edit' } }, 'metadata.task'],
-    [omni, { ...reference, audios: ['a'] }, 'audios'],
+    [omni, { audios: ['a'] }, 'audios'],
     [veo, { duration: 8 }, undefined],
     [veo, { duration: 5 }, 'duration'],
     [veo, { resolution: '360p' }, 'resolution'],
     [veo, { seed: 1 }, 'metadata.seed'],
     [onVertex, { seed: 1, generateAudio: false }, undefined],
     [veo, { generateAudio: false }, 'metadata.generate_audio'],
-    [veo, { ...frames, images: [data, data] }, undefined],
-    [veo, { ...frames, images: [url] }, 'images'],
-    [veo, { ...frames, images: ['gs://b/a.png'] }, 'images'],
-    [onVertex, { ...frames, images: ['gs://b/a.png'] }, undefined],
-    [veo, { ...reference, images: [data, data, data, data] }, 'images'],
-    [veo, { ...reference, videos: [clip] }, undefined],
-    [veo, { ...reference, videos: [clip], images: [data] }, 'videos'],
-    [veo, { ...reference, videos: [clip, clip] }, 'videos'],
+    [veo, { firstFrame: data, lastFrame: data }, undefined],
+    [veo, { firstFrame: url }, 'images'],
+    [veo, { firstFrame: 'gs://b/a.png' }, 'images'],
+    [onVertex, { firstFrame: 'gs://b/a.png' }, undefined],
+    [veo, { references: [data, data, data, data] }, 'images'],
+    [veo, { videos: [clip] }, undefined],
+    [veo, { videos: [clip], references: [data] }, 'videos'],
+    [veo, { videos: [clip, clip] }, 'videos'],
   ])('%s: %j', (model, over, param) => {
-    expect(video.check?.(videoRequest(over), model)?.param).toBe(param);
+    expect(videoIssue(video, videoRequest(over), model)?.param).toBe(param);
   });
 
   it('knows what is rendered where a request leaves it open', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ImageInput, ImageRequest, JsonObject, VideoRequest } from '../../../src/domain/request.ts';
 import { createKling } from '../../../src/providers/kling/index.ts';
 import { klingOwnFields } from '../../../src/providers/kling/kling-request.ts';
-import { canned, fixture, imageRequest, submitContext, videoRequest } from '../support.ts';
+import { canned, fixture, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
 
 const { video, imageTask } = createKling(() => 0);
 if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');
@@ -12,10 +12,9 @@ const a = 'https://ex.com/a.png';
 const b = 'https://ex.com/b.png';
 const clip = 'https://ex.com/a.mp4';
 const prompt = 'a fox in the snow';
-const frames = { inputType: 'first_last_frame', images: [a, b] } as const;
+const frames = { firstFrame: a, lastFrame: b } as const;
 const reference = (images: string[], over: Partial<VideoRequest> = {}): Partial<VideoRequest> => ({
-  inputType: 'reference',
-  images,
+  references: images,
   ...over,
 });
 
@@ -58,7 +57,7 @@ describe('a video of the new standard', () => {
     ],
     [
       'one image, which is the first frame and gives the shape',
-      reference(['data:image/png;base64,QUJD'], { ratio: '16:9', generateAudio: false }),
+      { firstFrame: 'data:image/png;base64,QUJD', ratio: '16:9', generateAudio: false },
       'kling-2.6',
       '/image-to-video/kling-2.6',
       {
@@ -150,7 +149,7 @@ describe('a video of the new standard', () => {
       },
     ],
   ])('%s', async (_, request, model, ...[expectedPath, body]) => {
-    expect(video.check?.(videoRequest(request), model)).toBeUndefined();
+    expect(videoIssue(video, videoRequest(request), model)).toBeUndefined();
     const { path, json } = await sentFor(request, model);
     expect(path).toBe(expectedPath);
     expect(json).toEqual({ options: { external_task_id: 'mediary-t1-1' }, ...body });
@@ -225,7 +224,7 @@ describe('a video of the legacy standard', () => {
       },
     ],
   ])('%s', async (_, request, model, ...[service, body]) => {
-    expect(video.check?.(videoRequest(request), model)).toBeUndefined();
+    expect(videoIssue(video, videoRequest(request), model)).toBeUndefined();
     const { submitted, path, json } = await sentFor(request, model);
     expect(path).toBe(`/v1/videos/${service}`);
     expect(submitted?.operation).toEqual({ id: '831922345719271433', path });
@@ -277,8 +276,8 @@ describe('check', () => {
     ['a draft', { draft: true }, 'kling-3.0', 'metadata.draft'],
     ['tools', { tools: [] }, 'kling-3.0', 'metadata.tools'],
     ['a seed', { seed: 1 }, 'kling-3.0', 'metadata.seed'],
-    ['audio', { inputType: 'reference', audios: ['https://ex.com/a.mp3'] }, 'kling-3.0-omni', 'audios'],
-    ['an asset', reference(['asset://1']), 'kling-3.0', 'images'],
+    ['audio', { audios: ['https://ex.com/a.mp3'] }, 'kling-3.0-omni', 'audios'],
+    ['an asset', { firstFrame: 'asset://1' }, 'kling-3.0', 'images'],
     ['an inline video', reference([], { videos: ['data:video/mp4;base64,QUJD'] }), 'kling-o1', 'videos'],
     ['a video for a plain model', reference([], { videos: [clip] }), 'kling-3.0', 'videos'],
     ['two videos', reference([], { videos: [clip, clip] }), 'kling-3.0-omni', 'videos'],
@@ -353,7 +352,7 @@ describe('check', () => {
       'metadata.generate_audio',
     ],
   ])('%s', (_, request, model, param) => {
-    expect(video.check?.(videoRequest(request), model)?.param).toBe(param);
+    expect(videoIssue(video, videoRequest(request), model)?.param).toBe(param);
   });
 
   it('holds an edit at the longest video, and what is left open at the usual', () => {

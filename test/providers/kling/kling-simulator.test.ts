@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/domain/request.ts';
 import { createKling } from '../../../src/providers/kling/index.ts';
-import { submitContext, upstreamError, videoRequest } from '../support.ts';
+import { submitContext, upstreamError, videoIssue, videoRequest } from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';
 
 /** Kling's adapter against the dialect of the simulator, beyond what all adapters have in common. */
@@ -22,50 +22,32 @@ const context = (model: string, apiKey = 'test-key') =>
 
 const picture = 'https://ex.com/a.png';
 const clip = 'https://ex.com/a.mp4';
-const frames: Partial<VideoRequest> = { inputType: 'first_last_frame', images: [picture, picture] };
+const frames: Partial<VideoRequest> = { firstFrame: picture, lastFrame: picture };
 
 describe('every kind of input is accepted, rendered and charged for', () => {
   it.each<[string, string, Partial<VideoRequest>, string, number]>([
     ['text', 'kling-3.0', { resolution: '1080p', duration: 5, generateAudio: true }, '6.00', 5],
     ['text of turbo', 'kling-3.0-turbo', { duration: 3, ratio: '1:1' }, '2.40', 3],
-    ['one image', 'kling-2.6', { inputType: 'reference', images: [picture] }, '1.50', 5],
+    ['one frame', 'kling-2.6', { firstFrame: picture }, '1.50', 5],
     ['two frames', 'kling-3.0', { ...frames, resolution: '4k' }, '15.00', 5],
-    [
-      'references',
-      'kling-o1',
-      { inputType: 'reference', images: [picture, picture], duration: 10 },
-      '6.00',
-      10,
-    ],
-    [
-      'a video to follow',
-      'kling-3.0-omni',
-      { inputType: 'reference', images: [picture], videos: [clip] },
-      '4.50',
-      5,
-    ],
+    ['references', 'kling-o1', { references: [picture, picture], duration: 10 }, '6.00', 10],
+    ['a video to follow', 'kling-3.0-omni', { references: [picture], videos: [clip] }, '4.50', 5],
     [
       'a video to edit',
       'kling-3.0-omni',
-      { inputType: 'reference', videos: [clip], generateAudio: true, extra: { refer_type: 'base' } },
+      { videos: [clip], generateAudio: true, extra: { refer_type: 'base' } },
       '4.50',
       5,
     ],
-    [
-      'references of 4.0',
-      'kling-4.0',
-      { inputType: 'reference', images: [picture], duration: 30 },
-      '24.00',
-      30,
-    ],
+    ['references of 4.0', 'kling-4.0', { references: [picture], duration: 30 }, '24.00', 30],
     ['legacy text', 'kling-v2-6', { resolution: '1080p', duration: 10 }, '5', 10],
-    ['a legacy image', 'kling-v2-1', { inputType: 'reference', images: [picture] }, '1.5', 5],
-    ['legacy images', 'kling-v1-6', { inputType: 'reference', images: [picture, picture] }, '1.5', 5],
-    ['legacy omni', 'kling-v3-omni', { inputType: 'reference', images: [picture], videos: [clip] }, '1.5', 5],
+    ['a legacy frame', 'kling-v2-1', { firstFrame: picture }, '1.5', 5],
+    ['legacy images', 'kling-v1-6', { references: [picture, picture] }, '1.5', 5],
+    ['legacy omni', 'kling-v3-omni', { references: [picture], videos: [clip] }, '1.5', 5],
     ['legacy omni with frames', 'kling-video-o1', frames, '1.5', 5],
   ])('%s', async (_, model, asked, ...[amount, seconds]) => {
     const full = videoRequest(asked);
-    expect(video.check?.(full, model)).toBeUndefined();
+    expect(videoIssue(video, full, model)).toBeUndefined();
     const { operation } = await video.submit(full, context(model));
     simulator.control.advance(9);
     expect(await video.status(operation, context(model))).toMatchObject({

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../../src/domain/defined.ts';
 import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { minimax } from '../../../src/providers/minimax/index.ts';
 import { minimaxOwnFields } from '../../../src/providers/minimax/minimax-request.ts';
-import { canned, fixture, imageRequest, submitContext, videoRequest } from '../support.ts';
+import { canned, fixture, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
 
 const { video, image } = minimax;
 if (video === undefined || image === undefined) throw new Error('a capability is missing');
@@ -13,10 +14,10 @@ const b = 'data:image/png;base64,QUJD';
 const clip = 'https://ex.com/a.mp4';
 const song = 'https://ex.com/a.mp3';
 const prompt = 'a fox in the snow';
-const frames = (...images: string[]): Partial<VideoRequest> => ({ inputType: 'first_last_frame', images });
+const frames = (firstFrame: string, lastFrame?: string): Partial<VideoRequest> =>
+  defined({ firstFrame, lastFrame });
 const references = (images: string[], over: Partial<VideoRequest> = {}): Partial<VideoRequest> => ({
-  inputType: 'reference',
-  images,
+  references: images,
   ...over,
 });
 const text = { type: 'text', text: prompt };
@@ -100,7 +101,7 @@ describe('a video of v2', () => {
       },
     ],
   ])('%s', async (_, request, model, expected) => {
-    expect(video.check?.(videoRequest(request), model)).toBeUndefined();
+    expect(videoIssue(video, videoRequest(request), model)).toBeUndefined();
     expect((await sentFor(request, model)).json).toEqual({ model, ...expected });
   });
 });
@@ -116,7 +117,7 @@ describe('a video of v1', () => {
     ],
     [
       'a frame without words',
-      references([b], { prompt: '', resolution: '768P', duration: 10 }),
+      { ...frames(b), prompt: '', resolution: '768P', duration: 10 },
       'MiniMax-Hailuo-2.3-Fast',
       { first_frame_image: b, resolution: '768P', duration: 10 },
     ],
@@ -126,7 +127,7 @@ describe('a video of v1', () => {
       'MiniMax-Hailuo-02',
       { prompt, first_frame_image: a, last_frame_image: b, resolution: '512P' },
     ],
-    ['the first series', references([a]), 'I2V-01-live', { prompt, first_frame_image: a }],
+    ['the first series', frames(a), 'I2V-01-live', { prompt, first_frame_image: a }],
     [
       'a subject, which accepts neither length nor resolution',
       references([a], { duration: 6, resolution: '720p' }),
@@ -134,7 +135,7 @@ describe('a video of v1', () => {
       { prompt, subject_reference: [{ type: 'character', image: [a] }] },
     ],
   ])('%s', async (_, request, model, expected) => {
-    expect(video.check?.(videoRequest(request), model)).toBeUndefined();
+    expect(videoIssue(video, videoRequest(request), model)).toBeUndefined();
     const { submitted, path, json } = await sentFor(request, model);
     expect(submitted?.operation).toEqual({ id: '106916112212032', version: '1' });
     expect([path, json]).toEqual(['/v1/video_generation', { model, ...expected }]);
@@ -193,14 +194,11 @@ describe('check', () => {
     ['audio alone', references([], { audios: [song] }), 'MiniMax-H3', 'audios'],
     ['13 files', references(many(8), { videos: many(3), audios: many(2) }), 'MiniMax-H3', 'images'],
     ['12 files', references(many(7), { videos: many(3), audios: many(2) }), 'MiniMax-H3', undefined],
-    ['frames and a video', { ...frames(a), videos: [clip] }, 'MiniMax-H3', 'input_type'],
-    ['three frames', frames(a, a, a), 'MiniMax-H3', 'images'],
-    ['no frame', frames(), 'MiniMax-H3', 'images'],
-    ['a video of v1', references([a], { videos: [clip] }), 'MiniMax-Hailuo-02', 'videos'],
-    ['audio of v1', references([a], { audios: [song] }), 'MiniMax-Hailuo-02', 'audios'],
+    ['frames and a video', { ...frames(a), videos: [clip] }, 'MiniMax-H3', 'videos'],
+    ['a video of v1', { ...frames(a), videos: [clip] }, 'MiniMax-Hailuo-02', 'videos'],
+    ['audio of v1', { ...frames(a), audios: [song] }, 'MiniMax-Hailuo-02', 'audios'],
     ['two frames of 2.3', frames(a, b), 'MiniMax-Hailuo-2.3', 'images'],
     ['two references of 02', references([a, b]), 'MiniMax-Hailuo-02', 'images'],
-    ['three frames of 02', frames(a, a, a), 'MiniMax-Hailuo-02', 'images'],
     ['an image for text', references([a]), 'T2V-01-Director', 'images'],
     ['no image', {}, 'MiniMax-Hailuo-2.3-Fast', 'images'],
     ['no subject', {}, 'S2V-01', 'images'],
@@ -209,7 +207,7 @@ describe('check', () => {
     ['2K of Max', { resolution: '2K' }, 'MiniMax-H3-Max', 'resolution'],
     ['480p of Max', { resolution: '480p' }, 'MiniMax-H3-Max', undefined],
     ['512P of text', { resolution: '512P' }, 'MiniMax-Hailuo-02', 'resolution'],
-    ['512P of 2.3', references([a], { resolution: '512P' }), 'MiniMax-Hailuo-2.3', 'resolution'],
+    ['512P of 2.3', { ...frames(a), resolution: '512P' }, 'MiniMax-Hailuo-2.3', 'resolution'],
     ['3 s', { duration: 3 }, 'MiniMax-H3', 'duration'],
     ['4 s of Max', { duration: 4 }, 'MiniMax-H3-Max', 'duration'],
     ['4 s', { duration: 4 }, 'MiniMax-H3', undefined],
@@ -224,9 +222,9 @@ describe('check', () => {
     ['any ratio of frames', { ...frames(a), ratio: '2:3' }, 'MiniMax-H3', undefined],
     ['9:16 of v1', { ratio: '9:16' }, 'MiniMax-Hailuo-2.3', 'ratio'],
     ['16:9 of v1', { ratio: '16:9' }, 'MiniMax-Hailuo-2.3', undefined],
-    ['a ratio beside an image of v1', references([a], { ratio: '9:16' }), 'MiniMax-Hailuo-2.3', undefined],
+    ['a ratio beside an image of v1', { ...frames(a), ratio: '9:16' }, 'MiniMax-Hailuo-2.3', undefined],
   ])('%s', (_, request, model, param) => {
-    expect(video.check?.(videoRequest(request), model)?.param).toBe(param);
+    expect(videoIssue(video, videoRequest(request), model)?.param).toBe(param);
   });
 });
 

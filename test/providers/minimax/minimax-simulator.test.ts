@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../../src/domain/defined.ts';
 import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { minimax } from '../../../src/providers/minimax/index.ts';
 import { startReceiver } from '../../local/simulator/support.ts';
-import { callback, imageRequest, submitContext, videoRequest } from '../support.ts';
+import { callback, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';
 
 /** MiniMax's adapter against the dialects of the simulator, beyond what all adapters have in common. */
@@ -20,8 +21,9 @@ const picture = 'https://ex.com/a.png';
 const data = 'data:image/png;base64,iVBORw0KGgo=';
 const clip = 'https://ex.com/a.mp4';
 const song = 'https://ex.com/a.mp3';
-const frames = (...images: string[]): Partial<VideoRequest> => ({ inputType: 'first_last_frame', images });
-const reference = (...images: string[]): Partial<VideoRequest> => ({ inputType: 'reference', images });
+const frames = (firstFrame: string, lastFrame?: string): Partial<VideoRequest> =>
+  defined({ firstFrame, lastFrame });
+const reference = (...images: string[]): Partial<VideoRequest> => ({ references: images });
 
 describe('every kind of input is accepted and rendered', () => {
   it.each<[string, string, Partial<VideoRequest>, object]>([
@@ -48,15 +50,15 @@ describe('every kind of input is accepted and rendered', () => {
       { resolution: '768p' },
     ],
     ['text of v1', 'MiniMax-Hailuo-2.3', { resolution: '1080p', duration: 6 }, {}],
-    ['a frame of v1', 'MiniMax-Hailuo-2.3-Fast', { ...reference(data), duration: 10 }, {}],
+    ['a frame of v1', 'MiniMax-Hailuo-2.3-Fast', { ...frames(data), duration: 10 }, {}],
     ['two frames of v1', 'MiniMax-Hailuo-02', frames(picture, picture), {}],
     ['512P', 'MiniMax-Hailuo-02', { ...frames(picture), resolution: '512p' }, {}],
     ['the first series', 'T2V-01-Director', {}, {}],
-    ['an image of the first series', 'I2V-01-live', reference(picture), {}],
+    ['an image of the first series', 'I2V-01-live', frames(picture), {}],
     ['a subject', 'S2V-01', { ...reference(picture), duration: 6, resolution: '720p' }, {}],
   ])('%s', async (_, model, asked, facts) => {
     const full = videoRequest(asked);
-    expect(video.check?.(full, model)).toBeUndefined();
+    expect(videoIssue(video, full, model)).toBeUndefined();
     const { operation } = await video.submit(full, context(model));
     simulator.control.advance(9);
     const status = await video.status(operation, context(model));

@@ -4,7 +4,7 @@ import { parseGatewayConfig } from '../../../src/config/gateway-file.ts';
 import type { ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { adapters } from '../../../src/providers/index.ts';
 import { replicate } from '../../../src/providers/replicate/index.ts';
-import { imageRequest, submitContext, upstreamError, videoRequest } from '../support.ts';
+import { imageRequest, submitContext, upstreamError, videoIssue, videoRequest } from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';
 
 /** Replicate's adapter with the mappings of gateway.example.yaml, against the dialect of the simulator. */
@@ -43,14 +43,14 @@ describe('every kind of input is accepted and rendered', () => {
     ['text', 'replicate-seedance-2.0', { resolution: '480p', ratio: '9:16', duration: 7, generateAudio: false, seed: 1 }],
     ['text about which nothing is said', 'replicate-seedance-2.0', {}],
     ['a length of its own', 'replicate-seedance-2.0', { duration: 'auto', ratio: 'adaptive' }],
-    ['a first frame', 'replicate-seedance-2.0', { inputType: 'first_last_frame', images: [picture] }],
-    ['two frames', 'replicate-seedance-2.0', { inputType: 'first_last_frame', images: [picture, picture] }],
-    ['references', 'replicate-seedance-2.0', { inputType: 'reference', images: [picture], videos: ['https://ex.com/a.mp4'], audios: ['https://ex.com/a.mp3'] }],
+    ['a first frame', 'replicate-seedance-2.0', { firstFrame: picture }],
+    ['two frames', 'replicate-seedance-2.0', { firstFrame: picture, lastFrame: picture }],
+    ['references', 'replicate-seedance-2.0', { references: [picture], videos: ['https://ex.com/a.mp4'], audios: ['https://ex.com/a.mp3'] }],
     ['another model', 'replicate-wan-3-prime', { resolution: '720p', ratio: '16:9', duration: 30, seed: 1, extra: { negative_prompt: 'rain' } }],
   ])('%s', async (_, name, asked) => {
     const full = videoRequest(asked);
     const own = context(name);
-    expect(video.check?.(full, own.model, own.mapping)).toBeUndefined();
+    expect(videoIssue(video, full, own.model, own.mapping)).toBeUndefined();
     const { operation } = await video.submit(full, own);
     expect(await video.status(operation, own)).toEqual({ state: 'pending', phase: 'submitted' });
     simulator.control.advance(9);

@@ -12,6 +12,7 @@ import {
   providerContext,
   submitContext,
   upstreamError,
+  videoIssue,
   videoRequest,
 } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
@@ -63,7 +64,7 @@ describe('a submission', () => {
     [`some-one/a_model:${version}`, '/predictions', { version: `some-one/a_model:${version}` }],
     ['deployments/acme/fast', '/deployments/acme/fast/predictions', {}],
   ])('to %s', async (name, path, body) => {
-    expect(video.check?.(videoRequest(), name, mapping)).toBeUndefined();
+    expect(videoIssue(video, videoRequest(), name, mapping)).toBeUndefined();
     const { submitted, sent, path: found } = await sentFor({}, name);
     expect(submitted).toEqual({ operation: { id }, traceId: id });
     expect(found).toBe(path);
@@ -73,13 +74,13 @@ describe('a submission', () => {
 
   it('says its fields by the mapping, and is called back once, at our own address', async () => {
     const asked: Partial<VideoRequest> = {
-      inputType: 'first_last_frame',
-      images: [a, `${a}?2`],
+      firstFrame: a,
+      lastFrame: `${a}?2`,
       duration: 'auto',
       resolution: '1080p',
       extra: { camera_fixed: true, webhook: 'https://evil.example', input: {} },
     };
-    expect(video.check?.(videoRequest(asked), model, mapping)).toBeUndefined();
+    expect(videoIssue(video, videoRequest(asked), model, mapping)).toBeUndefined();
     const { sent } = await sentFor(asked, model, 'https://gw.example/callbacks/upstream/t1/secret');
     expect(sent?.json).toEqual({
       input: {
@@ -113,18 +114,18 @@ describe('a submission', () => {
 
   it.each<[string, Partial<VideoRequest>, string, string]>([
     ['a field without a name', { seed: 1 }, model, 'metadata.seed'],
-    ['references', { inputType: 'reference', images: [a] }, model, 'images'],
+    ['references', { references: [a] }, model, 'images'],
     ['a name that is none', {}, 'seedance', 'model'],
     ['a path', {}, '../../admin/x', 'model'],
   ])('cannot have %s', (_, request, name, param) => {
-    expect(video.check?.(videoRequest(request), name, mapping)).toEqual({
+    expect(videoIssue(video, videoRequest(request), name, mapping)).toEqual({
       param,
       message: expect.any(String),
     });
   });
 
   it('needs a mapping, and without one nothing is sent', async () => {
-    expect(video.check?.(videoRequest(), model)).toMatchObject({ param: 'model' });
+    expect(videoIssue(video, videoRequest(), model)).toMatchObject({ param: 'model' });
     const upstream = canned();
     const error = await upstreamError(
       video.submit(videoRequest(), submitContext({ model, request: upstream.request })),

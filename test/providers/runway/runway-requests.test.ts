@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ImageRequest, JsonObject, VideoRequest } from '../../../src/domain/request.ts';
 import { runway } from '../../../src/providers/runway/index.ts';
 import { runwayOwnFields } from '../../../src/providers/runway/runway-request.ts';
-import { canned, fixture, imageRequest, submitContext, videoRequest } from '../support.ts';
+import { canned, fixture, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
 
 const { video, imageTask } = runway;
 if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');
@@ -13,9 +13,9 @@ const b = 'https://ex.com/b.png';
 const clip = 'https://ex.com/a.mp4';
 const song = 'https://ex.com/a.mp3';
 const promptText = 'a fox in the snow';
-const one: Partial<VideoRequest> = { inputType: 'reference', images: [a] };
-const two: Partial<VideoRequest> = { inputType: 'first_last_frame', images: [a, b] };
-const edit: Partial<VideoRequest> = { inputType: 'reference', videos: [clip], extra: { refer_type: 'base' } };
+const one: Partial<VideoRequest> = { firstFrame: a };
+const two: Partial<VideoRequest> = { firstFrame: a, lastFrame: b };
+const edit: Partial<VideoRequest> = { videos: [clip], extra: { refer_type: 'base' } };
 const first = [{ uri: a, position: 'first' }];
 
 async function sentFor(request: Partial<VideoRequest>, model: string) {
@@ -63,16 +63,16 @@ describe('a video', () => {
     ['a resolution and a ratio in words', { resolution: '2K', ratio: '9:16' }, 'hailuo3', 'text_to_video', { promptText, resolution: '2k', ratio: '9:16' }],
     ['the shape of its frames, in a word', { ...two, ratio: 'adaptive' }, 'hailuo3', 'image_to_video', { promptText, promptImage: [...first, { uri: b, position: 'last' }], ratio: 'adaptive' }],
     ['the shape of its frames, and a resolution', { ...two, resolution: '480p' }, 'wan3', 'image_to_video', { promptText, promptImage: [...first, { uri: b, position: 'last' }], ratio: 'auto_480p' }],
-    ['references without their type', { ...one, videos: [clip] }, 'gemini_omni_flash_1.1', 'text_to_video', { promptText, references: [{ uri: a }], referenceVideos: [{ uri: clip }] }],
+    ['references without their type', { references: [a], videos: [clip] }, 'gemini_omni_flash_1.1', 'text_to_video', { promptText, references: [{ uri: a }], referenceVideos: [{ uri: clip }] }],
     ['a video to edit where there are other uses', { ...edit, duration: 5, ratio: '1:1', seed: 3 }, 'seedance2_5', 'video_to_video', { promptText, promptVideo: clip, mode: 'edit', duration: 'auto', seed: 3 }],
     ['frames of a model with references', { ...two, ratio: 'adaptive' }, 'seedance2', 'image_to_video', { promptText, promptImage: [...first, { uri: b, position: 'last' }] }],
-    ['references', { ...one, videos: [clip], audios: [song] }, 'seedance2_mini', 'text_to_video', { promptText, references: [{ uri: a }], referenceVideos: [{ type: 'video', uri: clip }], referenceAudio: [{ type: 'audio', uri: song }] }],
-    ['a video to edit, with a reference', { ...edit, images: [a], duration: 5 }, 'seedance2', 'video_to_video', { promptText, promptVideo: clip, references: [{ uri: a }], duration: 5 }],
+    ['references', { references: [a], videos: [clip], audios: [song] }, 'seedance2_mini', 'text_to_video', { promptText, references: [{ uri: a }], referenceVideos: [{ type: 'video', uri: clip }], referenceAudio: [{ type: 'audio', uri: song }] }],
+    ['a video to edit, with a reference', { ...edit, references: [a], duration: 5 }, 'seedance2', 'video_to_video', { promptText, promptVideo: clip, references: [{ uri: a }], duration: 5 }],
     ['a video to edit, which gives the length', { ...edit, duration: 5 }, 'gemini_omni_flash', 'video_to_video', { promptText, videoUri: clip }],
     ['an edit in another shape', { ...edit, ratio: '21:9', extra: { keyframes: [{ uri: a, seconds: 1 }] } }, 'aleph2', 'video_to_video', { promptText, videoUri: clip, targetAspectRatio: '21:9', keyframes: [{ uri: a, seconds: 1 }] }],
     ['a model that is not known', { ...two, duration: 12, ratio: '9:16' }, 'kling3.0_pro', 'image_to_video', { promptText, promptImage: [...first, { uri: b, position: 'last' }], ratio: '720:1280', duration: 12 }],
   ])('%s', async (_, request, model, ...[path, body]) => {
-    expect(video.check?.(videoRequest(request), model)).toBeUndefined();
+    expect(videoIssue(video, videoRequest(request), model)).toBeUndefined();
     const sent = await sentFor(request, model);
     expect(sent.path).toBe(`/v1/${path}`);
     expect(sent.json).toEqual({ model, ...body });
@@ -86,19 +86,18 @@ describe('a video', () => {
     ['a watermark', { watermark: true }, 'gen4.5', 'metadata.watermark'],
     ['a seed', { seed: 1 }, 'hailuo3', 'metadata.seed'],
     ['an unknown part of a video', { ...edit, extra: { refer_type: 'style' } }, 'seedance2', 'metadata.refer_type'],
-    ['plain HTTP', { ...two, images: [a, 'http://ex.com/b.png'] }, 'veo3.1', 'images[1]'],
-    ['an asset', { ...one, images: ['asset://1'] }, 'veo3.1', 'images[0]'],
+    ['plain HTTP', { firstFrame: a, lastFrame: 'http://ex.com/b.png' }, 'veo3.1', 'images'],
+    ['an asset', { firstFrame: 'asset://1' }, 'veo3.1', 'images'],
     ['a long address', { ...edit, videos: [`${clip}?${'x'.repeat(2048)}`] }, 'aleph2', 'videos[0]'],
     ['text for a model of images', {}, 'gen4_turbo', 'images'],
     ['text for a model of edits', {}, 'aleph2', 'videos'],
     ['a last frame', two, 'gen4.5', 'images'],
-    ['three frames', { ...two, images: [a, b, a] }, 'veo3.1', 'images'],
     ['a video', { ...one, videos: [clip] }, 'veo3.1', 'videos'],
     ['audio', { ...one, audios: [song] }, 'veo3.1', 'audios'],
-    ['audio without a text', { ...one, audios: [song], prompt: '' }, 'seedance2', 'prompt'],
+    ['audio without a text', { references: [a], audios: [song], prompt: '' }, 'seedance2', 'prompt'],
     ['two videos to edit', { ...edit, videos: [clip, clip] }, 'seedance2', 'videos'],
     ['audio beside an edit', { ...edit, audios: [song] }, 'seedance2', 'audios'],
-    ['an image beside an edit', { ...edit, images: [a] }, 'aleph2', 'images'],
+    ['an image beside an edit', { ...edit, references: [a] }, 'aleph2', 'images'],
     ['a resolution', { resolution: '1080p' }, 'gen4.5', 'resolution'],
     ['a ratio', { ratio: '4:3' }, 'veo3.1', 'ratio'],
     ['a ratio that only images have', { ratio: '4:3' }, 'gen4.5', 'ratio'],
@@ -117,7 +116,7 @@ describe('a video', () => {
     ['silence', { generateAudio: false }, 'veo3', 'metadata.generate_audio'],
     ['a switch that is not known', { generateAudio: false }, 'hailuo3', 'metadata.generate_audio'],
   ])('cannot have %s', (_, request, model, param) => {
-    expect(video.check?.(videoRequest(request), model)).toEqual({ param, message: expect.any(String) });
+    expect(videoIssue(video, videoRequest(request), model)).toEqual({ param, message: expect.any(String) });
   }); // prettier-ignore
 
   it.each<[string, Partial<VideoRequest>, string, object]>([

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { runway } from '../../../src/providers/runway/index.ts';
 import { findContradictions, literalsOf } from '../../support/sdk-types.ts';
-import { canned, fixture, imageRequest, submitContext, videoRequest } from '../support.ts';
+import { canned, fixture, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
 import { sdkBodies } from './runway-sdk.ts';
 import type { SdkBody } from './runway-sdk.ts';
 
@@ -20,15 +20,15 @@ const song = 'https://ex.com/a.mp3';
 
 const inputs: readonly Partial<VideoRequest>[] = [
   {},
-  { inputType: 'reference', images: [picture] },
-  { inputType: 'reference', images: [picture, picture] },
-  { inputType: 'first_last_frame', images: [picture] },
-  { inputType: 'first_last_frame', images: [picture, picture] },
-  { inputType: 'reference', videos: [clip] },
-  { inputType: 'reference', audios: [song] },
-  { inputType: 'reference', images: [picture], videos: [clip], audios: [song] },
-  { inputType: 'reference', videos: [clip], extra: { refer_type: 'base' } },
-  { inputType: 'reference', images: [picture], videos: [clip], extra: { refer_type: 'base' } },
+  { references: [picture] },
+  { references: [picture, picture] },
+  { firstFrame: picture },
+  { firstFrame: picture, lastFrame: picture },
+  { videos: [clip] },
+  { audios: [song] },
+  { references: [picture], videos: [clip], audios: [song] },
+  { videos: [clip], extra: { refer_type: 'base' } },
+  { references: [picture], videos: [clip], extra: { refer_type: 'base' } },
 ];
 const resolutions = [undefined, '360p', '480p', '720p', '768p', '1080p', '2K', '4K'];
 const ratios = [undefined, 'adaptive', '16:9', '9:16', '4:3', '3:4', '1:1', '21:9', '3:2', '2:3', '5:4'];
@@ -95,7 +95,7 @@ async function sentBy(
 async function allSent(model: string): Promise<readonly Sent[]> {
   const sent: Promise<Sent>[] = [];
   for (const request of videoRequests)
-    if (video?.check?.(request, model) === undefined)
+    if (videoIssue(video, request, model) === undefined)
       sent.push(sentBy(async (context) => video?.submit(request, { ...context, model })));
   return Promise.all(sent);
 }

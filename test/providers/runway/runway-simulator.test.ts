@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { runway } from '../../../src/providers/runway/index.ts';
-import { imageRequest, submitContext, upstreamError, videoRequest } from '../support.ts';
+import { imageRequest, submitContext, upstreamError, videoIssue, videoRequest } from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';
 
 /** Runway's adapter against the dialect of the simulator, beyond what all adapters have in common. */
@@ -16,10 +16,9 @@ const context = (model: string) =>
 const picture = 'https://ex.com/a.png';
 const clip = 'https://ex.com/a.mp4';
 const song = 'https://ex.com/a.mp3';
-const one: Partial<VideoRequest> = { inputType: 'reference', images: [picture] };
-const two: Partial<VideoRequest> = { inputType: 'first_last_frame', images: [picture, picture] };
+const one: Partial<VideoRequest> = { firstFrame: picture };
+const two: Partial<VideoRequest> = { firstFrame: picture, lastFrame: picture };
 const edit: Partial<VideoRequest> = {
-  inputType: 'reference',
   videos: [clip],
   extra: { refer_type: 'base' },
 };
@@ -35,14 +34,14 @@ describe('every kind of input is accepted, rendered and charged for', () => {
     ['seedance', 'seedance2', { resolution: '480p', ratio: '4:3', duration: 4 }, '144'],
     ['seedance in 4k', 'seedance2', { resolution: '4k', ratio: '21:9', duration: 4 }, '600'],
     ['frames of seedance', 'seedance2', { ...two, resolution: '1080p', duration: 5 }, '200'],
-    ['references', 'seedance2', { ...one, videos: [clip], audios: [song], duration: 5, ratio: '1:1' }, '180'],
-    ['an edit', 'seedance2_fast', { ...edit, images: [picture], duration: 5, resolution: '720p' }, '145'],
+    ['references', 'seedance2', { references: [picture], videos: [clip], audios: [song], duration: 5, ratio: '1:1' }, '180'],
+    ['an edit', 'seedance2_fast', { ...edit, references: [picture], duration: 5, resolution: '720p' }, '145'],
     ['the newest of seedance', 'seedance2_5', { ...two, duration: 30, resolution: '480p', ratio: '9:16', seed: 4 }, '900'],
     ['grok with an image', 'grok_imagine_1_5', { ...one, resolution: '480p', duration: 1 }, '11'],
     ['hailuo', 'hailuo3', { resolution: '768p', duration: 5 }, '50'],
   ])('%s', async (_, model, asked, credits) => {
     const full = videoRequest(asked);
-    expect(video.check?.(full, model)).toBeUndefined();
+    expect(videoIssue(video, full, model)).toBeUndefined();
     const { operation } = await video.submit(full, context(model));
     simulator.control.advance(9);
     expect(await video.status(operation, context(model))).toMatchObject({
@@ -61,7 +60,7 @@ describe('every kind of input is accepted, rendered and charged for', () => {
     ['wan', 'wan3', { resolution: '480p', ratio: '16:9', duration: 2 }],
   ])('%s, at a price that is not known', async (_, model, asked) => {
     const full = videoRequest(asked);
-    expect(video.check?.(full, model)).toBeUndefined();
+    expect(videoIssue(video, full, model)).toBeUndefined();
     const { operation } = await video.submit(full, context(model));
     simulator.control.advance(9);
     expect(await video.status(operation, context(model))).toMatchObject({ state: 'succeeded' });
@@ -112,7 +111,7 @@ it('an empty account is distinguished from a wrong request, though both are 400'
   const wrong = await submit({ duration: 5 });
   const failure = { class: 'invalid_input', field: 'duration' };
   expect([wrong.status, wrong.outcome, wrong.failure]).toEqual([400, 'rejected', failure]);
-  const plain = await submit({ ...one, images: ['http://ex.com/a.png'] });
+  const plain = await submit({ firstFrame: 'http://ex.com/a.png' });
   expect([plain.status, plain.outcome, plain.failure.class]).toEqual([400, 'rejected', 'invalid_input']);
   expect(simulator.control.tasks()).toHaveLength(0);
 });

@@ -103,10 +103,9 @@ describe('a request', () => {
   });
 
   it('of frames, with a resolution that is an object, and a length that is open', () => {
-    const images = [url, `${url}?2`];
     const request = videoRequest({
-      inputType: 'first_last_frame',
-      images,
+      firstFrame: url,
+      lastFrame: `${url}?2`,
       duration: 'auto',
       resolution: '1080p',
       generateAudio: false,
@@ -129,8 +128,7 @@ describe('a request', () => {
 
   it('of references: a list, numbered fields, and one', () => {
     const request = videoRequest({
-      inputType: 'reference',
-      images: [url, url],
+      references: [url, url],
       videos: ['v'],
       audios: ['a'],
     });
@@ -144,7 +142,7 @@ describe('a request', () => {
   });
 
   it.each([
-    ['an input without an endpoint', { inputType: 'first_last_frame', images: [url] }, 'input_type'],
+    ['an input without an endpoint', { firstFrame: url }, 'input_type'],
     ['a ratio that is not mapped', { ratio: '16:9' }, 'ratio'],
     ['a seed that is not mapped', { seed: 1 }, 'metadata.seed'],
     ['sound that is not mapped', { generateAudio: false }, 'metadata.generate_audio'],
@@ -153,8 +151,8 @@ describe('a request', () => {
     ['an open duration', { duration: 'auto' }, 'duration'],
     ['a value that is not listed', { resolution: '480p' }, 'resolution'],
     ['a value that is not the fixed one', { mode: 'pro' }, 'mode'],
-    ['references without a field', { inputType: 'reference', videos: ['v'] }, 'videos'],
-    ['three for two names', { inputType: 'reference', images: [url, url, url] }, 'images'],
+    ['references without a field', { videos: ['v'] }, 'videos'],
+    ['three for two names', { references: [url, url, url] }, 'references'],
   ] as const)('is refused with %s', (_, over, param) => {
     const mapping = read({
       endpoints: { text_to_video: 'v/text', reference: 'v/reference' },
@@ -187,7 +185,7 @@ describe('a request', () => {
   });
 
   it('with a ratio where the input has none is refused', () => {
-    const frames = videoRequest({ inputType: 'first_last_frame', images: [url], ratio: '16:9' });
+    const frames = videoRequest({ firstFrame: url, ratio: '16:9' });
     expect(mappedIssue(frames, video)?.param).toBe('ratio');
   });
 

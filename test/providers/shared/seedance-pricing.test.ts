@@ -28,7 +28,7 @@ describe('the formula gives what was observed', () => {
 });
 
 it('input videos count with the 15 s that they may have together, at least what 5 s were observed to cost', () => {
-  const tokens = estimate({}, pro2, { inputType: 'reference', videos: ['https://ex.com/a.mp4'] });
+  const tokens = estimate({}, pro2, { videos: ['https://ex.com/a.mp4'] });
   expect(tokens).toBe((1280n * 720n * (24n * 5n + 1n + 24n * 15n)) / 1024n);
   expect(tokens).toBeGreaterThan(216_900n);
 });
@@ -37,14 +37,13 @@ it('2.5 takes twice as much video, and renders at the sizes of 2.0', () => {
   const pro25 = 'doubao-seedance-2-5-260628';
   expect(estimate({ resolution: '1080p' }, pro25)).toBe(245_025n);
   const longest = { resolution: '720p', durationSeconds: 30 };
-  const clip = { inputType: 'reference', videos: ['https://ex.com/a.mp4'] } as const;
+  const clip = { videos: ['https://ex.com/a.mp4'] } as const;
   expect(estimate(longest, pro25, clip)).toBe((1280n * 720n * (24n * 30n + 1n + 24n * 30n)) / 1024n);
 });
 
 it('input images and sound cost nothing', () => {
   const input = {
-    inputType: 'reference',
-    images: ['https://ex.com/a.png'],
+    references: ['https://ex.com/a.png'],
     audios: ['https://ex.com/a.wav'],
   } as const;
   expect(estimate({}, pro2, input)).toBe(estimate({}, pro2));

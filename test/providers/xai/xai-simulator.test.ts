@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { xai } from '../../../src/providers/xai/index.ts';
-import { imageRequest, submitContext, videoRequest } from '../support.ts';
+import { imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';
 
 /** Grok Imagine's adapter against the dialect of the simulator, beyond what all adapters have in common. */
@@ -16,8 +16,8 @@ const context = (model: string) =>
 const picture = 'https://ex.com/a.png';
 const data = 'data:image/png;base64,iVBORw0KGgo=';
 const clip = 'https://ex.com/a.mp4';
-const reference = (...images: string[]): Partial<VideoRequest> => ({ inputType: 'reference', images });
-const edit: Partial<VideoRequest> = { inputType: 'reference', videos: [clip] };
+const reference = (...images: string[]): Partial<VideoRequest> => ({ references: images });
+const edit: Partial<VideoRequest> = { videos: [clip] };
 
 it.each<[string, string, Partial<VideoRequest>, object]>([
   ['text', 'grok-imagine-video', {}, { durationSeconds: 8 }],
@@ -27,11 +27,11 @@ it.each<[string, string, Partial<VideoRequest>, object]>([
     { resolution: '1080p', ratio: '9:16', duration: 15, generateAudio: false },
     { durationSeconds: 15 },
   ],
-  ['a frame', 'grok-imagine-video-1.5-lite', { ...reference(data), duration: 5 }, { durationSeconds: 5 }],
+  ['a frame', 'grok-imagine-video-1.5-lite', { firstFrame: data, duration: 5 }, { durationSeconds: 5 }],
   [
     'two frames',
     'grok-imagine-video-1.5',
-    { inputType: 'first_last_frame', images: [picture, data], duration: 5 },
+    { firstFrame: picture, lastFrame: data, duration: 5 },
     { durationSeconds: 5 },
   ],
   [
@@ -44,7 +44,7 @@ it.each<[string, string, Partial<VideoRequest>, object]>([
   ['an extension', 'grok-imagine-video', { ...edit, duration: 6, extra: { video_task: 'extend' } }, {}],
 ])('%s is accepted, rendered and charged for', async (_, model, asked, facts) => {
   const full = videoRequest(asked);
-  expect(video.check?.(full, model)).toBeUndefined();
+  expect(videoIssue(video, full, model)).toBeUndefined();
   const { operation } = await video.submit(full, context(model));
   simulator.control.advance(9);
   const status = await video.status(operation, context(model));

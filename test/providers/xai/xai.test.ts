@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../../src/domain/defined.ts';
 import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { xai } from '../../../src/providers/xai/index.ts';
 import { xaiOwnFields } from '../../../src/providers/xai/xai-request.ts';
@@ -10,6 +11,7 @@ import {
   providerContext,
   submitContext,
   upstreamError,
+  videoIssue,
   videoRequest,
 } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
@@ -21,9 +23,10 @@ const a = 'https://ex.com/a.png';
 const b = 'data:image/png;base64,QUJD';
 const clip = 'https://ex.com/a.mp4';
 const prompt = 'a fox in the snow';
-const frames = (...images: string[]): Partial<VideoRequest> => ({ inputType: 'first_last_frame', images });
-const reference = (...images: string[]): Partial<VideoRequest> => ({ inputType: 'reference', images });
-const edit: Partial<VideoRequest> = { inputType: 'reference', videos: [clip] };
+const frames = (firstFrame: string, lastFrame?: string): Partial<VideoRequest> =>
+  defined({ firstFrame, lastFrame });
+const reference = (...images: string[]): Partial<VideoRequest> => ({ references: images });
+const edit: Partial<VideoRequest> = { videos: [clip] };
 const extend: Partial<VideoRequest> = { ...edit, extra: { video_task: 'extend' } };
 const root = 'https://upstream.example/api/v3';
 
@@ -46,7 +49,7 @@ describe('a request', () => {
     ],
     [
       'one image, which is the first frame',
-      { ...reference(b), ratio: 'adaptive', prompt: '' },
+      { ...frames(b), ratio: 'adaptive', prompt: '' },
       'grok-imagine-video',
       'generations',
       { image: { url: b } },
@@ -80,7 +83,7 @@ describe('a request', () => {
       { prompt, video: { url: clip }, duration: 10 },
     ],
   ])('%s', async (_, request, model, ...[path, expected]) => {
-    expect(video.check?.(videoRequest(request), model)).toBeUndefined();
+    expect(videoIssue(video, videoRequest(request), model)).toBeUndefined();
     const { submitted, sent, json } = await sentFor(request, model);
     const id = 'd97415a1-5796-b7ec-379f-4e6819e08fdf';
     expect(submitted).toEqual({ operation: { id }, traceId: id });
@@ -116,14 +119,12 @@ describe('a request', () => {
     ['a watermark', { watermark: true }, 'grok-imagine-video', 'metadata.watermark'],
     ['no watermark', { watermark: false }, 'grok-imagine-video', undefined],
     ['audio', { audios: ['https://ex.com/a.mp3'] }, 'grok-imagine-video-1.5', 'audios'],
-    ['an asset', reference('asset://1'), 'grok-imagine-video', 'images'],
+    ['an asset', frames('asset://1'), 'grok-imagine-video', 'images'],
     ['nothing', { prompt: '' }, 'grok-imagine-video', 'prompt'],
     ['two frames of the first', frames(a, b), 'grok-imagine-video', 'images'],
     ['two frames of lite', frames(a, b), 'grok-imagine-video-1.5-lite', 'images'],
-    ['three frames', frames(a, a, a), 'grok-imagine-video-1.5', 'images'],
-    ['no frame', frames(), 'grok-imagine-video-1.5', 'images'],
     ['two references of lite', reference(a, b), 'grok-imagine-video-1.5-lite', 'images'],
-    ['one image of lite', reference(a), 'grok-imagine-video-1.5-lite', undefined],
+    ['one frame of lite', frames(a), 'grok-imagine-video-1.5-lite', undefined],
     [
       'seven references',
       reference(...Array.from({ length: 7 }, () => a)),
@@ -155,7 +156,7 @@ describe('a request', () => {
       'metadata.video_task',
     ],
     ['two videos', { videos: [clip, clip] }, 'grok-imagine-video', 'videos'],
-    ['a video and an image', { ...edit, images: [a] }, 'grok-imagine-video', 'images'],
+    ['a video and an image', { ...edit, references: [a] }, 'grok-imagine-video', 'images'],
     ['an edit without words', { ...edit, prompt: '' }, 'grok-imagine-video', 'prompt'],
     ['a silent edit', { ...edit, generateAudio: false }, 'grok-imagine-video', 'metadata.generate_audio'],
     ['an extension of 1.5', extend, 'grok-imagine-video-1.5', 'metadata.video_task'],
@@ -163,7 +164,7 @@ describe('a request', () => {
     ['an extension of 11 s', { ...extend, duration: 11 }, 'grok-imagine-video', 'duration'],
     ['an extension of 2 s', { ...extend, duration: 2 }, 'grok-imagine-video', undefined],
   ])('check: %s', (_, request, model, param) => {
-    expect(video.check?.(videoRequest(request), model)?.param).toBe(param);
+    expect(videoIssue(video, videoRequest(request), model)?.param).toBe(param);
   });
 
   it.each<[string, Partial<VideoRequest>, object]>([

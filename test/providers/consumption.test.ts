@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { optionalFields } from '../../src/domain/consumption.ts';
+import { fieldMappingSchema } from '../../src/domain/field-mapping.ts';
+import type { VideoRequest } from '../../src/domain/request.ts';
+import { providers } from '../../src/providers/index.ts';
+import { canned, submitContext, videoIssue, videoRequest } from './support.ts';
+
+/** What an adapter says that it uses is what changes the body that it sends. */
+
+const mapping = fieldMappingSchema.parse({
+  fields: { prompt: 'prompt', duration: 'seconds', first_frame: 'image', watermark: 'mark' },
+  pass: ['theirs'],
+  result: 'output',
+});
+const firstFrame = 'data:image/png;base64,Rmlyc3Q=';
+const frame: Partial<VideoRequest> = { firstFrame };
+const edit: Partial<VideoRequest> = { videos: ['https://ex.com/a.mp4'], extra: { refer_type: 'base' } };
+
+const rows: readonly (readonly [provider: string, model: string, request: Partial<VideoRequest>])[] = [
+  ['ark', 'seedance-2-0', {}],
+  ['ark', 'seedance-2-5', {}],
+  ['ark', 'seedance-1-0-pro', {}],
+  ['ark', 'ep-20260101-abcde', { extra: { frames: 57 } }],
+  ['bfl', 'flux-3-video', {}],
+  ['dashscope', 'wan3.0-video', {}],
+  ['dashscope', 'wan2.6-i2v', frame],
+  ['dashscope', 'wan2.2-t2v-plus', {}],
+  ['fal', 'owner/app', {}],
+  ['replicate', 'owner/name', {}],
+  ['gateway', 'any', {}],
+  ['google', 'gemini-omni-flash', {}],
+  ['google', 'veo-3.1-generate-preview', {}],
+  ['google', 'veo-3.1-generate-preview@gs://bucket', {}],
+  ['kling', 'kling-3.0', {}],
+  ['kling', 'kling-3.0', frame],
+  ['kling', 'kling-3.0-omni', edit],
+  ['kling', 'kling-v2-6', {}],
+  ['minimax', 'MiniMax-H3', {}],
+  ['minimax', 'MiniMax-H3', frame],
+  ['minimax', 'MiniMax-Hailuo-2.3', {}],
+  ['runway', 'veo3.1', {}],
+  ['runway', 'seedance2_5', {}],
+  ['runway', 'aleph2', edit],
+  ['xai', 'grok-imagine-video-1.5', {}],
+  ['xai', 'grok-imagine-video', edit],
+  ['xai', 'grok-imagine-video', { ...edit, extra: { video_task: 'extend' } }],
+];
+
+const samples: Partial<
+  Record<keyof VideoRequest, readonly (VideoRequest[keyof VideoRequest] | undefined)[]>
+> = {
+  mode: ['pro'],
+  resolution: ['480p', '720p', '768p', '1080p', '2k'],
+  ratio: ['16:9', '9:16'],
+  duration: [4, 5, 6, 8, 10],
+  draft: [true],
+  generateAudio: [true, false],
+  watermark: [true],
+  returnLastFrame: [true],
+  seed: [7],
+  safetyIdentifier: ['user-1'],
+  tools: [[{ type: 'web_search' }]],
+};
+
+async function bodyOf(provider: string, model: string, request: VideoRequest): Promise<string> {
+  const upstream = canned({ status: 400, json: {} });
+  // The base address of Google's other house, whose models name where results are written.
+  const baseUrl = `https://upstream.example/v1${model.includes('@') ? '/projects/p/locations/l/publishers/google' : ''}`;
+  const context = submitContext({ model, mapping, baseUrl, request: upstream.request });
+  await providers[provider]?.video?.submit(request, context).catch(() => undefined);
+  const [sent] = upstream.sent;
+  return JSON.stringify([sent?.url, sent?.json]);
+}
+
+describe.each(rows)('%s, %s, %j', (provider, model, request) => {
+  const video = providers[provider]?.video;
+  const consumedBy = (asked: VideoRequest) => video?.consumes?.(asked, model, mapping);
+
+  it.each(optionalFields)('%s', async (field) => {
+    const plain = await bodyOf(provider, model, videoRequest(request));
+    const rendered = (samples[field] ?? [])
+      .map((value) => videoRequest({ ...request, [field]: value }))
+      .filter((asked) => videoIssue(video, asked, model, mapping) === undefined);
+    const bodies = await Promise.all(rendered.map((asked) => bodyOf(provider, model, asked)));
+    const isSent = bodies.some((body) => body !== plain);
+    const [first] = rendered;
+    if (first === undefined) return;
+    const isConsumed = consumedBy(first)?.fields.includes(field);
+    // Where the sound cannot be chosen, the other wish is refused: this one comes true anyway.
+    const isKept = field === 'generateAudio' && bodies.length === 1;
+    expect(isConsumed).toBe(isSent || isKept);
+  });
+
+  it.each(['theirs', 'negative_prompt', 'model', 'callback_url'])('metadata.%s', async (name) => {
+    const extra = { ...request.extra, [name]: 'x' };
+    const asked = videoRequest({ ...request, extra });
+    if (videoIssue(video, asked, model, mapping) !== undefined) return;
+    const isSent =
+      (await bodyOf(provider, model, asked)) !== (await bodyOf(provider, model, videoRequest(request)));
+    expect(consumedBy(asked)?.metadata(name)).toBe(isSent);
+  });
+});
+
+it('every adapter of videos says what it uses', () => {
+  for (const [name, { video }] of Object.entries(providers))
+    expect([name, video === undefined || video.consumes !== undefined]).toEqual([name, true]);
+});
