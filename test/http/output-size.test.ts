@@ -31,6 +31,8 @@ describe('size', () => {
     fc.assert(
       fc.property(fc.integer({ min: 100, max: 9_999 }), fc.integer({ min: 100, max: 9_999 }), (a, b) => {
         const [wide, tall] = [parseSize(`${a}x${b}`), parseSize(`${b}x${a}`)];
+        // The widest ratio has no name on its side.
+        fc.pre(![wide?.ratio, tall?.ratio].includes('21:9'));
         expect(wide?.resolution).toBe(tall?.resolution);
       }),
     );
