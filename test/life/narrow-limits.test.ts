@@ -114,8 +114,8 @@ async function expectWaitWithoutSpinning(gateway: TestGateway): Promise<void> {
   expect(to - from).toBeGreaterThanOrEqual(occupiedSeconds);
   const { submits, creates } = gateway.simulator.submissions('waits.');
   expect(creates).toBe(1);
-  // With 56 posts and 669 events in 30 s it spun.
-  expect(submits / (to - from)).toBeLessThanOrEqual(0.6);
+  // The upstream says each time that it may be asked again in a second. With 56 posts and 669 events in 30 s it spun.
+  expect(submits / (to - from)).toBeLessThanOrEqual(1);
   const { events } = await gateway.core.client.workflow.getHandle(waiting.body.id).fetchHistory();
   expect((events?.length ?? Number.NaN) / (to - from)).toBeLessThanOrEqual(4.8);
 }
