@@ -51,7 +51,8 @@ export async function startOwnGateway(stand: Stand): Promise<Target> {
     SIMULATOR_URL: await startSimulatorProcess(stand),
     UPSTREAM_ALLOW_PRIVATE_NETWORKS: loopback,
     MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,
-    // One key is every caller here.
+    // One key, and one address, is every caller here.
+    ADDRESS_REQUESTS_PER_SECOND: '0',
     KEY_REQUESTS_PER_MINUTE: '0',
     KEY_CONCURRENT_REQUESTS: '0',
     LOG_LEVEL: 'warn',

@@ -3,6 +3,8 @@ import { GatewayError } from '../domain/errors.ts';
 
 /** A token bucket for each address, for requests of whoever has not shown a key. */
 export interface AddressLimit {
+  /** Nothing is limited by address. */
+  readonly isOff: boolean;
   /** Throws rate_limit_exceeded, which ends the connection. */
   take(address: string): void;
   /** It has shown a key or a token: their own limits apply to it. */
@@ -43,6 +45,7 @@ export function createAddressLimit(perSecond: number, now: () => number): Addres
   }
 
   return {
+    isOff: perSecond === 0,
     take(address) {
       if (perSecond === 0) return;
       const bucket = bucketOf(address);

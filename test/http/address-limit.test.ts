@@ -60,9 +60,18 @@ describe('requests without a key', () => {
 });
 
 describe('guessing operators’ tokens', () => {
+  const on = { addressRequestsPerSecond: 1_000 };
+
+  it('no token is no guess', async () => {
+    const node = await world.startNode({ limits: on });
+    for (let n = 0; n < 30; n += 1) {
+      expect((await node.call('GET', '/admin/v1/accounts')).status).toBe(401);
+    }
+  });
+
   it('locks the address out, for longer each time, and says so in the log once', async () => {
     let at = Date.now();
-    const node = await world.startNode({ now: () => at });
+    const node = await world.startNode({ now: () => at, limits: on });
     const guess = () => node.call('GET', '/admin/v1/accounts', { key: 'op-guess' });
     const lockOut = async () => {
       const statuses = [];
@@ -83,7 +92,7 @@ describe('guessing operators’ tokens', () => {
   });
 
   it('many at once are not more', async () => {
-    const node = await world.startNode();
+    const node = await world.startNode({ limits: on });
     const guesses = await Promise.all(
       Array.from({ length: 300 }, () => node.call('GET', '/admin/v1/accounts', { key: 'op-guess' })),
     );
