@@ -163,38 +163,37 @@ done
     return { line: lastLine(stdout), status, commands };
   }
 
-  it('tests newer versions of Node, repeats nothing that is the same there, and leaves nothing', () => {
+  it('tests a newer version of Node, repeats nothing that is the same there, and leaves nothing', () => {
     const { line, status, commands } = run('nothing fails');
-    expect({ line, status }).toEqual({ line: '6 passed, 0 failed', status: 0 });
+    expect({ line, status }).toEqual({ line: '4 passed, 0 failed', status: 0 });
     const namesOf = (version: string) =>
       commands
         .filter((command) => command.startsWith(`${version} `))
         .map((command) => /(?:run \S+|node@\S+| ci| test)/.exec(command)?.[0].trim());
-    expect(namesOf('v22')).toEqual(['run test:node']);
     expect(namesOf('v24')).toEqual(['run test:node', 'run demo']);
     // The others run beside each other.
-    const others = ['node@22', 'node@24', 'run soak', 'run schemathesis', 'run check:document'];
+    const others = ['node@24', 'run soak', 'run schemathesis', 'run check:document'];
     expect(namesOf(process.version)).toHaveLength(3 + others.length);
     expect(namesOf(process.version)).toEqual(expect.arrayContaining(others));
     expect(readdirSync(temporary)).toEqual([]);
   });
 
   it.each([
-    ['the check', `^${process.version} run check$`, '6 passed, 1 failed'],
-    ['the soak', 'run soak .*--seed 1', '6 passed, 1 failed'],
-    ['schemathesis', 'run schemathesis', '6 passed, 1 failed'],
-    ['the check of the document', 'run check:document', '6 passed, 1 failed'],
-    ['the demo', '^v24 run demo', '6 passed, 1 failed'],
-    ['the installation of one version', 'node@22', '4 passed, 1 failed'],
+    ['the check', `^${process.version} run check$`, '4 passed, 1 failed'],
+    ['the soak', 'run soak .*--seed 1', '4 passed, 1 failed'],
+    ['schemathesis', 'run schemathesis', '4 passed, 1 failed'],
+    ['the check of the document', 'run check:document', '4 passed, 1 failed'],
+    ['the demo', '^v24 run demo', '4 passed, 1 failed'],
+    ['the installation of the newer version', 'node@24', '2 passed, 1 failed'],
   ])('%s fails the run, and the rest is still run', (_name, failing, line) => {
     const { commands, ...result } = run(failing);
     expect(result).toEqual({ line, status: 1 });
-    const rest = ['v24 run demo', 'run check:document', 'run schemathesis', 'run soak'];
+    const rest = ['run check:document', 'run schemathesis', 'run soak'];
     for (const step of rest) expect(commands.some((command) => command.includes(step))).toBe(true);
     expect(readdirSync(temporary)).toEqual([]);
   });
 
   it('vitest that fails without a failed test fails the run', () => {
-    expect(run('^v22 run test:node').status).toBe(1);
+    expect(run('^v24 run test:node').status).toBe(1);
   });
 });

@@ -62,7 +62,7 @@ describe('requests without a key', () => {
 describe('guessing operators’ tokens', () => {
   const on = { addressRequestsPerSecond: 1_000 };
 
-  it('no token is no guess', async () => {
+  it('without a token nothing is guessed', async () => {
     const node = await world.startNode({ limits: on });
     for (let n = 0; n < 30; n += 1) {
       expect((await node.call('GET', '/admin/v1/accounts')).status).toBe(401);
