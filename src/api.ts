@@ -79,6 +79,7 @@ export async function startApi(core: Core): Promise<RunningApi> {
   const owned = { workspaces, imageLeases, abandonments, abandonCreation, access, storage };
   const deps = appDeps(core, switches, { ...guarded, ...owned });
   const app = createApp(deps);
+  for (const route of app.routes) route.prepare?.();
   const metrics =
     environment.METRICS_PORT === undefined
       ? undefined

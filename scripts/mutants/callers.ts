@@ -38,8 +38,16 @@ export const callerMutants: readonly Mutant[] = [
     name: 'callers-cut-largest',
     breaks: 'The connection that holds back most is cut, and no other.',
     file: turns,
-    find: 'if (each.heldBytes > (largest?.heldBytes ?? 0)) largest = each;',
+    find: 'if (each.heldBytes > (largest?.heldBytes ?? 0) && !each.isReady()) largest = each;',
     replace: 'largest = each;',
+    tests: hostile,
+  },
+  {
+    name: 'callers-slice',
+    breaks: 'However many connections send at once, the event loop turns between them.',
+    file: turns,
+    find: 'this.slice.run(this.pump);',
+    replace: 'this.pump();',
     tests: hostile,
   },
   {

@@ -37,12 +37,11 @@ export async function rotateSecrets(options: RotationOptions): Promise<RotationR
   return { keyId, rewritten, left: await countOthers(places, keyId) };
 }
 
-/** False: one of its values cannot be opened. */
+/** False: one of its values cannot be opened, or it has changed meanwhile. */
 async function rewrite({ place, id }: Holder, { sealer, onProgress }: RotationOptions): Promise<boolean> {
   const { name, purpose } = place;
   try {
-    await place.rewrite(id, (sealed) => sealer.seal(purpose, sealer.open(purpose, sealed)));
-    return true;
+    return await place.rewrite(id, (sealed) => sealer.seal(purpose, sealer.open(purpose, sealed)));
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
     onProgress(`${name} ${id}: ${error.message}`);

@@ -1,16 +1,19 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { TimeSlice } from './time-slice.ts';
 
 /**
  * Lets each connection have one request at a time: what it sends beyond the end of a request is not even parsed until
  * the answer is flushed, and a body not before somebody reads it. Node's parser makes requests, or pieces of a body, of
- * everything that has arrived: of one packet 2,000 requests, or 10,000 pieces.
+ * everything that has arrived: of one packet 2,000 requests, or 10,000 pieces. And however many connections send at the
+ * same time, they have a slice of each turn of the event loop together.
  */
 export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault): void {
   const turns = new WeakMap<Socket, ConnectionTurns>();
-  const budget: HeldBytes = { left: heldBytesMax, holders: new Set() };
+  const budget = { left: heldBytesMax, leftForTurns: heldBytesMax / 2, holders: new Set<ConnectionTurns>() };
+  const slice = new TimeSlice();
   server.on('connection', (socket: Socket) => {
-    if (!socket.destroyed) turns.set(socket, new ConnectionTurns(socket, budget));
+    if (!socket.destroyed) turns.set(socket, new ConnectionTurns(socket, budget, slice));
   });
   // Before the application's own listeners.
   for (const event of ['request', 'checkExpectation']) {
@@ -20,9 +23,11 @@ export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault)
   }
 }
 
-/** What the connections of a server hold back together; beyond it, the one that holds most is cut. */
+/** What the connections of a server hold back together; beyond it, the one that holds most before its turn is cut. */
 interface HeldBytes {
   left: number;
+  /** Bytes that only wait for a turn of the loop are held while more than this is left: nobody is cut for them. */
+  readonly leftForTurns: number;
   readonly holders: Set<ConnectionTurns>;
 }
 
@@ -44,6 +49,7 @@ const lingerMs = 1_000;
 class ConnectionTurns {
   private readonly socket: Socket;
   private readonly budget: HeldBytes;
+  private readonly slice: TimeSlice;
   /** Node's own listener, which feeds the parser. */
   private readonly parse: (bytes: Buffer) => void;
   private exchange: Exchange | undefined;
@@ -54,9 +60,10 @@ class ConnectionTurns {
   private tail: Buffer = Buffer.alloc(0);
   private isClosing = false;
 
-  constructor(socket: Socket, budget: HeldBytes) {
+  constructor(socket: Socket, budget: HeldBytes, slice: TimeSlice) {
     this.socket = socket;
     this.budget = budget;
+    this.slice = slice;
     const [parse, ...others] = socket.listeners('data');
     if (parse === undefined || others.length > 0)
       throw new Error('Node’s HTTP parser listens in another way');
@@ -75,22 +82,32 @@ class ConnectionTurns {
     const isChunked = request.headers['transfer-encoding'] !== undefined;
     const bytesLeft = isChunked ? undefined : Number(request.headers['content-length'] ?? 0);
     this.exchange = { request, response, bytesLeft };
-    request.on('resume', () => this.pump());
-    response.once('close', () => setImmediate(() => this.pump()));
+    request.on('resume', () => this.goOn());
+    response.once('close', () => setImmediate(() => this.goOn()));
   }
 
   private take(bytes: Buffer): void {
     if (this.isClosing) return;
     this.held.push(bytes);
-    this.pump();
+    this.goOn();
   }
 
-  private pump(): void {
-    for (let mayGoOn = true; mayGoOn && this.isReady();) mayGoOn = this.step();
-    this.account(this.held.reduce((sum, { length }) => sum + length, 0));
+  private goOn(): void {
+    const { left, leftForTurns } = this.budget;
+    if (this.isReady() && left > leftForTurns) this.slice.run(this.pump);
+    else this.pump();
+    this.account();
   }
 
-  private isReady(): boolean {
+  private readonly pump = (): void => {
+    if (!this.isReady()) return;
+    const isInChunks = this.step();
+    if (this.held.length > 0 && isInChunks) this.slice.later(this.pump);
+    else if (this.held.length > 0) this.goOn();
+    this.account();
+  };
+
+  isReady(): boolean {
     if (this.held.length === 0 || this.isClosing || this.socket.destroyed) return false;
     const { exchange } = this;
     if (exchange === undefined) return true;
@@ -101,7 +118,7 @@ class ConnectionTurns {
     return true;
   }
 
-  /** False: the others have their turn first. */
+  /** True: of a body in chunks. */
   private step(): boolean {
     const { exchange } = this;
     const [bytes = Buffer.alloc(0)] = this.held;
@@ -110,9 +127,7 @@ class ConnectionTurns {
     else this.held.shift();
     if (exchange?.bytesLeft !== undefined) exchange.bytesLeft -= end;
     this.parse(bytes.subarray(0, end));
-    const isInChunks = exchange !== undefined && exchange.bytesLeft === undefined;
-    if (isInChunks) setImmediate(() => this.pump());
-    return !isInChunks;
+    return exchange !== undefined && exchange.bytesLeft === undefined;
   }
 
   private stepEnd(bytes: Buffer): number {
@@ -137,14 +152,15 @@ class ConnectionTurns {
   }
 
   /** Pauses while something is held back. */
-  private account(heldBytes: number): void {
+  private account(): void {
     const { budget, socket } = this;
+    const heldBytes = this.held.reduce((sum, { length }) => sum + length, 0);
     const wasHeld = this.heldBytes > 0;
     budget.left += this.heldBytes - heldBytes;
     this.heldBytes = heldBytes;
     if (heldBytes > 0) budget.holders.add(this);
     else budget.holders.delete(this);
-    if (budget.left < 0) cutLargest(budget.holders);
+    if (budget.left < 0 && !this.isReady()) cutLargest(budget.holders);
     if (socket.destroyed) return;
     if (heldBytes > 0) socket.pause();
     else if (wasHeld) socket.resume();
@@ -157,7 +173,8 @@ class ConnectionTurns {
 
   private drop(): void {
     this.held = [];
-    this.account(0);
+    this.slice.forget(this.pump);
+    this.account();
   }
 
   /** After the last answer: the caller closes the connection, and what it still sends is ignored. */
@@ -173,7 +190,9 @@ class ConnectionTurns {
 
 function cutLargest(holders: ReadonlySet<ConnectionTurns>): void {
   let largest: ConnectionTurns | undefined;
-  for (const each of holders) if (each.heldBytes > (largest?.heldBytes ?? 0)) largest = each;
+  for (const each of holders) {
+    if (each.heldBytes > (largest?.heldBytes ?? 0) && !each.isReady()) largest = each;
+  }
   largest?.cut();
 }
 

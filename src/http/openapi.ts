@@ -7,7 +7,7 @@ import type { ErrorCode } from '../domain/errors.ts';
 import { errorSchema } from './error-response.ts';
 import { allowNulls } from './openapi-nulls.ts';
 import { endedTaskSchema } from './presenters/video-task.ts';
-import { accessOf } from './route.ts';
+import { accessOf, isProbe } from './route.ts';
 import type { Route, Success } from './route.ts';
 import { headersTooLarge } from './unreadable.ts';
 
@@ -143,16 +143,11 @@ function describeSuccess(success: Success): RouteConfig['responses'][string] {
   };
 }
 
-/** Asked by whoever watches the process, and never refused. */
-function isProbe({ operationId }: Pick<Route, 'operationId'>): boolean {
-  return operationId === 'healthz' || operationId === 'readyz';
-}
-
 /** What every route of its kind may answer, beside what it declares. */
 export function errorCodesOf(route: Route): readonly ErrorCode[] {
   const codes: readonly ErrorCode[] = [
     ...(route.authentication === 'none' ? [] : (['invalid_api_key'] as const)),
-    ...(isProbe(route) ? [] : (['rate_limit_exceeded'] as const)),
+    ...(isProbe(route.operationId) ? [] : (['rate_limit_exceeded'] as const)),
     ...(route.authentication === 'admin' && accessOf(route) !== 'read'
       ? (['operator_not_allowed'] as const)
       : []),

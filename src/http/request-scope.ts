@@ -7,6 +7,7 @@ import type { AddressLimit } from './address-limit.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { AppDeps } from './deps.ts';
 import { errorHeaders, presentError, translateError } from './error-response.ts';
+import { isProbe } from './route.ts';
 
 /** What the steps of one request pass to each other. */
 export interface RequestState {
@@ -27,9 +28,6 @@ export interface RequestScopeDeps extends Pick<AppDeps, 'log' | 'metrics'> {
   readonly isDraining: () => boolean;
 }
 
-/** A balancer that asks them has the address of everybody who comes through it. */
-const probePaths: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
-
 const requestIdPattern = /^[\x20-\x7e]{1,128}$/;
 
 /**
@@ -48,7 +46,8 @@ export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestSt
     context.set('x-request-id', requestId);
     try {
       const path = pathOf(context);
-      if (!probePaths.has(path ?? '')) deps.addresses.take(context.state.address);
+      // A balancer that asks them has the address of everybody who comes through it.
+      if (!isProbe(path ?? '')) deps.addresses.take(context.state.address);
       if (path === undefined) {
         throw new GatewayError('invalid_parameter', 'The address of the request is not readable.');
       }
@@ -121,13 +120,10 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
   context.body = JSON.stringify(presentError(error));
 }
 
-/** Asked every few seconds by whoever watches us. */
-const probes: ReadonlySet<string> = new Set(['healthz', 'readyz']);
-
 function finish(context: Context, seconds: number, { log, metrics }: RequestScopeDeps): void {
   const { requestId, operation, actor } = context.state;
   metrics.observeRequest(operation, context.status, seconds);
-  if (probes.has(operation) && context.status < 400) return;
+  if (isProbe(operation) && context.status < 400) return;
   // Whoever floods us does not fill the log as well.
   if (operation === '' && context.status === 429) return;
   log[context.method === 'GET' ? 'debug' : 'info'](

@@ -42,6 +42,8 @@ interface Operation {
   readonly documentedBody?: z.ZodType;
   /** For the document; the handler reads them from `meta`. */
   readonly headers?: z.ZodObject;
+  /** What would hold the event loop at the first request: done before the process listens. */
+  readonly prepare?: () => void;
   readonly success: Success;
   /** Responses with other statuses that are not errors with the common body. */
   readonly otherAnswers?: Readonly<Record<number, Success>>;
@@ -106,6 +108,11 @@ interface Operating {
   /** The name that belongs to the token. */
   readonly operator: string;
   readonly role: OperatorIdentity['role'];
+}
+
+/** Asked every few seconds by whoever watches the process, and never refused. By operation, or by path. */
+export function isProbe(name: string): boolean {
+  return /^\/?(?:healthz|readyz)$/.test(name);
 }
 
 /** What the operator must be allowed to who uses this route of the operators' API. */

@@ -10,8 +10,8 @@ export interface SealedPlace {
   readonly purpose: SealPurpose;
   /** The ids of the keys of each document's values, in order of the documents' ids; at most a page. */
   page(after?: string): Promise<readonly HeldKeys[]>;
-  /** Replaces the values of a document, unless somebody has changed or removed them since they were read. */
-  rewrite(id: string, reseal: (sealed: Sealed) => Sealed): Promise<void>;
+  /** Replaces the values of a document. False: somebody has changed or removed them since they were read. */
+  rewrite(id: string, reseal: (sealed: Sealed) => Sealed): Promise<boolean>;
 }
 
 export interface HeldKeys {
@@ -63,10 +63,11 @@ function createSealedPlace(
 
     async rewrite(_id, reseal) {
       const held = (await holders.findOne({ _id }, { projection: { [field]: 1 } }))?.[field];
-      if (held === undefined) return;
+      if (held === undefined) return false;
       const rewritten = listHeld(held).map((one) => toSealedDocument(reseal(toSealed(one))));
       const value = Array.isArray(held) ? rewritten : rewritten[0];
-      await holders.updateOne({ _id, [field]: held }, { $set: { [field]: value } });
+      const { matchedCount } = await holders.updateOne({ _id, [field]: held }, { $set: { [field]: value } });
+      return matchedCount === 1;
     },
   };
 }

@@ -206,6 +206,38 @@ describe('one connection', () => {
     server.close();
   });
 
+  it('that send all at once have turns of the event loop between them', async () => {
+    let turns = 0;
+    const turn = (): void => {
+      turns += 1;
+      ticking = setImmediate(turn);
+    };
+    let ticking = setImmediate(turn);
+    const seen: number[] = [];
+    const server = createServer((request, response) => {
+      request.on('data', () => {
+        const endsAt = performance.now() + 10;
+        while (performance.now() < endsAt);
+        seen.push(turns);
+      });
+      request.on('end', () => response.end());
+    });
+    answerInTurn(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    let accepted = 0;
+    server.on('connection', () => (accepted += 1));
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => open(url)));
+    await expect.poll(() => accepted).toBe(sockets.length);
+    for (const socket of sockets) socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\nbody');
+    await expect.poll(() => seen.length, { timeout: 20_000 }).toBe(sockets.length);
+    clearImmediate(ticking);
+    expect(new Set(seen).size).toBeGreaterThan(sockets.length / 2);
+    server.closeAllConnections();
+    server.close();
+  });
+
   it('two keys in one request are none', async () => {
     const { key } = await world.newAccount();
     const header = `authorization: Bearer ${key}\r\n`;

@@ -6,7 +6,8 @@ import type { Route } from '../route.ts';
 
 /** Describes `routes`, and itself. Written once, however often it is asked for. */
 export function openapi(routes: () => readonly Route[]): Route {
-  let written: { readonly bytes: Buffer; readonly headers: { readonly etag: string } } | undefined;
+  let written: ReturnType<typeof write> | undefined;
+  const document = () => (written ??= write(routes()));
   return openRoute({
     operationId: 'openapi',
     summary: 'This document',
@@ -16,9 +17,9 @@ export function openapi(routes: () => readonly Route[]): Route {
     input: z.object({}),
     success: { description: 'OpenAPI 3.1.' },
     errors: [],
+    prepare: document,
     handle({ meta }) {
-      written ??= write(routes());
-      const { bytes, headers } = written;
+      const { bytes, headers } = document();
       const isKnown = matchesEtag(meta.header('if-none-match'), headers.etag);
       return Promise.resolve(isKnown ? notModified(headers) : partsReply([bytes], headers));
     },
