@@ -95,7 +95,7 @@ export const callerMutants: readonly Mutant[] = [
     name: 'callers-bucket',
     breaks: 'Requests without a key share a bucket for each address.',
     file: 'src/http/request-scope.ts',
-    find: "if (!probePaths.has(path ?? '')) deps.addresses.take(context.state.address);",
+    find: "if (!isProbe(path ?? '')) deps.addresses.take(context.state.address);",
     replace: '',
     tests: limits,
   },
