@@ -5,6 +5,7 @@ import type { PriceCondition } from '../domain/price.ts';
 import { rescuableClasses } from '../domain/rescue.ts';
 import { inputTypes } from '../domain/request.ts';
 import { fieldMappingSchema } from '../domain/field-mapping.ts';
+import { videoFactsSchema } from '../domain/model-facts.ts';
 
 /** The shape of gateway.yaml. docs/configuration.md describes every key (tested both ways). */
 
@@ -57,7 +58,12 @@ const channelSchema = z.strictObject({
   callbacks: z.boolean().default(true),
   models: z.record(
     z.string(),
-    z.strictObject({ upstream: z.string().min(1), mapping: fieldMappingSchema.optional() }),
+    z.strictObject({
+      upstream: z.string().min(1),
+      mapping: fieldMappingSchema.optional(),
+      /** Laid over what the vendor's table says of the model. */
+      facts: videoFactsSchema.optional(),
+    }),
   ),
 });
 

@@ -1,3 +1,5 @@
+import { factsFor, isUsed } from './model-facts.ts';
+import type { FieldName, VideoFacts } from './model-facts.ts';
 import type { AskedVideo, VideoRequest } from './request.ts';
 
 /** What of a request an adapter uses: the rest is named in the create's warnings. */
@@ -9,24 +11,35 @@ export interface Consumption {
 }
 
 /** By our names, and as callers spell them. */
-const wireNames = {
+const fieldNames = {
   mode: 'mode',
   resolution: 'resolution',
   ratio: 'ratio',
   duration: 'duration',
-  draft: 'metadata.draft',
-  generateAudio: 'metadata.generate_audio',
-  watermark: 'metadata.watermark',
-  returnLastFrame: 'metadata.return_last_frame',
-  seed: 'metadata.seed',
-  safetyIdentifier: 'metadata.safety_identifier',
-  tools: 'metadata.tools',
-} as const satisfies Partial<Record<keyof VideoRequest, string>>;
+  draft: 'draft',
+  generateAudio: 'generate_audio',
+  watermark: 'watermark',
+  returnLastFrame: 'return_last_frame',
+  seed: 'seed',
+  safetyIdentifier: 'safety_identifier',
+  tools: 'tools',
+} as const satisfies Partial<Record<keyof VideoRequest, FieldName>>;
 
-export type OptionalField = keyof typeof wireNames;
+const atTop: readonly FieldName[] = ['mode', 'resolution', 'ratio', 'duration'];
 
-const isField = (name: string): name is OptionalField => Object.hasOwn(wireNames, name);
-export const optionalFields: readonly OptionalField[] = Object.keys(wireNames).filter(isField);
+export type OptionalField = keyof typeof fieldNames;
+
+const isField = (name: string): name is OptionalField => Object.hasOwn(fieldNames, name);
+export const optionalFields: readonly OptionalField[] = Object.keys(fieldNames).filter(isField);
+
+/** What the facts of a model say of it. */
+export function consumptionOf(request: VideoRequest, facts: VideoFacts): Consumption {
+  const own = factsFor(request, facts);
+  return {
+    fields: optionalFields.filter((field) => own.fields?.[fieldNames[field]] === true),
+    metadata: (name) => isUsed(name, own),
+  };
+}
 
 /**
  * What the caller asked for and the adapter does not use, as we call it. A field that the model's entry has left out
@@ -41,7 +54,10 @@ export function unconsumed(
     (field) => asked[field] !== undefined && request[field] !== undefined && !fields.includes(field),
   );
   return [
-    ...unused.map((field) => wireNames[field]),
+    ...unused.map((field) => {
+      const name = fieldNames[field];
+      return atTop.includes(name) ? name : `metadata.${name}`;
+    }),
     ...Object.keys(request.extra).flatMap((name) => (metadata(name) ? [] : [`metadata.${name}`])),
   ];
 }

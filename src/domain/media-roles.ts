@@ -6,7 +6,7 @@ import type { AskedVideo, InputType, VideoMedia, VideoRequest } from './request.
 /** What a model takes beside a text: how many of each, `Infinity` where that is for the vendor to say. */
 export interface MediaRoles {
   /** 1: a first frame; 2: a last one beside it, too. */
-  readonly frames: 0 | 1 | 2;
+  readonly frames: number;
   readonly references: number;
   readonly videos: number;
   readonly audios: number;
@@ -18,7 +18,7 @@ type CountedMedia = 'references' | 'videos' | 'audios';
 
 export const textOnly: MediaRoles = { frames: 0, references: 0, videos: 0, audios: 0 };
 
-interface RolesIssue {
+export interface RolesIssue {
   readonly param: string;
   readonly message: string;
 }

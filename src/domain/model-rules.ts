@@ -148,7 +148,7 @@ function fitDuration(
 }
 
 /** Decimal fractions of a second are not exact in binary. */
-function isMultiple(seconds: number, step: number): boolean {
+export function isMultiple(seconds: number, step: number): boolean {
   const steps = seconds / step;
   return Math.abs(steps - Math.round(steps)) < 1e-6;
 }

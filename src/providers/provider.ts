@@ -8,6 +8,7 @@ import type { JsonObject, ImageRequest, VideoRequest } from '../domain/request.t
 import type { FieldMapping } from '../domain/field-mapping.ts';
 import type { Consumption } from '../domain/consumption.ts';
 import type { MediaRoles } from '../domain/media-roles.ts';
+import type { FactsSource, VideoFacts } from '../domain/model-facts.ts';
 import type { OutgoingObject } from './shared/file-data-url.ts';
 import type { UpstreamOutcome } from '../domain/upstream-outcome.ts';
 import type { ResultItem, SettleFacts } from '../domain/task.ts';
@@ -148,7 +149,13 @@ export interface PossibleOutput {
   readonly openRatio?: boolean;
 }
 
-export type VideoProvider = TaskProvider<VideoRequest>;
+export interface VideoProvider extends TaskProvider<VideoRequest> {
+  /**
+   * What each model renders; of a provider that is `mapped`, by the mapping. In place of `roles` and `consumes`; `check`
+   * and `renders` are then for what no table can say.
+   */
+  readonly facts?: FactsSource;
+}
 
 export interface SynchronousImageProvider {
   /**
@@ -290,6 +297,8 @@ export interface ProviderContext {
   readonly model: string;
   /** Of a provider that is `mapped`. */
   readonly mapping?: FieldMapping;
+  /** What the configuration says of the model beside the vendor's table. */
+  readonly facts?: VideoFacts;
   /** The task that the call is made for; absent: several, or a poll that only knows its job. For the record alone. */
   readonly task?: string;
   readonly signal: AbortSignal;

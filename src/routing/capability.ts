@@ -1,7 +1,11 @@
 import { defined } from '../domain/defined.ts';
+import { consumptionOf } from '../domain/consumption.ts';
+import type { Consumption } from '../domain/consumption.ts';
 import type { ServedModel } from '../config/gateway-file.ts';
 import { rolesIssue } from '../domain/media-roles.ts';
-import type { GenerationRequest, VideoRequest } from '../domain/request.ts';
+import { factsFor, possibleOutput, servedFacts } from '../domain/model-facts.ts';
+import { factsIssue } from '../domain/model-facts-check.ts';
+import type { GenerationRequest, JsonObject, VideoRequest } from '../domain/request.ts';
 import type {
   PossibleOutput,
   Provider,
@@ -48,12 +52,28 @@ export function capabilityFor(
   return synchronous === undefined ? undefined : { issue, estimateTokens: undefined, canWait: false };
 }
 
-/** A part that the model does not have is refused for every adapter alike. */
 function videoCapability(provider: VideoProvider, request: VideoRequest, served: ServedModel): Capability {
   const capability = taskCapability(provider, request, served);
-  const roles = provider.roles?.(request, served.upstream, served.mapping);
-  const issue = roles === undefined ? undefined : rolesIssue(request, roles);
-  return issue === undefined ? capability : { ...capability, issue };
+  const facts = provider.facts === undefined ? undefined : servedFacts(provider.facts, served);
+  const possible =
+    capability.possible ??
+    (facts === undefined ? undefined : possibleOutput(request, factsFor(request, facts)));
+  return { ...capability, issue: videoIssue(provider, request, served), ...defined({ possible }) };
+}
+
+/** What speaks against a request: the facts of the model first, then what the adapter alone knows. */
+export function videoIssue(
+  { roles, facts, check }: VideoProvider,
+  request: VideoRequest,
+  served: ServedModel,
+): RequestIssue | undefined {
+  const { upstream, mapping } = served;
+  const media = roles?.(request, upstream, mapping);
+  return (
+    (media === undefined ? undefined : rolesIssue(request, media)) ??
+    (facts === undefined ? undefined : factsIssue(request, servedFacts(facts, served))) ??
+    check?.(request, upstream, mapping)
+  );
 }
 
 function taskCapability<Request>(
@@ -70,4 +90,28 @@ function taskCapability<Request>(
     canWait: true,
     ...defined({ possible }),
   };
+}
+
+/** Whether the model takes an image as a reference; where nobody knows, it may. */
+export function hasReferences(
+  { facts, roles }: VideoProvider,
+  extra: JsonObject,
+  served: ServedModel,
+): boolean {
+  const known =
+    facts === undefined
+      ? roles?.({ extra }, served.upstream, served.mapping)
+      : factsFor({ extra }, servedFacts(facts, served)).media;
+  return known?.references !== 0;
+}
+
+/** What of the request reaches the vendor; undefined: everything. */
+export function consumedBy(
+  { facts, consumes }: VideoProvider,
+  request: VideoRequest,
+  served: ServedModel,
+): Consumption | undefined {
+  return facts === undefined
+    ? consumes?.(request, served.upstream, served.mapping)
+    : consumptionOf(request, servedFacts(facts, served));
 }

@@ -14,7 +14,7 @@ import { orderCandidates } from '../domain/routing.ts';
 import type { Fallback } from '../domain/rescue.ts';
 import type { DroppedChannel, RouteCandidate } from '../domain/routing.ts';
 import type { Provider, RequestIssue } from '../providers/provider.ts';
-import { capabilityFor } from './capability.ts';
+import { capabilityFor, consumedBy, hasReferences, videoIssue } from './capability.ts';
 import { planFallback } from './fallback.ts';
 import type { FallbackChannel, PlannedFallback } from './fallback.ts';
 import { explainNoChannel, NoChannelError } from './no-channel.ts';
@@ -126,10 +126,7 @@ function takesReferences({ model: id, extra }: AskedVideo, context: PlanContext)
   const isTaken = context.current().channels.some(({ provider, models }) => {
     const served = models[id];
     const video = context.providers[provider]?.video;
-    if (served === undefined || video === undefined) return false;
-    return (
-      video.roles === undefined || video.roles({ extra }, served.upstream, served.mapping).references > 0
-    );
+    return served !== undefined && video !== undefined && hasReferences(video, extra, served);
   });
   return isTaken && context.model.input_types.includes('reference');
 }
@@ -147,7 +144,7 @@ function withResolution(request: VideoRequest, context: PlanContext): VideoReque
       const served = models[request.model];
       const video = providers[provider]?.video;
       if (served === undefined || video === undefined) return false;
-      return video.check?.({ ...request, resolution }, served.upstream, served.mapping) === undefined;
+      return videoIssue(video, { ...request, resolution }, served) === undefined;
     });
   return { ...request, resolution: model.resolutions.find(isRendered) ?? first };
 }
@@ -227,7 +224,8 @@ function ignoredBy(
   return usable.flatMap(({ channel: { provider, models } }) => {
     const served = models[request.model];
     if (served === undefined) return [];
-    const consumed = providers[provider]?.video?.consumes?.(request, served.upstream, served.mapping);
+    const video = providers[provider]?.video;
+    const consumed = video === undefined ? undefined : consumedBy(video, request, served);
     return consumed === undefined ? [] : unconsumed(asked, request, consumed);
   });
 }

@@ -49,7 +49,7 @@ export function createChannels(options: ChannelsOptions): Channels {
           },
           baseUrl: config.base_url,
           model: config.models[model]?.upstream ?? model,
-          ...defined({ mapping: config.models[model]?.mapping }),
+          ...defined({ mapping: config.models[model]?.mapping, facts: config.models[model]?.facts }),
           signal,
         };
       },

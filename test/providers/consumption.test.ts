@@ -3,6 +3,7 @@ import { optionalFields } from '../../src/domain/consumption.ts';
 import { fieldMappingSchema } from '../../src/domain/field-mapping.ts';
 import type { VideoRequest } from '../../src/domain/request.ts';
 import { providers } from '../../src/providers/index.ts';
+import { consumedBy } from '../../src/routing/capability.ts';
 import { canned, submitContext, videoIssue, videoRequest } from './support.ts';
 
 /** What an adapter says that it uses is what changes the body that it sends. */
@@ -38,9 +39,19 @@ const rows: readonly (readonly [provider: string, model: string, request: Partia
   ['minimax', 'MiniMax-H3', {}],
   ['minimax', 'MiniMax-H3', frame],
   ['minimax', 'MiniMax-Hailuo-2.3', {}],
+  ['minimax', 'MiniMax-Hailuo-2.3', frame],
+  ['minimax', 'S2V-01', { references: [firstFrame] }],
+  ['minimax', 'a-model-of-tomorrow', {}],
   ['runway', 'veo3.1', {}],
   ['runway', 'seedance2_5', {}],
   ['runway', 'aleph2', edit],
+  ['runway', 'seedance2_5', edit],
+  ['runway', 'happyhorse_1_0', frame],
+  ['runway', 'wan3', frame],
+  ['runway', 'gen4.5', {}],
+  ['runway', 'hailuo3', {}],
+  ['runway', 'h3_max', {}],
+  ['runway', 'a_model_of_tomorrow', {}],
   ['xai', 'grok-imagine-video-1.5', {}],
   ['xai', 'grok-imagine-video', edit],
   ['xai', 'grok-imagine-video', { ...edit, extra: { video_task: 'extend' } }],
@@ -74,7 +85,8 @@ async function bodyOf(provider: string, model: string, request: VideoRequest): P
 
 describe.each(rows)('%s, %s, %j', (provider, model, request) => {
   const video = providers[provider]?.video;
-  const consumedBy = (asked: VideoRequest) => video?.consumes?.(asked, model, mapping);
+  const consumed = (asked: VideoRequest) =>
+    video === undefined ? undefined : consumedBy(video, asked, { upstream: model, mapping });
 
   it.each(optionalFields)('%s', async (field) => {
     const plain = await bodyOf(provider, model, videoRequest(request));
@@ -85,9 +97,9 @@ describe.each(rows)('%s, %s, %j', (provider, model, request) => {
     const isSent = bodies.some((body) => body !== plain);
     const [first] = rendered;
     if (first === undefined) return;
-    const isConsumed = consumedBy(first)?.fields.includes(field);
-    // Where the sound cannot be chosen, the other wish is refused: this one comes true anyway.
-    const isKept = field === 'generateAudio' && bodies.length === 1;
+    const isConsumed = consumed(first)?.fields.includes(field);
+    // Where nothing can be chosen, every other wish is refused: this one comes true anyway.
+    const isKept = bodies.length === 1 && (samples[field] ?? []).length > 1;
     expect(isConsumed).toBe(isSent || isKept);
   });
 
@@ -97,11 +109,14 @@ describe.each(rows)('%s, %s, %j', (provider, model, request) => {
     if (videoIssue(video, asked, model, mapping) !== undefined) return;
     const isSent =
       (await bodyOf(provider, model, asked)) !== (await bodyOf(provider, model, videoRequest(request)));
-    expect(consumedBy(asked)?.metadata(name)).toBe(isSent);
+    expect(consumed(asked)?.metadata(name)).toBe(isSent);
   });
 });
 
 it('every adapter of videos says what it uses', () => {
   for (const [name, { video }] of Object.entries(providers))
-    expect([name, video === undefined || video.consumes !== undefined]).toEqual([name, true]);
+    expect([name, video === undefined || (video.facts ?? video.consumes) !== undefined]).toEqual([
+      name,
+      true,
+    ]);
 });

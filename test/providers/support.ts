@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { defined } from '../../src/domain/defined.ts';
 import type { FieldMapping } from '../../src/domain/field-mapping.ts';
 import { markerOf, newTaskId } from '../../src/domain/ids.ts';
+import type { VideoFacts } from '../../src/domain/model-facts.ts';
 import { nameIn } from '../../src/domain/media-roles.ts';
 import type { AskedVideo, ImageRequest, VideoRequest } from '../../src/domain/request.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
@@ -10,6 +11,7 @@ import type {
   HttpRequest,
   HttpRequestOptions,
   HttpResponse,
+  PossibleOutput,
   ProviderContext,
   RequestIssue,
   SubmitContext,
@@ -93,17 +95,29 @@ export function asAsked({ firstFrame, lastFrame, references, ...rest }: VideoReq
   return { ...rest, images: [...frames, ...others], named: {} };
 }
 
-/** What the core and the adapter together have against a request, in the words of a caller who sent \`images\`. */
-export function videoIssue(
+type Asking = readonly [
   video: VideoProvider | undefined,
   request: VideoRequest,
   model: string,
   mapping?: FieldMapping,
-): RequestIssue | undefined {
+  facts?: VideoFacts,
+];
+
+function capabilityOf(...[video, request, model, mapping, facts]: Asking) {
   const about = { vendor: '', inputs: '', unverified: [] };
-  const served = { upstream: model, ...defined({ mapping }) };
-  const issue = video === undefined ? undefined : capabilityFor({ about, video }, request, served)?.issue;
+  const served = { upstream: model, ...defined({ mapping, facts }) };
+  return video === undefined ? undefined : capabilityFor({ about, video }, request, served);
+}
+
+/** What the core and the adapter together have against a request, in the words of a caller who sent `images`. */
+export function videoIssue(...asking: Asking): RequestIssue | undefined {
+  const issue = capabilityOf(...asking)?.issue;
   return issue === undefined ? undefined : { ...issue, param: nameIn({}, issue.param) };
+}
+
+/** What may be rendered where a request leaves it open. */
+export function videoOutput(...asking: Asking): PossibleOutput | undefined {
+  return capabilityOf(...asking)?.possible;
 }
 
 /** The UpstreamError that a call must end with. */

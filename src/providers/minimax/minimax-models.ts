@@ -1,51 +1,115 @@
+import type { FactsTable, VideoFacts } from '../../domain/model-facts.ts';
+
 /** What each model renders. Source: the vendor's parameter tables, 2026-09. */
 
-export interface MinimaxModel {
-  /** Which of the vendor's interfaces serves it. */
-  readonly version: 1 | 2;
-  /** In the vendor's spelling; the usual one first. */
-  readonly resolutions: readonly string[];
-  readonly seconds: readonly number[];
-  /** Seconds of a resolution that renders fewer lengths. */
-  readonly shorter?: Readonly<Record<string, readonly number[]>>;
-  readonly promptCharactersMax: number;
-  /** First and last frame; references of each kind. */
-  readonly inputs: 'all' | 'text' | 'frames' | 'first_frame' | 'first_frame_only' | 'subject';
-  /** It renders one length and resolution, and has no field for either. */
-  readonly isFixed?: boolean;
+const usual: VideoFacts = {
+  addresses: {
+    images: ['https', 'http', 'data'],
+    videos: ['https', 'http', 'data'],
+    audios: ['https', 'http', 'data'],
+  },
+  reserved: [
+    'model',
+    'content',
+    'prompt',
+    'resolution',
+    'duration',
+    'ratio',
+    'callback_url',
+    'aigc_watermark',
+    'first_frame_image',
+    'last_frame_image',
+    'subject_reference',
+    'base_video',
+    'source_task_id',
+  ],
+  other_parameters: true,
+};
+
+const ratios = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
+
+/** v2 renders text in a ratio that must be named; frames bring their own. */
+const h3: VideoFacts = {
+  ...usual,
+  media: { frames: 2, references: 9, videos: 3, audios: 3, total: 12, accompanied: ['audios'] },
+  prompt: { characters: 7000, wordless: [] },
+  resolutions: ['768p', '2k'],
+  ratios,
+  seconds: { min: 4, max: 15 },
+  sound: 'always',
+  fields: { resolution: true, ratio: true, duration: true, generate_audio: true, watermark: true },
+  unsaid: { resolutions: ['768p'], seconds: { min: 5, max: 5 } },
+  cases: [
+    { when: { brings: ['first_frame'] }, facts: { fields: { ratio: false } } },
+    { when: { brings: ['references', 'videos'] }, facts: { ratios: [...ratios, 'adaptive'] } },
+  ],
+};
+
+const noMedia = { frames: 0, references: 0, videos: 0, audios: 0 } as const;
+
+/** v1 knows no ratio: text is 16:9, frames bring theirs. */
+const hailuo: VideoFacts = {
+  ...usual,
+  media: { ...noMedia, frames: 1 },
+  prompt: { characters: 2000, wordless: ['first_frame', 'references'] },
+  resolutions: ['768p', '1080p'],
+  ratios: ['16:9'],
+  seconds: { only: [6, 10] },
+  sound: 'never',
+  fields: { resolution: true, ratio: true, duration: true, generate_audio: true },
+  // What is rendered by default is the vendor's choice.
+  unsaid: { resolutions: ['768p', '1080p'], seconds: { min: 6, max: 10 } },
+  cases: [
+    { when: { brings: ['first_frame', 'references'] }, facts: { fields: { ratio: false } } },
+    { when: { resolution: ['1080p'] }, facts: { seconds: { only: [6] } } },
+  ],
+};
+
+const first: VideoFacts = {
+  ...hailuo,
+  media: noMedia,
+  resolutions: ['720p'],
+  seconds: { only: [6] },
+  unsaid: { resolutions: ['720p'], seconds: { min: 6, max: 6 } },
+};
+
+/** Names that are not known are taken for the newest, and the vendor decides what they render. */
+export const minimaxFacts: FactsTable = {
+  models: [
+    [/^MiniMax-H3-Max/i, { ...h3, resolutions: ['768p', '480p'], seconds: { min: 5, max: 15 } }],
+    [/^MiniMax-H3/i, h3],
+    [/^MiniMax-Hailuo-2\.3-Fast/i, { ...hailuo, media: { ...noMedia, frames: 1, needs: ['first_frame'] } }],
+    [
+      /^MiniMax-Hailuo-02/i,
+      {
+        ...hailuo,
+        media: { ...noMedia, frames: 2 },
+        unsaid: { resolutions: ['768p', '512p', '1080p'], seconds: { min: 6, max: 10 } },
+        cases: [
+          ...(hailuo.cases ?? []),
+          { when: { brings: ['first_frame'] }, facts: { resolutions: ['768p', '512p', '1080p'] } },
+        ],
+      },
+    ],
+    [/^MiniMax-Hailuo/i, hailuo],
+    [/^T2V-/i, first],
+    [/^I2V-/i, { ...first, media: { ...noMedia, frames: 1, needs: ['first_frame'] } }],
+    [/^S2V-/i, { ...first, media: { ...noMedia, references: 1, needs: ['references'] } }],
+  ],
+  others: {
+    ...usual,
+    prompt: { wordless: [] },
+    fields: { ...h3.fields, generate_audio: false },
+    unsaid: h3.unsaid,
+  },
+};
+
+/** v2, or the interface of the models before H3. */
+export function minimaxVersion(name: string): 1 | 2 {
+  return /^(?:MiniMax-Hailuo|[TIS]2V-)/i.test(name) ? 1 : 2;
 }
 
-const span = (from: number, to: number): number[] =>
-  Array.from({ length: to - from + 1 }, (_, index) => from + index);
-
-const h3: MinimaxModel = {
-  version: 2,
-  resolutions: ['768P', '2K'],
-  seconds: span(4, 15),
-  promptCharactersMax: 7000,
-  inputs: 'all',
-};
-const hailuo: MinimaxModel = {
-  version: 1,
-  resolutions: ['768P', '1080P'],
-  seconds: [6, 10],
-  shorter: { '1080P': [6] },
-  promptCharactersMax: 2000,
-  inputs: 'first_frame',
-};
-const first: MinimaxModel = { ...hailuo, resolutions: ['720P'], seconds: [6], inputs: 'text' };
-
-/** The first pattern that fits counts; names that are not known are taken for the newest. */
-const models: readonly (readonly [RegExp, MinimaxModel])[] = [
-  [/^MiniMax-H3-Max/i, { ...h3, resolutions: ['768P', '480P'], seconds: span(5, 15) }],
-  [/^MiniMax-Hailuo-2\.3-Fast/i, { ...hailuo, inputs: 'first_frame_only' }],
-  [/^MiniMax-Hailuo-02/i, { ...hailuo, resolutions: ['768P', '512P', '1080P'], inputs: 'frames' }],
-  [/^MiniMax-Hailuo/i, hailuo],
-  [/^T2V-/i, first],
-  [/^I2V-/i, { ...first, inputs: 'first_frame_only' }],
-  [/^S2V-/i, { ...first, inputs: 'subject', isFixed: true }],
-];
-
-export function minimaxModel(name: string): MinimaxModel {
-  return models.find(([pattern]) => pattern.test(name))?.[1] ?? h3;
+/** It renders one length and resolution, and has no field for either. */
+export function isFixedMinimax(name: string): boolean {
+  return /^S2V-/i.test(name);
 }

@@ -1,43 +1,11 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
-import type { Consumption } from '../../domain/consumption.ts';
 import { defined } from '../../domain/defined.ts';
 import { framesOf } from '../../domain/media-roles.ts';
-import { minimaxModel } from './minimax-models.ts';
-import type { MinimaxModel } from './minimax-models.ts';
+import { isFixedMinimax, minimaxFacts, minimaxVersion } from './minimax-models.ts';
+import { passedOn, servedFacts } from '../../domain/model-facts.ts';
 import type { SubmitContext } from '../provider.ts';
 
-type Context = Pick<SubmitContext, 'model' | 'callbackUrl'>;
-
-/** Every name in `metadata` that the gateway decides, in either interface. */
-export const minimaxOwnFields = [
-  'model',
-  'content',
-  'prompt',
-  'resolution',
-  'duration',
-  'ratio',
-  'callback_url',
-  'aigc_watermark',
-  'first_frame_image',
-  'last_frame_image',
-  'subject_reference',
-  'base_video',
-  'source_task_id',
-];
-const ownFields = new Set(minimaxOwnFields);
-
-/** What cannot be chosen of the sound is refused, and a model of one length and size has both anyway. */
-export function minimaxConsumes({ firstFrame }: VideoRequest, name: string): Consumption {
-  const isNew = minimaxModel(name).version === 2;
-  return {
-    fields: [
-      ...(['resolution', 'duration', 'generateAudio'] as const),
-      ...(isNew ? (['watermark'] as const) : []),
-      ...(isNew && firstFrame === undefined ? (['ratio'] as const) : []),
-    ],
-    metadata: (field) => !ownFields.has(field),
-  };
-}
+type Context = Pick<SubmitContext, 'model' | 'facts' | 'callbackUrl'>;
 
 export interface MinimaxSubmission {
   readonly path: string;
@@ -45,20 +13,22 @@ export interface MinimaxSubmission {
 }
 
 export function buildMinimaxVideo(request: VideoRequest, context: Context): MinimaxSubmission {
-  const model = minimaxModel(context.model);
-  const extra = Object.fromEntries(Object.entries(request.extra).filter(([field]) => !ownFields.has(field)));
-  const own = model.version === 2 ? contentBody(request, model) : plainBody(request, model);
+  const { model, callbackUrl } = context;
+  const version = minimaxVersion(model);
+  const passed = passedOn(request, servedFacts(minimaxFacts, { upstream: model, facts: context.facts }));
+  const own = version === 2 ? contentBody(request) : plainBody(request, isFixedMinimax(model));
   return {
-    path: `/v${model.version}/video_generation`,
-    json: { ...extra, model: context.model, ...own, ...defined({ callback_url: context.callbackUrl }) },
+    path: `/v${version}/video_generation`,
+    json: { ...passed, model, ...own, ...defined({ callback_url: callbackUrl }) },
   };
 }
 
+const resolutionUnsaid = '768P';
 const secondsUnsaid = 5;
 const ratioUnsaid = '16:9';
 
 /** v2, where resolution and length are required. */
-function contentBody(request: VideoRequest, { resolutions }: MinimaxModel): JsonObject {
+function contentBody(request: VideoRequest): JsonObject {
   const { prompt, references, videos, audios, resolution, duration, ratio, watermark } = request;
   const frames = framesOf(request);
   const item = (type: 'image_url' | 'video_url' | 'audio_url', role: string) => (url: string) => ({
@@ -74,7 +44,7 @@ function contentBody(request: VideoRequest, { resolutions }: MinimaxModel): Json
   ];
   return {
     content: [{ type: 'text', text: prompt }, ...media],
-    resolution: resolution?.toUpperCase() ?? resolutions[0] ?? '768P',
+    resolution: resolution?.toUpperCase() ?? resolutionUnsaid,
     duration: typeof duration === 'number' ? duration : secondsUnsaid,
     ...defined({
       // Frames bring their ratio, text needs one to be named.
@@ -84,7 +54,7 @@ function contentBody(request: VideoRequest, { resolutions }: MinimaxModel): Json
   };
 }
 
-function plainBody(request: VideoRequest, { isFixed = false }: MinimaxModel): JsonObject {
+function plainBody(request: VideoRequest, isFixed: boolean): JsonObject {
   const { prompt, firstFrame, lastFrame, references, resolution, duration } = request;
   return defined({
     prompt: prompt === '' ? undefined : prompt,

@@ -9,17 +9,15 @@ import {
 } from './minimax-answer.ts';
 import type { MinimaxPlainJob } from './minimax-answer.ts';
 import { callMinimax, exchange, jobError, readKey } from './minimax-call.ts';
-import { checkMinimaxVideo, minimaxRoles } from './minimax-check.ts';
 import { minimaxFailures } from './minimax-failures.ts';
-import { minimaxModel } from './minimax-models.ts';
-import { buildMinimaxVideo, minimaxConsumes } from './minimax-request.ts';
+import { minimaxFacts } from './minimax-models.ts';
+import { buildMinimaxVideo } from './minimax-request.ts';
 import { isSuccess, optionalText, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
 import { failedJob } from '../shared/job-status.ts';
 import { UpstreamError } from '../provider.ts';
 import type {
   Operation,
   OperationStatus,
-  PossibleOutput,
   ProviderContext,
   SubmitContext,
   Submitted,
@@ -41,29 +39,14 @@ export const minimaxVideo: VideoProvider = {
   linkLifeSeconds: fileLifeSeconds,
   listMax,
   cancelUntil: 'queued',
-  check: checkMinimaxVideo,
-  consumes: minimaxConsumes,
-  roles: (_, model) => minimaxRoles(minimaxModel(model)),
+  facts: minimaxFacts,
   submit,
   status: (operation, context) =>
     operation['version'] === '1' ? plainStatus(operation, context) : status(operation, context),
   cancel,
   list,
   parseCallback: parseMinimaxCallback,
-  renders,
 };
-
-function renders({ resolution, duration }: VideoRequest, name: string): PossibleOutput {
-  const { version, resolutions, seconds } = minimaxModel(name);
-  const [usual = ''] = resolutions;
-  // v2 always gets it; what v1 renders by default is the vendor's choice.
-  const open = version === 2 ? [usual] : resolutions;
-  const lengths = version === 2 ? [5] : seconds;
-  return defined({
-    resolutions: resolution === undefined ? open.map((each) => each.toLowerCase()) : undefined,
-    seconds: duration === undefined ? { min: Math.min(...lengths), max: Math.max(...lengths) } : undefined,
-  });
-}
 
 const createdSchema = z.object({ task_id: minimaxId });
 

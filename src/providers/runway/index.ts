@@ -1,13 +1,9 @@
-import type { VideoRequest } from '../../domain/request.ts';
-import { defined } from '../../domain/defined.ts';
-import { checkRunwayVideo } from './runway-check.ts';
+import { runwayFacts } from './runway-facts.ts';
 import { runwayImage } from './runway-image.ts';
 import { runwayImageFields } from './runway-image-models.ts';
-import { runwayModel } from './runway-models.ts';
-import { runwayInputs, runwayRoles, shapeFields, shapesOf, usualFirst } from './runway-shape.ts';
-import { buildRunwayVideo, hasOwnLength, runwayConsumes, secondsUnsaid } from './runway-request.ts';
+import { buildRunwayVideo } from './runway-request.ts';
 import { cancelRunway, runwayStatus, submitRunway } from './runway-task.ts';
-import type { PossibleOutput, Provider, VideoProvider } from '../provider.ts';
+import type { Provider, VideoProvider } from '../provider.ts';
 
 /**
  * Videos of Runway: text, frames, references, edits. Not covered: `act_two`, uploads of our own, the model router,
@@ -15,31 +11,11 @@ import type { PossibleOutput, Provider, VideoProvider } from '../provider.ts';
  */
 const runwayVideo: VideoProvider = {
   cancelUntil: 'running',
-  check: checkRunwayVideo,
-  consumes: runwayConsumes,
-  roles: (_, model) => runwayRoles(runwayModel(model)),
-  submit: async (request, context) => submitRunway(buildRunwayVideo(request, context.model), context),
+  facts: runwayFacts,
+  submit: async (request, context) => submitRunway(buildRunwayVideo(request, context), context),
   status: (operation, context) => runwayStatus(operation, context, 'video'),
   cancel: cancelRunway,
-  renders,
 };
-
-/** Where nothing is said, the vendor chooses, and how is not documented: any size and length that the model has. */
-function renders(request: VideoRequest, name: string): PossibleOutput {
-  const model = runwayModel(name);
-  const inputs = runwayInputs(request, model);
-  const { seconds, demandsSeconds } = model;
-  const shapes = shapesOf(model, inputs.operation);
-  const sold = usualFirst(shapes);
-  const isSent = 'pairs' in shapes && shapeFields(request, model, inputs.operation)?.ratio !== undefined;
-  const unsaid = Math.max(secondsUnsaid, seconds.min);
-  const asked = demandsSeconds ? { min: unsaid, max: unsaid } : { min: seconds.min, max: seconds.max };
-  return defined({
-    resolutions:
-      request.resolution !== undefined || sold.length === 0 ? undefined : isSent ? sold.slice(0, 1) : sold,
-    seconds: hasOwnLength(model, inputs) || request.duration === undefined ? asked : undefined,
-  });
-}
 
 export const runway: Provider = {
   about: {

@@ -1,6 +1,7 @@
 import type { ImageInput, ImageRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
-import { isAcceptedAddress } from './runway-check.ts';
+import { isFetched } from '../../domain/model-facts-check.ts';
+import { runwayAddresses } from './runway-facts.ts';
 import { runwayImageModel } from './runway-image-models.ts';
 import type { RunwayImageModel } from './runway-image-models.ts';
 import { issue } from '../shared/request-issue.ts';
@@ -47,7 +48,12 @@ function check(request: ImageRequest, name: string): RequestIssue | undefined {
   if (extra['seed'] !== undefined && !model.fields.includes('seed'))
     return issue('seed', 'The model does not accept a seed.');
   if (model.needsImage && images.length === 0) return issue('image', 'The model needs a reference image.');
-  if (images.some((image) => image.form === 'url' && !isAcceptedAddress(image.url)))
+  if (
+    images.some(
+      (image) =>
+        image.form === 'url' && !isFetched(image.url, runwayAddresses.schemes, runwayAddresses.characters),
+    )
+  )
     return issue('image', 'The upstream accepts https addresses and data.');
   return ratioOf(size, model) === undefined
     ? issue('size', 'size must be pixels that the model renders.')

@@ -44,8 +44,10 @@ interface RunwayEdit {
  * the shape, or has that of its image.
  */
 export type Shapes =
-  | { readonly pairs: Readonly<Record<string, Readonly<Record<string, string>> | string>> }
+  | { readonly pairs: Pairs }
   | { readonly resolutions: readonly string[]; readonly ratios: readonly string[] };
+
+export type Pairs = Readonly<Record<string, Readonly<Record<string, string>> | string>>;
 
 const wide = (landscape: string): Record<string, string> => {
   const [width, height] = landscape.split(':');
@@ -127,7 +129,7 @@ const omni: RunwayModel = {
   shapes: wide720,
 };
 
-const known: readonly (readonly [name: RegExp, model: RunwayModel])[] = [
+export const runwayModels: readonly (readonly [name: RegExp, model: RunwayModel])[] = [
   [/^gen4\.5$/, { ...gen4, wordless: [], shapes: wide720, imageShapes: gen4Shapes }],
   [/^gen4_turbo$/, { ...gen4, needs: 'image' }],
   [/^veo3$/, { ...veo, frames: 1, seconds: { min: 8, max: 8 }, demandsSeconds: true, sound: 'always', seed: false }],
@@ -270,5 +272,5 @@ const unknownModel: RunwayModel = {
 };
 
 export function runwayModel(name: string): RunwayModel {
-  return known.find(([pattern]) => pattern.test(name))?.[1] ?? unknownModel;
+  return runwayModels.find(([pattern]) => pattern.test(name))?.[1] ?? unknownModel;
 }

@@ -1,50 +1,13 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
-import type { Consumption } from '../../domain/consumption.ts';
 import { defined } from '../../domain/defined.ts';
+import { factsFor, passedOn, servedFacts } from '../../domain/model-facts.ts';
 import { runwayModel } from './runway-models.ts';
-import { runwayInputs, shapeFields } from './runway-shape.ts';
+import { runwayFacts } from './runway-facts.ts';
+import { runwayInputs, secondsUnsaid, shapeFields } from './runway-shape.ts';
 import type { RunwayModel } from './runway-models.ts';
 import type { RunwayInputs } from './runway-shape.ts';
+import type { SubmitContext } from '../provider.ts';
 import type { RunwaySubmission } from './runway-task.ts';
-
-/** Every name in `metadata` that the gateway decides: the media, and what changes what is rendered or charged. */
-export const runwayOwnFields = [
-  'model',
-  'promptText',
-  'promptImage',
-  'promptVideo',
-  'videoUri',
-  'references',
-  'referenceVideos',
-  'referenceAudio',
-  'referenceImages',
-  'ratio',
-  'targetAspectRatio',
-  'resolution',
-  'duration',
-  'audio',
-  'seed',
-  'refer_type',
-  'outputFormat',
-  'outputCount',
-  'mode',
-];
-const ownFields = new Set(runwayOwnFields);
-
-/** An edit may have the length and the shape of its video; what cannot be chosen of the sound is refused. */
-export function runwayConsumes(request: VideoRequest, name: string): Consumption {
-  const model = runwayModel(name);
-  const inputs = runwayInputs(request, model);
-  const isLikeInput = hasOwnLength(model, inputs);
-  return {
-    fields: [
-      ...(['generateAudio', 'seed'] as const),
-      ...(isLikeInput && model.edit?.targets === undefined ? [] : (['ratio'] as const)),
-      ...(isLikeInput ? [] : (['resolution', 'duration'] as const)),
-    ],
-    metadata: (field) => !ownFields.has(field) || field === 'refer_type',
-  };
-}
 
 const paths: Readonly<Record<RunwayInputs['operation'], string>> = {
   text: '/v1/text_to_video',
@@ -53,36 +16,35 @@ const paths: Readonly<Record<RunwayInputs['operation'], string>> = {
   edit: '/v1/video_to_video',
 };
 
-export function buildRunwayVideo(request: VideoRequest, name: string): RunwaySubmission {
+export function buildRunwayVideo(
+  request: VideoRequest,
+  { model: name, facts }: Pick<SubmitContext, 'model' | 'facts'>,
+): RunwaySubmission {
   const model = runwayModel(name);
   const inputs = runwayInputs(request, model);
   const { prompt, generateAudio, seed } = request;
-  const extra = Object.entries(request.extra).filter(([field]) => !ownFields.has(field));
+  const served = servedFacts(runwayFacts, { upstream: name, facts });
+  const { sound = 'unknown' } = factsFor(request, served);
+  const audio = sound === 'choice' || sound === 'unknown' ? generateAudio : undefined;
   return {
     path: paths[inputs.operation],
     json: {
-      ...Object.fromEntries(extra),
+      ...passedOn(request, served),
       model: name,
       ...(prompt === '' ? {} : { promptText: prompt }),
       ...media(request, model, inputs),
       ...shapeFields(request, model, inputs.operation),
-      ...defined({
-        duration: secondsField(request, model, inputs),
-        audio: model.sound === 'choice' ? generateAudio : undefined,
-        seed: model.seed ? seed : undefined,
-      }),
+      ...defined({ duration: secondsField(request, model, inputs), audio, seed }),
     },
     // The upstream generates sound unless the request forbids it.
-    ...(model.sound === 'choice' ? { sound: generateAudio ?? true } : {}),
+    ...defined({ sound: sound === 'choice' ? (audio ?? true) : audio }),
   };
 }
 
 /** An edit is as long as its video, but where the vendor makes a new one after it. */
-export function hasOwnLength({ edit }: RunwayModel, { operation }: RunwayInputs): boolean {
+function hasOwnLength({ edit }: RunwayModel, { operation }: RunwayInputs): boolean {
   return operation === 'edit' && edit?.likeInput === true;
 }
-
-export const secondsUnsaid = 5;
 
 function secondsField(
   { duration }: VideoRequest,

@@ -1,8 +1,7 @@
 import { framesOf } from '../../domain/media-roles.ts';
-import type { MediaRoles } from '../../domain/media-roles.ts';
 import type { VideoRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
-import type { RunwayModel, Shapes } from './runway-models.ts';
+import type { Pairs, RunwayModel, Shapes } from './runway-models.ts';
 
 /** What a request renders, and from what. */
 export interface RunwayInputs {
@@ -23,18 +22,7 @@ export function runwayInputs(request: VideoRequest, model: RunwayModel): RunwayI
     : { operation: 'text', frames: [] };
 }
 
-/** How many references fit is not known; a video to edit may have images beside it. */
-export function runwayRoles({ frames, references, edit, needs }: RunwayModel): MediaRoles {
-  const most = (isTaken: boolean): number => (isTaken ? Infinity : 0);
-  const besideVideo = needs === 'video' && edit?.images === true;
-  return {
-    frames,
-    references: most(references.includes('images') || besideVideo),
-    videos: references.includes('videos') ? Infinity : edit === undefined ? 0 : 1,
-    audios: most(references.includes('audios')),
-  };
-}
-
+export const secondsUnsaid = 5;
 const ratioUnsaid = '16:9';
 
 const resolutionUsual = '720p';
@@ -55,50 +43,40 @@ interface ShapeFields {
   readonly resolution?: string;
 }
 
-/** `ratio` and `resolution` of a request; undefined: the model has no such shape. */
+/** `ratio` and `resolution` of a request. Words that the table lacks are the vendor's own. */
 export function shapeFields(
   request: VideoRequest,
   model: RunwayModel,
   operation: RunwayInputs['operation'],
-): ShapeFields | undefined {
+): ShapeFields {
   if (operation === 'edit' && model.edit?.likeInput === true) return {};
-  const resolution = request.resolution?.toLowerCase();
   const sold = shapesOf(model, operation);
-  if (resolution !== undefined && !usualFirst(sold).includes(resolution)) return undefined;
+  const isFollowed = request.ratio === 'adaptive' && operation !== 'text' && !model.demandsRatio;
   return 'pairs' in sold
-    ? pairField(request, model, { sold: sold.pairs[resolution ?? usualFirst(sold)[0] ?? ''], operation })
+    ? pairField({ ...request, ...(isFollowed ? { ratio: undefined } : {}) }, model, sold.pairs)
     : wordFields(request, sold, operation);
 }
 
 function pairField(
-  { resolution, ratio }: VideoRequest,
+  { resolution, ratio }: { readonly resolution?: string; readonly ratio?: string | undefined },
   { demandsRatio }: RunwayModel,
-  {
-    sold,
-    operation,
-  }: {
-    readonly sold: Readonly<Record<string, string>> | string | undefined;
-    readonly operation: RunwayInputs['operation'];
-  },
-): ShapeFields | undefined {
+  pairs: Pairs,
+): ShapeFields {
+  const named = resolution?.toLowerCase();
+  const sold = pairs[named ?? usualFirst({ pairs })[0] ?? ''];
   if (typeof sold === 'string') return { ratio: sold };
-  const said = ratio === 'adaptive' && !demandsRatio && operation !== 'text' ? undefined : ratio;
-  if (resolution === undefined && said === undefined && !demandsRatio) return {};
-  const pair = sold?.[said ?? ratioUnsaid];
-  return pair === undefined ? undefined : { ratio: pair };
+  if (named === undefined && ratio === undefined && !demandsRatio) return {};
+  const pair = sold?.[ratio ?? ratioUnsaid];
+  return pair === undefined ? defined({ resolution: named, ratio }) : { ratio: pair };
 }
 
 function wordFields(
   { resolution, ratio }: VideoRequest,
   { ratios }: { readonly ratios: readonly string[] },
   operation: RunwayInputs['operation'],
-): ShapeFields | undefined {
-  const offered = operation === 'text' ? ratios.filter((one) => one !== 'adaptive') : ratios;
-  const sent = offered.find((one) => one === ratio);
+): ShapeFields {
   // The picture keeps the shape of its image, or has the one that the model prefers.
-  const isFree = operation === 'image' && ratios.length === 0;
-  const isOpen = ratio === undefined || isFree || (ratio === 'adaptive' && operation !== 'text');
-  return sent === undefined && !isOpen
-    ? undefined
-    : defined({ resolution: resolution?.toLowerCase(), ratio: sent });
+  const isFree =
+    (operation === 'image' && ratios.length === 0) || (ratio === 'adaptive' && !ratios.includes(ratio));
+  return defined({ resolution: resolution?.toLowerCase(), ratio: isFree ? undefined : ratio });
 }

@@ -2,8 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { createBfl } from '../../../src/providers/bfl/index.ts';
-import { bflVideoOwnFields } from '../../../src/providers/bfl/bfl-video.ts';
-import { canned, fixture, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
+import { bflVideoFacts } from '../../../src/providers/bfl/bfl-facts.ts';
+import {
+  canned,
+  fixture,
+  imageRequest,
+  submitContext,
+  videoIssue,
+  videoOutput,
+  videoRequest,
+} from '../support.ts';
+
+const bflVideoOwnFields = ['keyframe_seconds', ...(bflVideoFacts.others.reserved ?? [])];
 
 /** What the adapter asks of Black Forest Labs, and what it refuses to ask. */
 
@@ -112,7 +122,7 @@ describe('a video', () => {
     ['sound as input', { audios: [clip] }, 'audios'],
     ['two videos', { videos: [clip, clip] }, 'videos'],
     ['a video and an image', reference([a], { videos: [clip] }), 'images'],
-    ['an asset', reference(['asset://1']), 'images'],
+    ['an asset', { firstFrame: 'asset://1' }, 'images'],
     ['two references', reference([a, a]), 'images'],
     ['too few moments', reference([a, a], { extra: { keyframe_seconds: [0] } }), 'metadata.keyframe_seconds'],
     ['moments without images', { extra: { keyframe_seconds: [] } }, 'metadata.keyframe_seconds'],
@@ -160,7 +170,7 @@ describe('a video', () => {
 
   it('may be as long as the model chooses where no length is named', () => {
     const renders = (request: Partial<VideoRequest>) =>
-      video.renders?.(videoRequest(request), 'flux-3-video');
+      videoOutput(video, videoRequest(request), 'flux-3-video');
     expect(renders({})).toEqual({ resolutions: ['720p'], seconds: { min: 5, max: 20 } });
     expect(renders({ resolution: '1080p', videos: [clip], duration: 'auto' })).toEqual({
       seconds: { min: 5, max: 15 },

@@ -3,11 +3,21 @@ import { describe, expect, it } from 'vitest';
 import { defined } from '../../../src/domain/defined.ts';
 import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { minimax } from '../../../src/providers/minimax/index.ts';
-import { minimaxOwnFields } from '../../../src/providers/minimax/minimax-request.ts';
-import { canned, fixture, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
+import { minimaxFacts } from '../../../src/providers/minimax/minimax-models.ts';
+import {
+  canned,
+  fixture,
+  imageRequest,
+  submitContext,
+  videoIssue,
+  videoOutput,
+  videoRequest,
+} from '../support.ts';
 
 const { video, image } = minimax;
 if (video === undefined || image === undefined) throw new Error('a capability is missing');
+
+const minimaxOwnFields = minimaxFacts.others.reserved ?? [];
 
 const a = 'https://ex.com/a.png';
 const b = 'data:image/png;base64,QUJD';
@@ -186,7 +196,7 @@ describe('check', () => {
     ['sound of v1', { generateAudio: true }, 'MiniMax-Hailuo-02', 'metadata.generate_audio'],
     ['silence of v1', { generateAudio: false }, 'MiniMax-Hailuo-02', undefined],
     ['a watermark of v1', { watermark: true }, 'MiniMax-Hailuo-02', 'metadata.watermark'],
-    ['an asset', references(['asset://1']), 'MiniMax-H3', 'images'],
+    ['an asset', references(['asset://1']), 'MiniMax-H3', 'images[0]'],
     ['nine images', references(many(9)), 'MiniMax-H3', undefined],
     ['ten images', references(many(10)), 'MiniMax-H3', 'images'],
     ['four videos', references([], { videos: many(4) }), 'MiniMax-H3', 'videos'],
@@ -233,7 +243,7 @@ it.each<[string, Partial<VideoRequest>, string, object]>([
   ['v1 chooses', {}, 'MiniMax-Hailuo-2.3', { resolutions: ['768p', '1080p'], seconds: { min: 6, max: 10 } }],
   ['what is said is said', { resolution: '2k', duration: 5 }, 'MiniMax-H3', {}],
 ])('%s', (_, request, model, expected) => {
-  expect(video.renders?.(videoRequest(request), model)).toEqual(expected);
+  expect(videoOutput(video, videoRequest(request), model)).toEqual(expected);
 });
 
 describe('an image', () => {

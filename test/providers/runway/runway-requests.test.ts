@@ -2,11 +2,21 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ImageRequest, JsonObject, VideoRequest } from '../../../src/domain/request.ts';
 import { runway } from '../../../src/providers/runway/index.ts';
-import { runwayOwnFields } from '../../../src/providers/runway/runway-request.ts';
-import { canned, fixture, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
+import { runwayFacts } from '../../../src/providers/runway/runway-facts.ts';
+import {
+  canned,
+  fixture,
+  imageRequest,
+  submitContext,
+  videoIssue,
+  videoOutput,
+  videoRequest,
+} from '../support.ts';
 
 const { video, imageTask } = runway;
 if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');
+
+const runwayOwnFields = ['refer_type', ...(runwayFacts.others.reserved ?? [])];
 
 const a = 'https://ex.com/a.png';
 const b = 'https://ex.com/b.png';
@@ -139,7 +149,7 @@ describe('a video', () => {
     ['the usual one of frames', { ...two, duration: 5 }, 'wan3', { resolutions: ['720p'] }],
     ['an edit as long as its video', { ...edit, duration: 4 }, 'aleph2', { seconds: { min: 2, max: 10 } }],
   ])('renders %s', (_, request, model, expected) => {
-    expect(video.renders?.(videoRequest(request), model)).toEqual(expected);
+    expect(videoOutput(video, videoRequest(request), model)).toEqual(expected);
   });
 
   it('has nothing from metadata that the gateway decides', async () => {

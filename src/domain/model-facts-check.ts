@@ -1,0 +1,188 @@
+import { rolesIssue } from './media-roles.ts';
+import type { RolesIssue } from './media-roles.ts';
+import { isMultiple } from './model-rules.ts';
+import { broughtBy, factsFor, isListed } from './model-facts.ts';
+import type {
+  LengthFacts,
+  MediaFacts,
+  MediaPart,
+  ParameterFacts,
+  PlainFacts,
+  VideoFacts,
+} from './model-facts.ts';
+import type { JsonValue, VideoRequest } from './request.ts';
+
+/**
+ * Why a model cannot render a request, by the facts that hold for it; undefined: nothing that is known speaks against
+ * it. What is not sent is not checked either: callers are warned of it.
+ */
+export function factsIssue(request: VideoRequest, facts: VideoFacts): RolesIssue | undefined {
+  const own = factsFor(request, facts);
+  return (
+    mediaIssue(request, own.media) ??
+    promptIssue(request, own) ??
+    addressIssue(request, own) ??
+    switchIssue(request, own) ??
+    shapeIssue(request, own) ??
+    (own.fields?.duration === true ? lengthIssue(request.duration, own.seconds) : undefined) ??
+    soundIssue(request, own) ??
+    parametersIssue(request, own)
+  );
+}
+
+const nouns: Readonly<Record<MediaPart, string>> = {
+  first_frame: 'a first frame',
+  last_frame: 'a last frame',
+  references: 'reference images',
+  videos: 'a video',
+  audios: 'audio',
+};
+
+const anyOf = (parts: readonly MediaPart[]): string => parts.map((part) => nouns[part]).join(' or ');
+
+function mediaIssue(request: VideoRequest, facts: MediaFacts | undefined): RolesIssue | undefined {
+  if (facts === undefined) return undefined;
+  const { frames = 2, beside_frames: besideFrames = [], needs, accompanied = [], total } = facts;
+  const { references = Infinity, videos = Infinity, audios = Infinity } = facts;
+  const issue = rolesIssue(request, { frames, references, videos, audios, besideFrames });
+  if (issue !== undefined) return issue;
+  const brought = broughtBy(request);
+  const [needed] = needs ?? [];
+  if (needs !== undefined && needed !== undefined && !needs.some((part) => brought.has(part)))
+    return { param: needed, message: `The model needs ${anyOf(needs)} here.` };
+  const lonely = accompanied.find((kind) => brought.has(kind));
+  if (lonely !== undefined && ![...brought].some((part) => part !== lonely && part !== 'audios'))
+    return { param: lonely, message: `The model needs an image or a video beside ${nouns[lonely]}.` };
+  const count = request.references.length + request.videos.length + request.audios.length;
+  return total !== undefined && count > total
+    ? { param: 'references', message: `The model accepts at most ${total} files.` }
+    : undefined;
+}
+
+function promptIssue(request: VideoRequest, { prompt: facts = {} }: PlainFacts): RolesIssue | undefined {
+  const { characters = Infinity, wordless } = facts;
+  if (request.prompt.length > characters)
+    return { param: 'prompt', message: `The prompt must not exceed ${characters} characters.` };
+  if (request.prompt.trim() !== '' || wordless === undefined) return undefined;
+  const brought = broughtBy(request);
+  return wordless.some((part) => brought.has(part))
+    ? undefined
+    : { param: 'prompt', message: 'The model needs a prompt here.' };
+}
+
+function addressIssue(request: VideoRequest, { addresses }: PlainFacts): RolesIssue | undefined {
+  if (addresses === undefined) return undefined;
+  const { images, videos, audios, characters = Infinity } = addresses;
+  const { firstFrame = [], lastFrame = [] } = request;
+  const lists: readonly (readonly [string, readonly string[], readonly string[] | undefined])[] = [
+    ['first_frame', [firstFrame].flat(), images],
+    ['last_frame', [lastFrame].flat(), images],
+    ['references', request.references, images],
+    ['videos', request.videos, videos],
+    ['audios', request.audios, audios],
+  ];
+  for (const [part, list, schemes] of lists) {
+    const index = list.findIndex((address) => !isFetched(address, schemes, characters));
+    if (index < 0) continue;
+    const forms = schemes === undefined ? 'addresses' : schemes.join(', ');
+    const most = characters === Infinity ? '' : ` of at most ${characters} characters`;
+    const param = part.endsWith('_frame') ? part : `${part}[${index}]`;
+    return { param, message: `The upstream accepts ${forms}${most} here.` };
+  }
+  return undefined;
+}
+
+/** Data has a limit of its own. */
+export function isFetched(
+  address: string,
+  schemes: readonly string[] | undefined,
+  characters: number,
+): boolean {
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(address)?.[1]?.toLowerCase() ?? '';
+  const isKnown = schemes === undefined || schemes.includes(scheme);
+  return isKnown && (scheme === 'data' || address.length <= characters);
+}
+
+/** These say something about the result that would not come true: without the field they are refused. */
+function switchIssue(request: VideoRequest, { fields = {}, seed: span }: PlainFacts): RolesIssue | undefined {
+  const { draft, tools, seed, watermark } = request;
+  const refuse = (name: string, message: string) => ({ param: `metadata.${name}`, message });
+  if (draft === true && fields.draft !== true) return refuse('draft', 'The model has no draft mode here.');
+  if (tools !== undefined && fields.tools !== true)
+    return refuse('tools', 'The model does not accept tools here.');
+  if (seed !== undefined && fields.seed !== true)
+    return refuse('seed', 'The model does not accept a seed here.');
+  if (seed !== undefined && span !== undefined && (seed < span.min || seed > span.max))
+    return refuse('seed', `seed must be from ${span.min} to ${span.max}.`);
+  return watermark === true && fields.watermark !== true
+    ? refuse('watermark', 'The model sets no watermark here.')
+    : undefined;
+}
+
+function shapeIssue({ resolution, ratio }: VideoRequest, facts: PlainFacts): RolesIssue | undefined {
+  const { resolutions, ratios, fields = {} } = facts;
+  const isSold = (value: string | undefined, list: readonly string[] | undefined): boolean =>
+    value === undefined || list === undefined || isListed(value, list);
+  if (fields.resolution === true && !isSold(resolution, resolutions))
+    return { param: 'resolution', message: oneOf('resolution', resolutions) };
+  return fields.ratio === true && !isSold(ratio, ratios)
+    ? { param: 'ratio', message: oneOf('ratio', ratios) }
+    : undefined;
+}
+
+function oneOf(name: string, list: readonly unknown[] = []): string {
+  return list.length === 0 ? `The model has no ${name} here.` : `${name} must be one of ${list.join(', ')}.`;
+}
+
+function lengthIssue(
+  duration: VideoRequest['duration'],
+  facts: LengthFacts | undefined,
+): RolesIssue | undefined {
+  if (duration === undefined || facts === undefined) return undefined;
+  const refuse = (message: string) => ({ param: 'duration', message });
+  if (duration === 'auto')
+    return facts.auto === true ? undefined : refuse('The model does not choose a duration.');
+  const { only, min = 0, max = Infinity, step = 1 } = facts;
+  if (only !== undefined) return only.includes(duration) ? undefined : refuse(oneOf('duration', only));
+  if (duration >= min && duration <= max && isMultiple(duration, step)) return undefined;
+  const steps = step === 1 ? 'a whole number of seconds' : `in steps of ${step} seconds,`;
+  return refuse(`duration must be ${steps} from ${min}${max === Infinity ? '' : ` to ${max}`}.`);
+}
+
+function soundIssue({ generateAudio }: VideoRequest, { sound }: PlainFacts): RolesIssue | undefined {
+  const refuse = (message: string) => ({ param: 'metadata.generate_audio', message });
+  if (generateAudio === undefined || sound === undefined || sound === 'choice') return undefined;
+  if (sound === 'fixed') return refuse('Whether the model makes sound cannot be chosen.');
+  if (generateAudio === (sound === 'always')) return undefined;
+  return refuse(
+    sound === 'always' ? 'The model always generates audio here.' : 'The model does not generate audio here.',
+  );
+}
+
+function parametersIssue({ extra }: VideoRequest, { parameters = {} }: PlainFacts): RolesIssue | undefined {
+  for (const [name, facts] of Object.entries(parameters)) {
+    const value = Object.hasOwn(extra, name) ? extra[name] : undefined;
+    const rule = value === undefined ? undefined : brokenRule(value, facts);
+    if (rule !== undefined) return { param: `metadata.${name}`, message: `${name} must be ${rule}.` };
+  }
+  return undefined;
+}
+
+const types: Readonly<
+  Record<NonNullable<ParameterFacts['type']>, readonly [noun: string, is: (value: JsonValue) => boolean]>
+> = {
+  text: ['a text', (value) => typeof value === 'string'],
+  number: ['a number', (value) => typeof value === 'number'],
+  integer: ['a whole number', Number.isInteger],
+  flag: ['true or false', (value) => typeof value === 'boolean'],
+  list: ['a list', Array.isArray],
+  object: ['an object', (value) => typeof value === 'object' && value !== null && !Array.isArray(value)],
+};
+
+/** What the value must be and is not. */
+function brokenRule(value: JsonValue, { type, min, max, values }: ParameterFacts): string | undefined {
+  if (type !== undefined && !types[type][1](value)) return types[type][0];
+  if (values !== undefined && !values.some((one) => one === value)) return `one of ${values.join(', ')}`;
+  if (min !== undefined && !(typeof value === 'number' && value >= min)) return `at least ${min}`;
+  return max !== undefined && !(typeof value === 'number' && value <= max) ? `at most ${max}` : undefined;
+}

@@ -1,0 +1,299 @@
+import { z } from 'zod';
+import { defined } from './defined.ts';
+import type { FieldMapping } from './field-mapping.ts';
+import { framesOf } from './media-roles.ts';
+import type { JsonObject, VideoMedia, VideoRequest } from './request.ts';
+
+/**
+ * What a model renders, from what, and which fields it has: plain data in the words of our interface. The vendor's
+ * table says it, `facts` of a channel's model in gateway.yaml is laid over it, and one checker reads it
+ * (model-facts-check.ts). What is absent is for the vendor to say.
+ */
+
+const mediaParts = ['first_frame', 'last_frame', 'references', 'videos', 'audios'] as const;
+export type MediaPart = (typeof mediaParts)[number];
+const countedMedia = ['references', 'videos', 'audios'] as const;
+
+const text = z.string().min(1);
+const texts = z.array(text);
+const count = z.number().int().nonnegative();
+const seconds = z.number().positive();
+const parts = z.array(z.enum(mediaParts));
+
+const mediaFacts = z.strictObject({
+  /** 1: a first frame; 2: a last one beside it, too. */
+  frames: count.max(2).optional(),
+  references: count.optional(),
+  videos: count.optional(),
+  audios: count.optional(),
+  /** References, videos and sounds together. */
+  total: count.optional(),
+  /** What goes together with frames. */
+  beside_frames: z.array(z.enum(countedMedia)).optional(),
+  /** One of these must be there. */
+  needs: parts.optional(),
+  /** What needs an image or a video beside it. */
+  accompanied: z.array(z.enum(countedMedia)).optional(),
+});
+export type MediaFacts = z.infer<typeof mediaFacts>;
+
+const isSpan = ({ min, max }: { readonly min?: number | undefined; readonly max?: number | undefined }) =>
+  min === undefined || max === undefined || min <= max;
+const spanMessage = 'min is above max';
+
+/** These lengths alone; or those between two, `step` seconds apart (1 unless said otherwise), counted from 0. */
+const lengthFacts = z
+  .strictObject({
+    only: z.array(seconds).min(1).optional(),
+    min: seconds.optional(),
+    max: seconds.optional(),
+    step: seconds.optional(),
+    /** The model chooses one for -1. */
+    auto: z.boolean().optional(),
+  })
+  .refine(isSpan, spanMessage);
+export type LengthFacts = z.infer<typeof lengthFacts>;
+
+/** Fields that a model may lack, as callers spell them, some of them in `metadata`. */
+const fieldNames = [
+  'mode',
+  'resolution',
+  'ratio',
+  'duration',
+  'draft',
+  'generate_audio',
+  'watermark',
+  'return_last_frame',
+  'seed',
+  'safety_identifier',
+  'tools',
+] as const;
+export type FieldName = (typeof fieldNames)[number];
+
+const parameterFacts = z
+  .strictObject({
+    type: z.enum(['text', 'number', 'integer', 'flag', 'list', 'object']).optional(),
+    min: z.number().optional(),
+    max: z.number().optional(),
+    values: z.array(z.union([z.string(), z.number(), z.boolean()])).optional(),
+    /** The vendor's name of it, where it is another. */
+    sent_as: text.optional(),
+    /** The adapter makes something else of it: it is not passed on. */
+    read: z.literal(true).optional(),
+  })
+  .refine(isSpan, spanMessage);
+export type ParameterFacts = z.infer<typeof parameterFacts>;
+
+const condition = z.strictObject({
+  /** One of these is brought. */
+  brings: parts.optional(),
+  /** None of these is brought. */
+  lacks: parts.optional(),
+  /** One of these is asked for. */
+  resolution: texts.optional(),
+  ratio: texts.optional(),
+  draft: z.boolean().optional(),
+  /** `metadata` has these values; `any`: whatever it is. */
+  metadata: z.record(text, z.union([z.string(), z.number(), z.boolean()])).optional(),
+});
+export type FactsCondition = z.infer<typeof condition>;
+
+const plainFacts = {
+  media: mediaFacts.optional(),
+  prompt: z
+    .strictObject({
+      characters: count.optional(),
+      /** With what the prompt may be empty; absent: always. */
+      wordless: parts.optional(),
+    })
+    .optional(),
+  /** Schemes of the addresses that it fetches, `data` among them. */
+  addresses: z
+    .strictObject({
+      images: texts.optional(),
+      videos: texts.optional(),
+      audios: texts.optional(),
+      characters: count.optional(),
+    })
+    .optional(),
+  resolutions: texts.optional(),
+  /** `adaptive` where the model takes it. */
+  ratios: texts.optional(),
+  seconds: lengthFacts.optional(),
+  /** `fixed`: nobody can choose, and what comes is not known. */
+  sound: z.enum(['choice', 'always', 'never', 'fixed']).optional(),
+  seed: z
+    .strictObject({ min: z.number().int(), max: z.number().int() })
+    .refine(isSpan, spanMessage)
+    .optional(),
+  /** Those that are sent, or that come true anyway. */
+  fields: z.partialRecord(z.enum(fieldNames), z.boolean()).optional(),
+  /** Of `metadata`. */
+  parameters: z.record(text, parameterFacts).optional(),
+  /** Names in `metadata` that the gateway decides: never sent. */
+  reserved: texts.optional(),
+  /** Whether other names in `metadata` are sent as they are. */
+  other_parameters: z.boolean().optional(),
+  /** What is rendered where a request leaves it open, or names what is not sent; the usual resolution first. */
+  unsaid: z
+    .strictObject({
+      resolutions: texts.optional(),
+      seconds: z.strictObject({ min: seconds, max: seconds }).refine(isSpan, spanMessage).optional(),
+      open_ratio: z.boolean().optional(),
+    })
+    .optional(),
+};
+
+const plainFactsSchema = z.strictObject(plainFacts);
+export type PlainFacts = z.infer<typeof plainFactsSchema>;
+
+const caseSchema = z.strictObject({ when: condition.optional(), facts: plainFactsSchema });
+
+export const videoFactsSchema = z.strictObject({
+  ...plainFacts,
+  /** Laid over the others in their order, each where its condition holds. */
+  cases: z.array(caseSchema).optional(),
+});
+export type VideoFacts = z.infer<typeof videoFactsSchema>;
+
+/** A vendor's models by their names: the first pattern that fits counts, and `others` is for those it has not heard of. */
+export interface FactsTable {
+  readonly models: readonly (readonly [name: RegExp, facts: VideoFacts])[];
+  readonly others: VideoFacts;
+}
+
+function factsOfModel({ models, others }: FactsTable, model: string): VideoFacts {
+  return models.find(([name]) => name.test(model))?.[1] ?? others;
+}
+
+/** What a provider knows of its models: by their names, or by the mapping of one that serves any model. */
+export type FactsSource = FactsTable | ((mapping: FieldMapping | undefined) => VideoFacts);
+
+interface Served {
+  /** The upstream's name of the model. */
+  readonly upstream: string;
+  readonly mapping?: FieldMapping | undefined;
+  /** What the configuration says of it. */
+  readonly facts?: VideoFacts | undefined;
+}
+
+/** The facts of a model as one channel serves it. */
+export function servedFacts(source: FactsSource, { upstream, mapping, facts }: Served): VideoFacts {
+  const known = typeof source === 'function' ? source(mapping) : factsOfModel(source, upstream);
+  return overlaid(known, facts);
+}
+
+/** What the configuration says counts in every case. */
+function overlaid(facts: VideoFacts, { cases = [], ...over }: VideoFacts = {}): VideoFacts {
+  const { cases: known = [], ...plain } = facts;
+  const all = [...known, ...(known.length === 0 ? [] : [{ facts: over }]), ...cases];
+  return { ...laidOver(plain, over), ...(all.length === 0 ? {} : { cases: all }) };
+}
+
+/** Parts of facts count one by one, lists and lengths as a whole; what is reserved stays so. */
+function laidOver(facts: PlainFacts, over: PlainFacts): PlainFacts {
+  return {
+    ...facts,
+    ...over,
+    ...defined({
+      media: joined(facts.media, over.media),
+      prompt: joined(facts.prompt, over.prompt),
+      addresses: joined(facts.addresses, over.addresses),
+      fields: joined(facts.fields, over.fields),
+      parameters: joined(facts.parameters, over.parameters),
+      unsaid: joined(facts.unsaid, over.unsaid),
+      reserved: over.reserved === undefined ? undefined : [...(facts.reserved ?? []), ...over.reserved],
+    }),
+  };
+}
+
+function joined<Part extends object>(part: Part | undefined, over: Part | undefined): Part | undefined {
+  return over === undefined ? part : { ...part, ...over };
+}
+
+/** What of a request decides which cases hold. */
+export type FactsBasis = Partial<VideoMedia & Pick<VideoRequest, 'resolution' | 'ratio' | 'draft'>> & {
+  readonly extra: JsonObject;
+};
+
+/** The facts that hold for one request. */
+export function factsFor(request: FactsBasis, { cases = [], ...facts }: VideoFacts): PlainFacts {
+  return cases
+    .filter(({ when = {} }) => holds(when, request))
+    .reduce((whole, { facts: over }) => laidOver(whole, over), facts);
+}
+
+function holds({ brings, lacks, ...when }: FactsCondition, request: FactsBasis): boolean {
+  const brought = broughtBy(request);
+  return (
+    (brings === undefined || brings.some((part) => brought.has(part))) &&
+    (lacks === undefined || !lacks.some((part) => brought.has(part))) &&
+    (when.resolution === undefined || isListed(request.resolution, when.resolution)) &&
+    (when.ratio === undefined || isListed(request.ratio, when.ratio)) &&
+    (when.draft === undefined || when.draft === (request.draft === true)) &&
+    Object.entries(when.metadata ?? {}).every(([name, value]) => {
+      const said = Object.hasOwn(request.extra, name) ? request.extra[name] : undefined;
+      return value === 'any' ? said !== undefined : said === value;
+    })
+  );
+}
+
+/** Resolutions are the same in capital letters. */
+export function isListed(value: string | undefined, list: readonly string[]): boolean {
+  return list.some((one) => one.toLowerCase() === value?.toLowerCase());
+}
+
+export function broughtBy(media: Partial<VideoMedia>): ReadonlySet<MediaPart> {
+  const { references = [], videos = [], audios = [] } = media;
+  const counts = {
+    first_frame: media.firstFrame === undefined ? 0 : 1,
+    last_frame: framesOf(media).length - 1,
+    references: references.length,
+    videos: videos.length,
+    audios: audios.length,
+  };
+  return new Set(mediaParts.filter((part) => counts[part] > 0));
+}
+
+/** Under which name the vendor gets a name of `metadata`; undefined: it does not. */
+function sentName(
+  name: string,
+  { parameters = {}, reserved = [], ...facts }: PlainFacts,
+): string | undefined {
+  const known = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+  if (known?.read === true || (known === undefined && facts.other_parameters !== true)) return undefined;
+  const sent = known?.sent_as ?? name;
+  return reserved.includes(sent) ? undefined : sent;
+}
+
+/** Whether a name in `metadata` does anything. */
+export function isUsed(name: string, facts: PlainFacts): boolean {
+  const { parameters = {} } = facts;
+  const isRead = Object.hasOwn(parameters, name) && parameters[name]?.read === true;
+  return isRead || sentName(name, facts) !== undefined;
+}
+
+/** What the vendor gets of `metadata`, by its own names. */
+export function passedOn(request: FactsBasis, facts: VideoFacts): JsonObject {
+  const own = factsFor(request, facts);
+  const passed = Object.entries(request.extra).flatMap(([name, value]) => {
+    const sent = sentName(name, own);
+    return sent === undefined ? [] : [[sent, value] as const];
+  });
+  return Object.fromEntries(passed);
+}
+
+/** What may be rendered where a request leaves it open, or what it names is not sent. */
+export function possibleOutput(request: VideoRequest, { unsaid, fields = {}, seconds }: PlainFacts) {
+  const { resolution, duration } = request;
+  const isNamed = fields.resolution === true && resolution !== undefined;
+  const isTimed = fields.duration === true && typeof duration === 'number';
+  const { min, max } = seconds ?? {};
+  const open = min === undefined || max === undefined ? undefined : { min, max };
+  const unsaidSeconds = duration === 'auto' ? (open ?? unsaid?.seconds) : unsaid?.seconds;
+  return defined({
+    resolutions: isNamed ? undefined : unsaid?.resolutions,
+    seconds: isTimed ? undefined : unsaidSeconds,
+    openRatio: unsaid?.open_ratio,
+  });
+}

@@ -1,0 +1,80 @@
+import type { FactsTable, VideoFacts } from '../../domain/model-facts.ts';
+
+/** By our names, and by the vendor's. */
+export const bflResolutions: Readonly<Record<string, string>> = {
+  '720p': 'hd',
+  hd: 'hd',
+  '1080p': 'fhd',
+  fhd: 'fhd',
+  '1440p': 'qhd',
+  qhd: 'qhd',
+  '4k': 'uhd',
+  uhd: 'uhd',
+};
+const secondsMin = 5;
+const secondsMax = 20;
+const continuedSecondsMax = 15;
+const keyframesMax = 10;
+const schemes = ['https', 'http', 'data'];
+
+const usual: VideoFacts = {
+  fields: {
+    resolution: true,
+    ratio: true,
+    duration: true,
+    generate_audio: true,
+    draft: true,
+    safety_identifier: true,
+  },
+  parameters: { keyframe_seconds: { type: 'list', read: true } },
+  reserved: [
+    'model',
+    'mode',
+    'prompt',
+    'keyframes',
+    'start_video',
+    'duration',
+    'aspect_ratio',
+    'ratio',
+    'resolution',
+    'size',
+    'generate_audio',
+    'draft',
+    'draft_cache',
+    'user',
+    'webhook_url',
+    'webhook_secret',
+  ],
+  other_parameters: true,
+};
+
+const flux3: VideoFacts = {
+  ...usual,
+  // The model knows no references: what is neither first nor last is shown at a moment that the caller names.
+  media: { frames: 2, references: 0, videos: 1, audios: 0 },
+  addresses: { images: schemes, videos: schemes },
+  resolutions: Object.keys(bflResolutions),
+  ratios: ['21:9', '2:1', '16:9', '4:3', '1:1', '3:4', '9:16', 'adaptive'],
+  seconds: { min: secondsMin, max: secondsMax, auto: true },
+  sound: 'choice',
+  // The model chooses a length where none is named.
+  unsaid: { resolutions: ['720p'], seconds: { min: secondsMin, max: secondsMax } },
+  cases: [
+    { when: { metadata: { keyframe_seconds: 'any' } }, facts: { media: { references: keyframesMax } } },
+    {
+      when: { brings: ['videos'] },
+      facts: {
+        media: { frames: 0, references: 0 },
+        seconds: { min: secondsMin, max: continuedSecondsMax, auto: true },
+        unsaid: { seconds: { min: secondsMin, max: continuedSecondsMax } },
+      },
+    },
+    { when: { draft: true }, facts: { resolutions: ['720p', 'hd'] } },
+  ],
+};
+
+/** What the vendor decides of other names is for it to say. */
+export const bflVideoFacts: FactsTable = {
+  models: [[/^flux-3/, flux3]],
+  others: { ...usual, unsaid: flux3.unsaid },
+};

@@ -1,0 +1,174 @@
+import { defined } from '../../domain/defined.ts';
+import type {
+  FactsCondition,
+  FactsTable,
+  MediaPart,
+  PlainFacts,
+  VideoFacts,
+} from '../../domain/model-facts.ts';
+import { runwayModels } from './runway-models.ts';
+import type { RunwayModel } from './runway-models.ts';
+import { secondsUnsaid, shapesOf, usualFirst } from './runway-shape.ts';
+import type { RunwayInputs } from './runway-shape.ts';
+
+/** A domain name, over HTTPS; data; or what was uploaded to the vendor. */
+export const runwayAddresses = { schemes: ['https', 'data', 'runway'], characters: 2048 };
+
+const { schemes, characters } = runwayAddresses;
+const usual: VideoFacts = {
+  addresses: { images: schemes, videos: schemes, audios: schemes, characters },
+  fields: { resolution: true, ratio: true, duration: true, generate_audio: true, seed: true },
+  parameters: { refer_type: { values: ['feature', 'base'], read: true } },
+  reserved: [
+    'model',
+    'promptText',
+    'promptImage',
+    'promptVideo',
+    'videoUri',
+    'references',
+    'referenceVideos',
+    'referenceAudio',
+    'referenceImages',
+    'ratio',
+    'targetAspectRatio',
+    'resolution',
+    'duration',
+    'audio',
+    'seed',
+    'outputFormat',
+    'outputCount',
+    'mode',
+  ],
+  other_parameters: true,
+};
+
+const partsOf: Readonly<Record<RunwayInputs['operation'], MediaPart[]>> = {
+  text: [],
+  image: ['first_frame'],
+  references: ['references', 'videos', 'audios'],
+  edit: ['videos'],
+};
+const sounds: MediaPart[] = ['audios'];
+
+function factsOf(model: RunwayModel): VideoFacts {
+  const { sound, seed, wordless, promptMax, references } = model;
+  const isEdit = model.edit === undefined ? [] : [{ when: editedWhen(model), facts: editFacts(model) }];
+  return {
+    ...usual,
+    ...shapeFacts(model, 'text'),
+    media: mediaFacts(model),
+    prompt: {
+      characters: promptMax,
+      wordless: wordless.flatMap((operation) => (operation === 'edit' ? [] : partsOf[operation])),
+    },
+    seconds: lengthsOf(model),
+    sound: sound === 'unknown' ? 'fixed' : sound,
+    fields: { ...usual.fields, seed },
+    cases: [
+      { when: { brings: partsOf.references }, facts: shapeFacts(model, 'references') },
+      { when: { brings: partsOf.image }, facts: shapeFacts(model, 'image') },
+      ...namedShapes(model),
+      ...isEdit,
+      ...(references.includes('audios')
+        ? [{ when: { brings: sounds }, facts: { prompt: { wordless: [] } } }]
+        : []),
+    ],
+  };
+}
+
+/** How many references fit is not known. */
+function mediaFacts({ frames, references, edit, needs }: RunwayModel): VideoFacts['media'] {
+  const isTaken = (kind: RunwayModel['references'][number]) => references.includes(kind);
+  return {
+    frames,
+    ...(isTaken('images') ? {} : { references: 0 }),
+    ...(isTaken('videos') ? {} : { videos: edit === undefined ? 0 : 1 }),
+    ...(isTaken('audios') ? {} : { audios: 0 }),
+    ...defined({ needs: needs === 'video' ? partsOf.edit : needs === 'image' ? partsOf.image : undefined }),
+  };
+}
+
+/** `metadata.refer_type: base` edits the video of a model that takes reference videos, too. */
+function editedWhen({ references }: RunwayModel): FactsCondition {
+  return defined({
+    brings: partsOf.edit,
+    metadata: references.includes('videos') ? { refer_type: 'base' } : undefined,
+  });
+}
+
+/** An edit may have the length and the shape of its video. */
+function editFacts({ edit, references, shapes, wordless }: RunwayModel): PlainFacts {
+  const images = edit?.images === true && references.includes('images') ? {} : { references: 0 };
+  const facts: PlainFacts = {
+    media: { videos: 1, audios: 0, ...images },
+    prompt: { wordless: wordless.includes('edit') ? partsOf.edit : [] },
+  };
+  if (edit?.likeInput !== true) return facts;
+  const { targets } = edit;
+  const sold = usualFirst(shapes);
+  return {
+    ...facts,
+    ...defined({ ratios: targets === undefined ? undefined : [...targets, 'adaptive'] }),
+    fields: { resolution: false, duration: false, ratio: targets !== undefined },
+    ...(sold.length === 0 ? {} : { unsaid: { resolutions: [...sold] } }),
+  };
+}
+
+/** Where nothing is said, the vendor chooses, and how is not documented: any size and length that the model has. */
+function shapeFacts(model: RunwayModel, operation: RunwayInputs['operation']): PlainFacts {
+  const { demandsRatio } = model;
+  const sold = shapesOf(model, operation);
+  const resolutions = [...usualFirst(sold)];
+  const words = ratiosOf(model, operation);
+  const isFollowed = operation !== 'text' && !demandsRatio;
+  const isOneWord = 'pairs' in sold && words === undefined;
+  return {
+    resolutions,
+    fields: { ratio: words !== undefined },
+    ...(words === undefined ? {} : { ratios: isFollowed ? [...new Set([...words, 'adaptive'])] : words }),
+    unsaid: {
+      ...(resolutions.length === 0
+        ? {}
+        : { resolutions: demandsRatio || isOneWord ? resolutions.slice(0, 1) : resolutions }),
+      seconds: openLength(model),
+    },
+  };
+}
+
+/** Undefined: the image gives the shape, and no ratio is sent. */
+function ratiosOf(model: RunwayModel, operation: RunwayInputs['operation']): string[] | undefined {
+  const sold = shapesOf(model, operation);
+  if (!('pairs' in sold)) {
+    if (operation === 'image' && sold.ratios.length === 0) return undefined;
+    return sold.ratios.filter((ratio) => ratio !== 'adaptive' || operation !== 'text');
+  }
+  const [first = {}] = Object.values(sold.pairs);
+  return typeof first === 'string' ? undefined : Object.keys(first);
+}
+
+/** A ratio that is sent as pixels names a resolution, too. */
+function namedShapes(model: RunwayModel): NonNullable<VideoFacts['cases']> {
+  return (['text', 'image'] as const).flatMap((operation) => {
+    const shapes = shapesOf(model, operation);
+    const [resolution] = usualFirst(shapes);
+    const ratio = ratiosOf(model, operation);
+    if (!('pairs' in shapes) || resolution === undefined || ratio === undefined) return [];
+    const when = operation === 'image' ? { brings: partsOf.image } : { lacks: partsOf.image };
+    return [{ when: { ...when, ratio }, facts: { unsaid: { resolutions: [resolution] } } }];
+  });
+}
+
+function lengthsOf({ seconds: { min, max, only } }: RunwayModel): VideoFacts['seconds'] {
+  return only === undefined ? { min, max } : { only: [...only] };
+}
+
+function openLength({ seconds: { min, max }, demandsSeconds }: RunwayModel) {
+  const unsaid = Math.max(secondsUnsaid, min);
+  return demandsSeconds ? { min: unsaid, max: unsaid } : { min, max };
+}
+
+/** A model newer than the table: the vendor itself decides what it takes. */
+export const runwayFacts: FactsTable = {
+  models: runwayModels.map(([name, model]) => [name, factsOf(model)]),
+  others: { ...usual, unsaid: { resolutions: ['720p', '1080p'], seconds: { min: 1, max: 30 } } },
+};

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
+import { GatewayError } from '../../src/domain/errors.ts';
+import type { VideoRequest } from '../../src/domain/request.ts';
+import { providers } from '../../src/providers/index.ts';
+import { createCatalogue } from '../../src/routing/catalogue.ts';
+import { createChannels } from '../../src/routing/channels.ts';
+import { asAsked, canned, fixture, submitContext, videoRequest } from '../providers/support.ts';
+
+/** `facts` of a channel's model, by way of the whole plan. */
+
+function configOf(facts: string) {
+  return parseGatewayConfig(
+    `
+currency: USD
+channels:
+  - id: one
+    provider: runway
+    base_url: https://upstream.example
+    credentials: [{ id: a, api_key: k }]
+    models: { m: { upstream: gen4.5${facts} } }
+models:
+  - id: m
+    kind: video
+    input_types: [text_to_video, reference]
+    inputs: { images: { max: 9 } }
+    price: { unit: call, rules: [{ price: "1" }] }
+`,
+    'gateway.yaml',
+    { environment: {}, providerNames: Object.keys(providers) },
+  );
+}
+
+function catalogueOf(facts: string) {
+  const config = configOf(facts);
+  return createCatalogue({ current: () => config, providers, random: () => 0 });
+}
+
+function plan(facts: string, over: Partial<VideoRequest>) {
+  const asked = asAsked(videoRequest({ model: 'm', ...over }));
+  try {
+    const { warnings, request } = catalogueOf(facts).plan(asked, { account: 'a', key: 'k' });
+    return { warnings, resolution: request.kind === 'video' ? request.resolution : undefined };
+  } catch (error) {
+    if (error instanceof GatewayError) return error.param;
+    throw error;
+  }
+}
+
+describe('facts of a channel’s model', () => {
+  it.each<[string, Partial<VideoRequest>, string]>([
+    [', facts: { seconds: { min: 2, max: 60 } }', { duration: 60 }, 'duration'],
+    [', facts: { ratios: ["2:1"] }', { ratio: '2:1' }, 'ratio'],
+    [', facts: { resolutions: [8k] }', { resolution: '8k' }, 'resolution'],
+    [', facts: { sound: choice }', { generateAudio: true }, 'metadata.generate_audio'],
+    [', facts: { media: { references: 3 } }', { references: ['https://ex.com/a'] }, 'images'],
+  ])('%s make possible what the table refuses', (facts, over, param) => {
+    expect(plan('', over)).toBe(param);
+    expect(plan(facts, over)).toMatchObject({ warnings: [] });
+  });
+
+  it('decide what callers are warned of', () => {
+    const over = { extra: { theirs: 1, motion: 2 }, returnLastFrame: true } as const;
+    expect(plan('', over)).toMatchObject({ warnings: ['metadata.return_last_frame'] });
+    const facts = ', facts: { other_parameters: false, parameters: { motion: { type: integer } } }';
+    expect(plan(facts, over)).toMatchObject({
+      warnings: ['metadata.return_last_frame', 'metadata.theirs'],
+    });
+    expect(plan(facts, { extra: { motion: 'much' } })).toBe('metadata.motion');
+  });
+
+  it('are refused with their path', () => {
+    expect(() => plan(', facts: { seconds: { most: 3 } }', {})).toThrow(
+      'channels[0].models.m.facts.seconds.most: is not a known key',
+    );
+  });
+
+  it('reach the adapter, which sends what they name', async () => {
+    const config = configOf(', facts: { sound: choice, parameters: { motion: { sent_as: motionScore } } }');
+    const upstream = canned({ json: fixture('runway/created') });
+    const links = { check: () => undefined, onWithheld: () => undefined };
+    const channel = createChannels({
+      current: () => config,
+      providers,
+      request: upstream.request,
+      links,
+    })('one');
+    const request = videoRequest({ generateAudio: true, extra: { motion: 2 } });
+    const context = channel?.context('a', 'm', AbortSignal.timeout(60_000));
+    await channel?.provider.video?.submit(request, submitContext(context));
+    expect(upstream.sent[0]?.json).toMatchObject({ audio: true, motionScore: 2 });
+    expect(upstream.sent[0]?.json).not.toHaveProperty('motion');
+  });
+});
