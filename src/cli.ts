@@ -169,6 +169,7 @@ const context: CliContext = {
   print: (text) => console.log(text),
   environment: async () => (await import('./config/environment.ts')).readEnvironment(),
   loadConfig,
+  loadProviders: async () => (await import('./providers/index.ts')).providers,
   verifyLedger,
   rotateSecrets,
   ...(process.stdin.isTTY && process.stderr.isTTY

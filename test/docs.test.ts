@@ -198,6 +198,7 @@ const unusedContext: CliContext = {
   print: () => undefined,
   environment: unused,
   loadConfig: unused,
+  loadProviders: unused,
   verifyLedger: unused,
   rotateSecrets: unused,
   fail: () => undefined,

@@ -195,7 +195,7 @@ describe('imports between folders', () => {
     },
     cli: {
       runs: ['config', 'domain', 'flight', 'ledger', 'routing'],
-      types: ['access', 'store', 'temporal'],
+      types: ['access', 'providers', 'store', 'temporal'],
     },
     // The local mode is a composition root that has grown into a folder.
     local: { runs: ['config', 'domain', 'observability', 'providers'] },

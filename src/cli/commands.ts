@@ -14,10 +14,11 @@ const loaders: Readonly<Record<keyof typeof groups, Load>> = {
   channels: async () => (await import('./channels.ts')).addChannelCommands,
   route: async () => (await import('./route.ts')).addRouteCommands,
   config: async () => (await import('./config.ts')).addConfigCommands,
+  vendors: async () => (await import('./vendors.ts')).addVendorCommands,
 };
 
 /**
- * The operators' verbs: calls of the operators' API, except `config check`, `ledger verify` and `secrets rotate`.
+ * The operators' verbs: calls of the operators' API, except `config check`, `vendors show`, `ledger verify` and `secrets rotate`.
  * `program` is that of `createProgram`; `line`: what was typed behind its name.
  */
 export async function addOperatorCommands(

@@ -3,6 +3,7 @@ import type { RotationReport } from '../access/rotate-secrets.ts';
 import type { Environment } from '../config/environment.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { VerifyResult } from '../ledger/verify.ts';
+import type { Provider } from '../providers/provider.ts';
 import type { AdminClient } from './admin-client.ts';
 import { createOutput } from './output.ts';
 import type { Terminal } from './terminal.ts';
@@ -14,6 +15,8 @@ export interface CliContext {
   readonly environment: () => Environment | Promise<Environment>;
   /** Reads the file that a start here would use; throws ConfigError with every violation. */
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
+  /** By their names in gateway.yaml. */
+  readonly loadProviders: () => Promise<Readonly<Record<string, Provider>>>;
   /** Reads the whole ledger, on MongoDB and Temporal directly. */
   readonly verifyLedger: (onProgress: (line: string) => void) => Promise<VerifyResult>;
   /** Seals everything with the first key of SECRETS_KEY, on MongoDB directly. */

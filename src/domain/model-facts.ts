@@ -186,7 +186,8 @@ export function servedFacts(source: FactsSource, { upstream, mapping, facts }: S
 /** What the configuration says counts in every case. */
 function overlaid(facts: VideoFacts, { cases = [], ...over }: VideoFacts = {}): VideoFacts {
   const { cases: known = [], ...plain } = facts;
-  const all = [...known, ...(known.length === 0 ? [] : [{ facts: over }]), ...cases];
+  const isNeeded = known.length > 0 && Object.keys(over).length > 0;
+  const all = [...known, ...(isNeeded ? [{ facts: over }] : []), ...cases];
   return { ...laidOver(plain, over), ...(all.length === 0 ? {} : { cases: all }) };
 }
 

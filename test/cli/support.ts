@@ -40,6 +40,7 @@ export async function runLine(
         { environment: {}, providerNames: ['p'] },
       ),
     }),
+    loadProviders: () => Promise.resolve({}),
     verifyLedger: () => Promise.resolve(change.verify ?? sound),
     rotateSecrets: () => Promise.reject(new Error('test/cli/rotate-secrets.test.ts runs it')),
     ...(change.terminal === undefined ? {} : { terminal: change.terminal }),

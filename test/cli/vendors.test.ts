@@ -1,0 +1,80 @@
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { createProgram } from '../../src/cli/program.js';
+import { addOperatorCommands } from '../../src/cli/commands.ts';
+import { videoFactsSchema } from '../../src/domain/model-facts.ts';
+import { providers } from '../../src/providers/index.ts';
+
+async function run(...line: string[]): Promise<string> {
+  const printed: string[] = [];
+  const none = (): never => {
+    throw new Error('it needs nothing');
+  };
+  const program: Command = createProgram();
+  const context = {
+    print: (text: string) => void printed.push(text),
+    environment: none,
+    loadConfig: none,
+    loadProviders: () => Promise.resolve(providers),
+    verifyLedger: none,
+    rotateSecrets: none,
+    fail: none,
+  };
+  await addOperatorCommands(program, context, line);
+  await program.parseAsync(['vendors', 'show', ...line.slice(2)], { from: 'user' });
+  return printed.join('\n');
+}
+
+describe('vendors show', () => {
+  const show = async (...line: string[]) => run('vendors', 'show', ...line);
+
+  it('lists every vendor', async () => {
+    const rows: { vendor: string }[] = JSON.parse(await show('--json'));
+    expect(rows.map(({ vendor }) => vendor)).toEqual(Object.keys(providers));
+    expect(rows).toContainEqual({
+      vendor: 'minimax',
+      videos: 'yes',
+      images: 'at once',
+      cancel: 'queued',
+      list: 20,
+      callback: 'yes',
+      link_seconds: 3600,
+    });
+  });
+
+  it('prints the table of one', async () => {
+    expect(await show('minimax')).toMatch(/\^T2V- +0 +0 +0 +0 +720p +16:9 +6 +never\n/);
+    expect(await show('runway')).toMatch(/\nothers( +-)+$/);
+    expect(await show('openai')).toContain('at once');
+  });
+
+  it.each(Object.entries(providers).filter(([, { video }]) => typeof video?.facts === 'object'))(
+    'of %s as JSON, which gateway.yaml would take',
+    async (vendor) => {
+      const { models } = JSON.parse(await show(vendor, '--json'));
+      expect(models.length).toBeGreaterThan(0);
+      for (const { model, facts } of models) {
+        const read = videoFactsSchema.safeParse(facts);
+        expect([model, read.error?.issues ?? []]).toEqual([model, []]);
+        expect(read.data).toEqual(facts);
+      }
+    },
+  );
+
+  it('shows what one model takes', async () => {
+    expect(JSON.parse(await show('runway', '--model', 'gen4.5', '--json'))).toMatchObject({
+      vendor: 'runway',
+      model: 'gen4.5',
+      facts: { media: { frames: 1 }, seconds: { min: 2, max: 10 } },
+    });
+    expect(await show('runway', '--model', 'gen4.5')).toMatch(/resolutions +720p\n/);
+  });
+
+  it.each([
+    [['nobody'], /There is no vendor nobody: ark, /],
+    [['--model', 'x'], /Of which vendor/],
+    [['openai', '--model', 'x'], /no table of video models/],
+  ])('%j is refused', async (line, words) => {
+    await expect(show(...line)).rejects.toThrow(words);
+  });
+});
