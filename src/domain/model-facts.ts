@@ -70,12 +70,15 @@ const fieldNames = [
 ] as const;
 export type FieldName = (typeof fieldNames)[number];
 
+export const parameterShape = {
+  type: z.enum(['text', 'number', 'integer', 'flag', 'list', 'object']).optional(),
+  min: z.number().optional(),
+  max: z.number().optional(),
+  values: z.array(z.union([z.string(), z.number(), z.boolean()])).optional(),
+};
 const parameterFacts = z
   .strictObject({
-    type: z.enum(['text', 'number', 'integer', 'flag', 'list', 'object']).optional(),
-    min: z.number().optional(),
-    max: z.number().optional(),
-    values: z.array(z.union([z.string(), z.number(), z.boolean()])).optional(),
+    ...parameterShape,
     /** The vendor's name of it, where it is another. */
     sent_as: text.optional(),
     /** The adapter makes something else of it: it is not passed on. */
@@ -84,7 +87,7 @@ const parameterFacts = z
   .refine(isSpan, spanMessage);
 export type ParameterFacts = z.infer<typeof parameterFacts>;
 
-const condition = z.strictObject({
+export const conditionSchema = z.strictObject({
   /** One of these is brought. */
   brings: parts.optional(),
   /** None of these is brought. */
@@ -96,24 +99,16 @@ const condition = z.strictObject({
   /** `metadata` has these values; `any`: whatever it is. */
   metadata: z.record(text, z.union([z.string(), z.number(), z.boolean()])).optional(),
 });
-export type FactsCondition = z.infer<typeof condition>;
+export type FactsCondition = z.infer<typeof conditionSchema>;
 
-const plainFacts = {
+/** What concerns callers, too. */
+export const offeredShape = {
   media: mediaFacts.optional(),
   prompt: z
     .strictObject({
       characters: count.optional(),
       /** With what the prompt may be empty; absent: always. */
       wordless: parts.optional(),
-    })
-    .optional(),
-  /** Schemes of the addresses that it fetches, `data` among them. */
-  addresses: z
-    .strictObject({
-      images: texts.optional(),
-      videos: texts.optional(),
-      audios: texts.optional(),
-      characters: count.optional(),
     })
     .optional(),
   resolutions: texts.optional(),
@@ -128,12 +123,25 @@ const plainFacts = {
     .optional(),
   /** Those that are sent, or that come true anyway. */
   fields: z.partialRecord(z.enum(fieldNames), z.boolean()).optional(),
-  /** Of `metadata`. */
-  parameters: z.record(text, parameterFacts).optional(),
-  /** Names in `metadata` that the gateway decides: never sent. */
-  reserved: texts.optional(),
   /** Whether other names in `metadata` are sent as they are. */
   other_parameters: z.boolean().optional(),
+};
+
+const plainFacts = {
+  ...offeredShape,
+  /** Of `metadata`. */
+  parameters: z.record(text, parameterFacts).optional(),
+  /** Schemes of the addresses that it fetches, `data` among them. */
+  addresses: z
+    .strictObject({
+      images: texts.optional(),
+      videos: texts.optional(),
+      audios: texts.optional(),
+      characters: count.optional(),
+    })
+    .optional(),
+  /** Names in `metadata` that the gateway decides: never sent. */
+  reserved: texts.optional(),
   /** What is rendered where a request leaves it open, or names what is not sent; the usual resolution first. */
   unsaid: z
     .strictObject({
@@ -147,7 +155,7 @@ const plainFacts = {
 const plainFactsSchema = z.strictObject(plainFacts);
 export type PlainFacts = z.infer<typeof plainFactsSchema>;
 
-const caseSchema = z.strictObject({ when: condition.optional(), facts: plainFactsSchema });
+const caseSchema = z.strictObject({ when: conditionSchema.optional(), facts: plainFactsSchema });
 
 export const videoFactsSchema = z.strictObject({
   ...plainFacts,

@@ -8,6 +8,9 @@ import type { NameOf } from '../domain/model-rules.ts';
 import type { Micros } from '../domain/money.ts';
 import { multiply, oneCall } from '../domain/price.ts';
 import type { Charge, PriceBasis } from '../domain/price.ts';
+import { servedFacts } from '../domain/model-facts.ts';
+import { offeredFacts } from '../domain/offered-facts.ts';
+import type { OfferedFacts } from '../domain/offered-facts.ts';
 import { nameIn, resolveRoles } from '../domain/media-roles.ts';
 import type { AskedRequest, AskedVideo, GenerationRequest, VideoRequest } from '../domain/request.ts';
 import { orderCandidates } from '../domain/routing.ts';
@@ -28,6 +31,8 @@ export interface Catalogue {
   readonly current: () => GatewayConfig;
   /** Only what the key may use. */
   models(caller: Caller): readonly ModelConfig[];
+  /** What each of its channels takes that the key may use, as far as that is known; what several take alike once. */
+  facts(model: ModelConfig, caller: Caller): readonly OfferedFacts[];
   /** Throws `model_not_found` (400) or `model_not_allowed` (403). */
   model(id: string, caller: Caller): ModelConfig;
   /** Throws the caller's error when no channel can serve the request. */
@@ -92,11 +97,29 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
             (channel) => channel.models[model.id] !== undefined && isPermitted(channel, caller),
           ),
       ),
+    facts: (model, caller) => factsOf(model, caller, options),
     model: findModel,
     channel: (id) => current().channels.find((channel) => channel.id === id),
     plan: (request, caller) =>
       planRoute(request, caller, { ...options, model: findModel(request.model, caller) }),
   };
+}
+
+function factsOf(
+  { id }: ModelConfig,
+  caller: Caller,
+  { current, providers }: CatalogueOptions,
+): readonly OfferedFacts[] {
+  const offered = new Map<string, OfferedFacts>();
+  for (const channel of current().channels) {
+    const source = providers[channel.provider]?.video?.facts;
+    const served = channel.models[id];
+    if (source === undefined || served === undefined || !channel.enabled || !isPermitted(channel, caller))
+      continue;
+    const facts = offeredFacts(servedFacts(source, served));
+    offered.set(JSON.stringify(facts), facts);
+  }
+  return [...offered.values()];
 }
 
 function isPermitted(channel: ChannelConfig, caller: Caller): boolean {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { GatewayError } from '../../src/domain/errors.ts';
+import { offeredFactsSchema } from '../../src/domain/offered-facts.ts';
 import type { VideoRequest } from '../../src/domain/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
@@ -19,6 +20,17 @@ channels:
     base_url: https://upstream.example
     credentials: [{ id: a, api_key: k }]
     models: { m: { upstream: gen4.5${facts} } }
+  - id: two
+    provider: runway
+    base_url: https://upstream.example
+    credentials: [{ id: a, api_key: k }]
+    models: { m: { upstream: gen4.5${facts} } }
+  - id: off
+    provider: runway
+    enabled: false
+    base_url: https://upstream.example
+    credentials: [{ id: a, api_key: k }]
+    models: { m: { upstream: veo3.1 } }
 models:
   - id: m
     kind: video
@@ -67,6 +79,22 @@ describe('facts of a channel’s model', () => {
       warnings: ['metadata.return_last_frame', 'metadata.theirs'],
     });
     expect(plan(facts, { extra: { motion: 'much' } })).toBe('metadata.motion');
+  });
+
+  it('are shown to callers, in our words alone and once', () => {
+    const catalogue = catalogueOf(', facts: { parameters: { motion: { max: 3, sent_as: motionScore } } }');
+    const [model] = catalogue.current().models;
+    if (model === undefined) throw new Error('no model');
+    const shown = catalogue.facts(model, { account: 'a', key: 'k' });
+    expect(shown).toMatchObject([
+      { media: { frames: 1 }, seconds: { min: 2, max: 10 }, parameters: { motion: { max: 3 } } },
+    ]);
+    const [facts] = shown;
+    expect(offeredFactsSchema.parse(facts)).toEqual(facts);
+    expect(JSON.stringify(facts)).not.toMatch(/promptText|runway|motionScore|unsaid/);
+    expect(facts?.cases).not.toHaveLength(0);
+    expect(catalogue.facts(model, { account: 'a', key: 'k', channels: ['two'] })).toEqual(shown);
+    expect(catalogue.facts(model, { account: 'a', key: 'k', channels: ['off'] })).toEqual([]);
   });
 
   it('are refused with their path', () => {

@@ -1,6 +1,8 @@
 import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
 import type { ModelConfig } from '../../config/gateway-file.ts';
+import { offeredFactsSchema } from '../../domain/offered-facts.ts';
+import type { OfferedFacts } from '../../domain/offered-facts.ts';
 import { formatMicros, parseMicros } from '../../domain/money.ts';
 
 export const modelSchema = z
@@ -11,6 +13,10 @@ export const modelSchema = z
     owned_by: z.string(),
     kind: z.enum(['video', 'image']),
     capabilities: z.record(z.string(), z.unknown()),
+    facts: z.array(offeredFactsSchema).meta({
+      description:
+        'What its channels take: within `capabilities`, a request that fits one of them is rendered. Empty: it is not known.',
+    }),
     pricing: z.object({
       currency: z.string(),
       unit: z.string(),
@@ -20,7 +26,11 @@ export const modelSchema = z
   })
   .meta({ id: 'Model' });
 
-export function presentModel(model: ModelConfig, currency: string): z.output<typeof modelSchema> {
+export function presentModel(
+  model: ModelConfig,
+  facts: readonly OfferedFacts[],
+  currency: string,
+): z.output<typeof modelSchema> {
   const { unit, minimum, rules } = model.price;
   return {
     id: model.id,
@@ -29,6 +39,7 @@ export function presentModel(model: ModelConfig, currency: string): z.output<typ
     owned_by: model.owned_by,
     kind: model.kind,
     capabilities: model.kind === 'video' ? videoCapabilities(model) : imageCapabilities(model),
+    facts: [...facts],
     pricing: {
       currency,
       unit,

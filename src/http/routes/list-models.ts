@@ -21,7 +21,9 @@ export function listModels({ catalogue }: Pick<RouteDeps, 'catalogue'>): Route {
       const { currency } = catalogue.current();
       return jsonReply({
         object: 'list',
-        data: catalogue.models(caller).map((model) => presentModel(model, currency)),
+        data: catalogue
+          .models(caller)
+          .map((model) => presentModel(model, catalogue.facts(model, caller), currency)),
       });
     },
   });

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { defined } from './defined.ts';
+import { conditionSchema, offeredShape, parameterShape } from './model-facts.ts';
+import type { PlainFacts, VideoFacts } from './model-facts.ts';
+
+/** The facts of a model as callers see them: what a request may hold, and nothing of the vendor behind it. */
+
+const plainShape = {
+  ...offeredShape,
+  parameters: z.record(z.string(), z.strictObject(parameterShape)).optional(),
+};
+
+export const offeredFactsSchema = z
+  .strictObject({
+    ...plainShape,
+    cases: z
+      .array(z.strictObject({ when: conditionSchema.optional(), facts: z.strictObject(plainShape) }))
+      .optional(),
+  })
+  .meta({
+    id: 'ModelFacts',
+    description:
+      'What one channel takes beside a text, and renders. What is absent is not known to the gateway, and left to the upstream. `fields` that are not true are not sent, and named in `warnings`; `parameters` are names in `metadata`; `cases` are laid over the others in their order, each where its condition holds.',
+  });
+export type OfferedFacts = z.infer<typeof offeredFactsSchema>;
+
+export function offeredFacts({ cases = [], ...facts }: VideoFacts): OfferedFacts {
+  const seen = cases.flatMap(({ when, facts: over }) => {
+    const shown = plainly(over);
+    return Object.keys(shown).length === 0 ? [] : [defined({ when, facts: shown })];
+  });
+  return { ...plainly(facts), ...(seen.length === 0 ? {} : { cases: seen }) };
+}
+
+function plainly({ addresses: _a, reserved: _r, unsaid: _u, parameters, ...facts }: PlainFacts) {
+  if (parameters === undefined) return facts;
+  const rules = Object.entries(parameters).map(
+    ([name, { sent_as: _s, read: _d, ...rule }]) => [name, rule] as const,
+  );
+  return { ...facts, parameters: Object.fromEntries(rules) };
+}
