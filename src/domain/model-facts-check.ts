@@ -182,7 +182,8 @@ const types: Readonly<
 /** What the value must be and is not. */
 function brokenRule(value: JsonValue, { type, min, max, values }: ParameterFacts): string | undefined {
   if (type !== undefined && !types[type][1](value)) return types[type][0];
-  if (values !== undefined && !values.some((one) => one === value)) return `one of ${values.join(', ')}`;
+  if (values !== undefined && !values.some((one) => one === value))
+    return values.length === 0 ? 'absent here' : `one of ${values.join(', ')}`;
   if (min !== undefined && !(typeof value === 'number' && value >= min)) return `at least ${min}`;
   return max !== undefined && !(typeof value === 'number' && value <= max) ? `at most ${max}` : undefined;
 }

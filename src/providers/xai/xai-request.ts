@@ -1,26 +1,8 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
-import type { Consumption } from '../../domain/consumption.ts';
 import { defined } from '../../domain/defined.ts';
-
-/** Every name in `metadata` that the gateway decides. `video_task` is ours: `edit` (unless said otherwise) or `extend`. */
-export const xaiOwnFields = [
-  'model',
-  'prompt',
-  'image',
-  'last_frame',
-  'reference_images',
-  'video',
-  'duration',
-  'aspect_ratio',
-  'resolution',
-  'generate_audio',
-  'storage_options',
-  'output',
-  'n',
-  'user',
-  'video_task',
-];
-const ownFields = new Set(xaiOwnFields);
+import { passedOn, servedFacts } from '../../domain/model-facts.ts';
+import type { SubmitContext } from '../provider.ts';
+import { xaiFacts } from './xai-facts.ts';
 
 export type XaiOperation = 'generations' | 'edits' | 'extensions';
 
@@ -29,24 +11,13 @@ export function xaiOperation({ videos, extra }: Pick<VideoRequest, 'videos' | 'e
   return extra['video_task'] === 'extend' ? 'extensions' : 'edits';
 }
 
-/** An edit or an extension has the shape of its video, and the sound. */
-export function xaiConsumes(request: VideoRequest): Consumption {
-  const operation = xaiOperation(request);
-  const fields = {
-    generations: ['resolution', 'ratio', 'duration', 'generateAudio', 'safetyIdentifier'],
-    edits: ['generateAudio', 'safetyIdentifier'],
-    extensions: ['duration', 'generateAudio'],
-  } as const;
-  return {
-    fields: fields[operation],
-    metadata: (field) => !ownFields.has(field) || field === 'video_task',
-  };
-}
-
-export function buildXaiVideo(request: VideoRequest, model: string): JsonObject {
+export function buildXaiVideo(
+  request: VideoRequest,
+  { model, facts }: Pick<SubmitContext, 'model' | 'facts'>,
+): JsonObject {
   const operation = xaiOperation(request);
   const { prompt, videos, duration, safetyIdentifier } = request;
-  const extra = Object.fromEntries(Object.entries(request.extra).filter(([field]) => !ownFields.has(field)));
+  const extra = passedOn(request, servedFacts(xaiFacts, { upstream: model, facts }));
   const seconds = typeof duration === 'number' && operation !== 'edits' ? duration : undefined;
   const own = defined({ prompt: prompt === '' ? undefined : prompt, duration: seconds });
   const [url] = videos;

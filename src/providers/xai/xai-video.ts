@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { askXai, callXai, costOf, isXaiRefusal, xaiRefusal } from './xai-call.ts';
-import { checkXaiVideo, xaiRoles } from './xai-check.ts';
+import { xaiFacts } from './xai-facts.ts';
 import { xaiFailures } from './xai-failures.ts';
-import { buildXaiVideo, xaiConsumes, xaiOperation } from './xai-request.ts';
+import { buildXaiVideo, xaiOperation } from './xai-request.ts';
 import { defined } from '../../domain/defined.ts';
 import type { VideoRequest } from '../../domain/request.ts';
 import {
@@ -17,7 +17,6 @@ import type {
   HttpResponse,
   Operation,
   OperationStatus,
-  PossibleOutput,
   ProviderContext,
   SubmitContext,
   Submitted,
@@ -30,38 +29,16 @@ import type {
  */
 export const xaiVideo: VideoProvider = {
   cancelUntil: 'never',
-  check: checkXaiVideo,
-  consumes: xaiConsumes,
-  roles: (_, model) => xaiRoles(model),
+  facts: xaiFacts,
   submit,
   status,
-  renders,
 };
-
-const editSecondsMax = 9;
-
-function renders(request: VideoRequest): PossibleOutput {
-  const { resolution, duration } = request;
-  const operation = xaiOperation(request);
-  // The result of an edit or an extension has at most 720p.
-  if (operation === 'edits')
-    return { resolutions: ['720p', '480p'], seconds: { min: 1, max: editSecondsMax } };
-  const usual = operation === 'extensions' ? 6 : 8;
-  return defined({
-    resolutions:
-      operation === 'extensions' ? ['720p', '480p'] : resolution === undefined ? ['480p'] : undefined,
-    seconds: duration === undefined ? { min: usual, max: usual } : undefined,
-  });
-}
 
 const createdSchema = z.object({ request_id: z.string().min(1).max(200) });
 
 async function submit(request: VideoRequest, context: SubmitContext): Promise<Submitted> {
   const path = `/videos/${xaiOperation(request)}`;
-  const answer = await callXai(
-    { method: 'POST', path, json: buildXaiVideo(request, context.model) },
-    context,
-  );
+  const answer = await callXai({ method: 'POST', path, json: buildXaiVideo(request, context) }, context);
   const id = createdSchema.safeParse(answer.json).data?.request_id;
   if (id === undefined) throw unreadableError(answer, 'it has no id');
   return { operation: { id }, traceId: id };

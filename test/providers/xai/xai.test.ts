@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { defined } from '../../../src/domain/defined.ts';
 import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { xai } from '../../../src/providers/xai/index.ts';
-import { xaiOwnFields } from '../../../src/providers/xai/xai-request.ts';
+import { xaiFacts } from '../../../src/providers/xai/xai-facts.ts';
 import {
   canned,
   fixture,
@@ -12,9 +12,12 @@ import {
   submitContext,
   upstreamError,
   videoIssue,
+  videoOutput,
   videoRequest,
 } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
+
+const xaiOwnFields = ['video_task', ...(xaiFacts.others.reserved ?? [])];
 
 const { video, image } = xai;
 if (video === undefined || image === undefined) throw new Error('a capability is missing');
@@ -173,7 +176,7 @@ describe('a request', () => {
     ['an edit', { ...edit, duration: 5 }, { resolutions: ['720p', '480p'], seconds: { min: 1, max: 9 } }],
     ['an extension', extend, { resolutions: ['720p', '480p'], seconds: { min: 6, max: 6 } }],
   ])('may render, of %s', (_, request, expected) => {
-    expect(video.renders?.(videoRequest(request), 'grok-imagine-video')).toEqual(expected);
+    expect(videoOutput(video, videoRequest(request), 'grok-imagine-video')).toEqual(expected);
   });
 });
 

@@ -1,0 +1,97 @@
+import type { FactsTable, VideoFacts } from '../../domain/model-facts.ts';
+
+/** Source: the vendor's page on each model. */
+
+const schemes = ['https', 'http', 'data'];
+const resolutions = ['480p', '720p'];
+const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3'];
+
+const reserved = [
+  'model',
+  'prompt',
+  'image',
+  'last_frame',
+  'reference_images',
+  'video',
+  'duration',
+  'aspect_ratio',
+  'resolution',
+  'generate_audio',
+  'storage_options',
+  'output',
+  'n',
+  'user',
+];
+
+/**
+ * An edit or an extension: of one video, of its shape and sound, at most at 720p. An edit has its length, too; the seconds
+ * of an extension are added.
+ */
+function ofVideo(tasks: string[]): NonNullable<VideoFacts['cases']> {
+  return [
+    {
+      when: { brings: ['videos'] },
+      facts: {
+        media: { references: 0 },
+        prompt: { wordless: [] },
+        sound: 'always',
+        fields: { resolution: false, ratio: false, duration: false },
+        parameters: { video_task: { values: tasks, read: true } },
+        unsaid: { resolutions: ['720p', '480p'], seconds: { min: 1, max: 9 } },
+      },
+    },
+    {
+      when: { brings: ['videos'], metadata: { video_task: 'extend' } },
+      facts: {
+        seconds: { min: 2, max: 10 },
+        fields: { duration: true, safety_identifier: false },
+        unsaid: { seconds: { min: 6, max: 6 } },
+      },
+    },
+  ];
+}
+
+const usual: VideoFacts = {
+  fields: { resolution: true, ratio: true, duration: true, generate_audio: true, safety_identifier: true },
+  // `video_task` is ours: `edit` (unless said otherwise) or `extend`.
+  parameters: { video_task: { values: [], read: true } },
+  reserved,
+  other_parameters: true,
+  unsaid: { resolutions: ['480p'], seconds: { min: 8, max: 8 } },
+  cases: ofVideo(['edit', 'extend']),
+};
+
+const first: VideoFacts = {
+  ...usual,
+  media: { frames: 1, references: 7, videos: 1, audios: 0 },
+  prompt: { wordless: ['first_frame', 'references'] },
+  addresses: { images: schemes, videos: schemes },
+  resolutions,
+  ratios,
+  seconds: { min: 1, max: 15 },
+  sound: 'choice',
+  cases: [
+    { when: { brings: ['first_frame', 'references'] }, facts: { ratios: [...ratios, 'adaptive'] } },
+    ...ofVideo(['edit', 'extend']),
+  ],
+};
+
+const later: VideoFacts = {
+  ...first,
+  media: { ...first.media, frames: 2 },
+  resolutions: [...resolutions, '1080p'],
+  cases: [
+    { when: { brings: ['first_frame', 'references'] }, facts: { ratios: [...ratios, 'adaptive'] } },
+    { when: { brings: ['references'] }, facts: { resolutions } },
+    ...ofVideo(['edit']),
+  ],
+};
+
+export const xaiFacts: FactsTable = {
+  models: [
+    [/^grok-imagine-video$/, first],
+    [/^grok-imagine-video-1\.5.*-lite$/, { ...later, media: { ...first.media, references: 0 } }],
+    [/^grok-imagine-video-1\.5/, later],
+  ],
+  others: usual,
+};
