@@ -1,7 +1,8 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
-import { optionalFields } from '../../domain/consumption.ts';
-import type { Consumption } from '../../domain/consumption.ts';
+import { passedOn, servedFacts } from '../../domain/model-facts.ts';
+import type { FactsTable } from '../../domain/model-facts.ts';
+import type { SubmitContext } from '../provider.ts';
 import { framesOf, imagesOf, inputTypeOf } from '../../domain/media-roles.ts';
 
 /** Which of the two dialects a base URL speaks, and its addresses. */
@@ -27,29 +28,43 @@ export function gatewayEndpoints(baseUrl: string): GatewayEndpoints {
   };
 }
 
-/** What `metadata` never decides: the gateway sends these itself, or keeps them to itself. */
-const ownMetadata = new Set([
-  'model',
-  'content',
-  'callback_url',
-  'execution_expires_after',
-  'resolution',
-  'ratio',
-  'duration',
-  'seconds',
-  'size',
-  'seed',
-  'watermark',
-  'generate_audio',
-  'draft',
-  'return_last_frame',
-  'tools',
-  'safety_identifier',
-]);
-
-export const gatewayConsumption: Consumption = {
-  fields: optionalFields,
-  metadata: (name) => !ownMetadata.has(name),
+/** What stands behind it decides what it takes. `reserved`: sent by the gateway itself, or kept to itself. */
+export const gatewayFacts: FactsTable = {
+  models: [],
+  others: {
+    fields: {
+      mode: true,
+      resolution: true,
+      ratio: true,
+      duration: true,
+      draft: true,
+      generate_audio: true,
+      watermark: true,
+      return_last_frame: true,
+      seed: true,
+      safety_identifier: true,
+      tools: true,
+    },
+    reserved: [
+      'model',
+      'content',
+      'callback_url',
+      'execution_expires_after',
+      'resolution',
+      'ratio',
+      'duration',
+      'seconds',
+      'size',
+      'seed',
+      'watermark',
+      'generate_audio',
+      'draft',
+      'return_last_frame',
+      'tools',
+      'safety_identifier',
+    ],
+    other_parameters: true,
+  },
 };
 
 /**
@@ -58,7 +73,7 @@ export const gatewayConsumption: Consumption = {
  */
 export function buildGatewayVideo(
   request: VideoRequest,
-  model: string,
+  { model, facts }: Pick<SubmitContext, 'model' | 'facts'>,
   dialect: GatewayEndpoints['dialect'],
 ): JsonObject {
   const { prompt, mode, videos, audios, resolution, ratio } = request;
@@ -71,7 +86,10 @@ export function buildGatewayVideo(
     images: images.length === 0 ? undefined : [...images],
     videos: videos.length === 0 ? undefined : [...videos],
     audios: audios.length === 0 ? undefined : [...audios],
-    metadata: buildMetadata(request, duration),
+    metadata: {
+      ...passedOn(request, servedFacts(gatewayFacts, { upstream: model, facts })),
+      ...buildMetadata(request, duration),
+    },
   });
   if (dialect === 'task')
     return defined({ ...common, input_type: inputTypeOf(request), resolution, ratio, duration });
@@ -85,23 +103,19 @@ export function buildGatewayVideo(
 }
 
 function buildMetadata(request: VideoRequest, duration: number | undefined): JsonObject {
-  const passed = Object.entries(request.extra).filter(([name]) => !ownMetadata.has(name));
-  return {
-    ...Object.fromEntries(passed),
-    ...defined({
-      resolution: request.resolution,
-      ratio: request.ratio,
-      duration,
-      seed: request.seed,
-      watermark: request.watermark,
-      generate_audio: request.generateAudio,
-      draft: request.draft,
-      return_last_frame: request.returnLastFrame,
-      tools: request.tools,
-      safety_identifier: request.safetyIdentifier,
-      content: referenceContent(request),
-    }),
-  };
+  return defined({
+    resolution: request.resolution,
+    ratio: request.ratio,
+    duration,
+    seed: request.seed,
+    watermark: request.watermark,
+    generate_audio: request.generateAudio,
+    draft: request.draft,
+    return_last_frame: request.returnLastFrame,
+    tools: request.tools,
+    safety_identifier: request.safetyIdentifier,
+    content: referenceContent(request),
+  });
 }
 
 /** Gateways without fields for videos and sounds take the vendor's own items; the text comes from `prompt`. */

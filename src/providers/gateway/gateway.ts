@@ -9,7 +9,7 @@ import {
   readGatewayRefusal,
   readGatewayStatus,
 } from './gateway-answer.ts';
-import { buildGatewayVideo, gatewayConsumption, gatewayEndpoints } from './gateway-request.ts';
+import { buildGatewayVideo, gatewayEndpoints, gatewayFacts } from './gateway-request.ts';
 import { gatewayFailures } from './gateway-failures.ts';
 import {
   bearer,
@@ -44,7 +44,7 @@ import type {
  */
 const gatewayVideo: VideoProvider = {
   check,
-  consumes: () => gatewayConsumption,
+  facts: gatewayFacts,
   submit,
   status,
   cancelUntil: 'queued',
@@ -100,7 +100,7 @@ async function submit(request: VideoRequest, context: SubmitContext): Promise<Su
     url,
     // Honoured where the interface is ours; unknown headers are ignored elsewhere.
     headers: { ...bearer(context), 'idempotency-key': context.marker },
-    json: buildGatewayVideo(request, context.model, dialect),
+    json: buildGatewayVideo(request, context, dialect),
     signal: context.signal,
   });
   if (!isSuccess(answer)) throw refusal(answer);
