@@ -50,7 +50,7 @@ it('counts what a work resolves', async () => {
   expect(await until(() => done.length === 5)).toBeGreaterThanOrEqual(4);
 });
 
-it('lets a work that has more to do go on after the others', async () => {
+it('lets a work that has more to do continue after the others', async () => {
   const slice = new TimeSlice();
   const done: string[] = [];
   const again = (): void => {
