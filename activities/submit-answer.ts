@@ -108,7 +108,7 @@ export async function recordRefusal(
       return after;
     }
     case 'ambiguous':
-      return write(task, { kind: 'lost', n, owner, code }, deps);
+      return write(task, { kind: 'lost', n, owner, ...word }, deps);
     default:
       return error.outcome satisfies never;
   }

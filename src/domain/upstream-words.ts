@@ -8,7 +8,7 @@ const wordsCharactersMax = 2_000;
 const fieldPattern = /^[\w.:/[\]$-]{1,128}$/;
 
 export interface UpstreamWords {
-  /** A token: fit for logs, histories and terminals. */
+  /** A token of ours, or one that its vendor's table names: fit for logs, histories and terminals. */
   readonly code: string;
   /** One line, for whoever has to know why: in no log and no history. */
   readonly words: string;

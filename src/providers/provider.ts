@@ -246,7 +246,7 @@ export type OperationStatus =
     }
   | {
       readonly state: 'failed';
-      /** The vendor's own code and words. */
+      /** The vendor's own code, if its table names it, and its words. */
       readonly code: string;
       readonly message: string;
       readonly failure: Failure;
@@ -348,8 +348,8 @@ export type { UpstreamOutcome };
 
 export interface UpstreamErrorOptions {
   /**
-   * The upstream's own code, or a word of ours (`timeout`, `connection_reset`, `unreadable_answer`). One that is not a
-   * token becomes part of the words.
+   * A word of ours (`timeout`, `connection_reset`, `unreadable_answer`), or a code that the vendor's table names. One that
+   * is not a token becomes part of the words.
    */
   readonly code: string;
   readonly status?: number;

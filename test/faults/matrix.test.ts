@@ -61,25 +61,25 @@ const json = 'content-type: application/json';
 
 const retried = { course: 'retried', submits: 2, times: 1, state: 'accepted' } as const;
 const waits = { course: 'waits', submits: 0, state: 'not_accepted' } as const;
-const failed = { course: 'failed', submits: 1, state: 'rejected', code: 'SomeCode' } as const;
+const failed = { course: 'failed', submits: 1, state: 'rejected' } as const;
 const found = { course: 'found', submits: 1, state: 'accepted' } as const;
 const parked = { course: 'parked', submits: 1, state: 'lost' } as const;
 
 const rows: readonly Row[] = [
   // Refusals that the upstream words itself.
-  { name: '400', create: refuse(400), ...failed },
+  { name: '400', create: refuse(400), ...failed, code: 'http_400' },
   { name: '401', create: refuse(401), ...retried },
   { name: '402', create: refuse(402), ...retried },
   { name: '403', create: refuse(403), ...retried },
-  { name: '408', create: refuse(408), ...parked, code: 'SomeCode' },
-  { name: '409', create: refuse(409), ...failed },
-  { name: '413', create: refuse(413), ...failed },
-  { name: '422', create: refuse(422), ...failed },
+  { name: '408', create: refuse(408), ...parked, code: 'http_408' },
+  { name: '409', create: refuse(409), ...failed, code: 'http_409' },
+  { name: '413', create: refuse(413), ...failed, code: 'http_413' },
+  { name: '422', create: refuse(422), ...failed, code: 'http_422' },
   { name: '429', create: refuse(429), ...retried },
-  { name: '500', create: refuse(500), ...parked, code: 'SomeCode' },
-  { name: '502', create: refuse(502), ...parked, code: 'SomeCode' },
+  { name: '500', create: refuse(500), ...parked, code: 'http_500' },
+  { name: '502', create: refuse(502), ...parked, code: 'http_502' },
   { name: '503', create: refuse(503), ...retried },
-  { name: '504', create: refuse(504), ...parked, code: 'SomeCode' },
+  { name: '504', create: refuse(504), ...parked, code: 'http_504' },
   { name: 'moderation', create: refuse(400, worded('InputTextSensitiveContentDetected')), ...failed, code: 'InputTextSensitiveContentDetected', class: 'moderation_input' },
   // Pages of what stands in between.
   { name: 'page-404', create: refuse(404, page), ...retried },

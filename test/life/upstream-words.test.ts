@@ -12,6 +12,8 @@ import { waitUntil } from '../support/processes.ts';
 /** What a hostile upstream writes into its answers, and where it comes to light. */
 
 const [prompt, user] = ['a heron over the silver fjord', 'customer-4711-of-ours'];
+/** Might be a code, and may be what a caller wrote. */
+const token = 'silverfjord';
 const hostile = '\u001B[2J\u202Egnp.exe\u009B31m';
 const unprintable = /[\p{Cc}\p{Cf}]/u;
 
@@ -58,7 +60,7 @@ const echo =
   (httpStatus: number): Answering =>
   (body, response) =>
     sendJson(response, httpStatus, {
-      error: { code: 'bad_request', message: `refused: ${JSON.stringify(body)} of ${user}` },
+      error: { code: token, message: `refused: ${JSON.stringify(body)} of ${user}` },
     });
 
 const log = () => gateway.logLines.join('');
@@ -69,8 +71,10 @@ describe('an upstream that repeats the request', () => {
     const body = { model: 'gpt-image', prompt, user };
     const { body: said } = await account.call('POST', '/v1/images/generations', { body });
     expect(said.error.message).toContain(prompt);
+    expect(said.error.message).toContain(`${token}: `);
     await waitUntil('the request is in the log', async () => /"operation":"createImage"/.test(log()));
-    expect(log()).toContain('"code":"bad_request"');
+    expect(log()).toContain(`: http_${httpStatus}"`);
+    expect(log()).not.toContain(token);
     expect(log()).not.toContain(prompt);
     expect(log()).not.toContain(user);
   });
@@ -81,12 +85,16 @@ describe('an upstream that repeats the request', () => {
       echo(429)(body, response);
     };
     const { body } = await account.create({ prompt, safety_identifier: user });
-    expect((await account.finished(body.id))['error'].message).toContain(prompt);
+    const { message } = (await account.finished(body.id))['error'];
+    expect(message).toContain(prompt);
+    expect(message).toContain(`${token}: `);
     expect(log()).not.toContain(prompt);
+    expect(log()).not.toContain(token);
     expect(log()).not.toContain(user);
     const history = await gateway.core.client.workflow.getHandle(body.id).fetchHistory();
     const events = JSON.stringify(history);
-    expect(events).toContain('does not accept the job at the moment (bad_request)');
+    expect(events).toContain('does not accept the job at the moment (http_429)');
+    expect(events).not.toContain(token);
     expect(events).not.toContain(prompt);
     expect(events).not.toContain(user);
   });

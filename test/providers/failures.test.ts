@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { defined } from '../../src/domain/defined.ts';
 import { arkFailures } from '../../src/providers/ark/ark-failures.ts';
 import { bflFailures } from '../../src/providers/bfl/bfl-failures.ts';
@@ -16,6 +16,7 @@ import { xaiFailures } from '../../src/providers/xai/xai-failures.ts';
 import { jobFailure } from '../../src/providers/shared/failure-table.ts';
 import type { FailureTable } from '../../src/providers/shared/failure-table.ts';
 import { refusalError } from '../../src/providers/shared/http-outcome.ts';
+import { failedJob } from '../../src/providers/shared/job-status.ts';
 
 /** Every code of every vendor's error page, as a refusal and as the end of a job. */
 
@@ -33,6 +34,12 @@ const tables: Readonly<Record<string, FailureTable>> = {
   runway: runwayFailures,
   xai: xaiFailures,
 };
+
+/** Codes that something is decided by. */
+const wordsOfOurs = [
+  'at_concurrency_limit', 'upstream_id_taken', 'circuit_open', 'channel_gone', 'unreadable_answer', 'adapter_failed',
+  'dns_failed', 'connect_failed', 'connect_timeout', 'tls_failed', 'timeout', 'connection_lost', 'unusable_link',
+]; // prettier-ignore
 
 /** Vendor, status, code, words, outcome, class and what was moderated. */
 type Row = readonly [string, number, string, string, string, string, string?];
@@ -414,6 +421,23 @@ for (const [vendor, code, message, kind, input] of endings) {
     expect(jobFailure(tables[vendor] ?? [], { code, message })).toEqual(defined({ class: kind, input }));
   });
 }
+
+describe.each(Object.entries(tables))('%s', (_, table) => {
+  const answer = { status: 400, headers: {}, text: '', json: {} };
+
+  it('shows no code that it does not name, but among the words', () => {
+    const refusal = { code: 'silverfjord', message: 'm' };
+    expect(refusalError(answer, refusal, table)).toMatchObject({
+      code: 'http_400',
+      words: 'silverfjord: m',
+    });
+    expect(failedJob(table, refusal)).toMatchObject({ code: 'failed', message: 'silverfjord: m' });
+  });
+
+  it.each(wordsOfOurs)('does not name %s, which is a word of ours', (code) => {
+    expect(refusalError(answer, { code, message: 'm' }, table).code).toBe('http_400');
+  });
+});
 
 it('every adapter has its codes here', () => {
   expect(Object.keys(tables)).toEqual(Object.keys(providers));

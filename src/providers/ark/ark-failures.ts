@@ -41,11 +41,11 @@ export const arkFailures: FailureTable = [
     class: 'quota',
   },
   {
-    code: /RateLimitExceeded|^InflightBatchsizeExceeded|^ServerOverloaded|^RequestBurstTooFast/,
+    code: /RateLimitExceeded|^InflightBatchsizeExceeded|^ServerOverloaded|^ServiceUnavailable|^RequestBurstTooFast/,
     class: 'capacity',
   },
   {
-    code: /^(?:MissingParameter|InvalidParameter|InvalidArgumentError|InvalidImageURL|OutofContextError)(?:\.|$)/,
+    code: /^(?:MissingParameter|InvalidParameter|InvalidAction|NotFound|InvalidArgumentError|InvalidImageURL|OutofContextError)(?:\.|$)/,
     class: 'invalid_input',
   },
   { code: /^Internal/, class: 'internal' },

@@ -4,7 +4,7 @@ import { billedUnits, readFalRefusal } from './fal-call.ts';
 import { defined } from '../../domain/defined.ts';
 import type { Failure, ModeratedInput } from '../../domain/failure.ts';
 import type { FieldMapping } from '../../domain/field-mapping.ts';
-import { findFailureRow, failureOfRow } from '../shared/failure-table.ts';
+import { findFailureRow, failureOfRow, knownWords } from '../shared/failure-table.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import { signedUrlExpiry } from '../shared/http-outcome.ts';
 import { endedJob } from '../shared/job-status.ts';
@@ -64,10 +64,12 @@ export function falFailure(
 ): OperationStatus {
   const failure: Failure =
     answer.status === 499 ? { class: 'cancelled' } : failureOfResult(refusal, answer.status);
-  const code = failure.class === 'cancelled' ? 'upstream_cancelled' : refusal.code;
-  const reason = { code: code === '' ? `http_${answer.status}` : code, message: refusal.message, failure };
+  const words =
+    failure.class === 'cancelled'
+      ? { code: 'upstream_cancelled', message: refusal.message }
+      : knownWords(falFailures, refusal, `http_${answer.status}`);
   const cost = mapping === undefined ? undefined : mappedCost(answer.json, mapping, billedUnits(answer));
-  return endedJob(reason, { cost, unbilled: answer.status >= 500 });
+  return endedJob({ ...words, failure }, { cost, unbilled: answer.status >= 500 });
 }
 
 function failureOfResult(refusal: Refusal, status: number): Failure {

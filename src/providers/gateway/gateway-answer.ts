@@ -3,10 +3,10 @@ import { defined } from '../../domain/defined.ts';
 import { failureClasses, moderatedInputs } from '../../domain/failure.ts';
 import type { Failure } from '../../domain/failure.ts';
 import { gatewayFailures } from './gateway-failures.ts';
-import { jobFailure } from '../shared/failure-table.ts';
+import { jobFailure, knownWords } from '../shared/failure-table.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import { signedUrlExpiry } from '../shared/http-outcome.ts';
-import { endedJob, middleOfSecond, noReason, tokenUsage } from '../shared/job-status.ts';
+import { endedJob, failedCode, middleOfSecond, noReason, tokenUsage } from '../shared/job-status.ts';
 import type { OperationStatus } from '../provider.ts';
 
 /**
@@ -99,8 +99,9 @@ export function readGatewayStatus(json: unknown, traceId: string): OperationStat
       return defined({ state: 'pending' as const, phase: state, progress: readProgress(json), traceId });
     case 'failed': {
       const code = textAt(json, codePlaces) ?? (word === 'expired' ? 'upstream_expired' : word);
-      const message = textAt(json, wordsPlaces) ?? noReason;
-      return endedJob({ code, message, failure: readFailure(json, { code, message }) }, { traceId });
+      const refusal = { code, message: textAt(json, wordsPlaces) ?? noReason };
+      const words = code === word ? refusal : knownWords(gatewayFailures, refusal, failedCode);
+      return endedJob({ ...words, failure: readFailure(json, refusal) }, { traceId });
     }
     case 'succeeded': {
       const items = readItems(json);

@@ -39,6 +39,7 @@ export const googleFailures: FailureTable = [
     outcome: 'rejected',
     class: 'invalid_input',
   },
+  { code: /^(?:INTERNAL|DEADLINE_EXCEEDED|13|NO_IMAGE|(?:IMAGE_)?OTHER|STOP)$/, class: 'internal' },
 ];
 
 const detailSchema = z

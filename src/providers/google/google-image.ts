@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { callGoogle, readGoogleModel } from './google-call.ts';
 import { googleFailures } from './google-failures.ts';
 import { defined } from '../../domain/defined.ts';
-import { jobFailure } from '../shared/failure-table.ts';
+import { jobFailure, knownWords } from '../shared/failure-table.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { optionalNumber, optionalText, readableItems, unreadableError } from '../shared/http-outcome.ts';
 import { imageAnswerBytesMax, imageBase64, parseSize } from '../shared/image-input.ts';
@@ -169,7 +169,7 @@ function noImage(answer: HttpResponse, { promptFeedback, candidates }: Answer): 
   if (reason !== undefined) {
     const message = `The request was blocked: ${reason}.`;
     return new UpstreamError('rejected', message, {
-      code: reason,
+      code: knownWords(googleFailures, { code: reason, message }, 'blocked').code,
       status,
       failure: { class: 'moderation_input' },
     });
@@ -180,8 +180,9 @@ function noImage(answer: HttpResponse, { promptFeedback, candidates }: Answer): 
     .flatMap(({ content }) => content?.parts ?? [])
     .find((part) => part.text !== undefined)?.text;
   const message = text ?? `The model made no image: ${code}.`;
-  return new UpstreamError('rejected', message, {
-    code,
+  const known = knownWords(googleFailures, { code, message }, 'no_image');
+  return new UpstreamError('rejected', known.message, {
+    code: known.code,
     status,
     failure: jobFailure(googleFailures, { code, message }),
   });

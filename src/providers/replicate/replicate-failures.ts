@@ -19,4 +19,5 @@ export const replicateFailures: FailureTable = [
   },
   { words: /\(E006\)|input validation|invalid input|could not download/i, class: 'invalid_input' },
   { status: 404, outcome: 'unavailable', class: 'quota' },
+  { code: /^(?:E\d{3,5}|PA)$/, class: 'internal' },
 ];

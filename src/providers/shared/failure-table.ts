@@ -48,6 +48,21 @@ export function failureOfRow(row: Pick<FailureRow, 'class' | 'input'>, { field }
   });
 }
 
+/**
+ * What an upstream said, with a code that is fit for logs and histories: one that its table names. Any other may be the
+ * caller's own text: it goes in front of the words, and `instead` takes its place.
+ */
+export function knownWords(
+  table: FailureTable,
+  { code, message }: Pick<Refusal, 'code' | 'message'>,
+  instead: string,
+): Pick<Refusal, 'code' | 'message'> {
+  if (code === '') return { code: instead, message };
+  return table.some((row) => row.code?.test(code) === true)
+    ? { code, message }
+    : { code: instead, message: `${code}: ${message}` };
+}
+
 /** What a job that ended in failure failed of; a reason that no row knows is the vendor's own. */
 export function jobFailure(table: FailureTable, refusal: Refusal): Failure {
   const row = findFailureRow(table, refusal);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
-import { failureOfRow, findFailureRow } from './failure-table.ts';
+import { failureOfRow, findFailureRow, knownWords } from './failure-table.ts';
 import { failureOfOutcome } from '../../domain/failure.ts';
 import type { Failure } from '../../domain/failure.ts';
 import type { FailureRow, FailureTable, Refusal } from './failure-table.ts';
@@ -22,8 +22,10 @@ export function refusalError(
   const { status } = answer;
   const row = refusal === undefined ? undefined : findFailureRow(table, refusal, status);
   const outcome = (status < 500 ? row?.outcome : undefined) ?? outcomeOfStatus(status, refusal !== undefined);
-  return new UpstreamError(outcome, refusal?.message ?? `The upstream answered with status ${status}.`, {
-    code: refusal === undefined || refusal.code === '' ? `http_${status}` : refusal.code,
+  const said = refusal ?? { code: '', message: `The upstream answered with status ${status}.` };
+  const { code, message } = knownWords(table, said, `http_${status}`);
+  return new UpstreamError(outcome, message, {
+    code,
     status,
     ...defined({
       retryAfterMs: retryAfterMs(answer.headers) ?? atMostADay(refusal?.retryAfterMs),

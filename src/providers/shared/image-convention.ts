@@ -12,7 +12,7 @@ import {
   signedUrlExpiry,
   unreadableError,
 } from './http-outcome.ts';
-import { jobFailure } from './failure-table.ts';
+import { jobFailure, knownWords } from './failure-table.ts';
 import type { FailureTable, Refusal } from './failure-table.ts';
 import { imageAddress, imageAnswerBytesMax, imageFile } from './image-input.ts';
 import { tokenUsage } from './job-status.ts';
@@ -189,8 +189,9 @@ function noImagesError(
 ): UpstreamError {
   const said = reasons.find((reason) => reason !== undefined);
   if (said === undefined) return unreadableError(answer, 'it holds no image');
-  const { code = 'no_image', message = 'The upstream generated no image.' } = said;
-  const failure = jobFailure(failures, { code, message });
+  const refusal = { code: said.code ?? '', message: said.message ?? 'The upstream generated no image.' };
+  const failure = jobFailure(failures, refusal);
+  const { code, message } = knownWords(failures, refusal, 'no_image');
   return new UpstreamError('rejected', message, { code, status: answer.status, failure });
 }
 

@@ -3,7 +3,7 @@ import { defined } from '../../domain/defined.ts';
 import type { Failure } from '../../domain/failure.ts';
 import type { SettleFacts } from '../../domain/task.ts';
 import type { OperationStatus } from '../provider.ts';
-import { jobFailure } from './failure-table.ts';
+import { jobFailure, knownWords } from './failure-table.ts';
 import type { FailureTable } from './failure-table.ts';
 
 /** Statuses that adapters report alike. */
@@ -28,12 +28,14 @@ interface SaidReason {
 }
 
 export const noReason = 'The upstream gave no reason.';
+export const failedCode = 'failed';
 
 /** A job that failed of what the upstream said; its table says what that is. */
 export function failedJob(table: FailureTable, said: SaidReason, facts: JobFacts = {}): FailedStatus {
-  const { code = 'failed', message = noReason, field } = said;
+  const { code = failedCode, message = noReason, field } = said;
   const failure = jobFailure(table, defined({ code, message, field }));
-  return endedJob({ code, message, failure }, facts);
+  const words = code === failedCode ? { code, message } : knownWords(table, { code, message }, failedCode);
+  return endedJob({ ...words, failure }, facts);
 }
 
 interface Reason {

@@ -221,7 +221,6 @@ describe('a submit that is not accepted', () => {
     [429, 'InflightBatchsizeExceeded', 'throttled'],
     [429, 'ServerOverloaded', 'throttled'],
     [429, 'RequestBurstTooFast', 'throttled'],
-    [429, 'SomethingNew', 'throttled'],
     [429, 'QuotaExceeded', 'unavailable'],
     [429, 'SetLimitExceeded', 'unavailable'],
     [500, 'InternalServiceError', 'ambiguous'],

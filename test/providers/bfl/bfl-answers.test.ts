@@ -103,7 +103,7 @@ describe('a creation', () => {
       'a wrong field',
       { status: 422, json: fixture('bfl/invalid') },
       'rejected',
-      'extra_forbidden',
+      'http_422',
       { class: 'invalid_input', field: 'seed' },
     ],
     ['a text', { status: 400, json: { detail: 'bad' } }, 'rejected', 'http_400'],
@@ -111,7 +111,7 @@ describe('a creation', () => {
       'another text',
       { status: 400, json: { error: 'bad_request', message: 'bad', details: {} } },
       'rejected',
-      'bad_request',
+      'http_400',
     ],
     ['no key', { status: 403, json: { detail: 'Not authenticated' } }, 'unavailable', 'http_403'],
     [

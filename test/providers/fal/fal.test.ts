@@ -267,7 +267,7 @@ describe('a request', () => {
     ['it is of another request', [{ json: { request_id: 'x', status: 'COMPLETED' } }], false, 'unreadable_answer'],
     ['trouble', [{ status: 500, json: { detail: 'm' } }], false, 'http_500'],
     ['a result without a file', [completed, { json: { seed: 1 } }], false, 'unreadable_answer'],
-    ['the pace of results', [completed, { status: 429, json: { detail: 'm', error_type: 'x' } }], false, 'x'],
+    ['the pace of results', [completed, { status: 429, json: { detail: 'm', error_type: 'x' } }], false, 'http_429'],
     ['a key that is wrong by now', [completed, { status: 401, json: { detail: 'm' } }], false, 'http_401'],
     ['a proxy before the result', [completed, { status: 502, text: '<html>' }], false, 'http_502'],
     ['a platform in trouble', [completed, { status: 503, json: { detail: 'm' } }], false, 'http_503'],

@@ -137,7 +137,7 @@ describe('submit', () => {
     [
       { status: 401, json: { error: { code: '', message: 'm', type: 'new_api_error' } } },
       'unavailable',
-      'new_api_error',
+      'http_401',
     ],
     [
       { status: 429, json: { error: { code: 'rate_limit_exceeded', message: 'm' } } },
@@ -149,7 +149,7 @@ describe('submit', () => {
       'throttled',
       'service_unavailable',
     ],
-    [{ status: 500, json: { code: 'fail_to_fetch_task', message: 'm' } }, 'ambiguous', 'fail_to_fetch_task'],
+    [{ status: 500, json: { code: 'fail_to_fetch_task', message: 'm' } }, 'ambiguous', 'http_500'],
     [{ status: 502, text: '<html>' }, 'ambiguous', 'http_502'],
     [{ status: 200, text: '<html>' }, 'ambiguous', 'unreadable_answer'],
     [{ status: 200, json: {} }, 'ambiguous', 'unreadable_answer'],
@@ -295,7 +295,7 @@ describe('status', () => {
     [{ status: 200, json: { code: 'task_not_exist', message: 'm', data: null } }, true, 'task_not_exist'],
     [{ status: 404, json: { error: { code: 'task_not_found', message: 'm' } } }, true, 'task_not_found'],
     [{ status: 404, text: '<html>' }, false, 'http_404'],
-    [{ status: 500, json: { code: 'fail_to_fetch_task', message: 'm' } }, false, 'fail_to_fetch_task'],
+    [{ status: 500, json: { code: 'fail_to_fetch_task', message: 'm' } }, false, 'http_500'],
     [{ status: 200, json: {} }, false, 'unreadable_answer'],
   ])('%j reports no state', async (answer, gone, code) => {
     const error = await upstreamError(statusOf(task, answer).asked);
