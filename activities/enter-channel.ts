@@ -1,5 +1,4 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { atConcurrencyLimit } from '../src/domain/routing.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { noteWait } from './note-wait.ts';
@@ -34,7 +33,8 @@ export async function enterChannel(
     case undefined:
       return undefined;
     case 'elsewhere': {
-      const word = { code: atConcurrencyLimit, message: 'Another channel has room.', stays: false };
+      const message = 'Another channel has room.';
+      const word = { code: 'at_concurrency_limit', message, stays: false, full: true } as const;
       return stepTo(task, { kind: 'not_accepted', candidate: input.candidate, ...word }, deps);
     }
     case 'circuit_open': {

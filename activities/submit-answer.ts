@@ -59,7 +59,8 @@ export async function recordAcceptance(
       'an upstream named a job that another task has',
     );
     const message = `The upstream accepted it as ${operation.id}, which is the job of another task.`;
-    return asItIs(await write(task, { kind: 'lost', n, owner, code: upstreamIdTaken, message }, deps));
+    const taken = { code: upstreamIdTaken, message, taken: true } as const;
+    return asItIs(await write(task, { kind: 'lost', n, owner, ...taken }, deps));
   }
   const after = stepped.task ?? task;
   await racePoint('submit.accepted', attemptId(task.id, n));

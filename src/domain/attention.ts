@@ -39,7 +39,7 @@ export function attentionOf({
   switch (state.at) {
     case 'lost':
       if (!state.asked) return concern;
-      return state.code === upstreamIdTaken ? upstreamIdTaken : 'submit_ambiguous';
+      return state.taken === true ? upstreamIdTaken : 'submit_ambiguous';
     case 'broken':
       return 'poll_failed';
     case 'review':

@@ -20,10 +20,7 @@ type DropReason =
   | 'unsupported'
   | 'no_price'
   | 'circuit_open'
-  | typeof atConcurrencyLimit;
-
-/** Code of an attempt that was not made: the channel's credential has as many tasks as it may have. */
-export const atConcurrencyLimit = 'at_concurrency_limit';
+  | 'at_concurrency_limit';
 
 export interface DroppedChannel {
   readonly channel: string;

@@ -1,4 +1,4 @@
-import { attentionOf, upstreamIdTaken } from './attention.ts';
+import { attentionOf } from './attention.ts';
 import type { AttentionReason } from './attention.ts';
 import { defined } from './defined.ts';
 import { situationOf } from './operator-actions.ts';
@@ -162,7 +162,7 @@ function whatOf({ state, attempt, wanted }: Standing): string {
     case 'pausing':
       return `No channel of the plan accepts the task at the moment (round ${state.round}).`;
     case 'lost':
-      if (state.code === upstreamIdTaken)
+      if (state.taken === true)
         return `${channel} accepted the submission, and named a job that another task has.${ending}`;
       return state.asked
         ? `The response of ${channel} to the submission was lost (${state.code}).${ending}`

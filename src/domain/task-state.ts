@@ -20,8 +20,17 @@ export type TaskState =
     })
   /** No channel of the plan accepts the task; the round after this one begins then. */
   | (Round & { readonly at: 'pausing'; readonly until: number })
-  /** The answer to this attempt is lost. `asked`: the upstream could not say, and a person was asked. */
-  | { readonly at: 'lost'; readonly n: number; readonly code: string; readonly asked: boolean }
+  /**
+   * The answer to this attempt is lost. `asked`: the upstream could not say, and a person was asked. `taken`: it named a
+   * job that another task has.
+   */
+  | {
+      readonly at: 'lost';
+      readonly n: number;
+      readonly code: string;
+      readonly asked: boolean;
+      readonly taken?: true;
+    }
   /** The upstream has the job of this attempt. */
   | { readonly at: 'waiting'; readonly n: number }
   /** Polling stopped with an error that retrying will not fix; a person is asked. */
@@ -92,6 +101,7 @@ export type TaskEvent =
       readonly owner?: string;
       readonly code: string;
       readonly message?: string;
+      readonly taken?: true;
     }
   /** The upstream cannot say what became of the lost attempt. */
   | { readonly kind: 'asked' }
@@ -119,8 +129,8 @@ export type TaskEvent =
   | Ended;
 
 /**
- * Certainly not accepted. `n` absent: nothing was begun. `stays`: the same channel is asked again. `retryAt`: the
- * upstream named this time.
+ * Certainly not accepted. `n` absent: nothing was begun. `stays`: the same channel is asked again. `full`: it had no
+ * room. `retryAt`: the upstream named this time.
  */
 interface NotAccepted {
   readonly kind: 'not_accepted';
@@ -130,6 +140,7 @@ interface NotAccepted {
   readonly code: string;
   readonly message: string;
   readonly stays: boolean;
+  readonly full?: true;
   readonly retryAt?: number;
 }
 

@@ -1,6 +1,5 @@
 import type { Attempt, Operation } from './attempt.ts';
 import { defined } from './defined.ts';
-import { atConcurrencyLimit } from './routing.ts';
 import type { RouteCandidate } from './routing.ts';
 import {
   afterCandidate, newRound, replacements, roundAfterLoss, roundAfterPause, withRest,
@@ -86,7 +85,7 @@ function unheard(task: Task, { kind, n, owner }: EventOf<'not_accepted' | 'rejec
 
 /** Another try on the same channel, the next channel, or a pause. */
 export function notAccepted(task: Task, event: EventOf<'not_accepted'>, at: number): Next {
-  const { n, code, stays, retryAt } = event;
+  const { n, code, stays, full: isFull, retryAt } = event;
   const refusal = unheard(task, event);
   if (refusal !== undefined) return refusal;
   const { state } = task;
@@ -102,7 +101,7 @@ export function notAccepted(task: Task, event: EventOf<'not_accepted'>, at: numb
   if (stays && state.at === 'submitting') return change({ attempts, state: { ...round, resting } });
   const left = round.left.filter((other) => !sameCandidate(other, candidate));
   const { channel, credential } = candidate;
-  const full = code === atConcurrencyLimit ? [...round.full, { channel, credential }] : round.full;
+  const full = isFull === true ? [...round.full, { channel, credential }] : round.full;
   return change({ attempts, state: afterCandidate(task, { ...round, left, full, resting }, at) });
 }
 
@@ -127,7 +126,7 @@ export function rejected(task: Task, event: EventOf<'rejected'>, at: number): Ne
 }
 
 /** Said by who has sent it, or by a later run that finds it in flight. */
-export function lost(task: Task, { n, owner, code, message }: EventOf<'lost'>, at: number): Next {
+export function lost(task: Task, { n, owner, code, message, taken }: EventOf<'lost'>, at: number): Next {
   const { state } = task;
   const attempt = task.attempts.find((one) => one.n === n);
   if (state.at === 'lost' && state.n === n) return unchanged;
@@ -137,7 +136,7 @@ export function lost(task: Task, { n, owner, code, message }: EventOf<'lost'>, a
   }
   return change({
     attempts: withAttempt(task, n, { state: 'lost', code, endedAt: at, ...defined({ message }) }),
-    state: { at: 'lost', n, code, asked: false },
+    state: { at: 'lost', n, code, asked: false, ...defined({ taken }) },
     // Whoever asked to cancel learns that it is not known; the request must not end what an operator decides later.
     ...(task.wanted === 'cancel' ? { wanted: undefined } : {}),
   });

@@ -477,7 +477,7 @@ describe('submit', () => {
         return tasks.step(id, event.kind === 'accepted' ? { ...event, operation: { id: job } } : event);
       };
       const after = await world.worker({ tasks: { ...tasks, step: renamed } }).submit(input);
-      expect(after.state).toMatchObject({ at: 'lost', code: 'upstream_id_taken' });
+      expect(after.state).toMatchObject({ at: 'lost', code: 'upstream_id_taken', taken: true });
       expect(writes).toBe(3);
       expect(await attemptOf(input)).toMatchObject({
         state: 'lost',

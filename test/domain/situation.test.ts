@@ -19,7 +19,7 @@ it('of a task that has ended and was not delivered suggests another callback, or
 it('of a submission that was accepted as the job of another task says so, and not that its response was lost', () => {
   const { what, attention, advice, actions } = situation({
     id: 'task_1',
-    state: { at: 'lost', n: 1, code: 'upstream_id_taken', asked: true },
+    state: { at: 'lost', n: 1, code: 'upstream_id_taken', asked: true, taken: true },
     deadlineAt: 0,
   });
   expect(attention).toBe('upstream_id_taken');

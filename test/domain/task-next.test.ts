@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { attentionOf } from '../../src/domain/attention.ts';
 import { taskFailures } from '../../src/domain/task-failures.ts';
 import type { Task } from '../../src/domain/task-record.ts';
 import type { StateName, Stop, TaskEvent } from '../../src/domain/task-state.ts';
@@ -189,10 +190,17 @@ describe('a round', () => {
   });
 
   it('hears who had no room once', () => {
-    const full = notAccepted('a', { code: 'at_concurrency_limit' });
+    const full = notAccepted('a', { full: true });
     const task = after(newTask(), full);
     expect(task.state).toMatchObject({ left: [on('b')], full: [on('a')] });
     expect(refusal(task, full)).toMatch(/^decided: a is not asked in this round/);
+  });
+
+  it('decides nothing by the text of a code, which may be an upstream’s', () => {
+    const full = notAccepted('a', { n: 1, owner: 'run-1', code: 'at_concurrency_limit' });
+    expect(after(sent(), full).state).toMatchObject({ left: [on('b')], full: [] });
+    const named: TaskEvent = { kind: 'lost', n: 1, owner: 'run-1', code: 'upstream_id_taken' };
+    expect(attentionOf(after(sent(), named, { kind: 'asked' }))).toBe('submit_ambiguous');
   });
 
   it('continues without channels that are gone, and pauses when all are', () => {
