@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { failureClasses } from '../../domain/failure.ts';
+import { defined } from '../../domain/defined.ts';
 import { formatMicros } from '../../domain/money.ts';
 import type { MediaUrl } from '../../domain/stored-media.ts';
 import { mayUse } from '../../domain/operator.ts';
@@ -14,6 +15,7 @@ import type { Task } from '../../domain/task-record.ts';
 import { presentSituation, situationSchema } from './situation.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from './ledger-entry.ts';
 import { presentTask, taskFields } from './video-task.ts';
+import type { PresentedTask } from './video-task.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const costSchema = z.object({ amount: z.string(), unit: z.string() }).meta({
@@ -22,6 +24,9 @@ const costSchema = z.object({ amount: z.string(), unit: z.string() }).meta({
 
 export const adminTaskSchema = taskFields
   .extend({
+    data: taskFields.shape.data.meta({
+      description: 'The result. The role `read` sees its links without query, and no `b64_json`.',
+    }),
     kind: z.enum(['video', 'image']),
     account: z.string(),
     key: z.string(),
@@ -120,7 +125,7 @@ export const adminTaskDetailSchema = adminTaskSchema
 /** To whom a task is shown. */
 interface Audience {
   readonly mediaUrl: MediaUrl;
-  readonly role: OperatorIdentity['role'];
+  readonly role: Role;
 }
 
 export interface TaskRecords extends Audience {
@@ -131,7 +136,7 @@ export interface TaskRecords extends Audience {
 /** What operators see of a task: everything but what was asked for. */
 export function presentAdminTask(task: Task, { mediaUrl, role }: Audience): z.output<typeof adminTaskSchema> {
   return {
-    ...presentTask(task, mediaUrl),
+    ...presentResult(presentTask(task, mediaUrl), role),
     kind: task.kind,
     account: task.account,
     key: task.key,
@@ -171,10 +176,28 @@ export function presentAdminTaskDetail(
   };
 }
 
-/** What such a link opens is nothing for whoever may only look. */
-function presentWithheld({ outcome }: Task, role: OperatorIdentity['role']): string[] {
+type Role = OperatorIdentity['role'];
+
+/** What a link opens is nothing for whoever may only look. */
+function presentLink(link: string, role: Role): string {
+  return mayUse({ role }, 'act') ? link : redactUrl(link, { secrets: [] });
+}
+
+function presentWithheld({ outcome }: Task, role: Role): string[] {
   const links = outcome?.kind === 'failed' ? (outcome.withheld ?? []) : [];
-  return mayUse({ role }, 'act') ? [...links] : links.map((link) => redactUrl(link, { secrets: [] }));
+  return links.map((link) => presentLink(link, role));
+}
+
+/** Whoever may only look sees that there is a result. */
+function presentResult(presented: PresentedTask, role: Role): PresentedTask {
+  if (mayUse({ role }, 'act')) return presented;
+  const linkOf = (link: string | undefined) => (link === undefined ? undefined : presentLink(link, role));
+  const data = presented.data.map(({ url, last_frame_url: lastFrameUrl, expires_at: expiresAt }) =>
+    defined({ url: linkOf(url), last_frame_url: linkOf(lastFrameUrl), expires_at: expiresAt }),
+  );
+  return 'video_url' in presented
+    ? { ...presented, data, video_url: data[0]?.url ?? '' }
+    : { ...presented, data };
 }
 
 function presentRefund(entries: readonly LedgerEntry[]): string | null {

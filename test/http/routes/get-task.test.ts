@@ -123,6 +123,36 @@ describe('the situation', () => {
   });
 });
 
+const operator = async (name: string, role: string) =>
+  adminCaller(world.url, (await world.admin('POST', '/operators', { name, role })).body.token);
+
+it('shows the links of a result to whom may act, and what opens nothing to whom may look', async () => {
+  const id: string = (await (await world.newAccount()).create()).body.id;
+  const [link, frame] = [
+    'https://cdn.example/a.mp4?X-Signature=secret',
+    'https://cdn.example/f.png?sig=secret',
+  ];
+  const items = [{ url: link, lastFrameUrl: frame, expiresAt: 7 }, { base64: 'QUJD' }];
+  await world.drive.succeed(id, { kind: 'succeeded', items, facts: {} });
+  const seenBy = async (role: string) => {
+    const admin = await operator(`r-${role}`, role);
+    const one = (await admin('GET', `/tasks/${id}`)).body;
+    const { data } = (await admin('GET', '/tasks?limit=100')).body;
+    const listed = data.find((task: { id: string }) => task.id === id);
+    expect([listed.data, listed.video_url]).toEqual([one.data, one.video_url]);
+    return { data: one.data, video_url: one.video_url };
+  };
+  expect(await seenBy('act')).toEqual({
+    data: [{ url: link, last_frame_url: frame, expires_at: 7 }, { b64_json: 'QUJD' }],
+    video_url: link,
+  });
+  const [bare, bareFrame] = ['https://cdn.example/a.mp4', 'https://cdn.example/f.png'];
+  expect(await seenBy('read')).toEqual({
+    data: [{ url: bare, last_frame_url: bareFrame, expires_at: 7 }, {}],
+    video_url: bare,
+  });
+});
+
 it('shows withheld links whole to whom may act, and without what opens them to whom may look', async () => {
   const id: string = (await (await world.newAccount()).create()).body.id;
   const links = ['https://user:pass@cdn.example/a.mp4?X-Signature=secret#f', 'no\u001Blink'];
@@ -135,8 +165,7 @@ it('shows withheld links whole to whom may act, and without what opens them to w
     withheld: links,
   });
   const seenBy = async (role: string) => {
-    const { token } = (await world.admin('POST', '/operators', { name: `w-${role}`, role })).body;
-    const admin = adminCaller(world.url, token);
+    const admin = await operator(`w-${role}`, role);
     const { data } = (await admin('GET', '/tasks?limit=100')).body;
     return [
       (await admin('GET', `/tasks/${id}`)).body.withheld_links,
