@@ -7,6 +7,7 @@ const consume = 'src/http/bodies/consume-body.ts';
 const budget = 'src/http/bodies/body-budget.ts';
 const guesses = 'src/http/guess-limit.ts';
 const hostile = ['test/http/hostile-callers.test.ts'];
+const turn = ['test/http/answer-in-turn.test.ts'];
 const limits = ['test/http/address-limit.test.ts'];
 
 export const callerMutants: readonly Mutant[] = [
@@ -24,7 +25,7 @@ export const callerMutants: readonly Mutant[] = [
     file: turns,
     find: 'return request.readableFlowing === true;',
     replace: 'return true;',
-    tests: ['test/http/hostile-framing.test.ts'],
+    tests: turn,
   },
   {
     name: 'callers-seam',
@@ -32,7 +33,7 @@ export const callerMutants: readonly Mutant[] = [
     file: turns,
     find: 'const isAcross = across !== -1;',
     replace: 'const isAcross = false;',
-    tests: hostile,
+    tests: turn,
   },
   {
     name: 'callers-cut-largest',

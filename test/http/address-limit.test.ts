@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { createAddressLimit } from '../../src/http/address-limit.ts';
 import { createClientAddress } from '../../src/http/client-address.ts';
+import { createGuessLimit } from '../../src/http/guess-limit.ts';
 import { useHttpWorld, videoBody } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_address_limit');
@@ -89,6 +90,26 @@ describe('guessing operators’ tokens', () => {
     expect((await node.admin('GET', '/accounts')).status).toBe(200);
     await lockOut();
     expect((await guess()).headers['retry-after']).toBe('120');
+  });
+
+  it('are counted while they are checked', async () => {
+    const limit = createGuessLimit({ now: () => 0, log: { warn: () => undefined } });
+    const checks: (() => void)[] = [];
+    const guess = () =>
+      limit.guard('a', () => new Promise<undefined>((resolve) => checks.push(() => resolve(undefined))));
+    const atOnce = (times: number) => Array.from({ length: times }, guess);
+    const wrong = async (times: number) => {
+      const guesses = atOnce(times);
+      for (const check of checks.splice(0)) check();
+      await Promise.all(guesses);
+    };
+    await wrong(15);
+    const settled = Promise.allSettled(atOnce(10));
+    expect(checks).toHaveLength(5);
+    for (const check of checks.splice(0)) check();
+    const refused = (await settled).filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(5);
+    await expect(guess()).rejects.toMatchObject({ code: 'rate_limit_exceeded', retryAfterSeconds: 60 });
   });
 
   it('many at once are not more', async () => {

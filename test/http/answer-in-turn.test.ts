@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { answerInTurn } from '../../src/http/answer-in-turn.ts';
+
+const servers: Server[] = [];
+const sockets: Socket[] = [];
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** A connection to a server that answers so, and its half of it. */
+async function connected(answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  const server = createServer(answer);
+  servers.push(server);
+  answerInTurn(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const caller = connect({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, noDelay: true });
+  sockets.push(caller);
+  const received: string[] = [];
+  caller.on('data', (bytes) => received.push(bytes.toString('latin1')));
+  const [peer] = await accepted;
+  return {
+    received: () => received.join(''),
+    /** Resolves when all of it has arrived. */
+    send: async (text: string): Promise<void> => {
+      const all = peer.bytesRead + text.length;
+      caller.write(text);
+      await expect.poll(() => peer.bytesRead).toBe(all);
+    },
+  };
+}
+
+it.each([1, 2, 3])('headers whose end lies across two packets (%i of 4 bytes) end there', async (bytes) => {
+  const begun: string[] = [];
+  const { send, received } = await connected(({ url = '' }, response) => {
+    begun.push(url);
+    response.end(`at ${url};`);
+  });
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
+  const cut = get('/one').length - 4 + bytes;
+  const all = get('/one') + get('/two');
+  await send(all.slice(0, cut));
+  await send(all.slice(cut));
+  await expect.poll(received).toMatch(/at \/one;[^]*at \/two;/);
+  expect(begun).toEqual(['/one', '/two']);
+});
+
+it('a body is not parsed before somebody reads it', async () => {
+  const begun: IncomingMessage[] = [];
+  const { send, received } = await connected((request, response) => {
+    begun.push(request);
+    request.once('end', () => response.end('read'));
+  });
+  await send('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 8\r\n\r\n');
+  await expect.poll(() => begun).toHaveLength(1);
+  const [request] = begun;
+  await send('in a ');
+  expect(request?.readableLength).toBe(0);
+  request?.resume();
+  await send('row');
+  await expect.poll(received).toContain('read');
+});
