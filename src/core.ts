@@ -25,11 +25,9 @@ import { adapters, providers } from './providers/index.ts';
 import { openResults } from './results/results.ts';
 import type { Results } from './results/results.ts';
 import { SealError } from './access/sealer.ts';
-import type { Sealer } from './access/sealer.ts';
 import { openSecrets } from './access/secrets.ts';
 import type { Secrets } from './access/secrets.ts';
 import { connectMongo } from './store/mongo.ts';
-import type { Sealing } from './store/requests.ts';
 import { createRootKeyStore } from './store/root-key.ts';
 import { createStores, ensureStoreIndexes } from './store/stores.ts';
 import type { Stores } from './store/stores.ts';
@@ -84,7 +82,7 @@ export async function openCore(
   let current = load();
   const mongo = await connectMongo(addresses.mongodbUri, { appName: 'mediary' });
   const secrets = await openCoreSecrets(mongo, addresses.secretsKeys);
-  const stores = createStores(mongo.db, now, sealingOf(secrets));
+  const stores = createStores(mongo.db, now, secrets);
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
   const ledger = createLedger({ collection: ledgerCollection(mongo.db), now });
   const upstream = openUpstream(environment);
@@ -212,14 +210,6 @@ async function openCoreSecrets(mongo: Mongo, keys: readonly Buffer[]): Promise<S
       throw new ConfigError('The environment', [`SECRETS_KEY: ${error.message}`]);
     throw error;
   }
-}
-
-/** What callers wrote is stored under a key of its own. */
-export function sealingOf(sealer: Pick<Sealer, 'seal' | 'open'>): Sealing {
-  return {
-    seal: (text) => sealer.seal('request', text),
-    open: (sealed) => sealer.open('request', sealed),
-  };
 }
 
 /** The account's webhook secrets, newest first, opened. */

@@ -2,10 +2,9 @@ import { defined } from '../domain/defined.ts';
 import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
 import type { GenerationRequest } from '../domain/request.ts';
-import type { Sealed } from '../domain/sealed.ts';
 import { ensureIndexes, isDuplicateKey } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
-import type { SealedDocument } from './sealed-document.ts';
+import type { SealedDocument, Sealing } from './sealed-document.ts';
 
 /** What was asked, written before the workflow starts: prompts and media never pass through Temporal. */
 export interface RequestRecord {
@@ -49,13 +48,6 @@ export function requestExpiresAt(deadlineAt: number): number {
   return deadlineAt + keptMs;
 }
 
-/** Encrypts what is stored and decrypts what was. */
-export interface Sealing {
-  readonly seal: (text: string) => Sealed;
-  /** Throws for a text that was sealed with a key that is missing. */
-  readonly open: (sealed: Sealed) => string;
-}
-
 const writtenSchema = z.object({
   request: z.custom<GenerationRequest>((value) => typeof value === 'object' && value !== null),
   callbackToken: z.string(),
@@ -74,7 +66,7 @@ export function createRequestStore(db: Db, now: () => number, { seal, open }: Se
     /** The bytes of what is sealed. Undefined: an earlier try of this creation has written it. */
     async insert(record: RequestRecord): Promise<number | undefined> {
       const { request, callbackToken, callbackUrl } = record;
-      const sealed = seal(JSON.stringify({ request, callbackToken, callbackUrl }));
+      const sealed = seal('request', JSON.stringify({ request, callbackToken, callbackUrl }));
       try {
         await requests.insertOne({
           _id: record.task,
@@ -104,7 +96,7 @@ export function createRequestStore(db: Db, now: () => number, { seal, open }: Se
       const document = await requests.findOne({ _id: task });
       if (document === null || document.expires.getTime() <= now()) return undefined;
       const { request, callbackToken, callbackUrl } = writtenSchema.parse(
-        JSON.parse(open(toSealed(document.sealed))),
+        JSON.parse(open('request', toSealed(document.sealed))),
       );
       return {
         task,

@@ -1,5 +1,12 @@
 import { Binary } from 'mongodb';
-import type { Sealed } from '../domain/sealed.ts';
+import type { Sealed, SealPurpose } from '../domain/sealed.ts';
+
+/** Encrypts what is stored and decrypts what was. */
+export interface Sealing {
+  readonly seal: (purpose: SealPurpose, text: string) => Sealed;
+  /** Throws for a text that was sealed with a key that is missing. */
+  readonly open: (purpose: SealPurpose, sealed: Sealed) => string;
+}
 
 /** A sealed value as MongoDB holds it. */
 export interface SealedDocument {

@@ -11,7 +11,7 @@ import { createRateLimitStore } from './rate-limits.ts';
 import { createRenderTimesStore } from './render-times.ts';
 import { createRepeatStore } from './repeats.ts';
 import { createRequestStore } from './requests.ts';
-import type { Sealing } from './requests.ts';
+import type { Sealing } from './sealed-document.ts';
 import { createResultCopyStore } from './result-copies.ts';
 import { createSlotStore } from './slots.ts';
 import { createStoredBytesStore } from './stored-bytes.ts';
@@ -23,7 +23,7 @@ export type Stores = ReturnType<typeof createStores>;
 /** Every collection of the product but the ledger. */
 export function createStores(db: Db, now: () => number, sealing: Sealing) {
   return {
-    tasks: createTaskStore(db, now),
+    tasks: createTaskStore(db, now, sealing),
     requests: createRequestStore(db, now, sealing),
     accounts: createAccountStore(db),
     keys: createKeyStore(db, now),

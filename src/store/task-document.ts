@@ -5,6 +5,7 @@ import { defined } from '../domain/defined.ts';
 import type { Changes } from '../domain/task-next.ts';
 import type { Task } from '../domain/task-record.ts';
 import { attemptAt } from '../domain/task-state.ts';
+import type { SealedDocument } from './sealed-document.ts';
 
 /** A task as stored: its record, and what only indexes need. Times in Unix milliseconds, amounts as int64. */
 export interface TaskDocument extends Omit<Task, 'id'> {
@@ -17,6 +18,8 @@ export interface TaskDocument extends Omit<Task, 'id'> {
   readonly owes?: string;
   /** The task again, while its callback is abandoned: what operators list, in an index of few. */
   readonly gaveUp?: string;
+  /** What upstreams said, as task-words.ts seals it. */
+  readonly words?: SealedDocument;
   /** Counts the reads that had to be writes, so that they see what the majority has. */
   readonly reads?: number;
 }
@@ -35,13 +38,14 @@ export function toTask(document: TaskDocument): Task {
     owes: _owes,
     gaveUp: _gaveUp,
     reads: _reads,
+    words: _words,
     ...fields
   } = document;
   return { id, ...fields };
 }
 
 /** The update that makes these changes, with what follows from them. */
-export function updateOf(before: Task, changes: Changes) {
+export function updateOf(before: Task, changes: Changes & { readonly words?: SealedDocument | undefined }) {
   const was = derived(before);
   const follows = derived({
     ...before,

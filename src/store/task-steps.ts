@@ -5,8 +5,9 @@ import type { Changes, Next, RefusalCode } from '../domain/task-next.ts';
 import type { Task, TaskActionRecord } from '../domain/task-record.ts';
 import type { TaskEvent } from '../domain/task-state.ts';
 import { isDuplicateKey } from './mongo.ts';
-import { readByWrite, toTask, updateOf } from './task-document.ts';
+import { readByWrite } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
+import type { TaskForm } from './task-words.ts';
 
 export type Stepped =
   | { readonly ok: true; readonly task: Task }
@@ -23,6 +24,7 @@ export interface TaskStepsDeps {
   readonly tasks: Collection<TaskDocument>;
   readonly hints: LRUCache<string, Task>;
   readonly now: () => number;
+  readonly form: TaskForm;
 }
 
 /** So many processes change one record at once; more than that is a loop of our own. */
@@ -35,14 +37,14 @@ const afterwards = { returnDocument: 'after' } as const;
  * still is (`rev`). Nothing is decided by a read: what a refusal rests on, and that nothing is left to be done, is read
  * by a write.
  */
-export function taskSteps({ tasks, hints, now }: TaskStepsDeps) {
+export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
   async function confirm(id: string): Promise<Task | undefined> {
     return remember(await readByWrite(tasks, id));
   }
 
   function remember(found: TaskDocument | null): Task | undefined {
     if (found === null) return undefined;
-    const task = toTask(found);
+    const task = form.toTask(found);
     // What was delivered may be large, and the task is about to end.
     if (task.outcome !== undefined) hints.delete(task.id);
     else if ((hints.get(task.id)?.rev ?? task.rev) <= task.rev) hints.set(task.id, task);
@@ -79,7 +81,7 @@ export function taskSteps({ tasks, hints, now }: TaskStepsDeps) {
   ): Promise<Stepped | undefined> {
     try {
       const unchanged = { ...guard, _id: task.id, rev: task.rev };
-      const written = await tasks.findOneAndUpdate(unchanged, updateOf(task, changes), afterwards);
+      const written = await tasks.findOneAndUpdate(unchanged, form.updateOf(task, changes), afterwards);
       const after = remember(written);
       return after === undefined ? undefined : { ok: true, task: after };
     } catch (error) {

@@ -4,15 +4,17 @@ import type { AttentionReason } from '../domain/attention.ts';
 import type { Task } from '../domain/task-record.ts';
 import { statusesBefore } from '../domain/task.ts';
 import { createFindById } from './find-by-id.ts';
+import type { Sealing } from './sealed-document.ts';
 import { durable, ensureIndexes, isDuplicateKey } from './mongo.ts';
 import { isOutage } from './outage.ts';
 import { taskCallbacks } from './task-callbacks.ts';
-import { toDocument, toTask } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
 import { listQuery } from './task-query.ts';
 import type { TaskFilter } from './task-query.ts';
 import { taskSights } from './task-sights.ts';
 import { taskSteps } from './task-steps.ts';
+import { createTaskForm } from './task-words.ts';
+import type { TaskForm } from './task-words.ts';
 
 export type { TaskFilter } from './task-query.ts';
 export type { Stepped } from './task-steps.ts';
@@ -28,8 +30,9 @@ export type TaskStore = ReturnType<typeof createTaskStore>;
 const hintsMax = 1_000;
 
 /** The records of tasks: read here, changed by task-steps.ts. */
-export function createTaskStore(db: Db, now: () => number) {
+export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
   const tasks: Collection<TaskDocument> = db.collection<TaskDocument>('tasks', durable);
+  const form = createTaskForm(sealing);
   const hints = new LRUCache<string, Task>({ max: hintsMax });
   return {
     async ensureIndexes(): Promise<void> {
@@ -52,7 +55,7 @@ export function createTaskStore(db: Db, now: () => number) {
     /** The first record. False: one exists already and is unchanged. */
     async insert(task: Task): Promise<boolean> {
       try {
-        await tasks.insertOne(toDocument(task));
+        await tasks.insertOne(form.toDocument(task));
         hints.set(task.id, task);
         return true;
       } catch (error) {
@@ -67,14 +70,23 @@ export function createTaskStore(db: Db, now: () => number) {
       hints.delete(id);
       await tasks.deleteOne({ _id: id, 'state.at': 'given_up' });
     },
-    ...taskReads(tasks, createFindById(db, tasks)),
-    ...taskSteps({ tasks, hints, now }),
+    ...taskReads(tasks, { findById: createFindById(db, tasks), toTask: form.toTask }),
+    ...taskSteps({ tasks, hints, now, form }),
     ...taskSights(tasks, now),
     ...taskCallbacks(tasks),
   };
 }
 
-function taskReads(tasks: Collection<TaskDocument>, findById: ReturnType<typeof createFindById>) {
+interface TaskReading {
+  readonly findById: ReturnType<typeof createFindById>;
+  readonly toTask: TaskForm['toTask'];
+}
+
+function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskReading) {
+  async function* each(documents: AsyncIterable<TaskDocument>): AsyncIterable<Task> {
+    for await (const document of documents) yield toTask(document);
+  }
+
   return {
     /** One document by `_id`. */
     async find(id: string): Promise<Task | undefined> {
@@ -127,22 +139,18 @@ function taskReads(tasks: Collection<TaskDocument>, findById: ReturnType<typeof 
     /** Every unfinished task, the most urgent of each status first, a batch in memory at a time. */
     async *unfinished(): AsyncIterable<Task> {
       for (const status of statusesBefore('failed')) {
-        yield* eachTask(tasks.find({ status }).sort({ deadlineAt: 1 }));
+        yield* each(tasks.find({ status }).sort({ deadlineAt: 1 }));
       }
     },
 
     /** Tasks that ask for a person, and why. */
     async *asking(reason: AttentionReason): AsyncIterable<Task> {
-      yield* eachTask(tasks.find({ attention: reason }).sort({ sort: -1 }));
+      yield* each(tasks.find({ attention: reason }).sort({ sort: -1 }));
     },
 
     /** Tasks that have ended, and whose callers do not know it. */
     async *owing(): AsyncIterable<Task> {
-      yield* eachTask(tasks.find({ owes: { $gt: '' } }).sort({ owes: 1 }));
+      yield* each(tasks.find({ owes: { $gt: '' } }).sort({ owes: 1 }));
     },
   };
-}
-
-async function* eachTask(documents: AsyncIterable<TaskDocument>): AsyncIterable<Task> {
-  for await (const document of documents) yield toTask(document);
 }

@@ -3,13 +3,14 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { rotateSecrets } from '../../src/access/rotate-secrets.ts';
 import { createSealer, SealError } from '../../src/access/sealer.ts';
 import { openSecrets } from '../../src/access/secrets.ts';
-import { sealingOf } from '../../src/core.ts';
 import { createAccountStore } from '../../src/store/accounts.ts';
 import { createRequestStore } from '../../src/store/requests.ts';
+import { createTaskStore } from '../../src/store/tasks.ts';
 import { createRootKeyStore } from '../../src/store/root-key.ts';
 import { createSealedPlaces } from '../../src/store/sealed-places.ts';
 import type { SealedPlace } from '../../src/store/sealed-places.ts';
 import { openDatabase } from '../capacity/support.ts';
+import { firstRecord } from '../support/task-records.ts';
 
 const [a, b] = [randomBytes(32), randomBytes(32)];
 const idOf = (key: Buffer) => createSealer([key]).keyId;
@@ -23,7 +24,7 @@ afterAll(() => database.drop());
 
 const tasks = Array.from({ length: 7 }, (_, n) => `task_${n}`);
 const change = { at: 1, by: 'ada', action: 'rotated', reason: '' };
-const requests = (...keys: Buffer[]) => createRequestStore(db, Date.now, sealingOf(createSealer(keys)));
+const requests = (...keys: Buffer[]) => createRequestStore(db, Date.now, createSealer(keys));
 const accounts = createAccountStore(db);
 
 /** Everything that the product seals, with the key A. */
@@ -39,7 +40,11 @@ async function fill(): Promise<void> {
   });
   await accounts.addWebhookSecret('acc', sealer.seal('webhook-secret', 'second'), change);
   for (const task of tasks) await insert(task, a);
+  const outcome = { kind: 'failed', code: 'x', message: 'words of an upstream' } as const;
+  await records(a).insert(firstRecord('task_0', { outcome }));
 }
+
+const records = (...keys: Buffer[]) => createTaskStore(db, Date.now, createSealer(keys));
 
 const insert = (task: string, ...keys: Buffer[]) =>
   requests(...keys).insert({
@@ -67,6 +72,7 @@ async function readAll(...keys: Buffer[]) {
     root: (await openSecrets(keys, createRootKeyStore(db))).deriveKey('api-key-hmac').toString('hex'),
     webhooks: (await accounts.find('acc'))?.webhookSecrets.map((one) => sealer.open('webhook-secret', one)),
     prompts: found.map((record) => record?.request.prompt),
+    outcome: (await records(...keys).find('task_0'))?.outcome,
   };
 }
 
@@ -74,9 +80,10 @@ describe('rotating SECRETS_KEY', () => {
   it('seals everything with the first key: the second is no longer needed', async () => {
     const before = await readAll(a);
     expect(before.prompts).toEqual(tasks.map((task) => `prompt of ${task}`));
+    expect(before.outcome).toMatchObject({ message: 'words of an upstream' });
     expect(await readAll(b, a)).toEqual(before);
     await expect(readAll(b)).rejects.toThrow(SealError);
-    expect(await rotate([b, a])).toEqual({ keyId: idOf(b), rewritten: 9, left: new Map() });
+    expect(await rotate([b, a])).toEqual({ keyId: idOf(b), rewritten: 10, left: new Map() });
     expect(await readAll(b)).toEqual(before);
     await expect(readAll(a)).rejects.toThrow(SealError);
     expect(await rotate([b])).toMatchObject({ rewritten: 0 });
@@ -84,8 +91,13 @@ describe('rotating SECRETS_KEY', () => {
 
   it('leaves every other field of a document as it is', async () => {
     const others = (name: string) =>
-      db.collection(name).find({}).project({ sealed: 0, webhook_secrets: 0 }).sort({ _id: 1 }).toArray();
-    const names = ['requests', 'accounts', 'secrets'];
+      db
+        .collection(name)
+        .find({})
+        .project({ sealed: 0, webhook_secrets: 0, words: 0 })
+        .sort({ _id: 1 })
+        .toArray();
+    const names = ['requests', 'accounts', 'secrets', 'tasks'];
     const before = await Promise.all(names.map(others));
     await rotate([b, a]);
     expect(await Promise.all(names.map(others))).toEqual(before);
@@ -97,7 +109,7 @@ describe('rotating SECRETS_KEY', () => {
     const copies = Array.from({ length: 1_001 }, (_, n) => ({ ...document, _id: `copy_${n}` }));
     await requests.insertMany(copies.map((copy) => ({ ...copy, sealed: { key: idOf(b) } })));
     await insert('the_last', a);
-    expect((await rotate([b, a])).rewritten).toBe(10);
+    expect((await rotate([b, a])).rewritten).toBe(11);
   });
 
   it('continues after it was killed, and may run twice at a time', async () => {
@@ -136,7 +148,7 @@ describe('rotating SECRETS_KEY', () => {
     const unknown = randomBytes(32);
     await insert('task_of_another', unknown);
     const { rewritten, left } = await rotate([b, a]);
-    expect([rewritten, left]).toEqual([9, new Map([[idOf(unknown), 1]])]);
+    expect([rewritten, left]).toEqual([10, new Map([[idOf(unknown), 1]])]);
     expect(lines).toEqual([
       `requests task_of_another: a sealed value needs the key ${idOf(unknown)}, and SECRETS_KEY holds ${idOf(b)}, ${idOf(a)}`,
     ]);

@@ -99,7 +99,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
     openDatabase(),
     startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['simulated'], renderSeconds: 0.2 }),
   ]);
-  const tasks = createTaskStore(database.db, Date.now);
+  const tasks = createTaskStore(database.db, Date.now, testSealing);
   const requests = createRequestStore(database.db, Date.now, testSealing);
   await tasks.ensureIndexes();
   const client = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
@@ -117,7 +117,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
     logged,
     tasks,
     config: readYaml(yaml, simulator.url),
-    store: () => createTaskStore(database.db, Date.now),
+    store: () => createTaskStore(database.db, Date.now, testSealing),
     worker: (overrides = {}) =>
       testWorker(
         {

@@ -6,13 +6,14 @@ import type { TaskDocument } from '../../src/store/task-document.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { firstRecord } from '../support/task-records.ts';
+import { testSealing } from '../support/sealing.ts';
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
 let tasks: Collection<TaskDocument>;
 beforeAll(async () => {
   database = await openDatabase();
   tasks = database.db.collection<TaskDocument>('tasks');
-  await createTaskStore(database.db, Date.now).insert(firstRecord('task_1'));
+  await createTaskStore(database.db, Date.now, testSealing).insert(firstRecord('task_1'));
 });
 afterAll(() => database.drop());
 
@@ -47,7 +48,7 @@ it('does not ask again what was not answered in time', async () => {
 describe('many at once', () => {
   const ids = Array.from({ length: 40 }, (_, n) => `task_many_${n}`);
   beforeAll(async () => {
-    const store = createTaskStore(database.db, Date.now);
+    const store = createTaskStore(database.db, Date.now, testSealing);
     for (const id of ids) await store.insert(firstRecord(id));
   });
 

@@ -7,6 +7,7 @@ import { createTaskStore } from '../../src/store/tasks.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { pauseFirstAt } from '../support/race.ts';
 import { firstRecord, taskDriver } from '../support/task-records.ts';
+import { testSealing } from '../support/sealing.ts';
 
 const until = Date.now() + 3_600_000;
 
@@ -85,7 +86,7 @@ describe('the slots of a key', () => {
   });
 
   it('are tidied: an ended task and an admission that died are taken off, an unfinished one stays', async () => {
-    const [slots, tasks] = [open(), createTaskStore(database.db, () => clock)];
+    const [slots, tasks] = [open(), createTaskStore(database.db, () => clock, testSealing)];
     for (const id of ['ended', 'running']) {
       await tasks.insert(firstRecord(id, { key: 'k7', createdAt: clock, deadlineAt: until }));
     }

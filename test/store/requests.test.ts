@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BSON } from 'mongodb';
 import { createSealer } from '../../src/access/sealer.ts';
-import { sealingOf } from '../../src/core.ts';
 import { testSealing } from '../support/sealing.ts';
 import { createRequestStore } from '../../src/store/requests.ts';
 import type { RequestRecord } from '../../src/store/requests.ts';
@@ -96,7 +95,7 @@ describe('the request of a task', () => {
   it('cannot be read with another key', async () => {
     const record = newRecord();
     await open().insert(record);
-    const other = sealingOf(createSealer([Buffer.alloc(32, 7)]));
+    const other = createSealer([Buffer.alloc(32, 7)]);
     await expect(createRequestStore(database.db, () => clock, other).find(record.task)).rejects.toThrow(
       /SECRETS_KEY/,
     );
@@ -124,7 +123,7 @@ describe('the request of a task', () => {
     const requests = stored();
     await requests.insertOne({
       _id: 'broken',
-      sealed: toSealedDocument(testSealing.seal('null')),
+      sealed: toSealedDocument(testSealing.seal('request', 'null')),
       expires: new Date(9),
     });
     await expect(open().find('broken')).rejects.toThrow();

@@ -8,6 +8,7 @@ import { createTaskStore } from '../../src/store/tasks.ts';
 import type { TaskStore } from '../../src/store/tasks.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { firstRecord, taskDriver } from '../support/task-records.ts';
+import { testSealing } from '../support/sealing.ts';
 
 const target = 'https://me.example';
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const open = (): TaskStore => createTaskStore(database.db, Date.now);
+const open = (): TaskStore => createTaskStore(database.db, Date.now, testSealing);
 
 async function newTask(): Promise<string> {
   const id = `task_${(count += 1)}`;

@@ -5,6 +5,7 @@ import { createTaskStore } from '../../src/store/tasks.ts';
 import type { TaskStore } from '../../src/store/tasks.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { firstCandidate, firstRecord, succeededWith, taskDriver } from '../support/task-records.ts';
+import { testSealing } from '../support/sealing.ts';
 
 /** What is seen on the way is shown and decides nothing: a sight that comes late matches nothing. */
 
@@ -13,7 +14,7 @@ let tasks: TaskStore;
 let count = 0;
 beforeAll(async () => {
   database = await openDatabase();
-  tasks = createTaskStore(database.db, Date.now);
+  tasks = createTaskStore(database.db, Date.now, testSealing);
 });
 afterAll(() => database.drop());
 
@@ -107,12 +108,12 @@ describe('what a task waits for', () => {
     const id = await newTask();
     await tasks.setWait(id, 'slot');
     const { updatedAt } = await read(id);
-    const later = createTaskStore(database.db, () => updatedAt + 5_000);
+    const later = createTaskStore(database.db, () => updatedAt + 5_000, testSealing);
     await later.setWait(id, 'slot');
     expect((await read(id)).updatedAt).toBe(updatedAt);
     await later.setWait(id, undefined);
     expect((await read(id)).updatedAt).toBe(updatedAt + 5_000);
-    const third = createTaskStore(database.db, () => updatedAt + 9_000);
+    const third = createTaskStore(database.db, () => updatedAt + 9_000, testSealing);
     await third.setWait(id, undefined);
     expect((await read(id)).updatedAt).toBe(updatedAt + 5_000);
   });
@@ -132,7 +133,7 @@ describe('what a task waits for', () => {
       expect(await read(id)).not.toHaveProperty('waitsFor');
     }
     await tasks.setWait(waiting, 'slot');
-    await createTaskStore(database.db, Date.now).setWait(waiting, 'turn');
+    await createTaskStore(database.db, Date.now, testSealing).setWait(waiting, 'turn');
     await drive().accept(waiting);
     expect(await read(waiting)).not.toHaveProperty('waitsFor');
   });

@@ -15,6 +15,7 @@ import {
   succeededWith,
   taskDriver,
 } from '../support/task-records.ts';
+import { testSealing } from '../support/sealing.ts';
 
 /** A step is one guarded write: decided on the record as it was, and written only if it still is. */
 
@@ -29,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /** As another process would: with a memory of its own. */
-const openStore = (): TaskStore => createTaskStore(database.db, Date.now);
+const openStore = (): TaskStore => createTaskStore(database.db, Date.now, testSealing);
 const documents = (): Collection<TaskDocument> => database.db.collection<TaskDocument>('tasks');
 
 async function newTask(change: Partial<Task> = {}, store = tasks): Promise<string> {
@@ -191,7 +192,7 @@ describe('a write whose outcome is unknown', () => {
         };
       },
     });
-    return Object.assign(losing, { store: createTaskStore(db, Date.now) });
+    return Object.assign(losing, { store: createTaskStore(db, Date.now, testSealing) });
   }
 
   it('is the same when it is repeated', async () => {

@@ -8,13 +8,14 @@ import type { TaskStore } from '../../src/store/tasks.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { databaseUri } from '../support/run-servers.ts';
 import { firstRecord, secondCandidate, succeededWith, taskDriver } from '../support/task-records.ts';
+import { testSealing } from '../support/sealing.ts';
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
 let tasks: TaskStore;
 let count = 0;
 beforeAll(async () => {
   database = await openDatabase();
-  tasks = createTaskStore(database.db, Date.now);
+  tasks = createTaskStore(database.db, Date.now, testSealing);
   await tasks.ensureIndexes();
 });
 afterAll(() => database.drop());
@@ -47,7 +48,7 @@ describe('a record', () => {
     });
     expect(await tasks.insert(record)).toBe(true);
     expect(await tasks.find('task_whole')).toEqual(record);
-    expect(await createTaskStore(database.db, Date.now).look('task_whole')).toEqual(record);
+    expect(await createTaskStore(database.db, Date.now, testSealing).look('task_whole')).toEqual(record);
     expect(await tasks.findMany(['task_whole', 'task_none'])).toEqual([record]);
   });
 
@@ -69,7 +70,7 @@ describe('a record', () => {
     const id = `task_${(count += 1)}`;
     const tries = Array.from({ length: 8 }, (_, n) => firstRecord(id, { hold: BigInt(n) }));
     const answers = await Promise.all(
-      tries.map((record) => createTaskStore(database.db, Date.now).insert(record)),
+      tries.map((record) => createTaskStore(database.db, Date.now, testSealing).insert(record)),
     );
     expect(answers.filter((isFirst) => isFirst)).toHaveLength(1);
     expect((await tasks.find(id))?.hold).toBe(BigInt(answers.indexOf(true)));
@@ -206,7 +207,7 @@ describe('whatever the connection string says', () => {
         };
       },
     });
-    const store = createTaskStore(db, Date.now);
+    const store = createTaskStore(db, Date.now, testSealing);
     const driver = taskDriver(store);
     const id = `task_${(count += 1)}`;
     await store.insert(firstRecord(id, { hasCallback: true }));

@@ -13,6 +13,7 @@ import { useHttpWorld } from '../support/http-world.ts';
 import type { TestAccount } from '../support/client.ts';
 import { databaseUri } from '../support/run-servers.ts';
 import { pauseFirstAt } from '../support/race.ts';
+import { testSealing } from '../support/sealing.ts';
 
 /**
  * The creation of a task against everybody else who may have it: a repeat of the request, the reconciler, the
@@ -39,7 +40,7 @@ async function tasksOf(account: TestAccount): Promise<readonly { id: string; sta
 async function reconcile(account: TestAccount): Promise<boolean[]> {
   const ledger = createLedger({ collection: ledgerCollection(mongo.db), now: Date.now });
   // As another process, without this one's memory.
-  const tasks = createTaskStore(mongo.db, Date.now);
+  const tasks = createTaskStore(mongo.db, Date.now, testSealing);
   const abandonCreation = createAbandonCreation({ ...world.stores, tasks, ledger });
   const given: boolean[] = [];
   for await (const task of tasks.unfinished()) {

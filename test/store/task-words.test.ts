@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSealer } from '../../src/access/sealer.ts';
+import { taskFailures } from '../../src/domain/task-failures.ts';
+import type { TaskOutcome } from '../../src/domain/task-record.ts';
+import { createTaskStore } from '../../src/store/tasks.ts';
+import { openDatabase } from '../capacity/support.ts';
+import { testSealing } from '../support/sealing.ts';
+import { firstCandidate, firstRecord, taskDriver } from '../support/task-records.ts';
+
+/** What upstreams said of a task's failures, which may be its prompt: sealed in MongoDB, and there for who reads the task. */
+
+let database: Awaited<ReturnType<typeof openDatabase>>;
+beforeAll(async () => {
+  database = await openDatabase();
+});
+afterAll(() => database.drop());
+
+const open = (sealing = testSealing) => createTaskStore(database.db, Date.now, sealing);
+const stored = async (id: string) => {
+  const document = await database.db.collection<{ _id: string }>('tasks').findOne({ _id: id });
+  return JSON.stringify(document, (_, value: unknown) => (typeof value === 'bigint' ? `${value}` : value));
+};
+
+const [first, second, third] = ['no to a heron', 'no to a fjord', 'no to both'];
+const failed = {
+  kind: 'failed',
+  code: 'InvalidParameter',
+  message: second,
+  failure: { class: 'invalid_input' },
+} as const satisfies TaskOutcome;
+
+/** Refused once, then failed; with all that was said. */
+async function failedTask(id: string) {
+  const tasks = open();
+  const drive = taskDriver(tasks);
+  await tasks.insert(firstRecord(id));
+  const n = await drive.send(id);
+  const refused = { candidate: firstCandidate, n, owner: 'run', code: 'busy', message: first, stays: true };
+  await drive.step(id, { kind: 'not_accepted', ...refused });
+  await drive.send(id, firstCandidate);
+  await drive.step(id, { kind: 'rejected', n, owner: 'run', code: 'bad', message: third });
+  await drive.step(id, {
+    kind: 'ended',
+    status: 'failed',
+    charge: 0n,
+    chargeEstimated: false,
+    error: { ...taskFailures.upstream, message: second, class: 'invalid_input' },
+  });
+}
+
+describe('the words of a task', () => {
+  it('are in no document while it lives, nor afterwards', async () => {
+    const tasks = open();
+    await tasks.insert(firstRecord('task_lost'));
+    const n = await taskDriver(tasks).send('task_lost');
+    await tasks.step('task_lost', { kind: 'lost', n, owner: 'run', code: 'http_500', message: first });
+    expect((await open().find('task_lost'))?.attempts).toMatchObject([{ code: 'http_500', message: first }]);
+    expect(await stored('task_lost')).not.toContain(first);
+
+    await failedTask('task_over');
+    const document = await stored('task_over');
+    for (const words of [first, second, third]) expect(document).not.toContain(words);
+    expect(document).toContain('invalid_input');
+    const read = await open().find('task_over');
+    expect(read).toMatchObject({
+      attempts: [{ code: 'bad', message: third }],
+      outcome: { kind: 'failed', code: 'bad', message: `bad: ${third}` },
+      error: { code: 'provider_error', class: 'invalid_input', message: second },
+    });
+    expect(await open().look('task_over')).toEqual(read);
+    const page = await open().list({ failureClass: 'invalid_input' }, { limit: 10 });
+    expect(page.tasks).toEqual([read]);
+  });
+
+  it('of a first record are sealed, too', async () => {
+    const record = firstRecord('task_whole', { outcome: failed });
+    await open().insert(record);
+    expect(await open().find('task_whole')).toEqual(record);
+    expect(await stored('task_whole')).not.toContain(second);
+  });
+
+  it('go when what they were about does', async () => {
+    const tasks = open();
+    const drive = taskDriver(tasks);
+    await tasks.insert(firstRecord('task_taken'));
+    const n = await drive.send('task_taken');
+    await drive.step('task_taken', { kind: 'lost', n, owner: 'run', code: 'http_500', message: first });
+    const task = await drive.step('task_taken', { kind: 'accepted', n, operation: { id: 'up-taken' } });
+    expect(task.attempts[0]).not.toHaveProperty('message');
+    expect(await stored('task_taken')).not.toContain('"words"');
+  });
+
+  it('whose key is missing leave the rest of the task legible', async () => {
+    await failedTask('task_other');
+    const other = open(createSealer([randomBytes(32)]));
+    expect(await other.find('task_other')).toMatchObject({
+      status: 'failed',
+      error: { class: 'invalid_input', message: expect.stringContaining('SECRETS_KEY') },
+    });
+  });
+});
