@@ -193,6 +193,10 @@ class ContextMeta implements RequestMeta {
   reserve(bytes: number): void {
     this.#memory?.reserve(bytes);
   }
+
+  requireRoom(bytes: number): void {
+    this.#memory?.requireRoom(bytes);
+  }
 }
 
 /** A caller that reads nothing of its answer for this long keeps the connection from others. */

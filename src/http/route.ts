@@ -96,6 +96,8 @@ export interface RequestMeta {
   closed(): AbortSignal;
   /** Reserves memory until the answer, for what the request makes of its body. Throws as `BodyAllowance.reserve`. */
   reserve(bytes: number): void;
+  /** As `BodyAllowance.requireRoom`. */
+  requireRoom(bytes: number): void;
 }
 
 export type Identity =

@@ -47,6 +47,8 @@ export interface CreateImagesCommand {
   readonly closed: () => AbortSignal;
   /** Reserves memory until the answer. Throws GatewayError where there is none. */
   readonly reserve: (bytes: number) => void;
+  /** Throws GatewayError where so much memory could not be reserved now. */
+  readonly requireRoom: (bytes: number) => void;
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
   readonly present: AnswerPresenter;
 }
@@ -84,17 +86,9 @@ export function createImageService(deps: CreateImagesDeps): CreateImages {
 }
 
 /** Where nothing is kept, there is no link to what came as data: such a channel is not asked. */
-function deliverable(
-  plan: RoutePlan,
-  request: ImageRequest,
-  { forms, channels }: CreateImagesDeps,
-): RoutePlan {
-  if (request.responseFormat !== 'url' || forms.keepsImages) return plan;
-  const candidates = plan.candidates.filter(({ channel: id }) => {
-    const channel = channels(id);
-    const upstream = channel?.config.models[request.model]?.upstream ?? request.model;
-    return channel?.provider.image?.sendsDataOnly?.(upstream) !== true;
-  });
+function deliverable(plan: RoutePlan, request: ImageRequest, deps: CreateImagesDeps): RoutePlan {
+  if (request.responseFormat !== 'url' || deps.forms.keepsImages) return plan;
+  const candidates = candidatesWithLinks(plan, request, deps);
   if (candidates.length > 0) return { ...plan, candidates };
   throw new GatewayError(
     'unsupported_parameter',
@@ -102,6 +96,21 @@ function deliverable(
     { param: 'response_format' },
   );
 }
+
+function candidatesWithLinks(
+  { candidates }: RoutePlan,
+  { model }: ImageRequest,
+  { channels }: CreateImagesDeps,
+): RoutePlan['candidates'] {
+  return candidates.filter(({ channel: id }) => {
+    const channel = channels(id);
+    const upstream = channel?.config.models[model]?.upstream ?? model;
+    return channel?.provider.image?.sendsDataOnly?.(upstream) !== true;
+  });
+}
+
+/** Of a large image as base64. */
+const dataBytes = 8 * 1024 * 1024;
 
 async function renderImages(
   command: CreateImagesCommand,
@@ -117,6 +126,10 @@ async function renderImages(
     return await answerOnce(
       ask,
       async (image, keepParts) => {
+        // What is to be fetched and has no room is refused before it is rendered, and billed.
+        const isFetched =
+          request.responseFormat === 'b64_json' && candidatesWithLinks(plan, request, deps).length > 0;
+        if (isFetched) command.requireRoom(dataBytes);
         const keep =
           keepParts === undefined ? undefined : (made: Delivery) => keepParts(present.images(made));
         const asked = { image, format: request.responseFormat, reserve: command.reserve };

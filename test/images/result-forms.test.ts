@@ -16,9 +16,9 @@ let gateway: TestGateway;
 let account: TestAccount;
 let directory: string;
 
-async function start(more: string): Promise<void> {
+async function start(more: string, environment: Record<string, string> = {}): Promise<void> {
   const yaml = imageYaml({ first: upstream.url }) + more;
-  gateway = await startGateway({ yaml, worker: false, environment: { DATA_DIR: directory } });
+  gateway = await startGateway({ yaml, worker: false, environment: { DATA_DIR: directory, ...environment } });
   account = await gateway.account();
 }
 
@@ -78,6 +78,38 @@ describe('b64_json from an upstream that answers with links', () => {
     expect(body.data).toEqual([{ b64_json: pixel.toString('base64') }]);
     expect(await account.balance()).toMatchObject({ available: '99.960000' });
   });
+});
+
+it('b64_json for which there is no memory is refused before anything is rendered', async () => {
+  // Of which images have half, and one account three quarters of that: 54 MiB.
+  await start('', { BODIES_BYTES_MAX: String(144 * 1024 * 1024) });
+  const form = { model: 'dall-e', response_format: 'b64_json' };
+  const stalled: ServerResponse[] = [];
+  upstream.answer = ({ path }, response) => {
+    if (path === '/stalled') {
+      stalled.push(response);
+      response.write(png(1, 1, 36 * 1024 * 1024));
+    } else if (path === '/file') response.end(pixel);
+    else {
+      const file = !isAsked ? '/stalled' : '/file';
+      isAsked = true;
+      sendJson(response, 200, { created: 1, data: [{ url: new URL(file, upstream.url).href }] });
+    }
+  };
+  let isAsked = false;
+  const first = ask(form);
+  let calls = 0;
+  const refused = async () => {
+    calls = upstream.calls.length;
+    return (await ask(form)).status;
+  };
+  await expect.poll(() => stalled).toHaveLength(1);
+  await expect.poll(refused, { timeout: 20_000 }).toBe(429);
+  expect(upstream.calls).toHaveLength(calls);
+  expect(await account.balance()).toMatchObject({ held: '0.080000' });
+  expect((await ask({ model: 'dall-e' })).status).toBe(200);
+  stalled[0]?.end();
+  expect((await first).status).toBe(200);
 });
 
 describe('url from an upstream that answers with data', () => {

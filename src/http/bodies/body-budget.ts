@@ -15,6 +15,8 @@ export interface BodyAllowance {
    * Who has most makes room: the largest body that is still being read is cut.
    */
   reserve(bytes: number): void;
+  /** Throws as `reserve` would, and reserves nothing: for what is needed later, if at all. Nobody is cut. */
+  requireRoom(bytes: number): void;
   /** From now on `cut` ends it when it has to make room. Called with the reason, at most once. */
   whileRead(cut: (reason: GatewayError) => void): void;
   /** The body is complete: the request is carried out, and is not cut any more. */
@@ -104,10 +106,13 @@ export function createBodyBudget({ bytesMax, accountBytesMax }: BodyBudgetLimits
       return {
         reserve(bytes) {
           if (!isOpen) return;
-          const held = (holders.get(account)?.bytes ?? 0) + bytes;
-          if (held > accountBytesMax) throw accountExceeded(accountBytesMax);
+          const held = heldWith(bytes, holders.get(account), accountBytesMax);
           while (total + bytes > bytesMax) if (!makeRoom(held)) throw processExceeded();
           add(account, own, bytes);
+        },
+        requireRoom(bytes) {
+          const held = heldWith(bytes, holders.get(account), accountBytesMax);
+          if (total + bytes > bytesMax && largestOfAll(holders, held) === undefined) throw processExceeded();
         },
         whileRead(cut) {
           own.cut = (reason) => {
@@ -126,6 +131,12 @@ export function createBodyBudget({ bytesMax, accountBytesMax }: BodyBudgetLimits
       };
     },
   };
+}
+
+function heldWith(bytes: number, holder: Holder | undefined, accountBytesMax: number): number {
+  const held = (holder?.bytes ?? 0) + bytes;
+  if (held > accountBytesMax) throw accountExceeded(accountBytesMax);
+  return held;
 }
 
 /** The body to cut: of the account that holds most, and more than `bytes`. */

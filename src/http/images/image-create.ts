@@ -92,6 +92,7 @@ async function carryOut(create: ImageCreate, deps: ImageCreateDeps): Promise<Cre
     ...defined({ idempotencyKey, clientRetries: clientRetriesOf(meta) }),
     closed: () => meta.closed(),
     reserve: (bytes) => meta.reserve(bytes),
+    requireRoom: (bytes) => meta.requireRoom(bytes),
     createTask: (command) => deps.admissions.run(caller.account, () => deps.createTask(command)),
     present: {
       images: (delivery) => presentImages(delivery, { createdSeconds, warnings: warningsOf(create, deps) }),

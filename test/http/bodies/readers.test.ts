@@ -312,6 +312,22 @@ describe('the budget of bodies', () => {
     expect(() => budget.open('c').reserve(30)).toThrow(/Too many large requests/);
     expect(cut).toEqual([]);
   });
+
+  it('says whether there is room, and reserves and cuts nothing for that', () => {
+    const budget = budgetOf(100, 60);
+    const cut: string[] = [];
+    const [a, b] = [budget.open('a'), budget.open('b')];
+    a.whileRead(() => cut.push('a'));
+    a.reserve(50);
+    expect(() => a.requireRoom(11)).toThrow(/requests of one account/);
+    b.reserve(40);
+    expect(() => b.requireRoom(20)).toThrow(/Too many large requests/);
+    // Somebody who has more can be cut.
+    budget.open('c').requireRoom(30);
+    a.keep();
+    expect(() => budget.open('c').requireRoom(30)).toThrow(/Too many large requests/);
+    expect([budget.reservedBytes, cut]).toEqual([90, []]);
+  });
 });
 
 describe('a slab', () => {
