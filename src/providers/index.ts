@@ -5,6 +5,7 @@ import { fal } from './fal/index.ts';
 import { google } from './google/index.ts';
 import { gateway } from './gateway/gateway.ts';
 import { kling } from './kling/index.ts';
+import { luma } from './luma/index.ts';
 import { minimax } from './minimax/index.ts';
 import { openai } from './openai/openai.ts';
 import { replicate } from './replicate/index.ts';
@@ -22,6 +23,7 @@ const vendors = {
   gateway,
   google,
   kling,
+  luma,
   minimax,
   openai,
   replicate,

@@ -8,6 +8,7 @@ import { gatewayFailures } from '../../src/providers/gateway/gateway-failures.ts
 import { googleFailures } from '../../src/providers/google/google-failures.ts';
 import { providers } from '../../src/providers/index.ts';
 import { klingFailures } from '../../src/providers/kling/kling-failures.ts';
+import { lumaFailures } from '../../src/providers/luma/index.ts';
 import { minimaxFailures } from '../../src/providers/minimax/minimax-failures.ts';
 import { openaiFailures } from '../../src/providers/openai/openai-failures.ts';
 import { replicateFailures } from '../../src/providers/replicate/replicate-failures.ts';
@@ -27,6 +28,7 @@ const tables: Readonly<Record<string, FailureTable>> = {
   gateway: gatewayFailures,
   google: googleFailures,
   kling: klingFailures,
+  luma: lumaFailures,
   minimax: minimaxFailures,
   openai: openaiFailures,
   replicate: replicateFailures,
@@ -191,6 +193,18 @@ const refusals: readonly Row[] = [
   ['kling', 200, '5000', 'm', 'ambiguous', 'internal'],
   ['kling', 400, '9999', 'm', 'rejected', 'invalid_input'],
   ['kling', 200, '9999', 'm', 'ambiguous', 'internal'],
+  ['luma', 400, '', 'Invalid request', 'rejected', 'invalid_input'],
+  ['luma', 400, '', 'The prompt was moderated.', 'rejected', 'moderation_input'],
+  ['luma', 401, '', 'm', 'unavailable', 'quota'],
+  ['luma', 402, '', 'Insufficient balance', 'unavailable', 'quota'],
+  ['luma', 403, '', 'm', 'unavailable', 'quota'],
+  ['luma', 404, '', 'm', 'unavailable', 'quota'],
+  ['luma', 413, '', 'm', 'rejected', 'invalid_input'],
+  ['luma', 422, '', 'm', 'rejected', 'invalid_input'],
+  ['luma', 429, '', 'Too many concurrent jobs', 'throttled', 'capacity'],
+  ['luma', 500, '', 'm', 'ambiguous', 'internal'],
+  ['luma', 502, '', 'm', 'ambiguous', 'internal'],
+  ['luma', 503, '', 'Image ingestion unavailable', 'throttled', 'capacity'],
   ['minimax', 400, '2013', 'm', 'rejected', 'invalid_input'],
   ['minimax', 400, 'bad_request_error', 'm', 'rejected', 'invalid_input'],
   ['minimax', 400, 'invalid_request_error', 'm', 'rejected', 'invalid_input'],
@@ -337,6 +351,15 @@ const endings: readonly (readonly [string, string, string, string, string?])[] =
   ['kling', 'failed', 'Failure to pass the risk control system', 'moderation_output'],
   ['kling', 'failed', 'The result contains sensitive material', 'moderation_output'],
   ['kling', 'failed', 'Internal server error.', 'internal'],
+  ['luma', 'content_moderated', 'm', 'moderation_input'],
+  ['luma', 'invalid_request', 'm', 'invalid_input'],
+  ['luma', 'image_too_large', 'm', 'invalid_input'],
+  ['luma', 'unsupported_format', 'm', 'invalid_input'],
+  ['luma', 'corrupt_input', 'm', 'invalid_input'],
+  ['luma', 'budget_exhausted', 'm', 'quota'],
+  ['luma', 'rate_limited', 'm', 'capacity'],
+  ['luma', 'generation_failed', 'm', 'internal'],
+  ['luma', 'output_not_found', 'm', 'internal'],
   ['minimax', '1026', 'm', 'moderation_input'],
   ['minimax', '1027', 'm', 'moderation_output'],
   ['minimax', '1033', 'm', 'internal'],

@@ -60,6 +60,7 @@ const rows: readonly Row[] = [
   { provider: 'kling', upstream: 'kling-4.0', first: 'type=first_frame', last: 'type=last_frame', references: 'type=refer_image' },
   { provider: 'kling', upstream: 'kling-v2-6', first: 'image', last: 'image_tail' },
   { provider: 'kling', upstream: 'kling-v1-6', first: 'image', last: 'image_tail', references: 'image_list' },
+  { provider: 'luma', upstream: 'ray-3.2', first: 'start_frame', last: 'end_frame' },
   { provider: 'minimax', upstream: 'MiniMax-H3', first: 'role=first_frame', last: 'role=last_frame', references: 'role=reference_image' },
   { provider: 'minimax', upstream: 'MiniMax-Hailuo-02', first: 'first_frame_image', last: 'last_frame_image' },
   { provider: 'minimax', upstream: 'MiniMax-Hailuo-2.3', first: 'first_frame_image' },

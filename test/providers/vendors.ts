@@ -237,6 +237,23 @@ export const jobVendors: readonly JobVendor[] = [
     model: 'kling-v3',
     moderatedLater: 'moderation_output',
   }),
+  jobs(find('luma').video, video, {
+    name: 'luma',
+    path: '/luma/v1',
+    model: 'ray-3.2',
+    moderatedLater: 'moderation_input',
+    inspectsInJob: true,
+    reportsNothing: true,
+    billsUntold: true,
+  }),
+  jobs(find('luma').imageTask, (prompt) => imageRequest({ prompt, size: '2048x2048' }), {
+    name: 'luma image',
+    path: '/luma/v1',
+    model: 'uni-1',
+    moderatedLater: 'moderation_input',
+    inspectsInJob: true,
+    billsUntold: true,
+  }),
   jobs(find('minimax').video, video768, {
     name: 'minimax v2',
     path: '/minimax',

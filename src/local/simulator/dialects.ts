@@ -4,6 +4,7 @@ import { createDashScopeDialect } from './dialects/dashscope.ts';
 import { createFalDialect } from './dialects/fal.ts';
 import { createGoogleDialect } from './dialects/google.ts';
 import { createKlingDialect } from './dialects/kling.ts';
+import { createLumaDialect } from './dialects/luma.ts';
 import { createMiniMaxDialect } from './dialects/minimax.ts';
 import { createMiniMaxV1Dialect } from './dialects/minimax-v1.ts';
 import { createNewApiDialect } from './dialects/new-api.ts';
@@ -25,6 +26,7 @@ export const dialects: readonly CreateDialect[] = [
   createBflDialect,
   createGoogleDialect,
   createFalDialect,
+  createLumaDialect,
   createMiniMaxDialect,
   createMiniMaxV1Dialect,
   createReplicateDialect,
