@@ -8,6 +8,7 @@ import { kling } from './kling/index.ts';
 import { luma } from './luma/index.ts';
 import { minimax } from './minimax/index.ts';
 import { openai } from './openai/openai.ts';
+import { openrouter } from './openrouter/index.ts';
 import { replicate } from './replicate/index.ts';
 import { runway } from './runway/index.ts';
 import { xai } from './xai/index.ts';
@@ -26,6 +27,7 @@ const vendors = {
   luma,
   minimax,
   openai,
+  openrouter,
   replicate,
   runway,
   xai,

@@ -45,6 +45,7 @@ const rows: readonly (readonly [provider: string, model: string, request: Partia
   ['minimax', 'MiniMax-Hailuo-2.3', frame],
   ['minimax', 'S2V-01', { references: [firstFrame] }],
   ['minimax', 'a-model-of-tomorrow', {}],
+  ['openrouter', 'some/model', {}],
   ['runway', 'veo3.1', {}],
   ['runway', 'seedance2_5', {}],
   ['runway', 'aleph2', edit],

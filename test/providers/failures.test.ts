@@ -11,6 +11,7 @@ import { klingFailures } from '../../src/providers/kling/kling-failures.ts';
 import { lumaFailures } from '../../src/providers/luma/index.ts';
 import { minimaxFailures } from '../../src/providers/minimax/minimax-failures.ts';
 import { openaiFailures } from '../../src/providers/openai/openai-failures.ts';
+import { openrouterFailures } from '../../src/providers/openrouter/index.ts';
 import { replicateFailures } from '../../src/providers/replicate/replicate-failures.ts';
 import { runwayFailures } from '../../src/providers/runway/runway-failures.ts';
 import { xaiFailures } from '../../src/providers/xai/xai-failures.ts';
@@ -31,6 +32,7 @@ const tables: Readonly<Record<string, FailureTable>> = {
   luma: lumaFailures,
   minimax: minimaxFailures,
   openai: openaiFailures,
+  openrouter: openrouterFailures,
   replicate: replicateFailures,
   runway: runwayFailures,
   xai: xaiFailures,
@@ -249,6 +251,18 @@ const refusals: readonly Row[] = [
   ['fal', 500, 'internal_server_error', 'm', 'ambiguous', 'internal'],
   ['fal', 502, 'downstream_service_error', 'm', 'ambiguous', 'internal'],
   ['fal', 504, 'request_timeout', 'm', 'ambiguous', 'internal'],
+  ['openrouter', 400, '', 'm', 'rejected', 'invalid_input'],
+  ['openrouter', 400, '', 'Blocked by the safety system', 'rejected', 'moderation_input'],
+  ['openrouter', 401, '', 'm', 'unavailable', 'quota'],
+  ['openrouter', 402, '', 'Insufficient credits', 'unavailable', 'quota'],
+  ['openrouter', 403, 'flagged_input', 'm', 'rejected', 'moderation_input'],
+  ['openrouter', 403, '', 'Your input was flagged', 'rejected', 'moderation_input'],
+  ['openrouter', 403, '', 'm', 'unavailable', 'quota'],
+  ['openrouter', 404, '', 'No endpoints found', 'unavailable', 'quota'],
+  ['openrouter', 413, '', 'm', 'rejected', 'invalid_input'],
+  ['openrouter', 429, '', 'm', 'throttled', 'capacity'],
+  ['openrouter', 500, '', 'm', 'ambiguous', 'internal'],
+  ['openrouter', 503, '', 'm', 'throttled', 'capacity'],
   ['replicate', 400, '', 'Input validation failed', 'rejected', 'invalid_input'],
   ['replicate', 422, '', 'Invalid version or not permitted: m', 'unavailable', 'quota'],
   ['replicate', 422, '', 'Input validation failed: Must be at most 15', 'rejected', 'invalid_input'],
@@ -403,6 +417,11 @@ const endings: readonly (readonly [string, string, string, string, string?])[] =
   ['fal', 'runner_scheduling_failure', 'm', 'capacity'],
   ['fal', 'client_cancelled', 'm', 'cancelled'],
   ['fal', 'client_disconnected', 'm', 'cancelled'],
+  ['openrouter', 'failed', 'Content policy violation', 'moderation_input'],
+  ['openrouter', 'failed', 'The output was blocked by moderation', 'moderation_output'],
+  ['openrouter', 'failed', 'Moderation of the output failed', 'moderation_output'],
+  ['openrouter', 'failed', 'The image may contain sensitive information', 'moderation_input'],
+  ['openrouter', 'failed', 'Provider error', 'internal'],
   ['replicate', 'E005', 'The input or output was flagged as sensitive. (E005)', 'moderation_output'],
   ['replicate', 'failed', 'NSFW content detected. Try running it again.', 'moderation_output'],
   ['replicate', 'failed', 'Blocked by the safety checker', 'moderation_output'],

@@ -64,6 +64,7 @@ const rows: readonly Row[] = [
   { provider: 'minimax', upstream: 'MiniMax-H3', first: 'role=first_frame', last: 'role=last_frame', references: 'role=reference_image' },
   { provider: 'minimax', upstream: 'MiniMax-Hailuo-02', first: 'first_frame_image', last: 'last_frame_image' },
   { provider: 'minimax', upstream: 'MiniMax-Hailuo-2.3', first: 'first_frame_image' },
+  { provider: 'openrouter', upstream: 'some/model', first: 'frame_type=first_frame', last: 'frame_type=last_frame', references: 'input_references' },
   { provider: 'replicate', upstream: 'owner/name', mapping, first: 'image', last: 'end_image', references: 'image_urls' },
   { provider: 'runway', upstream: 'veo3.1', first: 'position=first', last: 'position=last' },
   { provider: 'runway', upstream: 'gen4.5', first: 'position=first' },

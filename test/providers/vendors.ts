@@ -269,6 +269,12 @@ export const jobVendors: readonly JobVendor[] = [
     moderatedLater: 'moderation_output',
     cancelUntil: 'never',
   }),
+  jobs(find('openrouter').video, video, {
+    name: 'openrouter',
+    path: '/openrouter/api/v1',
+    model: 'bytedance/seedance-2.0',
+    moderatedLater: 'moderation_output',
+  }),
   jobs(find('replicate').video, video, {
     name: 'replicate',
     billsUntold: true,

@@ -9,6 +9,7 @@ import { createMiniMaxDialect } from './dialects/minimax.ts';
 import { createMiniMaxV1Dialect } from './dialects/minimax-v1.ts';
 import { createNewApiDialect } from './dialects/new-api.ts';
 import { createOpenAiDialect } from './dialects/openai.ts';
+import { createOpenRouterDialect } from './dialects/openrouter.ts';
 import { createReplicateDialect } from './dialects/replicate.ts';
 import { createRunwayDialect } from './dialects/runway.ts';
 import { createSeedreamDialect } from './dialects/seedream.ts';
@@ -29,6 +30,7 @@ export const dialects: readonly CreateDialect[] = [
   createLumaDialect,
   createMiniMaxDialect,
   createMiniMaxV1Dialect,
+  createOpenRouterDialect,
   createReplicateDialect,
   createRunwayDialect,
   createXaiDialect,
