@@ -14,6 +14,7 @@ import { openaiFailures } from '../../src/providers/openai/openai-failures.ts';
 import { openrouterFailures } from '../../src/providers/openrouter/index.ts';
 import { replicateFailures } from '../../src/providers/replicate/replicate-failures.ts';
 import { runwayFailures } from '../../src/providers/runway/runway-failures.ts';
+import { viduFailures } from '../../src/providers/vidu/vidu-job.ts';
 import { xaiFailures } from '../../src/providers/xai/xai-failures.ts';
 import { jobFailure } from '../../src/providers/shared/failure-table.ts';
 import type { FailureTable } from '../../src/providers/shared/failure-table.ts';
@@ -35,6 +36,7 @@ const tables: Readonly<Record<string, FailureTable>> = {
   openrouter: openrouterFailures,
   replicate: replicateFailures,
   runway: runwayFailures,
+  vidu: viduFailures,
   xai: xaiFailures,
 };
 
@@ -299,6 +301,28 @@ const refusals: readonly Row[] = [
     'unavailable',
     'quota',
   ],
+  ['vidu', 400, 'BadRequest', 'm', 'rejected', 'invalid_input'],
+  ['vidu', 400, 'FieldLacking', 'm', 'rejected', 'invalid_input'],
+  ['vidu', 400, 'FieldUnwanted', 'm', 'rejected', 'invalid_input'],
+  ['vidu', 400, 'FieldInvalid', 'm', 'rejected', 'invalid_input'],
+  ['vidu', 400, 'FieldItemCountOutOfRange', 'm', 'rejected', 'invalid_input'],
+  ['vidu', 400, 'PageSizeOutOfRange', 'm', 'rejected', 'invalid_input'],
+  ['vidu', 400, 'ImageDownloadFailure', 'm', 'rejected', 'invalid_input'],
+  ['vidu', 400, 'ImageFormatInvalid', 'm', 'rejected', 'invalid_input'],
+  ['vidu', 400, 'ModelUnavailable', 'm', 'unavailable', 'quota'],
+  ['vidu', 400, 'CreditInsufficient', 'm', 'unavailable', 'quota'],
+  ['vidu', 400, 'OperationInProcess', 'm', 'throttled', 'capacity'],
+  ['vidu', 400, 'AuditSubmitIllegal', 'm', 'rejected', 'moderation_input'],
+  ['vidu', 400, 'TaskPromptPolicyViolation', 'm', 'rejected', 'moderation_input', 'prompt'],
+  ['vidu', 400, 'CreationPolicyViolation', 'm', 'rejected', 'moderation_output'],
+  ['vidu', 401, 'Unauthorized', 'm', 'unavailable', 'quota'],
+  ['vidu', 403, 'Forbidden', 'm', 'unavailable', 'quota'],
+  ['vidu', 404, 'NotFound', 'm', 'unavailable', 'quota'],
+  ['vidu', 409, 'Conflict', 'm', 'rejected', 'invalid_input'],
+  ['vidu', 429, 'QuotaExceeded', 'm', 'throttled', 'capacity'],
+  ['vidu', 429, 'TooManyRequests', 'm', 'throttled', 'capacity'],
+  ['vidu', 429, 'SystemThrottling', 'm', 'throttled', 'capacity'],
+  ['vidu', 500, 'InternalServiceFailure', 'm', 'ambiguous', 'internal'],
   ['xai', 400, 'Client specified an invalid argument', 'Model not found: x', 'unavailable', 'quota'],
   [
     'xai',
@@ -446,6 +470,13 @@ const endings: readonly (readonly [string, string, string, string, string?])[] =
   ['runway', 'INTERNAL.BAD_OUTPUT.CODE01', 'm', 'internal'],
   ['runway', 'SOMETHING.NEW', 'm', 'internal'],
   ['runway', 'failed', 'm', 'internal'],
+  ['vidu', 'CreationPolicyViolation', 'm', 'moderation_output'],
+  ['vidu', 'TaskPromptPolicyViolation', 'm', 'moderation_input', 'prompt'],
+  ['vidu', 'AuditSubmitIllegal', 'm', 'moderation_input'],
+  ['vidu', 'ImageDownloadFailure', 'm', 'invalid_input'],
+  ['vidu', 'UserCancelled', 'm', 'cancelled'],
+  ['vidu', 'Canceled', 'm', 'cancelled'],
+  ['vidu', 'InternalServiceFailure', 'm', 'internal'],
   ['xai', 'invalid_argument', 'm', 'invalid_input'],
   ['xai', 'internal', 'm', 'internal'],
   ['xai', 'x', 'Content violates usage guidelines.', 'moderation_input'],

@@ -70,6 +70,7 @@ const rows: readonly Row[] = [
   { provider: 'runway', upstream: 'gen4.5', first: 'position=first' },
   { provider: 'runway', upstream: 'seedance2', first: 'position=first', last: 'position=last', references: 'references' },
   { provider: 'runway', upstream: 'a_model_of_tomorrow', first: 'position=first', last: 'position=last', references: 'references' },
+  { provider: 'vidu', upstream: 'viduq3-pro', first: 'images', last: 'images', references: 'images' },
   { provider: 'xai', upstream: 'grok-imagine-video-1.5', first: 'image', last: 'last_frame', references: 'reference_images' },
   { provider: 'xai', upstream: 'grok-imagine-video', first: 'image', references: 'reference_images' },
   { provider: 'xai', upstream: 'grok-imagine-video-1.5-lite', first: 'image' },

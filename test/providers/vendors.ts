@@ -334,6 +334,12 @@ export const jobVendors: readonly JobVendor[] = [
     moderatedLater: 'moderation_output',
     inspectsInJob: true,
   }),
+  jobs(find('vidu').video, video, {
+    name: 'vidu',
+    path: '/vidu',
+    model: 'viduq3-pro',
+    moderatedLater: 'moderation_output',
+  }),
   jobs(find('xai').video, video, {
     name: 'xai',
     path: '/xai/v1',

@@ -13,6 +13,7 @@ import { createOpenRouterDialect } from './dialects/openrouter.ts';
 import { createReplicateDialect } from './dialects/replicate.ts';
 import { createRunwayDialect } from './dialects/runway.ts';
 import { createSeedreamDialect } from './dialects/seedream.ts';
+import { createViduDialect } from './dialects/vidu.ts';
 import { createXaiDialect } from './dialects/xai.ts';
 import type { CreateDialect } from './dialect.ts';
 
@@ -33,5 +34,6 @@ export const dialects: readonly CreateDialect[] = [
   createOpenRouterDialect,
   createReplicateDialect,
   createRunwayDialect,
+  createViduDialect,
   createXaiDialect,
 ];
