@@ -11,6 +11,7 @@ import { openai } from './openai/openai.ts';
 import { openrouter } from './openrouter/index.ts';
 import { replicate } from './replicate/index.ts';
 import { runway } from './runway/index.ts';
+import { stability } from './stability/index.ts';
 import { vidu } from './vidu/index.ts';
 import { xai } from './xai/index.ts';
 import { needsStorage } from './links.ts';
@@ -31,6 +32,7 @@ const vendors = {
   openrouter,
   replicate,
   runway,
+  stability,
   vidu,
   xai,
 };

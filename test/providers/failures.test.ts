@@ -14,6 +14,7 @@ import { openaiFailures } from '../../src/providers/openai/openai-failures.ts';
 import { openrouterFailures } from '../../src/providers/openrouter/index.ts';
 import { replicateFailures } from '../../src/providers/replicate/replicate-failures.ts';
 import { runwayFailures } from '../../src/providers/runway/runway-failures.ts';
+import { stabilityFailures } from '../../src/providers/stability/index.ts';
 import { viduFailures } from '../../src/providers/vidu/vidu-job.ts';
 import { xaiFailures } from '../../src/providers/xai/xai-failures.ts';
 import { jobFailure } from '../../src/providers/shared/failure-table.ts';
@@ -36,6 +37,7 @@ const tables: Readonly<Record<string, FailureTable>> = {
   openrouter: openrouterFailures,
   replicate: replicateFailures,
   runway: runwayFailures,
+  stability: stabilityFailures,
   vidu: viduFailures,
   xai: xaiFailures,
 };
@@ -301,6 +303,16 @@ const refusals: readonly Row[] = [
     'unavailable',
     'quota',
   ],
+  ['stability', 400, 'bad_request', 'm', 'rejected', 'invalid_input'],
+  ['stability', 401, 'unauthorized', 'm', 'unavailable', 'quota'],
+  ['stability', 402, 'payment_required', 'm', 'unavailable', 'quota'],
+  ['stability', 403, 'content_moderation', 'm', 'rejected', 'moderation_input'],
+  ['stability', 403, 'permission_denied', 'm', 'unavailable', 'quota'],
+  ['stability', 404, 'not_found', 'm', 'unavailable', 'quota'],
+  ['stability', 413, 'payload_too_large', 'm', 'rejected', 'invalid_input'],
+  ['stability', 422, 'unprocessable', 'm', 'rejected', 'invalid_input'],
+  ['stability', 429, 'rate_limit_exceeded', 'm', 'throttled', 'capacity'],
+  ['stability', 500, 'internal_error', 'm', 'ambiguous', 'internal'],
   ['vidu', 400, 'BadRequest', 'm', 'rejected', 'invalid_input'],
   ['vidu', 400, 'FieldLacking', 'm', 'rejected', 'invalid_input'],
   ['vidu', 400, 'FieldUnwanted', 'm', 'rejected', 'invalid_input'],

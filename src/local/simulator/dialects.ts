@@ -13,6 +13,7 @@ import { createOpenRouterDialect } from './dialects/openrouter.ts';
 import { createReplicateDialect } from './dialects/replicate.ts';
 import { createRunwayDialect } from './dialects/runway.ts';
 import { createSeedreamDialect } from './dialects/seedream.ts';
+import { createStabilityDialect } from './dialects/stability.ts';
 import { createViduDialect } from './dialects/vidu.ts';
 import { createXaiDialect } from './dialects/xai.ts';
 import type { CreateDialect } from './dialect.ts';
@@ -34,6 +35,7 @@ export const dialects: readonly CreateDialect[] = [
   createOpenRouterDialect,
   createReplicateDialect,
   createRunwayDialect,
+  createStabilityDialect,
   createViduDialect,
   createXaiDialect,
 ];
