@@ -1,3 +1,4 @@
+import { callbackAddress } from '../src/domain/callback-address.ts';
 import { attemptId, markerOf } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import type { Task } from '../src/domain/task-record.ts';
@@ -67,13 +68,14 @@ export function createSend(deps: ChannelActivityDeps) {
     marker: string,
   ): Promise<Submitted | UpstreamError> {
     const { provider, config } = target;
+    const { publicUrl } = deps;
     try {
       return await provider.submit(stored.request, {
         ...target.context(AbortSignal.timeout(config.timeouts.submit_ms)),
         marker,
         remainingSeconds: Math.max(1, Math.floor((task.deadlineAt - deps.now()) / 1000)),
-        ...(mayCallBack(config, provider, deps.publicUrl)
-          ? { callbackUrl: `${deps.publicUrl}/callbacks/upstream/${task.id}/${stored.callbackToken}` }
+        ...(publicUrl !== undefined && mayCallBack(config, provider, publicUrl)
+          ? { callbackUrl: callbackAddress(publicUrl, task.id, stored.callbackToken) }
           : {}),
       });
     } catch (error) {

@@ -178,7 +178,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     pingMongo: async () => void (await core.mongo.db.command({ ping: 1 })),
     limits: requestLimits(environment),
     trustedProxies: environment.TRUSTED_PROXIES,
-    ...defined({ operatorAuth }),
+    ...defined({ operatorAuth, publicUrl: environment.PUBLIC_URL }),
   };
 }
 

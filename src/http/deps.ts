@@ -61,6 +61,8 @@ export interface AppDeps extends AddressChecks {
   readonly taskHistory: (task: string) => Promise<unknown>;
   /** Links to our own copies of results. */
   readonly mediaUrl: MediaUrl;
+  /** Under which upstreams reach us; absent: they are given no address. */
+  readonly publicUrl?: string;
   /** Absent: none are kept, and the route does not exist. */
   readonly keptResults?: MediaDeps;
   /** Absent: the image routes do not exist. */

@@ -5,10 +5,14 @@ import { fal } from './fal/index.ts';
 import { google } from './google/index.ts';
 import { gateway } from './gateway/gateway.ts';
 import { kling } from './kling/index.ts';
+import { luma } from './luma/index.ts';
 import { minimax } from './minimax/index.ts';
 import { openai } from './openai/openai.ts';
+import { openrouter } from './openrouter/index.ts';
 import { replicate } from './replicate/index.ts';
 import { runway } from './runway/index.ts';
+import { stability } from './stability/index.ts';
+import { vidu } from './vidu/index.ts';
 import { xai } from './xai/index.ts';
 import { needsStorage } from './links.ts';
 import type { Provider } from './provider.ts';
@@ -22,10 +26,14 @@ const vendors = {
   gateway,
   google,
   kling,
+  luma,
   minimax,
   openai,
+  openrouter,
   replicate,
   runway,
+  stability,
+  vidu,
   xai,
 };
 

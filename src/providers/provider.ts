@@ -262,6 +262,8 @@ export type OperationStatus =
     };
 
 export interface UpstreamCallback {
+  /** The address to which it was sent, as the vendor was given it; absent: it is not known here. */
+  readonly url?: string;
   /** Lower-case name. */
   readonly header: (name: string) => string | undefined;
   /** The bytes that came: what a signature covers. */

@@ -13,8 +13,8 @@ const asked = Object.fromEntries(
 /** Names of the fields whose values an adapter puts into its request for this model. */
 async function sentFor(provider: string, model: string): Promise<readonly string[]> {
   const sent: string[] = [];
-  const request: ProviderContext['request'] = async ({ json }) => {
-    sent.push(JSON.stringify(json ?? {}));
+  const request: ProviderContext['request'] = async ({ json, form }) => {
+    sent.push(JSON.stringify([json ?? {}, ...(form?.values() ?? [])]));
     throw new Error('sent');
   };
   const context = submitContext({ request, baseUrl: 'http://127.0.0.1:9', model });

@@ -39,6 +39,7 @@ describe('an image beside one that cannot be read', () => {
       { id: 'j' },
       { output: { task_id: 'j', task_status: 'SUCCEEDED', results: [null, { url }] } },
     ],
+    ['luma', { id: 'j' }, { id: 'j', state: 'completed', output: [null, { url }] }],
     ['runway', { id: 'j' }, { id: 'j', status: 'SUCCEEDED', output: [null, url] }],
   ])('is delivered by a job of %s', async (name, operation, json) => {
     const context = providerContext({ request: canned({ json }).request });

@@ -237,6 +237,23 @@ export const jobVendors: readonly JobVendor[] = [
     model: 'kling-v3',
     moderatedLater: 'moderation_output',
   }),
+  jobs(find('luma').video, video, {
+    name: 'luma',
+    path: '/luma/v1',
+    model: 'ray-3.2',
+    moderatedLater: 'moderation_input',
+    inspectsInJob: true,
+    reportsNothing: true,
+    billsUntold: true,
+  }),
+  jobs(find('luma').imageTask, (prompt) => imageRequest({ prompt, size: '2048x2048' }), {
+    name: 'luma image',
+    path: '/luma/v1',
+    model: 'uni-1',
+    moderatedLater: 'moderation_input',
+    inspectsInJob: true,
+    billsUntold: true,
+  }),
   jobs(find('minimax').video, video768, {
     name: 'minimax v2',
     path: '/minimax',
@@ -251,6 +268,12 @@ export const jobVendors: readonly JobVendor[] = [
     model: 'MiniMax-Hailuo-2.3',
     moderatedLater: 'moderation_output',
     cancelUntil: 'never',
+  }),
+  jobs(find('openrouter').video, video, {
+    name: 'openrouter',
+    path: '/openrouter/api/v1',
+    model: 'bytedance/seedance-2.0',
+    moderatedLater: 'moderation_output',
   }),
   jobs(find('replicate').video, video, {
     name: 'replicate',
@@ -311,6 +334,12 @@ export const jobVendors: readonly JobVendor[] = [
     moderatedLater: 'moderation_output',
     inspectsInJob: true,
   }),
+  jobs(find('vidu').video, video, {
+    name: 'vidu',
+    path: '/vidu',
+    model: 'viduq3-pro',
+    moderatedLater: 'moderation_output',
+  }),
   jobs(find('xai').video, video, {
     name: 'xai',
     path: '/xai/v1',
@@ -361,4 +390,8 @@ export const imageVendors: readonly ImageVendor[] = [
   { ...image('dashscope', { path: '/dashscope/api/v1', model: 'wan2.6-image' }), request: picture },
   { ...image('xai', { path: '/xai/v1', model: 'grok-imagine-image-2.0' }), request: picture },
   { ...image('minimax', { path: '/minimax', model: 'image-01' }), request: picture },
+  {
+    ...image('stability', { path: '/stability', model: 'sd3.5-large' }),
+    request: (prompt) => ({ ...picture(prompt), extra: { strength: 0.5 } }),
+  },
 ];

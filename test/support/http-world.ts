@@ -119,10 +119,10 @@ const testProvider: Provider = {
       if ('challenge' in fields) return { ended: false, reply: { challenge: String(fields.challenge) } };
       return { ended: 'done' in fields && fields.done === true };
     },
-    verifyCallback: ({ header }) =>
+    verifyCallback: ({ header, url }) =>
       header('x-signature') === 'unverifiable'
         ? Promise.reject(new Error('the key server is away'))
-        : Promise.resolve(header('x-signature') !== 'forged'),
+        : Promise.resolve(header('x-signature') !== 'forged' && (header('x-address') ?? url) === url),
   },
 };
 

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { sameText } from '../../access/tokens.ts';
+import { callbackAddress } from '../../domain/callback-address.ts';
+import { defined } from '../../domain/defined.ts';
 import { taskIdPattern } from '../../domain/ids.ts';
 import type { CallbackNews, UpstreamCallback } from '../../providers/provider.ts';
 import { taskProviderFor } from '../../routing/channels.ts';
@@ -9,7 +11,7 @@ import { taskNotFound } from '../videos/own-task.ts';
 import { jsonReply, secretRoute } from '../route.ts';
 import type { RequestMeta, Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'requests' | 'tasks' | 'channels' | 'port' | 'log' | 'now'>;
+type Deps = Pick<RouteDeps, 'requests' | 'tasks' | 'channels' | 'port' | 'log' | 'now' | 'publicUrl'>;
 
 /** Fetching a vendor's public key must not keep its callback waiting. */
 const verifyMs = 3_000;
@@ -38,8 +40,11 @@ export function receiveUpstreamCallback(deps: Deps): Route {
       if (record === undefined || !sameText(token, record.callbackToken)) throw taskNotFound();
       return record;
     },
-    async handle({ params: { task_id }, body, meta }) {
-      const { ended, reply } = await readNews(task_id, toCallback(body, meta), deps);
+    async handle({ params: { task_id, token }, body, meta }) {
+      const { publicUrl } = deps;
+      const url = publicUrl === undefined ? undefined : callbackAddress(publicUrl, task_id, token);
+      const callback = { ...toCallback(body, meta), ...defined({ url }) };
+      const { ended, reply } = await readNews(task_id, callback, deps);
       if (ended) {
         // The upstream does not wait for Temporal; if the wake-up is lost, the next poll sees the same news.
         deps.port

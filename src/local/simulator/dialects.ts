@@ -4,13 +4,17 @@ import { createDashScopeDialect } from './dialects/dashscope.ts';
 import { createFalDialect } from './dialects/fal.ts';
 import { createGoogleDialect } from './dialects/google.ts';
 import { createKlingDialect } from './dialects/kling.ts';
+import { createLumaDialect } from './dialects/luma.ts';
 import { createMiniMaxDialect } from './dialects/minimax.ts';
 import { createMiniMaxV1Dialect } from './dialects/minimax-v1.ts';
 import { createNewApiDialect } from './dialects/new-api.ts';
 import { createOpenAiDialect } from './dialects/openai.ts';
+import { createOpenRouterDialect } from './dialects/openrouter.ts';
 import { createReplicateDialect } from './dialects/replicate.ts';
 import { createRunwayDialect } from './dialects/runway.ts';
 import { createSeedreamDialect } from './dialects/seedream.ts';
+import { createStabilityDialect } from './dialects/stability.ts';
+import { createViduDialect } from './dialects/vidu.ts';
 import { createXaiDialect } from './dialects/xai.ts';
 import type { CreateDialect } from './dialect.ts';
 
@@ -25,9 +29,13 @@ export const dialects: readonly CreateDialect[] = [
   createBflDialect,
   createGoogleDialect,
   createFalDialect,
+  createLumaDialect,
   createMiniMaxDialect,
   createMiniMaxV1Dialect,
+  createOpenRouterDialect,
   createReplicateDialect,
   createRunwayDialect,
+  createStabilityDialect,
+  createViduDialect,
   createXaiDialect,
 ];

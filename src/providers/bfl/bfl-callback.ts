@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { readBflJob } from './bfl-answer.ts';
+import { isSameSecret } from '../shared/signature.ts';
 import type { CallbackContext, CallbackNews, UpstreamCallback } from '../provider.ts';
 
 const pending = new Set(['pending', 'reasoning']);
@@ -22,11 +23,9 @@ export async function verifyBflCallback(
   if (callbackSecret === undefined) return true;
   const signature = header('x-bfl-signature')?.replace(/^sha256=/i, '');
   if (signature !== undefined)
-    return isSame(signature.toLowerCase(), createHmac('sha256', callbackSecret).update(raw).digest('hex'));
-  return isSame(header('x-webhook-secret') ?? '', callbackSecret);
-}
-
-function isSame(given: string, expected: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
-  return one.length === other.length && timingSafeEqual(one, other);
+    return isSameSecret(
+      signature.toLowerCase(),
+      createHmac('sha256', callbackSecret).update(raw).digest('hex'),
+    );
+  return isSameSecret(header('x-webhook-secret') ?? '', callbackSecret);
 }

@@ -36,7 +36,7 @@ function ofVideo(tasks: string[]): NonNullable<VideoFacts['cases']> {
         prompt: { wordless: [] },
         sound: 'always',
         fields: { resolution: false, ratio: false, duration: false },
-        parameters: { video_task: { values: tasks, read: true } },
+        parameters: { video_task: { values: tasks, read: true }, keyframes: { values: [] } },
         unsaid: { resolutions: ['720p', '480p'], seconds: { min: 1, max: 9 } },
       },
     },
@@ -70,6 +70,7 @@ const first: VideoFacts = {
   ratios,
   seconds: { min: 1, max: 15 },
   sound: 'choice',
+  parameters: { ...usual.parameters, keyframes: { values: [] } },
   cases: [
     { when: { brings: ['first_frame', 'references'] }, facts: { ratios: [...ratios, 'adaptive'] } },
     ...ofVideo(['edit', 'extend']),
@@ -80,6 +81,8 @@ const later: VideoFacts = {
   ...first,
   media: { ...first.media, frames: 2 },
   resolutions: [...resolutions, '1080p'],
+  // Images within the film: `[{ image: { url }, timestamp_s }]`, four at most. Source: its SDK (`@ai-sdk/xai` 5.0.12).
+  parameters: { ...usual.parameters, keyframes: { type: 'list' } },
   cases: [
     { when: { brings: ['first_frame', 'references'] }, facts: { ratios: [...ratios, 'adaptive'] } },
     { when: { brings: ['references'] }, facts: { resolutions } },
@@ -90,7 +93,10 @@ const later: VideoFacts = {
 export const xaiFacts: FactsTable = {
   models: [
     [/^grok-imagine-video$/, first],
-    [/^grok-imagine-video-1\.5.*-lite$/, { ...later, media: { ...first.media, references: 0 } }],
+    [
+      /^grok-imagine-video-1\.5.*-lite$/,
+      { ...later, media: { ...first.media, references: 0 }, parameters: first.parameters },
+    ],
     [/^grok-imagine-video-1\.5/, later],
   ],
   others: usual,

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import { useHttpWorld } from '../../support/http-world.ts';
 
-const world = useHttpWorld('route_receive_upstream_callback');
+/** Below a path of a proxy in front. */
+const publicUrl = 'https://gw.example/media';
+const world = useHttpWorld('route_receive_upstream_callback', { publicUrl });
 
 async function newTask() {
   const account = await world.newAccount();
@@ -50,6 +52,17 @@ it('a forged signature is ignored, and one that cannot be checked is a hint like
   expect((await send('forged')).status).toBe(200);
   expect(world.port.woken).not.toContain(id);
   await send('unverifiable');
+  expect(world.port.woken).toContain(id);
+});
+
+it('the adapter knows the address that the upstream was given: some sign it', async () => {
+  const { id, path } = await newTask();
+  await world.drive.accept(id);
+  const send = (address: string) =>
+    world.call('POST', path, { body: { done: true }, headers: { 'x-address': address } });
+  await send(path);
+  expect(world.port.woken).not.toContain(id);
+  await send(publicUrl + path);
   expect(world.port.woken).toContain(id);
 });
 

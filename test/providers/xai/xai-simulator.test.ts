@@ -40,6 +40,12 @@ it.each<[string, string, Partial<VideoRequest>, object]>([
     { ...reference(picture, picture), extra: { reference_audios: [{ voice_id: 'ara' }] }, duration: 5 },
     { durationSeconds: 5 },
   ],
+  [
+    'images within the film',
+    'grok-imagine-video-1.5',
+    { extra: { keyframes: [{ image: { url: picture }, timestamp_s: 2.5 }] }, duration: 5 },
+    { durationSeconds: 5 },
+  ],
   ['an edit', 'grok-imagine-video', { ...edit, duration: 8, resolution: '480p' }, {}],
   ['an extension', 'grok-imagine-video', { ...edit, duration: 6, extra: { video_task: 'extend' } }, {}],
 ])('%s is accepted, rendered and charged for', async (_, model, asked, facts) => {

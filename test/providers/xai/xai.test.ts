@@ -25,6 +25,7 @@ if (video === undefined || image === undefined) throw new Error('a capability is
 const a = 'https://ex.com/a.png';
 const b = 'data:image/png;base64,QUJD';
 const clip = 'https://ex.com/a.mp4';
+const keyframes = [{ image: { url: 'https://ex.com/a.png' }, timestamp_s: 2.5 }];
 const prompt = 'a fox in the snow';
 const frames = (firstFrame: string, lastFrame?: string): Partial<VideoRequest> =>
   defined({ firstFrame, lastFrame });
@@ -157,6 +158,16 @@ describe('a request', () => {
       { extra: { video_task: 'edit' } },
       'grok-imagine-video',
       'metadata.video_task',
+    ],
+    ['keyframes', { extra: { keyframes } }, 'grok-imagine-video-1.5', undefined],
+    ['one keyframe', { extra: { keyframes: 'one' } }, 'grok-imagine-video-1.5', 'metadata.keyframes'],
+    ['keyframes of the first', { extra: { keyframes } }, 'grok-imagine-video', 'metadata.keyframes'],
+    ['keyframes of lite', { extra: { keyframes } }, 'grok-imagine-video-1.5-lite', 'metadata.keyframes'],
+    [
+      'keyframes of an edit',
+      { ...edit, extra: { keyframes } },
+      'grok-imagine-video-1.5',
+      'metadata.keyframes',
     ],
     ['two videos', { videos: [clip, clip] }, 'grok-imagine-video', 'videos'],
     ['a video and an image', { ...edit, references: [a] }, 'grok-imagine-video', 'images'],

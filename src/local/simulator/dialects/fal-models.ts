@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shapeOfSide } from '../shape.ts';
 
 /** Inputs of three real models, each a closed object, and what they render. */
 
@@ -18,12 +19,6 @@ export type FalModel = z.ZodType<{ readonly prompt: string; readonly output: Fal
 const media = z.string().regex(/^(?:https?:\/\/\S+|data:[\w.+-]+\/[\w.+-]+;base64,\S+)$/, 'must be a URL');
 const prompt = z.string().min(1).max(20_000);
 const shortSides: Readonly<Record<string, number>> = { '480p': 480, '720p': 720, '1080p': 1080, '4k': 2160 };
-
-function pixels(short: number, ratio: string): { width: number; height: number } {
-  const [wide = 16, high = 9] = ratio.split(':').map(Number);
-  const long = Math.round((short * Math.max(wide, high)) / Math.min(wide, high) / 2) * 2;
-  return wide >= high ? { width: long, height: short } : { width: short, height: long };
-}
 
 const seedanceSeconds = Array.from({ length: 12 }, (_, index) => String(index + 4));
 const seedanceRatios = ['auto', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
@@ -67,7 +62,7 @@ function seedance(kind: string, resolutions: readonly string[]): FalModel {
     .transform((body) => {
       const seconds = body.duration === 'auto' ? 5 : Number(body.duration);
       const ratio = body.aspect_ratio === 'auto' ? '16:9' : body.aspect_ratio;
-      const size = pixels(shortSides[body.resolution] ?? 720, ratio);
+      const size = shapeOfSide(shortSides[body.resolution] ?? 720, ratio);
       const tokens = (size.width * size.height * 24 * seconds) / 1024;
       const units = Math.round(tokens / 10);
       return { prompt: body.prompt, output: { kind: 'video', ...size, seconds, units, seed: 42 } };
@@ -112,7 +107,7 @@ function kling(kind: string, tier: string): FalModel {
       const { aspect_ratio: ratio = '16:9' } = z
         .looseObject({ aspect_ratio: z.string().optional() })
         .parse(body);
-      const size = pixels(tier === '4k' ? 2160 : tier === 'pro' ? 1080 : 720, ratio);
+      const size = shapeOfSide(tier === '4k' ? 2160 : tier === 'pro' ? 1080 : 720, ratio);
       const seconds = Number(body.duration);
       const said = body.prompt ?? body.multi_prompt?.map((shot) => shot.prompt).join('\n') ?? '';
       return { prompt: said, output: { kind: 'video', ...size, seconds, units: seconds * 100 } };

@@ -2,16 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Desk, Submission } from '../desk.ts';
 import type { Call } from '../dialect.ts';
+import { shapeOfSquare } from '../shape.ts';
 import { check, json, parseJson } from '../wire.ts';
 import type { Reply } from '../wire.ts';
 import { invalidArgument, modelNotFound } from './xai-error.ts';
-import {
-  imageRatios,
-  inputImageRate,
-  ticksPerThousandth,
-  xaiImageModels,
-  xaiImageSize,
-} from './xai-models.ts';
+import { imageRatios, inputImageRate, ticksPerThousandth, xaiImageModels } from './xai-models.ts';
 import { picture, refuse } from './xai-request.ts';
 
 /** Images at once. */
@@ -53,7 +48,7 @@ async function generate(desk: Desk, body: Edit, submission: Submission): Promise
   const refused = faults.has('item-moderation') ? (faults.number('item-moderation') ?? 0) : -1;
   const isRefused = (index: number) => faults.has('moderation-in-task') || index === refused;
   const owner = { id: randomUUID(), faults: faults.sources() };
-  const size = xaiImageSize(body.resolution, body.aspect_ratio);
+  const size = shapeOfSquare(body.resolution === '2k' ? 2048 : 1024, body.aspect_ratio);
   const indexes = Array.from({ length: body.n }, (_, index) => index);
   const data = indexes.map((tint) => {
     if (isRefused(tint)) return { url: '', revised_prompt: '', respect_moderation: false };

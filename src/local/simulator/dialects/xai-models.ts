@@ -50,26 +50,3 @@ export const videoRatios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3'];
 export const imageRatios = [
   'auto', '1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '2:1', '1:2', '20:9', '9:20', '19.5:9', '9:19.5',
 ]; // prettier-ignore
-
-const even = (value: number): number => Math.round(value / 2) * 2;
-
-function sidesOf(ratio: string): readonly [wide: number, high: number] {
-  const [wide = 1, high = 1] = ratio.split(':').map(Number);
-  return ratio === 'auto' ? [1, 1] : [wide, high];
-}
-
-/** Pixels by the short side. */
-export function xaiVideoSize(resolution: string, ratio: string): { width: number; height: number } {
-  const side = Number.parseInt(resolution, 10);
-  const [wide, high] = sidesOf(ratio);
-  const long = even((side * Math.max(wide, high)) / Math.min(wide, high));
-  return wide >= high ? { width: long, height: side } : { width: side, height: long };
-}
-
-/** Pixels by the area of a square. */
-export function xaiImageSize(resolution: string, ratio: string): { width: number; height: number } {
-  const side = resolution === '2k' ? 2048 : 1024;
-  const [wide, high] = sidesOf(ratio);
-  const factor = Math.sqrt(wide / high);
-  return { width: even(side * factor), height: even(side / factor) };
-}

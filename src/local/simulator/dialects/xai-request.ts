@@ -4,7 +4,8 @@ import { check, parseJson } from '../wire.ts';
 import type { Mistake } from '../wire.ts';
 import { invalidArgument, modelNotFound } from './xai-error.ts';
 import type { XaiError } from './xai-error.ts';
-import { videoRatios, xaiVideoModels, xaiVideoSize } from './xai-models.ts';
+import { shapeOfSide } from '../shape.ts';
+import { videoRatios, xaiVideoModels } from './xai-models.ts';
 import type { XaiVideoModel } from './xai-models.ts';
 
 /** Creates of videos: closed objects, at three paths. */
@@ -26,6 +27,10 @@ const bodies = {
     resolution: z.enum(['480p', '720p', '1080p']).optional(),
     image: still.optional(),
     last_frame: still.optional(),
+    keyframes: z
+      .array(z.strictObject({ image: still, timestamp_s: z.number().nonnegative() }))
+      .max(4)
+      .optional(),
     reference_images: z.array(still).min(1).max(7).optional(),
     reference_audios: z.array(z.strictObject({ voice_id: z.string().min(1) })).optional(),
     generate_audio: z.boolean().optional(),
@@ -88,7 +93,7 @@ function settleGeneration(body: Generation, model: XaiVideoModel): XaiDetail {
   if (mistake !== undefined) throw invalidArgument(mistake);
   const rate = model.rates[resolution];
   if (rate === undefined) throw invalidArgument(`resolution is not supported: ${resolution}`);
-  return { ...xaiVideoSize(resolution, ratio), seconds, charge: rate * seconds };
+  return { ...shapeOfSide(Number.parseInt(resolution, 10), ratio), seconds, charge: rate * seconds };
 }
 
 function findMistake(body: Generation, model: XaiVideoModel): string | undefined {
@@ -113,7 +118,7 @@ const editSecondsMax = 8.7;
 function settleEdit(model: XaiVideoModel, faults: FaultSet): XaiDetail {
   const seconds = faults.number('input-seconds') ?? inputSecondsDefault;
   if (seconds > editSecondsMax) throw invalidArgument(`The video is longer than ${editSecondsMax} seconds.`);
-  return { ...xaiVideoSize('720p', '16:9'), seconds, charge: (model.rates['720p'] ?? 0) * seconds };
+  return { ...shapeOfSide(720, '16:9'), seconds, charge: (model.rates['720p'] ?? 0) * seconds };
 }
 
 /** What was added is charged for. */
@@ -122,7 +127,7 @@ function settleExtension(added: number, model: XaiVideoModel, faults: FaultSet):
   const input = faults.number('input-seconds') ?? inputSecondsDefault;
   if (input < 2 || input > 15) throw invalidArgument('The video must last 2 to 15 seconds.');
   return {
-    ...xaiVideoSize('720p', '16:9'),
+    ...shapeOfSide(720, '16:9'),
     seconds: input + added,
     charge: (model.rates['720p'] ?? 0) * added,
   };

@@ -1,0 +1,259 @@
+import { createHmac } from 'node:crypto';
+import { z } from 'zod';
+import { defined } from '../../domain/defined.ts';
+import { passedOn, servedFacts } from '../../domain/model-facts.ts';
+import type { FactsTable } from '../../domain/model-facts.ts';
+import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import type { FailureTable, Refusal } from '../shared/failure-table.ts';
+import {
+  bearer,
+  isSuccess,
+  optionalText,
+  readableItems,
+  refusalError,
+  signedUrlExpiry,
+  unknownJob,
+  unreadableError,
+} from '../shared/http-outcome.ts';
+import { cancelledJob, expiredJob, failedJob } from '../shared/job-status.ts';
+import { issue } from '../shared/request-issue.ts';
+import { isSameSecret } from '../shared/signature.ts';
+import { optionalAmount, vendorCost } from '../shared/vendor-cost.ts';
+import type {
+  CallbackContext,
+  HttpRequestOptions,
+  HttpResponse,
+  Operation,
+  OperationStatus,
+  Provider,
+  ProviderContext,
+  RequestIssue,
+  SubmitContext,
+  Submitted,
+  UpstreamCallback,
+  VideoProvider,
+} from '../provider.ts';
+
+const moderation = /content policy|sensitive|safety|moderat|flagged|prohibited/i;
+const moderatedOutput =
+  /output.*(?:content policy|safety|moderat)|(?:content policy|safety|moderat).*output/i;
+
+/**
+ * There are no codes: statuses and words decide, which are those of the vendor behind it. Source: the vendor's pages and
+ * the types of its SDK (`@openrouter/sdk` 1.3.19), 2026-11.
+ */
+export const openrouterFailures: FailureTable = [
+  { code: /^flagged_input$/, outcome: 'rejected', class: 'moderation_input' },
+  { words: moderation, status: 400, outcome: 'rejected', class: 'moderation_input' },
+  { words: moderation, status: 403, outcome: 'rejected', class: 'moderation_input' },
+  // No provider serves the model, or none that the account permits.
+  { status: 404, outcome: 'unavailable', class: 'quota' },
+  { words: moderatedOutput, class: 'moderation_output' },
+  { words: moderation, class: 'moderation_input' },
+];
+
+/**
+ * Of every model: what it renders stands in the vendor's catalogue, which changes daily, so that the vendor's own 400 is the
+ * check. Reserved is, too, what reaches fields of the vendor behind it. References beside frames would be ignored in silence.
+ */
+export const openrouterFacts: FactsTable = {
+  models: [],
+  others: {
+    media: { frames: 2 },
+    addresses: { images: ['https', 'http', 'data'] },
+    // The vendor has no word for a length of the model's choice, and none for a ratio.
+    seconds: { min: 1, max: 3600 },
+    fields: {
+      resolution: true,
+      ratio: true,
+      duration: true,
+      generate_audio: true,
+      seed: true,
+      safety_identifier: true,
+    },
+    reserved: [
+      'model', 'prompt', 'duration', 'resolution', 'aspect_ratio', 'size', 'frame_images', 'input_references',
+      'generate_audio', 'seed', 'user', 'callback_url', 'provider', 'previous_job_id', 'upscale_factor', 'creativity',
+      'trace', 'session_id',
+    ], // prettier-ignore
+    other_parameters: true,
+  },
+};
+
+function check({ ratio, firstFrame, references }: VideoRequest): RequestIssue | undefined {
+  const hasImage = firstFrame !== undefined || references.length > 0;
+  return ratio === 'adaptive' && !hasImage
+    ? issue('ratio', 'The upstream cannot be asked for a ratio of its choice.')
+    : undefined;
+}
+
+function build(request: VideoRequest, { model, facts, callbackUrl }: SubmitContext): JsonObject {
+  const { prompt, duration, resolution, ratio, references, videos, audios } = request;
+  const frames = [
+    { url: request.firstFrame, frame_type: 'first_frame' },
+    { url: request.lastFrame, frame_type: 'last_frame' },
+  ].flatMap(({ url, frame_type }) => (url === undefined ? [] : [{ ...part('image_url', url), frame_type }]));
+  const inputs = [
+    ...references.map((url) => part('image_url', url)),
+    ...videos.map((url) => part('video_url', url)),
+    ...audios.map((url) => part('audio_url', url)),
+  ];
+  return {
+    ...passedOn(request, servedFacts(openrouterFacts, { upstream: model, facts })),
+    model,
+    ...defined({
+      prompt: prompt === '' ? undefined : prompt,
+      duration: duration === 'auto' ? undefined : duration,
+      // Lines in small letters (`720p`), classes in capitals (`4K`).
+      resolution: resolution?.toLowerCase().replace(/k$/, 'K'),
+      aspect_ratio: ratio === 'adaptive' ? undefined : ratio,
+      frame_images: frames.length === 0 ? undefined : frames,
+      input_references: inputs.length === 0 ? undefined : inputs,
+      generate_audio: request.generateAudio,
+      seed: request.seed,
+      user: request.safetyIdentifier,
+      callback_url: callbackUrl,
+    }),
+  };
+}
+
+function part(type: string, url: string): JsonObject {
+  return { type, [type]: { url } };
+}
+
+const refusalSchema = z.object({
+  error: z.object({
+    message: z.string(),
+    metadata: z
+      .object({ reasons: z.array(z.unknown()).optional(), flagged_input: optionalText })
+      .nullish()
+      .catch(undefined),
+  }),
+});
+
+/** `{"error":{"code":<status>,"message","metadata"?}}`; what was moderated has reasons. */
+function readRefusal(json: unknown): Refusal | undefined {
+  const error = refusalSchema.safeParse(json).data?.error;
+  if (error === undefined) return undefined;
+  const { message, metadata } = error;
+  const isFlagged = metadata?.reasons !== undefined || metadata?.flagged_input !== undefined;
+  return { code: isFlagged ? 'flagged_input' : '', message };
+}
+
+/** One exchange that must succeed. Throws UpstreamError. */
+async function call(
+  { path, ...options }: Pick<HttpRequestOptions, 'method' | 'json'> & { readonly path: string },
+  context: ProviderContext,
+): Promise<HttpResponse> {
+  const { request, baseUrl, signal } = context;
+  const answer = await request({ ...options, url: baseUrl + path, headers: bearer(context), signal });
+  if (isSuccess(answer)) return answer;
+  const refusal = readRefusal(answer.json);
+  if (options.method === 'GET' && answer.status === 404 && refusal !== undefined)
+    throw unknownJob(404, { message: refusal.message });
+  throw refusalError(answer, refusal, openrouterFailures);
+}
+
+const createdSchema = z.object({ id: z.string().min(1).max(200) });
+
+async function submit(request: VideoRequest, context: SubmitContext): Promise<Submitted> {
+  const answer = await call({ method: 'POST', path: '/videos', json: build(request, context) }, context);
+  const id = createdSchema.safeParse(answer.json).data?.id;
+  if (id === undefined) throw unreadableError(answer, 'it has no id');
+  return { operation: { id }, traceId: id };
+}
+
+const links = readableItems(z.string().min(1)).nullish().catch(undefined);
+const jobSchema = z.object({
+  status: optionalText,
+  generation_id: optionalText,
+  /** Newer answers have links that need no key. */
+  urls: links,
+  unsigned_urls: links,
+  usage: z
+    .object({ cost: optionalAmount, is_byok: z.boolean().optional().catch(undefined) })
+    .nullish()
+    .catch(undefined),
+  error: optionalText,
+});
+
+/** The address that the vendor names to poll is not asked: it is built from the id. */
+async function status({ id }: Operation, context: ProviderContext): Promise<OperationStatus> {
+  const answer = await call({ method: 'GET', path: `/videos/${encodeURIComponent(id)}` }, context);
+  const job = jobSchema.safeParse(answer.json).data;
+  if (job?.status === undefined) throw unreadableError(answer, 'it is not a job');
+  const { usage, urls, unsigned_urls: unsigned } = job;
+  const cost = usage?.is_byok === true ? undefined : vendorCost(usage?.cost, 'USD');
+  const facts = { cost, traceId: job.generation_id };
+  switch (job.status) {
+    case 'pending':
+      return { state: 'pending', phase: 'submitted' };
+    case 'completed': {
+      const found =
+        [urls, unsigned].find((list) => list !== undefined && list !== null && list.length > 0) ?? [];
+      const items = found.map((url) => defined({ url, expiresAt: signedUrlExpiry(url) }));
+      if (items.length === 0) throw unreadableError(answer, 'the job succeeded and has no file');
+      return defined({ state: 'succeeded' as const, items, facts: {}, ...facts });
+    }
+    case 'failed':
+      return failedJob(openrouterFailures, { message: job.error }, facts);
+    case 'cancelled':
+      return cancelledJob(facts);
+    case 'expired':
+      return expiredJob(facts);
+    default:
+      // `in_progress`, and every word that is not known yet.
+      return { state: 'pending', phase: 'running' };
+  }
+}
+
+const newsSchema = z.object({ type: z.string().regex(/^video\.generation\./) });
+const signatureAgeMaxSeconds = 300;
+
+/** HMAC-SHA256 over `<t>,<body>` in hex, as `t=<Unix seconds>,v1=<hex>`, where the workspace has a secret. */
+async function verifyCallback(
+  { header, raw }: UpstreamCallback,
+  { credential, now }: Pick<CallbackContext, 'credential' | 'now'>,
+): Promise<boolean> {
+  const { callbackSecret } = credential;
+  if (callbackSecret === undefined) return true;
+  const [, time, given] =
+    /^t=(\d{1,12}),v1=([0-9a-f]{64})$/i.exec(header('x-openrouter-signature') ?? '') ?? [];
+  if (time === undefined || given === undefined) return false;
+  if (Math.abs(now / 1000 - Number(time)) > signatureAgeMaxSeconds) return false;
+  const expected = createHmac('sha256', callbackSecret).update(`${time},`).update(raw).digest('hex');
+  return isSameSecret(given.toLowerCase(), expected);
+}
+
+/**
+ * Videos of every model that OpenRouter resells. The operation is `{id}`. The vendor knows no cancel and no list, and
+ * returns nothing of ours. Not covered: its images, continuing a job, upscaling, and the `provider` field, which reaches
+ * fields that the gateway decides.
+ */
+const video: VideoProvider = {
+  cancelUntil: 'never',
+  // The file is delivered by the vendor itself, for its key.
+  linkHeaders: (url, context) =>
+    new URL(url).origin === new URL(context.baseUrl).origin ? bearer(context) : {},
+  facts: openrouterFacts,
+  check,
+  submit,
+  status,
+  parseCallback: ({ body }) => ({ ended: newsSchema.safeParse(body).success }),
+  verifyCallback,
+};
+
+export const openrouter: Provider = {
+  about: {
+    vendor: 'OpenRouter',
+    inputs:
+      'text; a first frame, or a first and a last one; reference images, where the model takes them videos and sounds. What a model renders is for the vendor to say. Nothing of ours comes back and there is no list, so that a lost job is left to a person',
+    costUnit: 'USD',
+    unverified: [
+      'whether a job that failed is billed',
+      'how long the file is kept ("a short period"), and links without the key',
+      'the cost with a key of one’s own at the vendor behind it: none is recorded',
+    ],
+  },
+  video,
+};

@@ -1,0 +1,128 @@
+import { cancelVidu, findVidu, listVidu, submitVidu, viduPageSize, viduStatus } from './vidu-job.ts';
+import { parseViduCallback, verifyViduCallback } from './vidu-callback.ts';
+import { defined } from '../../domain/defined.ts';
+import { imagesOf } from '../../domain/media-roles.ts';
+import { passedOn, servedFacts } from '../../domain/model-facts.ts';
+import type { FactsTable, VideoFacts } from '../../domain/model-facts.ts';
+import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import type { Provider, SubmitContext, VideoProvider } from '../provider.ts';
+
+const usualRatios = ['16:9', '9:16', '1:1'];
+
+/** Frames bring their ratio: the vendor refuses one. */
+const usual: VideoFacts = {
+  media: { frames: 2, references: 7, videos: 0, audios: 0 },
+  prompt: { characters: 5000, wordless: ['first_frame'] },
+  addresses: { images: ['https', 'http', 'data'] },
+  fields: {
+    resolution: true,
+    ratio: true,
+    duration: true,
+    seed: true,
+    watermark: true,
+    generate_audio: true,
+  },
+  // With what changes the price: `off_peak`.
+  reserved: [
+    'model', 'prompt', 'images', 'subjects', 'videos', 'duration', 'resolution', 'aspect_ratio', 'seed', 'audio',
+    'watermark', 'payload', 'callback_url', 'off_peak',
+  ], // prettier-ignore
+  other_parameters: true,
+  cases: [{ when: { brings: ['first_frame'] }, facts: { fields: { ratio: false } } }],
+};
+const q2: VideoFacts = {
+  ...usual,
+  resolutions: ['360p', '540p', '720p', '1080p'],
+  ratios: [...usualRatios, '4:3', '3:4'],
+  seconds: { min: 1, max: 10 },
+  sound: 'never',
+  unsaid: { resolutions: ['720p'], seconds: { min: 5, max: 5 } },
+};
+const older: VideoFacts = {
+  ...usual,
+  resolutions: ['360p', '720p', '1080p'],
+  ratios: usualRatios,
+  seconds: { only: [4, 8] },
+  sound: 'never',
+  unsaid: { resolutions: ['720p', '360p'], seconds: { min: 4, max: 4 } },
+};
+const q1: VideoFacts = {
+  ...older,
+  resolutions: ['1080p'],
+  seconds: { only: [5] },
+  unsaid: { resolutions: ['1080p'], seconds: { min: 5, max: 5 } },
+};
+
+/** Source: the vendor's parameter tables, 2026-11. */
+export const viduFacts: FactsTable = {
+  models: [
+    [/^viduq3/, { ...q2, seconds: { min: 1, max: 16 }, sound: 'choice' }],
+    [/^viduq2/, q2],
+    [/^viduq1/, q1],
+    [/^vidu[12]\./, older],
+  ],
+  others: { ...usual, seconds: { min: 1, max: 3600 } },
+};
+
+/** Only models that can choose have the field. */
+const isSilent = (model: string): boolean =>
+  viduFacts.models.find(([name]) => name.test(model))?.[1].sound === 'never';
+
+function pathOf({ firstFrame, lastFrame, references }: VideoRequest): string {
+  if (references.length > 0) return 'reference2video';
+  if (firstFrame === undefined) return 'text2video';
+  return lastFrame === undefined ? 'img2video' : 'start-end2video';
+}
+
+function build(request: VideoRequest, { model, facts, marker, callbackUrl }: SubmitContext): JsonObject {
+  const { prompt, duration, resolution, ratio, seed, generateAudio, watermark, firstFrame } = request;
+  const images = imagesOf(request);
+  return {
+    ...passedOn(request, servedFacts(viduFacts, { upstream: model, facts })),
+    model,
+    ...defined({
+      prompt: prompt === '' ? undefined : prompt,
+      images: images.length === 0 ? undefined : [...images],
+      duration: duration === 'auto' ? undefined : duration,
+      resolution: resolution?.toLowerCase(),
+      aspect_ratio: firstFrame === undefined ? ratio : undefined,
+      seed,
+      audio: isSilent(model) ? undefined : generateAudio,
+      watermark,
+      callback_url: callbackUrl,
+    }),
+    payload: marker,
+  };
+}
+
+/**
+ * Videos of Vidu: text, frames, references. Not covered: its images, templates, story boards,
+ * extensions, subjects with voices, and the cheaper jobs of quiet hours (`off_peak`).
+ */
+const video: VideoProvider = {
+  cancelUntil: 'queued',
+  listMax: viduPageSize,
+  facts: viduFacts,
+  submit: async (request, context) => submitVidu(pathOf(request), build(request, context), context),
+  status: viduStatus,
+  cancel: cancelVidu,
+  list: listVidu,
+  find: findVidu,
+  parseCallback: parseViduCallback,
+  verifyCallback: verifyViduCallback,
+};
+
+export const vidu: Provider = {
+  about: {
+    vendor: 'Vidu',
+    inputs:
+      'text; a first frame, or a first and a last one; up to 7 reference images. A lost job is found by its `payload`, which is asked for job by job',
+    costUnit: 'credits',
+    unverified: [
+      'which jobs can be cancelled, and whether their credits come back: documented are those of quiet hours, which are not used',
+      'whether a job that failed is billed',
+      'how several ids stand in the query of the list',
+    ],
+  },
+  video,
+};

@@ -1,0 +1,35 @@
+import { createHmac } from 'node:crypto';
+import { z } from 'zod';
+import { isSameSecret } from '../shared/signature.ts';
+import type { CallbackContext, CallbackNews, UpstreamCallback } from '../provider.ts';
+
+const newsSchema = z.object({ state: z.enum(['success', 'failed']) });
+
+export function parseViduCallback({ body }: UpstreamCallback): CallbackNews {
+  return { ended: newsSchema.safeParse(body).success };
+}
+
+const ageMaxSeconds = 300;
+/** Of the vendor's, in each signature. */
+const accessKey = 'vidu';
+
+/**
+ * HMAC-SHA256 with the key that created the job, over method, path, query, access key, date and the headers that it
+ * names, a line each; the body is not signed. Without our own address nothing can be compared: a hint.
+ */
+export async function verifyViduCallback(
+  { header, url }: Pick<UpstreamCallback, 'header' | 'url'>,
+  { credential, now }: Pick<CallbackContext, 'credential' | 'now'>,
+): Promise<boolean> {
+  if (url === undefined) return true;
+  const date = header('date') ?? '';
+  const age = Math.abs(now - Date.parse(date)) / 1000;
+  const names = (header('x-hmac-signed-headers') ?? '').split(';').filter((name) => name !== '');
+  if (!(age <= ageMaxSeconds) || names.length === 0) return false;
+  const { pathname, search } = new URL(url);
+  const signed = names.map((name) => `${name}:${header(name.toLowerCase()) ?? ''}`);
+  const lines = ['POST', pathname, search.slice(1), accessKey, date, ...signed];
+  const text = lines.map((line) => `${line}\n`).join('');
+  const expected = createHmac('sha256', credential.apiKey).update(text).digest('base64');
+  return isSameSecret(header('x-hmac-signature') ?? '', expected);
+}
