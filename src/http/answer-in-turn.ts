@@ -10,7 +10,7 @@ import { TimeSlice } from './time-slice.ts';
  */
 export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault): void {
   const turns = new WeakMap<Socket, ConnectionTurns>();
-  const budget = { left: heldBytesMax, leftForTurns: heldBytesMax / 2, holders: new Set<ConnectionTurns>() };
+  const budget = { left: heldBytesMax, leftForTurns: heldBytesMax / 3, holders: new Set<ConnectionTurns>() };
   const slice = new TimeSlice();
   server.on('connection', (socket: Socket) => {
     if (!socket.destroyed) turns.set(socket, new ConnectionTurns(socket, budget, slice));
@@ -38,7 +38,7 @@ interface Exchange {
   bytesLeft: number | undefined;
 }
 
-const heldBytesMaxDefault = 16 * 1024 * 1024;
+const heldBytesMaxDefault = 48 * 1024 * 1024;
 const lineEnd = '\r\n';
 const headersEnd = '\r\n\r\n';
 /** Of a body in chunks, in one turn of the event loop: each chunk has two, so that tiny ones share the loop with others. */
