@@ -50,6 +50,7 @@ const rows: readonly (readonly [provider: string, model: string, request: Partia
   ['runway', 'seedance2_5', {}],
   ['runway', 'aleph2', edit],
   ['runway', 'seedance2_5', edit],
+  ['runway', 'seedance2_5', { ...edit, extra: { video_task: 'extend' } }],
   ['runway', 'happyhorse_1_0', frame],
   ['runway', 'wan3', frame],
   ['runway', 'gen4.5', {}],

@@ -47,12 +47,14 @@ const partsOf: Readonly<Record<RunwayInputs['operation'], MediaPart[]>> = {
   image: ['first_frame'],
   references: ['references', 'videos', 'audios'],
   edit: ['videos'],
+  extend: ['videos'],
 };
 const sounds: MediaPart[] = ['audios'];
 
 function factsOf(model: RunwayModel): VideoFacts {
   const { sound, seed, wordless, promptMax, references } = model;
   const isEdit = model.edit === undefined ? [] : [{ when: editedWhen(model), facts: editFacts(model) }];
+  const continued = model.edit?.extends === true ? extensions(model) : [];
   return {
     ...usual,
     ...shapeFacts(model, 'text'),
@@ -64,11 +66,13 @@ function factsOf(model: RunwayModel): VideoFacts {
     seconds: lengthsOf(model),
     sound: sound === 'unknown' ? 'fixed' : sound,
     fields: { ...usual.fields, seed },
+    parameters: { ...usual.parameters, video_task: { values: [], read: true } },
     cases: [
       { when: { brings: partsOf.references }, facts: shapeFacts(model, 'references') },
       { when: { brings: partsOf.image }, facts: shapeFacts(model, 'image') },
       ...namedShapes(model),
       ...isEdit,
+      ...continued,
       ...(references.includes('audios')
         ? [{ when: { brings: sounds }, facts: { prompt: { wordless: [] } } }]
         : []),
@@ -112,6 +116,20 @@ function editFacts({ edit, references, shapes, wordless }: RunwayModel): PlainFa
     fields: { resolution: false, duration: false, ratio: targets !== undefined },
     ...(sold.length === 0 ? {} : { unsaid: { resolutions: [...sold] } }),
   };
+}
+
+/** A video is continued in its shape, by the seconds that are named. */
+function extensions(model: RunwayModel): NonNullable<VideoFacts['cases']> {
+  const videos = { brings: partsOf.extend };
+  const facts = {
+    ...editFacts(model),
+    fields: { resolution: false, ratio: false, duration: true },
+    unsaid: { resolutions: [...usualFirst(model.shapes)], seconds: openLength(model) },
+  };
+  return [
+    { when: videos, facts: { parameters: { video_task: { values: ['extend'], read: true } } } },
+    { when: { ...videos, metadata: { video_task: 'extend' } }, facts },
+  ];
 }
 
 /** Where nothing is said, the vendor chooses, and how is not documented: any size and length that the model has. */

@@ -34,6 +34,8 @@ interface RunwayEdit {
   readonly likeInput: boolean;
   /** Fields that make it an edit, where the vendor offers other uses of a video, too. */
   readonly says?: { readonly mode: 'edit'; readonly duration?: 'auto' };
+  /** The video may be continued, too. */
+  readonly extends?: true;
   /** Ratios that the picture may be extended to. */
   readonly targets?: readonly string[];
 }
@@ -140,7 +142,13 @@ export const runwayModels: readonly (readonly [name: RegExp, model: RunwayModel]
     /^seedance2_5$/,
     {
       ...seedance,
-      edit: { field: 'promptVideo', images: true, likeInput: true, says: { mode: 'edit', duration: 'auto' } },
+      edit: {
+        field: 'promptVideo',
+        images: true,
+        likeInput: true,
+        says: { mode: 'edit', duration: 'auto' },
+        extends: true,
+      },
       wordless: ['image', 'references'],
       seconds: { min: 4, max: 30 },
       shapes: {
@@ -172,7 +180,7 @@ export const runwayModels: readonly (readonly [name: RegExp, model: RunwayModel]
       frames: 2,
       references: ['images', 'videos'],
       bareVideos: true,
-      edit: { field: 'videoUri', images: true, likeInput: true, says: { mode: 'edit' } },
+      edit: { field: 'videoUri', images: true, likeInput: true, says: { mode: 'edit' }, extends: true },
       wordless: [],
       shapes: {
         pairs: {

@@ -14,6 +14,7 @@ const paths: Readonly<Record<RunwayInputs['operation'], string>> = {
   image: '/v1/image_to_video',
   references: '/v1/text_to_video',
   edit: '/v1/video_to_video',
+  extend: '/v1/video_to_video',
 };
 
 export function buildRunwayVideo(
@@ -80,6 +81,8 @@ function media(
             }),
         ...(audios.length === 0 ? {} : { referenceAudio: audios.map((uri) => ({ type: 'audio', uri })) }),
       };
+    case 'extend':
+      return { [edit?.field ?? 'videoUri']: videos[0] ?? '', mode: 'extend', ...references };
     case 'edit':
       return {
         ...defined({

@@ -5,15 +5,20 @@ import type { Pairs, RunwayModel, Shapes } from './runway-models.ts';
 
 /** What a request renders, and from what. */
 export interface RunwayInputs {
-  readonly operation: 'text' | 'image' | 'references' | 'edit';
+  readonly operation: 'text' | 'image' | 'references' | 'edit' | 'extend';
   readonly frames: readonly string[];
 }
 
-/** `metadata.refer_type: base` edits the video of a model that takes reference videos, too. */
+/**
+ * `metadata.refer_type: base` edits the video of a model that takes reference videos, too; `metadata.video_task: extend`
+ * continues it.
+ */
 export function runwayInputs(request: VideoRequest, model: RunwayModel): RunwayInputs {
   const { references, videos, audios, extra } = request;
   const frames = framesOf(request);
   const isEdit = videos.length > 0 && model.edit !== undefined;
+  if (isEdit && model.edit?.extends === true && extra['video_task'] === 'extend')
+    return { operation: 'extend', frames: [] };
   if (isEdit && (!model.references.includes('videos') || extra['refer_type'] === 'base'))
     return { operation: 'edit', frames: [] };
   if (frames.length > 0) return { operation: 'image', frames };
@@ -49,7 +54,7 @@ export function shapeFields(
   model: RunwayModel,
   operation: RunwayInputs['operation'],
 ): ShapeFields {
-  if (operation === 'edit' && model.edit?.likeInput === true) return {};
+  if (operation === 'extend' || (operation === 'edit' && model.edit?.likeInput === true)) return {};
   const sold = shapesOf(model, operation);
   const isFollowed = request.ratio === 'adaptive' && operation !== 'text' && !model.demandsRatio;
   return 'pairs' in sold

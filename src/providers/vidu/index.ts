@@ -2,7 +2,7 @@ import { cancelVidu, findVidu, listVidu, submitVidu, viduPageSize, viduStatus } 
 import { parseViduCallback, verifyViduCallback } from './vidu-callback.ts';
 import { defined } from '../../domain/defined.ts';
 import { imagesOf } from '../../domain/media-roles.ts';
-import { passedOn, servedFacts } from '../../domain/model-facts.ts';
+import { factsFor, passedOn, servedFacts } from '../../domain/model-facts.ts';
 import type { FactsTable, VideoFacts } from '../../domain/model-facts.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import type { Provider, SubmitContext, VideoProvider } from '../provider.ts';
@@ -64,10 +64,6 @@ export const viduFacts: FactsTable = {
   others: { ...usual, seconds: { min: 1, max: 3600 } },
 };
 
-/** Only models that can choose have the field. */
-const isSilent = (model: string): boolean =>
-  viduFacts.models.find(([name]) => name.test(model))?.[1].sound === 'never';
-
 function pathOf({ firstFrame, lastFrame, references }: VideoRequest): string {
   if (references.length > 0) return 'reference2video';
   if (firstFrame === undefined) return 'text2video';
@@ -77,8 +73,11 @@ function pathOf({ firstFrame, lastFrame, references }: VideoRequest): string {
 function build(request: VideoRequest, { model, facts, marker, callbackUrl }: SubmitContext): JsonObject {
   const { prompt, duration, resolution, ratio, seed, generateAudio, watermark, firstFrame } = request;
   const images = imagesOf(request);
+  const served = servedFacts(viduFacts, { upstream: model, facts });
+  // Only models that can choose have the field.
+  const isSilent = factsFor(request, served).sound === 'never';
   return {
-    ...passedOn(request, servedFacts(viduFacts, { upstream: model, facts })),
+    ...passedOn(request, served),
     model,
     ...defined({
       prompt: prompt === '' ? undefined : prompt,
@@ -87,7 +86,7 @@ function build(request: VideoRequest, { model, facts, marker, callbackUrl }: Sub
       resolution: resolution?.toLowerCase(),
       aspect_ratio: firstFrame === undefined ? ratio : undefined,
       seed,
-      audio: isSilent(model) ? undefined : generateAudio,
+      audio: isSilent ? undefined : generateAudio,
       watermark,
       callback_url: callbackUrl,
     }),

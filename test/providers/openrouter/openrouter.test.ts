@@ -14,6 +14,7 @@ import {
   videoRequest,
 } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
+import { startReceiver } from '../../local/simulator/support.ts';
 import { useSimulator } from '../use-simulator.ts';
 
 const { video } = openrouter;
@@ -290,5 +291,29 @@ describe('against the dialect', () => {
       state: 'succeeded',
       cost: { unit: 'USD' },
     });
+  });
+
+  it('its callback carries the signature that the adapter expects', async () => {
+    const receiver = await startReceiver();
+    const baseUrl = `${simulator.url}/openrouter/api/v1`;
+    const credential = { id: 'a', apiKey: 'test-key', callbackSecret: 'openrouter-signing-secret' };
+    const context = submitContext({
+      request: simulator.request,
+      baseUrl,
+      model,
+      credential,
+      callbackUrl: receiver.url,
+    });
+    await video.submit(videoRequest(), context);
+    simulator.control.advance(9);
+    await receiver.waitFor(1);
+    const [sent] = receiver.received;
+    const came = { ...callback(sent?.body), header: (name: string) => String(sent?.headers[name] ?? '') };
+    expect(video.parseCallback?.(came)).toEqual({ ended: true });
+    const now = Date.now();
+    expect(await video.verifyCallback?.(came, { ...context, now })).toBe(true);
+    const other = { ...credential, callbackSecret: 'other' };
+    expect(await video.verifyCallback?.(came, { ...context, credential: other, now })).toBe(false);
+    await receiver.close();
   });
 });

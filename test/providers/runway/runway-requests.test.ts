@@ -26,6 +26,7 @@ const promptText = 'a fox in the snow';
 const one: Partial<VideoRequest> = { firstFrame: a };
 const two: Partial<VideoRequest> = { firstFrame: a, lastFrame: b };
 const edit: Partial<VideoRequest> = { videos: [clip], extra: { refer_type: 'base' } };
+const extend: Partial<VideoRequest> = { videos: [clip], extra: { video_task: 'extend' } };
 const first = [{ uri: a, position: 'first' }];
 
 async function sentFor(request: Partial<VideoRequest>, model: string) {
@@ -75,6 +76,8 @@ describe('a video', () => {
     ['the shape of its frames, and a resolution', { ...two, resolution: '480p' }, 'wan3', 'image_to_video', { promptText, promptImage: [...first, { uri: b, position: 'last' }], ratio: 'auto_480p' }],
     ['references without their type', { references: [a], videos: [clip] }, 'gemini_omni_flash_1.1', 'text_to_video', { promptText, references: [{ uri: a }], referenceVideos: [{ uri: clip }] }],
     ['a video to edit where there are other uses', { ...edit, duration: 5, ratio: '1:1', seed: 3 }, 'seedance2_5', 'video_to_video', { promptText, promptVideo: clip, mode: 'edit', duration: 'auto', seed: 3 }],
+    ['a video to continue', { ...extend, duration: 8, resolution: '720p', ratio: '1:1' }, 'seedance2_5', 'video_to_video', { promptText, promptVideo: clip, mode: 'extend', duration: 8 }],
+    ['a video to continue, with a reference', { ...extend, references: [a] }, 'gemini_omni_flash_1.1', 'video_to_video', { promptText, videoUri: clip, mode: 'extend', references: [{ uri: a }] }],
     ['frames of a model with references', { ...two, ratio: 'adaptive' }, 'seedance2', 'image_to_video', { promptText, promptImage: [...first, { uri: b, position: 'last' }] }],
     ['references', { references: [a], videos: [clip], audios: [song] }, 'seedance2_mini', 'text_to_video', { promptText, references: [{ uri: a }], referenceVideos: [{ type: 'video', uri: clip }], referenceAudio: [{ type: 'audio', uri: song }] }],
     ['a video to edit, with a reference', { ...edit, references: [a], duration: 5 }, 'seedance2', 'video_to_video', { promptText, promptVideo: clip, references: [{ uri: a }], duration: 5 }],
@@ -96,6 +99,10 @@ describe('a video', () => {
     ['a watermark', { watermark: true }, 'gen4.5', 'metadata.watermark'],
     ['a seed', { seed: 1 }, 'hailuo3', 'metadata.seed'],
     ['an unknown part of a video', { ...edit, extra: { refer_type: 'style' } }, 'seedance2', 'metadata.refer_type'],
+    ['an extension without words', { ...extend, prompt: '' }, 'seedance2_5', 'prompt'],
+    ['an extension of a minute', { ...extend, duration: 60 }, 'seedance2_5', 'duration'],
+    ['an extension by a model that continues nothing', extend, 'seedance2', 'metadata.video_task'],
+    ['an extension without a video', { extra: { video_task: 'extend' } }, 'seedance2_5', 'metadata.video_task'],
     ['plain HTTP', { firstFrame: a, lastFrame: 'http://ex.com/b.png' }, 'veo3.1', 'images'],
     ['an asset', { firstFrame: 'asset://1' }, 'veo3.1', 'images'],
     ['a long address', { ...edit, videos: [`${clip}?${'x'.repeat(2048)}`] }, 'aleph2', 'videos[0]'],
@@ -147,6 +154,12 @@ describe('a video', () => {
       { resolutions: ['768p', '2k'] },
     ],
     ['the usual one of frames', { ...two, duration: 5 }, 'wan3', { resolutions: ['720p'] }],
+    [
+      'an extension of any length',
+      extend,
+      'seedance2_5',
+      { resolutions: ['720p', '480p', '1080p'], seconds: { min: 4, max: 30 } },
+    ],
     ['an edit as long as its video', { ...edit, duration: 4 }, 'aleph2', { seconds: { min: 2, max: 10 } }],
   ])('renders %s', (_, request, model, expected) => {
     expect(videoOutput(video, videoRequest(request), model)).toEqual(expected);

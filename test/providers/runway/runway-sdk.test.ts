@@ -28,6 +28,7 @@ const inputs: readonly Partial<VideoRequest>[] = [
   { audios: [song] },
   { references: [picture], videos: [clip], audios: [song] },
   { videos: [clip], extra: { refer_type: 'base' } },
+  { videos: [clip], extra: { video_task: 'extend' } },
   { references: [picture], videos: [clip], extra: { refer_type: 'base' } },
 ];
 const resolutions = [undefined, '360p', '480p', '720p', '768p', '1080p', '2K', '4K'];

@@ -56,6 +56,11 @@ describe('every kind of input is accepted, rendered and charged for', () => {
     ['happyhorse', 'happyhorse_1_0', { resolution: '1080p', ratio: '4:3', duration: 3 }],
     ['omni', 'gemini_omni_flash', { duration: 3, ratio: '16:9' }],
     ['an edit of omni', 'gemini_omni_flash', edit],
+    [
+      'a video that is continued',
+      'seedance2_5',
+      { videos: [clip], extra: { video_task: 'extend' }, duration: 6 },
+    ],
     ['an edit of aleph', 'aleph2', { ...edit, ratio: '1:1', seed: 3 }],
     ['wan', 'wan3', { resolution: '480p', ratio: '16:9', duration: 2 }],
   ])('%s, at a price that is not known', async (_, model, asked) => {
