@@ -2,12 +2,21 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ImageInput, ImageRequest, JsonObject, VideoRequest } from '../../../src/domain/request.ts';
 import { createKling } from '../../../src/providers/kling/index.ts';
-import { klingOwnFields } from '../../../src/providers/kling/kling-request.ts';
-import { canned, fixture, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
+import { klingFacts } from '../../../src/providers/kling/kling-facts.ts';
+import {
+  canned,
+  fixture,
+  imageRequest,
+  submitContext,
+  videoIssue,
+  videoOutput,
+  videoRequest,
+} from '../support.ts';
 
 const { video, imageTask } = createKling(() => 0);
 if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');
 
+const klingOwnFields = ['refer_type', 'element_list', ...(klingFacts.others.reserved ?? [])];
 const a = 'https://ex.com/a.png';
 const b = 'https://ex.com/b.png';
 const clip = 'https://ex.com/a.mp4';
@@ -58,8 +67,8 @@ describe('a video of the new standard', () => {
     [
       'one image, which is the first frame and gives the shape',
       { firstFrame: 'data:image/png;base64,QUJD', ratio: '16:9', generateAudio: false },
-      'kling-2.6',
-      '/image-to-video/kling-2.6',
+      'kling-3.0',
+      '/image-to-video/kling-3.0',
       {
         contents: [
           { type: 'prompt', text: prompt },
@@ -136,6 +145,53 @@ describe('a video of the new standard', () => {
       },
     ],
     [
+      'sound where it is sold, and not where it is not',
+      { firstFrame: a, resolution: '1080p', generateAudio: true },
+      'kling-2.6',
+      '/image-to-video/kling-2.6',
+      {
+        contents: [
+          { type: 'prompt', text: prompt },
+          { type: 'first_frame', url: a },
+        ],
+        settings: { resolution: '1080p', audio: 'native' },
+      },
+    ],
+    [
+      'a video to follow, with its shape',
+      { firstFrame: a, videos: [clip], ratio: 'adaptive', generateAudio: false },
+      'kling-o1',
+      '/omni-video/kling-o1',
+      {
+        contents: [
+          { type: 'prompt', text: prompt },
+          { type: 'first_frame', url: a },
+          { type: 'feature_video', url: clip, id: 'video_1' },
+        ],
+      },
+    ],
+    [
+      'a model of tomorrow, with everything',
+      {
+        ...frames,
+        ...reference([a], { videos: [clip], resolution: '8k', duration: 60, generateAudio: true }),
+        extra: { element_list: [{ element_id: 7 }], style: 'film' },
+      },
+      'kling-5.0',
+      '/omni-video/kling-5.0',
+      {
+        contents: [
+          { type: 'prompt', text: prompt },
+          { type: 'first_frame', url: a },
+          { type: 'last_frame', url: b },
+          { type: 'refer_image', url: a, id: 'image_1' },
+          { type: 'feature_video', url: clip, id: 'video_1' },
+          { type: 'element', element_id: '7', id: 'element_1' },
+        ],
+        settings: { resolution: '8k', duration: 60, audio: 'native', style: 'film' },
+      },
+    ],
+    [
       'references of the fourth generation',
       reference([a], { ratio: '21:9', duration: 30 }),
       'kling-4.0',
@@ -175,10 +231,10 @@ describe('a video of the legacy standard', () => {
   it.each<[string, Partial<VideoRequest>, string, string, object]>([
     [
       'text, with a length that is a string',
-      { resolution: '1080p', ratio: '9:16', duration: 10, generateAudio: true, extra: { cfg_scale: 0.5 } },
+      { resolution: '1080p', ratio: '9:16', duration: 10, generateAudio: true },
       'kling-v2-6',
       'text2video',
-      { prompt, cfg_scale: 0.5, mode: 'pro', duration: '10', aspect_ratio: '9:16', sound: 'on' },
+      { prompt, mode: 'pro', duration: '10', aspect_ratio: '9:16', sound: 'on' },
     ],
     [
       'two frames',
@@ -205,6 +261,22 @@ describe('a video of the legacy standard', () => {
           { image_url: a, type: 'first_frame' },
           { image_url: b, type: 'end_frame' },
         ],
+      },
+    ],
+    [
+      'a model of tomorrow, with a resolution that has no word yet',
+      { ...frames, references: [a], resolution: '2k', duration: 20 },
+      'kling-v4',
+      'omni-video',
+      {
+        prompt,
+        image_list: [
+          { image_url: a, type: 'first_frame' },
+          { image_url: b, type: 'end_frame' },
+          { image_url: a },
+        ],
+        mode: '2k',
+        duration: '20',
       },
     ],
     [
@@ -278,7 +350,7 @@ describe('check', () => {
     ['a seed', { seed: 1 }, 'kling-3.0', 'metadata.seed'],
     ['audio', { audios: ['https://ex.com/a.mp3'] }, 'kling-3.0-omni', 'audios'],
     ['an asset', { firstFrame: 'asset://1' }, 'kling-3.0', 'images'],
-    ['an inline video', reference([], { videos: ['data:video/mp4;base64,QUJD'] }), 'kling-o1', 'videos'],
+    ['an inline video', reference([], { videos: ['data:video/mp4;base64,QUJD'] }), 'kling-o1', 'videos[0]'],
     ['a video for a plain model', reference([], { videos: [clip] }), 'kling-3.0', 'videos'],
     ['two videos', reference([], { videos: [clip, clip] }), 'kling-3.0-omni', 'videos'],
     ['three references of a plain model', reference(references(3)), 'kling-3.0', 'images'],
@@ -292,6 +364,10 @@ describe('check', () => {
     ['three elements beside frames', { ...frames, extra: listed(3) }, 'kling-3.0', undefined],
     ['four elements beside frames', { ...frames, extra: listed(4) }, 'kling-3.0', 'metadata.element_list'],
     ['elements beside text', { extra: listed(1) }, 'kling-3.0', 'metadata.element_list'],
+    ['elements of an omni model beside text', { extra: listed(1) }, 'kling-3.0-omni', undefined],
+    ['ten elements of a model of tomorrow', { ...frames, extra: listed(10) }, 'kling-5.0', undefined],
+    ['sound of a model of tomorrow', { audios: ['https://ex.com/a.mp3'] }, 'kling-5.0', 'audios'],
+    ['two videos of a model of tomorrow', { videos: [clip, clip] }, 'kling-v4', 'videos'],
     [
       'no list of elements',
       { ...frames, extra: { element_list: 'x' } },
@@ -343,7 +419,7 @@ describe('check', () => {
     ['sound of turbo', { generateAudio: true }, 'kling-3.0-turbo', undefined],
     ['sound of 2.5', { generateAudio: true }, 'kling-2.5-turbo', 'metadata.generate_audio'],
     ['sound of o1', { generateAudio: true }, 'kling-o1', 'metadata.generate_audio'],
-    ['sound of 2.6', { generateAudio: true }, 'kling-2.6', 'resolution'],
+    ['sound of 2.6', { generateAudio: true }, 'kling-2.6', 'metadata.generate_audio'],
     ['sound of 2.6 at 1080p', { generateAudio: true, resolution: '1080p' }, 'kling-2.6', undefined],
     [
       'sound beside a video',
@@ -357,12 +433,12 @@ describe('check', () => {
 
   it('holds an edit at the longest video, and what is left open at the usual', () => {
     const edit = reference([], { videos: [clip], duration: 5, extra: { refer_type: 'base' } });
-    expect(video.renders?.(videoRequest(edit), 'kling-o1')).toEqual({
+    expect(videoOutput(video, videoRequest(edit), 'kling-o1')).toEqual({
       resolutions: ['720p'],
       seconds: { min: 3, max: 15 },
     });
-    expect(video.renders?.(videoRequest({ resolution: '4k', duration: 7 }), 'kling-3.0')).toEqual({});
-    expect(video.renders?.(videoRequest({}), 'kling-3.0')).toEqual({
+    expect(videoOutput(video, videoRequest({ resolution: '4k', duration: 7 }), 'kling-3.0')).toEqual({});
+    expect(videoOutput(video, videoRequest({}), 'kling-3.0')).toEqual({
       resolutions: ['720p'],
       seconds: { min: 5, max: 5 },
     });
