@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { SubmitContext } from '../../../src/providers/provider.ts';
 import type { ImageInput, ImageRequest, JsonObject, VideoRequest } from '../../../src/domain/request.ts';
 import { createKling } from '../../../src/providers/kling/index.ts';
 import { klingFacts } from '../../../src/providers/kling/kling-facts.ts';
@@ -27,7 +28,7 @@ const reference = (images: string[], over: Partial<VideoRequest> = {}): Partial<
   ...over,
 });
 
-async function sentFor(request: Partial<VideoRequest>, model: string, callbackUrl?: string) {
+async function sentFor(request: Partial<VideoRequest>, model: string, over: Partial<SubmitContext> = {}) {
   const upstream = canned({
     json: fixture(model.startsWith('kling-v') ? 'kling/legacy-created' : 'kling/created'),
   });
@@ -36,7 +37,7 @@ async function sentFor(request: Partial<VideoRequest>, model: string, callbackUr
     submitContext({
       model,
       request: upstream.request,
-      ...(callbackUrl === undefined ? {} : { callbackUrl }),
+      ...over,
     }),
   );
   const [sent] = upstream.sent;
@@ -211,12 +212,27 @@ describe('a video of the new standard', () => {
     expect(json).toEqual({ options: { external_task_id: 'mediary-t1-1' }, ...body });
   });
 
+  it.each(['kling-2.5-turbo', 'kling-v2-1'])(
+    'has what the configuration adds to the table: %s',
+    async (model) => {
+      const { json } = await sentFor(
+        { firstFrame: a, ratio: '4:3', generateAudio: true, extra: { look: 1 } },
+        model,
+        {
+          facts: { sound: 'choice', fields: { ratio: true }, parameters: { look: { sent_as: 'style' } } },
+        },
+      );
+      const added = { aspect_ratio: '4:3', style: 1 };
+      expect(model === 'kling-v2-1' ? json : json?.['settings']).toMatchObject(
+        model === 'kling-v2-1' ? { ...added, sound: 'on' } : { ...added, audio: 'native' },
+      );
+    },
+  );
+
   it('is called back at our address only', async () => {
-    const { json } = await sentFor(
-      { extra: { callback_url: 'https://evil.example' } },
-      'kling-3.0',
-      'https://gw.example/cb',
-    );
+    const { json } = await sentFor({ extra: { callback_url: 'https://evil.example' } }, 'kling-3.0', {
+      callbackUrl: 'https://gw.example/cb',
+    });
     expect(json?.['options']).toEqual({
       external_task_id: 'mediary-t1-1',
       callback_url: 'https://gw.example/cb',
