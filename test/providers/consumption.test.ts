@@ -121,8 +121,17 @@ describe.each(rows)('%s, %s, %j', (provider, model, request) => {
     expect(isConsumed).toBe(isSent || isKept);
   });
 
-  it.each(['theirs', 'negative_prompt', 'model', 'callback_url'])('metadata.%s', async (name) => {
-    const extra = { ...request.extra, [name]: 'x' };
+  it.each([
+    ['theirs', 'x'],
+    ['model', 'x'],
+    ['callback_url', 'x'],
+    ['negative_prompt', 'x'],
+    ['cfg_scale', 0.5],
+    ['camera_control', { type: 'simple' }],
+    ['fps', 24],
+    ['motion_strength', 0.5],
+  ])('metadata.%s', async (name, value) => {
+    const extra = { ...request.extra, [name]: value };
     const asked = videoRequest({ ...request, extra });
     if (videoIssue(video, asked, model, mapping) !== undefined) return;
     const isSent =

@@ -147,7 +147,7 @@ describe('a submission of Veo', () => {
         references: [data, 'gs://bucket/a.png'],
         seed: 7,
         generateAudio: false,
-        extra: { resize_mode: 'pad' },
+        extra: { resize_mode: 'pad', fps: 24, negative_prompt: 'rain' },
       },
       { ...vertexContext, callbackUrl: 'https://gw.example/cb' },
     );
@@ -162,6 +162,8 @@ describe('a submission of Veo', () => {
       ],
       parameters: {
         resizeMode: 'pad',
+        fps: 24,
+        negativePrompt: 'rain',
         sampleCount: 1,
         seed: 7,
         generateAudio: false,

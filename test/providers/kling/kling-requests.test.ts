@@ -253,6 +253,13 @@ describe('a video of the legacy standard', () => {
       { prompt, mode: 'pro', duration: '10', aspect_ratio: '9:16', sound: 'on' },
     ],
     [
+      'text, with all parameters that others have, too',
+      { extra: { negative_prompt: 'rain', cfg_scale: 0.5, camera_control: { type: 'simple' } } },
+      'kling-v1-6',
+      'text2video',
+      { prompt, negative_prompt: 'rain', cfg_scale: 0.5, camera_control: { type: 'simple' } },
+    ],
+    [
       'two frames',
       { ...frames, watermark: true },
       'kling-v2-1',
@@ -326,8 +333,8 @@ describe('metadata', () => {
     async (model) => {
       const name = fc.oneof(fc.constantFrom(...klingOwnFields, 'negative_prompt'), fc.string());
       const asked = { resolution: '1080p', ratio: '16:9', duration: 5 };
-      const own = new Set(klingOwnFields);
       const legacy = model.startsWith('kling-v');
+      const own = new Set([...klingOwnFields, ...(legacy ? [] : ['negative_prompt'])]);
       const bodyOf = async (extra: JsonObject) => (await sentFor({ ...asked, extra }, model)).json ?? {};
       await fc.assert(
         fc.asyncProperty(fc.dictionary(name, fc.jsonValue()), async (values) => {
@@ -361,6 +368,8 @@ describe('check', () => {
     ['a long prompt', { prompt: 'x'.repeat(3073) }, 'kling-3.0', 'prompt'],
     ['the longest prompt', { prompt: 'x'.repeat(3072) }, 'kling-3.0', undefined],
     ['a long legacy prompt', { prompt: 'x'.repeat(2501) }, 'kling-v2-6', 'prompt'],
+    ['a scale of its own', { extra: { cfg_scale: 7 } }, 'kling-v1', 'metadata.cfg_scale'],
+    ['a scale that it lacks', { extra: { cfg_scale: 7 } }, 'kling-v2-6', undefined],
     ['a draft', { draft: true }, 'kling-3.0', 'metadata.draft'],
     ['tools', { tools: [] }, 'kling-3.0', 'metadata.tools'],
     ['a seed', { seed: 1 }, 'kling-3.0', 'metadata.seed'],
