@@ -31,6 +31,7 @@ const rows: readonly (readonly [provider: string, model: string, request: Partia
   ['gateway', 'any', {}],
   ['google', 'gemini-omni-flash', {}],
   ['google', 'gemini-omni-flash', edit],
+  ['google', 'gemini-omni-flash', { ...edit, extra: { task: 'upscale' } }],
   ['google', 'gemini-omni-of-tomorrow', {}],
   ['google', 'veo-3.1-generate-preview', {}],
   ['google', 'veo-3.1-generate-preview@gs://bucket', {}],

@@ -30,7 +30,15 @@ const omniUsual: VideoFacts = {
   cases: [
     {
       when: { brings: ['videos'] },
-      facts: { parameters: { task: { values: ['edit', 'extend'], read: true } } },
+      facts: { parameters: { task: { values: ['edit', 'extend', 'upscale'], read: true } } },
+    },
+    // As long as its video, and of its shape.
+    {
+      when: { brings: ['videos'], metadata: { task: 'upscale' } },
+      facts: {
+        fields: { ratio: false, duration: false },
+        unsaid: { resolutions: ['1080p', '720p', '4k'], seconds: { min: 3, max: 15 } },
+      },
     },
   ],
 };

@@ -5,7 +5,7 @@ import { googleFailures } from './google-failures.ts';
 import { mediaTypeOf, readDataUrl } from './google-inputs.ts';
 import { defined } from '../../domain/defined.ts';
 import { imagesOf } from '../../domain/media-roles.ts';
-import { passedOn, servedFacts } from '../../domain/model-facts.ts';
+import { factsFor, passedOn, servedFacts } from '../../domain/model-facts.ts';
 import { optionalNumber, optionalText, readableItems, unreadableError } from '../shared/http-outcome.ts';
 import { cancelledJob, failedJob, tokenUsage } from '../shared/job-status.ts';
 import { UpstreamError } from '../provider.ts';
@@ -29,6 +29,7 @@ function omniBody(request: VideoRequest, context: SubmitContext): JsonObject {
   const { name, store } = requireGoogleModel(context);
   const { prompt, videos, resolution, ratio, duration } = request;
   const served = servedFacts(googleFacts, { upstream: context.model, facts: context.facts });
+  const { fields = {} } = factsFor(request, served);
   const media = [
     ...imagesOf(request).map((url) => mediaPart(url, 'image')),
     ...videos.map((url) => mediaPart(url, 'video')),
@@ -44,9 +45,9 @@ function omniBody(request: VideoRequest, context: SubmitContext): JsonObject {
       type: 'video',
       delivery: 'uri',
       gcs_uri: store,
-      aspect_ratio: ratio,
+      aspect_ratio: fields.ratio === true ? ratio : undefined,
       resolution: resolution?.toLowerCase(),
-      duration: typeof duration === 'number' ? `${duration}s` : undefined,
+      duration: fields.duration === true && typeof duration === 'number' ? `${duration}s` : undefined,
     }),
     generation_config: { video_config: { task: taskOf(request) } },
     // It comes back; but as nothing lists interactions, it only names the task for who reads them.

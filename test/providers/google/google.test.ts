@@ -91,14 +91,28 @@ describe('a submission of Omni', () => {
     });
   });
 
+  it('leaves the shape and the length of an upscale to its video', async () => {
+    const asked = { videos: [clip], ratio: '16:9', duration: 5, extra: { task: 'upscale' } };
+    const { json } = await sentBy({ ...asked, resolution: '4K' }, { model: omni });
+    expect(json).toMatchObject({
+      response_format: { type: 'video', delivery: 'uri', resolution: '4k' },
+      generation_config: { video_config: { task: 'upscale' } },
+    });
+    expect(JSON.stringify(json)).not.toMatch(/"(?:aspect_ratio|duration)"/);
+    expect(videoOutput(video, videoRequest(asked), omni)).toEqual({
+      resolutions: ['1080p', '720p', '4k'],
+      seconds: { min: 3, max: 15 },
+    });
+  });
+
   it('has what the configuration adds to the table', async () => {
     const { json } = await sentBy(
-      { videos: [clip], extra: { task: 'upscale', tier: 'flex', store: false } },
+      { videos: [clip], extra: { task: 'restyle', tier: 'flex', store: false } },
       { model: omni, facts: { parameters: { task: { read: true }, tier: { sent_as: 'service_tier' } } } },
     );
     expect(json).toMatchObject({
       service_tier: 'flex',
-      generation_config: { video_config: { task: 'upscale' } },
+      generation_config: { video_config: { task: 'restyle' } },
     });
     expect(json).not.toHaveProperty('store');
   });
