@@ -44,6 +44,7 @@ const rows: readonly (readonly [provider: string, model: string, request: Partia
   ['kling', 'kling-2.6', {}],
   ['kling', 'kling-2.6', { resolution: '1080p' }],
   ['kling', 'kling-3.0-turbo', {}],
+  ['kling', 'kling-3.0', { ...edit, references: [firstFrame], extra: { character_orientation: 'video' } }],
   ['kling', 'kling-v2-6', {}],
   ['kling', 'kling-v1-6', frame],
   ['kling', 'kling-video-o1', edit],

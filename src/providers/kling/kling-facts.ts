@@ -23,6 +23,22 @@ const sent: Cases = [
   },
 ];
 
+/** The motion of a video for the figure of an image, from whose side or that of the video: as long as the motion. */
+const moved: Cases = [
+  {
+    when: { metadata: { character_orientation: 'any' } },
+    facts: {
+      fields: { ratio: false, duration: false },
+      parameters: { character_orientation: { values: ['image', 'video'] } },
+      unsaid: { seconds: { min: 3, max: 30 } },
+    },
+  },
+  {
+    when: { metadata: { character_orientation: 'image' } },
+    facts: { unsaid: { seconds: { min: 3, max: 10 } } },
+  },
+];
+
 const usual: VideoFacts = {
   media: { videos: 1, audios: 0, beside_frames: ['references', 'videos'] },
   addresses: { images: ['https', 'http', 'data'], videos: ['https', 'http'] },
@@ -61,7 +77,7 @@ const usual: VideoFacts = {
   ],
   other_parameters: true,
   unsaid: { resolutions: ['720p'], seconds: { min: 5, max: 5 } },
-  cases: sent,
+  cases: [...sent, ...moved],
 };
 
 const ratios = ['16:9', '9:16', '1:1'];
@@ -74,11 +90,26 @@ const third: VideoFacts = {
   ratios,
   seconds: { min: 3, max: 15 },
   sound: 'choice',
+  parameters: { ...usual.parameters, character_orientation: { values: [] } },
+  cases: sent,
 };
 const turbo: VideoFacts = { ...third, resolutions: ['720p', '1080p'], sound: 'always' };
 /** Which lengths the new standard sells of it is not documented: the vendor decides. */
 const second: VideoFacts = { ...turbo, sound: 'never' };
 const soundAt1080p: Cases = [...sent, { when: { resolution: ['1080p'] }, facts: { sound: 'choice' } }];
+const motionControl: Cases = [
+  ...moved,
+  {
+    when: { metadata: { character_orientation: 'any' } },
+    facts: {
+      media: { frames: 0, references: 1, videos: 1, needs: ['videos'], accompanied: ['videos'] },
+      prompt: { characters: 2500 },
+      resolutions: ['720p', '1080p'],
+      sound: 'choice',
+      parameters: { refer_type: { values: [] }, element_list: { values: [] } },
+    },
+  },
+];
 
 const references = 7;
 
@@ -146,8 +177,8 @@ export const klingFacts: FactsTable = {
     [/^kling-3\.0-omni/, omni],
     [/^kling-o1/, firstOmni],
     [/^kling-3\.0-turbo/, turbo],
-    [/^kling-3\.0/, third],
-    [/^kling-2\.6/, { ...second, cases: soundAt1080p }],
+    [/^kling-3\.0/, { ...third, cases: [...sent, ...motionControl] }],
+    [/^kling-2\.6/, { ...second, cases: [...soundAt1080p, ...motionControl] }],
     [/^kling-2\./, second],
     [/^kling-v3-omni/, { ...legacy(omni), prompt }],
     [/^kling-video-o1/, { ...legacy(firstOmni), prompt }],
@@ -156,7 +187,7 @@ export const klingFacts: FactsTable = {
     [/^kling-v2(?!\d)/, legacySecond],
     [/^kling-v1-6/, { ...legacyFirst, media: { frames: 2, references: 4, videos: 0, audios: 0 } }],
     [/^kling-v1(?!\d)/, legacyFirst],
-    [/^kling-v/, legacy(usual)],
+    [/^kling-v/, { ...legacy(usual), cases: sent }],
   ],
   others: usual,
 };

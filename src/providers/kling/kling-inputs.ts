@@ -5,7 +5,7 @@ import { defined } from '../../domain/defined.ts';
 
 /** Which service renders a request, and the part that each of its media plays there. */
 export interface KlingInputs {
-  readonly service: 'text' | 'image' | 'multi-image' | 'omni';
+  readonly service: 'text' | 'image' | 'multi-image' | 'omni' | 'motion';
   /** First and last. */
   readonly frames: readonly string[];
   readonly references: readonly string[];
@@ -25,12 +25,21 @@ export function klingInputs(request: VideoRequest, model: string): KlingInputs {
   const elements = readElements(extra) ?? [];
   const [url] = videos;
   const video = url === undefined ? undefined : { url, role: readRole(extra) };
-  const isLegacy = isLegacyKling(model);
-  const isMixed = video !== undefined || (references.length > 0 && (!isLegacy || frames.length > 0));
-  const isOmni = isMixed || /-(?:omni|o1)$/.test(model);
-  const others = references.length > 0 ? 'multi-image' : 'text';
-  const service = isOmni ? 'omni' : frames.length > 0 ? 'image' : others;
+  const service = serviceOf({ frames, references, video }, extra, model);
   return { service, frames, references, ...defined({ elements, video }) };
+}
+
+type Media = Pick<KlingInputs, 'frames' | 'references'> & { readonly video: KlingInputs['video'] };
+
+/** `metadata.character_orientation` makes a video the motion of an image; the legacy standard's service is not covered. */
+function serviceOf({ frames, references, video }: Media, extra: JsonObject, model: string) {
+  const isLegacy = isLegacyKling(model);
+  const isOmni = /-(?:omni|o1)$/.test(model);
+  const isMoved = extra['character_orientation'] !== undefined && references.length > 0;
+  if (isMoved && video !== undefined && !isLegacy && !isOmni) return 'motion';
+  const isMixed = video !== undefined || (references.length > 0 && (!isLegacy || frames.length > 0));
+  if (isMixed || isOmni) return 'omni';
+  return frames.length > 0 ? 'image' : references.length > 0 ? 'multi-image' : 'text';
 }
 
 const elementsSchema = z.array(z.object({ element_id: z.union([z.string().min(1), z.number().int()]) }));

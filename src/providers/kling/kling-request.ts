@@ -31,9 +31,16 @@ interface Parts {
   readonly context: Context;
 }
 
+const services: Readonly<Record<KlingInputs['service'], string>> = {
+  text: 'text-to-video',
+  image: 'image-to-video',
+  'multi-image': 'omni-video',
+  omni: 'omni-video',
+  motion: 'motion-control',
+};
+
 function newPath({ service }: KlingInputs, { model }: Context): string {
-  const path = service === 'text' || service === 'image' ? `${service}-to-video` : 'omni-video';
-  return `/${path}/${encodeURIComponent(model)}`;
+  return `/${services[service]}/${encodeURIComponent(model)}`;
 }
 
 /** What is not known of `metadata` goes to the settings: it is where the new standard keeps what shapes the result. */
@@ -63,10 +70,18 @@ function newBody(request: VideoRequest, { inputs, facts, extra, context }: Parts
 }
 
 /** Ids let a prompt name what it means: `@image_1`, `@video_1`, `@element_1`. */
-function contents(prompt: string, { frames, references, video, elements }: KlingInputs): JsonObject[] {
+function contents(prompt: string, inputs: KlingInputs): JsonObject[] {
+  const { service, frames, references, video, elements } = inputs;
   const image = (type: string, url: string) => ({ type, url: withoutDataHead(url) });
+  const text = prompt === '' ? [] : [{ type: 'prompt', text: prompt }];
+  if (service === 'motion')
+    return [
+      ...text,
+      ...references.map((url) => image('image', url)),
+      ...(video === undefined ? [] : [{ type: 'video', url: video.url }]),
+    ];
   return [
-    ...(prompt === '' ? [] : [{ type: 'prompt', text: prompt }]),
+    ...text,
     ...frames.map((url, index) => image(index === 0 ? 'first_frame' : 'last_frame', url)),
     ...references.map((url, index) => ({ ...image('refer_image', url), id: `image_${index + 1}` })),
     ...(video === undefined ? [] : [{ type: `${video.role}_video`, url: video.url, id: 'video_1' }]),
@@ -76,6 +91,11 @@ function contents(prompt: string, { frames, references, video, elements }: Kling
 
 function isEdit({ video }: KlingInputs): boolean {
   return video?.role === 'base';
+}
+
+/** Its sound can be kept, and no other is made. */
+function bringsSound(inputs: KlingInputs): boolean {
+  return isEdit(inputs) || inputs.service === 'motion';
 }
 
 function secondsField({ duration }: VideoRequest, { fields = {} }: PlainFacts): number | undefined {
@@ -106,7 +126,7 @@ function audioField(
   facts: PlainFacts,
 ): string | undefined {
   if (generateAudio === undefined || !canChoose(facts)) return undefined;
-  return generateAudio ? (isEdit(inputs) ? 'original' : 'native') : 'off';
+  return generateAudio ? (bringsSound(inputs) ? 'original' : 'native') : 'off';
 }
 
 const legacyServices = {
@@ -114,6 +134,7 @@ const legacyServices = {
   image: 'image2video',
   'multi-image': 'multi-image2video',
   omni: 'omni-video',
+  motion: 'motion-control',
 };
 
 export function legacyVideoPath({ service }: KlingInputs): string {

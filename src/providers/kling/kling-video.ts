@@ -37,7 +37,8 @@ const findPagesMax = 5;
 /**
  * Videos of Kling. The upstream's name of the model chooses the standard: the new one, or for names such as
  * `kling-v2-6` the legacy one. The operation is `{id}`, with the `path` of the query in the legacy standard. Not
- * covered: motion control, effects, extension, lip-sync, and frames in the middle.
+ * covered: effects, extension, frames in the middle, lip-sync (which needs a face that an earlier call found), and the
+ * legacy standard's motion control.
  */
 export function createKlingVideo(call: KlingCall): VideoProvider {
   return {

@@ -4,6 +4,7 @@ import type { SubmitContext } from '../../../src/providers/provider.ts';
 import type { ImageInput, ImageRequest, JsonObject, VideoRequest } from '../../../src/domain/request.ts';
 import { createKling } from '../../../src/providers/kling/index.ts';
 import { klingFacts } from '../../../src/providers/kling/kling-facts.ts';
+import { hasReferences } from '../../../src/routing/capability.ts';
 import {
   canned,
   fixture,
@@ -169,6 +170,27 @@ describe('a video of the new standard', () => {
           { type: 'first_frame', url: a },
           { type: 'feature_video', url: clip, id: 'video_1' },
         ],
+      },
+    ],
+    [
+      'the motion of a video for an image, with the sound of the video',
+      reference([a], {
+        videos: [clip],
+        resolution: '1080p',
+        ratio: '1:1',
+        duration: 5,
+        generateAudio: true,
+        extra: { character_orientation: 'video' },
+      }),
+      'kling-3.0',
+      '/motion-control/kling-3.0',
+      {
+        contents: [
+          { type: 'prompt', text: prompt },
+          { type: 'image', url: a },
+          { type: 'video', url: clip },
+        ],
+        settings: { resolution: '1080p', audio: 'original', character_orientation: 'video' },
       },
     ],
     [
@@ -352,6 +374,8 @@ describe('metadata', () => {
   );
 });
 
+const turned = { character_orientation: 'image' };
+const moved = reference([a], { videos: [clip], extra: turned });
 const references = (count: number) => Array.from({ length: count }, () => a);
 const listed = (count: number): JsonObject => ({
   element_list: Array.from({ length: count }, (_, index) => ({ element_id: String(index) })),
@@ -424,6 +448,23 @@ describe('check', () => {
       'kling-3.0-omni',
       'metadata.multi_shot',
     ],
+    ['a motion without an image', { videos: [clip], extra: turned }, 'kling-2.6', 'videos'],
+    ['a motion without a video', { references: [a], extra: turned }, 'kling-2.6', 'videos'],
+    ['a motion of a first frame', { firstFrame: a, videos: [clip], extra: turned }, 'kling-2.6', 'images'],
+    ['a motion of two images', reference([a, b], { videos: [clip], extra: turned }), 'kling-2.6', 'images'],
+    [
+      'a side that does not exist',
+      reference([a], { videos: [clip], extra: { character_orientation: 'left' } }),
+      'kling-3.0',
+      'metadata.character_orientation',
+    ],
+    [
+      'a motion of omni',
+      reference([a], { videos: [clip], extra: turned }),
+      'kling-3.0-omni',
+      'metadata.character_orientation',
+    ],
+    ['a motion at 4k', { ...moved, resolution: '4k' }, 'kling-3.0', 'resolution'],
     ['4k of 3.0', { resolution: '4k' }, 'kling-3.0', undefined],
     ['4k of turbo', { resolution: '4k' }, 'kling-3.0-turbo', 'resolution'],
     ['480p', { resolution: '480p' }, 'kling-3.0', 'resolution'],
@@ -454,6 +495,24 @@ describe('check', () => {
     ],
   ])('%s', (_, request, model, param) => {
     expect(videoIssue(video, videoRequest(request), model)?.param).toBe(param);
+  });
+
+  it('takes an image for the figure of a motion, and else for a first frame', () => {
+    const served = { upstream: 'kling-3.0' };
+    expect([turned, {}].map((extra) => hasReferences(video, extra, served))).toEqual([true, false]);
+  });
+
+  it('holds a motion at the longest video of its side', () => {
+    const held = (side: string) =>
+      videoOutput(
+        video,
+        videoRequest({ ...moved, duration: 5, extra: { character_orientation: side } }),
+        'kling-3.0',
+      )?.seconds;
+    expect([held('image'), held('video')]).toEqual([
+      { min: 3, max: 10 },
+      { min: 3, max: 30 },
+    ]);
   });
 
   it('holds an edit at the longest video, and what is left open at the usual', () => {
