@@ -264,13 +264,24 @@ export function broughtBy(media: Partial<VideoMedia>): ReadonlySet<MediaPart> {
   return new Set(mediaParts.filter((part) => counts[part] > 0));
 }
 
+/** Of `metadata`: one spelling each, whatever a vendor calls it. Only facts that name it have it sent. */
+export const commonParameters = [
+  'negative_prompt',
+  'cfg_scale',
+  'camera_control',
+  'fps',
+  'motion_strength',
+] as const;
+const commonNames: ReadonlySet<string> = new Set(commonParameters);
+
 /** Under which name the vendor gets a name of `metadata`; undefined: it does not. */
 function sentName(
   name: string,
   { parameters = {}, reserved = [], ...facts }: PlainFacts,
 ): string | undefined {
   const known = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
-  if (known?.read === true || (known === undefined && facts.other_parameters !== true)) return undefined;
+  const isOpen = facts.other_parameters === true && !commonNames.has(name);
+  if (known?.read === true || (known === undefined && !isOpen)) return undefined;
   const sent = known?.sent_as ?? name;
   return reserved.includes(sent) ? undefined : sent;
 }

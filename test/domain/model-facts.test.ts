@@ -121,6 +121,12 @@ describe('the facts of a model', () => {
     expect(passedOn(request, facts)).toEqual({ motion: 2, style_preset: 'film' });
     const open = { ...facts, other_parameters: true };
     expect(passedOn(request, open)).toEqual({ motion: 2, style_preset: 'film', other: 1 });
+    const common = videoRequest({ extra: { fps: 24, negative_prompt: 'rain' } });
+    const named = { ...open, parameters: { negative_prompt: { sent_as: 'without' } } };
+    expect(passedOn(common, named)).toEqual({ without: 'rain' });
+    expect(Object.keys(common.extra).filter(consumptionOf(common, named).metadata)).toEqual([
+      'negative_prompt',
+    ]);
     const { metadata, fields } = consumptionOf(request, facts);
     expect(Object.keys(extra).filter(metadata)).toEqual(['motion', 'style', 'task']);
     expect(fields).toEqual(['resolution', 'ratio', 'duration', 'seed']);

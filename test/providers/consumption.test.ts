@@ -30,12 +30,25 @@ const rows: readonly (readonly [provider: string, model: string, request: Partia
   ['replicate', 'owner/name', {}],
   ['gateway', 'any', {}],
   ['google', 'gemini-omni-flash', {}],
+  ['google', 'gemini-omni-flash', edit],
+  ['google', 'gemini-omni-flash', { ...edit, extra: { task: 'upscale' } }],
+  ['google', 'gemini-omni-of-tomorrow', {}],
   ['google', 'veo-3.1-generate-preview', {}],
   ['google', 'veo-3.1-generate-preview@gs://bucket', {}],
+  ['google', 'veo-of-tomorrow', {}],
+  ['google', 'veo-of-tomorrow@gs://bucket', { firstFrame }],
   ['kling', 'kling-3.0', {}],
   ['kling', 'kling-3.0', frame],
   ['kling', 'kling-3.0-omni', edit],
+  ['kling', 'kling-3.0-omni', { videos: ['https://ex.com/a.mp4'] }],
+  ['kling', 'kling-2.6', {}],
+  ['kling', 'kling-2.6', { resolution: '1080p' }],
+  ['kling', 'kling-3.0-turbo', {}],
+  ['kling', 'kling-3.0', { ...edit, references: [firstFrame], extra: { character_orientation: 'video' } }],
   ['kling', 'kling-v2-6', {}],
+  ['kling', 'kling-v1-6', frame],
+  ['kling', 'kling-video-o1', edit],
+  ['kling', 'kling-of-tomorrow', { references: [firstFrame] }],
   ['luma', 'ray-3.2', {}],
   ['luma', 'ray-3.2', edit],
   ['luma', 'ray-3.2', { ...edit, extra: { video_task: 'reframe' } }],
@@ -111,8 +124,17 @@ describe.each(rows)('%s, %s, %j', (provider, model, request) => {
     expect(isConsumed).toBe(isSent || isKept);
   });
 
-  it.each(['theirs', 'negative_prompt', 'model', 'callback_url'])('metadata.%s', async (name) => {
-    const extra = { ...request.extra, [name]: 'x' };
+  it.each([
+    ['theirs', 'x'],
+    ['model', 'x'],
+    ['callback_url', 'x'],
+    ['negative_prompt', 'x'],
+    ['cfg_scale', 0.5],
+    ['camera_control', { type: 'simple' }],
+    ['fps', 24],
+    ['motion_strength', 0.5],
+  ])('metadata.%s', async (name, value) => {
+    const extra = { ...request.extra, [name]: value };
     const asked = videoRequest({ ...request, extra });
     if (videoIssue(video, asked, model, mapping) !== undefined) return;
     const isSent =

@@ -80,7 +80,9 @@ describe('one model of five vendors', () => {
       'mode',
       'metadata.safety_identifier',
     ]);
-    expect(plan({ seed: 7, extra: { negative_prompt: 'rain' } }).warnings).toEqual([]);
+    expect(plan({ seed: 7, extra: { negative_prompt: 'rain' } }).warnings).toEqual([
+      'metadata.negative_prompt',
+    ]);
   });
 
   it('goes to the highest priority first, and from there by weight, to each once', () => {

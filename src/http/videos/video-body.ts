@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { markerPattern } from '../../domain/ids.ts';
+import type { commonParameters } from '../../domain/model-facts.ts';
 import { imageRoles, inputTypes } from '../../domain/request.ts';
 import type { Duration, JsonValue } from '../../domain/request.ts';
 import { parseJsonText } from '../bodies/json-scanner.ts';
@@ -61,35 +62,50 @@ const jsonStructure = z.union([z.array(anyJson), z.record(z.string(), anyJson)],
   error: 'must be an object or an array',
 });
 
-const metadataFields = z
-  .object({
-    draft: z.boolean().optional(),
-    generate_audio: z.boolean().optional(),
-    watermark: z.boolean().optional(),
-    return_last_frame: z.boolean().optional(),
-    callback_url: callbackUrl,
-    seed: z.int().optional(),
-    execution_expires_after: expiresAfterSeconds,
-    safety_identifier: z
-      .string()
-      .min(1)
-      .max(safetyIdentifierCharactersMax)
-      // A caller's job must not be found in place of a lost one of the gateway's.
-      .refine((text) => !markerPattern.test(text.trim()), 'has a form that is reserved for the gateway')
-      .optional(),
-    tools: jsonStructure.optional(),
-    // Where the top level does not say it: the price must see what the upstream will.
-    mode: word.optional(),
-    resolution: word.optional(),
-    ratio: word.optional(),
-    size: size.optional(),
-    duration: duration.optional(),
-    seconds: duration.optional(),
-  })
-  .catchall(anyJson);
+const consumedFields = {
+  draft: z.boolean().optional(),
+  generate_audio: z.boolean().optional(),
+  watermark: z.boolean().optional(),
+  return_last_frame: z.boolean().optional(),
+  callback_url: callbackUrl,
+  seed: z.int().optional(),
+  execution_expires_after: expiresAfterSeconds,
+  safety_identifier: z
+    .string()
+    .min(1)
+    .max(safetyIdentifierCharactersMax)
+    // A caller's job must not be found in place of a lost one of the gateway's.
+    .refine((text) => !markerPattern.test(text.trim()), 'has a form that is reserved for the gateway')
+    .optional(),
+  tools: jsonStructure.optional(),
+  // Where the top level does not say it: the price must see what the upstream will.
+  mode: word.optional(),
+  resolution: word.optional(),
+  ratio: word.optional(),
+  size: size.optional(),
+  duration: duration.optional(),
+  seconds: duration.optional(),
+};
 
-/** The rest goes to the upstream unchanged. */
-export const consumedMetadataNames: ReadonlySet<string> = new Set(Object.keys(metadataFields.shape));
+const commonFields = {
+  negative_prompt: z.string().optional().meta({ description: 'What should not be seen.' }),
+  cfg_scale: z
+    .number()
+    .optional()
+    .meta({ description: 'How closely the prompt is followed, on the scale of the model.' }),
+  camera_control: z
+    .union([z.string(), z.record(z.string(), anyJson)], { error: 'must be a text or an object' })
+    .optional()
+    .meta({ description: 'How the camera moves, in the words of the model.' }),
+  fps: z.int().optional().meta({ description: 'Frames per second.' }),
+  motion_strength: z.number().optional().meta({ description: 'How much moves, on the scale of the model.' }),
+} satisfies Record<(typeof commonParameters)[number], z.ZodType>;
+
+const metadataFields = z.object({ ...consumedFields, ...commonFields }).catchall(anyJson);
+const metadataNames: ReadonlySet<string> = new Set(Object.keys(metadataFields.shape));
+
+/** The rest goes to the upstream, by its own names for what is common. */
+export const consumedMetadataNames: ReadonlySet<string> = new Set(Object.keys(consumedFields));
 
 const metadata = z.preprocess((value, context) => {
   const parsed = typeof value === 'string' ? parseJsonText(value) : value;
@@ -101,7 +117,7 @@ const metadata = z.preprocess((value, context) => {
     context.addIssue({ code: 'custom', message: `may be nested at most ${metadataDepthMax} levels deep` });
     return z.NEVER;
   }
-  return isRecord(parsed) ? withoutNulls(parsed, consumedMetadataNames) : parsed;
+  return isRecord(parsed) ? withoutNulls(parsed, metadataNames) : parsed;
 }, metadataFields);
 
 export const videoBodySchema = z
@@ -130,7 +146,7 @@ export const videoBodySchema = z
       .meta({ description: 'Legacy name of duration, which wins if both are present.' }),
     metadata: metadata.optional().meta({
       description:
-        'Upstream parameters: an object, or a string that holds it as JSON. Parameters that the gateway does not know are passed upstream unchanged.',
+        'Parameters that not every model has: an object, or a string that holds it as JSON. Those that are listed here mean the same at every vendor; others are passed upstream unchanged. `warnings` names what a model does not use.',
     }),
   })
   .meta({

@@ -1,6 +1,6 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
-import { passedOn, servedFacts } from '../../domain/model-facts.ts';
+import { commonParameters, passedOn, servedFacts } from '../../domain/model-facts.ts';
 import type { FactsTable } from '../../domain/model-facts.ts';
 import type { SubmitContext } from '../provider.ts';
 import { framesOf, imagesOf, inputTypeOf } from '../../domain/media-roles.ts';
@@ -45,6 +45,7 @@ export const gatewayFacts: FactsTable = {
       safety_identifier: true,
       tools: true,
     },
+    parameters: Object.fromEntries(commonParameters.map((name) => [name, {}])),
     reserved: [
       'model',
       'content',

@@ -7,8 +7,8 @@ export interface InlineData {
 
 /** Undefined: it is an address. */
 export function readDataUrl(url: string): InlineData | undefined {
-  const comma = url.startsWith('data:') ? url.indexOf(',') : -1;
-  const mediaType = /^data:([\w.+/-]+);base64$/.exec(url.slice(0, Math.max(0, comma)))?.[1];
+  const comma = /^data:/i.test(url) ? url.indexOf(',') : -1;
+  const mediaType = /^data:([\w.+/-]+);base64$/i.exec(url.slice(0, Math.max(0, comma)))?.[1];
   return mediaType === undefined ? undefined : { mediaType, base64: url.slice(comma + 1) };
 }
 

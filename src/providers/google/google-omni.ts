@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { callAboutJob, callGoogle, interactionsUrl, requireGoogleModel, storedFile } from './google-call.ts';
+import { googleFacts } from './google-facts.ts';
 import { googleFailures } from './google-failures.ts';
 import { mediaTypeOf, readDataUrl } from './google-inputs.ts';
 import { defined } from '../../domain/defined.ts';
 import { imagesOf } from '../../domain/media-roles.ts';
+import { factsFor, passedOn, servedFacts } from '../../domain/model-facts.ts';
 import { optionalNumber, optionalText, readableItems, unreadableError } from '../shared/http-outcome.ts';
 import { cancelledJob, failedJob, tokenUsage } from '../shared/job-status.ts';
 import { UpstreamError } from '../provider.ts';
@@ -26,12 +28,15 @@ export async function submitOmni(request: VideoRequest, context: SubmitContext):
 function omniBody(request: VideoRequest, context: SubmitContext): JsonObject {
   const { name, store } = requireGoogleModel(context);
   const { prompt, videos, resolution, ratio, duration } = request;
+  const served = servedFacts(googleFacts, { upstream: context.model, facts: context.facts });
+  const { fields = {} } = factsFor(request, served);
   const media = [
     ...imagesOf(request).map((url) => mediaPart(url, 'image')),
     ...videos.map((url) => mediaPart(url, 'video')),
   ];
   const text = prompt === '' ? [] : [{ type: 'text', text: prompt }];
   return defined({
+    ...passedOn(request, served),
     model: name,
     input: media.length === 0 ? prompt : [...media, ...text],
     // Without it the answer comes when the video is rendered.
@@ -40,9 +45,9 @@ function omniBody(request: VideoRequest, context: SubmitContext): JsonObject {
       type: 'video',
       delivery: 'uri',
       gcs_uri: store,
-      aspect_ratio: ratio,
-      resolution,
-      duration: typeof duration === 'number' ? `${duration}s` : undefined,
+      aspect_ratio: fields.ratio === true ? ratio : undefined,
+      resolution: resolution?.toLowerCase(),
+      duration: fields.duration === true && typeof duration === 'number' ? `${duration}s` : undefined,
     }),
     generation_config: { video_config: { task: taskOf(request) } },
     // It comes back; but as nothing lists interactions, it only names the task for who reads them.
@@ -51,8 +56,8 @@ function omniBody(request: VideoRequest, context: SubmitContext): JsonObject {
   });
 }
 
-function taskOf({ firstFrame, references, videos, extra }: VideoRequest): string {
-  if (videos.length > 0) return extra['task'] === 'extend' ? 'extend' : 'edit';
+function taskOf({ firstFrame, references, videos, extra: { task } }: VideoRequest): string {
+  if (videos.length > 0) return typeof task === 'string' ? task : 'edit';
   if (firstFrame !== undefined) return 'image_to_video';
   return references.length > 0 ? 'reference_to_video' : 'text_to_video';
 }

@@ -7,10 +7,11 @@ import {
   requireGoogleModel,
   storedFile,
 } from './google-call.ts';
-import { veoPassed } from './google-check.ts';
+import { googleFacts } from './google-facts.ts';
 import { googleFailures } from './google-failures.ts';
 import { readDataUrl } from './google-inputs.ts';
 import { defined } from '../../domain/defined.ts';
+import { factsFor, passedOn, servedFacts } from '../../domain/model-facts.ts';
 import { optionalNumber, optionalText, unreadableError } from '../shared/http-outcome.ts';
 import { endedJob, failedJob } from '../shared/job-status.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
@@ -38,28 +39,25 @@ function modelUrl({ baseUrl, model }: ProviderContext): string {
 
 function veoBody(request: VideoRequest, context: SubmitContext): JsonObject {
   const { store } = requireGoogleModel(context);
-  const vertex = store !== undefined;
-  const { resolution, ratio, duration, seed, generateAudio, extra } = request;
-  const names = Object.entries(veoPassed(vertex));
-  const added = names.flatMap(([ours, theirs]) => {
-    const value = Object.hasOwn(extra, ours) ? extra[ours] : undefined;
-    return value === undefined ? [] : [[theirs, value] as const];
-  });
+  const { resolution, ratio, duration, seed, generateAudio } = request;
+  const served = servedFacts(googleFacts, { upstream: context.model, facts: context.facts });
+  const { fields = {}, sound } = factsFor(request, served);
   return defined({
     instances: [veoInstance(request)],
     parameters: {
-      ...Object.fromEntries(added),
+      ...passedOn(request, served),
       sampleCount: 1,
       ...defined({
         aspectRatio: ratio,
-        resolution,
-        durationSeconds: duration,
-        seed: vertex ? seed : undefined,
-        generateAudio: vertex ? generateAudio : undefined,
+        resolution: resolution?.toLowerCase(),
+        durationSeconds: typeof duration === 'number' ? duration : undefined,
+        seed: fields.seed === true ? seed : undefined,
+        generateAudio: sound === 'choice' ? generateAudio : undefined,
         storageUri: store,
       }),
     },
-    webhookConfig: vertex || context.callbackUrl === undefined ? undefined : { uris: [context.callbackUrl] },
+    webhookConfig:
+      store !== undefined || context.callbackUrl === undefined ? undefined : { uris: [context.callbackUrl] },
   });
 }
 

@@ -1,18 +1,10 @@
 import { z } from 'zod';
 import { googleLinkHeaders, readGoogleModel } from './google-call.ts';
-import { checkGoogleVideo, googleConsumes, googleRoles, isOmni, omniSeconds } from './google-check.ts';
+import { googleFacts } from './google-facts.ts';
 import { cancelOmni, omniStatus, submitOmni } from './google-omni.ts';
 import { submitVeo, veoStatus } from './google-veo.ts';
 import { optionalText } from '../shared/http-outcome.ts';
-import type {
-  CallbackNews,
-  Operation,
-  PossibleOutput,
-  UpstreamCallback,
-  VideoProvider,
-} from '../provider.ts';
-import { defined } from '../../domain/defined.ts';
-import type { VideoRequest } from '../../domain/request.ts';
+import type { CallbackNews, Operation, UpstreamCallback, VideoProvider } from '../provider.ts';
 
 /**
  * Videos of Google: Omni as interactions, everything else as Veo's operations. The operation is `{id}`: a path of Veo's
@@ -24,9 +16,7 @@ export const googleVideo: VideoProvider = {
   cancelUntil: 'running',
   linkLifeSeconds: 2 * 24 * 3600,
   linkHeaders: googleLinkHeaders,
-  check: checkGoogleVideo,
-  consumes: googleConsumes,
-  roles: (_, model) => googleRoles(model),
+  facts: googleFacts,
   submit: (request, context) =>
     isOmni(readGoogleModel(context.model).name) ? submitOmni(request, context) : submitVeo(request, context),
   status: (operation, context) =>
@@ -34,19 +24,14 @@ export const googleVideo: VideoProvider = {
   cancel: (operation, context) =>
     isVeoOperation(operation) ? Promise.resolve('refused') : cancelOmni(operation, context),
   parseCallback,
-  renders,
 };
 
 function isVeoOperation({ id }: Operation): boolean {
   return id.includes('/');
 }
 
-function renders({ resolution, duration }: VideoRequest, upstream: string): PossibleOutput {
-  const { name } = readGoogleModel(upstream);
-  return defined({
-    resolutions: resolution === undefined ? ['720p'] : undefined,
-    seconds: duration !== undefined ? undefined : isOmni(name) ? omniSeconds(name) : { min: 4, max: 8 },
-  });
+function isOmni(name: string): boolean {
+  return name.startsWith('gemini-omni');
 }
 
 const eventSchema = z.object({ type: optionalText, event: optionalText, event_type: optionalText });

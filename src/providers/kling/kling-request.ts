@@ -1,10 +1,10 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
-import type { Consumption } from '../../domain/consumption.ts';
 import { defined } from '../../domain/defined.ts';
-import { klingInputs } from './kling-inputs.ts';
+import { factsFor, passedOn, servedFacts } from '../../domain/model-facts.ts';
+import type { PlainFacts } from '../../domain/model-facts.ts';
+import { klingFacts } from './kling-facts.ts';
+import { isLegacyKling, klingInputs } from './kling-inputs.ts';
 import type { KlingInputs } from './kling-inputs.ts';
-import { klingModel } from './kling-models.ts';
-import type { KlingModel } from './kling-models.ts';
 import { withoutDataHead } from '../shared/image-input.ts';
 import type { SubmitContext } from '../provider.ts';
 
@@ -13,86 +13,49 @@ export interface KlingSubmission {
   readonly json: JsonObject;
 }
 
-type Context = Pick<SubmitContext, 'model' | 'marker' | 'callbackUrl'>;
-
-/** Every name in `metadata` that the gateway decides, in either standard. */
-export const klingOwnFields = [
-  'model',
-  'model_name',
-  'prompt',
-  'contents',
-  'settings',
-  'options',
-  'resolution',
-  'mode',
-  'duration',
-  'aspect_ratio',
-  'ratio',
-  'size',
-  'audio',
-  'sound',
-  'image',
-  'images',
-  'image_tail',
-  'image_list',
-  'video_list',
-  'element_list',
-  'refer_type',
-  'watermark',
-  'watermark_info',
-  'callback_url',
-  'external_task_id',
-  'n',
-];
-const ownFields = new Set(klingOwnFields);
-
-/** Frames and a video to edit bring their ratio; what cannot be chosen of the sound is refused. */
-export function klingConsumes(request: VideoRequest, name: string): Consumption {
-  const { frames, video } = klingInputs(request, klingModel(name));
-  const isShaped = frames.length > 0 || video?.role === 'base';
-  return {
-    fields: [
-      ...(['resolution', 'duration', 'generateAudio', 'watermark'] as const),
-      ...(isShaped ? [] : (['ratio'] as const)),
-    ],
-    metadata: (field) => !ownFields.has(field) || field === 'element_list' || field === 'refer_type',
-  };
-}
+type Context = Pick<SubmitContext, 'model' | 'facts' | 'marker' | 'callbackUrl'>;
 
 export function buildKlingVideo(request: VideoRequest, context: Context): KlingSubmission {
-  const model = klingModel(context.model);
-  const inputs = klingInputs(request, model);
-  const extra = Object.fromEntries(Object.entries(request.extra).filter(([field]) => !ownFields.has(field)));
-  return model.isLegacy
-    ? { path: legacyVideoPath(inputs), json: legacyBody(request, { model, inputs, extra, context }) }
-    : { path: newPath(inputs, context), json: newBody(request, { model, inputs, extra, context }) };
+  const served = servedFacts(klingFacts, { upstream: context.model, facts: context.facts });
+  const inputs = klingInputs(request, context.model);
+  const parts = { inputs, facts: factsFor(request, served), extra: passedOn(request, served), context };
+  return isLegacyKling(context.model)
+    ? { path: legacyVideoPath(inputs), json: legacyBody(request, parts) }
+    : { path: newPath(inputs, context), json: newBody(request, parts) };
 }
 
 interface Parts {
-  readonly model: KlingModel;
   readonly inputs: KlingInputs;
+  readonly facts: PlainFacts;
   readonly extra: JsonObject;
   readonly context: Context;
 }
 
+const services: Readonly<Record<KlingInputs['service'], string>> = {
+  text: 'text-to-video',
+  image: 'image-to-video',
+  'multi-image': 'omni-video',
+  omni: 'omni-video',
+  motion: 'motion-control',
+};
+
 function newPath({ service }: KlingInputs, { model }: Context): string {
-  const services = { text: 'text-to-video', image: 'image-to-video', omni: 'omni-video' };
-  return `/${services[service === 'multi-image' ? 'image' : service]}/${encodeURIComponent(model)}`;
+  return `/${services[service]}/${encodeURIComponent(model)}`;
 }
 
 /** What is not known of `metadata` goes to the settings: it is where the new standard keeps what shapes the result. */
-function newBody(request: VideoRequest, { model, inputs, extra, context }: Parts): JsonObject {
-  const { resolution, duration, watermark } = request;
+function newBody(request: VideoRequest, { inputs, facts, extra, context }: Parts): JsonObject {
+  const { resolution, watermark } = request;
   const settings = {
     ...extra,
     ...defined({
       resolution: resolution?.toLowerCase(),
-      duration: duration === 'auto' ? undefined : duration,
-      aspect_ratio: ratioField(request, inputs),
-      audio: audioField(request, model, inputs),
+      duration: secondsField(request, facts),
+      aspect_ratio: ratioField(request, inputs, facts),
+      audio: audioField(request, inputs, facts),
     }),
-    // An edit has one shot, and the default of some models is several.
-    ...(inputs.video?.role === 'base' && model.multiShot ? { multi_shot: false } : {}),
+    // An edit has one shot, and the model's default is several.
+    ...(isEdit(inputs) && context.model.startsWith('kling-3.0') ? { multi_shot: false } : {}),
   };
   const text = inputs.service === 'text';
   return {
@@ -107,10 +70,18 @@ function newBody(request: VideoRequest, { model, inputs, extra, context }: Parts
 }
 
 /** Ids let a prompt name what it means: `@image_1`, `@video_1`, `@element_1`. */
-function contents(prompt: string, { frames, references, video, elements }: KlingInputs): JsonObject[] {
+function contents(prompt: string, inputs: KlingInputs): JsonObject[] {
+  const { service, frames, references, video, elements } = inputs;
   const image = (type: string, url: string) => ({ type, url: withoutDataHead(url) });
+  const text = prompt === '' ? [] : [{ type: 'prompt', text: prompt }];
+  if (service === 'motion')
+    return [
+      ...text,
+      ...references.map((url) => image('image', url)),
+      ...(video === undefined ? [] : [{ type: 'video', url: video.url }]),
+    ];
   return [
-    ...(prompt === '' ? [] : [{ type: 'prompt', text: prompt }]),
+    ...text,
     ...frames.map((url, index) => image(index === 0 ? 'first_frame' : 'last_frame', url)),
     ...references.map((url, index) => ({ ...image('refer_image', url), id: `image_${index + 1}` })),
     ...(video === undefined ? [] : [{ type: `${video.role}_video`, url: video.url, id: 'video_1' }]),
@@ -118,23 +89,44 @@ function contents(prompt: string, { frames, references, video, elements }: Kling
   ];
 }
 
-const unspecifiedRatio = '16:9';
+function isEdit({ video }: KlingInputs): boolean {
+  return video?.role === 'base';
+}
 
-/** Frames and a video to edit bring their shape; references alone need one to be named. */
-function ratioField({ ratio }: VideoRequest, { service, frames, video }: KlingInputs): string | undefined {
-  if (frames.length > 0 || video?.role === 'base') return undefined;
-  if (ratio !== undefined && ratio !== 'adaptive') return ratio;
-  return service === 'omni' && video === undefined ? unspecifiedRatio : undefined;
+/** Its sound can be kept, and no other is made. */
+function bringsSound(inputs: KlingInputs): boolean {
+  return isEdit(inputs) || inputs.service === 'motion';
+}
+
+function secondsField({ duration }: VideoRequest, { fields = {} }: PlainFacts): number | undefined {
+  return fields.duration === true && typeof duration === 'number' ? duration : undefined;
+}
+
+const ratioUnsaid = '16:9';
+
+/** A video to follow may give its shape; references alone need one to be named. */
+function ratioField(
+  { ratio }: VideoRequest,
+  { service, video }: KlingInputs,
+  { fields = {} }: PlainFacts,
+): string | undefined {
+  if (fields.ratio !== true) return undefined;
+  if (video !== undefined) return ratio === 'adaptive' ? undefined : ratio;
+  return ratio ?? (service === 'omni' ? ratioUnsaid : undefined);
+}
+
+/** Whether the model can be asked for sound, or silence. */
+function canChoose({ sound = 'choice' }: PlainFacts): boolean {
+  return sound === 'choice';
 }
 
 function audioField(
   { generateAudio }: VideoRequest,
-  { sound }: KlingModel,
-  { video }: KlingInputs,
+  inputs: KlingInputs,
+  facts: PlainFacts,
 ): string | undefined {
-  if (generateAudio === undefined) return undefined;
-  if (video?.role === 'base') return generateAudio ? 'original' : 'off';
-  return sound === 'choice' ? (generateAudio ? 'native' : 'off') : undefined;
+  if (generateAudio === undefined || !canChoose(facts)) return undefined;
+  return generateAudio ? (bringsSound(inputs) ? 'original' : 'native') : 'off';
 }
 
 const legacyServices = {
@@ -142,6 +134,7 @@ const legacyServices = {
   image: 'image2video',
   'multi-image': 'multi-image2video',
   omni: 'omni-video',
+  motion: 'motion-control',
 };
 
 export function legacyVideoPath({ service }: KlingInputs): string {
@@ -150,21 +143,21 @@ export function legacyVideoPath({ service }: KlingInputs): string {
 
 const modes: Readonly<Record<string, string>> = { '720p': 'std', '1080p': 'pro', '4k': '4k' };
 
-function legacyBody(request: VideoRequest, { model, inputs, extra, context }: Parts): JsonObject {
-  const { resolution, duration, watermark, generateAudio } = request;
-  const { sound } = model;
-  const speaks = generateAudio !== undefined && sound === 'choice' && inputs.video?.role !== 'base';
+function legacyBody(request: VideoRequest, { inputs, facts, extra, context }: Parts): JsonObject {
+  const { resolution, watermark, generateAudio } = request;
+  const seconds = secondsField(request, facts);
+  const speaks = generateAudio !== undefined && canChoose(facts);
   return {
     ...extra,
     ...(request.prompt === '' ? {} : { prompt: request.prompt }),
     model_name: context.model,
-    ...legacyMedia(request, inputs),
+    ...legacyMedia(inputs, speaks ? generateAudio : undefined),
     ...defined({
-      mode: resolution === undefined ? undefined : modes[resolution.toLowerCase()],
+      mode: resolution === undefined ? undefined : (modes[resolution.toLowerCase()] ?? resolution),
       // A string in this standard.
-      duration: typeof duration === 'number' ? String(duration) : undefined,
-      aspect_ratio: ratioField(request, inputs),
-      sound: speaks ? (generateAudio ? 'on' : 'off') : undefined,
+      duration: seconds === undefined ? undefined : String(seconds),
+      aspect_ratio: ratioField(request, inputs, facts),
+      sound: speaks && !isEdit(inputs) ? (generateAudio ? 'on' : 'off') : undefined,
       watermark_info: watermark === undefined ? undefined : { enabled: watermark },
       callback_url: context.callbackUrl,
     }),
@@ -172,7 +165,7 @@ function legacyBody(request: VideoRequest, { model, inputs, extra, context }: Pa
   };
 }
 
-function legacyMedia({ generateAudio }: VideoRequest, inputs: KlingInputs): JsonObject {
+function legacyMedia(inputs: KlingInputs, sound: boolean | undefined): JsonObject {
   const { service, frames, references, video, elements } = inputs;
   const [first, last] = frames.map(withoutDataHead);
   const element_list = elements.map((element_id) => ({ element_id }));
@@ -188,7 +181,7 @@ function legacyMedia({ generateAudio }: VideoRequest, inputs: KlingInputs): Json
     })),
     ...references.map((url) => ({ image_url: withoutDataHead(url) })),
   ];
-  const keeps = video?.role === 'base' && generateAudio !== undefined;
+  const keeps = isEdit(inputs) && sound !== undefined;
   return {
     ...(image_list.length === 0 ? {} : { image_list }),
     ...(video === undefined
@@ -198,7 +191,7 @@ function legacyMedia({ generateAudio }: VideoRequest, inputs: KlingInputs): Json
             {
               video_url: video.url,
               refer_type: video.role,
-              ...(keeps ? { keep_original_sound: generateAudio ? 'yes' : 'no' } : {}),
+              ...(keeps ? { keep_original_sound: sound ? 'yes' : 'no' } : {}),
             },
           ],
         }),

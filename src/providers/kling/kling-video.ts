@@ -4,12 +4,12 @@ import type { KlingJob } from './kling-answer.ts';
 import { isUnknownJob } from './kling-call.ts';
 import type { KlingCall } from './kling-call.ts';
 import { parseKlingCallback } from './kling-callback.ts';
-import { checkKlingVideo } from './kling-check.ts';
-import { klingInputs, klingRoles, readRole } from './kling-inputs.ts';
-import { klingModel } from './kling-models.ts';
-import { buildKlingVideo, klingConsumes, legacyVideoPath } from './kling-request.ts';
+import { klingFacts } from './kling-facts.ts';
+import { isLegacyKling, klingInputs, readElements } from './kling-inputs.ts';
+import { buildKlingVideo, legacyVideoPath } from './kling-request.ts';
 import type { KlingSubmission } from './kling-request.ts';
 import { optionalText, unknownJob, unreadableError } from '../shared/http-outcome.ts';
+import { issue } from '../shared/request-issue.ts';
 import { verifyStandardWebhook } from '../shared/standard-webhooks.ts';
 import type {
   EndedJobs,
@@ -17,13 +17,14 @@ import type {
   LostSubmit,
   Operation,
   OperationStatus,
-  PossibleOutput,
   ProviderContext,
+  RequestIssue,
   SubmitContext,
   Submitted,
   VideoProvider,
 } from '../provider.ts';
 import { defined } from '../../domain/defined.ts';
+import { factsFor, servedFacts } from '../../domain/model-facts.ts';
 import type { VideoRequest } from '../../domain/request.ts';
 
 /** How many ids one question takes is not documented; a client of the vendor's asks for 50. */
@@ -36,15 +37,15 @@ const findPagesMax = 5;
 /**
  * Videos of Kling. The upstream's name of the model chooses the standard: the new one, or for names such as
  * `kling-v2-6` the legacy one. The operation is `{id}`, with the `path` of the query in the legacy standard. Not
- * covered: motion control, effects, extension, lip-sync, and frames in the middle.
+ * covered: effects, extension, frames in the middle, lip-sync (which needs a face that an earlier call found), and the
+ * legacy standard's motion control.
  */
 export function createKlingVideo(call: KlingCall): VideoProvider {
   return {
     listMax,
     cancelUntil: 'never',
-    check: checkKlingVideo,
-    consumes: klingConsumes,
-    roles: (_, model) => klingRoles(klingModel(model)),
+    facts: klingFacts,
+    check: checkElements,
     submit: (request, context) => submitKling(call, buildKlingVideo(request, context), context),
     status: (operation, context) =>
       operation['path'] === undefined
@@ -55,19 +56,24 @@ export function createKlingVideo(call: KlingCall): VideoProvider {
     find: (lost, context) => find(call, lost, context),
     parseCallback: parseKlingCallback,
     verifyCallback: verifyStandardWebhook,
-    renders,
   };
 }
 
-const editSeconds = { min: 3, max: 15 };
+const elementsBesideFramesMax = 3;
 
-/** An edit is as long as its video, whatever was asked for. */
-function renders({ resolution, duration, videos, extra }: VideoRequest): PossibleOutput {
-  const isEdit = videos.length > 0 && readRole(extra) === 'base';
-  return defined({
-    resolutions: resolution === undefined ? ['720p'] : undefined,
-    seconds: isEdit ? editSeconds : duration === undefined ? { min: 5, max: 5 } : undefined,
-  });
+/** What no table can say: elements count together with references. */
+function checkElements(request: VideoRequest, upstream: string): RequestIssue | undefined {
+  const { firstFrame, references, extra } = request;
+  const param = 'metadata.element_list';
+  const elements = readElements(extra);
+  if (elements === undefined) return issue(param, 'element_list must be a list of {"element_id"}.');
+  const { media = {} } = factsFor(request, servedFacts(klingFacts, { upstream }));
+  if (elements.length === 0 || media.references === undefined) return undefined;
+  const hasFrames = firstFrame !== undefined;
+  const max = hasFrames ? elementsBesideFramesMax : media.references;
+  return references.length + elements.length > max
+    ? issue(hasFrames ? param : 'references', `The model accepts at most ${max} images and elements here.`)
+    : undefined;
 }
 
 export async function submitKling(
@@ -192,8 +198,8 @@ async function find(
   { request, marker }: LostSubmit<VideoRequest>,
   context: ProviderContext,
 ): Promise<readonly Submitted[]> {
-  const model = klingModel(context.model);
-  if (model.isLegacy)
+  const { model } = context;
+  if (isLegacyKling(model))
     return findListed(call, { path: legacyVideoPath(klingInputs(request, model)), marker }, context);
   const { jobs } = await ask(call, { external_task_ids: marker }, context);
   return jobs.flatMap((job) => (job.externalId === marker ? [submitted(job, '')] : []));

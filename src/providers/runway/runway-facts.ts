@@ -66,7 +66,13 @@ function factsOf(model: RunwayModel): VideoFacts {
     seconds: lengthsOf(model),
     sound: sound === 'unknown' ? 'fixed' : sound,
     fields: { ...usual.fields, seed },
-    parameters: { ...usual.parameters, video_task: { values: [], read: true } },
+    parameters: {
+      ...usual.parameters,
+      video_task: { values: [], read: true },
+      ...(model.negativePrompt === true
+        ? { negative_prompt: { type: 'text', sent_as: 'negativePrompt' } }
+        : {}),
+    },
     cases: [
       { when: { brings: partsOf.references }, facts: shapeFacts(model, 'references') },
       { when: { brings: partsOf.image }, facts: shapeFacts(model, 'image') },

@@ -22,6 +22,7 @@ export interface RunwayModel {
   readonly imageShapes?: Shapes;
   readonly sound: 'choice' | 'always' | 'never' | 'unknown';
   readonly seed: boolean;
+  readonly negativePrompt?: true;
   readonly promptMax: number;
 }
 
@@ -111,6 +112,7 @@ const veo: RunwayModel = {
   seconds: { min: 4, max: 8, only: [4, 6, 8] },
   sound: 'choice',
   seed: true,
+  negativePrompt: true,
 };
 const seedance: RunwayModel = {
   ...base,

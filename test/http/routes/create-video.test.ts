@@ -198,6 +198,11 @@ describe('400 names the field', () => {
     [{ metadata: { safety_identifier: 5 } }, 'invalid_parameter', 'metadata.safety_identifier'],
     [{ metadata: { safety_identifier: 'x'.repeat(257) } }, 'invalid_parameter', 'metadata.safety_identifier'],
     [{ metadata: { tools: 'web_search' } }, 'invalid_parameter', 'metadata.tools'],
+    [{ metadata: { negative_prompt: ['rain'] } }, 'invalid_parameter', 'metadata.negative_prompt'],
+    [{ metadata: { cfg_scale: '7' } }, 'invalid_parameter', 'metadata.cfg_scale'],
+    [{ metadata: { camera_control: 1 } }, 'invalid_parameter', 'metadata.camera_control'],
+    [{ metadata: { fps: 23.5 } }, 'invalid_parameter', 'metadata.fps'],
+    [{ metadata: { motion_strength: 'high' } }, 'invalid_parameter', 'metadata.motion_strength'],
     [{ metadata: { callback_url: 5 } }, 'invalid_parameter', 'metadata.callback_url'],
     [{ metadata: { callback_url: 'nonsense' } }, 'callback_url_not_allowed', 'metadata.callback_url'],
     [
@@ -297,6 +302,12 @@ describe('the field rules', () => {
     ],
     [{ metadata: { tools: { a: 1 } } }, { tools: { a: 1 } }],
     [{ metadata: '{"seed": 7, "camera_fixed": true}' }, { seed: 7, extra: { camera_fixed: true } }],
+    [
+      {
+        metadata: { camera_control: { type: 'simple' }, cfg_scale: 0.5, fps: null, negative_prompt: 'rain' },
+      },
+      { extra: { camera_control: { type: 'simple' }, cfg_scale: 0.5, negative_prompt: 'rain' } },
+    ],
     [
       { metadata: { service_tier: 'flex', nested: { a: [1, null, 'x'] } } },
       { extra: { service_tier: 'flex', nested: { a: [1, null, 'x'] } } },

@@ -12,6 +12,7 @@ import {
   submitContext,
   upstreamError,
   videoIssue,
+  videoOutput,
   videoRequest,
 } from '../support.ts';
 
@@ -90,6 +91,32 @@ describe('a submission of Omni', () => {
     });
   });
 
+  it('leaves the shape and the length of an upscale to its video', async () => {
+    const asked = { videos: [clip], ratio: '16:9', duration: 5, extra: { task: 'upscale' } };
+    const { json } = await sentBy({ ...asked, resolution: '4K' }, { model: omni });
+    expect(json).toMatchObject({
+      response_format: { type: 'video', delivery: 'uri', resolution: '4k' },
+      generation_config: { video_config: { task: 'upscale' } },
+    });
+    expect(JSON.stringify(json)).not.toMatch(/"(?:aspect_ratio|duration)"/);
+    expect(videoOutput(video, videoRequest(asked), omni)).toEqual({
+      resolutions: ['1080p', '720p', '4k'],
+      seconds: { min: 3, max: 15 },
+    });
+  });
+
+  it('has what the configuration adds to the table', async () => {
+    const { json } = await sentBy(
+      { videos: [clip], extra: { task: 'restyle', tier: 'flex', store: false } },
+      { model: omni, facts: { parameters: { task: { read: true }, tier: { sent_as: 'service_tier' } } } },
+    );
+    expect(json).toMatchObject({
+      service_tier: 'flex',
+      generation_config: { video_config: { task: 'restyle' } },
+    });
+    expect(json).not.toHaveProperty('store');
+  });
+
   it('of Vertex goes to the other version, with a token and a folder', async () => {
     const sent = await sentBy({}, { baseUrl: vertexUrl, model: `${omni}@gs://bucket/folder` });
     expect(sent.url).toBe('https://l-vertex.example/v1beta1/projects/p/locations/l/interactions');
@@ -103,9 +130,9 @@ describe('a submission of Veo', () => {
     const { operation, ...sent } = await sentBy(
       {
         firstFrame: data,
-        lastFrame: data,
+        lastFrame: 'DATA:image/png;BASE64,QUJD',
         duration: 8,
-        resolution: '4k',
+        resolution: '4K',
         ratio: '16:9',
         extra: { negative_prompt: 'rain', resize_mode: 'pad', sampleCount: 4 },
       },
@@ -134,7 +161,7 @@ describe('a submission of Veo', () => {
         references: [data, 'gs://bucket/a.png'],
         seed: 7,
         generateAudio: false,
-        extra: { resize_mode: 'pad' },
+        extra: { resize_mode: 'pad', fps: 24, negative_prompt: 'rain' },
       },
       { ...vertexContext, callbackUrl: 'https://gw.example/cb' },
     );
@@ -149,12 +176,28 @@ describe('a submission of Veo', () => {
       ],
       parameters: {
         resizeMode: 'pad',
+        fps: 24,
+        negativePrompt: 'rain',
         sampleCount: 1,
         seed: 7,
         generateAudio: false,
         storageUri: 'gs://bucket/folder',
       },
     });
+  });
+
+  it('has what the configuration adds to the table', async () => {
+    const { json } = await sentBy(
+      { seed: 7, generateAudio: false, extra: { look: 'film', theirs: 1 } },
+      {
+        model: veo,
+        facts: { sound: 'choice', fields: { seed: true }, parameters: { look: { sent_as: 'style' } } },
+      },
+    );
+    expect(json).toMatchObject({
+      parameters: { sampleCount: 1, seed: 7, generateAudio: false, style: 'film' },
+    });
+    expect(JSON.stringify(json)).not.toContain('theirs');
   });
 
   it('extends a video', async () => {
@@ -197,13 +240,21 @@ describe('check', () => {
     ['gemini-omni-1.2-flash', { duration: 15 }, undefined],
     [omni, { ratio: '1:1' }, 'ratio'],
     [omni, { resolution: '480p' }, 'resolution'],
+    ['gemini-omni-2', { resolution: '480p', ratio: '1:1', duration: 30 }, undefined],
+    ['gemini-omni-2', { firstFrame: url, lastFrame: url }, 'images'],
+    ['gemini-omni-2', { extra: { task: 'edit' } }, 'metadata.task'],
+    ['veo-4', { resolution: '480p', ratio: '1:1', duration: 30 }, undefined],
+    ['veo-4', { seed: 1 }, 'metadata.seed'],
+    ['veo-4@gs://b', { firstFrame: 'gs://b/a.png', seed: 1, generateAudio: false }, undefined],
+    ['veo-4', { videos: [clip, clip] }, 'videos'],
+    ['veo-4', { audios: ['a'] }, 'audios'],
     [omni, { resolution: '360p' }, undefined],
     [omni, { seed: 1 }, 'metadata.seed'],
     [omni, { generateAudio: false }, 'metadata.generate_audio'],
     [omni, { generateAudio: true, watermark: false }, undefined],
     [omni, { watermark: true }, 'metadata.watermark'],
     [omni, { draft: true }, 'metadata.draft'],
-    [omni, { returnLastFrame: true }, 'metadata.return_last_frame'],
+    [omni, { returnLastFrame: true }, undefined],
     [omni, { tools: 'x' }, 'metadata.tools'],
     [omni, { firstFrame: url }, undefined],
     [omni, { firstFrame: url, lastFrame: url }, 'images'],
@@ -234,12 +285,14 @@ describe('check', () => {
   });
 
   it('knows what is rendered where a request leaves it open', () => {
-    expect(video.renders?.(videoRequest(), omni)).toEqual({
+    expect(videoOutput(video, videoRequest(), omni)).toEqual({
       resolutions: ['720p'],
       seconds: { min: 3, max: 10 },
     });
-    expect(video.renders?.(videoRequest({ resolution: '4k' }), veo)).toEqual({ seconds: { min: 4, max: 8 } });
-    expect(video.renders?.(videoRequest({ duration: 8 }), veo)).toEqual({ resolutions: ['720p'] });
+    expect(videoOutput(video, videoRequest({ resolution: '4k' }), veo)).toEqual({
+      seconds: { min: 4, max: 8 },
+    });
+    expect(videoOutput(video, videoRequest({ duration: 8 }), veo)).toEqual({ resolutions: ['720p'] });
   });
 });
 

@@ -1,13 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { SubmitContext } from '../../../src/providers/provider.ts';
 import type { ImageInput, ImageRequest, JsonObject, VideoRequest } from '../../../src/domain/request.ts';
 import { createKling } from '../../../src/providers/kling/index.ts';
-import { klingOwnFields } from '../../../src/providers/kling/kling-request.ts';
-import { canned, fixture, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
+import { klingFacts } from '../../../src/providers/kling/kling-facts.ts';
+import { hasReferences } from '../../../src/routing/capability.ts';
+import {
+  canned,
+  fixture,
+  imageRequest,
+  submitContext,
+  videoIssue,
+  videoOutput,
+  videoRequest,
+} from '../support.ts';
 
 const { video, imageTask } = createKling(() => 0);
 if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');
 
+const klingOwnFields = ['refer_type', 'element_list', ...(klingFacts.others.reserved ?? [])];
 const a = 'https://ex.com/a.png';
 const b = 'https://ex.com/b.png';
 const clip = 'https://ex.com/a.mp4';
@@ -18,7 +29,7 @@ const reference = (images: string[], over: Partial<VideoRequest> = {}): Partial<
   ...over,
 });
 
-async function sentFor(request: Partial<VideoRequest>, model: string, callbackUrl?: string) {
+async function sentFor(request: Partial<VideoRequest>, model: string, over: Partial<SubmitContext> = {}) {
   const upstream = canned({
     json: fixture(model.startsWith('kling-v') ? 'kling/legacy-created' : 'kling/created'),
   });
@@ -27,7 +38,7 @@ async function sentFor(request: Partial<VideoRequest>, model: string, callbackUr
     submitContext({
       model,
       request: upstream.request,
-      ...(callbackUrl === undefined ? {} : { callbackUrl }),
+      ...over,
     }),
   );
   const [sent] = upstream.sent;
@@ -58,8 +69,8 @@ describe('a video of the new standard', () => {
     [
       'one image, which is the first frame and gives the shape',
       { firstFrame: 'data:image/png;base64,QUJD', ratio: '16:9', generateAudio: false },
-      'kling-2.6',
-      '/image-to-video/kling-2.6',
+      'kling-3.0',
+      '/image-to-video/kling-3.0',
       {
         contents: [
           { type: 'prompt', text: prompt },
@@ -136,6 +147,74 @@ describe('a video of the new standard', () => {
       },
     ],
     [
+      'sound where it is sold, and not where it is not',
+      { firstFrame: a, resolution: '1080p', generateAudio: true },
+      'kling-2.6',
+      '/image-to-video/kling-2.6',
+      {
+        contents: [
+          { type: 'prompt', text: prompt },
+          { type: 'first_frame', url: a },
+        ],
+        settings: { resolution: '1080p', audio: 'native' },
+      },
+    ],
+    [
+      'a video to follow, with its shape',
+      { firstFrame: a, videos: [clip], ratio: 'adaptive', generateAudio: false },
+      'kling-o1',
+      '/omni-video/kling-o1',
+      {
+        contents: [
+          { type: 'prompt', text: prompt },
+          { type: 'first_frame', url: a },
+          { type: 'feature_video', url: clip, id: 'video_1' },
+        ],
+      },
+    ],
+    [
+      'the motion of a video for an image, with the sound of the video',
+      reference([a], {
+        videos: [clip],
+        resolution: '1080p',
+        ratio: '1:1',
+        duration: 5,
+        generateAudio: true,
+        extra: { character_orientation: 'video' },
+      }),
+      'kling-3.0',
+      '/motion-control/kling-3.0',
+      {
+        contents: [
+          { type: 'prompt', text: prompt },
+          { type: 'image', url: a },
+          { type: 'video', url: clip },
+        ],
+        settings: { resolution: '1080p', audio: 'original', character_orientation: 'video' },
+      },
+    ],
+    [
+      'a model of tomorrow, with everything',
+      {
+        ...frames,
+        ...reference([a], { videos: [clip], resolution: '8k', duration: 60, generateAudio: true }),
+        extra: { element_list: [{ element_id: 7 }], style: 'film' },
+      },
+      'kling-5.0',
+      '/omni-video/kling-5.0',
+      {
+        contents: [
+          { type: 'prompt', text: prompt },
+          { type: 'first_frame', url: a },
+          { type: 'last_frame', url: b },
+          { type: 'refer_image', url: a, id: 'image_1' },
+          { type: 'feature_video', url: clip, id: 'video_1' },
+          { type: 'element', element_id: '7', id: 'element_1' },
+        ],
+        settings: { resolution: '8k', duration: 60, audio: 'native', style: 'film' },
+      },
+    ],
+    [
       'references of the fourth generation',
       reference([a], { ratio: '21:9', duration: 30 }),
       'kling-4.0',
@@ -155,12 +234,27 @@ describe('a video of the new standard', () => {
     expect(json).toEqual({ options: { external_task_id: 'mediary-t1-1' }, ...body });
   });
 
+  it.each(['kling-2.5-turbo', 'kling-v2-1'])(
+    'has what the configuration adds to the table: %s',
+    async (model) => {
+      const { json } = await sentFor(
+        { firstFrame: a, ratio: '4:3', generateAudio: true, extra: { look: 1 } },
+        model,
+        {
+          facts: { sound: 'choice', fields: { ratio: true }, parameters: { look: { sent_as: 'style' } } },
+        },
+      );
+      const added = { aspect_ratio: '4:3', style: 1 };
+      expect(model === 'kling-v2-1' ? json : json?.['settings']).toMatchObject(
+        model === 'kling-v2-1' ? { ...added, sound: 'on' } : { ...added, audio: 'native' },
+      );
+    },
+  );
+
   it('is called back at our address only', async () => {
-    const { json } = await sentFor(
-      { extra: { callback_url: 'https://evil.example' } },
-      'kling-3.0',
-      'https://gw.example/cb',
-    );
+    const { json } = await sentFor({ extra: { callback_url: 'https://evil.example' } }, 'kling-3.0', {
+      callbackUrl: 'https://gw.example/cb',
+    });
     expect(json?.['options']).toEqual({
       external_task_id: 'mediary-t1-1',
       callback_url: 'https://gw.example/cb',
@@ -175,10 +269,17 @@ describe('a video of the legacy standard', () => {
   it.each<[string, Partial<VideoRequest>, string, string, object]>([
     [
       'text, with a length that is a string',
-      { resolution: '1080p', ratio: '9:16', duration: 10, generateAudio: true, extra: { cfg_scale: 0.5 } },
+      { resolution: '1080p', ratio: '9:16', duration: 10, generateAudio: true },
       'kling-v2-6',
       'text2video',
-      { prompt, cfg_scale: 0.5, mode: 'pro', duration: '10', aspect_ratio: '9:16', sound: 'on' },
+      { prompt, mode: 'pro', duration: '10', aspect_ratio: '9:16', sound: 'on' },
+    ],
+    [
+      'text, with all parameters that others have, too',
+      { extra: { negative_prompt: 'rain', cfg_scale: 0.5, camera_control: { type: 'simple' } } },
+      'kling-v1-6',
+      'text2video',
+      { prompt, negative_prompt: 'rain', cfg_scale: 0.5, camera_control: { type: 'simple' } },
     ],
     [
       'two frames',
@@ -205,6 +306,22 @@ describe('a video of the legacy standard', () => {
           { image_url: a, type: 'first_frame' },
           { image_url: b, type: 'end_frame' },
         ],
+      },
+    ],
+    [
+      'a model of tomorrow, with a resolution that has no word yet',
+      { ...frames, references: [a], resolution: '2k', duration: 20 },
+      'kling-v4',
+      'omni-video',
+      {
+        prompt,
+        image_list: [
+          { image_url: a, type: 'first_frame' },
+          { image_url: b, type: 'end_frame' },
+          { image_url: a },
+        ],
+        mode: '2k',
+        duration: '20',
       },
     ],
     [
@@ -238,8 +355,8 @@ describe('metadata', () => {
     async (model) => {
       const name = fc.oneof(fc.constantFrom(...klingOwnFields, 'negative_prompt'), fc.string());
       const asked = { resolution: '1080p', ratio: '16:9', duration: 5 };
-      const own = new Set(klingOwnFields);
       const legacy = model.startsWith('kling-v');
+      const own = new Set([...klingOwnFields, ...(legacy ? [] : ['negative_prompt'])]);
       const bodyOf = async (extra: JsonObject) => (await sentFor({ ...asked, extra }, model)).json ?? {};
       await fc.assert(
         fc.asyncProperty(fc.dictionary(name, fc.jsonValue()), async (values) => {
@@ -257,6 +374,8 @@ describe('metadata', () => {
   );
 });
 
+const turned = { character_orientation: 'image' };
+const moved = reference([a], { videos: [clip], extra: turned });
 const references = (count: number) => Array.from({ length: count }, () => a);
 const listed = (count: number): JsonObject => ({
   element_list: Array.from({ length: count }, (_, index) => ({ element_id: String(index) })),
@@ -273,12 +392,14 @@ describe('check', () => {
     ['a long prompt', { prompt: 'x'.repeat(3073) }, 'kling-3.0', 'prompt'],
     ['the longest prompt', { prompt: 'x'.repeat(3072) }, 'kling-3.0', undefined],
     ['a long legacy prompt', { prompt: 'x'.repeat(2501) }, 'kling-v2-6', 'prompt'],
+    ['a scale of its own', { extra: { cfg_scale: 7 } }, 'kling-v1', 'metadata.cfg_scale'],
+    ['a scale that it lacks', { extra: { cfg_scale: 7 } }, 'kling-v2-6', undefined],
     ['a draft', { draft: true }, 'kling-3.0', 'metadata.draft'],
     ['tools', { tools: [] }, 'kling-3.0', 'metadata.tools'],
     ['a seed', { seed: 1 }, 'kling-3.0', 'metadata.seed'],
     ['audio', { audios: ['https://ex.com/a.mp3'] }, 'kling-3.0-omni', 'audios'],
     ['an asset', { firstFrame: 'asset://1' }, 'kling-3.0', 'images'],
-    ['an inline video', reference([], { videos: ['data:video/mp4;base64,QUJD'] }), 'kling-o1', 'videos'],
+    ['an inline video', reference([], { videos: ['data:video/mp4;base64,QUJD'] }), 'kling-o1', 'videos[0]'],
     ['a video for a plain model', reference([], { videos: [clip] }), 'kling-3.0', 'videos'],
     ['two videos', reference([], { videos: [clip, clip] }), 'kling-3.0-omni', 'videos'],
     ['three references of a plain model', reference(references(3)), 'kling-3.0', 'images'],
@@ -292,6 +413,10 @@ describe('check', () => {
     ['three elements beside frames', { ...frames, extra: listed(3) }, 'kling-3.0', undefined],
     ['four elements beside frames', { ...frames, extra: listed(4) }, 'kling-3.0', 'metadata.element_list'],
     ['elements beside text', { extra: listed(1) }, 'kling-3.0', 'metadata.element_list'],
+    ['elements of an omni model beside text', { extra: listed(1) }, 'kling-3.0-omni', undefined],
+    ['ten elements of a model of tomorrow', { ...frames, extra: listed(10) }, 'kling-5.0', undefined],
+    ['sound of a model of tomorrow', { audios: ['https://ex.com/a.mp3'] }, 'kling-5.0', 'audios'],
+    ['two videos of a model of tomorrow', { videos: [clip, clip] }, 'kling-v4', 'videos'],
     [
       'no list of elements',
       { ...frames, extra: { element_list: 'x' } },
@@ -323,6 +448,23 @@ describe('check', () => {
       'kling-3.0-omni',
       'metadata.multi_shot',
     ],
+    ['a motion without an image', { videos: [clip], extra: turned }, 'kling-2.6', 'videos'],
+    ['a motion without a video', { references: [a], extra: turned }, 'kling-2.6', 'videos'],
+    ['a motion of a first frame', { firstFrame: a, videos: [clip], extra: turned }, 'kling-2.6', 'images'],
+    ['a motion of two images', reference([a, b], { videos: [clip], extra: turned }), 'kling-2.6', 'images'],
+    [
+      'a side that does not exist',
+      reference([a], { videos: [clip], extra: { character_orientation: 'left' } }),
+      'kling-3.0',
+      'metadata.character_orientation',
+    ],
+    [
+      'a motion of omni',
+      reference([a], { videos: [clip], extra: turned }),
+      'kling-3.0-omni',
+      'metadata.character_orientation',
+    ],
+    ['a motion at 4k', { ...moved, resolution: '4k' }, 'kling-3.0', 'resolution'],
     ['4k of 3.0', { resolution: '4k' }, 'kling-3.0', undefined],
     ['4k of turbo', { resolution: '4k' }, 'kling-3.0-turbo', 'resolution'],
     ['480p', { resolution: '480p' }, 'kling-3.0', 'resolution'],
@@ -343,7 +485,7 @@ describe('check', () => {
     ['sound of turbo', { generateAudio: true }, 'kling-3.0-turbo', undefined],
     ['sound of 2.5', { generateAudio: true }, 'kling-2.5-turbo', 'metadata.generate_audio'],
     ['sound of o1', { generateAudio: true }, 'kling-o1', 'metadata.generate_audio'],
-    ['sound of 2.6', { generateAudio: true }, 'kling-2.6', 'resolution'],
+    ['sound of 2.6', { generateAudio: true }, 'kling-2.6', 'metadata.generate_audio'],
     ['sound of 2.6 at 1080p', { generateAudio: true, resolution: '1080p' }, 'kling-2.6', undefined],
     [
       'sound beside a video',
@@ -355,14 +497,32 @@ describe('check', () => {
     expect(videoIssue(video, videoRequest(request), model)?.param).toBe(param);
   });
 
+  it('takes an image for the figure of a motion, and else for a first frame', () => {
+    const served = { upstream: 'kling-3.0' };
+    expect([turned, {}].map((extra) => hasReferences(video, extra, served))).toEqual([true, false]);
+  });
+
+  it('holds a motion at the longest video of its side', () => {
+    const held = (side: string) =>
+      videoOutput(
+        video,
+        videoRequest({ ...moved, duration: 5, extra: { character_orientation: side } }),
+        'kling-3.0',
+      )?.seconds;
+    expect([held('image'), held('video')]).toEqual([
+      { min: 3, max: 10 },
+      { min: 3, max: 30 },
+    ]);
+  });
+
   it('holds an edit at the longest video, and what is left open at the usual', () => {
     const edit = reference([], { videos: [clip], duration: 5, extra: { refer_type: 'base' } });
-    expect(video.renders?.(videoRequest(edit), 'kling-o1')).toEqual({
+    expect(videoOutput(video, videoRequest(edit), 'kling-o1')).toEqual({
       resolutions: ['720p'],
       seconds: { min: 3, max: 15 },
     });
-    expect(video.renders?.(videoRequest({ resolution: '4k', duration: 7 }), 'kling-3.0')).toEqual({});
-    expect(video.renders?.(videoRequest({}), 'kling-3.0')).toEqual({
+    expect(videoOutput(video, videoRequest({ resolution: '4k', duration: 7 }), 'kling-3.0')).toEqual({});
+    expect(videoOutput(video, videoRequest({}), 'kling-3.0')).toEqual({
       resolutions: ['720p'],
       seconds: { min: 5, max: 5 },
     });

@@ -39,6 +39,13 @@ describe('every kind of input is accepted, rendered and charged for', () => {
       '4.50',
       5,
     ],
+    [
+      'the motion of a video',
+      'kling-2.6',
+      { references: [picture], videos: [clip], extra: { character_orientation: 'image' } },
+      '2.50',
+      5,
+    ],
     ['references of 4.0', 'kling-4.0', { references: [picture], duration: 30 }, '24.00', 30],
     ['legacy text', 'kling-v2-6', { resolution: '1080p', duration: 10 }, '5', 10],
     ['a legacy frame', 'kling-v2-1', { firstFrame: picture }, '1.5', 5],

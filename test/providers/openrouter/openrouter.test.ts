@@ -51,7 +51,7 @@ describe('a request', () => {
     ['text', {}, { prompt }],
     [
       'text with everything',
-      { ...everything, extra: { negative_prompt: 'rain', provider: { options: {} } } },
+      { ...everything, extra: { theirs: 1, negative_prompt: 'rain', provider: { options: {} } } },
       {
         prompt,
         resolution: '720p',
@@ -60,7 +60,7 @@ describe('a request', () => {
         generate_audio: false,
         seed: 7,
         user: 'u1',
-        negative_prompt: 'rain',
+        theirs: 1,
       },
     ],
     ['a class of resolutions', { resolution: '4k' }, { prompt, resolution: '4K' }],

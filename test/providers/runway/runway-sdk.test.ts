@@ -36,6 +36,7 @@ const ratios = [undefined, 'adaptive', '16:9', '9:16', '4:3', '3:4', '1:1', '21:
 const others: readonly Partial<VideoRequest>[] = [
   { prompt: '' },
   { seed: 7 },
+  { extra: { negative_prompt: 'rain' } },
   { generateAudio: true },
   { generateAudio: false },
   { duration: 'auto' },

@@ -20,7 +20,7 @@ const partSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('image'), ...medium }),
   z.strictObject({ type: z.literal('video'), ...medium }),
 ]);
-const tasks = ['text_to_video', 'image_to_video', 'reference_to_video', 'edit', 'extend'] as const;
+const tasks = ['text_to_video', 'image_to_video', 'reference_to_video', 'edit', 'extend', 'upscale'] as const;
 const labelKey = /^[a-z][a-z0-9_-]{0,62}$/;
 const labelValue = /^[a-z0-9_-]{0,63}$/;
 const bodySchema = z.strictObject({
@@ -156,6 +156,7 @@ function findInputMistake(body: OmniBody, { vertex, isKnown }: OmniPlace): strin
     reference_to_video: images + videos > 0,
     edit: hasClip,
     extend: hasClip,
+    upscale: hasClip,
   };
   return task !== undefined && !fits[task] ? `the input does not fit the task ${task}` : undefined;
 }

@@ -45,12 +45,12 @@ const second: KlingVideoModel = {
   ...third,
   resolutions: ['720p', '1080p'],
   multiShot: false,
-  rates: { '720p': [3, 3, 3], '1080p': [5, 10, 10] },
+  rates: { '720p': [3, 3, 5], '1080p': [5, 10, 8] },
 };
 
 export const klingVideoModels: Readonly<Record<string, KlingVideoModel>> = {
   'kling-3.0-turbo': { ...second, sound: 'always', rates: { '720p': [8, 8, 8], '1080p': [10, 10, 10] } },
-  'kling-3.0': third,
+  'kling-3.0': { ...third, paths: [...plain, 'motion-control'] },
   'kling-3.0-omni': {
     ...third,
     paths: ['omni-video'],
@@ -63,7 +63,7 @@ export const klingVideoModels: Readonly<Record<string, KlingVideoModel>> = {
     sound: 'never',
     rates: { '720p': [6, 6, 9], '1080p': [8, 8, 12] },
   },
-  'kling-2.6': second,
+  'kling-2.6': { ...second, paths: [...plain, 'motion-control'] },
   'kling-2.5-turbo': { ...second, sound: 'never' },
   // Not verified: by analogy.
   'kling-4.0': {

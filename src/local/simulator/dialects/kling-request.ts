@@ -14,9 +14,9 @@ export const mediaUrl = z
 const id = z.string().optional();
 const itemSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('prompt'), text: z.string().min(1) }),
-  z.strictObject({ type: z.enum(['first_frame', 'last_frame', 'refer_image']), url: mediaUrl, id }),
+  z.strictObject({ type: z.enum(['first_frame', 'last_frame', 'refer_image', 'image']), url: mediaUrl, id }),
   z.strictObject({
-    type: z.enum(['feature_video', 'base_video']),
+    type: z.enum(['feature_video', 'base_video', 'video']),
     url: z.string().regex(/^https?:\/\/\S+$/, 'must be a URL'),
     id,
   }),
@@ -35,6 +35,7 @@ const tail = {
       aspect_ratio: z.string().optional(),
       audio: z.enum(['native', 'off', 'original']).optional(),
       multi_shot: z.boolean().optional(),
+      character_orientation: z.enum(['image', 'video']).optional(),
     })
     .prefault({}),
   options: z.strictObject(commonOptions).default({}),
@@ -80,7 +81,7 @@ export function settleKling(
   const shape = ratio ?? faults.text('ratio') ?? '16:9';
   const [width, height] = klingSize(resolution, shape, 'video');
   const [silent = 0, sounding = 0, seeing = 0] = model.rates[resolution] ?? [];
-  const hasVideo = count(body, 'feature_video', 'base_video') > 0;
+  const hasVideo = count(body, 'feature_video', 'base_video', 'video') > 0;
   const rate = hasVideo ? seeing : audio === 'native' || model.sound === 'always' ? sounding : silent;
   return {
     kind: 'video',
@@ -99,7 +100,17 @@ function count({ items }: KlingBody, ...types: readonly string[]): number {
   return items.filter(({ type }) => types.includes(type)).length;
 }
 
+/** An image, and a video whose motion it has. */
+function findMotionMistake({ settings, ...body }: KlingBody): string | undefined {
+  const { character_orientation: side, aspect_ratio: ratio, audio } = settings;
+  const items = body.items.filter(({ type }) => type !== 'prompt').map(({ type }) => type);
+  if (items.toSorted().join() !== 'image,video') return 'contents must have one image and one video';
+  if (side === undefined) return 'character_orientation is required';
+  return ratio !== undefined || audio === 'native' ? 'the settings do not fit motion control' : undefined;
+}
+
 function findInputMistake(body: KlingBody, path: string, model: KlingVideoModel): string | undefined {
+  if (path === 'motion-control') return findMotionMistake(body);
   const [first, last] = [count(body, 'first_frame'), count(body, 'last_frame')];
   const references = count(body, 'refer_image');
   const elements = count(body, 'element');
@@ -126,7 +137,9 @@ function findVideoMistake(body: KlingBody, { multiShot }: KlingVideoModel): stri
   if (bases > 0 && count(body, 'first_frame') > 0) return 'base_video excludes frames';
   if (bases > 0 && shots === true) return 'base_video excludes multi_shot';
   if (bases > 0 && audio === 'native') return 'base_video excludes native audio';
-  return audio === 'original' && bases === 0 ? 'original audio needs a base_video' : undefined;
+  return audio === 'original' && bases + count(body, 'video') === 0
+    ? 'original audio needs a base_video'
+    : undefined;
 }
 
 function findSettingMistake(

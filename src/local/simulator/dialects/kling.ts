@@ -43,7 +43,7 @@ export function createKlingDialect(world: World): Dialect {
     noSuchRoute: ({ method, path }) => new KlingError([404, 1202], `No such interface: ${method} ${path}.`),
     routes: {
       ...Object.fromEntries(
-        ['text-to-video', 'image-to-video', 'omni-video'].map((path) => [
+        ['text-to-video', 'image-to-video', 'omni-video', 'motion-control'].map((path) => [
           `POST /${path}/:id`,
           (call: Call) => submit(desk, call, path),
         ]),

@@ -1,0 +1,121 @@
+import type { FactsTable, VideoFacts } from '../../domain/model-facts.ts';
+
+/**
+ * What the two families of videos render. Source: the vendor's pages on both, 2026-09. On Vertex the name of a model is
+ * followed by the folder of its results.
+ */
+
+const shared: VideoFacts = {
+  fields: { resolution: true, ratio: true, duration: true, generate_audio: true },
+  other_parameters: false,
+};
+
+const omniUsual: VideoFacts = {
+  ...shared,
+  media: { frames: 1, videos: 1, audios: 0, beside_frames: ['references', 'videos'] },
+  sound: 'always',
+  parameters: { task: { values: [], read: true } },
+  reserved: [
+    'model',
+    'input',
+    'background',
+    'store',
+    'stream',
+    'response_format',
+    'generation_config',
+    'labels',
+    'webhook_config',
+  ],
+  unsaid: { resolutions: ['720p'], seconds: { min: 3, max: 15 } },
+  cases: [
+    {
+      when: { brings: ['videos'] },
+      facts: { parameters: { task: { values: ['edit', 'extend', 'upscale'], read: true } } },
+    },
+    // As long as its video, and of its shape.
+    {
+      when: { brings: ['videos'], metadata: { task: 'upscale' } },
+      facts: {
+        fields: { ratio: false, duration: false },
+        unsaid: { resolutions: ['1080p', '720p', '4k'], seconds: { min: 3, max: 15 } },
+      },
+    },
+  ],
+};
+const ratios = ['16:9', '9:16'];
+const omni: VideoFacts = {
+  ...omniUsual,
+  media: { frames: 1, references: 7, videos: 1, audios: 0 },
+  resolutions: ['360p', '720p', '1080p', '4k'],
+  ratios,
+  seconds: { min: 3, max: 15 },
+};
+const firstOmni: VideoFacts = {
+  ...omni,
+  seconds: { min: 3, max: 10 },
+  unsaid: { ...omni.unsaid, seconds: { min: 3, max: 10 } },
+};
+
+const veoUsual: VideoFacts = {
+  ...shared,
+  media: { videos: 1, audios: 0, beside_frames: ['references', 'videos'] },
+  addresses: { images: ['data'] },
+  sound: 'always',
+  parameters: {
+    negative_prompt: { type: 'text', sent_as: 'negativePrompt' },
+    person_generation: { type: 'text', sent_as: 'personGeneration' },
+    enhance_prompt: { type: 'flag', sent_as: 'enhancePrompt' },
+  },
+  reserved: [
+    'sampleCount',
+    'aspectRatio',
+    'resolution',
+    'durationSeconds',
+    'seed',
+    'generateAudio',
+    'storageUri',
+    'pubsubTopic',
+  ],
+  unsaid: { resolutions: ['720p'], seconds: { min: 4, max: 8 } },
+};
+const veo: VideoFacts = {
+  ...veoUsual,
+  media: { frames: 2, references: 3, videos: 1, audios: 0 },
+  resolutions: ['720p', '1080p', '4k'],
+  ratios,
+  seconds: { only: [4, 6, 8] },
+  // A video is extended without images.
+  cases: [{ when: { brings: ['references'] }, facts: { media: { videos: 0 } } }],
+};
+
+const vertexOmni = (facts: VideoFacts): VideoFacts => ({
+  ...facts,
+  media: { ...facts.media, references: 10 },
+});
+
+const vertexVeo = (facts: VideoFacts): VideoFacts => ({
+  ...facts,
+  addresses: { images: ['data', 'gs'] },
+  sound: 'choice',
+  fields: { ...facts.fields, seed: true },
+  parameters: {
+    ...facts.parameters,
+    resize_mode: { type: 'text', sent_as: 'resizeMode' },
+    compression_quality: { type: 'text', sent_as: 'compressionQuality' },
+    fps: { type: 'integer' },
+  },
+});
+
+export const googleFacts: FactsTable = {
+  models: [
+    [/^gemini-omni-(?:flash|1\.[01]).*@gs:/, vertexOmni(firstOmni)],
+    [/^gemini-omni-(?:flash|1\.[01])/, firstOmni],
+    [/^gemini-omni-1\.2.*@gs:/, vertexOmni(omni)],
+    [/^gemini-omni-1\.2/, omni],
+    [/^gemini-omni/, omniUsual],
+    [/^veo-3\.[01].*@gs:/, vertexVeo(veo)],
+    [/^veo-3\.[01]/, veo],
+    [/@gs:/, vertexVeo(veoUsual)],
+  ],
+  others: veoUsual,
+};

@@ -1,0 +1,193 @@
+import type { FactsTable, VideoFacts } from '../../domain/model-facts.ts';
+
+/** What each model renders. Source: the vendor's pages of 2026-09, and its news of 2026-10. */
+
+type Cases = NonNullable<VideoFacts['cases']>;
+
+const elements = { type: 'list', read: true } as const;
+
+/** Frames and a video to edit bring their shape; an edit is as long as its video. */
+const sent: Cases = [
+  { when: { brings: ['first_frame'] }, facts: { fields: { ratio: false } } },
+  {
+    when: { brings: ['first_frame', 'references', 'videos'] },
+    facts: { parameters: { element_list: elements } },
+  },
+  {
+    when: { brings: ['videos'] },
+    facts: { parameters: { refer_type: { values: ['feature', 'base'], read: true } } },
+  },
+  {
+    when: { brings: ['videos'], metadata: { refer_type: 'base' } },
+    facts: { fields: { ratio: false, duration: false }, unsaid: { seconds: { min: 3, max: 15 } } },
+  },
+];
+
+/** The motion of a video for the figure of an image, from whose side or that of the video: as long as the motion. */
+const moved: Cases = [
+  {
+    when: { metadata: { character_orientation: 'any' } },
+    facts: {
+      fields: { ratio: false, duration: false },
+      parameters: { character_orientation: { values: ['image', 'video'] } },
+      unsaid: { seconds: { min: 3, max: 30 } },
+    },
+  },
+  {
+    when: { metadata: { character_orientation: 'image' } },
+    facts: { unsaid: { seconds: { min: 3, max: 10 } } },
+  },
+];
+
+const usual: VideoFacts = {
+  media: { videos: 1, audios: 0, beside_frames: ['references', 'videos'] },
+  addresses: { images: ['https', 'http', 'data'], videos: ['https', 'http'] },
+  fields: { resolution: true, ratio: true, duration: true, generate_audio: true, watermark: true },
+  parameters: {
+    refer_type: { values: [], read: true },
+    element_list: { values: [], read: true },
+    // A voice is billed beside the video, and no price knows of it.
+    voice_list: { values: [] },
+  },
+  reserved: [
+    'model',
+    'model_name',
+    'prompt',
+    'contents',
+    'settings',
+    'options',
+    'resolution',
+    'mode',
+    'duration',
+    'aspect_ratio',
+    'ratio',
+    'size',
+    'audio',
+    'sound',
+    'image',
+    'images',
+    'image_tail',
+    'image_list',
+    'video_list',
+    'watermark',
+    'watermark_info',
+    'callback_url',
+    'external_task_id',
+    'n',
+  ],
+  other_parameters: true,
+  unsaid: { resolutions: ['720p'], seconds: { min: 5, max: 5 } },
+  cases: [...sent, ...moved],
+};
+
+const ratios = ['16:9', '9:16', '1:1'];
+
+const third: VideoFacts = {
+  ...usual,
+  media: { frames: 2, references: 0, videos: 0, audios: 0 },
+  prompt: { characters: 3072 },
+  resolutions: ['720p', '1080p', '4k'],
+  ratios,
+  seconds: { min: 3, max: 15 },
+  sound: 'choice',
+  parameters: { ...usual.parameters, character_orientation: { values: [] } },
+  cases: sent,
+};
+const turbo: VideoFacts = { ...third, resolutions: ['720p', '1080p'], sound: 'always' };
+/** Which lengths the new standard sells of it is not documented: the vendor decides. */
+const second: VideoFacts = { ...turbo, sound: 'never' };
+const soundAt1080p: Cases = [...sent, { when: { resolution: ['1080p'] }, facts: { sound: 'choice' } }];
+const motionControl: Cases = [
+  ...moved,
+  {
+    when: { metadata: { character_orientation: 'any' } },
+    facts: {
+      media: { frames: 0, references: 1, videos: 1, needs: ['videos'], accompanied: ['videos'] },
+      prompt: { characters: 2500 },
+      resolutions: ['720p', '1080p'],
+      sound: 'choice',
+      parameters: { refer_type: { values: [] }, element_list: { values: [] } },
+    },
+  },
+];
+
+const references = 7;
+
+/** Beside a video, which may give the shape. */
+function withVideo(words: string[]): Cases {
+  return [
+    ...sent,
+    {
+      when: { brings: ['videos'] },
+      facts: { media: { references: 4 }, ratios: [...words, 'adaptive'] },
+    },
+    { when: { brings: ['videos'], metadata: { refer_type: 'base' } }, facts: { media: { frames: 0 } } },
+  ];
+}
+
+const omni: VideoFacts = {
+  ...third,
+  media: { frames: 2, references, videos: 1, audios: 0, beside_frames: ['videos'] },
+  parameters: { ...third.parameters, element_list: elements },
+  cases: [
+    ...withVideo(ratios),
+    // A video to follow has no sound and several shots, one to edit has its own sound and one shot.
+    {
+      when: { brings: ['videos'] },
+      facts: { sound: 'never', parameters: { multi_shot: { values: [true] } } },
+    },
+    {
+      when: { brings: ['videos'], metadata: { refer_type: 'base' } },
+      facts: { sound: 'choice', parameters: { multi_shot: { values: [false] } } },
+    },
+  ],
+};
+const firstOmni: VideoFacts = {
+  ...omni,
+  resolutions: ['720p', '1080p'],
+  seconds: { min: 3, max: 10 },
+  sound: 'never',
+};
+const fourthRatios = [...ratios, '21:9'];
+const fourth: VideoFacts = {
+  ...turbo,
+  media: { frames: 2, references, videos: 1, audios: 0 },
+  prompt: { characters: 26_000 },
+  ratios: fourthRatios,
+  seconds: { min: 3, max: 30 },
+  cases: withVideo(fourthRatios),
+};
+
+const prompt = { characters: 2500 };
+const legacySecond: VideoFacts = { ...legacy(second), prompt, seconds: { only: [5, 10] } };
+const legacyFirst: VideoFacts = {
+  ...legacySecond,
+  parameters: { ...legacySecond.parameters, cfg_scale: { type: 'number', min: 0, max: 1 } },
+};
+
+function legacy(facts: VideoFacts): VideoFacts {
+  const parameters = { negative_prompt: { type: 'text' }, camera_control: { type: 'object' } } as const;
+  return { ...facts, parameters: { ...facts.parameters, ...parameters } };
+}
+
+/** Names with a `v` before the version, or `video`, are those of the legacy standard. */
+export const klingFacts: FactsTable = {
+  models: [
+    [/^kling-4\.0/, fourth],
+    [/^kling-3\.0-omni/, omni],
+    [/^kling-o1/, firstOmni],
+    [/^kling-3\.0-turbo/, turbo],
+    [/^kling-3\.0/, { ...third, cases: [...sent, ...motionControl] }],
+    [/^kling-2\.6/, { ...second, cases: [...soundAt1080p, ...motionControl] }],
+    [/^kling-2\./, second],
+    [/^kling-v3-omni/, { ...legacy(omni), prompt }],
+    [/^kling-video-o1/, { ...legacy(firstOmni), prompt }],
+    [/^kling-v3(?!-?\d)/, { ...legacy(third), prompt }],
+    [/^kling-v2-6/, { ...legacySecond, cases: soundAt1080p }],
+    [/^kling-v2(?!\d)/, legacySecond],
+    [/^kling-v1-6/, { ...legacyFirst, media: { frames: 2, references: 4, videos: 0, audios: 0 } }],
+    [/^kling-v1(?!\d)/, legacyFirst],
+    [/^kling-v/, { ...legacy(usual), cases: sent }],
+  ],
+  others: usual,
+};
