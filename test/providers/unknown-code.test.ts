@@ -16,6 +16,9 @@ const json = {
   detail: [{ type: word, msg: word, loc: ['body', 'prompt'] }],
   base_resp: { status_code: word, status_msg: word },
   request_id: 'r',
+  reason: word,
+  name: word,
+  errors: [word],
 };
 const answers = [400, 422, 429, 500].map((status) => ({ status, json }));
 

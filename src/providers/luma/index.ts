@@ -45,6 +45,7 @@ export const lumaFailures: FailureTable = [
   },
   { code: /^budget_exhausted$/, class: 'quota' },
   { code: /^rate_limited$/, class: 'capacity' },
+  { code: /^(?:generation_failed|output_not_found)$/, class: 'internal' },
   { words: /moderat|content (?:policy|guidelines)/i, outcome: 'rejected', class: 'moderation_input' },
   // A create that meets a path that is not there.
   { status: 404, outcome: 'unavailable', class: 'quota' },

@@ -21,7 +21,14 @@ import type {
 /** Names of errors. Source: the vendor's reference. */
 export const stabilityFailures: FailureTable = [
   { code: /^content_moderation$/, outcome: 'rejected', class: 'moderation_input' },
-  { code: /^(?:payment_required|insufficient_credits)$/, outcome: 'unavailable', class: 'quota' },
+  {
+    code: /^(?:payment_required|insufficient_credits|unauthorized|permission_denied)$/,
+    outcome: 'unavailable',
+    class: 'quota',
+  },
+  { code: /^rate_limit_exceeded$/, outcome: 'throttled', class: 'capacity' },
+  { code: /^(?:bad_request|payload_too_large)$/, outcome: 'rejected', class: 'invalid_input' },
+  { code: /^internal_error$/, class: 'internal' },
   // A path that is not there: a model that the vendor does not have.
   { status: 404, outcome: 'unavailable', class: 'quota' },
 ];

@@ -44,9 +44,15 @@ export const viduFailures: FailureTable = [
     class: 'capacity',
   },
   { code: /^(?:UserCancelled|Canceled)$/, class: 'cancelled' },
-  { code: /^(?:BadRequest|Field|Image|PageSize)/, outcome: 'rejected', class: 'invalid_input' },
+  {
+    code: /^(?:BadRequest|Field(?:Lacking|Unwanted|Invalid|ItemCountOutOfRange)|PageSizeOutOfRange|Conflict)$/,
+    outcome: 'rejected',
+    class: 'invalid_input',
+  },
+  { code: /^Image(?:DownloadFailure|FormatInvalid)$/, outcome: 'rejected', class: 'invalid_input' },
   // A create that meets a path that is not there.
-  { status: 404, outcome: 'unavailable', class: 'quota' },
+  { code: /^(?:Task|Creation)?NotFound$/, outcome: 'unavailable', class: 'quota' },
+  { code: /^InternalServiceFailure$/, class: 'internal' },
 ];
 
 type Call = Pick<HttpRequestOptions, 'method' | 'json'> & { readonly path: string };
@@ -67,7 +73,7 @@ async function call({ path, ...options }: Call, context: ProviderContext): Promi
   if (isSuccess(answer)) return answer;
   const refusal = readRefusal(answer.json);
   if (answer.status === 404 && refusal !== undefined && path.startsWith('tasks/'))
-    throw unknownJob(404, refusal);
+    throw unknownJob(404, { message: refusal.message });
   throw refusalError(answer, refusal, viduFailures);
 }
 

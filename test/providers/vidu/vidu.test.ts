@@ -211,7 +211,7 @@ describe('a job', () => {
       'an unknown id',
       { status: 404, json: { code: 404, reason: 'TaskNotFound', message: 'm' } },
       true,
-      'TaskNotFound',
+      'unknown_job',
     ],
     ['a 404 of a proxy', { status: 404, text: '<html>' }, false, 'http_404'],
     ['a page', { text: '<html>' }, false, 'unreadable_answer'],
