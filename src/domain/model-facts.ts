@@ -41,10 +41,10 @@ const isSpan = ({ min, max }: { readonly min?: number | undefined; readonly max?
   min === undefined || max === undefined || min <= max;
 const spanMessage = 'min is above max';
 
-/** These lengths alone; or those between two, `step` seconds apart (1 unless said otherwise), counted from 0. */
+/** These lengths alone (none: no length can be named); or those between two, `step` seconds apart (1 unless said otherwise), counted from 0. */
 const lengthFacts = z
   .strictObject({
-    only: z.array(seconds).min(1).optional(),
+    only: z.array(seconds).optional(),
     min: seconds.optional(),
     max: seconds.optional(),
     step: seconds.optional(),

@@ -55,9 +55,8 @@ export function capabilityFor(
 function videoCapability(provider: VideoProvider, request: VideoRequest, served: ServedModel): Capability {
   const capability = taskCapability(provider, request, served);
   const facts = provider.facts === undefined ? undefined : servedFacts(provider.facts, served);
-  const possible =
-    capability.possible ??
-    (facts === undefined ? undefined : possibleOutput(request, factsFor(request, facts)));
+  const known = facts === undefined ? undefined : possibleOutput(request, factsFor(request, facts));
+  const possible = known === undefined ? capability.possible : { ...known, ...capability.possible };
   return { ...capability, issue: videoIssue(provider, request, served), ...defined({ possible }) };
 }
 

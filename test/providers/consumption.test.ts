@@ -20,7 +20,11 @@ const edit: Partial<VideoRequest> = { videos: ['https://ex.com/a.mp4'], extra: {
 const rows: readonly (readonly [provider: string, model: string, request: Partial<VideoRequest>])[] = [
   ['ark', 'seedance-2-0', {}],
   ['ark', 'seedance-2-5', {}],
+  ['ark', 'seedance-2-5', { videos: ['https://ex.com/a.mp4'], extra: { omni_reference_task_type: 'edit' } }],
+  ['ark', 'seedance-1-5-pro', {}],
+  ['ark', 'seedance-1-5-pro', { draft: true }],
   ['ark', 'seedance-1-0-pro', {}],
+  ['ark', 'seedance-1-0-pro', { extra: { frames: 57 } }],
   ['ark', 'ep-20260101-abcde', { extra: { frames: 57 } }],
   ['bfl', 'flux-3-video', {}],
   ['dashscope', 'wan3.0-video', {}],
@@ -110,7 +114,7 @@ describe.each(rows)('%s, %s, %j', (provider, model, request) => {
     video === undefined ? undefined : consumedBy(video, asked, { upstream: model, mapping });
 
   it.each(optionalFields)('%s', async (field) => {
-    const plain = await bodyOf(provider, model, videoRequest(request));
+    const plain = await bodyOf(provider, model, videoRequest({ ...request, [field]: undefined }));
     const rendered = (samples[field] ?? [])
       .map((value) => videoRequest({ ...request, [field]: value }))
       .filter((asked) => videoIssue(video, asked, model, mapping) === undefined);

@@ -1,58 +1,21 @@
 import { defined } from '../../domain/defined.ts';
 import { framesOf } from '../../domain/media-roles.ts';
-import type { Consumption } from '../../domain/consumption.ts';
+import { factsFor, passedOn, servedFacts } from '../../domain/model-facts.ts';
+import type { PlainFacts } from '../../domain/model-facts.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
-import { seedanceFamily } from '../shared/seedance-models.ts';
+import { draftResolution } from '../shared/seedance-pricing.ts';
+import { arkFacts } from './ark-facts.ts';
 import type { SubmitContext } from '../provider.ts';
-
-/**
- * Fields of the body that the gateway alone decides, whether it sends them or not. `metadata` never reaches them:
- * they decide what is rendered and billed, who is called back, and how we find the job again.
- */
-export const arkOwnFields = [
-  'model',
-  'content',
-  'callback_url',
-  'execution_expires_after',
-  'safety_identifier',
-  'resolution',
-  'ratio',
-  'duration',
-  'seed',
-  'watermark',
-  'generate_audio',
-  'draft',
-  'return_last_frame',
-  'tools',
-] as const;
-
-const own: ReadonlySet<string> = new Set(arkOwnFields);
-
-export function arkConsumes({ extra }: VideoRequest, model: string): Consumption {
-  const { draft } = seedanceFamily(model);
-  return {
-    fields: [
-      ...(['resolution', 'ratio', 'seed', 'watermark', 'returnLastFrame', 'tools'] as const),
-      'safetyIdentifier',
-      // What cannot be chosen of the sound is refused.
-      'generateAudio',
-      // `frames` takes the place of `duration`.
-      ...(extra['frames'] === undefined ? (['duration'] as const) : []),
-      ...(draft ? (['draft'] as const) : []),
-    ],
-    metadata: (name) => !own.has(name),
-  };
-}
 
 const expiresAfterMinSeconds = 3_600;
 const expiresAfterMaxSeconds = 259_200;
 
 export function buildArkVideo(request: VideoRequest, context: SubmitContext): JsonObject {
-  const { callbackUrl, marker, remainingSeconds, model } = context;
-  const extra = Object.entries(request.extra).filter(([name]) => !own.has(name));
+  const { callbackUrl, marker, remainingSeconds, model, facts } = context;
+  const served = servedFacts(arkFacts, { upstream: model, facts });
   return {
-    ...Object.fromEntries(extra),
-    ...outputFields(request, model),
+    ...passedOn(request, served),
+    ...outputFields(request, factsFor(request, served)),
     model,
     content: contentItems(request),
     // The caller's own end-user id wins; then a lost job can only be found by an operator.
@@ -65,25 +28,20 @@ export function buildArkVideo(request: VideoRequest, context: SubmitContext): Js
   };
 }
 
-function outputFields(request: VideoRequest, model: string): JsonObject {
-  const { resolution, ratio, duration, seed, watermark, generateAudio, draft, returnLastFrame, tools } =
-    request;
-  const family = seedanceFamily(model);
-  // `frames` takes the place of `duration`.
-  const seconds = request.extra['frames'] === undefined ? duration : undefined;
-  const rendered = draft === true ? '480p' : resolution;
-  return {
-    ...defined({ resolution: rendered }),
-    ...defined({ ratio }),
-    ...(seconds === undefined ? {} : { duration: seconds === 'auto' ? -1 : seconds }),
-    ...defined({ seed }),
-    ...defined({ watermark }),
-    // A model without sound refuses the field, whatever its value.
-    ...(generateAudio === undefined || !family.generatesAudio ? {} : { generate_audio: generateAudio }),
-    ...(draft === undefined || !family.draft ? {} : { draft }),
-    ...defined({ return_last_frame: returnLastFrame }),
-    ...(tools === undefined ? {} : { tools: Array.isArray(tools) ? tools : [tools] }),
-  };
+/** A model refuses a field that it does not have, whatever its value. */
+function outputFields(request: VideoRequest, { fields = {}, sound }: PlainFacts): JsonObject {
+  const { ratio, duration, seed, watermark, generateAudio, draft, tools } = request;
+  return defined({
+    resolution: request.resolution ?? (draft === true ? draftResolution : undefined),
+    ratio,
+    duration: fields.duration !== true ? undefined : duration === 'auto' ? -1 : duration,
+    seed,
+    watermark,
+    generate_audio: sound === 'never' ? undefined : generateAudio,
+    draft: fields.draft === true ? draft : undefined,
+    return_last_frame: fields.return_last_frame === true ? request.returnLastFrame : undefined,
+    tools: tools === undefined || Array.isArray(tools) ? tools : [tools],
+  });
 }
 
 function contentItems({ prompt, references, videos, audios, ...frames }: VideoRequest): JsonObject[] {

@@ -8,9 +8,10 @@ import {
   readArkJobs,
 } from './ark-answer.ts';
 import type { ArkJob } from './ark-answer.ts';
-import { arkRoles, checkArkVideo } from './ark-check.ts';
-import { arkConsumes, buildArkVideo } from './ark-request.ts';
-import { estimateSeedanceTokens, seedanceOutput } from '../shared/seedance-pricing.ts';
+import { checkArkVideo } from './ark-check.ts';
+import { arkFacts } from './ark-facts.ts';
+import { buildArkVideo } from './ark-request.ts';
+import { countedSeconds, estimateSeedanceTokens } from '../shared/seedance-pricing.ts';
 import { bearer, isSuccess, unreadableError } from '../shared/http-outcome.ts';
 import type {
   HttpResponse,
@@ -22,6 +23,7 @@ import type {
   Submitted,
   VideoProvider,
 } from '../provider.ts';
+import { defined } from '../../domain/defined.ts';
 import type { VideoRequest } from '../../domain/request.ts';
 
 const tasksPath = '/contents/generations/tasks';
@@ -38,9 +40,8 @@ const findPagesMax = 20;
 export const arkVideo: VideoProvider = {
   listMax,
   cancelUntil: 'queued',
+  facts: arkFacts,
   check: checkArkVideo,
-  consumes: arkConsumes,
-  roles: (_, model) => arkRoles(model),
   submit,
   status,
   list,
@@ -48,7 +49,7 @@ export const arkVideo: VideoProvider = {
   find,
   parseCallback: ({ body }) => ({ ended: endedSchema.safeParse(body).success }),
   estimateTokens: estimateSeedanceTokens,
-  renders: seedanceOutput,
+  renders: (request, model) => defined({ seconds: countedSeconds(request, model) }),
 };
 
 const endedSchema = z.object({ status: z.enum(['succeeded', 'failed', 'expired', 'cancelled']) });

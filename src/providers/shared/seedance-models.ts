@@ -81,19 +81,19 @@ const unknownFamily: SeedanceFamily = {
 };
 
 /** The first pattern that matches counts. */
-const families: readonly (readonly [RegExp, SeedanceFamily])[] = [
-  [/seedance-1-0-lite-t2v/, { ...firstGeneration, frames: 0 }],
+export const seedanceFamilies: readonly (readonly [RegExp, SeedanceFamily])[] = [
+  [/seedance-1-0-lite-t2v/i, { ...firstGeneration, frames: 0 }],
   [
-    /seedance-1-0-lite/,
+    /seedance-1-0-lite/i,
     {
       ...firstGeneration,
       references: { images: 4, videos: 0, audios: 0 },
       referencesExclude: ['1080p'],
     },
   ],
-  [/seedance-1-0/, firstGeneration],
+  [/seedance-1-0/i, firstGeneration],
   [
-    /seedance-1-5/,
+    /seedance-1-5/i,
     {
       ...secondGeneration,
       durations: { min: 4, max: 12, auto: true },
@@ -104,10 +104,10 @@ const families: readonly (readonly [RegExp, SeedanceFamily])[] = [
       flex: true,
     },
   ],
-  [/seedance-2-0-(?:fast|mini)/, { ...secondGeneration, resolutions: ['480p', '720p'] }],
-  [/seedance-2-0/, secondGeneration],
+  [/seedance-2-0-(?:fast|mini)/i, { ...secondGeneration, resolutions: ['480p', '720p'] }],
+  [/seedance-2-0/i, secondGeneration],
   [
-    /seedance-2-5/,
+    /seedance-2-5/i,
     {
       ...secondGeneration,
       resolutions: upTo1080p,
@@ -122,8 +122,7 @@ const families: readonly (readonly [RegExp, SeedanceFamily])[] = [
 ];
 
 export function seedanceFamily(model: string | undefined): SeedanceFamily {
-  const name = model?.toLowerCase() ?? '';
-  return families.find(([pattern]) => pattern.test(name))?.[1] ?? unknownFamily;
+  return seedanceFamilies.find(([name]) => name.test(model ?? ''))?.[1] ?? unknownFamily;
 }
 
 /** A model of the table, or a private endpoint, behind which one of them stands. */

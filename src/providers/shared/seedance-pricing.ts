@@ -79,10 +79,10 @@ function frameCount(request: VideoRequest, output: EstimateOutput, family: Seeda
   return (isKnown(family) ? frames : Math.max(frames, timed)) + inputFrames;
 }
 
-const draftResolution = '480p';
+export const draftResolution = '480p';
 /** What is rendered when the request does not say, by the vendor's parameter table: some models one, some the other. */
-const usualResolutions = ['720p', '1080p'];
-const usualSeconds = 5;
+export const usualResolutions = ['720p', '1080p'];
+export const usualSeconds = 5;
 
 /** What the upstream may render where the request leaves it open; see `TaskProvider.renders`. */
 export function seedanceOutput(request: VideoRequest, model: string): PossibleOutput {
@@ -93,19 +93,25 @@ export function seedanceOutput(request: VideoRequest, model: string): PossibleOu
       : request.resolution === undefined && request.draft !== true
         ? usualResolutions
         : undefined,
-    seconds: possibleSeconds(request, family),
+    seconds: countedSeconds(request, model) ?? timedSeconds(request, family),
   });
 }
 
-function possibleSeconds(request: VideoRequest, family: SeedanceFamily): PossibleOutput['seconds'] {
-  const { duration = usualSeconds } = request;
-  const timed = duration === 'auto' ? family.durations : { min: duration, max: duration };
+/** Of a length that no table can say: of counted frames, and what an unknown model may choose. */
+export function countedSeconds(request: VideoRequest, model: string): PossibleOutput['seconds'] {
+  const family = seedanceFamily(model);
+  const timed = timedSeconds(request, family);
   const frames = askedFrames(request, family);
-  if (frames === undefined) return timed;
+  if (frames === undefined) return request.duration === 'auto' && !isKnown(family) ? timed : undefined;
   const counted = frames / seedanceFramesPerSecond;
   return isKnown(family)
     ? { min: counted, max: counted }
     : { min: Math.min(counted, timed.min), max: Math.max(counted, timed.max) };
+}
+
+function timedSeconds({ duration = usualSeconds }: VideoRequest, { durations }: SeedanceFamily) {
+  const { min, max } = durations;
+  return duration === 'auto' ? { min, max } : { min: duration, max: duration };
 }
 
 function isDraft({ draft }: VideoRequest, family: SeedanceFamily): boolean {

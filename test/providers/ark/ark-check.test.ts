@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/domain/request.ts';
 import { arkVideo } from '../../../src/providers/ark/ark-video.ts';
-import { videoIssue, videoRequest } from '../support.ts';
+import { videoIssue, videoOutput, videoRequest } from '../support.ts';
 
 const pro1 = 'doubao-seedance-1-0-pro-250528';
 const liteText = 'doubao-seedance-1-0-lite-t2v-250428';
@@ -75,7 +75,6 @@ it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
   ['a draft at 720p', { draft: true, resolution: '720p' }, pro15, 'resolution'],
   ['a draft of 2.0', { draft: true }, pro2, 'metadata.draft'],
   ['no draft of 2.0', { draft: false }, pro2, undefined],
-  ['a draft with a last frame', { draft: true, returnLastFrame: true }, pro15, 'metadata.return_last_frame'],
   ['a flex draft', { draft: true, extra: { service_tier: 'flex' } }, pro15, 'metadata.service_tier'],
   ['flex with 1.0', { extra: { service_tier: 'flex' } }, pro1, undefined],
   ['flex with 2.0', { extra: { service_tier: 'flex' } }, pro2, 'metadata.service_tier'],
@@ -89,9 +88,13 @@ it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
   ['too many frames', { extra: { frames: 293 } }, pro1, 'metadata.frames'],
   ['frames as text', { extra: { frames: '29' } }, pro1, 'metadata.frames'],
   ['frames of 2.0', { extra: { frames: 29 } }, pro2, 'metadata.frames'],
-  ['a resolution in metadata', { extra: { resolution: '1080p' } }, pro2, 'metadata.resolution'],
-  ['a duration in metadata', { extra: { duration: 12 } }, pro2, 'metadata.duration'],
-  ['a ratio in metadata', { extra: { ratio: '1:1' } }, pro2, 'metadata.ratio'],
+  ['an unknown tier of 2.0', { extra: { service_tier: 'gold' } }, pro2, 'metadata.service_tier'],
+  [
+    'anything of a private endpoint',
+    { resolution: '8k', duration: 99, references: images(99) },
+    endpoint,
+    undefined,
+  ],
   ['a first frame', oneFrame, pro2, undefined],
   ['two frames', { ...twoFrames }, pro2, undefined],
   ['frames of a text model', oneFrame, liteText, 'images'],
@@ -145,4 +148,26 @@ it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
   ['1080p of mini', { resolution: '1080p' }, mini2, 'resolution'],
 ])('2.5 and mini: %s', (_, request, model, param) => {
   expect(check(request, model)).toBe(param);
+});
+
+it.each<[string, Partial<VideoRequest>, string, object]>([
+  ['no length', {}, pro2, { resolutions: ['720p', '1080p'], seconds: { min: 5, max: 5 } }],
+  ['a length', { resolution: '480p', duration: 7 }, pro2, {}],
+  ['a chosen length', { resolution: '480p', duration: 'auto' }, pro15, { seconds: { min: 4, max: 12 } }],
+  [
+    'a chosen length of any',
+    { resolution: '480p', duration: 'auto' },
+    endpoint,
+    { seconds: { min: 1, max: 30 } },
+  ],
+  [
+    'frames',
+    { extra: { frames: 49 } },
+    pro1,
+    { resolutions: ['720p', '1080p'], seconds: { min: 49 / 24, max: 49 / 24 } },
+  ],
+  ['a draft', { draft: true, duration: 5 }, pro15, { resolutions: ['480p'] }],
+  ['an edit', { ...clip, ...edit, resolution: '480p' }, pro25, { seconds: { min: 4, max: 30 } }],
+])('%s may become', (_, request, model, expected) => {
+  expect(videoOutput(arkVideo, videoRequest(request), model)).toEqual(expected);
 });

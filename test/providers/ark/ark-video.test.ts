@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/domain/request.ts';
 import { arkVideo } from '../../../src/providers/ark/ark-video.ts';
-import { arkOwnFields } from '../../../src/providers/ark/ark-request.ts';
+import { arkFacts } from '../../../src/providers/ark/ark-facts.ts';
 import {
   callback,
   canned,
@@ -155,13 +155,14 @@ describe('submit', () => {
   });
 
   it('metadata never overrides what the gateway decides, and everything else passes as it came', async () => {
-    const own = new Set<string>(arkOwnFields);
-    const name = fc.oneof(fc.constantFrom(...arkOwnFields, 'service_tier', 'camera_fixed'), fc.string());
+    const { reserved = [] } = arkFacts.others;
+    const own = new Set(reserved);
+    const name = fc.oneof(fc.constantFrom(...reserved, 'service_tier', 'camera_fixed'), fc.string());
     await fc.assert(
       fc.asyncProperty(fc.dictionary(name, fc.jsonValue()), async (extra) => {
         const plain = await bodyOf({ resolution: '480p', duration: 5 });
         const body = await bodyOf({ resolution: '480p', duration: 5, extra: withoutFrames(extra) });
-        for (const field of arkOwnFields) expect(body[field]).toEqual(plain[field]);
+        for (const field of reserved) expect(body[field]).toEqual(plain[field]);
         const passed = Object.entries(withoutFrames(extra)).filter(([field]) => !own.has(field));
         expect(passed.map(([field]) => [field, Object.getOwnPropertyDescriptor(body, field)?.value])).toEqual(
           passed,

@@ -1,0 +1,119 @@
+import type { FactsTable, VideoFacts } from '../../domain/model-facts.ts';
+import { seedanceFamilies } from '../shared/seedance-models.ts';
+import type { SeedanceFamily } from '../shared/seedance-models.ts';
+import { draftResolution, usualResolutions, usualSeconds } from '../shared/seedance-pricing.ts';
+
+/** 25 + 4n. */
+export const frameCounts = { min: 29, max: 289 };
+
+type Cases = NonNullable<VideoFacts['cases']>;
+
+/** `frames` takes the place of `duration`. */
+const countedCases: Cases = [
+  { when: { metadata: { frames: 'any' } }, facts: { fields: { duration: false } } },
+];
+
+const draftCases: Cases = [
+  {
+    when: { draft: true },
+    facts: {
+      resolutions: [draftResolution],
+      fields: { return_last_frame: false },
+      parameters: { service_tier: { values: ['default'] } },
+      unsaid: { resolutions: [draftResolution] },
+    },
+  },
+];
+
+const usual: VideoFacts = {
+  addresses: { videos: ['http', 'https', 'asset'] },
+  fields: {
+    resolution: true,
+    ratio: true,
+    duration: true,
+    draft: true,
+    generate_audio: true,
+    watermark: true,
+    return_last_frame: true,
+    seed: true,
+    safety_identifier: true,
+    tools: true,
+  },
+  // They decide what is rendered and billed, who is called back, and how a lost job is found.
+  reserved: [
+    'model',
+    'content',
+    'callback_url',
+    'execution_expires_after',
+    'safety_identifier',
+    'resolution',
+    'ratio',
+    'duration',
+    'seed',
+    'watermark',
+    'generate_audio',
+    'draft',
+    'return_last_frame',
+    'tools',
+  ],
+  other_parameters: true,
+  unsaid: { resolutions: [...usualResolutions], seconds: { min: usualSeconds, max: usualSeconds } },
+};
+
+function factsOf(family: SeedanceFamily): VideoFacts {
+  const { frames, references, audioAlone, resolutions, durations, draft, tools, flex } = family;
+  return {
+    ...usual,
+    media: {
+      frames,
+      references: references.images,
+      videos: references.videos,
+      audios: references.audios,
+      ...(audioAlone ? {} : { accompanied: ['audios'] }),
+    },
+    resolutions: [...resolutions],
+    seconds: durations,
+    sound: family.generatesAudio ? 'choice' : 'never',
+    fields: { ...usual.fields, draft, tools },
+    parameters: {
+      service_tier: { values: flex ? ['default', 'flex'] : ['default'] },
+      frames: family.frameCount ? { type: 'integer', ...frameCounts } : { values: [] },
+    },
+    cases: [
+      ...countedCases,
+      ...referenceCases(family),
+      ...(family.keepsShape ? shapeCases(durations) : []),
+      ...(draft ? draftCases : []),
+    ],
+  };
+}
+
+function referenceCases({ resolutions, referencesExclude }: SeedanceFamily): Cases {
+  if (referencesExclude.length === 0) return [];
+  const others = resolutions.filter((name) => !referencesExclude.includes(name));
+  return [{ when: { brings: ['references'] }, facts: { resolutions: others } }];
+}
+
+/** Whether a video is edited or only referred to is the upstream's guess, unless the request says so. */
+function shapeCases({ min, max }: SeedanceFamily['durations']): Cases {
+  const like = { ratios: ['adaptive'] };
+  const task = (name: string) => ({
+    brings: ['videos' as const],
+    metadata: { omni_reference_task_type: name },
+  });
+  return [
+    { when: { brings: ['first_frame'] }, facts: like },
+    { when: task('extend'), facts: like },
+    // It is as long as its video.
+    {
+      when: task('edit'),
+      facts: { ...like, seconds: { only: [], auto: true }, unsaid: { seconds: { min, max } } },
+    },
+  ];
+}
+
+/** A private endpoint (`ep-…`) or a model newer than the table: the upstream itself decides what it takes. */
+export const arkFacts: FactsTable = {
+  models: seedanceFamilies.map(([name, family]) => [name, factsOf(family)]),
+  others: { ...usual, cases: countedCases },
+};
