@@ -30,6 +30,8 @@ const rows: readonly (readonly [provider: string, model: string, request: Partia
   ['dashscope', 'wan3.0-video', {}],
   ['dashscope', 'wan2.6-i2v', frame],
   ['dashscope', 'wan2.2-t2v-plus', {}],
+  ['dashscope', 'wan2.6-t2v', { resolution: '480p' }],
+  ['dashscope', 'a-model-of-tomorrow', {}],
   ['fal', 'owner/app', {}],
   ['replicate', 'owner/name', {}],
   ['gateway', 'any', {}],

@@ -9,6 +9,7 @@ import {
   submitContext,
   upstreamError,
   videoIssue,
+  videoOutput,
   videoRequest,
 } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
@@ -163,6 +164,14 @@ describe('a video', () => {
     ['tools', { tools: [] }, 'wan2.6-t2v', 'metadata.tools'],
     ['sound of an old model', { generateAudio: true }, 'wan2.2-t2v-plus', 'metadata.generate_audio'],
     ['a negative seed', { seed: -1 }, 'wan2.6-t2v', 'metadata.seed'],
+    ['a ratio without a size', { resolution: '480p', ratio: '4:3' }, 'wan2.6-t2v', 'ratio'],
+    ['a ratio with a size', { resolution: '720p', ratio: '4:3' }, 'wan2.6-t2v', undefined],
+    [
+      'what is not to be seen, not as text',
+      { extra: { negative_prompt: 1 } },
+      'wan2.6-t2v',
+      'metadata.negative_prompt',
+    ],
   ])('check: %s', (_, request, model, param) => {
     expect(videoIssue(video, videoRequest(request), model)?.param).toBe(param);
   });
@@ -296,13 +305,45 @@ describe('a video', () => {
 
   it('may bill the seconds of videos that are given', () => {
     const renders = (request: Partial<VideoRequest>) =>
-      video.renders?.(videoRequest(request), 'wan3.0-video')?.seconds;
+      videoOutput(video, videoRequest(request), 'wan3.0-video')?.seconds;
     const videos = [clip];
     expect(renders({ duration: 5, videos })).toEqual({ min: 5, max: 20 });
     expect(renders({ duration: 20, videos })).toEqual({ min: 20, max: 30 });
     expect(renders({ duration: 'auto', videos })).toEqual({ min: 2, max: 30 });
     expect(renders({ videos })).toEqual({ min: 5, max: 20 });
     expect(renders({ duration: 5 })).toBeUndefined();
+  });
+
+  it.each<[string, Partial<VideoRequest>, string, object]>([
+    ['text', {}, 'wan2.6-t2v', { resolutions: ['720p', '1080p'], seconds: { min: 5, max: 5 } }],
+    ['a frame', { firstFrame: picture, resolution: '720p', duration: 5 }, 'wan2.6-i2v', { openRatio: true }],
+    [
+      'a model of tomorrow',
+      { resolution: '720p', duration: 'auto' },
+      'wan9-x',
+      { seconds: { min: 2, max: 30 } },
+    ],
+    ['what is named', { resolution: '720p', duration: 9 }, 'wan3.0-video', {}],
+  ])('%s may become', (_, request, model, expected) => {
+    expect(videoOutput(video, videoRequest(request), model)).toEqual(expected);
+  });
+
+  it('of a model that the table has not heard of takes what it is given', async () => {
+    const request = {
+      references: references(99),
+      audios: [sound],
+      resolution: '8k',
+      ratio: '2:1',
+      duration: 99,
+    };
+    for (const model of ['wan9-x', 'wan2.2-r2v', 'something-t2v']) {
+      expect(videoIssue(video, videoRequest(request), model)).toBeUndefined();
+      const { json } = await submitVideo(request, model);
+      expect(json).toMatchObject({
+        input: { media: expect.objectContaining({ length: 100 }) },
+        parameters: { resolution: '8K', ratio: '2:1', duration: 99 },
+      });
+    }
   });
 
   it('of a list: those that have not ended; the others are asked for alone', async () => {

@@ -1,0 +1,125 @@
+import type { FactsTable, MediaFacts, VideoFacts } from '../../domain/model-facts.ts';
+import { wanModels } from './dashscope-models.ts';
+import type { WanModel } from './dashscope-models.ts';
+
+/** With an asterisk; source: the vendor's list of common sizes. */
+export const videoSizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '480p': { '16:9': '832*480', '9:16': '480*832', '1:1': '624*624' },
+  '720p': { '16:9': '1280*720', '9:16': '720*1280', '1:1': '960*960', '4:3': '1088*832', '3:4': '832*1088' },
+  '1080p': {
+    '16:9': '1920*1080',
+    '9:16': '1080*1920',
+    '1:1': '1440*1440',
+    '4:3': '1632*1248',
+    '3:4': '1248*1632',
+  },
+};
+export const secondsMax = 30;
+
+const usual: VideoFacts = {
+  fields: {
+    resolution: true,
+    ratio: true,
+    duration: true,
+    generate_audio: true,
+    watermark: true,
+    seed: true,
+  },
+  parameters: { negative_prompt: { type: 'text' } },
+  reserved: [
+    'model',
+    'input',
+    'parameters',
+    'prompt',
+    'img_url',
+    'first_frame_url',
+    'last_frame_url',
+    'audio_url',
+    'reference_url',
+    'reference_urls',
+    'reference_video_urls',
+    'media',
+    'callback_url',
+    'safety_identifier',
+    'execution_expires_after',
+    'size',
+    'resolution',
+    'ratio',
+    'duration',
+    'seed',
+    'watermark',
+    'audio',
+    'n',
+  ],
+  other_parameters: true,
+};
+
+/** Source: the vendor's parameter tables; the older models render 720p by default, the newer ones 1080p. */
+const resolutionsUnsaid = ['720p', '1080p'];
+const secondsUnsaid = 5;
+
+function factsOf(model: WanModel): VideoFacts {
+  const { shape, resolutions, seconds, generatesAudio } = model;
+  const isOpen = shape === 'resolution';
+  return {
+    ...usual,
+    media: mediaOf(model),
+    resolutions: [...resolutions],
+    ...(isOpen ? {} : { ratios: ratiosOf('1080p') }),
+    seconds,
+    sound: generatesAudio ? 'choice' : 'never',
+    seed: { min: 0, max: 2_147_483_647 },
+    fields: { ...usual.fields, ratio: !isOpen },
+    unsaid: {
+      resolutions: resolutionsUnsaid,
+      seconds: { min: secondsUnsaid, max: secondsUnsaid },
+      ...(isOpen ? { open_ratio: true } : {}),
+    },
+    // A size that does not exist would be rendered, and billed, as one of the vendor's choice.
+    ...(shape === 'size'
+      ? { cases: [{ when: { resolution: ['480p'] }, facts: { ratios: ratiosOf('480p') } }] }
+      : {}),
+  };
+}
+
+/** Frames and references never go together. */
+function mediaOf({ kind, lastFrame, references, audios }: WanModel): MediaFacts {
+  const none = { frames: 0, references: 0, videos: 0, audios: 0 };
+  const listed = references === undefined ? {} : { references: references.images, videos: references.videos };
+  switch (kind) {
+    case 't2v':
+      return { ...none, audios };
+    case 'i2v':
+      return {
+        ...none,
+        frames: lastFrame ? 2 : 1,
+        audios,
+        beside_frames: ['audios'],
+        needs: ['first_frame'],
+      };
+    case 'kf2v':
+      return { ...none, frames: 2, needs: ['last_frame'] };
+    case 'r2v':
+      return {
+        frames: 0,
+        audios,
+        ...listed,
+        // Images and videos are counted together.
+        ...(references === undefined ? {} : { total: references.images }),
+        needs: ['references', 'videos'],
+      };
+    case 'any':
+      return { frames: 2, audios, ...listed };
+    default:
+      return kind satisfies never;
+  }
+}
+
+function ratiosOf(resolution: string): string[] {
+  return [...Object.keys(videoSizes[resolution] ?? {}), 'adaptive'];
+}
+
+export const dashscopeFacts: FactsTable = {
+  models: wanModels.map(([name, model]) => [name, factsOf(model)]),
+  others: { ...usual, unsaid: { resolutions: resolutionsUnsaid, seconds: { min: 2, max: secondsMax } } },
+};
