@@ -142,6 +142,13 @@ export function formOf(field: MappedField, rule: FieldRule): MappedForm {
   return rule.form ?? forms[field][0];
 }
 
+/** How many media fit into the field. */
+export function itemsMax(field: MappedField, rule: FieldRule): number {
+  const names = ruleNames(rule).length;
+  if (names > 1) return names;
+  return formOf(field, rule) === 'list' ? Number.POSITIVE_INFINITY : 1;
+}
+
 function findMistakes(mapping: Sketch): Mistake[] {
   return [...findFormMistakes(mapping), ...findNameMistakes(mapping)];
 }

@@ -16,8 +16,6 @@ export interface MediaRoles {
 
 type CountedMedia = 'references' | 'videos' | 'audios';
 
-export const textOnly: MediaRoles = { frames: 0, references: 0, videos: 0, audios: 0 };
-
 export interface RolesIssue {
   readonly param: string;
   readonly message: string;

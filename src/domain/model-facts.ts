@@ -55,7 +55,7 @@ const lengthFacts = z
 export type LengthFacts = z.infer<typeof lengthFacts>;
 
 /** Fields that a model may lack, as callers spell them, some of them in `metadata`. */
-const fieldNames = [
+export const fieldNames = [
   'mode',
   'resolution',
   'ratio',

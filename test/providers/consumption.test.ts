@@ -9,7 +9,13 @@ import { canned, submitContext, videoIssue, videoRequest } from './support.ts';
 /** What an adapter says that it uses is what changes the body that it sends. */
 
 const mapping = fieldMappingSchema.parse({
-  fields: { prompt: 'prompt', duration: 'seconds', first_frame: 'image', watermark: 'mark' },
+  fields: {
+    prompt: 'prompt',
+    duration: 'seconds',
+    first_frame: 'image',
+    watermark: 'mark',
+    safety_identifier: { name: 'user', inputs: ['first_last_frame'] },
+  },
   pass: ['theirs'],
   result: 'output',
 });
@@ -33,7 +39,9 @@ const rows: readonly (readonly [provider: string, model: string, request: Partia
   ['dashscope', 'wan2.6-t2v', { resolution: '480p' }],
   ['dashscope', 'a-model-of-tomorrow', {}],
   ['fal', 'owner/app', {}],
+  ['fal', 'owner/app', frame],
   ['replicate', 'owner/name', {}],
+  ['replicate', 'owner/name', frame],
   ['gateway', 'any', {}],
   ['google', 'gemini-omni-flash', {}],
   ['google', 'gemini-omni-flash', edit],

@@ -45,7 +45,7 @@ export function checkFal(
 const createdSchema = z.object({ request_id: z.string().refine(isRequestId), status_url: optionalText });
 
 export async function submitFal(request: GenerationRequest, context: SubmitContext): Promise<Submitted> {
-  const { mapping, marker, callbackUrl, baseUrl } = context;
+  const { mapping, callbackUrl, baseUrl } = context;
   const endpoint = mapping === undefined ? '' : mappedEndpoint(request, mapping, context.model);
   if (mapping === undefined || !isModelName(endpoint)) {
     // The channel's entry changed since the task was planned.
@@ -57,7 +57,7 @@ export async function submitFal(request: GenerationRequest, context: SubmitConte
   }
   const query =
     callbackUrl === undefined ? '' : `?${new URLSearchParams({ fal_webhook: callbackUrl }).toString()}`;
-  const json = mappedBody(request, mapping, marker);
+  const json = mappedBody(request, mapping, context);
   const answer = await callFal({ method: 'POST', url: `${baseUrl}/${endpoint}${query}`, json }, context);
   if (!isSuccess(answer)) throw falError(answer);
   const created = createdSchema.safeParse(answer.json).data;

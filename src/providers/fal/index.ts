@@ -2,7 +2,7 @@ import { createFalVerifier, parseFalCallback } from './fal-callback.ts';
 import { createFalKeys } from './fal-keys.ts';
 import { findFal } from './fal-history.ts';
 import { cancelFal, checkFal, falStatus, submitFal } from './fal-job.ts';
-import { mappedConsumes, mappedRoles } from '../shared/mapped-request.ts';
+import { mappedVideoFacts } from '../shared/mapped-facts.ts';
 import type { GenerationRequest } from '../../domain/request.ts';
 import type { Provider, TaskProvider } from '../provider.ts';
 
@@ -23,8 +23,6 @@ function jobs<Request extends GenerationRequest>(
     linkLifeSeconds,
     cancelUntil: 'queued',
     check: checkFal,
-    roles: (_request, _model, mapping) => mappedRoles(mapping),
-    consumes: (request, _model, mapping) => mappedConsumes(request, mapping),
     submit: submitFal,
     status: (operation, context) => falStatus(operation, context, kind),
     cancel: (operation, context) => cancelFal(operation, context, kind),
@@ -51,7 +49,7 @@ export function createFal(): Provider {
       ],
     },
     mapped: true,
-    video: jobs('video', verifyCallback),
+    video: { ...jobs('video', verifyCallback), facts: mappedVideoFacts },
     imageTask: jobs('image', verifyCallback),
   };
 }

@@ -1,7 +1,7 @@
 import { cancelReplicate, checkReplicate, findReplicate, linkLifeSeconds } from './replicate-job.ts';
 import { replicateStatus, submitReplicate } from './replicate-job.ts';
 import { readPrediction } from './replicate-call.ts';
-import { mappedConsumes, mappedRoles } from '../shared/mapped-request.ts';
+import { mappedVideoFacts } from '../shared/mapped-facts.ts';
 import type { GenerationRequest } from '../../domain/request.ts';
 import { verifyStandardWebhook } from '../shared/standard-webhooks.ts';
 import type { Provider, TaskProvider } from '../provider.ts';
@@ -17,8 +17,6 @@ function jobs<Request extends GenerationRequest>(kind: Request['kind']): TaskPro
     linkLifeSeconds,
     cancelUntil: 'running',
     check: checkReplicate,
-    roles: (_request, _model, mapping) => mappedRoles(mapping),
-    consumes: (request, _model, mapping) => mappedConsumes(request, mapping),
     submit: submitReplicate,
     status: (operation, context) => replicateStatus(operation, context, kind),
     cancel: cancelReplicate,
@@ -42,6 +40,6 @@ export const replicate: Provider = {
     ],
   },
   mapped: true,
-  video: jobs('video'),
+  video: { ...jobs('video'), facts: mappedVideoFacts },
   imageTask: jobs('image'),
 };

@@ -60,7 +60,7 @@ export async function submitReplicate(
   const { path, version } = endpoint;
   const json = {
     ...defined({ version }),
-    input: mappedBody(request, mapping, marker),
+    input: mappedBody(request, mapping, context),
     ...(callbackUrl === undefined
       ? {}
       : { webhook: marked(callbackUrl, marker), webhook_events_filter: ['completed'] }),

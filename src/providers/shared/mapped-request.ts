@@ -1,12 +1,11 @@
 import type { GenerationRequest, ImageRequest, JsonValue, VideoRequest } from '../../domain/request.ts';
-import type { RequestIssue } from '../provider.ts';
-import { formOf, inputsOf, ruleNames } from '../../domain/field-mapping.ts';
+import type { RequestIssue, SubmitContext } from '../provider.ts';
+import { formOf, inputsOf, itemsMax, ruleNames } from '../../domain/field-mapping.ts';
 import type { FieldMapping, FieldRule, MappedField, MappedInput } from '../../domain/field-mapping.ts';
 import type { OutgoingJson, OutgoingObject } from './file-data-url.ts';
-import { optionalFields } from '../../domain/consumption.ts';
-import type { Consumption, OptionalField } from '../../domain/consumption.ts';
-import { inputTypeOf, textOnly } from '../../domain/media-roles.ts';
-import type { MediaRoles } from '../../domain/media-roles.ts';
+import { inputTypeOf } from '../../domain/media-roles.ts';
+import { passedOn, servedFacts } from '../../domain/model-facts.ts';
+import { mappedVideoFacts } from './mapped-facts.ts';
 import { imageAddress, parseSize } from './image-input.ts';
 
 /** Requests by a mapping. Only what is mapped is sent, and what cannot be said is refused. */
@@ -21,54 +20,6 @@ function mappedInputOf(request: GenerationRequest): MappedInput {
 export function mappedEndpoint(request: GenerationRequest, mapping: FieldMapping, upstream: string): string {
   return mapping.endpoints?.[mappedInputOf(request)] ?? upstream;
 }
-
-/** What the fields of a mapping have room for. */
-export function mappedRoles(mapping: FieldMapping | undefined): MediaRoles {
-  if (mapping === undefined) return textOnly;
-  const { fields, endpoints } = mapping;
-  const max = (field: 'first_frame' | 'last_frame' | 'images' | 'videos' | 'audios', input: MappedInput) => {
-    const rule = fields[field];
-    const isSent = rule !== undefined && rule.fixed === undefined && inputsOf(field, rule).includes(input);
-    return isSent && (endpoints === undefined || endpoints[input] !== undefined) ? itemsMax(field, rule) : 0;
-  };
-  const first = max('first_frame', 'first_last_frame') > 0;
-  const beside = (['images', 'videos', 'audios'] as const).filter(
-    (kind) => max(kind, 'first_last_frame') > 0,
-  );
-  const some = (kind: 'videos' | 'audios') => Math.max(max(kind, 'reference'), max(kind, 'first_last_frame'));
-  return {
-    frames: first ? (max('last_frame', 'first_last_frame') > 0 ? 2 : 1) : 0,
-    references: max('images', 'reference'),
-    videos: some('videos'),
-    audios: some('audios'),
-    besideFrames: beside.map((kind) => (kind === 'images' ? 'references' : kind)),
-  };
-}
-
-export function mappedConsumes(request: GenerationRequest, mapping: FieldMapping | undefined): Consumption {
-  const input = mappedInputOf(request);
-  const isSent = (field: MappedField): boolean => {
-    const rule = mapping?.fields[field];
-    return rule !== undefined && inputsOf(field, rule).includes(input);
-  };
-  return {
-    fields: optionalFields.filter((field) => field !== 'tools' && isSent(mappedNames[field])),
-    metadata: (name) => mapping?.pass.includes(name) === true,
-  };
-}
-
-const mappedNames: Readonly<Record<Exclude<OptionalField, 'tools'>, MappedField>> = {
-  mode: 'mode',
-  resolution: 'resolution',
-  ratio: 'ratio',
-  duration: 'duration',
-  draft: 'draft',
-  generateAudio: 'generate_audio',
-  watermark: 'watermark',
-  returnLastFrame: 'return_last_frame',
-  seed: 'seed',
-  safetyIdentifier: 'safety_identifier',
-};
 
 /** Why the mapping cannot say the request; undefined: it can. */
 export function mappedIssue(request: GenerationRequest, mapping: FieldMapping): RequestIssue | undefined {
@@ -91,13 +42,11 @@ export function mappedIssue(request: GenerationRequest, mapping: FieldMapping): 
 export function mappedBody(
   request: GenerationRequest,
   mapping: FieldMapping,
-  marker: string,
+  { marker, facts }: Pick<SubmitContext, 'marker' | 'facts'>,
 ): OutgoingObject {
   const input = mappedInputOf(request);
-  const entries: [string, OutgoingJson][] = mapping.pass.flatMap((name) => {
-    const value = Object.hasOwn(request.extra, name) ? request.extra[name] : undefined;
-    return value === undefined ? [] : [[name, value]];
-  });
+  const served = servedFacts(mappedVideoFacts, { upstream: '', mapping, facts });
+  const entries: [string, OutgoingJson][] = Object.entries(passedOn(request, served));
   entries.push(...Object.entries(mapping.constants));
   for (const [field, value] of askedFields(request)) {
     const rule = mapping.fields[field];
@@ -202,12 +151,6 @@ function isDispensable(field: MappedField, value: OutgoingJson): boolean {
   if (field === 'safety_identifier') return true;
   if (field === 'n') return value === 1;
   return value === false && (field === 'watermark' || field === 'draft' || field === 'return_last_frame');
-}
-
-function itemsMax(field: MappedField, rule: FieldRule): number {
-  const names = ruleNames(rule).length;
-  if (names > 1) return names;
-  return formOf(field, rule) === 'list' ? Number.POSITIVE_INFINITY : 1;
 }
 
 /** The fields that say one value. */

@@ -8,7 +8,10 @@ import {
   mappedLinks,
   valuesAt,
 } from '../../../src/providers/shared/mapped-answer.ts';
+import { mappedVideoFacts } from '../../../src/providers/shared/mapped-facts.ts';
 import { mappedBody, mappedEndpoint, mappedIssue } from '../../../src/providers/shared/mapped-request.ts';
+import { factsFor } from '../../../src/domain/model-facts.ts';
+import type { VideoRequest } from '../../../src/domain/request.ts';
 import { imageRequest, videoRequest } from '../support.ts';
 
 const read = (mapping: object): FieldMapping => fieldMappingSchema.parse({ result: 'video.url', ...mapping });
@@ -78,6 +81,41 @@ describe('a mapping is refused', () => {
   });
 });
 
+it('a mapping has room for what its fields say', () => {
+  const facts = mappedVideoFacts(video);
+  expect(facts.media).toEqual({ frames: 2, videos: 2, audios: 1, beside_frames: [] });
+  expect(Object.keys(facts.parameters ?? {})).toEqual(['negative_prompt', 'cfg']);
+  const fieldsOf = (brings: Partial<VideoRequest>) => factsFor({ extra: {}, ...brings }, facts).fields;
+  const sent = {
+    mode: true,
+    resolution: true,
+    duration: true,
+    generate_audio: true,
+    seed: true,
+    draft: false,
+  };
+  expect(fieldsOf({})).toMatchObject({ ...sent, ratio: true });
+  expect(fieldsOf({ firstFrame: url })).toMatchObject({ ...sent, ratio: false });
+  expect(fieldsOf({ videos: [url] })).toMatchObject({ ...sent, ratio: true });
+  expect(fieldsOf({ firstFrame: url, videos: [url] })).toMatchObject({ ...sent, ratio: false });
+  const beside = { first_frame: 'a', audios: { name: 'b', inputs: ['first_last_frame'] } };
+  expect(
+    mappedVideoFacts(read({ fields: beside, endpoints: { first_last_frame: 'v/image' } })).media,
+  ).toEqual({
+    frames: 1,
+    references: 0,
+    videos: 0,
+    beside_frames: ['audios'],
+  });
+  expect(mappedVideoFacts(read({ fields: beside, endpoints: { reference: 'v/r' } })).media).toEqual({
+    frames: 0,
+    references: 0,
+    videos: 0,
+    audios: 0,
+    beside_frames: [],
+  });
+});
+
 const url = 'https://i.example/a.png';
 
 describe('a request', () => {
@@ -91,7 +129,7 @@ describe('a request', () => {
     });
     expect(mappedIssue(request, video)).toBeUndefined();
     expect(mappedEndpoint(request, video, 'v')).toBe('v/text');
-    expect(mappedBody(request, video, 'marker-1')).toEqual({
+    expect(mappedBody(request, video, { marker: 'marker-1' })).toEqual({
       prompt: 'a fox',
       duration: '5',
       quality: 'hd',
@@ -113,7 +151,7 @@ describe('a request', () => {
     });
     expect(mappedIssue(request, video)).toBeUndefined();
     expect(mappedEndpoint(request, video, 'v')).toBe('v/image');
-    expect(mappedBody(request, video, 'marker-1')).toEqual({
+    expect(mappedBody(request, video, { marker: 'marker-1' })).toEqual({
       cfg: 0.5,
       prompt: 'a fox in the snow',
       image_url: url,
@@ -126,6 +164,25 @@ describe('a request', () => {
     });
   });
 
+  it('with what the configuration adds to the mapping, never in place of it', () => {
+    const extra = {
+      cfg_scale: 0.5,
+      motion: 1,
+      quality: 'x',
+      image_url: 'x',
+      safety: false,
+      end_user_id: 'x',
+    };
+    const facts = { parameters: { cfg_scale: { sent_as: 'cfg2' } }, other_parameters: true };
+    expect(mappedBody(videoRequest({ extra }), video, { marker: 'marker-1', facts })).toEqual({
+      cfg2: 0.5,
+      motion: 1,
+      prompt: 'a fox in the snow',
+      safety: true,
+      end_user_id: 'marker-1',
+    });
+  });
+
   it('of references: a list, numbered fields, and one', () => {
     const request = videoRequest({
       references: [url, url],
@@ -133,12 +190,12 @@ describe('a request', () => {
       audios: ['a'],
     });
     expect(mappedIssue(request, video)).toBeUndefined();
-    expect(mappedBody(request, video, 'm')).toMatchObject({
+    expect(mappedBody(request, video, { marker: 'm' })).toMatchObject({
       image_urls: [url, url],
       video_1: 'v',
       audio: 'a',
     });
-    expect(mappedBody(request, video, 'm')).not.toHaveProperty('video_2');
+    expect(mappedBody(request, video, { marker: 'm' })).not.toHaveProperty('video_2');
   });
 
   it.each([
@@ -180,7 +237,7 @@ describe('a request', () => {
       safetyIdentifier: 'user',
     });
     expect(mappedIssue(request, mapping)).toBeUndefined();
-    expect(mappedBody(request, mapping, 'm')).toEqual({ prompt: 'a fox in the snow', d: '8s' });
+    expect(mappedBody(request, mapping, { marker: 'm' })).toEqual({ prompt: 'a fox in the snow', d: '8s' });
     expect(mappedEndpoint(request, mapping, 'v')).toBe('v');
   });
 
@@ -198,7 +255,7 @@ describe('a request', () => {
     const mapping = read({ fields: { prompt: 'prompt', size } });
     const request = imageRequest({ size: '1024x512' });
     expect(mappedIssue(request, mapping)).toBeUndefined();
-    expect(mappedBody(request, mapping, 'm')).toEqual({ prompt: 'a red cube', ...expected });
+    expect(mappedBody(request, mapping, { marker: 'm' })).toEqual({ prompt: 'a red cube', ...expected });
   });
 
   it('of an edit holds its images as addresses or data URLs, and its number', () => {
@@ -217,7 +274,7 @@ describe('a request', () => {
     expect(mappedEndpoint(request, mapping, 'i')).toBe('i/edit');
     expect(mappedEndpoint(imageRequest(), mapping, 'i')).toBe('i');
     const address = 'data:image/png;base64,QUJD';
-    expect(mappedBody(request, mapping, 'm')).toEqual({
+    expect(mappedBody(request, mapping, { marker: 'm' })).toEqual({
       prompt: 'a red cube',
       image_urls: [url, address],
       mask_url: address,
@@ -260,8 +317,8 @@ describe('a request', () => {
           fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value))),
         ),
         (extra) => {
-          const plain = mappedBody(videoRequest({ duration: 5 }), video, 'marker-1');
-          const body = mappedBody(videoRequest({ duration: 5, extra }), video, 'marker-1');
+          const plain = mappedBody(videoRequest({ duration: 5 }), video, { marker: 'marker-1' });
+          const body = mappedBody(videoRequest({ duration: 5, extra }), video, { marker: 'marker-1' });
           const { negative_prompt: words, cfg, ...rest } = body;
           expect(rest).toEqual(plain);
           expect([words, cfg]).toEqual(
