@@ -73,8 +73,13 @@ const flux3: VideoFacts = {
   ],
 };
 
-/** What the vendor decides of other names is for it to say. */
+/** What the vendor decides of other names is for it to say. Frames have no place beside a video, sounds none at all. */
 export const bflVideoFacts: FactsTable = {
   models: [[/^flux-3/, flux3]],
-  others: { ...usual, unsaid: flux3.unsaid },
+  others: {
+    ...usual,
+    media: { audios: 0, videos: 1 },
+    unsaid: flux3.unsaid,
+    cases: [{ when: { brings: ['videos'] }, facts: { media: { frames: 0, references: 0 } } }],
+  },
 };

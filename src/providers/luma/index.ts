@@ -108,7 +108,8 @@ export const lumaFacts: FactsTable = {
       },
     ],
   ],
-  others: usual,
+  // There is no place for anything else.
+  others: { ...usual, media: { references: 0, videos: 1, audios: 0 } },
 };
 
 function checkVideo(request: VideoRequest): RequestIssue | undefined {

@@ -194,5 +194,10 @@ function openLength({ seconds: { min, max }, demandsSeconds }: RunwayModel) {
 /** A model newer than the table: the vendor itself decides what it takes. */
 export const runwayFacts: FactsTable = {
   models: runwayModels.map(([name, model]) => [name, factsOf(model)]),
-  others: { ...usual, unsaid: { resolutions: ['720p', '1080p'], seconds: { min: 1, max: 30 } } },
+  // Frames and references go to two addresses.
+  others: {
+    ...usual,
+    media: { beside_frames: [] },
+    unsaid: { resolutions: ['720p', '1080p'], seconds: { min: 1, max: 30 } },
+  },
 };

@@ -99,5 +99,6 @@ export const xaiFacts: FactsTable = {
     ],
     [/^grok-imagine-video-1\.5/, later],
   ],
-  others: usual,
+  // There is no place for sounds.
+  others: { ...usual, media: { videos: 1, audios: 0 } },
 };
