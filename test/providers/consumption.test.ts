@@ -4,7 +4,7 @@ import { fieldMappingSchema } from '../../src/domain/field-mapping.ts';
 import type { VideoRequest } from '../../src/domain/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { consumedBy } from '../../src/routing/capability.ts';
-import { canned, submitContext, videoIssue, videoRequest } from './support.ts';
+import { submissionOf, videoIssue, videoRequest } from './support.ts';
 
 /** What an adapter says that it uses is what changes the body that it sends. */
 
@@ -108,15 +108,8 @@ const samples: Partial<
   tools: [[{ type: 'web_search' }]],
 };
 
-async function bodyOf(provider: string, model: string, request: VideoRequest): Promise<string> {
-  const upstream = canned({ status: 400, json: {} });
-  // The base address of Google's other house, whose models name where results are written.
-  const baseUrl = `https://upstream.example/v1${model.includes('@') ? '/projects/p/locations/l/publishers/google' : ''}`;
-  const context = submitContext({ model, mapping, baseUrl, request: upstream.request });
-  await providers[provider]?.video?.submit(request, context).catch(() => undefined);
-  const [sent] = upstream.sent;
-  return JSON.stringify([sent?.url, sent?.json]);
-}
+const bodyOf = async (provider: string, model: string, request: VideoRequest) =>
+  submissionOf(providers[provider]?.video, request, { model, mapping });
 
 describe.each(rows)('%s, %s, %j', (provider, model, request) => {
   const video = providers[provider]?.video;

@@ -4,12 +4,17 @@ import type {
   SynchronousImageProvider,
   TaskProvider,
   UnbilledFailures,
+  VideoProvider,
 } from '../../src/providers/provider.ts';
+
+import { vendorMatrix } from './vendor-matrix.ts';
+import type { PlainFacts, VideoFacts } from '../../src/domain/model-facts.ts';
 
 /** docs/providers.md: what each adapter can do, read from the adapters themselves. */
 export function describeProviders(providers: Readonly<Record<string, Provider>>): string {
   const sections = Object.entries(providers).map(([name, provider]) => section(name, provider));
-  return `${[intro, ...sections].join('\n\n')}\n`;
+  const matrix = [matrixIntro, table(vendorMatrix(providers))];
+  return `${[intro, ...matrix, ...sections].join('\n\n')}\n`;
 }
 
 const intro = `# Providers
@@ -26,6 +31,16 @@ It is never submitted again automatically.
 unless the answer reports a cost: that counts more than any promise, and a zero as much as an amount. Only a job that is known to be
 unbilled is replaced by another one (\`fallback\` in [configuration.md](configuration.md)).`;
 
+const matrixIntro = `## What requests for videos may hold
+
+Over all models that the tables know; "(some)": not every one of them. \`sound\` is a choice, or comes always or never. What a vendor has
+no place for is refused, or named in the \`warnings\`; \`test/providers/vendor-matrix.test.ts\` tries each cell. "mapping": whatever the
+mapping of a model has a field for.
+
+The table of each vendor is below. A name is a pattern of the vendor's own names, and the first that fits counts; "others" are models that
+are in no row. An empty cell is for the vendor to say. Where a star stands, something else holds for some requests: \`gateway vendors
+show <vendor> --model <name>\` prints all of it, and \`facts\` in [configuration.md](configuration.md#facts) changes it.`;
+
 function section(name: string, { about, video, image, imageTask }: Provider): string {
   const rows = [
     ...(video === undefined ? [] : [jobRow('video', video, about)]),
@@ -39,8 +54,71 @@ function section(name: string, { about, video, image, imageTask }: Provider): st
       ['what', 'cancel', 'callback', 'many in one question', 'lost jobs', 'unbilled failures', 'links'],
       ...rows,
     ]),
+    ...modelsOf(video),
     ['Not verified:', '', ...about.unverified.map((point) => `- ${point}`)].join('\n'),
   ].join('\n\n');
+}
+
+/** The rows of its table of facts. */
+function modelsOf(video: VideoProvider | undefined): string[] {
+  const { facts } = video ?? {};
+  if (facts === undefined || typeof facts === 'function') return [];
+  const rows = facts.models.map(
+    ([{ source }, known]) => [`\`${source.replaceAll('|', '\\|')}\``, known] as const,
+  );
+  const body = [...rows, ['others', facts.others] as const].map(([name, known]) => {
+    const whole = { ...known, fields: { seed: false, ...known.fields } };
+    return [name, ...Object.values(modelCells).map((cell) => starred(cell, whole))];
+  });
+  return [table([['model', ...Object.keys(modelCells)], ...body])];
+}
+
+type Cell = (facts: PlainFacts) => string;
+
+/** A star: in some case the cell would say something else. */
+function starred(cell: Cell, { cases = [], ...facts }: VideoFacts): string {
+  const text = cell(facts);
+  const changes = cases.some(({ facts: over }) => {
+    const other = cell(over);
+    return other !== '' && other !== text;
+  });
+  return changes ? `${text}*` : text;
+}
+
+const countCell =
+  (part: 'frames' | 'references' | 'videos' | 'audios'): Cell =>
+  ({ media }) =>
+    String(media?.[part] ?? '');
+
+const modelCells: Readonly<Record<string, Cell>> = {
+  frames: countCell('frames'),
+  references: countCell('references'),
+  videos: countCell('videos'),
+  audios: countCell('audios'),
+  resolutions: ({ resolutions = [], fields }) =>
+    fields?.resolution === false ? 'not sent' : resolutions.join(' '),
+  ratios: ({ ratios = [], fields }) => (fields?.ratio === false ? 'not sent' : ratios.join(' ')),
+  seconds: secondsWords,
+  sound: ({ sound = '' }) => sound,
+  seed: ({ fields, seed }) => {
+    if (fields?.seed === true) return seed === undefined ? 'yes' : `${seed.min} to ${seed.max}`;
+    return fields?.seed === false ? 'no' : '';
+  },
+  'in `metadata`': ({ parameters = {} }) =>
+    Object.entries(parameters)
+      .flatMap(([name, { values }]) => (values?.length === 0 ? [] : [`\`${name}\``]))
+      .join(' '),
+};
+
+function secondsWords({ seconds = {} }: PlainFacts): string {
+  const { only, min, max, step = 1, auto } = seconds;
+  const span =
+    min === undefined && max === undefined ? [] : [min === max ? `${min}` : `${min ?? 0}-${max ?? ''}`];
+  return [
+    ...(only?.map(String) ?? span),
+    ...(step === 1 ? [] : [`in steps of ${step}`]),
+    ...(auto === true ? ['-1'] : []),
+  ].join(', ');
 }
 
 function jobRow<Request>(kind: string, part: TaskProvider<Request>, { unbilled }: ProviderFacts): string[] {

@@ -120,6 +120,23 @@ export function videoOutput(...asking: Asking): PossibleOutput | undefined {
   return capabilityOf(...asking)?.possible;
 }
 
+/** Address and body of the one request that a submission makes; the vendor refuses it. */
+export async function submissionOf(
+  video: VideoProvider | undefined,
+  request: VideoRequest,
+  over: Partial<SubmitContext> & { readonly model: string },
+): Promise<string> {
+  const upstream = canned({ status: 400, json: {} });
+  // The base address of Google's other house, whose models name where results are written.
+  const isElsewhere = over.model.includes('@');
+  const baseUrl = `https://upstream.example/v1${isElsewhere ? '/projects/p/locations/l/publishers/google' : ''}`;
+  await video
+    ?.submit(request, submitContext({ baseUrl, ...over, request: upstream.request }))
+    .catch(() => undefined);
+  const [sent] = upstream.sent;
+  return JSON.stringify([sent?.url, sent?.json]);
+}
+
 /** The UpstreamError that a call must end with. */
 export async function upstreamError(promise: Promise<unknown>): Promise<UpstreamError> {
   try {

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { factsFor, servedFacts } from '../../src/domain/model-facts.ts';
+import { providers } from '../../src/providers/index.ts';
+import { canned, providerContext, submissionOf, videoRequest } from './support.ts';
+import { probesOf, requestColumns, rowsOf, saidOf } from './vendor-matrix.ts';
+import type { Probe, Served } from './vendor-matrix.ts';
+
+/** Every cell of the matrix in docs/providers.md: what it promises is sent, anything else is refused or warned of. */
+
+const makers = Object.entries(providers).filter(([, { video }]) => video?.facts !== undefined);
+const rows = makers.flatMap(([name, provider]) =>
+  rowsOf(provider).map((row) => [name, row.model, row] as const),
+);
+
+/** What the model makes anyway is not sent. */
+function isChosen({ video, model }: Served, request: ReturnType<typeof videoRequest>): boolean {
+  if (video.facts === undefined || typeof video.facts === 'function') return true;
+  const { sound = 'choice' } = factsFor(request, servedFacts(video.facts, { upstream: model }));
+  return sound === 'choice';
+}
+
+describe.each(rows)('%s, %s', (_, model, row) => {
+  const { video, mapping } = row;
+  const bodyOf = async (request: ReturnType<typeof videoRequest>) =>
+    submissionOf(video, request, { model, ...(mapping === undefined ? {} : { mapping }) });
+
+  it('is the model of its own row', () => {
+    const { facts } = video;
+    const found =
+      typeof facts === 'object' ? facts.models.find(([pattern]) => pattern.test(model))?.[0] : undefined;
+    expect(found).toBe(row.pattern);
+  });
+
+  /** Undefined: what becomes of the part in question is what the table says. */
+  async function brokenPromise(column: string, probe: Probe): Promise<string | undefined> {
+    const said = saidOf(row, probe);
+    if (said === 'refused') return undefined;
+    const body = await bodyOf(probe.request);
+    const isThere = probe.texts?.every((text) => body.includes(text)) ?? body !== (await bodyOf(probe.plain));
+    const isKept = column === 'sound' && said === 'sent' && !isChosen(row, probe.request);
+    return isKept || isThere === (said === 'sent') ? undefined : `${said}: ${body}`;
+  }
+
+  it.each(requestColumns)('%s', async (column) => {
+    const broken = await Promise.all(probesOf(column).map(async (probe) => brokenPromise(column, probe)));
+    expect(broken.filter((words) => words !== undefined)).toEqual([]);
+  });
+});
+
+describe.each(makers)('%s', (_, provider) => {
+  const { video } = provider;
+  const callbackUrl = 'https://gw.example/cb/x';
+  const calls = async (
+    ask: (context: ReturnType<typeof providerContext>) => Promise<unknown> | undefined,
+  ) => {
+    const upstream = canned({ status: 400, json: {} });
+    await ask(providerContext({ request: upstream.request }))?.catch(() => undefined);
+    return upstream.sent.length > 0;
+  };
+
+  it('asks to cancel, and for many at once, where it says so', async () => {
+    const operation = { id: 'a-1', app: 'owner/name' };
+    expect(await calls((context) => video?.cancel?.(operation, context))).toBe(
+      video?.cancelUntil !== 'never',
+    );
+    expect(await calls((context) => video?.list?.([operation], context))).toBe(video?.listMax !== undefined);
+  });
+
+  it('gives the vendor an address to call back, where it says so', async () => {
+    const bodies = rowsOf(provider).map(async ({ model, mapping }) =>
+      submissionOf(video, videoRequest(), {
+        model,
+        callbackUrl,
+        ...(mapping === undefined ? {} : { mapping }),
+      }),
+    );
+    const isGiven = (await Promise.all(bodies)).map((body) => decodeURIComponent(body).includes(callbackUrl));
+    expect(isGiven.includes(true)).toBe(video?.parseCallback !== undefined);
+  });
+});

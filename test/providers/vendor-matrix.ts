@@ -1,0 +1,235 @@
+import { fieldMappingSchema } from '../../src/domain/field-mapping.ts';
+import { factsFor, servedFacts } from '../../src/domain/model-facts.ts';
+import type { FactsTable, PlainFacts } from '../../src/domain/model-facts.ts';
+import type { JsonValue, VideoRequest } from '../../src/domain/request.ts';
+import type { Provider, VideoProvider } from '../../src/providers/provider.ts';
+import { consumedBy } from '../../src/routing/capability.ts';
+import { videoIssue, videoRequest } from './support.ts';
+
+/** Vendor × role × parameter, read from the tables of facts; vendor-matrix.test.ts tries every cell. */
+
+const media = {
+  firstFrame: ['https://ex.com/first.png', 'data:image/png;base64,Rmlyc3Q='],
+  lastFrame: ['https://ex.com/last.png', 'data:image/png;base64,TGFzdDEy'],
+  reference: ['https://ex.com/reference.png', 'data:image/png;base64,UmVmZXI='],
+  video: ['https://ex.com/video.mp4', 'data:video/mp4;base64,VmlkZW8x'],
+  audio: ['https://ex.com/audio.mp3', 'data:audio/mpeg;base64,QXVkaW8x'],
+} as const;
+
+/** What a request may be given, in every way that some adapter wants it. */
+const given: readonly Partial<VideoRequest>[] = [0, 1].flatMap((form) => {
+  const {
+    firstFrame = '',
+    lastFrame = '',
+    reference = '',
+    video = '',
+    audio = '',
+  } = Object.fromEntries(Object.entries(media).map(([name, forms]) => [name, forms[form] ?? '']));
+  const [references, videos, audios] = [[reference], [video], [audio]];
+  return [
+    {},
+    { firstFrame },
+    { firstFrame, lastFrame },
+    { references },
+    { references, extra: { keyframe_seconds: [1] } },
+    { videos },
+    { videos, extra: { refer_type: 'base' } },
+    { videos, extra: { video_task: 'extend' } },
+    { videos, extra: { task: 'extend' } },
+    { audios },
+    { references, videos },
+    { references, audios },
+    { videos, audios },
+    { firstFrame, references },
+    { firstFrame, videos },
+    { firstFrame, audios },
+  ];
+});
+
+/** Values of which a model may take one. */
+const parameters: Readonly<Record<string, readonly JsonValue[]>> = {
+  negative_prompt: ['rain'],
+  cfg_scale: [0.5, 1, 5],
+  camera_control: [{ type: 'simple' }, 'pan_left'],
+  fps: [24, 25, 30],
+  motion_strength: [5, 1, 0.5],
+};
+const fields = {
+  seed: ['seed', [7]],
+  sound: ['generateAudio', [true, false]],
+  return_last_frame: ['returnLastFrame', [true]],
+  watermark: ['watermark', [true]],
+  draft: ['draft', [true]],
+} as const;
+type Field = (typeof fields)[keyof typeof fields][0];
+const roles = ['first_frame', 'last_frame', 'references', 'videos', 'audios'] as const;
+type Role = (typeof roles)[number];
+
+/** A request, and what of it a cell is about. */
+export interface Probe {
+  readonly request: VideoRequest;
+  /** The same without it. */
+  readonly plain: VideoRequest;
+  /** Texts that must be in what is sent; absent: it differs from `plain`. */
+  readonly texts?: readonly string[];
+  readonly field?: Field;
+  readonly parameter?: string;
+}
+
+/** Every request that a cell of the table is tried with. */
+export function probesOf(column: string): Probe[] {
+  return given.flatMap((over): Probe[] => {
+    const plain = videoRequest(over);
+    if (isRole(column)) {
+      const texts = broughtTexts(plain, column);
+      return texts.length === 0 ? [] : [{ request: plain, plain, texts }];
+    }
+    const [field, values = []] = Object.entries(fields).find(([name]) => name === column)?.[1] ?? [];
+    if (field !== undefined)
+      return values.map((value) => ({ request: { ...plain, [field]: value }, plain, field }));
+    return (parameters[column] ?? []).map((value) => ({
+      request: { ...plain, extra: { ...plain.extra, [column]: value } },
+      plain,
+      parameter: column,
+    }));
+  });
+}
+
+function isRole(column: string): column is Role {
+  return roles.some((role) => role === column);
+}
+
+function broughtTexts({ firstFrame, lastFrame, references, videos, audios }: VideoRequest, role: Role) {
+  const brought = {
+    first_frame: [firstFrame ?? []].flat(),
+    last_frame: [lastFrame ?? []].flat(),
+    references,
+    videos,
+    audios,
+  }[role];
+  return brought.map((address) => address.replace(/^data:.*,/, ''));
+}
+
+/** One row of a vendor's table. */
+export interface Served {
+  readonly video: VideoProvider;
+  readonly model: string;
+  readonly mapping?: typeof mapping;
+}
+
+/** Whether the request is accepted, and what becomes of the part in question. */
+export function saidOf({ video, model, mapping: map }: Served, { request, field, parameter }: Probe) {
+  if (videoIssue(video, request, model, map) !== undefined) return 'refused';
+  const consumed = consumedBy(video, request, {
+    upstream: model,
+    ...(map === undefined ? {} : { mapping: map }),
+  });
+  const isUsed =
+    (field === undefined || consumed?.fields.includes(field) !== false) &&
+    (parameter === undefined || consumed?.metadata(parameter) !== false);
+  return isUsed ? 'sent' : 'warned';
+}
+
+/** A mapping with a field for everything: what a mapped vendor can be sent. */
+const mapping = fieldMappingSchema.parse({
+  fields: Object.fromEntries(
+    [
+      'prompt',
+      'first_frame',
+      'last_frame',
+      'images',
+      'videos',
+      'audios',
+      'seed',
+      'generate_audio',
+      'return_last_frame',
+      'watermark',
+      'draft',
+    ].map((name) => [name, `their_${name}`]),
+  ),
+  pass: Object.keys(parameters),
+  result: 'output',
+});
+
+/** A name that a pattern fits; lookaheads and classes are of the simplest kind. */
+function exampleOf({ source }: RegExp): string {
+  const name = `${source}${/\$$|@gs:$/.test(source) ? '' : '-x'}`
+    .replaceAll(/\(\?!.*?\)/g, '')
+    .replaceAll(/\(\?:([^()|]*)[^()]*\)\??/g, '$1')
+    .replaceAll(/\[(.)[^\]]*\]/g, '$1')
+    .replaceAll('.*', '-')
+    .replaceAll(/\w\?/g, '')
+    .replaceAll(/[\^$\\]/g, '');
+  // Google's other house: where the results go.
+  return name.endsWith('@gs:') ? `${name === '@gs:' ? 'model' : ''}${name}//bucket` : name;
+}
+
+export function rowsOf({ video }: Provider): (Served & { readonly pattern?: RegExp })[] {
+  const source = video?.facts;
+  if (video === undefined || source === undefined) return [];
+  if (typeof source === 'function') return [{ video, model: 'owner/name', mapping }];
+  const known = source.models.map(([pattern]) => ({ video, model: exampleOf(pattern), pattern }));
+  return [...known, { video, model: 'a-model-of-tomorrow' }];
+}
+
+export const requestColumns: readonly string[] = [
+  ...roles,
+  ...Object.keys(fields),
+  ...Object.keys(parameters),
+];
+
+/** The matrix of docs/providers.md: a head, and one row for each vendor of videos. */
+export function vendorMatrix(providers: Readonly<Record<string, Provider>>): string[][] {
+  const rows = Object.entries(providers).flatMap(([name, provider]) => {
+    const { video } = provider;
+    if (video === undefined) return [];
+    const rowsKnown = rowsOf(provider);
+    // What is not in the table is for the vendor to say: it counts where there is nothing else.
+    const counted = rowsKnown.length > 1 ? rowsKnown.slice(0, -1) : rowsKnown;
+    return [[name, ...requestColumns.map((column) => cellOf(counted, column)), ...abilitiesOf(video)]];
+  });
+  return [
+    ['vendor', ...requestColumns.map((name) => name.replaceAll('_', ' ')), 'cancel', 'list', 'callback'],
+    ...rows,
+  ];
+}
+
+function abilitiesOf({ cancelUntil, list, listMax, parseCallback }: VideoProvider): string[] {
+  return [
+    cancelUntil === 'never' ? 'no' : `while ${cancelUntil}`,
+    list === undefined ? 'no' : String(listMax),
+    parseCallback === undefined ? 'no' : 'yes',
+  ];
+}
+
+function cellOf(rows: readonly Served[], column: string): string {
+  const words = rows.map((row) => modelCell(row, column));
+  const taken = words.filter((word) => word !== 'no');
+  if (taken.length === 0) return 'no';
+  if (rows.every(({ mapping: map }) => map !== undefined)) return 'mapping';
+  const counts = taken.map(Number);
+  const isCounted = counts.every((count) => count > 0);
+  const kinds = new Set(taken.map((word) => (Number(word) > 0 ? 'yes' : word)));
+  const text = isCounted ? `up to ${Math.max(...counts)}` : [...kinds].toSorted().join(', ');
+  return taken.length === words.length ? text : `${text} (some)`;
+}
+
+function modelCell(row: Served, column: string): string {
+  const sent = probesOf(column).filter((probe) => saidOf(row, probe) === 'sent');
+  if (sent.length === 0) return 'no';
+  const holding = sent.map(({ request }) => factsFor(request, factsOf(row)));
+  if (column === 'references' || column === 'videos' || column === 'audios') {
+    const most = Math.max(...holding.map(({ media: facts }) => facts?.[column] ?? Infinity));
+    return most === Infinity ? 'yes' : String(most);
+  }
+  return column === 'sound' ? soundOf(holding) : 'yes';
+}
+
+function soundOf(holding: readonly PlainFacts[]): string {
+  return holding.some(({ sound = 'choice' }) => sound === 'choice') ? 'choice' : (holding[0]?.sound ?? '');
+}
+
+function factsOf({ video, model, mapping: map }: Served) {
+  const nothing: FactsTable = { models: [], others: {} };
+  return servedFacts(video.facts ?? nothing, { upstream: model, mapping: map });
+}
