@@ -3,24 +3,6 @@ import type { AskedVideo, InputType, VideoMedia, VideoRequest } from './request.
 
 /** The one place in which the images of a request become frames or references. */
 
-/** What a model takes beside a text: how many of each, `Infinity` where that is for the vendor to say. */
-export interface MediaRoles {
-  /** 1: a first frame; 2: a last one beside it, too. */
-  readonly frames: number;
-  readonly references: number;
-  readonly videos: number;
-  readonly audios: number;
-  /** Of these, what goes together with frames. */
-  readonly besideFrames?: readonly CountedMedia[];
-}
-
-type CountedMedia = 'references' | 'videos' | 'audios';
-
-export interface RolesIssue {
-  readonly param: string;
-  readonly message: string;
-}
-
 /**
  * An image of which the caller does not say what it is: a reference where the model takes references, and its first
  * frame where it takes none. Two images are a first and a last frame only if the caller says so.
@@ -88,35 +70,4 @@ export function imagesOf({ firstFrame, lastFrame, references }: VideoMedia): rea
 /** First and last. */
 export function framesOf({ firstFrame, lastFrame }: Pick<VideoMedia, 'firstFrame' | 'lastFrame'>): string[] {
   return [firstFrame, lastFrame].filter((frame) => frame !== undefined);
-}
-
-const nouns: Readonly<Record<CountedMedia, string>> = {
-  references: 'reference images',
-  videos: 'videos',
-  audios: 'audio',
-};
-const counted: readonly CountedMedia[] = ['references', 'videos', 'audios'];
-
-/** A part that the model does not have, or that is played by too many; named as a role (`first_frame`). */
-export function rolesIssue(media: VideoMedia, roles: MediaRoles): RolesIssue | undefined {
-  if (media.firstFrame !== undefined && roles.frames === 0)
-    return { param: 'first_frame', message: 'The model does not accept a first frame.' };
-  if (media.lastFrame !== undefined && roles.frames < 2)
-    return { param: 'last_frame', message: 'The model accepts a first frame, but no last one.' };
-  for (const kind of counted) {
-    const message = countIssue(kind, media, roles);
-    if (message !== undefined) return { param: kind, message };
-  }
-  return undefined;
-}
-
-function countIssue(kind: CountedMedia, media: VideoMedia, roles: MediaRoles): string | undefined {
-  const max = roles[kind];
-  const count = media[kind].length;
-  if (count > max)
-    return max === 0
-      ? `The model does not accept ${nouns[kind]}.`
-      : `The model accepts at most ${max} ${nouns[kind]}.`;
-  const excluded = media.firstFrame !== undefined && roles.besideFrames?.includes(kind) !== true;
-  return count > 0 && excluded ? `The model does not accept ${nouns[kind]} beside frames.` : undefined;
 }

@@ -1,5 +1,3 @@
-import { rolesIssue } from './media-roles.ts';
-import type { RolesIssue } from './media-roles.ts';
 import { isMultiple } from './model-rules.ts';
 import { broughtBy, factsFor, isListed } from './model-facts.ts';
 import type {
@@ -12,11 +10,17 @@ import type {
 } from './model-facts.ts';
 import type { JsonValue, VideoRequest } from './request.ts';
 
+export interface FactsIssue {
+  /** A field as callers spell it, or a part (`first_frame`, `references[1]`). */
+  readonly param: string;
+  readonly message: string;
+}
+
 /**
  * Why a model cannot render a request, by the facts that hold for it; undefined: nothing that is known speaks against
  * it. What is not sent is not checked either: callers are warned of it.
  */
-export function factsIssue(request: VideoRequest, facts: VideoFacts): RolesIssue | undefined {
+export function factsIssue(request: VideoRequest, facts: VideoFacts): FactsIssue | undefined {
   const own = factsFor(request, facts);
   return (
     mediaIssue(request, own.media) ??
@@ -40,11 +44,10 @@ const nouns: Readonly<Record<MediaPart, string>> = {
 
 const anyOf = (parts: readonly MediaPart[]): string => parts.map((part) => nouns[part]).join(' or ');
 
-function mediaIssue(request: VideoRequest, facts: MediaFacts | undefined): RolesIssue | undefined {
+function mediaIssue(request: VideoRequest, facts: MediaFacts | undefined): FactsIssue | undefined {
   if (facts === undefined) return undefined;
-  const { frames = 2, beside_frames: besideFrames = [], needs, accompanied = [], total } = facts;
-  const { references = Infinity, videos = Infinity, audios = Infinity } = facts;
-  const issue = rolesIssue(request, { frames, references, videos, audios, besideFrames });
+  const { needs, accompanied = [], total } = facts;
+  const issue = partsIssue(request, facts);
   if (issue !== undefined) return issue;
   const brought = broughtBy(request);
   const [needed] = needs ?? [];
@@ -59,7 +62,30 @@ function mediaIssue(request: VideoRequest, facts: MediaFacts | undefined): Roles
     : undefined;
 }
 
-function promptIssue(request: VideoRequest, { prompt: facts = {} }: PlainFacts): RolesIssue | undefined {
+/** A part that the model does not have, or that is played by too many. */
+function partsIssue(request: VideoRequest, { frames = 2, ...facts }: MediaFacts): FactsIssue | undefined {
+  if (request.firstFrame !== undefined && frames === 0)
+    return { param: 'first_frame', message: 'The model does not accept a first frame.' };
+  if (request.lastFrame !== undefined && frames < 2)
+    return { param: 'last_frame', message: 'The model accepts a first frame, but no last one.' };
+  for (const kind of ['references', 'videos', 'audios'] as const) {
+    const { [kind]: max = Infinity, beside_frames: beside = [] } = facts;
+    const count = request[kind].length;
+    if (count > max)
+      return {
+        param: kind,
+        message:
+          max === 0
+            ? `The model does not accept ${nouns[kind]}.`
+            : `The model accepts at most ${max} ${kind}.`,
+      };
+    if (count > 0 && request.firstFrame !== undefined && !beside.includes(kind))
+      return { param: kind, message: `The model does not accept ${nouns[kind]} beside frames.` };
+  }
+  return undefined;
+}
+
+function promptIssue(request: VideoRequest, { prompt: facts = {} }: PlainFacts): FactsIssue | undefined {
   const { characters = Infinity, wordless } = facts;
   if (request.prompt.length > characters)
     return { param: 'prompt', message: `The prompt must not exceed ${characters} characters.` };
@@ -70,7 +96,7 @@ function promptIssue(request: VideoRequest, { prompt: facts = {} }: PlainFacts):
     : { param: 'prompt', message: 'The model needs a prompt here.' };
 }
 
-function addressIssue(request: VideoRequest, { addresses }: PlainFacts): RolesIssue | undefined {
+function addressIssue(request: VideoRequest, { addresses }: PlainFacts): FactsIssue | undefined {
   if (addresses === undefined) return undefined;
   const { images, videos, audios, characters = Infinity } = addresses;
   const { firstFrame = [], lastFrame = [] } = request;
@@ -104,7 +130,7 @@ export function isFetched(
 }
 
 /** These say something about the result that would not come true: without the field they are refused. */
-function switchIssue(request: VideoRequest, { fields = {}, seed: span }: PlainFacts): RolesIssue | undefined {
+function switchIssue(request: VideoRequest, { fields = {}, seed: span }: PlainFacts): FactsIssue | undefined {
   const { draft, tools, seed, watermark } = request;
   const refuse = (name: string, message: string) => ({ param: `metadata.${name}`, message });
   if (draft === true && fields.draft !== true) return refuse('draft', 'The model has no draft mode here.');
@@ -119,7 +145,7 @@ function switchIssue(request: VideoRequest, { fields = {}, seed: span }: PlainFa
     : undefined;
 }
 
-function shapeIssue({ resolution, ratio }: VideoRequest, facts: PlainFacts): RolesIssue | undefined {
+function shapeIssue({ resolution, ratio }: VideoRequest, facts: PlainFacts): FactsIssue | undefined {
   const { resolutions, ratios, fields = {} } = facts;
   const isSold = (value: string | undefined, list: readonly string[] | undefined): boolean =>
     value === undefined || list === undefined || isListed(value, list);
@@ -137,7 +163,7 @@ function oneOf(name: string, list: readonly unknown[] = []): string {
 function lengthIssue(
   duration: VideoRequest['duration'],
   facts: LengthFacts | undefined,
-): RolesIssue | undefined {
+): FactsIssue | undefined {
   if (duration === undefined || facts === undefined) return undefined;
   const refuse = (message: string) => ({ param: 'duration', message });
   if (duration === 'auto')
@@ -149,7 +175,7 @@ function lengthIssue(
   return refuse(`duration must be ${steps} from ${min}${max === Infinity ? '' : ` to ${max}`}.`);
 }
 
-function soundIssue({ generateAudio }: VideoRequest, { sound }: PlainFacts): RolesIssue | undefined {
+function soundIssue({ generateAudio }: VideoRequest, { sound }: PlainFacts): FactsIssue | undefined {
   const refuse = (message: string) => ({ param: 'metadata.generate_audio', message });
   if (generateAudio === undefined || sound === undefined || sound === 'choice') return undefined;
   if (sound === 'fixed') return refuse('Whether the model makes sound cannot be chosen.');
@@ -159,7 +185,7 @@ function soundIssue({ generateAudio }: VideoRequest, { sound }: PlainFacts): Rol
   );
 }
 
-function parametersIssue({ extra }: VideoRequest, { parameters = {} }: PlainFacts): RolesIssue | undefined {
+function parametersIssue({ extra }: VideoRequest, { parameters = {} }: PlainFacts): FactsIssue | undefined {
   for (const [name, facts] of Object.entries(parameters)) {
     const value = Object.hasOwn(extra, name) ? extra[name] : undefined;
     const rule = value === undefined ? undefined : brokenRule(value, facts);

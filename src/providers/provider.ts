@@ -6,8 +6,6 @@ import type { Failure, FailureClass } from '../domain/failure.ts';
 import { typedFailure, typedWords } from '../domain/upstream-words.ts';
 import type { JsonObject, ImageRequest, VideoRequest } from '../domain/request.ts';
 import type { FieldMapping } from '../domain/field-mapping.ts';
-import type { Consumption } from '../domain/consumption.ts';
-import type { MediaRoles } from '../domain/media-roles.ts';
 import type { FactsSource, VideoFacts } from '../domain/model-facts.ts';
 import type { OutgoingObject } from './shared/file-data-url.ts';
 import type { UpstreamOutcome } from '../domain/upstream-outcome.ts';
@@ -82,14 +80,6 @@ export interface EndedJobs {
 export interface TaskProvider<Request> extends ResultLinks {
   /** Says why this adapter cannot express the request for this upstream model; undefined: it can. */
   readonly check?: (request: Request, model: string, mapping?: FieldMapping) => RequestIssue | undefined;
-  /** What the model takes beside a text; the core refuses the rest. Absent: it is for the upstream to say. */
-  readonly roles?: (
-    request: Pick<VideoRequest, 'extra'>,
-    model: string,
-    mapping?: FieldMapping,
-  ) => MediaRoles;
-  /** What of a request reaches the upstream; callers are warned of the rest. Absent: everything does. */
-  readonly consumes?: (request: Request, model: string, mapping?: FieldMapping) => Consumption;
   /** Exactly one upstream call that may create a job. Throws UpstreamError. */
   readonly submit: (request: Request, context: SubmitContext) => Promise<Submitted>;
   /** Throws UpstreamError if the upstream did not report a state; that alone never fails a task. */
@@ -151,8 +141,8 @@ export interface PossibleOutput {
 
 export interface VideoProvider extends TaskProvider<VideoRequest> {
   /**
-   * What each model renders; of a provider that is `mapped`, by the mapping. In place of `roles` and `consumes`; `check`
-   * and `renders` are then for what no table can say.
+   * What each model takes, is sent and renders; of a provider that is `mapped`, by the mapping. `check` and `renders` are
+   * for what no table can say. Absent: everything is sent, and for the upstream to judge.
    */
   readonly facts?: FactsSource;
 }

@@ -2,7 +2,6 @@ import { defined } from '../domain/defined.ts';
 import { consumptionOf } from '../domain/consumption.ts';
 import type { Consumption } from '../domain/consumption.ts';
 import type { ServedModel } from '../config/gateway-file.ts';
-import { rolesIssue } from '../domain/media-roles.ts';
 import { factsFor, possibleOutput, servedFacts } from '../domain/model-facts.ts';
 import { factsIssue } from '../domain/model-facts-check.ts';
 import type { GenerationRequest, JsonObject, VideoRequest } from '../domain/request.ts';
@@ -62,14 +61,12 @@ function videoCapability(provider: VideoProvider, request: VideoRequest, served:
 
 /** What speaks against a request: the facts of the model first, then what the adapter alone knows. */
 export function videoIssue(
-  { roles, facts, check }: VideoProvider,
+  { facts, check }: VideoProvider,
   request: VideoRequest,
   served: ServedModel,
 ): RequestIssue | undefined {
   const { upstream, mapping } = served;
-  const media = roles?.(request, upstream, mapping);
   return (
-    (media === undefined ? undefined : rolesIssue(request, media)) ??
     (facts === undefined ? undefined : factsIssue(request, servedFacts(facts, served))) ??
     check?.(request, upstream, mapping)
   );
@@ -92,25 +89,15 @@ function taskCapability<Request>(
 }
 
 /** Whether the model takes an image as a reference; where nobody knows, it may. */
-export function hasReferences(
-  { facts, roles }: VideoProvider,
-  extra: JsonObject,
-  served: ServedModel,
-): boolean {
-  const known =
-    facts === undefined
-      ? roles?.({ extra }, served.upstream, served.mapping)
-      : factsFor({ extra }, servedFacts(facts, served)).media;
-  return known?.references !== 0;
+export function hasReferences({ facts }: VideoProvider, extra: JsonObject, served: ServedModel): boolean {
+  return facts === undefined || factsFor({ extra }, servedFacts(facts, served)).media?.references !== 0;
 }
 
 /** What of the request reaches the vendor; undefined: everything. */
 export function consumedBy(
-  { facts, consumes }: VideoProvider,
+  { facts }: VideoProvider,
   request: VideoRequest,
   served: ServedModel,
 ): Consumption | undefined {
-  return facts === undefined
-    ? consumes?.(request, served.upstream, served.mapping)
-    : consumptionOf(request, servedFacts(facts, served));
+  return facts === undefined ? undefined : consumptionOf(request, servedFacts(facts, served));
 }

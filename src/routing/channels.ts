@@ -126,7 +126,7 @@ function narrow<Request extends GenerationRequest>(
       throw new TypeError(`a request of kind ${request.kind} reached another kind's adapter`);
     return request;
   };
-  const { submit, check, consumes, find, estimateTokens, renders, ...rest } = provider;
+  const { submit, check, find, estimateTokens, renders, ...rest } = provider;
   return {
     ...rest,
     submit: (request, context) => submit(own(request), context),
@@ -136,9 +136,6 @@ function narrow<Request extends GenerationRequest>(
     ...(check === undefined
       ? {}
       : { check: (request, model, mapping) => check(own(request), model, mapping) }),
-    ...(consumes === undefined
-      ? {}
-      : { consumes: (request, model, mapping) => consumes(own(request), model, mapping) }),
     ...(estimateTokens === undefined
       ? {}
       : { estimateTokens: (request, output, model) => estimateTokens(own(request), output, model) }),

@@ -151,9 +151,8 @@ describe.each(rows)('%s, %s, %j', (provider, model, request) => {
 });
 
 it('every adapter of videos says what it uses', () => {
-  for (const [name, { video }] of Object.entries(providers))
-    expect([name, video === undefined || (video.facts ?? video.consumes) !== undefined]).toEqual([
-      name,
-      true,
-    ]);
+  const silent = Object.entries(providers).flatMap(([name, { video }]) =>
+    video === undefined || video.facts !== undefined ? [] : [name],
+  );
+  expect(silent).toEqual([]);
 });

@@ -15,7 +15,7 @@ import { createRepeats } from '../../src/tasks/repeats.ts';
 import { createActOnTask } from '../../src/tasks/act-on-task.ts';
 import { createTaskService } from '../../src/tasks/create-task.ts';
 import { createAbandonCreation } from '../../src/tasks/abandon-creation.ts';
-import { optionalFields } from '../../src/domain/consumption.ts';
+import { fieldNames } from '../../src/domain/model-facts.ts';
 import { noMediaUrl } from '../../src/domain/stored-media.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { AppDeps } from '../../src/http/app.ts';
@@ -108,10 +108,13 @@ const testProvider: Provider = {
     cancelUntil: 'never',
     check: ({ extra }) =>
       extra['refuse_me'] === undefined ? undefined : { param: 'metadata.refuse_me', message: 'Refused.' },
-    consumes: (_, model) =>
-      model === 'o'
-        ? { fields: [], metadata: () => false }
-        : { fields: optionalFields, metadata: () => true },
+    facts: {
+      models: [[/^o$/, {}]],
+      others: {
+        fields: Object.fromEntries(fieldNames.map((name) => [name, true])),
+        other_parameters: true,
+      },
+    },
     submit: unused,
     status: unused,
     parseCallback: ({ body }) => {

@@ -343,13 +343,12 @@ describe('the field rules', () => {
 
   it('what no upstream will see is named in the warnings, as it was sent', async () => {
     const account = await world.newAccount();
-    const metadata = { mode: 'pro', seed: 7, safety_identifier: 'u1', return_last_frame: true, theirs: 1 };
+    const metadata = { mode: 'pro', safety_identifier: 'u1', return_last_frame: true, theirs: 1 };
     const lost = await account.create({ model: 'other', seconds: '5', size: '1280x720', metadata });
     expect(lost.body.warnings.toSorted()).toEqual([
       'metadata.mode',
       'metadata.return_last_frame',
       'metadata.safety_identifier',
-      'metadata.seed',
       'metadata.theirs',
       'seconds',
       'size',
