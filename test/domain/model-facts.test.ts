@@ -180,7 +180,7 @@ describe('facts of the configuration', () => {
   it.each([
     [{ second: {} }, ''],
     [{ seconds: { min: 5, max: 4 } }, 'seconds'],
-    [{ seconds: { only: [] } }, 'seconds.only'],
+    [{ seconds: { only: [0] } }, 'seconds.only.0'],
     [{ media: { frames: 3 } }, 'media.frames'],
     [{ media: { pictures: 3 } }, 'media'],
     [{ sound: 'loud' }, 'sound'],

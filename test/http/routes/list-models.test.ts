@@ -13,7 +13,7 @@ it('what the key may use, with capabilities and prices', async () => {
     created: expect.any(Number),
     owned_by: 'mediary',
     kind: 'video',
-    facts: [],
+    facts: [{ fields: { seed: true }, other_parameters: true }],
     capabilities: {
       resolutions: ['720p', '480p', '1080p'],
       durations: { min: 2, max: 12, default: 5, auto: true },
