@@ -185,51 +185,11 @@ describe('edits', () => {
   };
 
   it.each([
-    ['no image', {}, [], ['image', 'missing_required_parameter'] as const],
-    [
-      '17 images',
-      {},
-      Array.from({ length: 17 }, () => ['image[]', png] as const),
-      ['image', 'invalid_value'] as const,
-    ],
-    [
-      'a text as an image',
-      {},
-      [['image', Buffer.from('hello hello hello')]] as const,
-      ['image', 'unsupported_file_mimetype'] as const,
-    ],
-    [
-      'a jpeg with dall-e-2',
-      { model: 'dall-e-2' },
-      [['image', jpeg]] as const,
-      ['image', 'unsupported_file_mimetype'] as const,
-    ],
-    [
-      'two images with dall-e-2',
-      { model: 'dall-e-2' },
-      [
-        ['image', png],
-        ['image', png],
-      ] as const,
-      ['image', 'invalid_value'] as const,
-    ],
-    [
-      'a jpeg mask',
-      {},
-      [
-        ['image', png],
-        ['mask', jpeg],
-      ] as const,
-      ['mask', 'invalid_value'] as const,
-    ],
-    ['dall-e-3', { model: 'dall-e-3' }, [['image', png]] as const, ['model', 'invalid_value'] as const],
-    ['n as a word', { n: 'two' }, [['image', png]] as const, ['n', 'invalid_value'] as const],
-  ])('refuse %s', async (_title, fields, files, [param, code]) => {
+    ['no image', {}, [], 'image', 'missing_required_parameter'],
+    ['n as a word', { n: 'two' }, [['image', png]], 'n', 'invalid_value'],
+  ] as const)('refuse %s', async (_title, fields, files, ...[param, code]) => {
     const answer = await edit(fields, files);
-    expect({ status: answer.status, error: answer.body.error }).toMatchObject({
-      status: 400,
-      error: { param, code },
-    });
+    expect([answer.status, answer.body.error.param, answer.body.error.code]).toEqual([400, param, code]);
   });
 
   it('refuse JSON', async () => {
@@ -239,65 +199,13 @@ describe('edits', () => {
 
 describe('validation', () => {
   it.each([
-    ['an unknown model', { model: 'dall-e-9' }, [404, 'model', 'model_not_found'] as const],
-    ['no prompt', { prompt: undefined }, [400, 'prompt', 'missing_required_parameter'] as const],
-    [
-      'a long prompt with dall-e-2',
-      { model: 'dall-e-2', prompt: 'x'.repeat(1001) },
-      [400, 'prompt', 'string_above_max_length'] as const,
-    ],
-    ['eleven images', { n: 11 }, [400, 'n', 'invalid_value'] as const],
-    ['two images with dall-e-3', { model: 'dall-e-3', n: 2 }, [400, 'n', 'invalid_value'] as const],
-    ['an unknown size', { size: '999x999' }, [400, 'size', 'invalid_value'] as const],
-    [
-      'a size of another family',
-      { model: 'dall-e-2', size: '1536x1024' },
-      [400, 'size', 'invalid_value'] as const,
-    ],
-    [
-      'a size that is not a multiple of 16',
-      { model: 'gpt-image-2', size: '1000x1001' },
-      [400, 'size', 'invalid_value'] as const,
-    ],
-    [
-      'a size that is too narrow',
-      { model: 'gpt-image-2', size: '512x2048' },
-      [400, 'size', 'invalid_value'] as const,
-    ],
-    [
-      'a size that is too large',
-      { model: 'gpt-image-2', size: '4096x4096' },
-      [400, 'size', 'invalid_value'] as const,
-    ],
-    ['a quality of another family', { quality: 'hd' }, [400, 'quality', 'invalid_value'] as const],
-    [
-      'response_format',
-      { response_format: 'b64_json' },
-      [400, 'response_format', 'unknown_parameter'] as const,
-    ],
-    ['style', { style: 'vivid' }, [400, 'style', 'unknown_parameter'] as const],
-    [
-      'an output format with dall-e-3',
-      { model: 'dall-e-3', output_format: 'png' },
-      [400, 'output_format', 'unknown_parameter'] as const,
-    ],
-    [
-      'a stream with dall-e-3',
-      { model: 'dall-e-3', stream: true },
-      [400, 'stream', 'invalid_value'] as const,
-    ],
-    [
-      'a transparent jpeg',
-      { background: 'transparent', output_format: 'jpeg' },
-      [400, 'background', 'invalid_value'] as const,
-    ],
-    [
-      'a compression of 101',
-      { output_compression: 101 },
-      [400, 'output_compression', 'invalid_value'] as const,
-    ],
-    ['moderation "off"', { moderation: 'off' }, [400, 'moderation', 'invalid_value'] as const],
-  ])('refuses %s', async (_title, body, [status, param, code]) => {
+    ['an unknown model', { model: 'sora' }, 404, 'model', 'model_not_found'],
+    ['no prompt', { prompt: undefined }, 400, 'prompt', 'missing_required_parameter'],
+    ['eleven images', { n: 11 }, 400, 'n', 'invalid_value'],
+    ['a size in words', { size: 'large' }, 400, 'size', 'invalid_value'],
+    ['an unknown quality', { quality: 'best' }, 400, 'quality', 'invalid_value'],
+    ['response_format', { response_format: 'b64_json' }, 400, 'response_format', 'unknown_parameter'],
+  ])('refuses %s', async (_title, body, status, ...[param, code]) => {
     const answer = await generate(body);
     expect(answer.status).toBe(status);
     expect(Object.keys(answer.body.error)).toEqual(['message', 'type', 'param', 'code']);
@@ -312,18 +220,13 @@ describe('validation', () => {
 
 describe('faults', () => {
   it.each([
-    ['401', 401, 'invalid_api_key', 'invalid_request_error'],
-    ['403', 403, 'organization_not_verified', 'invalid_request_error'],
-    ['429', 429, 'rate_limit_exceeded', 'requests'],
-    ['quota', 429, 'insufficient_quota', 'insufficient_quota'],
-    ['500', 500, 'server_error', 'server_error'],
-    ['503', 503, 'service_unavailable', 'server_error'],
-    ['moderation', 400, 'moderation_blocked', 'image_generation_user_error'],
-    ['item-moderation', 400, 'moderation_blocked', 'image_generation_user_error'],
-    ['item-error', 500, 'server_error', 'server_error'],
-  ])('%s', async (fault, status, code, type) => {
-    const answer = await generate({ prompt: `[sim:${fault}]` });
-    expect({ status: answer.status, ...answer.body.error }).toMatchObject({ status, code, type });
+    ['429', 'requests'],
+    ['quota', 'insufficient_quota'],
+    ['500', 'server_error'],
+    ['item-moderation', 'image_generation_user_error'],
+    ['item-error', 'server_error'],
+  ])('%s has the type %s', async (fault, type) => {
+    expect((await generate({ prompt: `[sim:${fault}]` })).body.error.type).toBe(type);
   });
 
   it('have the code of the older models there', async () => {
