@@ -22,11 +22,7 @@ export const interactionError = refusals(({ status, code, message }) =>
 export const invalidArgument = ({ path, reason }: Mistake) =>
   googleError(400, 'INVALID_ARGUMENT', `Invalid value at '${path}': ${reason}`);
 export const noKey = googleError(403, 'PERMISSION_DENIED', "Method doesn't allow unregistered callers.");
-const wrongKey = googleError(
-  400,
-  'INVALID_ARGUMENT',
-  'API key not valid. Please pass a valid API key.',
-);
+const wrongKey = googleError(400, 'INVALID_ARGUMENT', 'API key not valid. Please pass a valid API key.');
 
 /** The front end answers before any API does, and with an array. */
 export const wrongKeyAtFront = refusals(({ status, code, message }) =>

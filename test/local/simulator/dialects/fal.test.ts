@@ -20,7 +20,6 @@ const seedance = 'bytedance/seedance-2.0';
 const kling = 'fal-ai/kling-video/v3/pro';
 const flux = 'fal-ai/flux-2-pro';
 const picture = 'https://ex.com/a.png';
-const clip = 'https://ex.com/a.mp4';
 const song = 'https://ex.com/a.mp3';
 const submit = (body: object = {}, model = `${seedance}/text-to-video`, headers = {}) =>
   call('POST', `/${model}`, { prompt: 'a cat', ...body }, headers);
@@ -111,57 +110,19 @@ describe('a request', () => {
     expect((await result(other, flux)).body.has_nsfw_concepts).toEqual([true]);
   });
 
-  const references = (images: number, videos = 0, audios = 0) => ({
-    image_urls: Array.from({ length: images }, () => picture),
-    video_urls: Array.from({ length: videos }, () => clip),
-    audio_urls: Array.from({ length: audios }, () => song),
-  });
-  const edit = `${flux}/edit`;
-  const frames = { start_image_url: picture, end_image_url: picture };
-
   it.each<[string, string, object, number]>([
-    ['no prompt', `${seedance}/text-to-video`, { prompt: undefined }, 422],
     ['a length in a number', `${seedance}/text-to-video`, { duration: 5 }, 422],
     ['a length of its choice', `${seedance}/text-to-video`, { duration: 'auto' }, 200],
-    ['3 s', `${seedance}/text-to-video`, { duration: '3' }, 422],
-    ['1080p of fast', `${seedance}/fast/text-to-video`, { resolution: '1080p' }, 422],
-    ['4k', `${seedance}/text-to-video`, { resolution: '4k' }, 200],
     ['2:3', `${seedance}/text-to-video`, { aspect_ratio: '2:3' }, 422],
     ['a seed', `${seedance}/text-to-video`, { seed: 1 }, 422],
     ['an end user', `${seedance}/text-to-video`, { end_user_id: 'gw-1' }, 200],
-    ['an image for text', `${seedance}/text-to-video`, { image_url: picture }, 422],
-    ['no image', `${seedance}/image-to-video`, {}, 422],
     ['frames', `${seedance}/image-to-video`, { image_url: picture, end_image_url: picture }, 200],
-    ['12 files', `${seedance}/reference-to-video`, references(9, 3), 200],
-    ['13 files', `${seedance}/reference-to-video`, references(9, 3, 1), 422],
-    ['ten images', `${seedance}/reference-to-video`, references(10), 422],
-    ['audio alone', `${seedance}/mini/reference-to-video`, references(0, 0, 1), 422],
-    ['a frame', `${kling}/image-to-video`, { start_image_url: picture }, 200],
-    ['the wrong name of a frame', `${kling}/image-to-video`, { image_url: picture }, 422],
-    [
-      'everything',
-      `${kling}/image-to-video`,
-      { ...frames, duration: '15', cfg_scale: 1, generate_audio: false },
-      200,
-    ],
-    ['16 s', `${kling}/image-to-video`, { ...frames, duration: '16' }, 422],
-    ['a resolution', `${kling}/image-to-video`, { ...frames, resolution: '720p' }, 422],
-    ['a ratio of an image', `${kling}/image-to-video`, { ...frames, aspect_ratio: '1:1' }, 422],
-    [
-      'shots',
-      `${kling}/text-to-video`,
-      { prompt: undefined, multi_prompt: [{ prompt: 'x', duration: '1' }], shot_type: 'customize' },
-      200,
-    ],
-    ['shots and a prompt', `${kling}/text-to-video`, { multi_prompt: [{ prompt: 'x', duration: '1' }] }, 422],
+    ['references', `${seedance}/reference-to-video`, { image_urls: [picture], audio_urls: [song] }, 200],
+    ['a frame', `${kling}/image-to-video`, { start_image_url: picture, cfg_scale: 1 }, 200],
     ['a preset', flux, { image_size: 'square_hd' }, 200],
     ['an unknown preset', flux, { image_size: '1:1' }, 422],
-    ['auto without an image', flux, { image_size: 'auto' }, 422],
-    ['images of text', flux, { image_urls: [picture] }, 422],
-    ['an edit', edit, { image_urls: [picture], image_size: 'auto', output_format: 'png' }, 200],
-    ['an edit of nothing', edit, {}, 422],
+    ['an edit', `${flux}/edit`, { image_urls: [picture], image_size: 'auto', output_format: 'png' }, 200],
     ['a tolerance in a number', flux, { safety_tolerance: 2 }, 422],
-    ['several', flux, { num_images: 2 }, 422],
   ])('with %s of %s', async (_, model, body, status) => {
     const id = await idOf(submit(body, model));
     advance(9);
