@@ -74,17 +74,6 @@ export function bytes(status: number, body: Buffer, headers: Readonly<Record<str
   return { kind: 'send', status, headers, body };
 }
 
-/** A stream of server-sent events, sent at once: what is streamed here is complete already. */
-export function eventStream(
-  events: readonly { readonly name: string | undefined; readonly data: unknown }[],
-  end: string,
-): Reply {
-  const lines = events.map(
-    ({ name, data }) => `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`,
-  );
-  return bytes(200, Buffer.from(lines.join('') + end), { 'content-type': 'text/event-stream' });
-}
-
 /** undefined when the body is not JSON. */
 export function parseJson(body: Buffer): unknown {
   try {

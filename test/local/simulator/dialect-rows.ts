@@ -34,6 +34,17 @@ export interface PictureRow extends Row {
   readonly used?: (body: Json) => unknown;
 }
 
+/** In the order of the words that a job goes through, and of those that not every job meets. */
+function words(...[queued, running, unknown, succeeded, failed]: readonly unknown[]) {
+  return { queued, running, unknown, succeeded, failed };
+}
+
+const refusable = ['401', '403', '404', '429', 'quota', '500', '503', 'moderation'];
+/** In that order; moderation is absent where the job reports it. */
+function refusals(...said: readonly string[]): Record<string, string> {
+  return Object.fromEntries(said.map((words, index) => [refusable[index] ?? '', words]));
+}
+
 const at = (base: string, method: string, path: string, body?: unknown): Ask => [
   method,
   `${base}${path}`,
@@ -44,78 +55,66 @@ const last = (value: unknown) => String(value).split('/').at(-1) ?? '';
 const ark = '/ark/api/v3';
 const arkRow = {
   code: (body: Json) => body.error?.code,
-  refused: {
-    401: '401 AuthenticationError',
-    403: '403 AccountOverdueError',
-    404: '404 ResourceNotFound',
-    429: '429 ModelAccountRpmRateLimitExceeded',
-    quota: '429 SetLimitExceeded',
-    500: '500 InternalServiceError',
-    503: '503 ServerOverloaded',
-    moderation: '400 InputTextSensitiveContentDetected',
-  },
+  refused: refusals(
+    '401 AuthenticationError',
+    '403 AccountOverdueError',
+    '404 ResourceNotFound',
+    '429 ModelAccountRpmRateLimitExceeded',
+    '429 SetLimitExceeded',
+    '500 InternalServiceError',
+    '503 ServerOverloaded',
+    '400 InputTextSensitiveContentDetected',
+  ),
 };
 const newApi = '/new-api/v1';
 const newApiRow = {
   code: (body: Json) => body.code ?? body.error?.code,
-  refused: {
-    401: '401 invalid_api_key',
-    403: '403 access_denied',
-    404: '400 task_not_exist',
-    429: '429 rate_limit_exceeded',
-    quota: '403 quota_not_enough',
-    500: '500 fail_to_fetch_task',
-    503: '503 get_channel_failed',
-    moderation: '400 fail_to_fetch_task',
-  },
+  refused: refusals(
+    '401 invalid_api_key',
+    '403 access_denied',
+    '400 task_not_exist',
+    '429 rate_limit_exceeded',
+    '403 quota_not_enough',
+    '500 fail_to_fetch_task',
+    '503 get_channel_failed',
+    '400 fail_to_fetch_task',
+  ),
 };
 const dashScope = '/dashscope/api/v1';
 const dashScopeRow = {
   code: (body: Json) => body.code,
-  refused: {
-    401: '401 InvalidApiKey',
-    403: '403 Model.AccessDenied',
-    404: '404 ModelNotFound',
-    429: '429 Throttling.RateQuota',
-    quota: '429 Throttling.AllocationQuota',
-    500: '500 InternalError',
-    503: '503 ModelUnavailable',
-    moderation: '400 DataInspectionFailed',
-  },
+  refused: refusals(
+    '401 InvalidApiKey',
+    '403 Model.AccessDenied',
+    '404 ModelNotFound',
+    '429 Throttling.RateQuota',
+    '429 Throttling.AllocationQuota',
+    '500 InternalError',
+    '503 ModelUnavailable',
+    '400 DataInspectionFailed',
+  ),
 };
 const dashScopeJob = {
   ...dashScopeRow,
   headers: { 'x-dashscope-async': 'enable' },
   poll: ({ output }: Json) => at(dashScope, 'GET', `/tasks/${output.task_id}`),
   word: ({ body }: Answer) => body.output.task_status,
-  words: {
-    queued: 'PENDING',
-    running: 'RUNNING',
-    unknown: 'POST_PROCESSING',
-    succeeded: 'SUCCEEDED',
-    failed: 'FAILED',
-  },
+  words: words('PENDING', 'RUNNING', 'POST_PROCESSING', 'SUCCEEDED', 'FAILED'),
   vanished: 'UNKNOWN',
 };
 const klingRow = {
   code: (body: Json) => body.code,
-  refused: {
-    401: '401 1002',
-    403: '403 1103',
-    404: '404 1203',
-    429: '429 1302',
-    quota: '429 1102',
-    500: '500 5000',
-    503: '503 5001',
-    moderation: '400 1301',
-  },
-  words: {
-    queued: 'submitted',
-    running: 'processing',
-    unknown: 'post_processing',
-    succeeded: 'succeeded',
-    failed: 'failed',
-  },
+  refused: refusals(
+    '401 1002',
+    '403 1103',
+    '404 1203',
+    '429 1302',
+    '429 1102',
+    '500 5000',
+    '503 5001',
+    '400 1301',
+  ),
+  words: words('submitted', 'processing', 'post_processing', 'succeeded', 'failed'),
 };
 const klingLegacy = {
   ...klingRow,
@@ -126,18 +125,18 @@ const klingLegacy = {
 const bflRow = {
   headers: { 'x-key': testKey },
   code: (body: Json) => body.error ?? body.detail,
-  refused: {
-    401: '401 Not authenticated',
-    403: '403 Not authenticated - no access to this endpoint',
-    404: '404 Not Found',
-    429: '429 rate_limit_exceeded',
-    quota: '402 Insufficient credits. Please add credits to continue.',
-    500: '500 Internal Server Error',
-    503: '503 The service is under maintenance. Please try again later.',
-  },
+  refused: refusals(
+    '401 Not authenticated',
+    '403 Not authenticated - no access to this endpoint',
+    '404 Not Found',
+    '429 rate_limit_exceeded',
+    '402 Insufficient credits. Please add credits to continue.',
+    '500 Internal Server Error',
+    '503 The service is under maintenance. Please try again later.',
+  ),
   poll: ({ id }: Json) => at('/bfl/us1/v1', 'GET', `/get_result?id=${id}`),
   word: ({ body }: Answer) => body.status,
-  words: { queued: 'Pending', running: 'Pending', unknown: 'Upscaling', succeeded: 'Ready', failed: 'Error' },
+  words: words('Pending', 'Pending', 'Upscaling', 'Ready', 'Error'),
   link: ({ result }: Json) => result?.sample,
   used: ({ body }: Answer) => body.cost,
   vanished: 'Task not found',
@@ -145,142 +144,124 @@ const bflRow = {
 const googleRow = {
   headers: { 'x-goog-api-key': testKey, authorization: '' },
   code: (body: Json) => body.error?.status,
-  refused: {
-    401: '400 INVALID_ARGUMENT',
-    403: '403 PERMISSION_DENIED',
-    404: '404 NOT_FOUND',
-    429: '429 RESOURCE_EXHAUSTED',
-    quota: '429 RESOURCE_EXHAUSTED',
-    500: '500 INTERNAL',
-    503: '503 UNAVAILABLE',
-    moderation: '400 INVALID_ARGUMENT',
-  },
+  refused: refusals(
+    '400 INVALID_ARGUMENT',
+    '403 PERMISSION_DENIED',
+    '404 NOT_FOUND',
+    '429 RESOURCE_EXHAUSTED',
+    '429 RESOURCE_EXHAUSTED',
+    '500 INTERNAL',
+    '503 UNAVAILABLE',
+    '400 INVALID_ARGUMENT',
+  ),
 };
 const google = '/google/v1beta';
 const falRow = {
   headers: { authorization: `Key ${testKey}` },
   code: (body: Json) => body.detail,
-  refused: {
-    401: '401 Authentication is required to access this application',
-    403: '403 Access denied',
-    404: '404 Application not found',
-    429: '429 Rate limit exceeded',
-    quota: '403 User is locked. Reason: Exhausted balance. Top up your balance.',
-    500: '500 Internal Server Error',
-    503: '503 Service unavailable',
-  },
+  refused: refusals(
+    '401 Authentication is required to access this application',
+    '403 Access denied',
+    '404 Application not found',
+    '429 Rate limit exceeded',
+    '403 User is locked. Reason: Exhausted balance. Top up your balance.',
+    '500 Internal Server Error',
+    '503 Service unavailable',
+  ),
   word: ({ body }: Answer) =>
     body.status === 'COMPLETED' && body.error !== undefined ? 'failed' : body.status,
-  words: {
-    queued: 'IN_QUEUE',
-    running: 'IN_PROGRESS',
-    unknown: 'RETRYING',
-    succeeded: 'COMPLETED',
-    failed: 'failed',
-  },
+  words: words('IN_QUEUE', 'IN_PROGRESS', 'RETRYING', 'COMPLETED', 'failed'),
   used: ({ headers }: Answer) => headers.get('x-fal-billable-units') ?? undefined,
 };
 const falApp = (path: string, prompt: string, hook?: string) =>
   at('/fal', 'POST', `/${path}${hook === undefined ? '' : `?fal_webhook=${hook}`}`, { prompt });
 const minimaxRow = {
   code: (body: Json) => body.error?.message,
-  refused: {
-    401: '401 login fail: Please carry the API secret key (1004)',
-    403: '401 invalid api key (2049)',
-    404: '400 invalid params, invalid task_id (2013)',
-    429: '429 rate limit exceeded (1002)',
-    quota: '402 insufficient balance (1008)',
-    500: '500 unknown error (1000)',
-    503: '529 the server cluster is currently under high load',
-    moderation: '422 video description contains sensitive content (1026)',
-  },
+  refused: refusals(
+    '401 login fail: Please carry the API secret key (1004)',
+    '401 invalid api key (2049)',
+    '400 invalid params, invalid task_id (2013)',
+    '429 rate limit exceeded (1002)',
+    '402 insufficient balance (1008)',
+    '500 unknown error (1000)',
+    '529 the server cluster is currently under high load',
+    '422 video description contains sensitive content (1026)',
+  ),
 };
 const hailuoRow = {
   code: (body: Json) => body.base_resp?.status_code,
-  refused: {
-    401: '200 1004',
-    403: '200 2049',
-    404: '200 2013',
-    429: '200 1002',
-    quota: '200 1008',
-    500: '200 1000',
-    503: '200 1041',
-    moderation: '200 1026',
-  },
+  refused: refusals(
+    '200 1004',
+    '200 2049',
+    '200 2013',
+    '200 1002',
+    '200 1008',
+    '200 1000',
+    '200 1041',
+    '200 1026',
+  ),
 };
 const replicateRow = {
   code: (body: Json) => body.title,
-  refused: {
-    401: '401 Unauthenticated',
-    403: '403 Forbidden',
-    404: '404 Not found',
-    429: '429 undefined',
-    quota: '402 Insufficient credit',
-    500: '500 Internal server error',
-    503: '503 undefined',
-  },
+  refused: refusals(
+    '401 Unauthenticated',
+    '403 Forbidden',
+    '404 Not found',
+    '429 undefined',
+    '402 Insufficient credit',
+    '500 Internal server error',
+    '503 undefined',
+  ),
   poll: ({ id }: Json) => at('/replicate/v1', 'GET', `/predictions/${id}`),
   word: ({ body }: Answer) => body.status,
-  words: {
-    queued: 'starting',
-    running: 'processing',
-    unknown: 'uploading',
-    succeeded: 'succeeded',
-    failed: 'failed',
-  },
+  words: words('starting', 'processing', 'uploading', 'succeeded', 'failed'),
   link: ({ output }: Json) => output ?? undefined,
   used: ({ body }: Answer) => body.metrics?.predict_time,
 };
 const runwayRow = {
   headers: { 'x-runway-version': '2024-11-06' },
   code: (body: Json) => body.error,
-  refused: {
-    401: '401 The API key is invalid or disabled.',
-    403: '403 You do not have access to this resource.',
-    404: '404 Task not found.',
-    429: '429 You have reached the daily generation limit of this model.',
-    quota: '400 You do not have enough credits to run this task.',
-    500: '500 Internal server error.',
-    503: '503 Service unavailable.',
-  },
+  refused: refusals(
+    '401 The API key is invalid or disabled.',
+    '403 You do not have access to this resource.',
+    '404 Task not found.',
+    '429 You have reached the daily generation limit of this model.',
+    '400 You do not have enough credits to run this task.',
+    '500 Internal server error.',
+    '503 Service unavailable.',
+  ),
   poll: ({ id }: Json) => at('/runway/v1', 'GET', `/tasks/${id}`),
   word: ({ body }: Answer) => body.status,
-  words: {
-    queued: 'PENDING',
-    running: 'RUNNING',
-    unknown: 'POST_PROCESSING',
-    succeeded: 'SUCCEEDED',
-    failed: 'FAILED',
-  },
+  words: words('PENDING', 'RUNNING', 'POST_PROCESSING', 'SUCCEEDED', 'FAILED'),
   link: ({ output = [] }: Json) => output[0],
   used: ({ body }: Answer) => body.cost?.credits,
 };
 const xai = '/xai/v1';
 const xaiRow = {
   code: (body: Json) => body.error,
-  refused: {
-    401: '400 Incorrect API key provided: xa***ey.',
-    403: '403 The team has no access to this model.',
-    404: '404 The request was not found.',
-    429: '429 Too many requests.',
-    quota: '402 All credits are used up.',
-    500: '500 An internal error occurred.',
-    503: '503 The model is at capacity.',
-    moderation: '400 Content violates usage guidelines.',
-  },
+  refused: refusals(
+    '400 Incorrect API key provided: xa***ey.',
+    '403 The team has no access to this model.',
+    '404 The request was not found.',
+    '429 Too many requests.',
+    '402 All credits are used up.',
+    '500 An internal error occurred.',
+    '503 The model is at capacity.',
+    '400 Content violates usage guidelines.',
+  ),
 };
 const openAiRow = {
   code: (body: Json) => body.error?.code,
-  refused: {
-    401: '401 invalid_api_key',
-    403: '403 organization_not_verified',
-    404: '404 not_found',
-    429: '429 rate_limit_exceeded',
-    quota: '429 insufficient_quota',
-    500: '500 server_error',
-    503: '503 service_unavailable',
-    moderation: '400 moderation_blocked',
-  },
+  refused: refusals(
+    '401 invalid_api_key',
+    '403 organization_not_verified',
+    '404 not_found',
+    '429 rate_limit_exceeded',
+    '429 insufficient_quota',
+    '500 server_error',
+    '503 service_unavailable',
+    '400 moderation_blocked',
+  ),
   pictures: ({ data }: Json) => data,
 };
 const shaped = { settings: { aspect_ratio: '16:9' } };
@@ -298,13 +279,7 @@ export const jobRows: readonly JobRow[] = [
       }),
     poll: ({ id }) => at(ark, 'GET', `/contents/generations/tasks/${id}`),
     word: ({ body }) => body.status,
-    words: {
-      queued: 'queued',
-      running: 'running',
-      unknown: 'post_processing',
-      succeeded: 'succeeded',
-      failed: 'failed',
-    },
+    words: words('queued', 'running', 'post_processing', 'succeeded', 'failed'),
     link: ({ content }) => content.video_url,
     used: ({ body }) => body.usage?.total_tokens,
   },
@@ -405,13 +380,7 @@ export const jobRows: readonly JobRow[] = [
       }),
     poll: ({ id }) => at(google, 'GET', `/interactions/${id}`),
     word: ({ body }) => body.status,
-    words: {
-      queued: 'in_progress',
-      running: 'in_progress',
-      unknown: 'post_processing',
-      succeeded: 'completed',
-      failed: 'failed',
-    },
+    words: words('in_progress', 'in_progress', 'post_processing', 'completed', 'failed'),
     link: ({ steps }) => steps[0].content[0]?.uri,
     used: ({ body }) => body.usage?.total_tokens,
   },
@@ -422,13 +391,7 @@ export const jobRows: readonly JobRow[] = [
       at(google, 'POST', '/models/veo-3.1-generate-preview:predictLongRunning', { instances: [{ prompt }] }),
     poll: ({ name }) => at(google, 'GET', `/${name}`),
     word: ({ body }) => body.metadata?.state ?? (body.error === undefined ? body.done : 'error'),
-    words: {
-      queued: undefined,
-      running: undefined,
-      unknown: 'POST_PROCESSING',
-      succeeded: true,
-      failed: 'error',
-    },
+    words: words(undefined, undefined, 'POST_PROCESSING', true, 'error'),
     link: ({ response }) => response.generateVideoResponse.generatedSamples[0]?.video.uri,
   },
   {
@@ -461,13 +424,7 @@ export const jobRows: readonly JobRow[] = [
       }),
     poll: ({ task_id }) => at('/minimax/v2', 'GET', `/query/video_generation/${task_id}`),
     word: ({ body }) => body.task?.status,
-    words: {
-      queued: 'queued',
-      running: 'running',
-      unknown: 'postprocessing',
-      succeeded: 'succeeded',
-      failed: 'failed',
-    },
+    words: words('queued', 'running', 'postprocessing', 'succeeded', 'failed'),
     link: ({ task }) => task.content?.url,
     used: ({ body }) => body.task.usage?.total_tokens,
   },
@@ -478,13 +435,7 @@ export const jobRows: readonly JobRow[] = [
       at('/minimax/v1', 'POST', '/video_generation', { model: 'MiniMax-Hailuo-2.3', prompt }),
     poll: ({ task_id }) => at('/minimax/v1', 'GET', `/query/video_generation?task_id=${task_id}`),
     word: ({ body }) => body.status,
-    words: {
-      queued: 'Queueing',
-      running: 'Processing',
-      unknown: 'Reviewing',
-      succeeded: 'Success',
-      failed: 'Fail',
-    },
+    words: words('Queueing', 'Processing', 'Reviewing', 'Success', 'Fail'),
     result: (_, { file_id }) => at('/minimax/v1', 'GET', `/files/retrieve?file_id=${file_id}`),
     link: ({ file }) => file.download_url,
   },
@@ -527,13 +478,7 @@ export const jobRows: readonly JobRow[] = [
     create: (prompt) => at(xai, 'POST', '/videos/generations', { model: 'grok-imagine-video', prompt }),
     poll: ({ request_id }) => at(xai, 'GET', `/videos/${request_id}`),
     word: ({ body }) => body.status,
-    words: {
-      queued: 'pending',
-      running: 'pending',
-      unknown: 'postprocessing',
-      succeeded: 'done',
-      failed: 'failed',
-    },
+    words: words('pending', 'pending', 'postprocessing', 'done', 'failed'),
     link: ({ video }) => video?.url,
     used: ({ body }) => body.usage?.cost_in_usd_ticks,
   },

@@ -44,7 +44,6 @@ const item = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('video_url'), video_url: web, role: z.literal('reference_video') }),
   z.object({ type: z.literal('audio_url'), audio_url: z.object({ url: z.string() }), role: z.literal('reference_audio') }),
-  z.object({ type: z.literal('draft_task'), draft_task: z.object({ id: z.string() }) }),
 ]); // prettier-ignore
 const bodySchema = z.object({
   content: z.array(item).min(1),
@@ -84,7 +83,6 @@ export const arkDetail = z.object({
   priority: z.number().optional(),
   webSearch: z.boolean(),
   safetyIdentifier: z.string().optional(),
-  draftTaskId: z.string().optional(),
 });
 export type ArkDetail = z.infer<typeof arkDetail>;
 
@@ -93,24 +91,19 @@ export function readArkBody(body: unknown): ArkBody {
   return check(bodySchema, body, refuseArk);
 }
 
-/** Makes the choices that were left to the model; `draft` is what the final render of a draft takes over. */
+/** Makes the choices that were left to the model. */
 export function settleArk(
   body: ArkBody,
-  {
-    model,
-    endpoint,
-    draft,
-  }: { readonly model: string; readonly endpoint: string; readonly draft?: ArkDetail },
+  { model, endpoint }: { readonly model: string; readonly endpoint: string },
   faults: FaultSet,
 ): ArkDetail {
   const isFirst = model.includes('seedance-1-0');
   const isLarge = model.includes('seedance-1-0-pro');
   const resolution = body.draft ? '480p' : (body.resolution ?? (isLarge ? '1080p' : '720p'));
-  const chosen = body.ratio === 'adaptive' ? (faults.text('ratio') ?? '16:9') : body.ratio;
-  const ratio = draft?.ratio ?? chosen;
+  const ratio = body.ratio === 'adaptive' ? (faults.text('ratio') ?? '16:9') : body.ratio;
   const asked = body.duration === -1 ? (faults.number('duration') ?? 5) : body.duration;
   const frames = isFirst ? body.frames : undefined;
-  const seconds = draft?.seconds ?? (frames === undefined ? asked : frames / framesPerSecond);
+  const seconds = frames === undefined ? asked : frames / framesPerSecond;
   const size = pixelsOf(isFirst ? sizesOf1 : sizesOf2, resolution, ratio);
   const random = Math.floor(Math.random() * 4_294_967_296);
   return {
@@ -122,20 +115,15 @@ export function settleArk(
     ratio,
     frames,
     tokens: tokensOf(size, frames ?? 24 * seconds + 1, faults.number('input-seconds') ?? inputSeconds(body)),
-    seed: draft?.seed ?? (body.seed === -1 ? random : body.seed),
+    seed: body.seed === -1 ? random : body.seed,
     lastFrame: body.return_last_frame,
     tier: body.service_tier,
-    audio: isFirst ? undefined : (draft?.audio ?? body.generate_audio),
+    audio: isFirst ? undefined : body.generate_audio,
     draft: isFirst ? undefined : body.draft,
     priority: body.priority ?? (isFirst ? undefined : 0),
     webSearch: body.tools !== undefined && body.tools.length > 0,
     safetyIdentifier: body.safety_identifier,
-    draftTaskId: draftIn(body),
   };
-}
-
-export function draftIn({ content }: ArkBody): string | undefined {
-  return content.find((each) => each.type === 'draft_task')?.draft_task.id;
 }
 
 function pixelsOf(sizes: Sizes, resolution: string, ratio: string): Size {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import type { Submission } from '../desk.ts';
 import { createDialect } from '../dialect.ts';
 import type { Call, Dialect } from '../dialect.ts';
-import type { Submission } from '../desk.ts';
-import { inSeconds, Job, shown } from '../job.ts';
 import { JobDesk } from '../job-desk.ts';
+import { inSeconds, Job, shown } from '../job.ts';
 import { isFinal, momentOf } from '../task.ts';
 import type { Task } from '../task.ts';
 import { bytes, check, json, parseJson } from '../wire.ts';
@@ -19,7 +19,7 @@ import {
   noArkRoute,
   refuseArk,
 } from './ark-error.ts';
-import { arkDetail, arkModel, draftIn, readArkBody, settleArk } from './ark-request.ts';
+import { arkDetail, arkModel, readArkBody, settleArk } from './ark-request.ts';
 import type { ArkDetail } from './ark-request.ts';
 
 const recordKeptMs = 7 * 86_400_000;
@@ -80,14 +80,12 @@ async function accept(desk: ArkDesk, raw: unknown, submission: Submission): Prom
   const model = arkModel(endpoint);
   if (model === undefined) throw modelNotFound(endpoint);
   const body = readArkBody(raw);
-  const draftId = draftIn(body);
-  const draft = draftId === undefined ? {} : { draft: finishedDraft(desk, draftId) };
   const task = await desk.accept(submission, {
     id: desk.newId(() => newId(desk.world.now())),
     model,
     expiresAfterMs: body.execution_expires_after * 1000,
     callbackUrl: body.callback_url,
-    detail: settleArk(body, { model, endpoint, ...draft }, faults),
+    detail: settleArk(body, { model, endpoint }, faults),
   });
   return json(200, { id: task.id, safety_identifier: task.detail.safetyIdentifier });
 }
@@ -96,13 +94,6 @@ async function accept(desk: ArkDesk, raw: unknown, submission: Submission): Prom
 function newId(now: number): string {
   const stamp = new Date(now + 8 * 3_600_000).toISOString().replaceAll(/\D/g, '').slice(0, 14);
   return `cgt-${stamp}-${Math.random().toString(36).slice(2, 7).padEnd(5, '0')}`;
-}
-
-function finishedDraft(desk: ArkDesk, id: string): ArkDetail {
-  const draft = desk.find(id);
-  if (draft?.detail.draft !== true || momentOf(draft, desk.world.now()).phase !== 'succeeded')
-    throw invalid('content', `draft_task ${id} is not a finished draft`);
-  return draft.detail;
 }
 
 function list(desk: ArkDesk, call: Call): Promise<Reply> {
@@ -179,7 +170,6 @@ function present(job: Job<ArkDetail>): Record<string, unknown> {
     draft: detail.draft,
     priority: detail.priority,
     safety_identifier: detail.safetyIdentifier,
-    draft_task_id: detail.draftTaskId,
   };
 }
 

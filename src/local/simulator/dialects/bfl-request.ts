@@ -46,7 +46,6 @@ export const bflDetail = z.object({
   /** The create does not know the price yet: it depends on what is rendered. */
   pricedLater: z.boolean(),
   inputMegapixels: z.number(),
-  draft: z.boolean(),
   webhook: z.object({ secret: z.string().optional() }).optional(),
 });
 export type BflDetail = z.infer<typeof bflDetail>;
@@ -98,11 +97,11 @@ const imageSchema = z
     version: z.string().optional(),
   })
   .catchall(forbidden); // prettier-ignore
-const modes = ['t2v', 'i2v', 'v2v', 'draft_enhance', 'text-to-video', 'image-continuation', 'video-continuation', 'draft-enhance']; // prettier-ignore
+const modes = ['t2v', 'i2v', 'v2v', 'text-to-video', 'image-continuation', 'video-continuation'];
 const videoSchema = z
   .object({
     mode: z.enum(modes),
-    prompt: z.string().min(1).optional(),
+    prompt: z.string().min(1),
     duration: z.union([z.int().min(1).max(60), z.literal('auto')]).default('auto'),
     aspect_ratio: z.enum(['auto', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16']).default('auto'),
     resolution: z.enum(Object.keys(secondCosts)).default('hd'),
@@ -113,7 +112,6 @@ const videoSchema = z
       .union([media, z.array(media).min(1), z.array(z.tuple([z.number().min(0), media])).min(1)])
       .optional(),
     start_video: media.optional(),
-    draft_cache: media.optional(),
     safety_tolerance: tolerance,
     user: z.string().min(1).max(256).optional(),
   })
@@ -124,7 +122,7 @@ export interface BflOrder {
   readonly callbackUrl?: string | undefined;
 }
 
-const third = { third: true, format: 'png', inputMegapixels: 0, draft: false } as const;
+const third = { third: true, format: 'png', inputMegapixels: 0 } as const;
 
 /** @throws {WireError} 422, or 404 for a model that does not exist. */
 export function settleBfl(raw: unknown, model: string, faults: FaultSet): BflOrder {
@@ -159,7 +157,6 @@ function settleOlder(raw: unknown): BflOrder {
     cost: imageCost + megapixelCost * Math.max(0, megapixels - 1),
     pricedLater: isOpen && given.length > 0,
     inputMegapixels: given.length,
-    draft: false,
     webhook: typeof callbackUrl === 'string' ? { secret: secret ?? undefined } : undefined,
   };
   return { detail, callbackUrl: callbackUrl ?? undefined };
@@ -196,6 +193,5 @@ function settleVideo(raw: unknown, faults: FaultSet): BflDetail {
     images: 0,
     cost: (rate + (isContinued ? continuedCost : 0)) * seconds,
     pricedLater: duration === 'auto',
-    draft,
   };
 }

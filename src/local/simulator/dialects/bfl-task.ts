@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { FaultSet } from '../fault.ts';
 import { Job } from '../job.ts';
-import type { Task } from '../task.ts';
 import { isFinal } from '../task.ts';
+import type { Task } from '../task.ts';
 import type { BflDetail } from './bfl-request.ts';
 
 type BflJob = Job<BflDetail>;
@@ -86,14 +86,11 @@ function failureOf(job: BflJob, asText: boolean): unknown {
 
 /** `duration` is how long the rendering took. */
 function resultOf(job: BflJob): Record<string, unknown> {
-  const { task, detail, since, world, faults } = job;
+  const { task, detail, since } = job;
   const begin = (task.createdAt + task.queueMs) / 1000;
   const end = since / 1000;
   const lifetimeSeconds = detail.third ? linkSeconds.third : linkSeconds.older;
   const [sample] = job.links({ lifetimeSeconds, look: { format: detail.format } });
-  // What a draft is finished from. The vendor's is encrypted; here any bytes serve.
-  const bundle = world.image({ width: 64, height: 64 }, { format: 'png', tint: 1, marked: true }, faults);
-  const draft_cache = detail.draft ? world.link(task, bundle, since, linkSeconds.third) : undefined;
   const { seed } = detail;
   return {
     sample,
@@ -102,7 +99,6 @@ function resultOf(job: BflJob): Record<string, unknown> {
     start_time: begin,
     end_time: end,
     duration: end - begin,
-    draft_cache,
   };
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Problems } from '../desk.ts';
 import { rendered } from '../job.ts';
 import type { Job } from '../job.ts';
+import { phaseWords } from '../task.ts';
 import type { Phase } from '../task.ts';
 import { json, refusals } from '../wire.ts';
 
@@ -40,15 +41,7 @@ export const dashScopeDetail = z.object({
 export type DashScopeDetail = z.infer<typeof dashScopeDetail>;
 type DashScopeJob = Job<DashScopeDetail>;
 
-const words: Readonly<Record<Phase, string>> = {
-  queued: 'PENDING',
-  running: 'RUNNING',
-  succeeded: 'SUCCEEDED',
-  failed: 'FAILED',
-  expired: 'FAILED',
-  cancelled: 'CANCELED',
-  unknown: 'POST_PROCESSING',
-};
+const wordFor = phaseWords('PENDING RUNNING SUCCEEDED FAILED FAILED CANCELED POST_PROCESSING');
 
 /** A task with a wrong parameter fails as soon as somebody looks at it. */
 function phaseOf({ phase, detail }: DashScopeJob): Phase {
@@ -56,7 +49,7 @@ function phaseOf({ phase, detail }: DashScopeJob): Phase {
 }
 
 export function wordOf(job: DashScopeJob): string {
-  return words[phaseOf(job)];
+  return wordFor(phaseOf(job));
 }
 
 /** `GET /tasks/{id}`: 200 whatever became of it. */
@@ -69,7 +62,7 @@ export function presentDashScope(job: DashScopeJob): Record<string, unknown> {
     request_id: randomUUID(),
     output: {
       task_id: task.id,
-      task_status: words[phase],
+      task_status: wordFor(phase),
       submit_time: chinaTime(task.createdAt),
       scheduled_time: phase === 'queued' ? undefined : chinaTime(task.createdAt + task.queueMs),
       end_time: isOver ? chinaTime(since) : undefined,

@@ -2,10 +2,10 @@ import type { Call } from '../dialect.ts';
 import { Job } from '../job.ts';
 import { json } from '../wire.ts';
 import type { Refusal, Reply } from '../wire.ts';
-import { falBody, falError, falProblems, outputOf, stateOf, unitsOf } from './fal-task.ts';
+import { falBody, falError, outputOf, stateOf } from './fal-task.ts';
 import type { FalDesk, FalJob } from './fal-task.ts';
 
-/** The platform: the list of requests, and what they cost. */
+/** The platform: the list of requests. */
 
 const dayMs = 86_400_000;
 const endpointsMax = 50;
@@ -75,19 +75,6 @@ function presentItem(job: FalJob, expands: boolean): object {
     sent_at: time(createdAt),
     started_at: word === 'IN_QUEUE' ? null : time(createdAt + queueMs),
     ...(isEnded ? ended : {}),
-    ...(expands && detail.isStored ? { json_input: detail.input, json_output: output } : {}),
+    ...(expands ? { json_input: detail.input, json_output: output } : {}),
   };
-}
-
-/** For the administrator of an account only: a key with that word in it. */
-export function listBilling(desk: FalDesk, call: Call): Promise<Reply> {
-  if (!/admin/.test(call.request.headers.authorization ?? '')) throw falProblems.forbidden;
-  const id = call.request.query.get('request_id') ?? '';
-  const task = desk.find(id);
-  const job = task === undefined ? undefined : new Job(task, desk.world);
-  const billing_events =
-    job !== undefined && stateOf(job).isEnded
-      ? [{ request_id: id, output_units: Number(unitsOf(job)), unit_price: 1 }]
-      : [];
-  return desk.list(call, [], () => json(200, { billing_events }));
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { Job, rendered } from '../job.ts';
-import type { JobDesk } from '../job-desk.ts';
-import { isFinal } from '../task.ts';
 import type { Problems } from '../desk.ts';
+import type { JobDesk } from '../job-desk.ts';
+import { Job, rendered } from '../job.ts';
+import { isFinal } from '../task.ts';
 import { json, Refusal, refusals } from '../wire.ts';
 import type { Mistake } from '../wire.ts';
 
@@ -73,18 +73,12 @@ export const falDetail = z.object({
   seed: z.number().optional(),
   /** As it came: the list of requests shows it. */
   input: z.unknown(),
-  /** Whether input and output are stored. */
-  isStored: z.boolean(),
   /** A wrong input, reported by the result. */
   mistake: z.object({ message: z.string(), type: z.string(), loc: z.string() }).optional(),
-  startTimeoutMs: z.number().optional(),
-  fileSeconds: z.number(),
 });
 export type FalDetail = z.infer<typeof falDetail>;
 export type FalJob = Job<FalDetail>;
 export type FalDesk = JobDesk<FalDetail>;
-
-const resultKeptMs = 3_600_000;
 
 export interface FalState {
   readonly word: string;
@@ -96,19 +90,13 @@ export interface FalState {
 
 /** `COMPLETED` means that it ended, however. */
 export function stateOf(job: FalJob): FalState {
-  const { task, detail, phase, since, faults, now } = job;
-  const { startTimeoutMs = Number.POSITIVE_INFINITY } = detail;
-  const waits = faults.has('never-starts') ? Number.POSITIVE_INFINITY : task.queueMs;
-  const latest = task.createdAt + startTimeoutMs;
-  const word = 'COMPLETED';
-  if (phase !== 'cancelled' && waits > startTimeoutMs && now >= latest)
-    return { word, isEnded: true, since: latest, error: endingOf('request_timeout') };
+  const { phase, since } = job;
   if (phase === 'queued') return { word: 'IN_QUEUE', isEnded: false, since };
   // There are only three words; with a fault there is one more.
   if (!isFinal(phase))
     return { word: phase === 'unknown' ? 'RETRYING' : 'IN_PROGRESS', isEnded: false, since };
   const error = errorOf(job);
-  return { word, isEnded: true, since, ...(error === undefined ? {} : { error }) };
+  return { word: 'COMPLETED', isEnded: true, since, ...(error === undefined ? {} : { error }) };
 }
 
 function errorOf({ detail, phase, faults }: FalJob): Refusal | undefined {
@@ -126,7 +114,7 @@ function errorOf({ detail, phase, faults }: FalJob): Refusal | undefined {
 export function outputOf(job: FalJob, since: number): Record<string, unknown> {
   const { task, detail, faults } = job;
   const { seed, width, height } = detail;
-  const [url] = job.links({ lifetimeSeconds: detail.fileSeconds, from: since });
+  const [url] = job.links({ from: since });
   if (detail.images === 0) {
     const file = { content_type: 'video/mp4', file_name: 'video.mp4', file_size: 4_352_150 };
     return { video: url === undefined ? undefined : { url, ...file }, seed };
@@ -138,11 +126,6 @@ export function outputOf(job: FalJob, since: number): Record<string, unknown> {
     prompt: task.prompt,
     timings: { inference: task.renderMs / 1000 },
   };
-}
-
-/** Whether the result can no longer be asked for. */
-export function isForgotten({ detail, now }: FalJob, { since }: FalState): boolean {
-  return !detail.isStored && now - since >= resultKeptMs;
 }
 
 /** In whole numbers, or with two places. */

@@ -3,25 +3,16 @@ import { z } from 'zod';
 import { createDialect } from '../dialect.ts';
 import type { Call, Dialect } from '../dialect.ts';
 import type { FaultSet } from '../fault.ts';
-import { Job } from '../job.ts';
 import { JobDesk } from '../job-desk.ts';
+import { Job } from '../job.ts';
 import { linesOf, sizeOf } from '../sizes.ts';
 import { isFinal } from '../task.ts';
 import type { Task } from '../task.ts';
 import { bytes, check, json, parseJson, Refusal } from '../wire.ts';
 import type { Reply, WireRequest } from '../wire.ts';
 import type { World } from '../world.ts';
-import { listBilling, listRequests } from './fal-history.ts';
-import {
-  falDetail,
-  falError,
-  falProblems,
-  invalidInput,
-  isForgotten,
-  outputOf,
-  stateOf,
-  unitsOf,
-} from './fal-task.ts';
+import { listRequests } from './fal-history.ts';
+import { falDetail, falError, falProblems, invalidInput, outputOf, stateOf, unitsOf } from './fal-task.ts';
 import type { FalDesk, FalDetail, FalJob } from './fal-task.ts';
 import { keySet, signWebhook, webhookBody } from './fal-webhook.ts';
 
@@ -49,7 +40,6 @@ export function createFalDialect(world: World): Dialect {
     routes: {
       'GET /.well-known/jwks.json': () => json(200, keySet),
       'GET /v1/models/requests/by-endpoint': (call) => listRequests(desk, call),
-      'GET /v1/models/billing-events': (call) => listBilling(desk, call),
       [`GET ${app}/:id/status`]: (call: Call) =>
         about(desk, 'poll', call, (job) => presentStatus(job, desk, call.request)),
       [`GET ${app}/:id`]: (call: Call) => about(desk, 'poll', call, presentResult),
@@ -100,8 +90,7 @@ function submit(desk: FalDesk, { request, id: path }: Call): Promise<Reply> {
     const isVideo = /^(?:bytedance|fal-ai)\/.*-to-video$/.test(model);
     if (!isVideo && !/^fal-ai\/(?:flux|seedream)/.test(model))
       throw falError(404, '', `Application ${JSON.stringify(model)} not found`);
-    const settings = settingsOf(request);
-    const detail = { ...settle(isVideo, input, faults), ...settings, input };
+    const detail = { ...settle(isVideo, input, faults), input };
     const order = { id: randomUUID(), expiresAfterMs: recordKeptMs, detail };
     const task = await desk.accept(submission, { ...order, callbackUrl: hook ?? undefined });
     const gateway_request_id = hook === null ? undefined : task.id;
@@ -160,7 +149,7 @@ const imageSchema = z.strictObject({
   image_urls: z.array(media).min(1).optional(),
 });
 
-type Settled = Omit<FalDetail, 'isStored' | 'fileSeconds' | 'input'>;
+type Settled = Omit<FalDetail, 'input'>;
 
 /** The result reports a wrong input; `docs-shape`: by the answer to the submission. */
 function settle(isVideo: boolean, input: unknown, faults: FaultSet): Settled {
@@ -188,31 +177,6 @@ function settleImage(input: unknown): Settled {
     typeof asked === 'string' ? (presets[asked] ?? [1024, 1024]) : [asked.width, asked.height];
   const units = Math.ceil((width * height) / 1_000_000) * 100;
   return { width, height, seconds: 0, images: 1, units, seed };
-}
-
-const lifecycleSchema = z.object({ expiration_duration_seconds: z.int().min(1) });
-
-/** What the headers ask for. */
-function settingsOf({
-  headers,
-}: WireRequest): Pick<FalDetail, 'isStored' | 'startTimeoutMs' | 'fileSeconds'> {
-  const text = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
-  const bad = (name: string) => falError(400, 'bad_request', `${name} is not valid`);
-  const timeout = text('x-fal-request-start-timeout') ?? text('x-fal-request-timeout');
-  if (timeout !== undefined && !(Number(timeout) > 0.1)) throw bad('X-Fal-Request-Start-Timeout');
-  if (!['normal', 'low'].includes(text('x-fal-queue-priority') ?? 'normal'))
-    throw bad('X-Fal-Queue-Priority');
-  const stored = text('x-fal-store-io') ?? '1';
-  if (stored !== '0' && stored !== '1') throw bad('X-Fal-Store-IO');
-  const lifecycle = text('x-fal-object-lifecycle-preference');
-  const asked = lifecycle === undefined ? undefined : parseJson(Buffer.from(lifecycle));
-  const life = lifecycleSchema.safeParse(asked).data?.expiration_duration_seconds;
-  if (lifecycle !== undefined && life === undefined) throw bad('X-Fal-Object-Lifecycle-Preference');
-  return {
-    isStored: stored === '1',
-    fileSeconds: life ?? 86_400,
-    startTimeoutMs: timeout === undefined ? undefined : Number(timeout) * 1000,
-  };
 }
 
 function names({ id, model }: Task<FalDetail>, world: World): object {
@@ -254,12 +218,11 @@ function presentResult(job: FalJob): Reply {
   if (!state.isEnded) return json(400, { detail: 'Request is still in progress' }, id);
   // What is asked for after a cancel is not verified: 499, or with docs-shape nothing.
   const isUnheard = error?.status === 499 && faults.has('docs-shape');
-  if (isUnheard || isForgotten(job, state)) return notFound.reply(now);
+  if (isUnheard) return notFound.reply(now);
   if (error !== undefined) {
     const reply = error.reply(now);
     if (reply.kind !== 'send') return reply;
-    const own = error.code === 'request_timeout' ? { 'x-fal-request-timeout-type': 'user' } : {};
-    return bytes(reply.status, reply.body, { ...reply.headers, ...id, ...own });
+    return bytes(reply.status, reply.body, { ...reply.headers, ...id });
   }
   const units = faults.has('missing-usage') ? {} : { 'x-fal-billable-units': unitsOf(job) };
   return json(200, outputOf(job, state.since), { ...id, ...units });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Call } from '../dialect.ts';
 import { Job } from '../job.ts';
 import { linesOf, sizeOf } from '../sizes.ts';
-import { isFinal, nextChangeAt } from '../task.ts';
+import { isFinal } from '../task.ts';
 import type { Task } from '../task.ts';
 import { check, json, parseJson } from '../wire.ts';
 import type { Reply } from '../wire.ts';
@@ -45,13 +45,13 @@ const format = z.strictObject({
 const bodySchema = z.strictObject({
   model: z.string().min(1),
   input: z.union([z.string().min(1), z.array(part).min(1)]),
-  background: z.boolean().default(false),
-  store: z.boolean().default(true),
+  /** The answer that waits for the whole rendering is not covered. */
+  background: z.literal(true),
+  store: z.literal(true).optional(),
   response_format: format.prefault({ type: 'video' }),
   generation_config: z
     .strictObject({ video_config: z.strictObject({ task: z.enum(tasks).optional() }).optional() })
     .optional(),
-  previous_interaction_id: z.string().optional(),
   labels: z.record(z.string().regex(labelKey), z.string().regex(labelValue)).optional(),
   webhook_config: z
     .strictObject({
@@ -59,7 +59,6 @@ const bodySchema = z.strictObject({
       user_metadata: z.record(z.string(), z.unknown()).optional(),
     })
     .optional(),
-  service_tier: z.enum(['standard', 'flex', 'priority', 'deferred']).optional(),
 });
 type Body = z.infer<typeof bodySchema>;
 
@@ -83,11 +82,6 @@ export function omniRoutes(desk: GoogleDesk, path: string, vertex: boolean) {
   return {
     [`POST ${path}`]: ({ request }: Call) => create(desk, request),
     [`GET ${path}/:id`]: (call: Call) => about('poll', call, answer),
-    [`DELETE ${path}/:id`]: (call: Call) =>
-      about('delete', call, (task) => {
-        desk.remove(task);
-        return json(200, {});
-      }),
     [`POST ${path}/:id/cancel`]: (call: Call) =>
       about('delete', call, (task) => {
         if (isFinal(new Job(task, world).phase))
@@ -111,10 +105,7 @@ function create(desk: GoogleDesk, request: Call['request']): Promise<Reply> {
     const input = Math.ceil(prompt.length / 4) + parts.filter(({ type }) => type !== 'text').length * 258;
     const order = { id, expiresAfterMs, detail: settle(body, id, input) };
     const task = await desk.accept(submission, { ...order, callbackUrl: body.webhook_config?.uris[0] });
-    if (!body.background) await untilEnded(desk, task);
-    const answer = json(200, present(new Job(task, world)));
-    if (!body.store) desk.remove(task);
-    return answer;
+    return json(200, present(new Job(task, world)));
   });
 }
 
@@ -132,21 +123,9 @@ function settle(body: Body, name: string, inputTokens: number): GoogleDetail {
     tokens: [inputTokens, Math.round((seconds * linesOf(resolution) * 5800) / 720)],
     delivery: delivery === 'uri' && bucket !== undefined ? 'bucket' : delivery,
     bucket,
-    tier: body.service_tier,
     labels: body.labels,
     userMetadata: body.webhook_config?.user_metadata,
   };
-}
-
-/** Without `background` the answer waits for the whole rendering. */
-async function untilEnded({ world }: GoogleDesk, task: Task<GoogleDetail>): Promise<void> {
-  for (;;) {
-    const at = nextChangeAt(task, world.now());
-    if (at === undefined) return;
-    await new Promise<void>((resolve) => {
-      world.parts.clock.at(at, resolve);
-    });
-  }
 }
 
 function present(job: GoogleJob): Record<string, unknown> {
@@ -159,10 +138,7 @@ function present(job: GoogleJob): Record<string, unknown> {
     labels: detail.labels,
   };
   switch (phase) {
-    case 'queued': {
-      const waits = detail.tier === 'flex' || detail.tier === 'deferred';
-      return { ...base, status: waits ? 'queued' : 'in_progress' };
-    }
+    case 'queued':
     case 'running':
       return { ...base, status: 'in_progress' };
     case 'unknown':

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Problems } from '../desk.ts';
+import type { JobDesk } from '../job-desk.ts';
 import { rendered } from '../job.ts';
 import type { Job } from '../job.ts';
-import type { JobDesk } from '../job-desk.ts';
 import { json, refusals } from '../wire.ts';
 import type { Mistake } from '../wire.ts';
 
@@ -60,8 +60,6 @@ export const googleDetail = z.object({
   /** A link, the bytes, or a bucket of the caller. */
   delivery: z.enum(['uri', 'inline', 'bucket']),
   bucket: z.string().optional(),
-  /** Only `flex` and `deferred` say that they wait. */
-  tier: z.string().optional(),
   labels: z.record(z.string(), z.string()).optional(),
   userMetadata: z.unknown().optional(),
 });

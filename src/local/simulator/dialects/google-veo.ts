@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Call } from '../dialect.ts';
 import { shown } from '../job.ts';
 import { linesOf, sizeOf } from '../sizes.ts';
-import { check, parseJson, json } from '../wire.ts';
+import { check, json, parseJson } from '../wire.ts';
 import type { Reply } from '../wire.ts';
 import {
   base64,

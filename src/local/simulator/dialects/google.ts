@@ -1,8 +1,8 @@
 import { Desk } from '../desk.ts';
 import { createDialect } from '../dialect.ts';
 import type { Call, Dialect } from '../dialect.ts';
-import { Job } from '../job.ts';
 import { JobDesk } from '../job-desk.ts';
+import { Job } from '../job.ts';
 import { isFinal } from '../task.ts';
 import { bearerToken, bytes, json } from '../wire.ts';
 import type { Reply, WireRequest } from '../wire.ts';
@@ -21,7 +21,7 @@ const fileKeptMs = 48 * 3_600_000;
  * Google, under three base URLs: `/google/v1beta` is the Gemini API (interactions, Veo, images,
  * files); `/google/v1/projects/P/locations/L/publishers/google` is Vertex (Veo, images), and
  * `/google/v1beta1/projects/P/locations/L` its interactions. Not covered: Imagen, images of interactions, steps of
- * a conversation other than a clip to continue.
+ * a conversation.
  */
 export function createGoogleDialect(world: World): Dialect {
   const desk: GoogleDesk = new JobDesk(world, {

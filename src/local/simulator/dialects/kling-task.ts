@@ -1,25 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { Job } from '../job.ts';
-import type { Phase, Task } from '../task.ts';
+import { phaseWords } from '../task.ts';
+import type { Task } from '../task.ts';
 import { klingProblems } from './kling-request.ts';
 import type { KlingDetail } from './kling-request.ts';
 
 type KlingJob = Job<KlingDetail>;
 
 const linkSeconds = 30 * 86_400;
-const words: Readonly<Record<Phase, string>> = {
-  queued: 'submitted',
-  running: 'processing',
-  succeeded: 'succeeded',
-  failed: 'failed',
-  expired: 'failed',
-  cancelled: 'failed',
-  unknown: 'post_processing',
-};
+const wordFor = phaseWords('submitted processing succeeded failed failed failed post_processing');
 
 /** One letter less in the legacy standard. */
 export function wordOf({ phase, detail }: KlingJob): string {
-  return detail.legacy && phase === 'succeeded' ? 'succeed' : words[phase];
+  return detail.legacy && phase === 'succeeded' ? 'succeed' : wordFor(phase);
 }
 
 /** The answer to a create: without result and deductions. */

@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { createDialect } from '../dialect.ts';
 import type { Call, Dialect } from '../dialect.ts';
-import { inSeconds, Job, rendered, shown } from '../job.ts';
 import { JobDesk } from '../job-desk.ts';
+import { inSeconds, Job, rendered, shown } from '../job.ts';
 import { linesOf, sizeOf } from '../sizes.ts';
-import type { Phase } from '../task.ts';
-import { bytes, check, json, parseJson } from '../wire.ts';
+import { phaseWords } from '../task.ts';
+import { check, json, parseJson } from '../wire.ts';
 import type { Refusal, Reply } from '../wire.ts';
 import type { World } from '../world.ts';
 import {
@@ -64,8 +64,6 @@ export function createMiniMaxV1Dialect(world: World): Dialect {
       'GET /query/video_generation': ({ request }) =>
         desk.about('poll', { request, id: request.query.get('task_id') ?? '' }, shown(world, present)),
       'GET /files/retrieve': (call) => aboutFile(desk, call, retrieve),
-      'GET /files/retrieve_content': (call) =>
-        aboutFile(desk, call, (job) => bytes(200, job.file(), { 'content-type': 'video/mp4' })),
       'POST /image_generation': (call) => paintHailuo(desk, call),
     },
   });
@@ -93,19 +91,11 @@ function submit(desk: HailuoDesk, { request }: Call): Promise<Reply> {
   });
 }
 
-const words: Readonly<Record<Phase, string>> = {
-  queued: 'Queueing',
-  running: 'Processing',
-  succeeded: 'Success',
-  failed: 'Fail',
-  expired: 'Fail',
-  cancelled: 'Fail',
-  unknown: 'Reviewing',
-};
+const wordFor = phaseWords('Queueing Processing Success Fail Fail Fail Reviewing');
 
 /** The reason of a failure stands where the answer's own state does. */
 function failureOf({ phase, faults }: HailuoJob): Refusal | undefined {
-  if (words[phase] !== 'Fail') return undefined;
+  if (wordFor(phase) !== 'Fail') return undefined;
   return faults.has('moderation-in-task') ? outputModerated : hailuoProblems.internal;
 }
 
@@ -117,7 +107,7 @@ function present(job: HailuoJob): Record<string, unknown> {
   const file = { file_id: detail.fileId, video_width: detail.width, video_height: detail.height };
   return {
     task_id: task.id,
-    status: isPreparing ? 'Preparing' : words[phase],
+    status: isPreparing ? 'Preparing' : wordFor(phase),
     ...(phase === 'succeeded' ? file : {}),
     base_resp: failure === undefined ? accepted : baseOf(failure),
   };

@@ -1,14 +1,14 @@
 import { inSeconds } from '../job.ts';
 import type { Job } from '../job.ts';
-import { isFinal } from '../task.ts';
-import type { Phase, Task } from '../task.ts';
+import { isFinal, phaseWords } from '../task.ts';
+import type { Task } from '../task.ts';
 import { framesPerSecond } from '../world.ts';
 import type { NewApiDetail } from './new-api.ts';
 
 type NewApiJob = Job<NewApiDetail>;
 
 /** The answer to a submit, in both dialects. */
-export function presentSubmit({ id, model, createdAt, detail }: Task<NewApiDetail>): Record<string, unknown> {
+export function presentSubmit({ id, model, createdAt }: Task<NewApiDetail>): Record<string, unknown> {
   return {
     id,
     task_id: id,
@@ -17,19 +17,14 @@ export function presentSubmit({ id, model, createdAt, detail }: Task<NewApiDetai
     status: 'queued',
     progress: 0,
     created_at: inSeconds(createdAt),
-    remixed_from_video_id: detail.remixedFrom,
   };
 }
 
-const words: Readonly<Record<Phase, readonly [task: string, video: string, raw: string, flat: string]>> = {
-  queued: ['QUEUED', 'queued', 'queued', 'queued'],
-  running: ['IN_PROGRESS', 'in_progress', 'running', 'processing'],
-  succeeded: ['SUCCESS', 'completed', 'succeeded', 'succeeded'],
-  failed: ['FAILURE', 'failed', 'failed', 'failed'],
-  expired: ['FAILURE', 'failed', 'failed', 'failed'],
-  cancelled: ['FAILURE', 'failed', 'failed', 'failed'],
-  unknown: ['POST_PROCESSING', 'post_processing', 'running', 'post_processing'],
-};
+/** In capitals of the task dialect, of OpenAI's, of the upstream, and of the documentation. */
+const taskWord = phaseWords('QUEUED IN_PROGRESS SUCCESS FAILURE FAILURE FAILURE POST_PROCESSING');
+const videoWord = phaseWords('queued in_progress completed failed failed failed post_processing');
+const rawWord = phaseWords('queued running succeeded failed failed failed running');
+const flatWord = phaseWords('queued processing succeeded failed failed failed post_processing');
 
 /** `GET /v1/video/generations/{id}`: nested, in capitals; or flat as the documentation has it; or the upstream's own. */
 export function presentTask(job: NewApiJob): Record<string, unknown> {
@@ -47,7 +42,7 @@ export function presentTask(job: NewApiJob): Record<string, unknown> {
     channel_id: 7,
     quota: 250_000,
     action: 'generate',
-    status: phase === 'queued' ? queueWord(job) : words[phase][0],
+    status: phase === 'queued' ? queueWord(job) : taskWord(phase),
     fail_reason: errorOf(job)?.message ?? (isLegacy ? url : ''),
     result_url: isLegacy ? undefined : url,
     submit_time: inSeconds(task.createdAt),
@@ -68,7 +63,7 @@ export function presentVideo(job: NewApiJob): Record<string, unknown> {
     id: task.id,
     object: 'video',
     model: task.model,
-    status: words[phase][1],
+    status: videoWord(phase),
     progress: percent(job),
     created_at: inSeconds(task.createdAt),
     completed_at: isFinal(phase) ? inSeconds(since) : undefined,
@@ -91,7 +86,7 @@ function urlOf(job: NewApiJob): string | undefined {
 /** The object of the upstream behind the gateway. */
 function presentRaw(job: NewApiJob): Record<string, unknown> {
   const { task, detail, phase, since } = job;
-  const status = words[phase][2];
+  const status = rawWord(phase);
   const video_url = urlOf(job);
   const tokens = Math.floor(job.billed(detail.tokens ?? 0));
   const isCounted = phase === 'succeeded' && detail.tokens !== undefined;
@@ -115,7 +110,7 @@ function presentFlat(job: NewApiJob): Record<string, unknown> {
   const metadata = { duration, fps: framesPerSecond, width, height, seed: 1 };
   return {
     task_id: task.id,
-    status: words[phase][3],
+    status: flatWord(phase),
     ...(url === undefined ? {} : { url, format: 'mp4', metadata }),
     error: errorOf(job) ?? null,
   };

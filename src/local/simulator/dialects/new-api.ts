@@ -4,8 +4,8 @@ import type { Problems } from '../desk.ts';
 import { createDialect } from '../dialect.ts';
 import type { Call, Dialect } from '../dialect.ts';
 import type { FaultSet } from '../fault.ts';
-import { Job, rendered, shown } from '../job.ts';
 import { JobDesk } from '../job-desk.ts';
+import { Job, rendered, shown } from '../job.ts';
 import { pairIn } from '../sizes.ts';
 import { bytes, check, json, parseJson, readForm, Refusal, refusals, textsOf } from '../wire.ts';
 import type { Reply, WireRequest } from '../wire.ts';
@@ -45,7 +45,6 @@ const newApiDetail = z.object({
   ...rendered,
   /** Of the models whose upstream reports tokens. */
   tokens: z.number().optional(),
-  remixedFrom: z.string().optional(),
 });
 export type NewApiDetail = z.infer<typeof newApiDetail>;
 type NewApiDesk = JobDesk<NewApiDetail>;
@@ -68,7 +67,6 @@ export function createNewApiDialect(world: World): Dialect {
       'GET /videos/:id': (call) => desk.about('poll', call, shown(world, presentVideo)),
       'GET /videos/:id/content': (call) =>
         desk.about('media', call, { found: (task) => content(new Job(task, world)) }),
-      'POST /videos/:id/remix': (call) => submit(desk, call),
       'POST /images/generations': (call) => createImage(desk, call, 'generations'),
       'POST /images/edits': (call) => createImage(desk, call, 'edits'),
     },
@@ -90,24 +88,16 @@ const bodySchema = z.object({
 }); // prettier-ignore
 type Body = z.infer<typeof bodySchema>;
 
-/** A remix is of the task that the route names: its model and its settings. */
-async function submit(desk: NewApiDesk, { request, id }: Call): Promise<Reply> {
-  const source = id === '' ? undefined : desk.find(id);
-  if (id !== '' && source === undefined) throw problems['not-found'];
-  const raw = await readFields(request);
-  const body = check(
-    bodySchema,
-    source === undefined ? raw : { ...raw, model: source.model },
-    ({ field, reason, isAbsent }) =>
-      relay(400, 'invalid_request', `${field} ${isAbsent ? 'is required' : reason}`),
+async function submit(desk: NewApiDesk, { request }: Call): Promise<Reply> {
+  const body = check(bodySchema, await readFields(request), ({ field, reason, isAbsent }) =>
+    relay(400, 'invalid_request', `${field} ${isAbsent ? 'is required' : reason}`),
   );
   return desk.create(request, body, async (submission) => {
     const { model, faults } = submission;
     const task = await desk.accept(submission, {
       id: `task_${randomBytes(24).toString('base64url').replaceAll(/[-_]/g, '0')}`,
       expiresAfterMs,
-      detail:
-        source === undefined ? settle(body, model, faults) : { ...source.detail, remixedFrom: source.id },
+      detail: settle(body, model, faults),
     });
     if (faults.has('ark-shape')) return json(200, { id: task.id });
     const ratios = JSON.stringify({ seconds: task.detail.seconds });

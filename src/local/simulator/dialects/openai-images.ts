@@ -7,7 +7,7 @@ import type { Call, Dialect } from '../dialect.ts';
 import { inSeconds } from '../job.ts';
 import type { Medium } from '../media/medium.ts';
 import { pairIn } from '../sizes.ts';
-import { check, eventStream, json, parseJson, readForm, refusals, textsOf } from '../wire.ts';
+import { check, json, parseJson, readForm, refusals, textsOf } from '../wire.ts';
 import type { Mistake, Reply, WireRequest } from '../wire.ts';
 import type { World } from '../world.ts';
 
@@ -69,7 +69,6 @@ export function createOpenAiDialect(world: World): Dialect {
 /** Multipart carries every value as text: numbers and flags are read from both. */
 const numberOrText = (min: number, max: number) =>
   z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)]).pipe(z.int().min(min).max(max));
-const flagOrText = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')]);
 const bodySchema = z.object({
   prompt: z.string().min(1).max(32_000),
   n: numberOrText(1, 10).default(1),
@@ -80,8 +79,6 @@ const bodySchema = z.object({
   output_compression: numberOrText(0, 100).optional(),
   background: z.enum(['transparent', 'opaque', 'auto']).default('auto'),
   moderation: z.enum(['auto', 'low']).optional(),
-  stream: flagOrText.default(false),
-  partial_images: numberOrText(0, 3).default(0),
   style: z.enum(['vivid', 'natural']).optional(),
   input_fidelity: z.enum(['high', 'low']).optional(),
 }); // prettier-ignore
@@ -153,7 +150,7 @@ async function generate(desk: Desk, { raw, kind, inputs }: Asked, submission: Su
     world.image(size, { format: isGpt ? body.output_format : 'png', tint, marked: kind === 'edits' }, faults),
   );
   return isGpt
-    ? replyWithBytes(world, { body, images, inputs, kind }, submission)
+    ? replyWithBytes(world, { body, images, inputs }, submission)
     : replyWithLinks(world, { body, images }, submission);
 }
 
@@ -168,7 +165,7 @@ const tokensPerSquare: Readonly<Record<string, number>> = { low: 272, medium: 10
 /** GPT image models always answer in base64, with usage. */
 function replyWithBytes(
   world: World,
-  { body, images, inputs, kind }: Drawn & Pick<Asked, 'inputs' | 'kind'>,
+  { body, images, inputs }: Drawn & Pick<Asked, 'inputs'>,
   { faults }: Submission,
 ): Reply {
   const { width = 0, height = 0 } = images[0] ?? {};
@@ -188,17 +185,7 @@ function replyWithBytes(
   const about = { background, output_format: body.output_format, quality, size: `${width}x${height}` };
   const created = inSeconds(world.now());
   const data = images.map((image) => ({ b64_json: world.renderBase64(image) }));
-  if (!body.stream)
-    return json(200, { created, ...about, data, ...(faults.has('missing-usage') ? {} : { usage }) });
-  const prefix = kind === 'edits' ? 'image_edit' : 'image_generation';
-  const event = (name: string, more: object) => ({
-    name: `${prefix}.${name}`,
-    data: { type: `${prefix}.${name}`, created_at: created, ...about, ...data[0], ...more },
-  });
-  const partials = Array.from({ length: body.partial_images }, (_, partial_image_index) =>
-    event('partial_image', { partial_image_index }),
-  );
-  return eventStream([...partials, event('completed', { usage })], '');
+  return json(200, { created, ...about, data, ...(faults.has('missing-usage') ? {} : { usage }) });
 }
 
 /** dall-e: links or base64, without usage. */

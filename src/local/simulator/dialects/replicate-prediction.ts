@@ -9,8 +9,6 @@ export const replicateDetail = z.object({
   format: z.enum(['webp', 'jpeg', 'png']),
   input: z.record(z.string(), z.unknown()),
   version: z.string(),
-  /** The caller's own deadline, otherwise the one of every run. */
-  ownDeadline: z.boolean(),
   events: z.array(z.string()).optional(),
 });
 export type ReplicateDetail = z.infer<typeof replicateDetail>;
@@ -64,17 +62,17 @@ export function isAnnounced({ detail, phase }: Prediction): boolean {
 }
 
 /** What never began is `aborted`, whoever ended it. */
-function wordOf({ task, detail, phase, since }: Prediction): string {
+function wordOf({ task, phase, since }: Prediction): string {
   if (phase === 'queued') return 'starting';
   if (phase === 'running') return 'processing';
   if (phase === 'unknown') return 'uploading';
   if (phase === 'succeeded' || phase === 'failed') return phase;
-  if (phase === 'expired' && !detail.ownDeadline) return 'failed';
+  if (phase === 'expired') return 'failed';
   return since <= task.createdAt + task.queueMs ? 'aborted' : 'canceled';
 }
 
-function errorOf({ detail, phase, faults }: Prediction): string | null {
-  if (phase === 'expired') return detail.ownDeadline ? null : interrupted;
+function errorOf({ phase, faults }: Prediction): string | null {
+  if (phase === 'expired') return interrupted;
   if (phase !== 'failed') return null;
   if (faults.has('moderation-in-task')) return flagged;
   return otherFailures[faults.text('failed') ?? ''] ?? interrupted;

@@ -3,15 +3,14 @@ import { z } from 'zod';
 import type { Problems } from '../desk.ts';
 import { createDialect } from '../dialect.ts';
 import type { Call, Dialect } from '../dialect.ts';
-import { pause } from '../disturb.ts';
-import { Job } from '../job.ts';
 import { JobDesk } from '../job-desk.ts';
+import { Job } from '../job.ts';
 import { areaOf, linesOf, sizeOf } from '../sizes.ts';
 import { signStandardWebhook } from '../standard-webhooks.ts';
 import { isFinal, momentOf } from '../task.ts';
 import type { Task } from '../task.ts';
 import { check, json, parseJson, refusals } from '../wire.ts';
-import type { Reply, WireRequest } from '../wire.ts';
+import type { Reply } from '../wire.ts';
 import type { World } from '../world.ts';
 import { isAnnounced, presentPrediction, replicateDetail } from './replicate-prediction.ts';
 import type { ReplicateDetail } from './replicate-prediction.ts';
@@ -22,7 +21,6 @@ type ReplicateDesk = JobDesk<ReplicateDetail>;
 const recordKeptMs = 14 * 86_400_000;
 const runMsMax = 30 * 60_000;
 const pageSize = 100;
-const waitSecondsMax = 60;
 
 /** What `GET /webhooks/default/secret` hands out: `callback_secret` of a channel on the simulator. */
 export const replicateWebhookSecret = `whsec_${Buffer.from('simulated-replicate-webhooks').toString('base64')}`;
@@ -150,7 +148,6 @@ export function createReplicateDialect(world: World): Dialect {
             return found(task);
           },
         }),
-      [`GET /models/${two}`]: (call) => describe(nameIn(call)),
       'GET /webhooks/default/secret': () => json(200, { key: replicateWebhookSecret }),
     },
   });
@@ -169,14 +166,6 @@ function deployedIn(call: Call): string {
   return [model, ...faults].join('+');
 }
 
-function describe(name: string): Reply {
-  if (!models.includes(name)) throw problems['not-found'];
-  const [owner, short] = name.split('/');
-  const schemas = { Input: z.toJSONSchema(inputSchema, { io: 'input' }) };
-  const latest_version = { id: 'hidden', openapi_schema: { components: { schemas } } };
-  return json(200, { owner, name: short, is_official: true, latest_version });
-}
-
 /** `named` is the model of the path; absent: the version names it. */
 async function submit(desk: ReplicateDesk, { request }: Call, named: string | undefined): Promise<Reply> {
   const body = check(bodySchema, parseJson(request.body), ({ path, reason }) => invalid(path, reason));
@@ -187,46 +176,19 @@ async function submit(desk: ReplicateDesk, { request }: Call, named: string | un
   const asked = { model: named ?? [ofVersion, ...faults].join('+'), prompt: body.input.prompt ?? '' };
   return desk.create(request, asked, async (submission) => {
     if (!models.includes(submission.model)) throw problems['not-found'];
-    const ownDeadline = cancelAfter(request);
     const task = await desk.accept(submission, {
       id: identifier(),
-      expiresAfterMs: ownDeadline ?? runMsMax,
+      expiresAfterMs: runMsMax,
       callbackUrl: body.webhook,
       detail: {
         ...render(submission.model, body.input),
         input: body.input,
         version: named === undefined ? version : 'hidden',
-        ownDeadline: ownDeadline !== undefined,
         events: body.webhook_events_filter,
       },
     });
-    return answerCreate(desk, request, task);
+    return json(201, presentPrediction(new Job(task, desk.world)));
   });
-}
-
-/** `Prefer: wait` answers with the end, where it comes in time. */
-async function answerCreate(
-  { world }: ReplicateDesk,
-  { headers }: WireRequest,
-  task: Task<ReplicateDetail>,
-): Promise<Reply> {
-  const prefer = headers['prefer'];
-  const match = /^wait(?:=(\d+))?$/.exec(typeof prefer === 'string' ? prefer : '');
-  if (match === null) return json(201, presentPrediction(new Job(task, world)));
-  const seconds = Math.min(waitSecondsMax, Number(match[1] ?? waitSecondsMax));
-  await pause(Math.min(seconds, (task.queueMs + task.renderMs) / 1000));
-  const job = new Job(task, world);
-  return json(isFinal(job.phase) ? 201 : 202, presentPrediction(job));
-}
-
-/** Milliseconds of `Cancel-After`: `90s`, `5m`, `1h`. */
-function cancelAfter({ headers }: WireRequest): number | undefined {
-  const header = headers['cancel-after'];
-  if (header === undefined) return undefined;
-  const match = /^(\d+)([smh])$/.exec(String(header));
-  if (match === null) throw refuse(400, 'Bad request', 'Cancel-After is not a duration.');
-  const unit = { s: 1000, m: 60_000, h: 3_600_000 }[match[2] ?? ''] ?? 1000;
-  return Number(match[1]) * unit;
 }
 
 function list(desk: ReplicateDesk, call: Call): Promise<Reply> {

@@ -4,13 +4,13 @@ import type { Problems } from '../desk.ts';
 import { createDialect } from '../dialect.ts';
 import type { Call, Dialect } from '../dialect.ts';
 import { FaultSet } from '../fault.ts';
-import type { Job } from '../job.ts';
-import { rendered, shown } from '../job.ts';
 import { JobDesk } from '../job-desk.ts';
+import { rendered, shown } from '../job.ts';
+import type { Job } from '../job.ts';
 import { linesOf, pairIn, sizeOf } from '../sizes.ts';
 import type { Size } from '../sizes.ts';
-import { isFinal, momentOf } from '../task.ts';
-import type { Phase, Task } from '../task.ts';
+import { isFinal, momentOf, phaseWords } from '../task.ts';
+import type { Task } from '../task.ts';
 import { bytes, check, json, parseJson, refusals } from '../wire.ts';
 import type { Mistake, Reply } from '../wire.ts';
 import type { World } from '../world.ts';
@@ -136,20 +136,12 @@ function runningBefore(desk: RunwayDesk, task: Task<RunwayDetail>): number {
     .filter((other) => other.id !== task.id && momentOf(other, desk.world.now()).phase === 'running').length;
 }
 
-const words: Readonly<Record<Phase, string>> = {
-  queued: 'PENDING',
-  running: 'RUNNING',
-  succeeded: 'SUCCEEDED',
-  failed: 'FAILED',
-  expired: 'FAILED',
-  cancelled: 'CANCELLED',
-  unknown: 'POST_PROCESSING',
-};
+const wordFor = phaseWords('PENDING RUNNING SUCCEEDED FAILED FAILED CANCELLED POST_PROCESSING');
 
 function present(job: Job<RunwayDetail>, isThrottled: boolean): Record<string, unknown> {
   const { task, detail, phase, faults, now } = job;
   const { credits } = detail;
-  const base = { id: task.id, createdAt: new Date(task.createdAt).toISOString(), status: words[phase] };
+  const base = { id: task.id, createdAt: new Date(task.createdAt).toISOString(), status: wordFor(phase) };
   const estimatedCost = job.reported({ credits });
   const cost = (amount: number) => job.reported({ credits: amount });
   switch (phase) {

@@ -71,15 +71,6 @@ describe('v2', () => {
     expect(file.height / file.width).toBeCloseTo(16 / 9, 1);
   });
 
-  it('gives a fresh link for each question', async () => {
-    const id = await idOf(create());
-    harness.control.advance(9);
-    const first = (await poll(id)).content.url;
-    harness.control.advance(7 * 3600);
-    expect((await fetch(first)).status).toBe(403);
-    expect((await fetch((await poll(id)).content.url)).status).toBe(200);
-  });
-
   it('bills seconds of reference videos, and counts images and sound', async () => {
     const content = [text('a cat [sim:input-seconds=3]'), image('reference_image'), video, audio];
     const id = await idOf(create({ content, ratio: undefined }));
@@ -90,15 +81,6 @@ describe('v2', () => {
       usage: { total_seconds: 8, input_seconds: 3, input_image_count: 1, input_audio_seconds: 6 },
     });
     expect((await poll(other)).usage.output_seconds).toBe(10);
-  });
-
-  it.each([
-    ['an image without a role', { content: [text(), image()] }],
-    ['frames, whose ratio is ignored', { content: [text(), image('first_frame'), image('last_frame')] }],
-    ['a data URL', { content: [text(), image('first_frame', 'data:image/png;base64,QUJD')] }],
-    ['how prompts are expanded', { model: 'MiniMax-H3-Max', extra: { prompt_expansion_mode: 'quality' } }],
-  ])('accepts %s', async (_, over) => {
-    expect(await idOf(create(over))).toMatch(/^\d{15}$/);
   });
 
   it.each([
@@ -142,12 +124,6 @@ describe('v2', () => {
     expect(task.content).toBeUndefined();
   });
 
-  it('has the code of a failure in a number, too', async () => {
-    const id = await idOf(withFault('docs-shape][sim:failed'));
-    harness.control.advance(9);
-    expect((await poll(id)).error.code).toBe(1000);
-  });
-
   it('cancels what waits, deletes what ended, and refuses the rest', async () => {
     const [queued, running, ended] = [await idOf(create()), await idOf(create()), await idOf(create())];
     expect((await remove(queued)).body).toEqual({
@@ -170,14 +146,6 @@ describe('v2', () => {
     const short = await idOf(withFault('docs-shape'));
     expect((await remove(short)).body.action).toBe('cancel');
     expect((await harness.call('DELETE', `/minimax/v2/query/video_generation/${running}`)).status).toBe(404);
-  });
-
-  it('expires, and is forgotten after seven days', async () => {
-    const id = await idOf(withFault('never-starts'));
-    harness.control.advance(2 * 86_400);
-    expect((await poll(id)).status).toBe('expired');
-    harness.control.advance(5 * 86_400);
-    expect(await words(get(`/v2/query/video_generation/${id}`))).toEqual([400, 'bad_request_error', '2013']);
   });
 
   it('lists in pages, by ids, status, model and type', async () => {
@@ -256,39 +224,12 @@ describe('callbacks', () => {
       await Promise.all([receiver.close(), sound.close()]);
     }
   });
-
-  it.each([
-    ['in small letters', '', ['processing', 'processing', 'success']],
-    ['in capitals', '[sim:docs-shape]', ['Processing', 'Processing', 'Success']],
-    ['of a failure', '[sim:failed]', ['processing', 'processing', 'failed']],
-  ])('of v1 come after a challenge, %s', async (_, fault, words) => {
-    const receiver = await startEcho();
-    try {
-      const body = { model: 'T2V-01', prompt: `a cat ${fault}`, callback_url: receiver.url };
-      const { task_id: id } = (await post('/v1/video_generation', body)).body;
-      await receiver.waitFor(2);
-      harness.control.advance(4);
-      await receiver.waitFor(3);
-      harness.control.advance(5);
-      await receiver.waitFor(4);
-      const news = receiver.received.slice(1).map((received) => received.body);
-      expect(news.map(({ status }) => status)).toEqual(words);
-      expect(news[2]).toMatchObject({
-        task_id: id,
-        base_resp: { status_code: fault === '[sim:failed]' ? 1000 : 0 },
-      });
-      expect(news[2].file_id).toEqual(fault === '[sim:failed]' ? undefined : expect.any(String));
-    } finally {
-      await receiver.close();
-    }
-  });
 });
 
 describe('v1', () => {
   const hailuo = 'MiniMax-Hailuo-2.3';
   const create = (over: object = {}): Promise<Answer> =>
     post('/v1/video_generation', { model: hailuo, prompt: 'a cat', ...over });
-  const withFault = (fault: string) => create({ prompt: `a cat [sim:${fault}]` });
   const idOf = async (answer: Promise<Answer>): Promise<string> => {
     const { body } = await answer;
     expect(body).toEqual({
@@ -324,8 +265,6 @@ describe('v1', () => {
     expect((await fetch(file.download_url)).status).toBe(403);
     const again = (await get(`/v1/files/retrieve?file_id=${fileId}`)).body.file.download_url;
     expect((await fetch(again)).status).toBe(200);
-    const bytes = await get(`/v1/files/retrieve_content?file_id=${fileId}`);
-    expect([bytes.status, bytes.headers.get('content-type')]).toEqual([200, 'video/mp4']);
   });
 
   it('knows no file before its task succeeded', async () => {
@@ -333,31 +272,6 @@ describe('v1', () => {
     expect(await code(get('/v1/files/retrieve?file_id=1'))).toEqual([200, 2013]);
     expect(await code(get('/v1/query/video_generation?task_id=1'))).toEqual([200, 2013]);
     expect(await code(get('/v1/query/video_generation'))).toEqual([200, 2013]);
-  });
-
-  it.each([
-    ['an unknown model', { model: 'sora' }, 2013],
-    ['a seed', { seed: 1 }, 2013],
-    ['2K', { resolution: '2K' }, 2013],
-    ['a frame', { first_frame_image: url }, 0],
-    ['a frame without a prompt', { prompt: '', first_frame_image: 'data:image/png;base64,QUJD' }, 0],
-    ['two frames', { model: 'MiniMax-Hailuo-02', first_frame_image: url, last_frame_image: url }, 0],
-    ['a subject', { model: 'S2V-01', subject_reference: [{ type: 'character', image: [url] }] }, 0],
-  ])('answers %s', async (_, over, expected) => {
-    expect(await code(create(over))).toEqual([200, expected]);
-  });
-
-  it.each([
-    ['failed', 1000],
-    ['moderation-in-task', 1027],
-  ])('ends with %s, whose reason stands in base_resp', async (fault, expected) => {
-    const id = await idOf(withFault(fault));
-    harness.control.advance(9);
-    expect(await poll(id)).toMatchObject({ status: 'Fail', base_resp: { status_code: expected } });
-  });
-
-  it('is prepared before it waits, where a fault says so', async () => {
-    expect((await poll(await idOf(withFault('docs-shape')))).status).toBe('Preparing');
   });
 });
 
@@ -380,14 +294,6 @@ describe('image-01', () => {
     expect(readImage(file)).toEqual({ format: 'jpeg', width: 1568, height: 672 });
   });
 
-  it('comes as base64 in the pixels asked for', async () => {
-    const { body } = await create({ response_format: 'base64', width: 512, height: 1024, n: 2 });
-    expect(body.data.image_base64).toHaveLength(2);
-    const [first, second] = body.data.image_base64;
-    expect(readImage(Buffer.from(first, 'base64'))).toMatchObject({ width: 512, height: 1024 });
-    expect(first).not.toBe(second);
-  });
-
   it('leaves out images that failed, and refuses when none is left', async () => {
     const some = (await create({ n: 3, prompt: 'a cat [sim:item-moderation=1]' })).body;
     expect(some.data.image_urls).toHaveLength(2);
@@ -407,27 +313,5 @@ describe('image-01', () => {
       const { status, body } = await create({ prompt: `a cat [sim:${fault}]` });
       expect([fault, status, body.base_resp.status_code]).toEqual([fault, 200, code]);
     }
-  });
-
-  it.each([
-    ['an unknown model', { model: 'sora' }],
-    ['no prompt', { prompt: '' }],
-    ['a long prompt', { prompt: 'x'.repeat(1501) }],
-    ['an unknown ratio', { aspect_ratio: '5:4' }],
-    ['pixels that are no multiples of 8', { width: 513, height: 512 }],
-    ['many pixels', { width: 2056, height: 512 }],
-    ['ten', { n: 10 }],
-    ['another form', { response_format: 'b64_json' }],
-    ['a size', { size: '1024x1024' }],
-  ])('refuses %s', async (_, over) => {
-    const { status, body } = await create(over);
-    expect([status, body.base_resp.status_code]).toEqual([200, 2013]);
-  });
-
-  it('takes a subject, and the model of China', async () => {
-    const subject_reference = [{ type: 'character', image_file: 'data:image/jpeg;base64,QUJD' }];
-    expect(
-      (await create({ model: 'image-01-live', subject_reference, seed: 1 })).body.base_resp.status_code,
-    ).toBe(0);
   });
 });

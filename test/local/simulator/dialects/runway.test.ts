@@ -118,12 +118,6 @@ it('renders several images in one job', async () => {
   expect((await fetch(task.output[3])).headers.get('content-type')).toBe('image/png');
 });
 
-it('has an edit of the length of its input', async () => {
-  const body = { model: 'aleph2', videoUri: 'https://i.example/a.mp4', promptText: '[sim:input-seconds=3]' };
-  const { id, estimatedCost } = (await post('video_to_video', body)).body;
-  expect([typeof id, estimatedCost]).toEqual(['string', { credits: 60 }]);
-});
-
 it.each([
   ['an unknown model', { model: 'sora' }, 'model'],
   ['an empty text', { promptText: '' }, 'promptText'],

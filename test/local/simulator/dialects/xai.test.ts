@@ -67,20 +67,6 @@ describe('videos', () => {
   });
 
   it.each([
-    ['an image', { image: still }],
-    ['an image in a data URL', { image: { url: 'data:image/png;base64,QUJD' } }],
-    ['two frames', { image: still, last_frame: still }],
-    [
-      'references with a voice',
-      { reference_images: [still, still], reference_audios: [{ voice_id: 'ara' }] },
-    ],
-    ['silence', { generate_audio: false, user: 'u' }],
-    ['a place to keep it', { storage_options: { filename: 'a.mp4', public_url: true } }],
-  ])('accept %s', async (_, over) => {
-    expect(await idOf(create(over))).toMatch(/^[0-9a-f-]{36}$/);
-  });
-
-  it.each([
     ['an unknown model', { model: 'sora-2' }, 'Model not found: sora-2'],
     ['no prompt', { prompt: undefined }, 'prompt'],
     ['a seed', { seed: 1 }, 'Argument not supported on this model'],
@@ -182,15 +168,6 @@ describe('images', () => {
       'jpeg',
       expect.closeTo(19.5 / 9, 1),
     ]);
-  });
-
-  it.each([
-    ['2k', { resolution: '2k' }, 0.06],
-    ['base64', { response_format: 'b64_json' }, 0.06],
-  ])('cost for %s', async (_, over, amount) => {
-    const { body } = await paint(over);
-    expect(body.usage).toEqual(dollars(amount));
-    expect(Object.keys(body.data[0])[0]).toBe('response_format' in over ? 'b64_json' : 'url');
   });
 
   it('are edited by JSON, and each input is charged for', async () => {
