@@ -21,6 +21,8 @@ const rates: Readonly<Record<string, number>> = { '480p': 50, '720p': 70, '1080p
 const imageRate = 60;
 const inputImageRate = 10;
 
+const inputSecondsMax = { edits: 8.7, extensions: 15 };
+
 /** The code is a sentence, and several things share one: the words distinguish them. */
 const refuse = refusals(({ status, code, message }) => json(status, { code, error: message }));
 const invalid = (message: string) => refuse(400, 'Client specified an invalid argument', message);
@@ -119,6 +121,8 @@ function settle(operation: Operation, raw: unknown, faults: FaultSet): XaiDetail
     return { ...sizeOf(linesOf(resolution), aspect_ratio), seconds: duration, images: 0, charge };
   }
   const input = faults.number('input-seconds') ?? 5;
+  // What is billed is limited by what is read.
+  if (input > inputSecondsMax[operation]) throw invalid('The video is too long.');
   const added = operation === 'extensions' ? check(bodies.extensions, raw, refuseField).duration : 0;
   const charge = (rates['720p'] ?? 0) * (added === 0 ? input : added);
   return { ...sizeOf(720, '16:9'), seconds: input + added, images: 0, charge };

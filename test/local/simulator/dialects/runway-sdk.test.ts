@@ -61,7 +61,7 @@ describe.each(sdkBodies.map((body) => [`${body.model} ${body.path}`, body] as co
   });
 });
 
-it('takes no field that no body of the SDK has', async () => {
+it('refuses a field that the SDK declares nowhere', async () => {
   const [body] = sdkBodies;
   if (body === undefined) throw new Error('the SDK has no bodies');
   const answer = await post(body.path, { ...bodyOf(body), fps: 24 });
