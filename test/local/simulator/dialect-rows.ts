@@ -25,6 +25,8 @@ export interface JobRow extends Row {
   /** undefined: its answers never say. */
   readonly used?: (answer: Answer) => unknown;
   readonly calls?: true;
+  /** Its link is an address of the API: it does not expire. */
+  readonly isDelivered?: true;
   /** It ends without a link, as this body says. */
   readonly vanished?: string;
 }
@@ -481,6 +483,71 @@ export const jobRows: readonly JobRow[] = [
     words: words('pending', 'pending', 'postprocessing', 'done', 'failed'),
     link: ({ video }) => video?.url,
     used: ({ body }) => body.usage?.cost_in_usd_ticks,
+  },
+  {
+    name: 'luma',
+    code: (body) => body.detail,
+    refused: refusals(
+      '401 Invalid or missing API key',
+      '403 Access denied',
+      '404 Generation not found',
+      '429 Rate limit exceeded',
+      '402 Insufficient balance',
+      '500 Internal server error',
+      '503 Image ingestion unavailable',
+    ),
+    create: (prompt) => at('/luma/v1', 'POST', '/generations', { model: 'ray-3.2', type: 'video', prompt }),
+    poll: ({ id }) => at('/luma/v1', 'GET', `/generations/${id}`),
+    word: ({ body }) => body.state,
+    words: words('queued', 'processing', 'grading', 'completed', 'failed'),
+    link: ({ output = [] }) => output[0]?.url,
+  },
+  {
+    name: 'openrouter',
+    calls: true,
+    code: (body) => body.error?.message,
+    refused: refusals(
+      '401 No auth credentials found',
+      '403 The key may not use this model.',
+      '404 Video generation not found',
+      '429 Rate limit exceeded',
+      '402 Insufficient credits',
+      '500 Internal Server Error',
+      '503 No provider is available',
+      '403 The input was flagged.',
+    ),
+    create: (prompt, callback_url) =>
+      at('/openrouter/api/v1', 'POST', '/videos', { model: 'a/b', prompt, callback_url }),
+    poll: ({ id }) => at('/openrouter/api/v1', 'GET', `/videos/${id}`),
+    word: ({ body }) => body.status,
+    words: words('pending', 'in_progress', 'uploading', 'completed', 'failed'),
+    link: ({ unsigned_urls: urls = [] }) => urls[0],
+    used: ({ body }) => body.usage?.cost,
+    headers: { authorization: `Bearer ${testKey}` },
+    isDelivered: true,
+  },
+  {
+    name: 'vidu',
+    calls: true,
+    headers: { authorization: `Token ${testKey}` },
+    code: (body) => body.reason,
+    refused: refusals(
+      '401 Unauthorized',
+      '403 Forbidden',
+      '404 TaskNotFound',
+      '429 TooManyRequests',
+      '400 CreditInsufficient',
+      '500 InternalServiceFailure',
+      '503 SystemThrottling',
+      '400 TaskPromptPolicyViolation',
+    ),
+    create: (prompt, callback_url) =>
+      at('/vidu/ent/v2', 'POST', '/text2video', { model: 'viduq3', prompt, callback_url }),
+    poll: ({ task_id }) => at('/vidu/ent/v2', 'GET', `/tasks/${task_id}/creations`),
+    word: ({ body }) => body.state,
+    words: words('queueing', 'processing', 'upscaling', 'success', 'failed'),
+    link: ({ creations = [] }) => creations[0]?.url,
+    used: ({ body }) => body.credits,
   },
 ];
 

@@ -105,6 +105,8 @@ export function settleArk(
   const frames = isFirst ? body.frames : undefined;
   const seconds = frames === undefined ? asked : frames / framesPerSecond;
   const size = pixelsOf(isFirst ? sizesOf1 : sizesOf2, resolution, ratio);
+  // Models 1.x read no videos: nothing is billed for them.
+  const read = model.includes('seedance-1-') ? 0 : (faults.number('input-seconds') ?? inputSeconds(body));
   const random = Math.floor(Math.random() * 4_294_967_296);
   return {
     ...size,
@@ -114,7 +116,7 @@ export function settleArk(
     resolution,
     ratio,
     frames,
-    tokens: tokensOf(size, frames ?? 24 * seconds + 1, faults.number('input-seconds') ?? inputSeconds(body)),
+    tokens: tokensOf(size, frames ?? 24 * seconds + 1, read),
     seed: body.seed === -1 ? random : body.seed,
     lastFrame: body.return_last_frame,
     tier: body.service_tier,

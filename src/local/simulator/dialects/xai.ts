@@ -92,6 +92,7 @@ const bodies = {
     resolution: z.enum(['480p', '720p', '1080p']).default('480p'),
     image: still.optional(),
     last_frame: still.optional(),
+    keyframes: z.array(z.strictObject({ image: still, timestamp_s: z.number().nonnegative() })).optional(),
     reference_images: z.array(still).min(1).optional(),
     reference_audios: z.array(z.strictObject({ voice_id: z.string().min(1) })).optional(),
     generate_audio: z.boolean().optional(),
