@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { FaultSet } from '../fault.ts';
-import { Job } from '../job.ts';
+import type { Job } from '../job.ts';
 import { isFinal } from '../task.ts';
 import type { Task } from '../task.ts';
 import type { BflDetail } from './bfl-request.ts';

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { Problems } from '../desk.ts';
 import type { JobDesk } from '../job-desk.ts';
-import { Job, rendered } from '../job.ts';
+import { rendered } from '../job.ts';
+import type { Job } from '../job.ts';
 import { isFinal } from '../task.ts';
-import { json, Refusal, refusals } from '../wire.ts';
-import type { Mistake } from '../wire.ts';
+import { json, refusals } from '../wire.ts';
+import type { Mistake, Refusal } from '../wire.ts';
 
 /** The two error bodies: of the platform a text, of a model a list, which says where (`param`). */
 export function falBody({ code: type, message, param }: Refusal): Record<string, unknown> {

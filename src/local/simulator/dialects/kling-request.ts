@@ -12,7 +12,7 @@ export const klingError = refusals(({ status, code, message }, now) =>
   json(status, { code, message, request_id: randomUUID() }, { date: new Date(now).toUTCString() }),
 );
 export const badParameter = (message: string) => klingError(400, 1201, message);
-export const noSuchModel = klingError(404, 1203, 'The requested resource does not exist.');
+const noSuchModel = klingError(404, 1203, 'The requested resource does not exist.');
 export const refuseKling = ({ path, reason }: Mistake) => badParameter(`${path}: ${reason}`);
 
 export const klingProblems = {

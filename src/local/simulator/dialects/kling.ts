@@ -48,10 +48,13 @@ export function createKlingDialect(world: World): Dialect {
     callbackBody: (task) => presentKling(new Job(task, world)),
     callbackHeaders: (body) => signStandardWebhook(klingCallbackSecret, body),
   });
-  const submits = ['text-to-video', 'image-to-video', 'omni-video', 'motion-control'].map((path) => [
-    `POST /${path}/:id`,
-    ({ request, id }: Call) => create(desk, request, readKling(path, id, request.body)),
-  ]);
+  const submits = ['text-to-video', 'image-to-video', 'omni-video', 'motion-control'].map(
+    (path) =>
+      [
+        `POST /${path}/:id`,
+        ({ request, id }: Call) => create(desk, request, readKling(path, id, request.body)),
+      ] as const,
+  );
   return createDialect(desk, {
     prefix: '/kling',
     keyOf: (request) => klingKey(request, world),

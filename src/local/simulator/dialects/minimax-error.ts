@@ -45,7 +45,7 @@ export function baseOf({ code, message }: Pick<Refusal, 'code' | 'message'>) {
 }
 export const accepted = baseOf({ code: 0, message: 'success' });
 const answerOf = refusals((refusal) => json(200, { base_resp: baseOf(refusal) }));
-export const hailuoError = (code: number, message: string) => answerOf(200, code, message);
+const hailuoError = (code: number, message: string) => answerOf(200, code, message);
 export const invalidHailuo = (message: string) => hailuoError(2013, `invalid params, ${message}`);
 
 export const hailuoProblems = {

@@ -71,10 +71,9 @@ export function createViduDialect(world: World): Dialect {
     callbackBody: (task) => present(new Job(task, world)),
     callbackHeaders: (_, { callbackUrl = '' }) => sign(new URL(callbackUrl), key),
   });
-  const submits = Object.entries(ways).map(([path, way]) => [
-    `POST /${path}`,
-    (call: Call) => submit(desk, call, way),
-  ]);
+  const submits = Object.entries(ways).map(
+    ([path, way]) => [`POST /${path}`, (call: Call) => submit(desk, call, way)] as const,
+  );
   return createDialect(desk, {
     prefix: '/vidu/ent/v2',
     keyOf: ({ headers }) => /^Token (\S+)$/.exec(headers.authorization ?? '')?.[1],
