@@ -13,7 +13,8 @@ const lookEveryMsMax = 1000;
 export class Clock {
   readonly #base: Now;
   #aheadMs = 0;
-  #heap: Entry[] = [];
+  /** The first is due last. */
+  #entries: Entry[] = [];
   #timer: NodeJS.Timeout | undefined;
   #timerDue = Number.POSITIVE_INFINITY;
 
@@ -31,17 +32,17 @@ export class Clock {
   }
 
   at(due: number, run: () => void): void {
-    push(this.#heap, { due, run });
+    this.#entries.splice(placeOf(this.#entries, due), 0, { due, run });
     this.#arm();
   }
 
   close(): void {
     clearTimeout(this.#timer);
-    this.#heap = [];
+    this.#entries = [];
   }
 
   #arm(): void {
-    const next = this.#heap[0];
+    const next = this.#entries.at(-1);
     if (next === undefined || next.due >= this.#timerDue) return;
     clearTimeout(this.#timer);
     this.#timerDue = next.due;
@@ -54,8 +55,12 @@ export class Clock {
 
   #runDue(): void {
     const now = this.now();
-    for (let next = this.#heap[0]; next !== undefined && next.due <= now; next = this.#heap[0]) {
-      pop(this.#heap);
+    for (
+      let next = this.#entries.at(-1);
+      next !== undefined && next.due <= now;
+      next = this.#entries.at(-1)
+    ) {
+      this.#entries.pop();
       next.run();
     }
     this.#timerDue = Number.POSITIVE_INFINITY;
@@ -63,33 +68,13 @@ export class Clock {
   }
 }
 
-function push(heap: Entry[], entry: Entry): void {
-  let index = heap.length;
-  heap.push(entry);
-  while (index > 0) {
-    const parentIndex = (index - 1) >> 1;
-    const parent = heap[parentIndex];
-    if (parent === undefined || parent.due <= entry.due) break;
-    heap[index] = parent;
-    index = parentIndex;
+/** Where an entry goes in a list whose first is due last; of equal ones the newer runs later. */
+function placeOf(entries: readonly Entry[], due: number): number {
+  let [from, to] = [0, entries.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((entries[middle]?.due ?? 0) > due) from = middle + 1;
+    else to = middle;
   }
-  heap[index] = entry;
-}
-
-function pop(heap: Entry[]): void {
-  const last = heap.pop();
-  if (last === undefined || heap.length === 0) return;
-  let index = 0;
-  for (;;) {
-    const leftIndex = 2 * index + 1;
-    const left = heap[leftIndex];
-    if (left === undefined) break;
-    const right = heap[leftIndex + 1];
-    const takeRight = right !== undefined && right.due < left.due;
-    const child = takeRight ? right : left;
-    if (child.due >= last.due) break;
-    heap[index] = child;
-    index = takeRight ? leftIndex + 1 : leftIndex;
-  }
-  heap[index] = last;
+  return from;
 }

@@ -8,7 +8,7 @@ import { createLumaDialect } from './dialects/luma.ts';
 import { createMiniMaxDialect } from './dialects/minimax.ts';
 import { createMiniMaxV1Dialect } from './dialects/minimax-v1.ts';
 import { createNewApiDialect } from './dialects/new-api.ts';
-import { createOpenAiDialect } from './dialects/openai.ts';
+import { createOpenAiDialect } from './dialects/openai-images.ts';
 import { createOpenRouterDialect } from './dialects/openrouter.ts';
 import { createReplicateDialect } from './dialects/replicate.ts';
 import { createRunwayDialect } from './dialects/runway.ts';

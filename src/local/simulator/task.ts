@@ -20,6 +20,22 @@ export interface Task<Detail> {
 
 export type Phase = 'queued' | 'running' | 'succeeded' | 'failed' | 'expired' | 'cancelled' | 'unknown';
 
+const phases: readonly Phase[] = [
+  'queued',
+  'running',
+  'succeeded',
+  'failed',
+  'expired',
+  'cancelled',
+  'unknown',
+];
+
+/** A vendor's words, separated by spaces: queued, running, succeeded, failed, expired, cancelled, and one that it does not have. */
+export function phaseWords(words: string): (phase: Phase) => string {
+  const list = words.split(' ');
+  return (phase) => list[phases.indexOf(phase)] ?? '';
+}
+
 /** A phase and the time at which it began. */
 export interface Moment {
   readonly phase: Phase;

@@ -32,6 +32,35 @@ export abstract class WireError extends Error {
   abstract reply(now: number): Reply;
 }
 
+/** A refusal of the form that most vendors have: a status, a code, a sentence, and often the field that it is about. */
+export class Refusal extends WireError {
+  readonly status: number;
+  readonly code: string | number;
+  readonly param: string;
+  readonly #write: RefusalForm;
+
+  constructor(write: RefusalForm, facts: Pick<Refusal, 'status' | 'code' | 'param' | 'message'>) {
+    super(facts.message);
+    this.status = facts.status;
+    this.code = facts.code;
+    this.param = facts.param;
+    this.#write = write;
+  }
+
+  reply(now: number): Reply {
+    return this.#write(this, now);
+  }
+}
+
+/** How one vendor writes a refusal. */
+type RefusalForm = (refusal: Refusal, now: number) => Reply;
+
+/** One vendor's refusals: for its table of problems, and wherever a handler notices one. */
+export function refusals(write: RefusalForm) {
+  return (status: number, code: string | number, message: string, param = ''): Refusal =>
+    new Refusal(write, { status, code, message, param });
+}
+
 export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
   return {
     kind: 'send',
@@ -43,17 +72,6 @@ export function json(status: number, value: unknown, headers: Readonly<Record<st
 
 export function bytes(status: number, body: Buffer, headers: Readonly<Record<string, string>>): Reply {
   return { kind: 'send', status, headers, body };
-}
-
-/** A stream of server-sent events, sent at once: what is streamed here is complete already. */
-export function eventStream(
-  events: readonly { readonly name: string | undefined; readonly data: unknown }[],
-  end: string,
-): Reply {
-  const lines = events.map(
-    ({ name, data }) => `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`,
-  );
-  return bytes(200, Buffer.from(lines.join('') + end), { 'content-type': 'text/event-stream' });
 }
 
 /** undefined when the body is not JSON. */

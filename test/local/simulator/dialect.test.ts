@@ -8,13 +8,12 @@ import type { Problem } from '../../../src/local/simulator/disturb.ts';
 import { FaultSet } from '../../../src/local/simulator/fault.ts';
 import { FaultBook } from '../../../src/local/simulator/fault-book.ts';
 import { JobDesk } from '../../../src/local/simulator/job-desk.ts';
-import { MediaShelf } from '../../../src/local/simulator/media/media-shelf.ts';
 import { Statistics } from '../../../src/local/simulator/statistics.ts';
 import { momentOf } from '../../../src/local/simulator/task.ts';
 import { check, json, parseJson, WireError } from '../../../src/local/simulator/wire.ts';
 import type { Reply } from '../../../src/local/simulator/wire.ts';
-import { World } from '../../../src/local/simulator/world.ts';
-import { startReceiver } from './support.ts';
+import type { World } from '../../../src/local/simulator/world.ts';
+import { startReceiver, testWorld } from './support.ts';
 
 /** The smallest whole dialect: docs/adding-a-provider.md points here. */
 class AcmeError extends WireError {
@@ -121,21 +120,7 @@ beforeEach(() => {
   statistics.reset();
   clock = new Clock(() => stopped);
   faults = new FaultBook();
-  acme = createAcmeDialect(
-    new World({
-      clock,
-      faults,
-      statistics,
-      jobsAtOnceMax: undefined,
-      media: new MediaShelf(),
-      callbacks,
-      apiKeys: ['k'],
-      tasksMax: 100,
-      stateFile: undefined,
-      renderSeconds: 8,
-      origin: 'http://media.example',
-    }),
-  );
+  acme = createAcmeDialect(testWorld({ clock, faults, statistics, callbacks, apiKeys: ['k'] }));
 });
 afterAll(() => callbacks.close());
 

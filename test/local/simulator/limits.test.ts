@@ -1,10 +1,8 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { callbackFaults, taskFaults, transportFaults } from '../../../src/local/simulator/fault.ts';
 import { FaultBook } from '../../../src/local/simulator/fault-book.ts';
 import { encodeJpeg } from '../../../src/local/simulator/media/jpeg.ts';
 import { createPicture } from '../../../src/local/simulator/media/picture.ts';
@@ -115,16 +113,4 @@ describe('pictures of every size and tint', () => {
       }
     }
   });
-});
-
-it('every fault has a test that names it', async () => {
-  const files = ['faults.test.ts', 'dialects/ark-callback.test.ts', 'dialects/ark-list-and-delete.test.ts', 'dialects/ark-task.test.ts', 'dialects/new-api.test.ts', 'dialects/seedream.test.ts']; // prettier-ignore
-  const tests = await Promise.all(
-    files.map((file) => readFile(fileURLToPath(new URL(file, import.meta.url)), 'utf8')),
-  );
-  const text = tests.join('\n');
-  const unnamed = [...transportFaults, ...taskFaults, ...callbackFaults].filter(
-    (name) => !new RegExp(`[:'\\[,]${name}\\b`).test(text),
-  );
-  expect(unnamed).toEqual([]);
 });

@@ -21,7 +21,7 @@ describe('control', () => {
     const { ark, call } = await start();
     await ark.create({ content: text('a red fox') });
     await ark.create({ content: text('a red fox') });
-    await ark.create({ content: text('a red wolf'), duration: 99 });
+    await ark.create({ content: text('a red wolf'), duration: '99' });
     const { body } = await call('GET', '/_control/stats?prompt=red%20fox');
     expect(body).toMatchObject({ submits: 3, creates: 2, tasks: 2, prompt: { submits: 2, creates: 2 } });
     expect((await call('GET', '/_control/stats?prompt=wolf')).body.prompt).toEqual({

@@ -1,8 +1,15 @@
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'vitest';
+import { CallbackSender } from '../../../src/local/simulator/callbacks.ts';
+import { Clock } from '../../../src/local/simulator/clock.ts';
+import { FaultBook } from '../../../src/local/simulator/fault-book.ts';
+import { MediaShelf } from '../../../src/local/simulator/media/media-shelf.ts';
 import { startSimulator } from '../../../src/local/simulator/simulator.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/local/simulator/simulator.ts';
+import { Statistics } from '../../../src/local/simulator/statistics.ts';
+import { World } from '../../../src/local/simulator/world.ts';
+import type { WorldParts } from '../../../src/local/simulator/world.ts';
 
 export const testKey = 'test-key';
 export const seedance2 = 'doubao-seedance-2-0-260128';
@@ -63,6 +70,25 @@ function parse(text: string): Json {
   } catch {
     return {};
   }
+}
+
+/** A world without a server. */
+export function testWorld(parts: Partial<WorldParts> = {}): World {
+  const statistics = new Statistics();
+  return new World({
+    clock: new Clock(Date.now),
+    faults: new FaultBook(),
+    statistics,
+    jobsAtOnceMax: undefined,
+    media: new MediaShelf(),
+    callbacks: new CallbackSender(statistics, () => undefined),
+    apiKeys: [testKey],
+    tasksMax: 100,
+    stateFile: undefined,
+    renderSeconds: 8,
+    origin: 'http://media.example',
+    ...parts,
+  });
 }
 
 export const tasksPath = '/ark/api/v3/contents/generations/tasks';

@@ -27,8 +27,8 @@ const frames: Partial<VideoRequest> = { firstFrame: picture, lastFrame: picture 
 describe('every kind of input is accepted, rendered and charged for', () => {
   it.each<[string, string, Partial<VideoRequest>, string, number]>([
     ['text', 'kling-3.0', { resolution: '1080p', duration: 5, generateAudio: true }, '6.00', 5],
-    ['text of turbo', 'kling-3.0-turbo', { duration: 3, ratio: '1:1' }, '2.40', 3],
-    ['one frame', 'kling-2.6', { firstFrame: picture }, '1.50', 5],
+    ['text of turbo', 'kling-3.0-turbo', { duration: 3, ratio: '1:1' }, '1.80', 3],
+    ['one frame', 'kling-2.6', { firstFrame: picture }, '3.00', 5],
     ['two frames', 'kling-3.0', { ...frames, resolution: '4k' }, '15.00', 5],
     ['references', 'kling-o1', { references: [picture, picture], duration: 10 }, '6.00', 10],
     ['a video to follow', 'kling-3.0-omni', { references: [picture], videos: [clip] }, '4.50', 5],
@@ -43,10 +43,10 @@ describe('every kind of input is accepted, rendered and charged for', () => {
       'the motion of a video',
       'kling-2.6',
       { references: [picture], videos: [clip], extra: { character_orientation: 'image' } },
-      '2.50',
+      '4.50',
       5,
     ],
-    ['references of 4.0', 'kling-4.0', { references: [picture], duration: 30 }, '24.00', 30],
+    ['references of 4.0', 'kling-4.0', { references: [picture], duration: 30 }, '18.00', 30],
     ['legacy text', 'kling-v2-6', { resolution: '1080p', duration: 10 }, '5', 10],
     ['a legacy frame', 'kling-v2-1', { firstFrame: picture }, '1.5', 5],
     ['legacy images', 'kling-v1-6', { references: [picture, picture] }, '1.5', 5],

@@ -25,20 +25,20 @@ const edit: Partial<VideoRequest> = {
 
 describe('every kind of input is accepted, rendered and charged for', () => {
   it.each<[string, string, Partial<VideoRequest>, string]>([
-    ['text', 'gen4.5', { ratio: '9:16', duration: 7, seed: 1 }, '84'],
-    ['text about which nothing is said', 'gen4.5', {}, '60'],
-    ['a first frame', 'gen4_turbo', { ...one, ratio: '21:9', duration: 10 }, '50'],
-    ['veo', 'veo3', {}, '320'],
+    ['text', 'gen4.5', { ratio: '9:16', duration: 7, seed: 1 }, '140'],
+    ['text about which nothing is said', 'gen4.5', {}, '100'],
+    ['a first frame', 'gen4_turbo', { ...one, ratio: '21:9', duration: 10 }, '200'],
+    ['veo', 'veo3', {}, '160'],
     ['two frames, silent', 'veo3.1', { ...two, resolution: '1080p', ratio: '9:16', duration: 4, generateAudio: false }, '80'],
-    ['fast, with sound', 'veo3.1_fast', { ...one, duration: 6, ratio: '16:9' }, '90'],
-    ['seedance', 'seedance2', { resolution: '480p', ratio: '4:3', duration: 4 }, '144'],
-    ['seedance in 4k', 'seedance2', { resolution: '4k', ratio: '21:9', duration: 4 }, '600'],
-    ['frames of seedance', 'seedance2', { ...two, resolution: '1080p', duration: 5 }, '200'],
-    ['references', 'seedance2', { references: [picture], videos: [clip], audios: [song], duration: 5, ratio: '1:1' }, '180'],
-    ['an edit', 'seedance2_fast', { ...edit, references: [picture], duration: 5, resolution: '720p' }, '145'],
-    ['the newest of seedance', 'seedance2_5', { ...two, duration: 30, resolution: '480p', ratio: '9:16', seed: 4 }, '900'],
-    ['grok with an image', 'grok_imagine_1_5', { ...one, resolution: '480p', duration: 1 }, '11'],
-    ['hailuo', 'hailuo3', { resolution: '768p', duration: 5 }, '50'],
+    ['fast, with sound', 'veo3.1_fast', { ...one, duration: 6, ratio: '16:9' }, '120'],
+    ['seedance', 'seedance2', { resolution: '480p', ratio: '4:3', duration: 4 }, '80'],
+    ['seedance in 4k', 'seedance2', { resolution: '4k', ratio: '21:9', duration: 4 }, '80'],
+    ['frames of seedance', 'seedance2', { ...two, resolution: '1080p', duration: 5 }, '100'],
+    ['references', 'seedance2', { references: [picture], videos: [clip], audios: [song], duration: 5, ratio: '1:1' }, '100'],
+    ['an edit', 'seedance2_fast', { ...edit, references: [picture], duration: 5, resolution: '720p' }, '100'],
+    ['the newest of seedance', 'seedance2_5', { ...two, duration: 30, resolution: '480p', ratio: '9:16', seed: 4 }, '600'],
+    ['grok with an image', 'grok_imagine_1_5', { ...one, resolution: '480p', duration: 1 }, '20'],
+    ['hailuo', 'hailuo3', { resolution: '768p', duration: 5 }, '100'],
   ])('%s', async (_, model, asked, credits) => {
     const full = videoRequest(asked);
     expect(videoIssue(video, full, model)).toBeUndefined();
@@ -113,8 +113,8 @@ it('an empty account is distinguished from a wrong request, though both are 400'
     upstreamError(video.submit(videoRequest(over), context('veo3.1')));
   const empty = await submit({ prompt: 'a boat [sim:quota]' });
   expect([empty.status, empty.outcome, empty.failure.class]).toEqual([400, 'unavailable', 'quota']);
-  const wrong = await submit({ duration: 5 });
-  const failure = { class: 'invalid_input', field: 'duration' };
+  const wrong = await submit({ seed: 4_294_967_296 });
+  const failure = { class: 'invalid_input', field: 'seed' };
   expect([wrong.status, wrong.outcome, wrong.failure]).toEqual([400, 'rejected', failure]);
   const plain = await submit({ firstFrame: 'http://ex.com/a.png' });
   expect([plain.status, plain.outcome, plain.failure.class]).toEqual([400, 'rejected', 'invalid_input']);

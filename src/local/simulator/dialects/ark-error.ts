@@ -1,56 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { Problem } from '../disturb.ts';
-import { json, WireError } from '../wire.ts';
-import type { Reply, WireRequest } from '../wire.ts';
-
-export class ArkError extends WireError {
-  readonly status: number;
-  readonly code: string;
-  readonly param: string;
-
-  constructor(status: number, code: string, message: string, param = '') {
-    super(message);
-    this.status = status;
-    this.code = code;
-    this.param = param;
-  }
-
-  /** The request id always ends the message. */
-  reply(now: number): Reply {
-    const { status, code, message, param } = this;
-    const id = arkRequestId(now);
-    const error = {
-      code,
-      message: `${message} Request id: ${id}`,
-      param,
-      type: types[status] ?? 'BadRequest',
-    };
-    return json(status, { error }, { 'x-request-id': id });
-  }
-}
-
-export function invalid(field: string, reason: string): ArkError {
-  const text = `The parameter \`${field}\` specified in the request is not valid: ${reason}.`;
-  return new ArkError(400, `InvalidParameter.${field}`, text, field);
-}
-
-export function missing(field: string): ArkError {
-  return new ArkError(
-    400,
-    `MissingParameter.${field}`,
-    `The request failed because it is missing \`${field}\` parameter.`,
-    field,
-  );
-}
-
-export function modelNotFound(model: string): ArkError {
-  const text = `The model or endpoint ${model} does not exist or you do not have access to it.`;
-  return new ArkError(404, 'InvalidEndpointOrModel.NotFound', text);
-}
-
-export function noArkRoute({ method, path }: WireRequest): ArkError {
-  return new ArkError(404, 'NotFound', `No such operation: ${method} ${path}.`);
-}
+import type { Problems } from '../desk.ts';
+import { json, refusals } from '../wire.ts';
+import type { Mistake, Refusal, WireRequest } from '../wire.ts';
 
 const types: Readonly<Record<number, string>> = {
   400: 'BadRequest',
@@ -64,40 +15,51 @@ const types: Readonly<Record<number, string>> = {
 };
 
 export function arkRequestId(now: number): string {
-  return `02${now}${randomBytes(16).toString('hex')}`;
+  return `02${Math.floor(now)}${randomBytes(16).toString('hex')}`;
 }
 
-export const arkProblems: Readonly<Record<Problem, ArkError>> = {
-  unauthorized: new ArkError(401, 'AuthenticationError', 'The API key in the request is missing or invalid.'),
-  forbidden: new ArkError(
-    403,
-    'AccountOverdueError',
-    'The request failed because your account has an overdue balance.',
-  ),
-  'not-found': new ArkError(404, 'ResourceNotFound', 'The specified resource is not found.'),
-  'rate-limited': new ArkError(
-    429,
-    'ModelAccountRpmRateLimitExceeded',
-    'The request has exceeded the account rate limit of requests per minute for this model.',
-  ),
-  'quota-exhausted': new ArkError(
-    429,
-    'SetLimitExceeded',
-    'Your account has reached the set inference limit for this model.',
-  ),
-  moderated: new ArkError(
+/** The request id always ends the message. */
+export function arkWords({ code, message }: Pick<Refusal, 'code' | 'message'>, now: number) {
+  return { code, message: `${message} Request id: ${arkRequestId(now)}` };
+}
+
+export const arkError = refusals((refusal, now) => {
+  const { status, param } = refusal;
+  const error = { ...arkWords(refusal, now), param, type: types[status] ?? 'BadRequest' };
+  return json(status, { error }, { 'x-request-id': arkRequestId(now) });
+});
+
+export function invalid(field: string, reason: string) {
+  const text = `The parameter \`${field}\` specified in the request is not valid: ${reason}.`;
+  return arkError(400, `InvalidParameter.${field}`, text, field);
+}
+
+export function refuseArk({ field, path, reason, isAbsent }: Mistake) {
+  if (!isAbsent) return invalid(field, `${path}: ${reason}`);
+  const text = `The request failed because it is missing \`${field}\` parameter.`;
+  return arkError(400, `MissingParameter.${field}`, text, field);
+}
+
+export function modelNotFound(model: string) {
+  const text = `The model or endpoint ${model} does not exist or you do not have access to it.`;
+  return arkError(404, 'InvalidEndpointOrModel.NotFound', text);
+}
+
+export function noArkRoute({ method, path }: WireRequest) {
+  return arkError(404, 'NotFound', `No such operation: ${method} ${path}.`);
+}
+
+export const arkProblems = {
+  unauthorized: arkError(401, 'AuthenticationError', 'The API key in the request is missing or invalid.'),
+  forbidden: arkError(403, 'AccountOverdueError', 'Your account has an overdue balance.'),
+  'not-found': arkError(404, 'ResourceNotFound', 'The specified resource is not found.'),
+  'rate-limited': arkError(429, 'ModelAccountRpmRateLimitExceeded', 'The request exceeds the rate limit.'),
+  'quota-exhausted': arkError(429, 'SetLimitExceeded', 'Your account has reached the set inference limit.'),
+  moderated: arkError(
     400,
     'InputTextSensitiveContentDetected',
-    'The request failed because the input text may contain sensitive information.',
+    'The input text may contain sensitive information.',
   ),
-  internal: new ArkError(
-    500,
-    'InternalServiceError',
-    'The service encountered an unexpected internal error.',
-  ),
-  unavailable: new ArkError(
-    503,
-    'ServerOverloaded',
-    'The service is currently unable to handle additional requests.',
-  ),
-};
+  internal: arkError(500, 'InternalServiceError', 'The service encountered an unexpected internal error.'),
+  unavailable: arkError(503, 'ServerOverloaded', 'The service is currently unable to handle more requests.'),
+} satisfies Problems;

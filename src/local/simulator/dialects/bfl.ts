@@ -1,20 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { Submission } from '../desk.ts';
 import { createDialect } from '../dialect.ts';
 import type { Call, Dialect } from '../dialect.ts';
 import { JobDesk } from '../job-desk.ts';
+import { Job } from '../job.ts';
 import { isFinal } from '../task.ts';
 import { json, parseJson } from '../wire.ts';
 import type { Reply } from '../wire.ts';
 import type { World } from '../world.ts';
-import { bflProblems, noSuchBflRoute, tooManyTasks } from './bfl-error.ts';
-import { settleFlux3Image, settleFlux3Video } from './bfl-flux3.ts';
-import { bflDetail, bflImageModels } from './bfl-models.ts';
-import type { BflDetail } from './bfl-models.ts';
-import { absent, settleBflImage } from './bfl-request.ts';
-import { bflMoment, bflNews, isKnownAt, presentBfl, presentBflCreated } from './bfl-task.ts';
-import { presentBflUnknown, signBflNews } from './bfl-task.ts';
+import { bflDetail, bflProblems, noSuchBflRoute, notValid, settleBfl, tooManyTasks } from './bfl-request.ts';
+import type { BflDetail } from './bfl-request.ts';
+import {
+  bflNews,
+  isKnownAt,
+  phaseOfBfl,
+  presentBfl,
+  presentBflCreated,
+  presentBflUnknown,
+  signBflNews,
+} from './bfl-task.ts';
 
 const recordKeptMs = 86_400_000;
 /** No deadline of the vendor's is documented. */
@@ -23,7 +27,7 @@ const expiresAfterMs = 2 * recordKeptMs;
 const tasksInFlightMax = 24;
 
 /** What is read before anything is checked. */
-const outline = z.looseObject({ prompt: z.string().catch(''), user: z.string().catch('') });
+const outline = z.object({ prompt: z.string().catch(''), user: z.string().catch('') });
 
 /** Black Forest Labs: images and videos, each as a job. */
 export function createBflDialect(world: World): Dialect {
@@ -32,7 +36,7 @@ export function createBflDialect(world: World): Dialect {
     problems: bflProblems,
     detail: bflDetail,
     recordKeptMs,
-    callbackBody: (task) => bflNews(task, world),
+    callbackBody: (task) => bflNews(new Job(task, world)),
     callbackHeaders: signBflNews,
   });
   return createDialect(desk, {
@@ -49,41 +53,32 @@ export function createBflDialect(world: World): Dialect {
 
 function submit(desk: JobDesk<BflDetail>, { request, id: name }: Call): Promise<Reply> {
   const { world } = desk;
-  const raw = parseJson(request.body) ?? {};
+  const raw = parseJson(request.body);
   const { prompt = '', user = '' } = outline.safeParse(raw).data ?? {};
   return desk.create(request, { model: name, prompt, endUser: user }, async (submission) => {
-    const { detail, callbackUrl } = settle(raw, submission);
-    const active = desk.newestFirst().filter((task) => !isFinal(bflMoment(task, world.now()).phase));
-    if (active.length >= (desk.world.parts.jobsAtOnceMax ?? tasksInFlightMax)) throw tooManyTasks;
-    const task = await desk.accept(submission, { id: randomUUID(), expiresAfterMs, detail, callbackUrl });
-    return json(200, presentBflCreated(task, world));
+    const order = settleBfl(raw, submission.model, submission.faults);
+    const active = desk.newestFirst().filter((task) => !isFinal(phaseOfBfl(new Job(task, world))));
+    if (active.length >= (world.parts.jobsAtOnceMax ?? tasksInFlightMax)) throw tooManyTasks;
+    const task = await desk.accept(submission, { id: randomUUID(), expiresAfterMs, ...order });
+    return json(200, presentBflCreated(new Job(task, world)));
   });
-}
-
-function settle(
-  raw: unknown,
-  { model, faults }: Submission,
-): { detail: BflDetail; callbackUrl?: string | undefined } {
-  if (model === 'flux-3-image') return { detail: settleFlux3Image(raw, faults) };
-  if (model === 'flux-3-video') return { detail: settleFlux3Video(raw, faults) };
-  const found = bflImageModels.get(model);
-  if (found === undefined) throw noSuchBflRoute;
-  return settleBflImage(raw, found);
 }
 
 /** A job is unknown for a moment after its create with `poll:sdk-shape*1`. */
 function result(desk: JobDesk<BflDetail>, { request }: Call): Promise<Reply> {
   const id = request.query.get('id');
-  if (id === null) throw absent('id');
+  if (id === null) throw notValid({ path: 'id', reason: '', isAbsent: true });
   const missing = (): Reply => json(200, presentBflUnknown(id));
   return desk.about(
     'poll',
     { request, id },
     {
-      found: (task, faults) =>
-        isKnownAt(task, request.path) && !faults.has('sdk-shape')
-          ? json(200, presentBfl(task, desk.world))
-          : missing(),
+      found(task, faults) {
+        const job = new Job(task, desk.world);
+        return isKnownAt(job, request.path) && !faults.has('sdk-shape')
+          ? json(200, presentBfl(job))
+          : missing();
+      },
       missing,
     },
   );

@@ -1,69 +1,110 @@
 import { z } from 'zod';
-import { FaultSet } from '../fault.ts';
+import type { Problems } from '../desk.ts';
 import type { JobDesk } from '../job-desk.ts';
-import { isFinal, momentOf } from '../task.ts';
-import type { Task } from '../task.ts';
-import type { World } from '../world.ts';
-import { endingOf, FalError, inputRefused, noMedia, outputRefused, startTimedOut } from './fal-error.ts';
+import { rendered } from '../job.ts';
+import type { Job } from '../job.ts';
+import { isFinal } from '../task.ts';
+import { json, refusals } from '../wire.ts';
+import type { Mistake, Refusal } from '../wire.ts';
 
-/** What a job has to remember of its request. */
+/** The two error bodies: of the platform a text, of a model a list, which says where (`param`). */
+export function falBody({ code: type, message, param }: Refusal): Record<string, unknown> {
+  if (param === '') return { detail: message, error_type: type === '' ? undefined : type };
+  const url = `https://docs.fal.ai/errors#${type}`;
+  return { detail: [{ loc: param.split('.'), msg: message, type, url }] };
+}
+
+export const falError = refusals((refusal) =>
+  json(refusal.status, falBody(refusal), {
+    'x-fal-billable-units': '0',
+    'x-fal-error-type': String(refusal.code === '' ? 'unknown' : refusal.code),
+    'x-fal-retryable': String(refusal.status >= 500),
+  }),
+);
+export const invalidInput = ({ path, reason, isAbsent }: Mistake) =>
+  isAbsent
+    ? falError(422, 'missing', 'field required', `body.${path}`)
+    : falError(422, 'value_error', reason, path === '' ? 'body' : `body.${path}`);
+
+/** No `moderated`: what is refused is refused by the result. */
+export const falProblems = {
+  unauthorized: falError(401, '', 'Authentication is required to access this application'),
+  forbidden: falError(403, '', 'Access denied'),
+  'not-found': falError(404, '', 'Application not found'),
+  'rate-limited': falError(429, '', 'Rate limit exceeded'),
+  'quota-exhausted': falError(403, '', 'User is locked. Reason: Exhausted balance. Top up your balance.'),
+  internal: falError(500, 'internal_server_error', 'Internal Server Error'),
+  unavailable: falError(503, 'runner_scheduling_failure', 'Service unavailable'),
+} satisfies Problems;
+
+/** What a job ends with, by the type that `[sim:failed=<type>]` names; other types are those of a wrong input. */
+const endings: Readonly<Record<string, number>> = {
+  internal_server_error: 500,
+  internal_error: 500,
+  runner_server_error: 500,
+  generation_timeout: 504,
+  request_timeout: 504,
+  startup_timeout: 504,
+  downstream_service_error: 502,
+  downstream_service_unavailable: 503,
+  runner_scheduling_failure: 503,
+  runner_disconnected: 503,
+  runner_connection_error: 503,
+  runner_incomplete_response: 503,
+  client_cancelled: 499,
+  client_disconnected: 499,
+  bad_request: 400,
+};
+
+function endingOf(type: string): Refusal {
+  const status = endings[type];
+  if (status !== undefined) return falError(status, type, `The request ended with ${type}.`);
+  return falError(422, type, `The input was not accepted: ${type}.`, 'body.image_url');
+}
+
+const policy = 'content_policy_violation';
+const inputRefused = falError(422, policy, 'The content was flagged by a content checker.', 'body.prompt');
+const outputRefused = falError(422, policy, 'Output video has sensitive content.', 'body');
+const noMedia = falError(422, 'no_media_generated', 'The model gave no media.', 'body');
+
 export const falDetail = z.object({
-  kind: z.enum(['video', 'image']),
-  width: z.number(),
-  height: z.number(),
-  seconds: z.number(),
+  ...rendered,
+  /** What `x-fal-billable-units` says, in hundredths. */
   units: z.number(),
   seed: z.number().optional(),
   /** As it came: the list of requests shows it. */
   input: z.unknown(),
-  /** Whether input and output are stored. */
-  isStored: z.boolean(),
   /** A wrong input, reported by the result. */
-  mistake: z.object({ message: z.string(), type: z.string(), loc: z.array(z.string()) }).optional(),
-  startTimeoutMs: z.number().optional(),
-  fileSeconds: z.number(),
+  mistake: z.object({ message: z.string(), type: z.string(), loc: z.string() }).optional(),
 });
 export type FalDetail = z.infer<typeof falDetail>;
-export type FalTask = Task<FalDetail>;
+export type FalJob = Job<FalDetail>;
 export type FalDesk = JobDesk<FalDetail>;
-
-const dayMs = 86_400_000;
-export const recordKeptMs = 30 * dayMs;
-const resultKeptMs = 3_600_000;
-const largeResultKeptMs = 360_000;
-const largeResultBytes = 10_000;
 
 export interface FalState {
   readonly word: string;
   readonly isEnded: boolean;
   readonly since: number;
   /** Of a job that ended. */
-  readonly error?: FalError;
+  readonly error?: Refusal;
 }
 
 /** `COMPLETED` means that it ended, however. */
-export function stateOf(task: FalTask, now: number): FalState {
-  const { startTimeoutMs } = task.detail;
-  const faults = FaultSet.of(task.faults);
-  const waits = faults.has('never-starts') ? Number.POSITIVE_INFINITY : task.queueMs;
-  const isLate = startTimeoutMs !== undefined && waits > startTimeoutMs;
-  const { phase, since } = momentOf(task, now);
-  const word = 'COMPLETED';
-  if (phase !== 'cancelled' && isLate && now >= task.createdAt + startTimeoutMs)
-    return { word, isEnded: true, since: task.createdAt + startTimeoutMs, error: startTimedOut };
+export function stateOf(job: FalJob): FalState {
+  const { phase, since } = job;
   if (phase === 'queued') return { word: 'IN_QUEUE', isEnded: false, since };
   // There are only three words; with a fault there is one more.
-  if (phase === 'unknown') return { word: 'RETRYING', isEnded: false, since };
-  if (!isFinal(phase)) return { word: 'IN_PROGRESS', isEnded: false, since };
-  const error = errorOf(task, phase, faults);
-  return { word, isEnded: true, since, ...(error === undefined ? {} : { error }) };
+  if (!isFinal(phase))
+    return { word: phase === 'unknown' ? 'RETRYING' : 'IN_PROGRESS', isEnded: false, since };
+  const error = errorOf(job);
+  return { word: 'COMPLETED', isEnded: true, since, ...(error === undefined ? {} : { error }) };
 }
 
-function errorOf({ detail }: FalTask, phase: string, faults: FaultSet): FalError | undefined {
+function errorOf({ detail, phase, faults }: FalJob): Refusal | undefined {
   const { mistake } = detail;
   if (phase === 'cancelled') return endingOf('client_cancelled');
   if (phase === 'expired') return endingOf('generation_timeout');
-  if (mistake !== undefined) return new FalError(422, mistake.message, mistake.type, mistake.loc);
+  if (mistake !== undefined) return falError(422, mistake.type, mistake.message, mistake.loc);
   if (faults.has('moderation-in-task'))
     return faults.text('moderation-in-task') === 'input' ? inputRefused : outputRefused;
   if (faults.has('failed')) return endingOf(faults.text('failed') ?? 'internal_server_error');
@@ -71,40 +112,24 @@ function errorOf({ detail }: FalTask, phase: string, faults: FaultSet): FalError
 }
 
 /** The output of a job that succeeded. */
-export function outputOf(task: FalTask, world: World, since: number): Record<string, unknown> {
-  const { detail } = task;
-  const { kind, seed, fileSeconds } = detail;
-  const faults = FaultSet.of(task.faults);
-  const seeded = seed === undefined ? {} : { seed };
-  const isMissing = faults.has('missing-url');
-  if (kind === 'video') {
-    if (isMissing) return seeded;
-    const url = world.link(task, world.video(detail, 0, faults), since, fileSeconds);
-    return {
-      video: { url, content_type: 'video/mp4', file_name: 'video.mp4', file_size: 4_352_150 },
-      ...seeded,
-    };
+export function outputOf(job: FalJob, since: number): Record<string, unknown> {
+  const { task, detail, faults } = job;
+  const { seed, width, height } = detail;
+  const [url] = job.links({ from: since });
+  if (detail.images === 0) {
+    const file = { content_type: 'video/mp4', file_name: 'video.mp4', file_size: 4_352_150 };
+    return { video: url === undefined ? undefined : { url, ...file }, seed };
   }
-  const { width, height } = detail;
-  const look = { format: 'png', tint: 0, marked: false } as const;
-  const url = world.link(task, world.image(detail, look, faults), since, fileSeconds);
   return {
-    images: isMissing ? [] : [{ url, width, height, content_type: 'image/png' }],
-    ...seeded,
+    images: url === undefined ? [] : [{ url, width, height, content_type: 'image/png' }],
+    seed,
     has_nsfw_concepts: [faults.has('item-moderation')],
     prompt: task.prompt,
     timings: { inference: task.renderMs / 1000 },
   };
 }
 
-/** Whether the result can no longer be asked for. */
-export function isForgotten(task: FalTask, world: World, { since }: FalState): boolean {
-  if (task.detail.isStored) return false;
-  const size = JSON.stringify(outputOf(task, world, since)).length;
-  return world.now() - since >= (size >= largeResultBytes ? largeResultKeptMs : resultKeptMs);
-}
-
 /** In whole numbers, or with two places. */
-export function unitsOf(task: FalTask): string {
-  return String((task.detail.units * FaultSet.of(task.faults).usageFactor()) / 100);
+export function unitsOf(job: FalJob): string {
+  return String(job.billed(job.detail.units) / 100);
 }

@@ -1,8 +1,6 @@
 import { createHash, createPrivateKey, randomUUID, sign } from 'node:crypto';
-import { FaultSet } from '../fault.ts';
-import type { World } from '../world.ts';
-import { outputOf, stateOf } from './fal-task.ts';
-import type { FalTask } from './fal-task.ts';
+import { falBody, outputOf, stateOf } from './fal-task.ts';
+import type { FalJob } from './fal-task.ts';
 
 /** Callbacks: at the end only, signed with Ed25519. */
 
@@ -20,31 +18,29 @@ export const keySet = {
   keys: [retiredKey, publicKey].map((x) => ({ kty: 'OKP', crv: 'Ed25519', x, use: 'sig' })),
 };
 
-export function webhookBody(task: FalTask, world: World): unknown {
-  const state = stateOf(task, world.now());
-  if (!state.isEnded) return undefined;
-  const { error } = state;
-  const base = { request_id: task.id, gateway_request_id: randomUUID() };
+export function webhookBody(job: FalJob): unknown {
+  const { isEnded, since, error } = stateOf(job);
+  if (!isEnded) return undefined;
+  const base = { request_id: job.task.id, gateway_request_id: randomUUID() };
   if (error !== undefined)
     return {
       ...base,
       status: 'ERROR',
       error: `Unexpected status code: ${error.status}`,
-      payload: error.body,
+      payload: falBody(error),
     };
+  if (!job.faults.has('docs-shape')) return { ...base, status: 'OK', payload: outputOf(job, since) };
   // A payload that cannot be serialised: the result must be asked for.
-  if (FaultSet.of(task.faults).has('docs-shape'))
-    return {
-      ...base,
-      status: 'OK',
-      payload: null,
-      payload_error: 'Response payload is not JSON serializable.',
-    };
-  return { ...base, status: 'OK', payload: outputOf(task, world, state.since) };
+  return {
+    ...base,
+    status: 'OK',
+    payload: null,
+    payload_error: 'Response payload is not JSON serializable.',
+  };
 }
 
 /** In real time, as who receives it will compare it with. */
-export function signWebhook(body: string, { id }: FalTask): Record<string, string> {
+export function signWebhook(body: string, { id }: { readonly id: string }): Record<string, string> {
   const [user, timestamp] = ['simulated-user', String(Math.floor(Date.now() / 1000))];
   const digest = createHash('sha256').update(body).digest('hex');
   const signature = sign(null, Buffer.from([id, user, timestamp, digest].join('\n')), privateKey);

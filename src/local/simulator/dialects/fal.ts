@@ -2,19 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { createDialect } from '../dialect.ts';
 import type { Call, Dialect } from '../dialect.ts';
-import { FaultSet } from '../fault.ts';
+import type { FaultSet } from '../fault.ts';
 import { JobDesk } from '../job-desk.ts';
-import { isFinal, momentOf } from '../task.ts';
-import { bytes, check, json, parseJson } from '../wire.ts';
+import { Job } from '../job.ts';
+import { linesOf, sizeOf } from '../sizes.ts';
+import { isFinal } from '../task.ts';
+import type { Task } from '../task.ts';
+import { bytes, check, json, parseJson, Refusal } from '../wire.ts';
 import type { Reply, WireRequest } from '../wire.ts';
 import type { World } from '../world.ts';
-import { FalError, falProblems, invalidInput, notFound } from './fal-error.ts';
-import { listBilling, listRequests } from './fal-history.ts';
-import { falModel } from './fal-models.ts';
-import { settingsOf, settle } from './fal-request.ts';
-import { falDetail, isForgotten, outputOf, recordKeptMs, stateOf, unitsOf } from './fal-task.ts';
-import type { FalDesk, FalTask } from './fal-task.ts';
+import { listRequests } from './fal-history.ts';
+import { falDetail, falError, falProblems, invalidInput, outputOf, stateOf, unitsOf } from './fal-task.ts';
+import type { FalDesk, FalDetail, FalJob } from './fal-task.ts';
 import { keySet, signWebhook, webhookBody } from './fal-webhook.ts';
+
+const recordKeptMs = 30 * 86_400_000;
 
 /**
  * fal under one base URL, `/fal`, which stands for the queue host; `/fal/v1` is the platform host with
@@ -27,22 +29,21 @@ export function createFalDialect(world: World): Dialect {
     problems: falProblems,
     detail: falDetail,
     recordKeptMs,
-    callbackBody: (task) => webhookBody(task, world),
+    callbackBody: (task) => webhookBody(new Job(task, world)),
     callbackHeaders: signWebhook,
   });
   const app = '/[^/]+/[^/]+/requests';
   return createDialect(desk, {
     prefix: '/fal',
     keyOf: (request) => keyOf(request, world),
-    noSuchRoute: () => new FalError(404, 'Path not found'),
+    noSuchRoute: () => falError(404, '', 'Path not found'),
     routes: {
       'GET /.well-known/jwks.json': () => json(200, keySet),
       'GET /v1/models/requests/by-endpoint': (call) => listRequests(desk, call),
-      'GET /v1/models/billing-events': (call) => listBilling(desk, call),
       [`GET ${app}/:id/status`]: (call: Call) =>
-        about(desk, 'poll', call, (task) => presentStatus(task, desk, call.request)),
-      [`GET ${app}/:id`]: (call: Call) => about(desk, 'poll', call, (task) => presentResult(task, world)),
-      [`PUT ${app}/:id/cancel`]: (call: Call) => cancel(desk, call),
+        about(desk, 'poll', call, (job) => presentStatus(job, desk, call.request)),
+      [`GET ${app}/:id`]: (call: Call) => about(desk, 'poll', call, presentResult),
+      [`PUT ${app}/:id/cancel`]: (call: Call) => about(desk, 'delete', call, (job) => cancel(desk, job)),
       'POST /([^?]+)': (call) => submit(desk, call),
     },
   });
@@ -59,108 +60,179 @@ function appOf(model: string): string {
   return model.split('/').slice(0, 2).join('/');
 }
 
+const notFound = falError(404, '', 'Request not found');
+
 function about(
   desk: FalDesk,
   stage: 'poll' | 'delete',
-  call: Call,
-  found: (task: FalTask) => Reply,
+  { request, id }: Call,
+  found: (job: FalJob) => Reply,
 ): Promise<Reply> {
-  const { request } = call;
-  const known = desk.find(call.id);
+  const known = desk.find(id);
   const isNamed = known !== undefined && request.path.startsWith(`/${appOf(known.model)}/requests/`);
-  const missing = stage === 'delete' ? () => json(404, { status: 'NOT_FOUND' }) : () => notFound.reply();
-  return desk.about(stage, { request, task: isNamed ? known : undefined }, { found, missing });
+  const missing = () =>
+    stage === 'delete' ? json(404, { status: 'NOT_FOUND' }) : notFound.reply(desk.world.now());
+  const answers = { found: (task: Task<FalDetail>) => found(new Job(task, desk.world)), missing };
+  return desk.about(stage, { request, task: isNamed ? known : undefined }, answers);
 }
 
-const textsSchema = z.object({
-  prompt: z.string().catch(''),
-  end_user_id: z.string().optional().catch(undefined),
-});
+const outline = z.object({ prompt: z.string().catch(''), end_user_id: z.string().catch('') });
 const hookSchema = z.url();
 
 function submit(desk: FalDesk, { request, id: path }: Call): Promise<Reply> {
   const input = check(z.record(z.string(), z.unknown()), parseJson(request.body), invalidInput);
-  const { prompt, end_user_id: endUser = '' } = textsSchema.parse(input);
+  const { prompt, end_user_id: endUser } = outline.parse(input);
   const hook = request.query.get('fal_webhook');
   if (hook !== null && !hookSchema.safeParse(hook).success)
-    throw new FalError(400, 'fal_webhook is not a URL', 'bad_request');
+    throw falError(400, 'bad_request', 'fal_webhook is not a URL');
   return desk.create(request, { model: path, prompt, endUser }, async (submission) => {
-    const model = falModel(submission.model);
-    if (model === undefined)
-      throw new FalError(404, `Application ${JSON.stringify(submission.model)} not found`);
-    const settings = settingsOf(request);
-    const detail = { ...settle(model, input, submission.faults), ...settings, input };
-    const task = await desk.accept(submission, {
-      id: randomUUID(),
-      expiresAfterMs: recordKeptMs,
-      detail,
-      callbackUrl: hook ?? undefined,
+    const { model, faults } = submission;
+    const isVideo = /^(?:bytedance|fal-ai)\/.*-to-video$/.test(model);
+    if (!isVideo && !/^fal-ai\/(?:flux|seedream)/.test(model))
+      throw falError(404, '', `Application ${JSON.stringify(model)} not found`);
+    const detail = { ...settle(isVideo, input, faults), input };
+    const order = { id: randomUUID(), expiresAfterMs: recordKeptMs, detail };
+    const task = await desk.accept(submission, { ...order, callbackUrl: hook ?? undefined });
+    const gateway_request_id = hook === null ? undefined : task.id;
+    return json(200, {
+      status: 'IN_QUEUE',
+      queue_position: 0,
+      ...names(task, desk.world),
+      gateway_request_id,
     });
-    const gateway = hook === null ? {} : { gateway_request_id: task.id };
-    return json(200, { status: 'IN_QUEUE', queue_position: 0, ...names(task, desk.world), ...gateway });
   });
 }
 
-function names({ id, model }: FalTask, world: World): object {
+const media = z.string().regex(/^(?:https?:\/\/\S+|data:[\w.+-]+\/[\w.+-]+;base64,\S+)$/, 'must be a URL');
+const seconds = z.string().regex(/^(?:auto|\d{1,2})$/, 'must be a length in a string');
+const prompt = z.string().min(1).max(20_000);
+/** The inputs of all videos. */
+const videoSchema = z.strictObject({
+  prompt: prompt.optional(),
+  multi_prompt: z.array(z.strictObject({ prompt, duration: seconds })).min(1).optional(),
+  shot_type: z.enum(['customize', 'intelligent']).optional(),
+  duration: seconds.default('5'),
+  resolution: z.enum(['480p', '720p', '1080p', '4k']).default('720p'),
+  aspect_ratio: z.enum(['auto', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16']).default('auto'),
+  generate_audio: z.boolean().optional(),
+  bitrate_mode: z.enum(['standard', 'high']).optional(),
+  negative_prompt: z.string().optional(),
+  cfg_scale: z.number().min(0).max(1).optional(),
+  end_user_id: z.string().optional(),
+  elements: z.array(z.looseObject({ voice_id: z.string().optional() })).optional(),
+  image_url: media.optional(),
+  start_image_url: media.optional(),
+  end_image_url: media.optional(),
+  image_urls: z.array(media).optional(),
+  video_urls: z.array(media).optional(),
+  audio_urls: z.array(media).optional(),
+}); // prettier-ignore
+const side = z.int().min(64).max(4096);
+const presets: Readonly<Record<string, readonly [number, number]>> = {
+  auto: [1024, 1024],
+  square_hd: [1024, 1024],
+  square: [512, 512],
+  portrait_4_3: [768, 1024],
+  portrait_16_9: [576, 1024],
+  landscape_4_3: [1024, 768],
+  landscape_16_9: [1024, 576],
+};
+const imageSchema = z.strictObject({
+  prompt,
+  image_size: z
+    .union([z.enum(Object.keys(presets)), z.strictObject({ width: side, height: side })])
+    .default('landscape_4_3'),
+  seed: z.int().default(42),
+  output_format: z.enum(['jpeg', 'png', 'webp']).optional(),
+  safety_tolerance: z.enum(['1', '2', '3', '4', '5']).optional(),
+  enable_safety_checker: z.boolean().optional(),
+  image_urls: z.array(media).min(1).optional(),
+});
+
+type Settled = Omit<FalDetail, 'input'>;
+
+/** The result reports a wrong input; `docs-shape`: by the answer to the submission. */
+function settle(isVideo: boolean, input: unknown, faults: FaultSet): Settled {
+  try {
+    return isVideo ? settleVideo(input) : settleImage(input);
+  } catch (error) {
+    if (!(error instanceof Refusal) || faults.has('docs-shape')) throw error;
+    const { message, code, param: loc } = error;
+    const none = { width: 0, height: 0, seconds: 0, images: 0, units: 0 };
+    return { ...none, mistake: { message, type: String(code), loc } };
+  }
+}
+
+function settleVideo(input: unknown): Settled {
+  const { duration, resolution, aspect_ratio } = check(videoSchema, input, invalidInput);
+  const length = duration === 'auto' ? 5 : Number(duration);
+  const size = sizeOf(linesOf(resolution), aspect_ratio);
+  const units = Math.round((size.width * size.height * 24 * length) / 10_240);
+  return { ...size, seconds: length, images: 0, units, seed: 42 };
+}
+
+function settleImage(input: unknown): Settled {
+  const { image_size: asked, seed } = check(imageSchema, input, invalidInput);
+  const [width, height] =
+    typeof asked === 'string' ? (presets[asked] ?? [1024, 1024]) : [asked.width, asked.height];
+  const units = Math.ceil((width * height) / 1_000_000) * 100;
+  return { width, height, seconds: 0, images: 1, units, seed };
+}
+
+function names({ id, model }: Task<FalDetail>, world: World): object {
   const url = `${world.parts.origin}/fal/${appOf(model)}/requests/${id}`;
   return { request_id: id, response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` };
 }
 
-function presentStatus(task: FalTask, desk: FalDesk, { query }: WireRequest): Reply {
-  const { world } = desk;
-  const state = stateOf(task, world.now());
-  const base = { status: state.word, ...names(task, world) };
-  if (state.isEnded) {
-    const { error } = state;
-    const isPlatform = error !== undefined && error.loc === undefined;
+function presentStatus(job: FalJob, desk: FalDesk, { query }: WireRequest): Reply {
+  const { task } = job;
+  const { word, isEnded, since, error } = stateOf(job);
+  const base = { status: word, ...names(task, desk.world) };
+  if (isEnded) {
+    const isPlatform = error !== undefined && error.param === '';
+    const metrics = { inference_time: task.renderMs / 1000 };
     return json(200, {
       ...base,
-      metrics: { inference_time: task.renderMs / 1000 },
-      ...(isPlatform ? { error: error.message, error_type: error.type } : {}),
+      metrics,
+      ...(isPlatform ? { error: error.message, error_type: error.code } : {}),
     });
   }
-  if (state.word === 'IN_QUEUE') return json(202, { ...base, queue_position: positionOf(task, desk) });
-  const timestamp = new Date(state.since).toISOString();
+  if (word === 'IN_QUEUE') return json(202, { ...base, queue_position: positionOf(job, desk) });
+  const timestamp = new Date(since).toISOString();
   const logs = [{ message: 'rendering', level: 'INFO', source: 'USER', timestamp }];
   return json(202, { ...base, ...(query.get('logs') === '1' ? { logs } : {}) });
 }
 
 /** How many of the same model wait before it. */
-function positionOf(task: FalTask, desk: FalDesk): number {
-  const now = desk.world.now();
+function positionOf({ task }: FalJob, desk: FalDesk): number {
   const all = desk.newestFirst();
-  const older = all.slice(all.indexOf(task) + 1);
-  return older.filter((other) => other.model === task.model && momentOf(other, now).phase === 'queued')
-    .length;
+  const older = all.slice(all.indexOf(task) + 1).filter(({ model }) => model === task.model);
+  return older.filter((other) => new Job(other, desk.world).phase === 'queued').length;
 }
 
-function presentResult(task: FalTask, world: World): Reply {
-  const state = stateOf(task, world.now());
+function presentResult(job: FalJob): Reply {
+  const { task, faults, now } = job;
+  const state = stateOf(job);
   const { error } = state;
   const id = { 'x-fal-request-id': task.id };
   if (!state.isEnded) return json(400, { detail: 'Request is still in progress' }, id);
-  const faults = FaultSet.of(task.faults);
   // What is asked for after a cancel is not verified: 499, or with docs-shape nothing.
   const isUnheard = error?.status === 499 && faults.has('docs-shape');
-  if (isUnheard || isForgotten(task, world, state)) return notFound.reply();
+  if (isUnheard) return notFound.reply(now);
   if (error !== undefined) {
-    const reply = error.reply();
+    const reply = error.reply(now);
     if (reply.kind !== 'send') return reply;
-    const own = error.type === 'request_timeout' ? { 'x-fal-request-timeout-type': 'user' } : {};
-    return bytes(reply.status, reply.body, { ...reply.headers, ...id, ...own });
+    return bytes(reply.status, reply.body, { ...reply.headers, ...id });
   }
-  const units = faults.has('missing-usage') ? {} : { 'x-fal-billable-units': unitsOf(task) };
-  return json(200, outputOf(task, world, state.since), { ...id, ...units });
+  const units = faults.has('missing-usage') ? {} : { 'x-fal-billable-units': unitsOf(job) };
+  return json(200, outputOf(job, state.since), { ...id, ...units });
 }
 
 /** What runs is asked to stop and finishes all the same; with `docs-shape` it stops. */
-function cancel(desk: FalDesk, call: Call): Promise<Reply> {
-  return about(desk, 'delete', call, (task) => {
-    const now = desk.world.now();
-    if (isFinal(momentOf(task, now).phase) || stateOf(task, now).isEnded)
-      return json(400, { status: 'ALREADY_COMPLETED' });
-    const isQueued = stateOf(task, now).word === 'IN_QUEUE';
-    if (isQueued || FaultSet.of(task.faults).has('docs-shape')) desk.cancel(task);
-    return isQueued ? json(200, { status: 'OK' }) : json(202, { status: 'CANCELLATION_REQUESTED' });
-  });
+function cancel(desk: FalDesk, job: FalJob): Reply {
+  const { word, isEnded } = stateOf(job);
+  if (isFinal(job.phase) || isEnded) return json(400, { status: 'ALREADY_COMPLETED' });
+  const isQueued = word === 'IN_QUEUE';
+  if (isQueued || job.faults.has('docs-shape')) desk.cancel(job.task);
+  return isQueued ? json(200, { status: 'OK' }) : json(202, { status: 'CANCELLATION_REQUESTED' });
 }

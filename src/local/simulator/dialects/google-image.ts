@@ -2,51 +2,36 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Desk, Submission } from '../desk.ts';
 import type { Call } from '../dialect.ts';
-import type { FaultSet } from '../fault.ts';
+import { areaOf } from '../sizes.ts';
 import { check, json, parseJson, WireError } from '../wire.ts';
 import type { Reply } from '../wire.ts';
-import { GoogleError, googleProblems, invalid, invalidArgument } from './google-error.ts';
-import { googleImageModels, imageSize } from './google-models.ts';
-import type { GoogleImageModel } from './google-models.ts';
+import { base64, googleProblems, invalidArgument } from './google-task.ts';
 
 /** Images of `generateContent`: in the answer itself, one for each call. */
 
 const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'] as const;
+const part = z.union([
+  z.strictObject({ text: z.string().min(1) }),
+  z.strictObject({ inlineData: z.strictObject({ mimeType: z.string().startsWith('image/'), data: base64 }) }),
+]);
 const bodySchema = z.strictObject({
   contents: z
-    .array(
-      z.strictObject({
-        role: z.enum(['user', 'model']).optional(),
-        parts: z
-          .array(
-            z.union([
-              z.strictObject({ text: z.string().min(1) }),
-              z.strictObject({
-                inlineData: z.strictObject({
-                  mimeType: z.string().startsWith('image/'),
-                  data: z.string().regex(/^[A-Za-z0-9+/]+=*$/, 'must be base64'),
-                }),
-              }),
-            ]),
-          )
-          .min(1),
-      }),
-    )
+    .array(z.strictObject({ role: z.enum(['user', 'model']).optional(), parts: z.array(part).min(1) }))
     .min(1),
   generationConfig: z
     .strictObject({
       responseModalities: z.array(z.enum(['TEXT', 'IMAGE'])).default(['TEXT', 'IMAGE']),
       imageConfig: z
         .strictObject({
-          aspectRatio: z.enum(ratios).optional(),
-          imageSize: z.enum(['1K', '2K', '4K']).optional(),
+          aspectRatio: z.enum(ratios).default('1:1'),
+          imageSize: z.enum(['1K', '2K', '4K']).default('1K'),
         })
-        .default({}),
+        .prefault({}),
       seed: z.int().optional(),
     })
     .prefault({}),
 });
-type Body = z.infer<typeof bodySchema>;
+type Config = z.infer<typeof bodySchema>['generationConfig'];
 
 /** Words in which a blocked prompt is reported: with status 200, and without candidates. */
 export class BlockedPrompt extends WireError {
@@ -58,79 +43,44 @@ export class BlockedPrompt extends WireError {
 export function createImage(desk: Desk, { request }: Call, model: string): Promise<Reply> {
   const body = check(bodySchema, parseJson(request.body), invalidArgument);
   const parts = body.contents.flatMap((content) => content.parts);
-  const prompt = parts.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n');
+  const prompt = parts.flatMap((each) => ('text' in each ? [each.text] : [])).join('\n');
   return desk.create(request, { model, prompt }, async (submission) => {
-    const known = googleImageModels[submission.model];
-    if (known === undefined) throw googleProblems['not-found'];
-    const images = parts.filter((part) => 'inlineData' in part).length;
-    const mistake = findMistake(body, { prompt, images }, known);
-    if (mistake !== undefined) throw new GoogleError(invalid, mistake);
+    if (!/^gemini-.*(?:image|banana)/.test(submission.model)) throw googleProblems['not-found'];
     await desk.world.paint(submission.faults);
     if (submission.faults.has('failed')) throw googleProblems.internal;
     desk.countCreate(submission);
-    return answer(candidates(desk, submission, { body, known }), submission.model);
+    return answer(candidates(desk, submission, body.generationConfig), submission.model);
   });
 }
 
-function findMistake(
-  { generationConfig: { imageConfig } }: Body,
-  { prompt, images }: { readonly prompt: string; readonly images: number },
-  { sizes, imagesMax }: GoogleImageModel,
-): string | undefined {
-  const size = imageConfig.imageSize ?? '1K';
-  if (prompt === '') return 'contents must have a text';
-  if (images > imagesMax) return `at most ${imagesMax} images`;
-  return sizes.includes(size) ? undefined : `imageSize is not supported: ${size}`;
-}
-
-function candidates(
-  { world }: Desk,
-  { faults }: Submission,
-  { body, known }: { readonly body: Body; readonly known: GoogleImageModel },
-): object {
-  const { responseModalities, imageConfig } = body.generationConfig;
-  const { imageSize: size = '1K', aspectRatio = '1:1' } = imageConfig;
-  const reason = withoutImage(faults);
-  if (reason !== undefined)
-    return { candidates: [{ content: {}, finishReason: reason }], ...reportedUsage(0, faults) };
-  const words = { text: 'Here is your image.' };
-  const picture = (tint: number) => ({
-    inlineData: {
-      mimeType: 'image/png',
-      data: world.renderBase64(
-        world.image(imageSize(size, aspectRatio), { format: 'png', tint, marked: false }, faults),
-      ),
-    },
-  });
+/** `item-moderation=RECITATION` names another reason of an answer without an image. */
+function candidates({ world }: Desk, { faults, model }: Submission, config: Config): object {
+  const { responseModalities, imageConfig } = config;
+  const reported = (tokens: number) =>
+    faults.has('missing-usage') ? {} : { usageMetadata: usage(Math.round(tokens * faults.usageFactor())) };
+  const isRefused = faults.has('item-moderation') || faults.has('moderation-in-task');
+  if (isRefused || faults.has('item-error')) {
+    const finishReason = isRefused ? (faults.text('item-moderation') ?? 'IMAGE_SAFETY') : 'NO_IMAGE';
+    return { candidates: [{ content: {}, finishReason }], ...reported(0) };
+  }
+  const size = areaOf(Number.parseInt(imageConfig.imageSize, 10) * 1024, imageConfig.aspectRatio);
+  const picture = (tint: number) => {
+    const medium = world.image(size, { format: 'png', tint, marked: false }, faults);
+    return { inlineData: { mimeType: 'image/png', data: world.renderBase64(medium) } };
+  };
   const isDrawn = responseModalities.includes('IMAGE') && !faults.has('missing-url');
+  // Pro shows its drafts as thoughts.
+  const thoughts = [
+    { text: 'A first draft.', thought: true },
+    { ...picture(1), thought: true },
+  ];
   const parts = [
-    ...(known.thinks && isDrawn
-      ? [
-          { text: 'A first draft.', thought: true },
-          { ...picture(1), thought: true },
-        ]
-      : []),
-    ...(responseModalities.includes('TEXT') || !isDrawn ? [words] : []),
+    ...(model.includes('-pro') && isDrawn ? thoughts : []),
+    ...(responseModalities.includes('TEXT') || !isDrawn ? [{ text: 'Here is your image.' }] : []),
     ...(isDrawn ? [picture(0)] : []),
   ];
-  const tokens = isDrawn ? (size === '4K' ? 2000 : 1120) : 0;
-  return {
-    candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }],
-    ...reportedUsage(tokens, faults),
-  };
-}
-
-/** `item-moderation=RECITATION` names another reason. */
-function withoutImage(faults: FaultSet): string | undefined {
-  if (faults.has('item-moderation') || faults.has('moderation-in-task'))
-    return faults.text('item-moderation') ?? 'IMAGE_SAFETY';
-  return faults.has('item-error') ? 'NO_IMAGE' : undefined;
-}
-
-function reportedUsage(tokens: number, faults: FaultSet): object {
-  return faults.has('missing-usage')
-    ? {}
-    : { usageMetadata: usage(Math.round(tokens * faults.usageFactor())) };
+  const tokens = isDrawn ? (imageConfig.imageSize === '4K' ? 2000 : 1120) : 0;
+  return { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }], ...reported(tokens) };
 }
 
 function usage(output: number): object {

@@ -1,73 +1,81 @@
-import type { Call } from '../dialect.ts';
-import { FaultSet } from '../fault.ts';
+import { z } from 'zod';
+import type { Problems } from '../desk.ts';
 import type { JobDesk } from '../job-desk.ts';
-import type { Medium } from '../media/medium.ts';
-import { momentOf } from '../task.ts';
-import type { Task } from '../task.ts';
-import { bytes } from '../wire.ts';
-import type { Reply } from '../wire.ts';
-import type { World } from '../world.ts';
-import { GoogleError, invalid } from './google-error.ts';
-import type { GoogleDetail } from './google-models.ts';
+import { rendered } from '../job.ts';
+import type { Job } from '../job.ts';
+import { json, refusals } from '../wire.ts';
+import type { Mistake } from '../wire.ts';
 
-export type GoogleTask = Task<GoogleDetail>;
+/** What the three services of Google have in common. */
+
+/** The error body of every Google API; `param` names the quota that is used up. */
+export const googleError = refusals(({ status, code, message, param }) => {
+  const quota = { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [{ quotaId: param }] };
+  const details = param === '' ? undefined : [quota];
+  return json(status, { error: { code: status, message, status: code, details } });
+});
+/** What interactions say of a wrong request: a word in place of the number. */
+export const interactionError = refusals(({ status, code, message }) =>
+  json(status, { error: { code, message } }),
+);
+
+export const invalidArgument = ({ path, reason }: Mistake) =>
+  googleError(400, 'INVALID_ARGUMENT', `Invalid value at '${path}': ${reason}`);
+export const noKey = googleError(403, 'PERMISSION_DENIED', "Method doesn't allow unregistered callers.");
+const wrongKey = googleError(400, 'INVALID_ARGUMENT', 'API key not valid. Please pass a valid API key.');
+
+/** The front end answers before any API does, and with an array. */
+export const wrongKeyAtFront = refusals(({ status, code, message }) =>
+  json(status, [{ error: { code: status, message, status: code } }]),
+)(400, 'INVALID_ARGUMENT', wrongKey.message);
+
+export const googleProblems = {
+  unauthorized: wrongKey,
+  forbidden: googleError(403, 'PERMISSION_DENIED', 'The caller does not have permission.'),
+  'not-found': googleError(404, 'NOT_FOUND', 'Requested entity was not found.'),
+  'rate-limited': googleError(429, 'RESOURCE_EXHAUSTED', 'Resource has been exhausted.'),
+  'quota-exhausted': googleError(
+    429,
+    'RESOURCE_EXHAUSTED',
+    'You exceeded your current quota.',
+    'GenerateRequestsPerDayPerProjectPerModel',
+  ),
+  moderated: googleError(
+    400,
+    'INVALID_ARGUMENT',
+    'The prompt was blocked because it violates the safety policy.',
+  ),
+  internal: googleError(500, 'INTERNAL', 'An internal error has occurred.'),
+  unavailable: googleError(503, 'UNAVAILABLE', 'The model is overloaded. Please try again later.'),
+} satisfies Problems;
+
+export const googleDetail = z.object({
+  ...rendered,
+  api: z.enum(['omni', 'veo']),
+  /** The name that the answers give it: of an operation the whole path. */
+  name: z.string(),
+  samples: z.number(),
+  /** Tokens of input and of output; Veo reports none. */
+  tokens: z.tuple([z.number(), z.number()]).optional(),
+  /** A link, the bytes, or a bucket of the caller. */
+  delivery: z.enum(['uri', 'inline', 'bucket']),
+  bucket: z.string().optional(),
+  labels: z.record(z.string(), z.string()).optional(),
+  userMetadata: z.unknown().optional(),
+});
+export type GoogleDetail = z.infer<typeof googleDetail>;
+export type GoogleJob = Job<GoogleDetail>;
 export type GoogleDesk = JobDesk<GoogleDetail>;
 
-export const recordKeptMs = 30 * 86_400_000;
 export const expiresAfterMs = 86_400_000;
-/** Of the Files API. */
-const fileKeptMs = 48 * 3_600_000;
-const filesPath = '/google/v1beta/files';
+export const base64 = z.string().regex(/^[A-Za-z0-9+/]+=*$/, 'must be base64');
+export const mimeType = 'video/mp4';
 
-function mediumOf(task: GoogleTask, world: World, sample = 0): Medium {
-  return world.video(task.detail, sample, FaultSet.of(task.faults));
+/** Of the Files API: it works with the key only. */
+export function fileUri({ task, world }: GoogleJob): string {
+  return `${world.parts.origin}/google/v1beta/files/${task.id}:download?alt=media`;
 }
 
-/** The video of an interaction. */
-export function videoPart(task: GoogleTask, world: World): object {
-  const { delivery, bucket = '' } = task.detail;
-  const mime_type = 'video/mp4';
-  if (delivery === 'inline')
-    return { type: 'video', data: world.renderBase64(mediumOf(task, world)), mime_type };
-  const uri = delivery === 'bucket' ? `${bucket}/${task.id}/sample_0.mp4` : fileUri(task, world);
-  return { type: 'video', uri, mime_type };
-}
-
-/** A video of an operation on Vertex. */
-export function vertexVideo(task: GoogleTask, world: World, sample: number): object {
-  const { bucket } = task.detail;
-  const mimeType = 'video/mp4';
-  if (bucket !== undefined) return { gcsUri: `${bucket}/${task.id}/sample_${sample}.mp4`, mimeType };
-  return { bytesBase64Encoded: world.renderBase64(mediumOf(task, world, sample)), mimeType };
-}
-
-/** Works with the key only. */
-export function fileUri({ id }: GoogleTask, world: World): string {
-  return `${world.parts.origin}${filesPath}/${id}:download?alt=media`;
-}
-
-/** The file itself stands elsewhere: one redirect leads to it. Who may not read a file learns no more than that. */
-export function download(desk: GoogleDesk, call: Call): Promise<Reply> {
-  const { world } = desk;
-  const id = call.id.replace(/:download$/, '');
-  if (call.request.query.get('alt') !== 'media') throw new GoogleError(invalid, 'alt must be media.');
-  const refused = new GoogleError(
-    [403, 'PERMISSION_DENIED'],
-    'You do not have permission to access the File, or it may not exist.',
-  );
-  return desk.about(
-    'media',
-    { ...call, id },
-    {
-      found(task) {
-        const { phase, since } = momentOf(task, world.now());
-        const left = since + fileKeptMs - world.now();
-        if (phase !== 'succeeded' || left <= 0) throw refused;
-        return bytes(302, Buffer.alloc(0), {
-          location: world.link(task, mediumOf(task, world), since, fileKeptMs / 1000),
-        });
-      },
-      missing: () => refused.reply(),
-    },
-  );
+export function bucketUri({ task, detail }: GoogleJob, sample = 0): string {
+  return `${detail.bucket ?? ''}/${task.id}/sample_${sample}.mp4`;
 }

@@ -1,33 +1,127 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Call } from '../dialect.ts';
-import { FaultSet } from '../fault.ts';
-import { momentOf } from '../task.ts';
+import { shown } from '../job.ts';
+import { linesOf, sizeOf } from '../sizes.ts';
 import { check, json, parseJson } from '../wire.ts';
 import type { Reply } from '../wire.ts';
-import { invalidArgument } from './google-error.ts';
-import { expiresAfterMs, fileUri, vertexVideo } from './google-task.ts';
-import type { GoogleDesk, GoogleTask } from './google-task.ts';
-import { readVeoBody, settleVeo } from './google-veo-request.ts';
+import {
+  base64,
+  bucketUri,
+  expiresAfterMs,
+  fileUri,
+  googleProblems,
+  invalidArgument,
+  mimeType as videoType,
+} from './google-task.ts';
+import type { GoogleDesk, GoogleJob } from './google-task.ts';
 
-/** Veo's long-running operations. */
+/** Veo's long-running operations: closed objects, which differ between the two APIs. */
+
+type Api = 'gemini' | 'vertex';
+
+const mimeType = z.string().min(1);
+const bucket = z.string().startsWith('gs://');
+const bytesForm = z.strictObject({ bytesBase64Encoded: base64, mimeType });
+const bucketForm = z.strictObject({ gcsUri: bucket, mimeType });
+const media = {
+  gemini: z.union([
+    bytesForm,
+    z.strictObject({ inlineData: z.strictObject({ mimeType, data: base64 }) }),
+    z.strictObject({ uri: z.url(), mimeType: mimeType.optional() }),
+  ]),
+  vertex: z.union([bytesForm, bucketForm]),
+};
+const parameters = {
+  durationSeconds: z.union([z.literal(4), z.literal(6), z.literal(8)]).default(8),
+  aspectRatio: z.enum(['16:9', '9:16']).default('16:9'),
+  resolution: z.enum(['720p', '1080p', '4k']).default('720p'),
+  negativePrompt: z.string().optional(),
+  personGeneration: z.enum(['dont_allow', 'allow_adult', 'allow_all']).optional(),
+  enhancePrompt: z.boolean().optional(),
+  storageUri: z.undefined().optional(),
+};
+const vertexOnly = {
+  seed: z.int().min(0).max(4_294_967_295).optional(),
+  generateAudio: z.boolean().optional(),
+  storageUri: bucket.optional(),
+  compressionQuality: z.enum(['optimized', 'lossless']).optional(),
+  fps: z.int().optional(),
+  pubsubTopic: z.string().optional(),
+  resizeMode: z.enum(['pad', 'crop']).optional(),
+};
+const webhook = z.strictObject({
+  uris: z.array(z.url()).min(1),
+  userMetadata: z.record(z.string(), z.unknown()).optional(),
+});
+
+function instances(api: Api) {
+  return z.tuple([
+    z.strictObject({
+      prompt: z.string().min(1).optional(),
+      image: media[api].optional(),
+      lastFrame: media[api].optional(),
+      referenceImages: z
+        .array(z.strictObject({ image: media[api], referenceType: z.literal('asset') }))
+        .max(3)
+        .optional(),
+      video: media[api].optional(),
+    }),
+  ]);
+}
+
+const schemas = {
+  gemini: z.strictObject({
+    instances: instances('gemini'),
+    parameters: z.strictObject({ ...parameters, sampleCount: z.literal(1).default(1) }).prefault({}),
+    webhookConfig: webhook.optional(),
+  }),
+  vertex: z.strictObject({
+    instances: instances('vertex'),
+    parameters: z
+      .strictObject({ ...parameters, ...vertexOnly, sampleCount: z.int().min(1).max(4).default(1) })
+      .prefault({}),
+    labels: z.record(z.string(), z.string()).optional(),
+    webhookConfig: z.undefined().optional(),
+  }),
+};
+type Body = z.infer<typeof schemas.gemini> | z.infer<typeof schemas.vertex>;
+const models = { gemini: /^veo-\d.*-preview$/, vertex: /^veo-\d.*-\d{3}$/ };
 
 export function createVideo(
   desk: GoogleDesk,
   { request }: Call,
-  {
-    model,
-    api,
-    parents,
-  }: { readonly model: string; readonly api: 'gemini' | 'vertex'; readonly parents: readonly string[] },
+  { model, api, parents }: { readonly model: string; readonly api: Api; readonly parents: readonly string[] },
 ): Promise<Reply> {
-  const body = readVeoBody(request.body, api);
-  return desk.create(request, { model, prompt: body.prompt }, async (submission) => {
+  const { webhookConfig, ...body } = check<Body>(schemas[api], parseJson(request.body), invalidArgument);
+  const {
+    durationSeconds: seconds,
+    aspectRatio,
+    resolution,
+    sampleCount: samples,
+    storageUri,
+  } = body.parameters;
+  return desk.create(request, { model, prompt: body.instances[0].prompt ?? '' }, async (submission) => {
+    if (!models[api].test(submission.model)) throw googleProblems['not-found'];
     const id = randomUUID();
     const name = [...parents, 'models', submission.model, 'operations', id].join('/');
-    const detail = settleVeo(body, submission.model, { api, name });
-    const { callbackUrl } = body;
-    await desk.accept(submission, { id, expiresAfterMs, detail, callbackUrl });
+    const detail = {
+      ...sizeOf(linesOf(resolution), aspectRatio),
+      seconds,
+      images: 0,
+      api: 'veo' as const,
+      name,
+      samples,
+      delivery:
+        api === 'gemini'
+          ? ('uri' as const)
+          : storageUri === undefined
+            ? ('inline' as const)
+            : ('bucket' as const),
+      bucket: storageUri,
+      userMetadata: webhookConfig?.userMetadata,
+    };
+    await desk.accept(submission, { id, expiresAfterMs, detail, callbackUrl: webhookConfig?.uris[0] });
     return json(200, { name });
   });
 }
@@ -46,46 +140,40 @@ export function fetchVideo(desk: GoogleDesk, call: Call): Promise<Reply> {
 }
 
 function operation(desk: GoogleDesk, { request }: Call, name: string): Promise<Reply> {
-  const id = name.split('/').at(-1) ?? '';
-  const known = desk.find(id);
+  const known = desk.find(name.split('/').at(-1) ?? '');
   const task = known?.detail.name === name ? known : undefined;
-  return desk.about(
-    'poll',
-    { request, task },
-    { found: (operation) => json(200, presentOperation(operation, desk)) },
-  );
+  return desk.about('poll', { request, task }, shown(desk.world, present));
 }
 
 const responseType = 'type.googleapis.com/google.ai.generativelanguage.v1beta.PredictLongRunningResponse';
 
 /** `done` is absent, and not false, until the end. */
-function presentOperation(task: GoogleTask, desk: GoogleDesk): object {
-  const { world } = desk;
-  const { name, delivery, samples } = task.detail;
-  const faults = FaultSet.of(task.faults);
-  const { phase } = momentOf(task, world.now());
+function present(job: GoogleJob): object {
+  const { detail, phase, faults } = job;
+  const { name, delivery, samples } = detail;
   const isFiltered = faults.has('moderation-in-task');
   if (phase === 'queued' || phase === 'running') return { name };
   if (phase === 'unknown') return { name, metadata: { state: 'POST_PROCESSING' } };
-  if (phase !== 'succeeded' && !(phase === 'failed' && isFiltered)) {
-    const error =
-      phase === 'failed'
-        ? { code: 13, message: 'An internal error has occurred.' }
-        : { code: 4, message: 'The operation took too long.' };
-    return { name, done: true, error };
-  }
+  if (phase === 'failed' && !isFiltered)
+    return { name, done: true, error: { code: 13, message: 'An internal error has occurred.' } };
+  if (phase === 'expired' || phase === 'cancelled')
+    return { name, done: true, error: { code: 4, message: 'The operation took too long.' } };
   const filtered = {
     raiMediaFilteredCount: samples,
     raiMediaFilteredReasons: ['The video was filtered, because it violates the policy of use.'],
   };
-  const count = isFiltered || faults.has('missing-url') ? 0 : samples;
-  const isVertex = delivery !== 'uri';
-  if (isVertex) {
-    const videos = Array.from({ length: count }, (_, sample) => vertexVideo(task, world, sample));
+  const indexes = Array.from({ length: faults.has('missing-url') ? 0 : samples }, (_, index) => index);
+  if (delivery !== 'uri') {
+    const videos = indexes.map((index) => vertexVideo(job, index));
     return { name, done: true, response: isFiltered ? filtered : { videos } };
   }
-  const generated = Array.from({ length: count }, () => ({ video: { uri: fileUri(task, world) } }));
   const field = faults.has('docs-shape') ? 'generatedVideos' : 'generatedSamples';
+  const generated = indexes.map(() => ({ video: { uri: fileUri(job) } }));
   const generateVideoResponse = isFiltered ? filtered : { [field]: generated };
   return { name, done: true, response: { '@type': responseType, generateVideoResponse } };
+}
+
+function vertexVideo(job: GoogleJob, sample: number): object {
+  if (job.detail.delivery === 'bucket') return { gcsUri: bucketUri(job, sample), mimeType: videoType };
+  return { bytesBase64Encoded: job.file(sample).toString('base64'), mimeType: videoType };
 }

@@ -2,30 +2,26 @@ import { Desk } from '../desk.ts';
 import { createDialect } from '../dialect.ts';
 import type { Call, Dialect } from '../dialect.ts';
 import { JobDesk } from '../job-desk.ts';
-import { isFinal, momentOf } from '../task.ts';
-import { bearerToken } from '../wire.ts';
+import { Job } from '../job.ts';
+import { isFinal } from '../task.ts';
+import { bearerToken, bytes, json } from '../wire.ts';
 import type { Reply, WireRequest } from '../wire.ts';
 import type { World } from '../world.ts';
-import {
-  FrontEndError,
-  GoogleError,
-  googleProblems,
-  invalid,
-  withRetryInfo,
-  wrongKey,
-} from './google-error.ts';
 import { BlockedPrompt, createImage } from './google-image.ts';
-import { googleDetail } from './google-models.ts';
 import { omniRoutes } from './google-omni.ts';
-import { download, recordKeptMs } from './google-task.ts';
-import type { GoogleDesk, GoogleTask } from './google-task.ts';
+import { googleDetail, googleError, googleProblems, noKey, wrongKeyAtFront } from './google-task.ts';
+import type { GoogleDesk, GoogleJob } from './google-task.ts';
 import { createVideo, fetchVideo, pollVideo } from './google-veo.ts';
+
+const recordKeptMs = 30 * 86_400_000;
+/** Of the Files API. */
+const fileKeptMs = 48 * 3_600_000;
 
 /**
  * Google, under three base URLs: `/google/v1beta` is the Gemini API (interactions, Veo, images,
  * files); `/google/v1/projects/P/locations/L/publishers/google` is Vertex (Veo, images), and
  * `/google/v1beta1/projects/P/locations/L` its interactions. Not covered: Imagen, images of interactions, steps of
- * a conversation other than a clip to continue.
+ * a conversation.
  */
 export function createGoogleDialect(world: World): Dialect {
   const desk: GoogleDesk = new JobDesk(world, {
@@ -33,13 +29,13 @@ export function createGoogleDialect(world: World): Dialect {
     problems: googleProblems,
     detail: googleDetail,
     recordKeptMs,
-    callbackBody: (task) => event(task, world.now()),
+    callbackBody: (task) => event(new Job(task, world)),
   });
   const images = new Desk(world, 'google', { ...googleProblems, moderated: new BlockedPrompt('') });
   const dialect = createDialect(desk, {
     prefix: '/google',
     keyOf: (request) => keyOf(request, world),
-    noSuchRoute: () => new GoogleError([404, 'NOT_FOUND'], 'The requested URL was not found on this server.'),
+    noSuchRoute: () => googleError(404, 'NOT_FOUND', 'The requested URL was not found on this server.'),
     routes: {
       ...omniRoutes(desk, '/v1beta/interactions', false),
       ...omniRoutes(desk, `/v1beta1${place}/interactions`, true),
@@ -74,23 +70,52 @@ function keyOf(request: WireRequest, world: World): string | undefined {
   if (/^\/v1(?:beta1)?\/projects\//.test(request.path)) {
     const token = bearerToken(request);
     if (world.accepts(token)) return token;
-    throw new GoogleError([401, 'UNAUTHENTICATED'], 'Request had invalid authentication credentials.');
+    throw googleError(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.');
   }
   const header = request.headers['x-goog-api-key'];
-  const key = (Array.isArray(header) ? header[0] : header) ?? request.query.get('key') ?? undefined;
-  if (world.accepts(key)) return key;
-  if (key === undefined)
-    throw new GoogleError([403, 'PERMISSION_DENIED'], "Method doesn't allow unregistered callers.");
-  if (request.path.startsWith('/v1beta/interactions')) throw new FrontEndError(invalid, wrongKey);
-  return key;
+  const given = (Array.isArray(header) ? header[0] : header) ?? request.query.get('key') ?? '';
+  if (given === '') throw noKey;
+  if (!world.accepts(given) && request.path.startsWith('/v1beta/interactions')) throw wrongKeyAtFront;
+  return given;
+}
+
+/** The file itself stands elsewhere: one redirect leads to it. Who may not read a file learns no more than that. */
+function download(desk: GoogleDesk, call: Call): Promise<Reply> {
+  const { world } = desk;
+  const id = call.id.replace(/:download$/, '');
+  if (call.request.query.get('alt') !== 'media')
+    throw googleError(400, 'INVALID_ARGUMENT', 'alt must be media.');
+  const refused = googleError(403, 'PERMISSION_DENIED', 'You may not access the File, or it may not exist.');
+  return desk.about(
+    'media',
+    { ...call, id },
+    {
+      found(task) {
+        const job = new Job(task, world);
+        if (job.phase !== 'succeeded' || job.since + fileKeptMs <= job.now) throw refused;
+        const [location = ''] = job.links({ lifetimeSeconds: fileKeptMs / 1000 });
+        return bytes(302, Buffer.alloc(0), { location });
+      },
+      missing: () => refused.reply(world.now()),
+    },
+  );
 }
 
 /** Only an end is reported. What stands in an event beside its type is not verified. */
-function event(task: GoogleTask, now: number): unknown {
-  const { phase } = momentOf(task, now);
+function event({ phase, detail }: GoogleJob): unknown {
   if (!isFinal(phase)) return undefined;
-  const { api, name, userMetadata } = task.detail;
+  const { api, name, userMetadata } = detail;
   const isDone = phase === 'succeeded';
   const type = api === 'veo' ? 'video.generated' : isDone ? 'interaction.completed' : 'interaction.failed';
   return { type, data: { id: name }, user_metadata: userMetadata };
+}
+
+/** Google says in the body when to come again, not in a header. */
+function withRetryInfo(reply: Reply): Reply {
+  if (reply.kind !== 'send' || reply.status !== 429) return reply;
+  const { 'retry-after': seconds, ...headers } = reply.headers;
+  if (seconds === undefined || !/^\d+$/.test(seconds)) return reply;
+  const { code: status, message } = googleProblems['rate-limited'];
+  const retry = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${seconds}s` };
+  return json(429, { error: { code: 429, message, status, details: [retry] } }, headers);
 }

@@ -3,18 +3,18 @@ import { z } from 'zod';
 import { bearerToken, parseJson } from '../wire.ts';
 import type { WireRequest } from '../wire.ts';
 import type { World } from '../world.ts';
-import { KlingError } from './kling-error.ts';
+import { klingError } from './kling-request.ts';
 
 const claimsSchema = z.object({ iss: z.string(), exp: z.number(), nbf: z.number() });
 
 /**
  * An API key, or on the legacy paths a JSON web token of a key pair; the simulator knows a pair as the key
  * `<access key>:<secret key>`.
- * @throws {KlingError} 1001 without a key, 1003 and 1004 for a token whose time has not come, or has passed.
+ * @throws {WireError} 1001 without a key, 1003 and 1004 for a token whose time has not come, or has passed.
  */
 export function klingKey(request: WireRequest, world: World): string | undefined {
   const token = bearerToken(request);
-  if (token === undefined) throw new KlingError([401, 1001], 'Authorization is empty.');
+  if (token === undefined) throw klingError(401, 1001, 'Authorization is empty.');
   // A pair signs; it is never sent.
   if (token.includes(':')) return undefined;
   const [head = '', body = '', signature] = token.split('.');
@@ -23,9 +23,8 @@ export function klingKey(request: WireRequest, world: World): string | undefined
   const claims = claimsSchema.safeParse(parseJson(Buffer.from(body, 'base64url'))).data;
   if (claims === undefined) return undefined;
   const now = world.now() / 1000;
-  const date = { date: new Date(world.now()).toUTCString() };
-  if (claims.nbf > now) throw new KlingError([401, 1003], 'Authorization is not yet valid.', date);
-  if (claims.exp <= now) throw new KlingError([401, 1004], 'Authorization has expired.', date);
+  if (claims.nbf > now) throw klingError(401, 1003, 'Authorization is not yet valid.');
+  if (claims.exp <= now) throw klingError(401, 1004, 'Authorization has expired.');
   const { apiKeys } = world.parts;
   if (apiKeys === undefined) return token;
   return apiKeys.find((key) => {

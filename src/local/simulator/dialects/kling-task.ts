@@ -1,132 +1,67 @@
 import { randomUUID } from 'node:crypto';
-import { FaultSet } from '../fault.ts';
-import { momentOf } from '../task.ts';
-import type { Phase, Task } from '../task.ts';
-import type { World } from '../world.ts';
-import { klingProblems, moderatedInTask } from './kling-error.ts';
-import type { KlingDetail } from './kling-models.ts';
+import type { Job } from '../job.ts';
+import { phaseWords } from '../task.ts';
+import type { Task } from '../task.ts';
+import { klingProblems } from './kling-request.ts';
+import type { KlingDetail } from './kling-request.ts';
 
-export type KlingTask = Task<KlingDetail>;
+type KlingJob = Job<KlingDetail>;
 
 const linkSeconds = 30 * 86_400;
-const words: Readonly<Record<Phase, string>> = {
-  queued: 'submitted',
-  running: 'processing',
-  succeeded: 'succeeded',
-  failed: 'failed',
-  expired: 'failed',
-  cancelled: 'failed',
-  unknown: 'post_processing',
-};
+const wordFor = phaseWords('submitted processing succeeded failed failed failed post_processing');
 
 /** One letter less in the legacy standard. */
-export function statusOf(task: KlingTask, now: number): string {
-  const word = words[momentOf(task, now).phase];
-  return task.detail.legacy && word === 'succeeded' ? 'succeed' : word;
-}
-
-/** The bare task, as queries hold it and callbacks carry it. */
-export function presentKling(task: KlingTask, world: World): Record<string, unknown> {
-  return task.detail.legacy ? presentLegacy(task, world) : presentNew(task, world);
+export function wordOf({ phase, detail }: KlingJob): string {
+  return detail.legacy && phase === 'succeeded' ? 'succeed' : wordFor(phase);
 }
 
 /** The answer to a create: without result and deductions. */
-export function presentCreated(task: KlingTask): Record<string, unknown> {
-  const { id, createdAt, detail } = task;
-  const { externalId: external } = detail;
-  if (!detail.legacy) {
-    const named = external === undefined ? {} : { external_id: external };
-    return { id, status: 'submitted', create_time: createdAt, update_time: createdAt, ...named };
-  }
-  const info = external === undefined ? {} : { external_task_id: external };
+export function presentCreated({ id, createdAt, detail }: Task<KlingDetail>): Record<string, unknown> {
+  const { legacy, externalId } = detail;
+  if (!legacy)
+    return {
+      id,
+      status: 'submitted',
+      create_time: createdAt,
+      update_time: createdAt,
+      external_id: externalId,
+    };
   return {
     task_id: id,
     task_status: 'submitted',
-    task_info: info,
+    task_info: { external_task_id: externalId },
     created_at: createdAt,
     updated_at: createdAt,
   };
 }
 
-function presentNew(task: KlingTask, world: World): Record<string, unknown> {
-  const now = world.now();
-  const { phase, since } = momentOf(task, now);
-  const base = {
-    ...presentCreated(task),
-    status: statusOf(task, now),
-    message: failure(task, phase),
-    update_time: since,
-  };
-  if (phase === 'failed') return { ...base, outputs: [] };
-  if (phase !== 'succeeded') return base;
-  const faults = FaultSet.of(task.faults);
-  const reported = !faults.has('missing-usage');
-  const outputs = files(task, world, since).map((url) => ({
-    type: 'video',
-    id: randomUUID(),
-    url,
-    watermark_url: '',
-    ...(reported ? { duration: fileSeconds(task) } : {}),
-  }));
-  const amount = ((task.detail.charge * faults.usageFactor()) / 100).toFixed(2);
-  return {
-    ...base,
-    outputs,
-    ...(reported ? { billing: [{ charge_type: 'unit', package_type: 'video', amount }] } : {}),
-  };
-}
-
-function presentLegacy(task: KlingTask, world: World): Record<string, unknown> {
-  const now = world.now();
-  const { phase, since } = momentOf(task, now);
-  const base = {
-    ...presentCreated(task),
-    task_status: statusOf(task, now),
-    task_status_msg: failure(task, phase),
-    updated_at: since,
-  };
-  if (phase !== 'succeeded') return base;
-  const faults = FaultSet.of(task.faults);
-  const reported = !faults.has('missing-usage');
-  const units = (task.detail.charge * faults.usageFactor()) / 100;
-  const urls = files(task, world, since);
+/** The bare task, as queries hold it and callbacks carry it. A failed one says why in words only. */
+export function presentKling(job: KlingJob): Record<string, unknown> {
+  const { task, detail, phase, since, faults } = job;
+  const isModerated = faults.has('moderation-in-task');
+  const failure = isModerated ? 'Failure to pass the risk control system' : klingProblems.internal.message;
+  const message = phase === 'failed' ? failure : '';
+  const base = presentCreated(task);
+  const urls = phase === 'succeeded' ? job.links({ lifetimeSeconds: linkSeconds }) : [];
+  // The file is a little longer than what was asked for.
+  const duration = job.reported((job.billed(detail.seconds) + 0.1).toFixed(1));
+  const videos = urls.map((url) => ({ id: randomUUID(), url, watermark_url: '', duration }));
+  const units = job.billed(detail.charge) / 100;
+  if (!detail.legacy) {
+    const shown = { ...base, status: wordOf(job), message, update_time: since };
+    const outputs = videos.map((video) => ({ type: 'video', ...video }));
+    if (phase === 'failed') return { ...shown, outputs };
+    if (phase !== 'succeeded') return shown;
+    const billing = [{ charge_type: 'unit', package_type: 'video', amount: units.toFixed(2) }];
+    return { ...shown, outputs, billing: job.reported(billing) };
+  }
+  const shown = { ...base, task_status: wordOf(job), task_status_msg: message, updated_at: since };
+  if (phase !== 'succeeded') return shown;
   const images = urls.map((url, index) => ({ index, url, watermark_url: '' }));
-  const videos = urls.map((url) => ({
-    id: randomUUID(),
-    url,
-    watermark_url: '',
-    ...(reported ? { duration: fileSeconds(task) } : {}),
-  }));
   return {
-    ...base,
-    task_result: task.detail.kind === 'video' ? { videos } : { images },
-    ...(reported
-      ? {
-          final_unit_deduction: String(units),
-          final_balance_deduction: { quota: '0', list_price: '0' },
-        }
-      : {}),
+    ...shown,
+    task_result: detail.images === 0 ? { videos } : { images },
+    final_unit_deduction: job.reported(String(units)),
+    final_balance_deduction: job.reported({ quota: '0', list_price: '0' }),
   };
-}
-
-function failure(task: KlingTask, phase: Phase): string {
-  if (phase !== 'failed') return '';
-  return FaultSet.of(task.faults).has('moderation-in-task')
-    ? moderatedInTask
-    : klingProblems.internal.message;
-}
-
-/** The file is a little longer than what was asked for. */
-function fileSeconds({ detail, faults }: KlingTask): string {
-  return (detail.seconds * FaultSet.of(faults).usageFactor() + 0.1).toFixed(1);
-}
-
-function files(task: KlingTask, world: World, since: number): string[] {
-  const { detail } = task;
-  const faults = FaultSet.of(task.faults);
-  if (faults.has('missing-url')) return [];
-  if (detail.kind === 'video') return [world.link(task, world.video(detail, 0, faults), since, linkSeconds)];
-  return Array.from({ length: detail.images }, (_, tint) =>
-    world.link(task, world.image(detail, { format: 'png', tint, marked: false }, faults), since, linkSeconds),
-  );
 }

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Problem } from '../disturb.ts';
-import { json, WireError } from '../wire.ts';
-import type { Reply } from '../wire.ts';
+import { z } from 'zod';
+import type { Problems } from '../desk.ts';
+import { json, refusals } from '../wire.ts';
+import type { Refusal, WireRequest } from '../wire.ts';
+import type { World } from '../world.ts';
+
+/** What both versions have in common: their refusals, and the challenge before a callback. */
 
 const types: Readonly<Record<number, string>> = {
   400: 'bad_request_error',
@@ -15,70 +19,58 @@ const types: Readonly<Record<number, string>> = {
 };
 
 /** v2: the real status; the code stands in brackets at the end of the words. */
-export class MiniMaxError extends WireError {
-  readonly status: number;
+export const miniMaxError = refusals(({ status, code, message }) => {
+  const text = code === '' ? message : `${message} (${code})`;
+  const error = { type: types[status] ?? 'server_error', message: text, http_code: String(status) };
+  return json(status, { type: 'error', error, request_id: randomUUID().replaceAll('-', '') });
+});
+export const invalidParams = (message: string) => miniMaxError(400, 2013, `invalid params, ${message}`);
+export const noMiniMaxRoute = ({ method, path }: WireRequest) =>
+  miniMaxError(404, '', `no such path: ${method} ${path}`);
 
-  constructor(status: number, message: string, code?: number) {
-    super(code === undefined ? message : `${message} (${code})`);
-    this.status = status;
-  }
-
-  reply(): Reply {
-    const { status, message } = this;
-    const error = { type: types[status] ?? 'server_error', message, http_code: String(status) };
-    return json(status, { type: 'error', error, request_id: randomUUID().replaceAll('-', '') });
-  }
-}
-
-export function invalidParams(message: string): MiniMaxError {
-  return new MiniMaxError(400, `invalid params, ${message}`, 2013);
-}
-
-export const miniMaxProblems: Readonly<Record<Problem, MiniMaxError>> = {
-  unauthorized: new MiniMaxError(401, 'login fail: Please carry the API secret key', 1004),
-  forbidden: new MiniMaxError(401, 'invalid api key', 2049),
+export const miniMaxProblems = {
+  unauthorized: miniMaxError(401, 1004, 'login fail: Please carry the API secret key'),
+  forbidden: miniMaxError(401, 2049, 'invalid api key'),
   'not-found': invalidParams('invalid task_id'),
-  'rate-limited': new MiniMaxError(429, 'rate limit exceeded', 1002),
-  'quota-exhausted': new MiniMaxError(402, 'insufficient balance', 1008),
-  moderated: new MiniMaxError(422, 'video description contains sensitive content', 1026),
-  internal: new MiniMaxError(500, 'unknown error', 1000),
-  unavailable: new MiniMaxError(529, 'the server cluster is currently under high load'),
-};
+  'rate-limited': miniMaxError(429, 1002, 'rate limit exceeded'),
+  'quota-exhausted': miniMaxError(402, 1008, 'insufficient balance'),
+  moderated: miniMaxError(422, 1026, 'video description contains sensitive content'),
+  internal: miniMaxError(500, 1000, 'unknown error'),
+  unavailable: miniMaxError(529, '', 'the server cluster is currently under high load'),
+} satisfies Problems;
 
-/** v1 (7.2): status 200 whatever happened. */
-export class HailuoError extends WireError {
-  readonly code: number;
-
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
-  }
-
-  reply(): Reply {
-    return json(200, { base_resp: this.base() });
-  }
-
-  base(): { readonly status_code: number; readonly status_msg: string } {
-    return { status_code: this.code, status_msg: this.message };
-  }
+/** v1: status 200 whatever happened. */
+export function baseOf({ code, message }: Pick<Refusal, 'code' | 'message'>) {
+  return { status_code: code, status_msg: message };
 }
+export const accepted = baseOf({ code: 0, message: 'success' });
+const answerOf = refusals((refusal) => json(200, { base_resp: baseOf(refusal) }));
+const hailuoError = (code: number, message: string) => answerOf(200, code, message);
+export const invalidHailuo = (message: string) => hailuoError(2013, `invalid params, ${message}`);
 
-export const accepted = { status_code: 0, status_msg: 'success' };
-
-export function invalidHailuo(message: string): HailuoError {
-  return new HailuoError(2013, `invalid params, ${message}`);
-}
-
-export const hailuoProblems: Readonly<Record<Problem, HailuoError>> = {
-  unauthorized: new HailuoError(1004, 'login fail: Please carry the API secret key'),
-  forbidden: new HailuoError(2049, 'invalid api key'),
+export const hailuoProblems = {
+  unauthorized: hailuoError(1004, 'login fail: Please carry the API secret key'),
+  forbidden: hailuoError(2049, 'invalid api key'),
   'not-found': invalidHailuo('invalid task_id'),
-  'rate-limited': new HailuoError(1002, 'rate limit'),
-  'quota-exhausted': new HailuoError(1008, 'insufficient balance'),
-  moderated: new HailuoError(1026, 'input new_sensitive'),
-  internal: new HailuoError(1000, 'unknown error'),
-  unavailable: new HailuoError(1041, 'conn limit'),
-};
+  'rate-limited': hailuoError(1002, 'rate limit'),
+  'quota-exhausted': hailuoError(1008, 'insufficient balance'),
+  moderated: hailuoError(1026, 'input new_sensitive'),
+  internal: hailuoError(1000, 'unknown error'),
+  unavailable: hailuoError(1041, 'conn limit'),
+} satisfies Problems;
 
 /** What was rendered did not pass. */
-export const outputModerated = new HailuoError(1027, 'output new_sensitive');
+export const outputModerated = hailuoError(1027, 'output new_sensitive');
+
+const echoSchema = z.object({ challenge: z.string() });
+
+/** The address, if it returned the challenge in time; one that does not is never called. */
+export async function confirmedCallback(
+  url: string | undefined,
+  { parts }: World,
+): Promise<string | undefined> {
+  if (url === undefined) return undefined;
+  const challenge = randomUUID();
+  const answer = await parts.callbacks.ask(url, JSON.stringify({ challenge }), 3000);
+  return echoSchema.safeParse(answer).data?.challenge === challenge ? url : undefined;
+}

@@ -1,40 +1,38 @@
-import { FaultSet } from '../fault.ts';
-import { momentOf } from '../task.ts';
-import type { Moment, Phase, Task } from '../task.ts';
-import type { Medium } from '../media/medium.ts';
+import { inSeconds } from '../job.ts';
+import type { Job } from '../job.ts';
+import { isFinal, phaseWords } from '../task.ts';
+import type { Task } from '../task.ts';
 import { framesPerSecond } from '../world.ts';
-import type { World } from '../world.ts';
-import type { NewApiDetail } from './new-api-request.ts';
+import type { NewApiDetail } from './new-api.ts';
 
-export type NewApiTask = Task<NewApiDetail>;
-
-const failureText = 'The service encountered an unexpected internal error.';
-const moderatedText = 'The request failed because the output video may contain sensitive information.';
+type NewApiJob = Job<NewApiDetail>;
 
 /** The answer to a submit, in both dialects. */
-export function presentSubmit(task: NewApiTask): Record<string, unknown> {
+export function presentSubmit({ id, model, createdAt }: Task<NewApiDetail>): Record<string, unknown> {
   return {
-    id: task.id,
-    task_id: task.id,
+    id,
+    task_id: id,
     object: 'video',
-    model: task.model,
+    model,
     status: 'queued',
     progress: 0,
-    created_at: seconds(task.createdAt),
-    ...(task.detail.remixedFrom === undefined ? {} : { remixed_from_video_id: task.detail.remixedFrom }),
+    created_at: inSeconds(createdAt),
   };
 }
 
+/** In capitals of the task dialect, of OpenAI's, of the upstream, and of the documentation. */
+const taskWord = phaseWords('QUEUED IN_PROGRESS SUCCESS FAILURE FAILURE FAILURE POST_PROCESSING');
+const videoWord = phaseWords('queued in_progress completed failed failed failed post_processing');
+const rawWord = phaseWords('queued running succeeded failed failed failed running');
+const flatWord = phaseWords('queued processing succeeded failed failed failed post_processing');
+
 /** `GET /v1/video/generations/{id}`: nested, in capitals; or flat as the documentation has it; or the upstream's own. */
-export function presentTask(task: NewApiTask, world: World): Record<string, unknown> {
-  const moment = momentOf(task, world.now());
-  const faults = FaultSet.of(task.faults);
-  const url = urlOf(task, world, moment, faults);
-  if (faults.has('ark-shape')) return presentRaw(task, moment, url, faults);
-  if (faults.has('docs-shape')) return presentFlat(task, moment, url, faults);
-  const legacy = faults.has('legacy-url');
-  const failed = errorOf(moment.phase, faults);
-  const startsAt = task.createdAt + task.queueMs;
+export function presentTask(job: NewApiJob): Record<string, unknown> {
+  const { task, phase, since, faults } = job;
+  if (faults.has('ark-shape')) return presentRaw(job);
+  if (faults.has('docs-shape')) return presentFlat(job);
+  const isLegacy = faults.has('legacy-url');
+  const url = urlOf(job) ?? '';
   const data = {
     id: serial(task.id),
     task_id: task.id,
@@ -44,158 +42,96 @@ export function presentTask(task: NewApiTask, world: World): Record<string, unkn
     channel_id: 7,
     quota: 250_000,
     action: 'generate',
-    status: taskStatus(task, moment, world.now()),
-    fail_reason: failed?.message ?? (legacy ? (url ?? '') : ''),
-    ...(legacy ? {} : { result_url: url ?? '' }),
-    submit_time: seconds(task.createdAt),
-    start_time: moment.phase === 'queued' ? 0 : seconds(startsAt),
-    finish_time: isOver(moment.phase) ? seconds(moment.since) : 0,
-    progress: `${percent(task, moment, world.now())}%`,
+    status: phase === 'queued' ? queueWord(job) : taskWord(phase),
+    fail_reason: errorOf(job)?.message ?? (isLegacy ? url : ''),
+    result_url: isLegacy ? undefined : url,
+    submit_time: inSeconds(task.createdAt),
+    start_time: phase === 'queued' ? 0 : inSeconds(task.createdAt + task.queueMs),
+    finish_time: isFinal(phase) ? inSeconds(since) : 0,
+    progress: `${percent(job)}%`,
     properties: { input: task.prompt },
-    data: presentRaw(task, moment, url, faults),
+    data: presentRaw(job),
   };
   return { code: 'success', message: '', data };
 }
 
 /** `GET /v1/videos/{id}`: OpenAI's words, the link in `metadata`. */
-export function presentVideo(task: NewApiTask, world: World): Record<string, unknown> {
-  const moment = momentOf(task, world.now());
-  const faults = FaultSet.of(task.faults);
-  const url = urlOf(task, world, moment, faults);
-  const error = errorOf(moment.phase, faults);
+export function presentVideo(job: NewApiJob): Record<string, unknown> {
+  const { task, phase, since } = job;
+  const url = urlOf(job);
   return {
     id: task.id,
     object: 'video',
     model: task.model,
-    status: videoStatus[moment.phase],
-    progress: percent(task, moment, world.now()),
-    created_at: seconds(task.createdAt),
-    ...(isOver(moment.phase) ? { completed_at: seconds(moment.since) } : {}),
+    status: videoWord(phase),
+    progress: percent(job),
+    created_at: inSeconds(task.createdAt),
+    completed_at: isFinal(phase) ? inSeconds(since) : undefined,
     seconds: String(task.detail.seconds),
-    ...(url === undefined ? {} : { metadata: { url } }),
-    ...(error === undefined ? {} : { error }),
+    metadata: url === undefined ? undefined : { url },
+    error: errorOf(job),
   };
 }
 
-const videoStatus: Readonly<Record<Phase, string>> = {
-  queued: 'queued',
-  running: 'in_progress',
-  succeeded: 'completed',
-  failed: 'failed',
-  expired: 'failed',
-  cancelled: 'failed',
-  unknown: 'post_processing',
-};
-
 /** The queue has three names, one after the other. */
-function taskStatus(task: NewApiTask, { phase }: Moment, now: number): string {
-  switch (phase) {
-    case 'queued': {
-      const share = task.queueMs === 0 ? 1 : (now - task.createdAt) / task.queueMs;
-      return share < 1 / 3 ? 'NOT_START' : share < 2 / 3 ? 'SUBMITTED' : 'QUEUED';
-    }
-    case 'running':
-      return 'IN_PROGRESS';
-    case 'succeeded':
-      return 'SUCCESS';
-    case 'unknown':
-      return 'POST_PROCESSING';
-    case 'failed':
-    case 'expired':
-    case 'cancelled':
-      return 'FAILURE';
-  }
+function queueWord({ task, now }: NewApiJob): string {
+  const share = task.queueMs === 0 ? 1 : (now - task.createdAt) / task.queueMs;
+  return share < 1 / 3 ? 'NOT_START' : share < 2 / 3 ? 'SUBMITTED' : 'QUEUED';
 }
 
-export function urlOf(task: NewApiTask, world: World, moment: Moment, faults: FaultSet): string | undefined {
-  if (moment.phase !== 'succeeded' || faults.has('missing-url')) return undefined;
-  return world.link(task, mediumOf(task, world, faults), moment.since);
+function urlOf(job: NewApiJob): string | undefined {
+  return job.phase === 'succeeded' ? job.links()[0] : undefined;
 }
-
-export function mediumOf(task: NewApiTask, world: World, faults: FaultSet): Medium {
-  return world.video(task.detail, task.id.length % 6, faults);
-}
-
-const rawStatus: Readonly<Record<Phase, string>> = {
-  queued: 'queued',
-  running: 'running',
-  unknown: 'running',
-  succeeded: 'succeeded',
-  failed: 'failed',
-  expired: 'failed',
-  cancelled: 'failed',
-};
 
 /** The object of the upstream behind the gateway. */
-function presentRaw(
-  task: NewApiTask,
-  moment: Moment,
-  url: string | undefined,
-  faults: FaultSet,
-): Record<string, unknown> {
-  const status = rawStatus[moment.phase];
-  const tokens = Math.floor((task.detail.tokens ?? 0) * faults.usageFactor());
-  const withUsage =
-    moment.phase === 'succeeded' && task.detail.tokens !== undefined && !faults.has('missing-usage');
+function presentRaw(job: NewApiJob): Record<string, unknown> {
+  const { task, detail, phase, since } = job;
+  const status = rawWord(phase);
+  const video_url = urlOf(job);
+  const tokens = Math.floor(job.billed(detail.tokens ?? 0));
+  const isCounted = phase === 'succeeded' && detail.tokens !== undefined;
   return {
     id: `cgt-${task.id.slice(5, 25)}`,
     model: task.model,
     status,
-    ...(url === undefined ? {} : { content: { video_url: url } }),
-    ...(withUsage ? { usage: { completion_tokens: tokens, total_tokens: tokens } } : {}),
-    ...(status === 'failed' ? { error: errorOf(moment.phase, faults) } : {}),
-    ...(moment.phase === 'succeeded' ? { duration: task.detail.seconds } : {}),
-    created_at: seconds(task.createdAt),
-    updated_at: seconds(moment.since),
+    content: video_url === undefined ? undefined : { video_url },
+    usage: isCounted ? job.reported({ completion_tokens: tokens, total_tokens: tokens }) : undefined,
+    error: errorOf(job),
+    duration: phase === 'succeeded' ? detail.seconds : undefined,
+    created_at: inSeconds(task.createdAt),
+    updated_at: inSeconds(since),
   };
 }
 
-const flatStatus: Readonly<Record<Phase, string>> = {
-  ...rawStatus,
-  running: 'processing',
-  unknown: 'post_processing',
-};
-
-function presentFlat(
-  task: NewApiTask,
-  { phase }: Moment,
-  url: string | undefined,
-  faults: FaultSet,
-): Record<string, unknown> {
-  const { width, height, seconds: duration } = task.detail;
+function presentFlat(job: NewApiJob): Record<string, unknown> {
+  const { task, detail, phase } = job;
+  const { width, height, seconds: duration } = detail;
+  const url = urlOf(job);
+  const metadata = { duration, fps: framesPerSecond, width, height, seed: 1 };
   return {
     task_id: task.id,
-    status: flatStatus[phase],
-    ...(url === undefined
-      ? {}
-      : { url, format: 'mp4', metadata: { duration, fps: framesPerSecond, width, height, seed: 1 } }),
-    error: errorOf(phase, faults) ?? null,
+    status: flatWord(phase),
+    ...(url === undefined ? {} : { url, format: 'mp4', metadata }),
+    error: errorOf(job) ?? null,
   };
 }
 
-function errorOf(phase: Phase, faults: FaultSet): { code: string; message: string } | undefined {
+function errorOf({ phase, faults }: NewApiJob): { code: string; message: string } | undefined {
   if (phase === 'expired') return { code: 'task_timeout', message: 'task timeout' };
   if (phase !== 'failed') return undefined;
-  return faults.has('moderation-in-task')
-    ? { code: 'OutputVideoSensitiveContentDetected', message: moderatedText }
-    : { code: 'InternalServiceError', message: failureText };
+  if (!faults.has('moderation-in-task'))
+    return { code: 'InternalServiceError', message: 'The service encountered an unexpected internal error.' };
+  const message = 'The request failed because the output video may contain sensitive information.';
+  return { code: 'OutputVideoSensitiveContentDetected', message };
 }
 
-function percent(task: NewApiTask, { phase, since }: Moment, now: number): number {
-  if (phase === 'queued') return 0;
-  if (isOver(phase)) return 100;
-  return Math.max(1, Math.min(99, Math.floor((100 * (now - since)) / Math.max(1, task.renderMs))));
-}
-
-function isOver(phase: Phase): boolean {
-  return phase !== 'queued' && phase !== 'running' && phase !== 'unknown';
+function percent(job: NewApiJob): number {
+  return job.phase === 'running'
+    ? Math.max(1, Math.floor(100 * job.progress()))
+    : Math.floor(100 * job.progress());
 }
 
 /** A row number that stays the same for a task. */
 function serial(id: string): number {
   return Array.from(id).reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 1_000_003, 7);
-}
-
-function seconds(milliseconds: number): number {
-  return Math.floor(milliseconds / 1000);
 }

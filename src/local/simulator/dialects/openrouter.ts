@@ -1,48 +1,34 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { Problems } from '../desk.ts';
 import { createDialect } from '../dialect.ts';
 import type { Dialect } from '../dialect.ts';
-import type { Problem } from '../disturb.ts';
-import { FaultSet } from '../fault.ts';
+import { Job, rendered, shown } from '../job.ts';
 import { JobDesk } from '../job-desk.ts';
-import { shapeOfSide } from '../shape.ts';
-import { isFinal, momentOf } from '../task.ts';
-import type { Task } from '../task.ts';
-import { bytes, check, json, parseJson, WireError } from '../wire.ts';
-import type { Mistake, Reply } from '../wire.ts';
+import { linesOf, sizeOf } from '../sizes.ts';
+import { isFinal, phaseWords } from '../task.ts';
+import { bytes, check, json, parseJson, refusals } from '../wire.ts';
+import type { Reply } from '../wire.ts';
 import type { World } from '../world.ts';
 
 /** OpenRouter's videos. Nothing is listed or cancelled; the file is delivered for the key alone. */
 
-class OpenRouterError extends WireError {
-  readonly status: number;
-  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+const refuse = refusals(({ status, message }) => json(status, { error: { code: status, message } }));
+const flagged = refusals(({ status: code, message }) => {
+  const metadata = { reasons: ['violence'], flagged_input: 'a boat' };
+  return json(code, { error: { code, message, metadata } });
+});
 
-  constructor(status: number, message: string, metadata?: Readonly<Record<string, unknown>>) {
-    super(message);
-    this.status = status;
-    this.metadata = metadata;
-  }
-
-  reply(): Reply {
-    const { status: code, message, metadata } = this;
-    return json(code, { error: { code, message, metadata } });
-  }
-}
-
-const problems: Readonly<Record<Problem, OpenRouterError>> = {
-  unauthorized: new OpenRouterError(401, 'No auth credentials found'),
-  forbidden: new OpenRouterError(403, 'The key may not use this model.'),
-  'not-found': new OpenRouterError(404, 'Video generation not found'),
-  'rate-limited': new OpenRouterError(429, 'Rate limit exceeded'),
-  'quota-exhausted': new OpenRouterError(402, 'Insufficient credits'),
-  moderated: new OpenRouterError(403, 'The input was flagged.', {
-    reasons: ['violence'],
-    flagged_input: 'a boat',
-  }),
-  internal: new OpenRouterError(500, 'Internal Server Error'),
-  unavailable: new OpenRouterError(503, 'No provider is available'),
-};
+const problems = {
+  unauthorized: refuse(401, '', 'No auth credentials found'),
+  forbidden: refuse(403, '', 'The key may not use this model.'),
+  'not-found': refuse(404, '', 'Video generation not found'),
+  'rate-limited': refuse(429, '', 'Rate limit exceeded'),
+  'quota-exhausted': refuse(402, '', 'Insufficient credits'),
+  moderated: flagged(403, '', 'The input was flagged.'),
+  internal: refuse(500, '', 'Internal Server Error'),
+  unavailable: refuse(503, '', 'No provider is available'),
+} satisfies Problems;
 
 const address = z.string().regex(/^(?:https?:\/\/\S+|data:[\w.+-]+\/[\w.+-]+;base64,\S+)$/);
 const part = <Type extends string>(type: Type) =>
@@ -62,14 +48,11 @@ const bodySchema = z.strictObject({
   callback_url: z.url().optional(),
 });
 
-const detailSchema = z.object({ width: z.number(), height: z.number(), seconds: z.number() });
-type OpenRouterTask = Task<z.infer<typeof detailSchema>>;
-
-const refuse = ({ path, reason }: Mistake) => new OpenRouterError(400, `${path}: ${reason}`);
+const detailSchema = z.object(rendered);
+type OpenRouterJob = Job<z.infer<typeof detailSchema>>;
 
 const prefix = '/openrouter/api/v1';
 const dayMs = 86_400_000;
-const classes: Readonly<Record<string, number>> = { '1K': 1080, '2K': 1440, '4K': 2160 };
 const dollarsPerSecond = 0.05;
 /** Of the workspace. */
 const signingSecret = 'openrouter-signing-secret';
@@ -86,66 +69,56 @@ export function createOpenRouterDialect(world: World): Dialect {
     problems,
     detail: detailSchema,
     recordKeptMs: 7 * dayMs,
-    callbackBody: (task) => news(task, world),
+    callbackBody: (task) => news(new Job(task, world)),
     callbackHeaders: sign,
   });
   return createDialect(desk, {
     prefix,
-    noSuchRoute: () => new OpenRouterError(404, 'Not Found'),
+    noSuchRoute: () => refuse(404, '', 'Not Found'),
     routes: {
       'POST /videos': ({ request }) => {
-        const body = check(bodySchema, parseJson(request.body), refuse);
+        const body = check(bodySchema, parseJson(request.body), ({ path, reason }) =>
+          refuse(400, '', `${path}: ${reason}`),
+        );
         return desk.create(request, body, async (submission) => {
-          const side = classes[body.resolution] ?? Number.parseInt(body.resolution, 10);
-          const detail = { ...shapeOfSide(side, body.aspect_ratio), seconds: body.duration };
+          const side = body.resolution === '1K' ? 1080 : linesOf(body.resolution);
+          const detail = { ...sizeOf(side, body.aspect_ratio), seconds: body.duration, images: 0 };
           const id = `gen-vid-${randomUUID()}`;
           const order = { id, expiresAfterMs: dayMs, detail, callbackUrl: body.callback_url };
           const task = await desk.accept(submission, order);
           return json(202, { id, polling_url: `/api/v1/videos/${task.id}`, status: 'pending' });
         });
       },
-      'GET /videos/:id': (call) =>
-        desk.about('poll', call, { found: (task) => json(200, present(task, world)) }),
+      'GET /videos/:id': (call) => desk.about('poll', call, shown(world, present)),
       'GET /videos/:id/content': (call) =>
-        desk.about('media', call, { found: (task) => deliver(task, world) }),
+        desk.about('media', call, { found: (task) => deliver(new Job(task, world)) }),
     },
   });
 }
 
-const words = {
-  queued: 'pending', running: 'in_progress', unknown: 'uploading', succeeded: 'completed', failed: 'failed',
-  cancelled: 'cancelled', expired: 'expired',
-} as const; // prettier-ignore
+const wordFor = phaseWords('pending in_progress completed failed expired cancelled uploading');
 
-function present(task: OpenRouterTask, world: World): Record<string, unknown> {
-  const { phase } = momentOf(task, world.now());
-  const faults = FaultSet.of(task.faults);
-  const about = { id: task.id, polling_url: `/api/v1/videos/${task.id}`, status: words[phase] };
+function present(job: OpenRouterJob): Record<string, unknown> {
+  const { task, detail, phase, faults, world } = job;
+  const about = { id: task.id, polling_url: `/api/v1/videos/${task.id}`, status: wordFor(phase) };
   const error = faults.has('moderation-in-task') ? 'Output violates the content policy' : 'It failed.';
   if (phase === 'failed') return { ...about, error };
   if (phase !== 'succeeded') return about;
-  const cost = dollarsPerSecond * task.detail.seconds * faults.usageFactor();
   const file = `${world.parts.origin}${prefix}/videos/${task.id}/content?index=0`;
-  const usage = faults.has('missing-usage') ? {} : { usage: { cost, is_byok: false } };
-  return { ...about, unsigned_urls: faults.has('missing-url') ? [] : [file], ...usage };
+  const usage = job.reported({ cost: job.billed(dollarsPerSecond * detail.seconds), is_byok: false });
+  return { ...about, unsigned_urls: faults.has('missing-url') ? [] : [file], usage };
 }
 
-function deliver(task: OpenRouterTask, world: World): Reply {
-  const faults = FaultSet.of(task.faults);
-  if (momentOf(task, world.now()).phase !== 'succeeded') return problems['not-found'].reply();
-  if (faults.has('url-403')) return problems.forbidden.reply();
-  const file = world.parts.media.render(world.video(task.detail, 0, faults));
-  return bytes(200, file, { 'content-type': 'video/mp4' });
+function deliver(job: OpenRouterJob): Reply {
+  if (job.phase !== 'succeeded') return problems['not-found'].reply(job.now);
+  if (job.faults.has('url-403')) return problems.forbidden.reply(job.now);
+  return bytes(200, job.file(), { 'content-type': 'video/mp4' });
 }
 
 /** Ends alone are announced. */
-function news(task: OpenRouterTask, world: World): unknown {
-  const { phase } = momentOf(task, world.now());
-  if (!isFinal(phase)) return undefined;
-  const created_at = new Date(world.now()).toISOString();
-  return {
-    type: `video.generation.${words[phase]}`,
-    created_at,
-    data: { ...present(task, world), model: task.model },
-  };
+function news(job: OpenRouterJob): unknown {
+  if (!isFinal(job.phase)) return undefined;
+  const created_at = new Date(job.now).toISOString();
+  const data = { ...present(job), model: job.task.model };
+  return { type: `video.generation.${wordFor(job.phase)}`, created_at, data };
 }

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-const uri = z.string().min(1);
+const uri = z
+  .string()
+  .max(5_242_880)
+  .regex(/^(?:https:\/\/|runway:\/\/|data:[\w.+/-]+;base64,)./, 'Only HTTPS URLs are allowed.');
 const text = z.string();
 const references = z.array(z.strictObject({ uri, tag: text.optional(), subject: text.optional() })).max(16);
 const at = z.number().nonnegative();
@@ -15,10 +18,10 @@ const outputFormats = [
   'hdr_png_sequence', 'hdr_exr_sequence', 'hdr_exr_acescg_sequence_1_3', 'hdr_exr_acescg_sequence_2_0', 'png', 'jpeg',
   'webp',
 ] as const; // prettier-ignore
-/** The fields of every path and model; which of them one has, runway-models.ts says. */
+/** The fields of every path and model, by the vendor's SDK. */
 export const runwayBody = z.strictObject({
   model: text.min(1),
-  promptText: text.optional(),
+  promptText: text.min(1).optional(),
   promptImage: z
     .union([uri, z.array(z.strictObject({ uri, position: z.enum(['first', 'last']).optional() })).min(1)])
     .optional(),
@@ -28,7 +31,10 @@ export const runwayBody = z.strictObject({
     .string()
     .regex(/^(?:\d+:\d+|adaptive|auto(?:_\w+)?)$/, 'Invalid enum value')
     .optional(),
-  resolution: text.optional(),
+  resolution: z
+    .string()
+    .regex(/^\d+[kp]$/i, 'Invalid enum value')
+    .optional(),
   targetAspectRatio: z.enum(['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9']).optional(),
   duration: z.union([z.number(), z.literal('auto')]).optional(),
   seed: z.int().min(0).max(4_294_967_295).optional(),

@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { Problems } from '../desk.ts';
 import { createDialect } from '../dialect.ts';
 import type { Call, Dialect } from '../dialect.ts';
 import { FaultSet } from '../fault.ts';
 import { JobDesk } from '../job-desk.ts';
-import { isFinal, momentOf } from '../task.ts';
-import type { Phase, Task } from '../task.ts';
-import { bytes, check, json, parseJson } from '../wire.ts';
-import type { Reply, WireRequest } from '../wire.ts';
+import { rendered, shown } from '../job.ts';
+import type { Job } from '../job.ts';
+import { linesOf, pairIn, sizeOf } from '../sizes.ts';
+import type { Size } from '../sizes.ts';
+import { isFinal, momentOf, phaseWords } from '../task.ts';
+import type { Task } from '../task.ts';
+import { bytes, check, json, parseJson, refusals } from '../wire.ts';
+import type { Mistake, Reply } from '../wire.ts';
 import type { World } from '../world.ts';
-import { invalidField, RunwayError, runwayProblems } from './runway-error.ts';
-import type { RunwayPath } from './runway-models.ts';
-import { runwayDetail, settleRunway } from './runway-request.ts';
-import type { RunwayDetail } from './runway-request.ts';
-
-type RunwayTask = Task<RunwayDetail>;
+import { runwayBody } from './runway-body.ts';
+import type { RunwayBody } from './runway-body.ts';
 
 const version = '2024-11-06';
 /** Neither is documented: records outlive everything that is tried here. */
@@ -23,43 +24,60 @@ const expiresAfterMs = 2 * recordKeptMs;
 const linkSeconds = 86_400;
 /** Jobs of one model that run at a time; what is above waits as THROTTLED, and is not an error. */
 const slots = 20;
+/** A stand-in for the prices of the models: of a second, and of an image. */
+const creditsPerSecond = 20;
+const creditsPerImage = 5;
 
-const paths: readonly RunwayPath[] = ['text_to_video', 'image_to_video', 'video_to_video', 'text_to_image'];
-const words: Readonly<Record<Phase, string>> = {
-  queued: 'PENDING',
-  running: 'RUNNING',
-  succeeded: 'SUCCEEDED',
-  failed: 'FAILED',
-  expired: 'FAILED',
-  cancelled: 'CANCELLED',
-  unknown: 'POST_PROCESSING',
-};
-const outlineSchema = z.looseObject({ model: z.string(), promptText: z.string().optional() });
+/** An error body has a text, and no code; of a field, an issue. */
+const refuse = refusals(({ status, code, message, param }) => {
+  if (code === '') return json(status, { error: message });
+  const issues = [{ path: param.split('.'), message }];
+  return json(status, { error: 'Validation of body failed', docUrl: 'https://docs.example/errors', issues });
+});
+const refuseField = ({ path, reason }: Mistake) => refuse(400, 'field', reason, path);
+
+/** No `moderated`: the content is inspected when the job runs. 429 is the quota of the day only. */
+const problems = {
+  unauthorized: refuse(401, '', 'The API key is invalid or disabled.'),
+  forbidden: refuse(403, '', 'You do not have access to this resource.'),
+  'not-found': refuse(404, '', 'Task not found.'),
+  'rate-limited': refuse(429, '', 'You have reached the daily generation limit of this model.'),
+  'quota-exhausted': refuse(400, '', 'You do not have enough credits to run this task.'),
+  internal: refuse(500, '', 'Internal server error.'),
+  unavailable: refuse(503, '', 'Service unavailable.'),
+} satisfies Problems;
+
+const runwayDetail = z.object({ ...rendered, credits: z.number() });
+type RunwayDetail = z.infer<typeof runwayDetail>;
+type RunwayDesk = JobDesk<RunwayDetail>;
+
+const paths = ['text_to_video', 'image_to_video', 'video_to_video', 'text_to_image'];
 
 /** Runway: videos and images as jobs, without list, callback or marker. */
 export function createRunwayDialect(world: World): Dialect {
-  const desk = new JobDesk(world, {
-    name: 'runway',
-    problems: runwayProblems,
-    detail: runwayDetail,
-    recordKeptMs,
-  });
+  const desk = new JobDesk(world, { name: 'runway', problems, detail: runwayDetail, recordKeptMs });
   const versioned = (handle: (call: Call) => Promise<Reply>) => (call: Call) => {
-    requireVersion(call.request);
+    if (call.request.headers['x-runway-version'] !== version)
+      throw refuse(400, '', `The X-Runway-Version header is required: ${version}.`);
     return handle(call);
   };
+  const isThrottled = (task: Task<RunwayDetail>) => runningBefore(desk, task) >= slots;
   return createDialect(desk, {
     prefix: '/runway',
     noSuchRoute: ({ method, path }) =>
       paths.some((known) => path === `/v1/${known}`)
-        ? new RunwayError(405, 'Method not allowed.')
-        : new RunwayError(404, `Cannot ${method} ${path}`),
+        ? refuse(405, '', 'Method not allowed.')
+        : refuse(404, '', `Cannot ${method} ${path}`),
     routes: {
       ...Object.fromEntries(
         paths.map((path) => [`POST /v1/${path}`, versioned((call) => submit(desk, call, path))]),
       ),
       'GET /v1/tasks/:id': versioned((call) =>
-        desk.about('poll', call, { found: (task) => json(200, present(desk, task)) }),
+        desk.about(
+          'poll',
+          call,
+          shown(world, (job) => present(job, isThrottled(job.task))),
+        ),
       ),
       'DELETE /v1/tasks/:id': versioned((call) =>
         desk.about('delete', call, { found: (task) => remove(desk, task) }),
@@ -68,28 +86,41 @@ export function createRunwayDialect(world: World): Dialect {
   });
 }
 
-function requireVersion({ headers }: WireRequest): void {
-  if (headers['x-runway-version'] !== version)
-    throw new RunwayError(400, `The X-Runway-Version header is required: ${version}.`);
-}
+/** Its own models, and those of other vendors. */
+const families =
+  /^(?:gen4|aleph|veo|gemini_|gpt_|seed|happyhorse|wan|grok_|hailuo|h3_|kling|muse_|a_model_of_)/;
+const outline = z.object({ model: z.string(), promptText: z.string().catch('') });
 
-function submit(desk: JobDesk<RunwayDetail>, { request }: Call, path: RunwayPath): Promise<Reply> {
+function submit(desk: RunwayDesk, { request }: Call, path: string): Promise<Reply> {
   const raw = parseJson(request.body);
-  const { model, promptText: prompt = '' } = check(outlineSchema, raw, ({ path: field, reason }) =>
-    invalidField(field, reason),
-  );
+  const { model, promptText: prompt } = check(outline, raw, refuseField);
   return desk.create(request, { model, prompt }, async (submission) => {
-    const detail = settleRunway(raw, { path, model: submission.model }, submission.faults);
+    const { faults } = submission;
+    if (!families.test(submission.model)) throw refuse(400, 'field', 'Invalid discriminator value', 'model');
+    const detail = settle(check(runwayBody, raw, refuseField), path, faults);
     const task = await desk.accept(submission, { id: randomUUID(), expiresAfterMs, detail });
-    const reported = submission.faults.has('missing-usage')
-      ? {}
-      : { estimatedCost: { credits: detail.charge / 100 } };
-    return json(200, { id: task.id, ...reported });
+    const { credits } = detail;
+    return json(200, { id: task.id, ...(faults.has('missing-usage') ? {} : { estimatedCost: { credits } }) });
   });
 }
 
+function settle(body: RunwayBody, path: string, faults: FaultSet): RunwayDetail {
+  const images = path === 'text_to_image' ? (body.outputCount ?? 1) : 0;
+  const asInput = path === 'video_to_video' ? faults.number('input-seconds') : undefined;
+  const asked = body.duration === 'auto' ? undefined : body.duration;
+  const seconds = images > 0 ? 0 : (asked ?? asInput ?? 5);
+  const credits = images * creditsPerImage + seconds * creditsPerSecond;
+  return { ...sizeIn(body), seconds, images, credits };
+}
+
+/** Of a pair of pixels; or of a resolution, which may stand where the ratio does. */
+function sizeIn({ ratio = '1280:720', resolution = ratio.replace('auto_', '') }: RunwayBody): Size {
+  const pair = pairIn(ratio);
+  return pair !== undefined && pair.width > 64 ? pair : sizeOf(linesOf(resolution), ratio);
+}
+
 /** Cancels what has not ended and deletes the rest. Afterwards it is gone, or with docs-shape shown as CANCELLED. */
-function remove(desk: JobDesk<RunwayDetail>, task: RunwayTask): Reply {
+function remove(desk: RunwayDesk, task: Task<RunwayDetail>): Reply {
   const isOver = isFinal(momentOf(task, desk.world.now()).phase);
   const isShown = FaultSet.of(task.faults).has('docs-shape');
   if (isOver || !isShown) desk.remove(task);
@@ -97,65 +128,53 @@ function remove(desk: JobDesk<RunwayDetail>, task: RunwayTask): Reply {
   return bytes(204, Buffer.alloc(0), {});
 }
 
-function present(desk: JobDesk<RunwayDetail>, task: RunwayTask): Record<string, unknown> {
-  const { world } = desk;
-  const now = world.now();
-  const { phase, since } = momentOf(task, now);
-  const base = { id: task.id, createdAt: new Date(task.createdAt).toISOString(), status: words[phase] };
-  const faults = FaultSet.of(task.faults);
-  const pending = faults.has('missing-usage')
-    ? base
-    : { ...base, estimatedCost: { credits: task.detail.charge / 100 } };
-  if (phase === 'queued') return isThrottled(desk, task, now) ? { ...pending, status: 'THROTTLED' } : pending;
-  if (phase === 'running') {
-    const progress = Math.min(0.99, (now - since) / Math.max(1, task.renderMs));
-    return { ...pending, progress: Math.round(progress * 100) / 100 };
-  }
-  const cost = (credits: number) => (faults.has('missing-usage') ? {} : { cost: { credits } });
-  if (phase === 'failed' || phase === 'expired') return { ...base, ...failureOf(task, faults, cost) };
-  if (phase === 'cancelled') return { ...base, ...cost(0) };
-  if (phase !== 'succeeded') return base;
-  return {
-    ...base,
-    output: faults.has('missing-url') ? [] : linksOf(task, world, faults),
-    ...cost((task.detail.charge * faults.usageFactor()) / 100),
-  };
-}
-
 /** Only the age counts: who came first runs first. */
-function isThrottled(desk: JobDesk<RunwayDetail>, task: RunwayTask, now: number): boolean {
-  const ahead = desk
+function runningBefore(desk: RunwayDesk, task: Task<RunwayDetail>): number {
+  return desk
     .newestFirst()
     .filter(({ model, createdAt }) => model === task.model && createdAt <= task.createdAt)
-    .filter((other) => other.id !== task.id && momentOf(other, now).phase === 'running');
-  return ahead.length >= slots;
+    .filter((other) => other.id !== task.id && momentOf(other, desk.world.now()).phase === 'running').length;
 }
 
-/** `failed=<code>` names another code of the vendor. Refused inputs are charged, as documented; the rest is not. */
-function failureOf(
-  { detail }: RunwayTask,
-  faults: FaultSet,
-  cost: (credits: number) => Record<string, unknown>,
-): Record<string, unknown> {
-  const moderated = faults.find('moderation-in-task');
-  if (moderated?.argument === 'input') {
-    const failure = 'The input did not pass content moderation.';
-    return { failure, failureCode: 'SAFETY.INPUT.TEXT', ...cost(detail.charge / 100) };
+const wordFor = phaseWords('PENDING RUNNING SUCCEEDED FAILED FAILED CANCELLED POST_PROCESSING');
+
+function present(job: Job<RunwayDetail>, isThrottled: boolean): Record<string, unknown> {
+  const { task, detail, phase, faults, now } = job;
+  const { credits } = detail;
+  const base = { id: task.id, createdAt: new Date(task.createdAt).toISOString(), status: wordFor(phase) };
+  const estimatedCost = job.reported({ credits });
+  const cost = (amount: number) => job.reported({ credits: amount });
+  switch (phase) {
+    case 'queued':
+      return { ...base, status: isThrottled ? 'THROTTLED' : base.status, estimatedCost };
+    case 'running':
+      return { ...base, estimatedCost, progress: Math.round(job.progress() * 100) / 100 };
+    case 'unknown':
+      return base;
+    case 'cancelled':
+      return { ...base, cost: cost(0) };
+    case 'succeeded': {
+      // Fresh links at each question.
+      const output = job.links({ lifetimeSeconds: linkSeconds, from: now });
+      return { ...base, output, cost: cost(job.billed(credits)) };
+    }
+    case 'failed':
+    case 'expired':
+      return { ...base, ...failureOf(faults), cost: cost(isInputRefused(faults) ? credits : 0) };
   }
-  if (moderated !== undefined) {
-    const failure = 'The output did not pass content moderation.';
-    return { failure, failureCode: 'SAFETY.OUTPUT.VIDEO', ...cost(0) };
-  }
+}
+
+/** Refused inputs are charged, as documented; the rest is not. */
+function isInputRefused(faults: FaultSet): boolean {
+  return faults.text('moderation-in-task') === 'input';
+}
+
+/** `failed=<code>` names another code of the vendor. */
+function failureOf(faults: FaultSet): { failure: string; failureCode: string } {
+  if (isInputRefused(faults))
+    return { failure: 'The input did not pass content moderation.', failureCode: 'SAFETY.INPUT.TEXT' };
+  if (faults.has('moderation-in-task'))
+    return { failure: 'The output did not pass content moderation.', failureCode: 'SAFETY.OUTPUT.VIDEO' };
   const failureCode = faults.text('failed') ?? 'INTERNAL.BAD_OUTPUT.CODE01';
-  return { failure: 'An unexpected error occurred.', failureCode, ...cost(0) };
-}
-
-/** Fresh links at each question. */
-function linksOf(task: RunwayTask, world: World, faults: FaultSet): string[] {
-  const { detail } = task;
-  const now = world.now();
-  if (detail.kind === 'video') return [world.link(task, world.video(detail, 0, faults), now, linkSeconds)];
-  return Array.from({ length: detail.images }, (_, tint) =>
-    world.link(task, world.image(detail, { format: 'png', tint, marked: false }, faults), now, linkSeconds),
-  );
+  return { failure: 'An unexpected error occurred.', failureCode };
 }

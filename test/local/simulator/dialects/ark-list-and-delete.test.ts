@@ -21,16 +21,6 @@ describe('list', () => {
     expect(body.items).toEqual([(await ark.get(ids[1] ?? '')).body, (await ark.get(ids[0] ?? '')).body]);
   });
 
-  it('pages', async () => {
-    const ids: string[] = [];
-    for (let index = 0; index < 5; index += 1) ids.unshift(await ark.created());
-    const page = async (number: number): Promise<Json> =>
-      (await ark.list(`page_num=${number}&page_size=2`)).body;
-    expect((await page(1)).items.map(({ id }: Json) => id)).toEqual(ids.slice(0, 2));
-    expect((await page(3)).items.map(({ id }: Json) => id)).toEqual(ids.slice(4));
-    expect(await page(4)).toEqual({ total: 5, items: [] });
-  });
-
   it('filters by ids, of which unknown ones are left out', async () => {
     const ids = [await ark.created(), await ark.created(), await ark.created()];
     const { body } = await ark.list(

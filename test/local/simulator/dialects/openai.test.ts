@@ -67,37 +67,6 @@ describe('generations with a GPT image model', () => {
     expect(headers.get('openai-processing-ms')).toMatch(/^\d+$/);
     expect(headers.get('x-ratelimit-limit-requests')).toMatch(/^\d+$/);
   });
-
-  it.each([
-    ['1536x1024', 'gpt-image-1', { width: 1536, height: 1024 }],
-    ['auto', 'gpt-image-1-mini', { width: 1024, height: 1024 }],
-    ['2048x1152', 'gpt-image-2', { width: 2048, height: 1152 }],
-    ['3840x2160', 'gpt-image-2-2026-04-21', { width: 3840, height: 2160 }],
-  ])('have the size %s with %s', async (size, model, facts) => {
-    expect(decode((await generate({ size, model })).body.data[0].b64_json)).toMatchObject(facts);
-  });
-
-  it.each(['png', 'jpeg', 'webp'])('have the format %s', async (output_format) => {
-    expect(decode((await generate({ output_format })).body.data[0].b64_json)).toMatchObject({
-      format: output_format,
-    });
-  });
-
-  it('are as many as asked for, and cost as many tokens', async () => {
-    const { body } = await generate({ n: 3, quality: 'low' });
-    expect(new Set(body.data.map((item: { b64_json: string }) => item.b64_json)).size).toBe(3);
-    expect(body.usage.output_tokens).toBe(3 * 272);
-  });
-
-  it('can be streamed, with partial images', async () => {
-    const { text, headers } = await generate({ stream: true, partial_images: 2 });
-    expect(headers.get('content-type')).toBe('text/event-stream');
-    expect(text.match(/^event: .*$/gm)).toEqual([
-      'event: image_generation.partial_image',
-      'event: image_generation.partial_image',
-      'event: image_generation.completed',
-    ]);
-  });
 });
 
 describe('generations with dall-e', () => {
@@ -114,21 +83,6 @@ describe('generations with dall-e', () => {
     });
     harness.control.advance(3601);
     expect((await fetch(link)).status).toBe(403);
-  });
-
-  it('answer in base64 where that is asked for', async () => {
-    const { body } = await generate({
-      model: 'dall-e-2',
-      size: '256x256',
-      n: 2,
-      response_format: 'b64_json',
-    });
-    expect(body.data).toHaveLength(2);
-    expect(decode(body.data[0].b64_json)).toMatchObject({ width: 256, height: 256 });
-  });
-
-  it('are the default', async () => {
-    expect((await generate({ model: undefined })).body.data[0].url).toContain('/media/');
   });
 });
 
@@ -161,12 +115,6 @@ describe('edits', () => {
     expect(result.usage?.input_tokens_details.image_tokens).toBe(646);
   });
 
-  it('take one png with dall-e-2', async () => {
-    const image = await toFile(png, 'a.png', { type: 'image/png' });
-    const result = await client.images.edit({ model: 'dall-e-2', prompt: 'x', image, size: '512x512' });
-    expect(result.data?.[0]?.url).toContain('/media/');
-  });
-
   const edit = async (
     fields: Record<string, string>,
     files: readonly (readonly [string, Buffer])[],
@@ -185,51 +133,11 @@ describe('edits', () => {
   };
 
   it.each([
-    ['no image', {}, [], ['image', 'missing_required_parameter'] as const],
-    [
-      '17 images',
-      {},
-      Array.from({ length: 17 }, () => ['image[]', png] as const),
-      ['image', 'invalid_value'] as const,
-    ],
-    [
-      'a text as an image',
-      {},
-      [['image', Buffer.from('hello hello hello')]] as const,
-      ['image', 'unsupported_file_mimetype'] as const,
-    ],
-    [
-      'a jpeg with dall-e-2',
-      { model: 'dall-e-2' },
-      [['image', jpeg]] as const,
-      ['image', 'unsupported_file_mimetype'] as const,
-    ],
-    [
-      'two images with dall-e-2',
-      { model: 'dall-e-2' },
-      [
-        ['image', png],
-        ['image', png],
-      ] as const,
-      ['image', 'invalid_value'] as const,
-    ],
-    [
-      'a jpeg mask',
-      {},
-      [
-        ['image', png],
-        ['mask', jpeg],
-      ] as const,
-      ['mask', 'invalid_value'] as const,
-    ],
-    ['dall-e-3', { model: 'dall-e-3' }, [['image', png]] as const, ['model', 'invalid_value'] as const],
-    ['n as a word', { n: 'two' }, [['image', png]] as const, ['n', 'invalid_value'] as const],
-  ])('refuse %s', async (_title, fields, files, [param, code]) => {
+    ['no image', {}, [], 'image', 'missing_required_parameter'],
+    ['n as a word', { n: 'two' }, [['image', png]], 'n', 'invalid_value'],
+  ] as const)('refuse %s', async (_title, fields, files, ...[param, code]) => {
     const answer = await edit(fields, files);
-    expect({ status: answer.status, error: answer.body.error }).toMatchObject({
-      status: 400,
-      error: { param, code },
-    });
+    expect([answer.status, answer.body.error.param, answer.body.error.code]).toEqual([400, param, code]);
   });
 
   it('refuse JSON', async () => {
@@ -239,91 +147,30 @@ describe('edits', () => {
 
 describe('validation', () => {
   it.each([
-    ['an unknown model', { model: 'dall-e-9' }, [404, 'model', 'model_not_found'] as const],
-    ['no prompt', { prompt: undefined }, [400, 'prompt', 'missing_required_parameter'] as const],
-    [
-      'a long prompt with dall-e-2',
-      { model: 'dall-e-2', prompt: 'x'.repeat(1001) },
-      [400, 'prompt', 'string_above_max_length'] as const,
-    ],
-    ['eleven images', { n: 11 }, [400, 'n', 'invalid_value'] as const],
-    ['two images with dall-e-3', { model: 'dall-e-3', n: 2 }, [400, 'n', 'invalid_value'] as const],
-    ['an unknown size', { size: '999x999' }, [400, 'size', 'invalid_value'] as const],
-    [
-      'a size of another family',
-      { model: 'dall-e-2', size: '1536x1024' },
-      [400, 'size', 'invalid_value'] as const,
-    ],
-    [
-      'a size that is not a multiple of 16',
-      { model: 'gpt-image-2', size: '1000x1001' },
-      [400, 'size', 'invalid_value'] as const,
-    ],
-    [
-      'a size that is too narrow',
-      { model: 'gpt-image-2', size: '512x2048' },
-      [400, 'size', 'invalid_value'] as const,
-    ],
-    [
-      'a size that is too large',
-      { model: 'gpt-image-2', size: '4096x4096' },
-      [400, 'size', 'invalid_value'] as const,
-    ],
-    ['a quality of another family', { quality: 'hd' }, [400, 'quality', 'invalid_value'] as const],
-    [
-      'response_format',
-      { response_format: 'b64_json' },
-      [400, 'response_format', 'unknown_parameter'] as const,
-    ],
-    ['style', { style: 'vivid' }, [400, 'style', 'unknown_parameter'] as const],
-    [
-      'an output format with dall-e-3',
-      { model: 'dall-e-3', output_format: 'png' },
-      [400, 'output_format', 'unknown_parameter'] as const,
-    ],
-    [
-      'a stream with dall-e-3',
-      { model: 'dall-e-3', stream: true },
-      [400, 'stream', 'invalid_value'] as const,
-    ],
-    [
-      'a transparent jpeg',
-      { background: 'transparent', output_format: 'jpeg' },
-      [400, 'background', 'invalid_value'] as const,
-    ],
-    [
-      'a compression of 101',
-      { output_compression: 101 },
-      [400, 'output_compression', 'invalid_value'] as const,
-    ],
-    ['moderation "off"', { moderation: 'off' }, [400, 'moderation', 'invalid_value'] as const],
-  ])('refuses %s', async (_title, body, [status, param, code]) => {
+    ['an unknown model', { model: 'sora' }, 404, 'model', 'model_not_found'],
+    ['no prompt', { prompt: undefined }, 400, 'prompt', 'missing_required_parameter'],
+    ['eleven images', { n: 11 }, 400, 'n', 'invalid_value'],
+    ['a size in words', { size: 'large' }, 400, 'size', 'invalid_value'],
+    ['an unknown quality', { quality: 'best' }, 400, 'quality', 'invalid_value'],
+    ['response_format', { response_format: 'b64_json' }, 400, 'response_format', 'unknown_parameter'],
+  ])('refuses %s', async (_title, body, status, ...[param, code]) => {
     const answer = await generate(body);
     expect(answer.status).toBe(status);
     expect(Object.keys(answer.body.error)).toEqual(['message', 'type', 'param', 'code']);
     expect(answer.body.error).toMatchObject({ type: 'invalid_request_error', param, code });
     expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
   });
-
-  it('says that a path does not exist', async () => {
-    expect((await harness.call('POST', '/openai/v1/images/variations', {})).status).toBe(404);
-  });
 });
 
 describe('faults', () => {
   it.each([
-    ['401', 401, 'invalid_api_key', 'invalid_request_error'],
-    ['403', 403, 'organization_not_verified', 'invalid_request_error'],
-    ['429', 429, 'rate_limit_exceeded', 'requests'],
-    ['quota', 429, 'insufficient_quota', 'insufficient_quota'],
-    ['500', 500, 'server_error', 'server_error'],
-    ['503', 503, 'service_unavailable', 'server_error'],
-    ['moderation', 400, 'moderation_blocked', 'image_generation_user_error'],
-    ['item-moderation', 400, 'moderation_blocked', 'image_generation_user_error'],
-    ['item-error', 500, 'server_error', 'server_error'],
-  ])('%s', async (fault, status, code, type) => {
-    const answer = await generate({ prompt: `[sim:${fault}]` });
-    expect({ status: answer.status, ...answer.body.error }).toMatchObject({ status, code, type });
+    ['429', 'requests'],
+    ['quota', 'insufficient_quota'],
+    ['500', 'server_error'],
+    ['item-moderation', 'image_generation_user_error'],
+    ['item-error', 'server_error'],
+  ])('%s has the type %s', async (fault, type) => {
+    expect((await generate({ prompt: `[sim:${fault}]` })).body.error.type).toBe(type);
   });
 
   it('have the code of the older models there', async () => {
@@ -336,14 +183,6 @@ describe('faults', () => {
     await expect(refused).rejects.toBeInstanceOf(OpenAI.RateLimitError);
     const keyless = new OpenAI({ apiKey: 'wrong', baseURL: `${harness.url}/openai/v1`, maxRetries: 0 });
     await expect(keyless.images.generate({ prompt: 'x' })).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
-  });
-
-  it('may stand in the field user, or change usage and size', async () => {
-    expect((await generate({ user: '[sim:500]' })).status).toBe(500);
-    expect((await generate({ prompt: '[sim:missing-usage]' })).body).not.toHaveProperty('usage');
-    expect((await generate({ prompt: '[sim:usage-above=2]' })).body.usage.output_tokens).toBe(2112);
-    const padded = await generate({ prompt: '[sim:bytes=200000]' });
-    expect(Buffer.from(padded.body.data[0].b64_json, 'base64').length).toBeGreaterThan(199_980);
   });
 });
 

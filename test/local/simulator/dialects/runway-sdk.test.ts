@@ -2,10 +2,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { sdkBodies, sdkTasks } from '../../../providers/runway/runway-sdk.ts';
 import type { SdkBody } from '../../../providers/runway/runway-sdk.ts';
 import { findContradictions, literalsOf, membersOf } from '../../../support/sdk-types.ts';
-import type { SdkField, SdkTypes } from '../../../support/sdk-types.ts';
+import type { SdkTypes } from '../../../support/sdk-types.ts';
 import { startHarness } from '../support.ts';
 
-/** The dialect against the vendor's SDK: it takes every body that the SDK declares, and no other. */
+/** The dialect against the vendor's SDK: it takes every body that the SDK declares. */
 
 const harness = await startHarness({ renderSeconds: 8 });
 afterAll(() => harness.close());
@@ -47,16 +47,6 @@ function bodyOf({ name, types }: SdkBody): object {
   return { promptText: 'a cat', ...objectOf(name, types) };
 }
 
-/** Fields of the other models of a path, with a type of one of them. */
-function othersOf({ path, fields }: SdkBody): ReadonlyMap<string, SdkField & { readonly types: SdkTypes }> {
-  const others = sdkBodies.filter((body) => body.path === path);
-  return new Map(
-    others.flatMap(({ fields: theirs, types }) =>
-      [...theirs].filter(([field]) => !fields.has(field)).map(([field, rest]) => [field, { ...rest, types }]),
-    ),
-  );
-}
-
 describe.each(sdkBodies.map((body) => [`${body.model} ${body.path}`, body] as const))('%s', (_, body) => {
   const { path, fields, types } = body;
 
@@ -69,38 +59,14 @@ describe.each(sdkBodies.map((body) => [`${body.model} ${body.path}`, body] as co
       expect({ status, text, one }).toMatchObject({ status: 200 });
     }
   });
-
-  it('refuses what the SDK demands and is missing, and fields that only other models have', async () => {
-    const demanded = [...fields].filter(([field, { optional }]) => !optional && field !== 'model');
-    for (const [missing] of demanded) {
-      const rest = Object.entries(bodyOf(body)).filter(([field]) => field !== missing);
-      const answer = await post(path, Object.fromEntries(rest));
-      expect([answer.status, answer.body.issues?.[0]?.path]).toEqual([400, [missing]]);
-    }
-    for (const [field, { type, types: theirs }] of othersOf(body)) {
-      const answer = await post(path, { ...bodyOf(body), [field]: valuesOf(field, type, theirs)[0] });
-      expect([answer.status, answer.body.issues?.[0]?.path]).toEqual([400, [field]]);
-    }
-  });
 });
 
-/** Images are of any pixels here. */
-const videoBodies = sdkBodies.filter(({ path }) => path !== 'text_to_image');
-
-it.each(videoBodies.map((body) => [`${body.model} ${body.path}`, body] as const))(
-  '%s: refuses shapes that only other models have',
-  async (_, body) => {
-    for (const field of ['ratio', 'resolution']) {
-      const own = literalsOf(body.fields.get(field)?.type ?? '');
-      const all = sdkBodies.flatMap((one) => literalsOf(one.fields.get(field)?.type ?? ''));
-      const others = [...new Set(all)].filter((word) => own.length > 0 && !own.includes(word));
-      for (const word of others) {
-        const answer = await post(body.path, { ...bodyOf(body), [field]: word });
-        expect([word, answer.status, answer.body.issues?.[0]?.path]).toEqual([word, 400, [field]]);
-      }
-    }
-  },
-);
+it('refuses a field that the SDK declares nowhere', async () => {
+  const [body] = sdkBodies;
+  if (body === undefined) throw new Error('the SDK has no bodies');
+  const answer = await post(body.path, { ...bodyOf(body), fps: 24 });
+  expect(answer.status).toBe(400);
+});
 
 it.each([
   ['Pending', '', 0],
