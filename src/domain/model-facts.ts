@@ -271,6 +271,7 @@ export const commonParameters = [
   'camera_control',
   'fps',
   'motion_strength',
+  'video_task',
 ] as const;
 const commonNames: ReadonlySet<string> = new Set(commonParameters);
 

@@ -21,7 +21,7 @@ const mapping = fieldMappingSchema.parse({
 });
 const firstFrame = 'data:image/png;base64,Rmlyc3Q=';
 const frame: Partial<VideoRequest> = { firstFrame };
-const edit: Partial<VideoRequest> = { videos: ['https://ex.com/a.mp4'], extra: { refer_type: 'base' } };
+const edit: Partial<VideoRequest> = { videos: ['https://ex.com/a.mp4'], extra: { video_task: 'edit' } };
 
 const rows: readonly (readonly [provider: string, model: string, request: Partial<VideoRequest>])[] = [
   ['ark', 'seedance-2-0', {}],
@@ -45,7 +45,7 @@ const rows: readonly (readonly [provider: string, model: string, request: Partia
   ['gateway', 'any', {}],
   ['google', 'gemini-omni-flash', {}],
   ['google', 'gemini-omni-flash', edit],
-  ['google', 'gemini-omni-flash', { ...edit, extra: { task: 'upscale' } }],
+  ['google', 'gemini-omni-flash', { ...edit, extra: { video_task: 'upscale' } }],
   ['google', 'gemini-omni-of-tomorrow', {}],
   ['google', 'veo-3.1-generate-preview', {}],
   ['google', 'veo-3.1-generate-preview@gs://bucket', {}],
