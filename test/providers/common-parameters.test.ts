@@ -77,6 +77,8 @@ const words = ['reference', 'edit', 'extend', 'upscale', 'reframe'];
 
 describe('video_task', () => {
   it.each<[provider: string, model: string, taken: string[]]>([
+    ['ark', 'seedance-2-0', ['reference']],
+    ['ark', 'seedance-2-5', ['reference', 'edit', 'extend']],
     ['bfl', 'flux-3-video', ['extend']],
     ['google', 'gemini-omni-flash', ['edit', 'extend', 'upscale']],
     ['google', 'veo-3.1-generate-preview', ['extend']],
@@ -93,8 +95,13 @@ describe('video_task', () => {
     ['xai', 'grok-imagine-video-1.5', ['edit']],
   ])('of %s, %s is one of %j', (provider, model, taken) => {
     const video = providers[provider]?.video;
+    const clip = ['https://ex.com/a.mp4'];
     const asked = (word: string) =>
-      videoRequest({ videos: ['https://ex.com/a.mp4'], ratio: '16:9', extra: { video_task: word } });
+      videoRequest({
+        videos: clip,
+        ...(word === 'reframe' ? { ratio: '16:9' } : {}),
+        extra: { video_task: word },
+      });
     expect(words.filter((word) => videoIssue(video, asked(word), model) === undefined)).toEqual(taken);
     for (const word of words)
       expect([word, videoIssue(video, asked(word), model)?.param ?? 'metadata.video_task']).toEqual([

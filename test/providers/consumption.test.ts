@@ -26,7 +26,7 @@ const edit: Partial<VideoRequest> = { videos: ['https://ex.com/a.mp4'], extra: {
 const rows: readonly (readonly [provider: string, model: string, request: Partial<VideoRequest>])[] = [
   ['ark', 'seedance-2-0', {}],
   ['ark', 'seedance-2-5', {}],
-  ['ark', 'seedance-2-5', { videos: ['https://ex.com/a.mp4'], extra: { omni_reference_task_type: 'edit' } }],
+  ['ark', 'seedance-2-5', { videos: ['https://ex.com/a.mp4'], extra: { video_task: 'edit' } }],
   ['ark', 'seedance-1-5-pro', {}],
   ['ark', 'seedance-1-5-pro', { draft: true }],
   ['ark', 'seedance-1-0-pro', {}],
