@@ -271,6 +271,7 @@ export const commonParameters = [
   'camera_control',
   'fps',
   'motion_strength',
+  'video_task',
 ] as const;
 const commonNames: ReadonlySet<string> = new Set(commonParameters);
 
@@ -305,7 +306,8 @@ export function passedOn(request: FactsBasis, facts: VideoFacts): JsonObject {
 
 /** What may be rendered where a request leaves it open, or what it names is not sent. */
 export function possibleOutput(request: VideoRequest, { unsaid, fields = {}, seconds }: PlainFacts) {
-  const { resolution, duration } = request;
+  const { resolution, duration, ratio } = request;
+  const isUnsent = fields.ratio !== true && ratio !== undefined;
   const isNamed = fields.resolution === true && resolution !== undefined;
   const isTimed = fields.duration === true && typeof duration === 'number';
   const { min, max } = seconds ?? {};
@@ -314,6 +316,6 @@ export function possibleOutput(request: VideoRequest, { unsaid, fields = {}, sec
   return defined({
     resolutions: isNamed ? undefined : unsaid?.resolutions,
     seconds: isTimed ? undefined : unsaidSeconds,
-    openRatio: unsaid?.open_ratio,
+    openRatio: unsaid?.open_ratio ?? (isUnsent ? true : undefined),
   });
 }

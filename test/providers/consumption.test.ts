@@ -21,12 +21,12 @@ const mapping = fieldMappingSchema.parse({
 });
 const firstFrame = 'data:image/png;base64,Rmlyc3Q=';
 const frame: Partial<VideoRequest> = { firstFrame };
-const edit: Partial<VideoRequest> = { videos: ['https://ex.com/a.mp4'], extra: { refer_type: 'base' } };
+const edit: Partial<VideoRequest> = { videos: ['https://ex.com/a.mp4'], extra: { video_task: 'edit' } };
 
 const rows: readonly (readonly [provider: string, model: string, request: Partial<VideoRequest>])[] = [
   ['ark', 'seedance-2-0', {}],
   ['ark', 'seedance-2-5', {}],
-  ['ark', 'seedance-2-5', { videos: ['https://ex.com/a.mp4'], extra: { omni_reference_task_type: 'edit' } }],
+  ['ark', 'seedance-2-5', { videos: ['https://ex.com/a.mp4'], extra: { video_task: 'edit' } }],
   ['ark', 'seedance-1-5-pro', {}],
   ['ark', 'seedance-1-5-pro', { draft: true }],
   ['ark', 'seedance-1-0-pro', {}],
@@ -45,7 +45,7 @@ const rows: readonly (readonly [provider: string, model: string, request: Partia
   ['gateway', 'any', {}],
   ['google', 'gemini-omni-flash', {}],
   ['google', 'gemini-omni-flash', edit],
-  ['google', 'gemini-omni-flash', { ...edit, extra: { task: 'upscale' } }],
+  ['google', 'gemini-omni-flash', { ...edit, extra: { video_task: 'upscale' } }],
   ['google', 'gemini-omni-of-tomorrow', {}],
   ['google', 'veo-3.1-generate-preview', {}],
   ['google', 'veo-3.1-generate-preview@gs://bucket', {}],

@@ -99,6 +99,10 @@ const commonFields = {
     .meta({ description: 'How the camera moves, in the words of the model.' }),
   fps: z.int().optional().meta({ description: 'Frames per second.' }),
   motion_strength: z.number().optional().meta({ description: 'How much moves, on the scale of the model.' }),
+  video_task: z.string().optional().meta({
+    description:
+      'What is made of a video, in words such as `reference`, `edit`, `extend`. Absent: a reference where the model takes reference videos.',
+  }),
 } satisfies Record<(typeof commonParameters)[number], z.ZodType>;
 
 const metadataFields = z.object({ ...consumedFields, ...commonFields }).catchall(anyJson);

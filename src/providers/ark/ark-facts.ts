@@ -1,4 +1,4 @@
-import type { FactsTable, VideoFacts } from '../../domain/model-facts.ts';
+import type { FactsTable, ParameterFacts, VideoFacts } from '../../domain/model-facts.ts';
 import { seedanceFamilies } from '../shared/seedance-models.ts';
 import type { SeedanceFamily } from '../shared/seedance-models.ts';
 import { draftResolution, usualResolutions, usualSeconds } from '../shared/seedance-pricing.ts';
@@ -12,6 +12,17 @@ type Cases = NonNullable<VideoFacts['cases']>;
 const countedCases: Cases = [
   { when: { metadata: { frames: 'any' } }, facts: { fields: { duration: false } } },
 ];
+
+const taskField = 'omni_reference_task_type';
+
+/** A video is a reference, or what the request says; some families guess where it says nothing. */
+function videoCases({ references, keepsShape }: SeedanceFamily): Cases {
+  if (references.videos === 0) return [];
+  const task: ParameterFacts = keepsShape
+    ? { values: ['reference', 'edit', 'extend'], sent_as: taskField }
+    : { values: ['reference'], read: true };
+  return [{ when: { brings: ['videos'] }, facts: { parameters: { video_task: task } } }];
+}
 
 const draftCases: Cases = [
   {
@@ -56,6 +67,7 @@ const usual: VideoFacts = {
     'return_last_frame',
     'tools',
   ],
+  parameters: { video_task: { sent_as: taskField }, [taskField]: { values: [] } },
   other_parameters: true,
   unsaid: { resolutions: [...usualResolutions], seconds: { min: usualSeconds, max: usualSeconds } },
 };
@@ -76,11 +88,14 @@ function factsOf(family: SeedanceFamily): VideoFacts {
     sound: family.generatesAudio ? 'choice' : 'never',
     fields: { ...usual.fields, draft, tools },
     parameters: {
+      ...usual.parameters,
+      video_task: { values: [], read: true },
       service_tier: { values: flex ? ['default', 'flex'] : ['default'] },
       frames: family.frameCount ? { type: 'integer', ...frameCounts } : { values: [] },
     },
     cases: [
       ...countedCases,
+      ...videoCases(family),
       ...referenceCases(family),
       ...(family.keepsShape ? shapeCases(durations) : []),
       ...(draft ? draftCases : []),
@@ -99,7 +114,7 @@ function shapeCases({ min, max }: SeedanceFamily['durations']): Cases {
   const like = { ratios: ['adaptive'] };
   const task = (name: string) => ({
     brings: ['videos' as const],
-    metadata: { omni_reference_task_type: name },
+    metadata: { video_task: name },
   });
   return [
     { when: { brings: ['first_frame'] }, facts: like },

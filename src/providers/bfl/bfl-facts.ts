@@ -26,7 +26,10 @@ const usual: VideoFacts = {
     draft: true,
     safety_identifier: true,
   },
-  parameters: { keyframe_seconds: { type: 'list', read: true } },
+  parameters: {
+    keyframe_seconds: { type: 'list', read: true },
+    video_task: { values: [], read: true },
+  },
   reserved: [
     'model',
     'mode',
@@ -46,6 +49,12 @@ const usual: VideoFacts = {
     'webhook_secret',
   ],
   other_parameters: true,
+  cases: [
+    {
+      when: { brings: ['videos'] },
+      facts: { parameters: { video_task: { values: ['extend'], read: true } } },
+    },
+  ],
 };
 
 const flux3: VideoFacts = {
@@ -60,6 +69,7 @@ const flux3: VideoFacts = {
   // The model chooses a length where none is named.
   unsaid: { resolutions: ['720p'], seconds: { min: secondsMin, max: secondsMax } },
   cases: [
+    ...(usual.cases ?? []),
     { when: { metadata: { keyframe_seconds: 'any' } }, facts: { media: { references: keyframesMax } } },
     {
       when: { brings: ['videos'] },

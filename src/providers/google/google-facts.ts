@@ -14,7 +14,7 @@ const omniUsual: VideoFacts = {
   ...shared,
   media: { frames: 1, videos: 1, audios: 0, beside_frames: ['references', 'videos'] },
   sound: 'always',
-  parameters: { task: { values: [], read: true } },
+  parameters: { video_task: { values: [], read: true } },
   reserved: [
     'model',
     'input',
@@ -30,11 +30,11 @@ const omniUsual: VideoFacts = {
   cases: [
     {
       when: { brings: ['videos'] },
-      facts: { parameters: { task: { values: ['edit', 'extend', 'upscale'], read: true } } },
+      facts: { parameters: { video_task: { values: ['edit', 'extend', 'upscale'], read: true } } },
     },
     // As long as its video, and of its shape.
     {
-      when: { brings: ['videos'], metadata: { task: 'upscale' } },
+      when: { brings: ['videos'], metadata: { video_task: 'upscale' } },
       facts: {
         fields: { ratio: false, duration: false },
         unsaid: { resolutions: ['1080p', '720p', '4k'], seconds: { min: 3, max: 15 } },
@@ -65,6 +65,7 @@ const veoUsual: VideoFacts = {
     negative_prompt: { type: 'text', sent_as: 'negativePrompt' },
     person_generation: { type: 'text', sent_as: 'personGeneration' },
     enhance_prompt: { type: 'flag', sent_as: 'enhancePrompt' },
+    video_task: { values: [], read: true },
   },
   reserved: [
     'sampleCount',
@@ -77,6 +78,12 @@ const veoUsual: VideoFacts = {
     'pubsubTopic',
   ],
   unsaid: { resolutions: ['720p'], seconds: { min: 4, max: 8 } },
+  cases: [
+    {
+      when: { brings: ['videos'] },
+      facts: { parameters: { video_task: { values: ['extend'], read: true } } },
+    },
+  ],
 };
 const veo: VideoFacts = {
   ...veoUsual,
@@ -85,7 +92,7 @@ const veo: VideoFacts = {
   ratios,
   seconds: { only: [4, 6, 8] },
   // A video is extended without images.
-  cases: [{ when: { brings: ['references'] }, facts: { media: { videos: 0 } } }],
+  cases: [...(veoUsual.cases ?? []), { when: { brings: ['references'] }, facts: { media: { videos: 0 } } }],
 };
 
 const vertexOmni = (facts: VideoFacts): VideoFacts => ({

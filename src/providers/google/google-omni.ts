@@ -56,7 +56,8 @@ function omniBody(request: VideoRequest, context: SubmitContext): JsonObject {
   });
 }
 
-function taskOf({ firstFrame, references, videos, extra: { task } }: VideoRequest): string {
+function taskOf({ firstFrame, references, videos, extra }: VideoRequest): string {
+  const { video_task: task } = extra;
   if (videos.length > 0) return typeof task === 'string' ? task : 'edit';
   if (firstFrame !== undefined) return 'image_to_video';
   return references.length > 0 ? 'reference_to_video' : 'text_to_video';

@@ -6,7 +6,7 @@ export const google: Provider = {
   about: {
     vendor: 'Google (Gemini API and Vertex AI)',
     inputs:
-      'Omni: text; a first frame; up to 7 reference images (10 on Vertex); a video to edit or, with `metadata.task`, to `extend` or `upscale`. Veo: text; first and last frame and up to 3 reference images as data URLs; a video to extend. Nano Banana: text and up to 14 images. On Vertex the key is an access token, and the upstream name of a video model names the folder of its results: `<model>@gs://<bucket>/<folder>`',
+      'Omni: text; a first frame; up to 7 reference images (10 on Vertex); a video to edit or, with `metadata.video_task`, to `extend` or `upscale`. Veo: text; first and last frame and up to 3 reference images as data URLs; a video to extend. Nano Banana: text and up to 14 images. On Vertex the key is an access token, and the upstream name of a video model names the folder of its results: `<model>@gs://<bucket>/<folder>`',
     unbilled: { classes: ['moderation_output'] },
     unverified: [
       'what an upscale of Omni takes and renders: the SDK names the task alone',

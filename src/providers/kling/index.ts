@@ -10,7 +10,7 @@ export function createKling(now: () => number): Provider {
     about: {
       vendor: 'Kling (Kuaishou)',
       inputs:
-        'text; first and last frame; omni: up to 7 reference images and elements (`metadata.element_list`), which a prompt names `@image_1`, and a video to follow or to edit (`metadata.refer_type: base`); 3.0 and 2.6: the motion of a video for the figure of a reference image, from the side of either (`metadata.character_orientation`: `image`, `video`); legacy names (`kling-v…`) go to `/v1`, which accepts `<access key>:<secret key>` as the key, too',
+        'text; first and last frame; omni: up to 7 reference images and elements (`metadata.element_list`), which a prompt names `@image_1`, and a video to follow or to edit (`metadata.video_task: edit`); 3.0 and 2.6: the motion of a video for the figure of a reference image, from the side of either (`metadata.character_orientation`: `image`, `video`); legacy names (`kling-v…`) go to `/v1`, which accepts `<access key>:<secret key>` as the key, too',
       costUnit: 'video or image units, or the currency of a payment in cash',
       unverified: [
         'that failed jobs are refunded, as the price list says: only a cost of zero in the answer counts',

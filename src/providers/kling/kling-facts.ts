@@ -15,10 +15,10 @@ const sent: Cases = [
   },
   {
     when: { brings: ['videos'] },
-    facts: { parameters: { refer_type: { values: ['feature', 'base'], read: true } } },
+    facts: { parameters: { video_task: { values: ['reference', 'edit'], read: true } } },
   },
   {
-    when: { brings: ['videos'], metadata: { refer_type: 'base' } },
+    when: { brings: ['videos'], metadata: { video_task: 'edit' } },
     facts: { fields: { ratio: false, duration: false }, unsaid: { seconds: { min: 3, max: 15 } } },
   },
 ];
@@ -44,7 +44,7 @@ const usual: VideoFacts = {
   addresses: { images: ['https', 'http', 'data'], videos: ['https', 'http'] },
   fields: { resolution: true, ratio: true, duration: true, generate_audio: true, watermark: true },
   parameters: {
-    refer_type: { values: [], read: true },
+    video_task: { values: [], read: true },
     element_list: { values: [], read: true },
     // A voice is billed beside the video, and no price knows of it.
     voice_list: { values: [] },
@@ -106,7 +106,7 @@ const motionControl: Cases = [
       prompt: { characters: 2500 },
       resolutions: ['720p', '1080p'],
       sound: 'choice',
-      parameters: { refer_type: { values: [] }, element_list: { values: [] } },
+      parameters: { video_task: { values: ['reference'], read: true }, element_list: { values: [] } },
     },
   },
 ];
@@ -121,7 +121,7 @@ function withVideo(words: string[]): Cases {
       when: { brings: ['videos'] },
       facts: { media: { references: 4 }, ratios: [...words, 'adaptive'] },
     },
-    { when: { brings: ['videos'], metadata: { refer_type: 'base' } }, facts: { media: { frames: 0 } } },
+    { when: { brings: ['videos'], metadata: { video_task: 'edit' } }, facts: { media: { frames: 0 } } },
   ];
 }
 
@@ -137,7 +137,7 @@ const omni: VideoFacts = {
       facts: { sound: 'never', parameters: { multi_shot: { values: [true] } } },
     },
     {
-      when: { brings: ['videos'], metadata: { refer_type: 'base' } },
+      when: { brings: ['videos'], metadata: { video_task: 'edit' } },
       facts: { sound: 'choice', parameters: { multi_shot: { values: [false] } } },
     },
   ],

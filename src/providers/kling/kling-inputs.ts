@@ -50,7 +50,9 @@ export function readElements({ element_list: list }: JsonObject): readonly strin
   return elementsSchema.safeParse(list).data?.map(({ element_id }) => String(element_id));
 }
 
-/** `metadata.refer_type`, in the legacy spelling for both standards. */
-function readRole({ refer_type: role }: JsonObject): string {
-  return typeof role === 'string' ? role : 'feature';
+const roles: Readonly<Record<string, string>> = { reference: 'feature', edit: 'base' };
+
+/** Of `metadata.video_task`. */
+function readRole({ video_task: task = 'reference' }: JsonObject): string {
+  return typeof task === 'string' ? (roles[task] ?? task) : 'feature';
 }

@@ -23,8 +23,16 @@ const usual: VideoFacts = {
     'base_video',
     'source_task_id',
   ],
+  parameters: { video_task: { values: [], read: true } },
   other_parameters: true,
 };
+
+const asReference: NonNullable<VideoFacts['cases']> = [
+  {
+    when: { brings: ['videos'] },
+    facts: { parameters: { video_task: { values: ['reference'], read: true } } },
+  },
+];
 
 const ratios = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
@@ -40,6 +48,7 @@ const h3: VideoFacts = {
   fields: { resolution: true, ratio: true, duration: true, generate_audio: true, watermark: true },
   unsaid: { resolutions: ['768p'], seconds: { min: 5, max: 5 } },
   cases: [
+    ...asReference,
     { when: { brings: ['first_frame'] }, facts: { fields: { ratio: false } } },
     { when: { brings: ['references', 'videos'] }, facts: { ratios: [...ratios, 'adaptive'] } },
   ],
@@ -101,6 +110,7 @@ export const minimaxFacts: FactsTable = {
     prompt: { wordless: [] },
     fields: { ...h3.fields, generate_audio: false },
     unsaid: h3.unsaid,
+    cases: asReference,
   },
 };
 

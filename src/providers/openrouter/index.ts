@@ -71,6 +71,8 @@ export const openrouterFacts: FactsTable = {
       seed: true,
       safety_identifier: true,
     },
+    // A video is a reference.
+    parameters: { video_task: { values: ['reference'], read: true } },
     reserved: [
       'model', 'prompt', 'duration', 'resolution', 'aspect_ratio', 'size', 'frame_images', 'input_references',
       'generate_audio', 'seed', 'user', 'callback_url', 'provider', 'previous_job_id', 'upscale_factor', 'creativity',

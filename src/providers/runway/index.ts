@@ -21,7 +21,7 @@ export const runway: Provider = {
   about: {
     vendor: 'Runway',
     inputs:
-      'text; a first frame, for some models a last one; Seedance, Wan 3, Hailuo 3, Grok and Gemini Omni 1.1: references; a video to edit (`metadata.refer_type: base` where the model takes reference videos, too), or to continue (`metadata.video_task: extend`, Seedance 2.5 and Gemini Omni 1.1); images with references, which a prompt of gen4 names `@image_1`. A resolution and a ratio are sent as a pair of pixels, or in the model’s own words. Nothing of ours comes back and there is no list, so that a person looks a lost job up in the portal',
+      'text; a first frame, for some models a last one; Seedance, Wan 3, Hailuo 3, Grok and Gemini Omni 1.1: references; a video to edit (`metadata.video_task: edit` where the model takes reference videos, too), or to continue (`metadata.video_task: extend`, Seedance 2.5 and Gemini Omni 1.1); images with references, which a prompt of gen4 names `@image_1`. A resolution and a ratio are sent as a pair of pixels, or in the model’s own words. Nothing of ours comes back and there is no list, so that a person looks a lost job up in the portal',
     costUnit: 'credits',
     unbilled: { classes: ['internal'] },
     unverified: [

@@ -18,7 +18,8 @@ const { schemes, characters } = runwayAddresses;
 const usual: VideoFacts = {
   addresses: { images: schemes, videos: schemes, audios: schemes, characters },
   fields: { resolution: true, ratio: true, duration: true, generate_audio: true, seed: true },
-  parameters: { refer_type: { values: ['feature', 'base'], read: true } },
+  // Whatever a video is to an unknown model, it is sent as a reference.
+  parameters: { video_task: { values: ['reference'], read: true } },
   reserved: [
     'model',
     'promptText',
@@ -54,7 +55,8 @@ const sounds: MediaPart[] = ['audios'];
 function factsOf(model: RunwayModel): VideoFacts {
   const { sound, seed, wordless, promptMax, references } = model;
   const isEdit = model.edit === undefined ? [] : [{ when: editedWhen(model), facts: editFacts(model) }];
-  const continued = model.edit?.extends === true ? extensions(model) : [];
+  const continued = model.edit?.extends === true ? [extension(model)] : [];
+  const videoTask = { video_task: { values: tasksOf(model), read: true } } as const;
   return {
     ...usual,
     ...shapeFacts(model, 'text'),
@@ -77,6 +79,7 @@ function factsOf(model: RunwayModel): VideoFacts {
       { when: { brings: partsOf.references }, facts: shapeFacts(model, 'references') },
       { when: { brings: partsOf.image }, facts: shapeFacts(model, 'image') },
       ...namedShapes(model),
+      { when: { brings: partsOf.edit }, facts: { parameters: videoTask } },
       ...isEdit,
       ...continued,
       ...(references.includes('audios')
@@ -98,11 +101,20 @@ function mediaFacts({ frames, references, edit, needs }: RunwayModel): VideoFact
   };
 }
 
-/** `metadata.refer_type: base` edits the video of a model that takes reference videos, too. */
+/** What a video may be, first what it is where a request says nothing. */
+function tasksOf({ references, edit }: RunwayModel): string[] {
+  return [
+    ...(references.includes('videos') ? ['reference'] : []),
+    ...(edit === undefined ? [] : ['edit']),
+    ...(edit?.extends === true ? ['extend'] : []),
+  ];
+}
+
+/** `metadata.video_task: edit` edits the video of a model that takes reference videos, too. */
 function editedWhen({ references }: RunwayModel): FactsCondition {
   return defined({
     brings: partsOf.edit,
-    metadata: references.includes('videos') ? { refer_type: 'base' } : undefined,
+    metadata: references.includes('videos') ? { video_task: 'edit' } : undefined,
   });
 }
 
@@ -125,17 +137,15 @@ function editFacts({ edit, references, shapes, wordless }: RunwayModel): PlainFa
 }
 
 /** A video is continued in its shape, by the seconds that are named. */
-function extensions(model: RunwayModel): NonNullable<VideoFacts['cases']> {
-  const videos = { brings: partsOf.extend };
-  const facts = {
-    ...editFacts(model),
-    fields: { resolution: false, ratio: false, duration: true },
-    unsaid: { resolutions: [...usualFirst(model.shapes)], seconds: openLength(model) },
+function extension(model: RunwayModel): NonNullable<VideoFacts['cases']>[number] {
+  return {
+    when: { brings: partsOf.extend, metadata: { video_task: 'extend' } },
+    facts: {
+      ...editFacts(model),
+      fields: { resolution: false, ratio: false, duration: true },
+      unsaid: { resolutions: [...usualFirst(model.shapes)], seconds: openLength(model) },
+    },
   };
-  return [
-    { when: videos, facts: { parameters: { video_task: { values: ['extend'], read: true } } } },
-    { when: { ...videos, metadata: { video_task: 'extend' } }, facts },
-  ];
 }
 
 /** Where nothing is said, the vendor chooses, and how is not documented: any size and length that the model has. */

@@ -9,17 +9,14 @@ export interface RunwayInputs {
   readonly frames: readonly string[];
 }
 
-/**
- * `metadata.refer_type: base` edits the video of a model that takes reference videos, too; `metadata.video_task: extend`
- * continues it.
- */
+/** `metadata.video_task`: `edit` edits the video of a model that takes reference videos, too; `extend` continues it. */
 export function runwayInputs(request: VideoRequest, model: RunwayModel): RunwayInputs {
   const { references, videos, audios, extra } = request;
   const frames = framesOf(request);
   const isEdit = videos.length > 0 && model.edit !== undefined;
   if (isEdit && model.edit?.extends === true && extra['video_task'] === 'extend')
     return { operation: 'extend', frames: [] };
-  if (isEdit && (!model.references.includes('videos') || extra['refer_type'] === 'base'))
+  if (isEdit && (!model.references.includes('videos') || extra['video_task'] === 'edit'))
     return { operation: 'edit', frames: [] };
   if (frames.length > 0) return { operation: 'image', frames };
   return references.length + videos.length + audios.length > 0

@@ -203,6 +203,7 @@ describe('400 names the field', () => {
     [{ metadata: { camera_control: 1 } }, 'invalid_parameter', 'metadata.camera_control'],
     [{ metadata: { fps: 23.5 } }, 'invalid_parameter', 'metadata.fps'],
     [{ metadata: { motion_strength: 'high' } }, 'invalid_parameter', 'metadata.motion_strength'],
+    [{ metadata: { video_task: 1 } }, 'invalid_parameter', 'metadata.video_task'],
     [{ metadata: { callback_url: 5 } }, 'invalid_parameter', 'metadata.callback_url'],
     [{ metadata: { callback_url: 'nonsense' } }, 'callback_url_not_allowed', 'metadata.callback_url'],
     [

@@ -128,8 +128,8 @@ it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
 
 const frame = oneFrame;
 const clip = { videos: videos(1) } as const;
-const edit = { extra: { omni_reference_task_type: 'edit' } };
-const extend = { extra: { omni_reference_task_type: 'extend' } };
+const edit = { extra: { video_task: 'edit' } };
+const extend = { extra: { video_task: 'extend' } };
 
 it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
   ['a frame in another shape', { ...frame, ratio: '1:1' }, pro25, 'ratio'],

@@ -88,7 +88,7 @@ describe('a job', () => {
       {
         videos: ['https://ex.com/a.mp4'],
         duration: 'auto',
-        extra: { omni_reference_task_type: 'edit' },
+        extra: { video_task: 'edit' },
       },
     ],
     [
@@ -97,7 +97,7 @@ describe('a job', () => {
       {
         videos: ['https://ex.com/a.mp4'],
         duration: 10,
-        extra: { omni_reference_task_type: 'extend' },
+        extra: { video_task: 'extend' },
       },
     ],
     ['2.0 mini', mini, { resolution: '720p', ratio: '9:16', duration: 4 }],

@@ -41,11 +41,11 @@ describe('every kind of input is accepted and rendered', () => {
     ['a first frame', omni, { firstFrame: data }, own],
     ['references', omni, { references: [data, picture] }, own],
     ['a video to edit', omni, { videos: [clip] }, own],
-    ['a video to extend', 'gemini-omni-1.2-flash', { videos: [clip], extra: { task: 'extend' } }, own],
+    ['a video to extend', 'gemini-omni-1.2-flash', { videos: [clip], extra: { video_task: 'extend' } }, own],
     [
       'a video to upscale',
       omni,
-      { videos: [clip], resolution: '4k', ratio: '16:9', duration: 5, extra: { task: 'upscale' } },
+      { videos: [clip], resolution: '4k', ratio: '16:9', duration: 5, extra: { video_task: 'upscale' } },
       own,
     ],
     ['text of Vertex', `${omni}@gs://bucket/folder`, { duration: 5 }, stored],

@@ -75,7 +75,7 @@ describe('a submission of Omni', () => {
       {
         videos: [`${clip}?a`],
         references: ['https://i.example/a'],
-        extra: { task: 'extend' },
+        extra: { video_task: 'extend' },
       },
       'extend',
       [
@@ -92,7 +92,7 @@ describe('a submission of Omni', () => {
   });
 
   it('leaves the shape and the length of an upscale to its video', async () => {
-    const asked = { videos: [clip], ratio: '16:9', duration: 5, extra: { task: 'upscale' } };
+    const asked = { videos: [clip], ratio: '16:9', duration: 5, extra: { video_task: 'upscale' } };
     const { json } = await sentBy({ ...asked, resolution: '4K' }, { model: omni });
     expect(json).toMatchObject({
       response_format: { type: 'video', delivery: 'uri', resolution: '4k' },
@@ -107,8 +107,11 @@ describe('a submission of Omni', () => {
 
   it('has what the configuration adds to the table', async () => {
     const { json } = await sentBy(
-      { videos: [clip], extra: { task: 'restyle', tier: 'flex', store: false } },
-      { model: omni, facts: { parameters: { task: { read: true }, tier: { sent_as: 'service_tier' } } } },
+      { videos: [clip], extra: { video_task: 'restyle', tier: 'flex', store: false } },
+      {
+        model: omni,
+        facts: { parameters: { video_task: { read: true }, tier: { sent_as: 'service_tier' } } },
+      },
     );
     expect(json).toMatchObject({
       service_tier: 'flex',
@@ -242,7 +245,7 @@ describe('check', () => {
     [omni, { resolution: '480p' }, 'resolution'],
     ['gemini-omni-2', { resolution: '480p', ratio: '1:1', duration: 30 }, undefined],
     ['gemini-omni-2', { firstFrame: url, lastFrame: url }, 'images'],
-    ['gemini-omni-2', { extra: { task: 'edit' } }, 'metadata.task'],
+    ['gemini-omni-2', { extra: { video_task: 'edit' } }, 'metadata.video_task'],
     ['veo-4', { resolution: '480p', ratio: '1:1', duration: 30 }, undefined],
     ['veo-4', { seed: 1 }, 'metadata.seed'],
     ['veo-4@gs://b', { firstFrame: 'gs://b/a.png', seed: 1, generateAudio: false }, undefined],
@@ -262,9 +265,9 @@ describe('check', () => {
     [omni, { references: Array.from({ length: 8 }, () => url) }, 'images'],
     [`${omni}@gs://b`, { references: Array.from({ length: 10 }, () => url) }, undefined],
     [omni, { videos: [clip, clip] }, 'videos'],
-    [omni, { videos: [clip], extra: { task: 'extend' } }, undefined],
-    [omni, { videos: [clip], extra: { task: 'other' } }, 'metadata.task'],
-    [omni, { extra: { task: 'edit' } }, 'metadata.task'],
+    [omni, { videos: [clip], extra: { video_task: 'extend' } }, undefined],
+    [omni, { videos: [clip], extra: { video_task: 'other' } }, 'metadata.video_task'],
+    [omni, { extra: { video_task: 'edit' } }, 'metadata.video_task'],
     [omni, { audios: ['a'] }, 'audios'],
     [veo, { duration: 8 }, undefined],
     [veo, { duration: 5 }, 'duration'],

@@ -18,7 +18,7 @@ import {
 const { video, imageTask } = createKling(() => 0);
 if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');
 
-const klingOwnFields = ['refer_type', 'element_list', ...(klingFacts.others.reserved ?? [])];
+const klingOwnFields = ['video_task', 'element_list', ...(klingFacts.others.reserved ?? [])];
 const a = 'https://ex.com/a.png';
 const b = 'https://ex.com/b.png';
 const clip = 'https://ex.com/a.mp4';
@@ -135,7 +135,7 @@ describe('a video of the new standard', () => {
     ],
     [
       'a video to edit, in one shot, with its sound',
-      reference([], { videos: [clip], ratio: '16:9', generateAudio: true, extra: { refer_type: 'base' } }),
+      reference([], { videos: [clip], ratio: '16:9', generateAudio: true, extra: { video_task: 'edit' } }),
       'kling-3.0-omni',
       '/omni-video/kling-3.0-omni',
       {
@@ -329,7 +329,7 @@ describe('a video of the legacy standard', () => {
       reference([a], {
         videos: [clip],
         generateAudio: false,
-        extra: { refer_type: 'base', element_list: [{ element_id: 'e' }] },
+        extra: { video_task: 'edit', element_list: [{ element_id: 'e' }] },
       }),
       'kling-video-o1',
       'omni-video',
@@ -423,16 +423,16 @@ describe('check', () => {
       'kling-3.0',
       'metadata.element_list',
     ],
-    ['a role without a video', { extra: { refer_type: 'base' } }, 'kling-3.0-omni', 'metadata.refer_type'],
+    ['a role without a video', { extra: { video_task: 'edit' } }, 'kling-3.0-omni', 'metadata.video_task'],
     [
       'an unknown role',
-      reference([], { videos: [clip], extra: { refer_type: 'x' } }),
+      reference([], { videos: [clip], extra: { video_task: 'x' } }),
       'kling-3.0-omni',
-      'metadata.refer_type',
+      'metadata.video_task',
     ],
     [
       'frames and a video to edit',
-      { ...frames, videos: [clip], extra: { refer_type: 'base' } },
+      { ...frames, videos: [clip], extra: { video_task: 'edit' } },
       'kling-3.0-omni',
       'images',
     ],
@@ -444,7 +444,7 @@ describe('check', () => {
     ],
     [
       'several shots of a video to edit',
-      reference([], { videos: [clip], extra: { refer_type: 'base', multi_shot: true } }),
+      reference([], { videos: [clip], extra: { video_task: 'edit', multi_shot: true } }),
       'kling-3.0-omni',
       'metadata.multi_shot',
     ],
@@ -516,7 +516,7 @@ describe('check', () => {
   });
 
   it('holds an edit at the longest video, and what is left open at the usual', () => {
-    const edit = reference([], { videos: [clip], duration: 5, extra: { refer_type: 'base' } });
+    const edit = reference([], { videos: [clip], duration: 5, extra: { video_task: 'edit' } });
     expect(videoOutput(video, videoRequest(edit), 'kling-o1')).toEqual({
       resolutions: ['720p'],
       seconds: { min: 3, max: 15 },

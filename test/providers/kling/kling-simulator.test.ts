@@ -35,7 +35,7 @@ describe('every kind of input is accepted, rendered and charged for', () => {
     [
       'a video to edit',
       'kling-3.0-omni',
-      { videos: [clip], generateAudio: true, extra: { refer_type: 'base' } },
+      { videos: [clip], generateAudio: true, extra: { video_task: 'edit' } },
       '4.50',
       5,
     ],

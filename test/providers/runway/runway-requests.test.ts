@@ -16,7 +16,7 @@ import {
 const { video, imageTask } = runway;
 if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');
 
-const runwayOwnFields = ['refer_type', ...(runwayFacts.others.reserved ?? [])];
+const runwayOwnFields = ['video_task', ...(runwayFacts.others.reserved ?? [])];
 
 const a = 'https://ex.com/a.png';
 const b = 'https://ex.com/b.png';
@@ -25,7 +25,7 @@ const song = 'https://ex.com/a.mp3';
 const promptText = 'a fox in the snow';
 const one: Partial<VideoRequest> = { firstFrame: a };
 const two: Partial<VideoRequest> = { firstFrame: a, lastFrame: b };
-const edit: Partial<VideoRequest> = { videos: [clip], extra: { refer_type: 'base' } };
+const edit: Partial<VideoRequest> = { videos: [clip], extra: { video_task: 'edit' } };
 const extend: Partial<VideoRequest> = { videos: [clip], extra: { video_task: 'extend' } };
 const first = [{ uri: a, position: 'first' }];
 
@@ -98,7 +98,7 @@ describe('a video', () => {
     ['tools', { tools: [] }, 'gen4.5', 'metadata.tools'],
     ['a watermark', { watermark: true }, 'gen4.5', 'metadata.watermark'],
     ['a seed', { seed: 1 }, 'hailuo3', 'metadata.seed'],
-    ['an unknown part of a video', { ...edit, extra: { refer_type: 'style' } }, 'seedance2', 'metadata.refer_type'],
+    ['an unknown part of a video', { ...edit, extra: { video_task: 'style' } }, 'seedance2', 'metadata.video_task'],
     ['an extension without words', { ...extend, prompt: '' }, 'seedance2_5', 'prompt'],
     ['an extension of a minute', { ...extend, duration: 60 }, 'seedance2_5', 'duration'],
     ['an extension by a model that continues nothing', extend, 'seedance2', 'metadata.video_task'],

@@ -27,9 +27,9 @@ const inputs: readonly Partial<VideoRequest>[] = [
   { videos: [clip] },
   { audios: [song] },
   { references: [picture], videos: [clip], audios: [song] },
-  { videos: [clip], extra: { refer_type: 'base' } },
+  { videos: [clip], extra: { video_task: 'edit' } },
   { videos: [clip], extra: { video_task: 'extend' } },
-  { references: [picture], videos: [clip], extra: { refer_type: 'base' } },
+  { references: [picture], videos: [clip], extra: { video_task: 'edit' } },
 ];
 const resolutions = [undefined, '360p', '480p', '720p', '768p', '1080p', '2K', '4K'];
 const ratios = [undefined, 'adaptive', '16:9', '9:16', '4:3', '3:4', '1:1', '21:9', '3:2', '2:3', '5:4'];

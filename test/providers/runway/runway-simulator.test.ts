@@ -20,7 +20,7 @@ const one: Partial<VideoRequest> = { firstFrame: picture };
 const two: Partial<VideoRequest> = { firstFrame: picture, lastFrame: picture };
 const edit: Partial<VideoRequest> = {
   videos: [clip],
-  extra: { refer_type: 'base' },
+  extra: { video_task: 'edit' },
 };
 
 describe('every kind of input is accepted, rendered and charged for', () => {
