@@ -1,5 +1,5 @@
 import { fieldMappingSchema } from '../../src/domain/field-mapping.ts';
-import { factsFor, servedFacts } from '../../src/domain/model-facts.ts';
+import { commonParameters, factsFor, servedFacts } from '../../src/domain/model-facts.ts';
 import type { FactsTable, PlainFacts } from '../../src/domain/model-facts.ts';
 import type { JsonValue, VideoRequest } from '../../src/domain/request.ts';
 import type { Provider, VideoProvider } from '../../src/providers/provider.ts';
@@ -46,7 +46,7 @@ const given: readonly Partial<VideoRequest>[] = [0, 1].flatMap((form) => {
 });
 
 /** Values of which a model may take one. */
-const parameters: Readonly<Record<string, readonly JsonValue[]>> = {
+const parameters: Readonly<Record<(typeof commonParameters)[number], readonly JsonValue[]>> = {
   negative_prompt: ['rain'],
   cfg_scale: [0.5, 1, 5],
   camera_control: [{ type: 'simple' }, 'pan_left'],
@@ -86,7 +86,8 @@ export function probesOf(column: string): Probe[] {
     const [field, values = []] = Object.entries(fields).find(([name]) => name === column)?.[1] ?? [];
     if (field !== undefined)
       return values.map((value) => ({ request: { ...plain, [field]: value }, plain, field }));
-    return (parameters[column] ?? []).map((value) => ({
+    const [, samples = []] = Object.entries(parameters).find(([name]) => name === column) ?? [];
+    return samples.map((value) => ({
       request: { ...plain, extra: { ...plain.extra, [column]: value } },
       plain,
       parameter: column,
@@ -146,7 +147,7 @@ const mapping = fieldMappingSchema.parse({
       'draft',
     ].map((name) => [name, `their_${name}`]),
   ),
-  pass: Object.keys(parameters),
+  pass: [...commonParameters],
   result: 'output',
 });
 
@@ -171,11 +172,7 @@ export function rowsOf({ video }: Provider): (Served & { readonly pattern?: RegE
   return [...known, { video, model: 'a-model-of-tomorrow' }];
 }
 
-export const requestColumns: readonly string[] = [
-  ...roles,
-  ...Object.keys(fields),
-  ...Object.keys(parameters),
-];
+export const requestColumns: readonly string[] = [...roles, ...Object.keys(fields), ...commonParameters];
 
 /** The matrix of docs/providers.md: a head, and one row for each vendor of videos. */
 export function vendorMatrix(providers: Readonly<Record<string, Provider>>): string[][] {
