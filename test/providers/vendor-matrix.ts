@@ -45,8 +45,10 @@ const given: readonly Partial<VideoRequest>[] = [0, 1].flatMap((form) => {
   ];
 });
 
+/** `video_task` says what a video is for: test/providers/common-parameters.test.ts tries it for each model. */
+type Parameter = Exclude<(typeof commonParameters)[number], 'video_task'>;
 /** Values of which a model may take one. */
-const parameters: Readonly<Record<(typeof commonParameters)[number], readonly JsonValue[]>> = {
+const parameters: Readonly<Record<Parameter, readonly JsonValue[]>> = {
   negative_prompt: ['rain'],
   cfg_scale: [0.5, 1, 5],
   camera_control: [{ type: 'simple' }, 'pan_left'],
@@ -172,7 +174,11 @@ export function rowsOf({ video }: Provider): (Served & { readonly pattern?: RegE
   return [...known, { video, model: 'a-model-of-tomorrow' }];
 }
 
-export const requestColumns: readonly string[] = [...roles, ...Object.keys(fields), ...commonParameters];
+export const requestColumns: readonly string[] = [
+  ...roles,
+  ...Object.keys(fields),
+  ...Object.keys(parameters),
+];
 
 /** The matrix of docs/providers.md: a head, and one row for each vendor of videos. */
 export function vendorMatrix(providers: Readonly<Record<string, Provider>>): string[][] {
