@@ -30,7 +30,7 @@ function importsIn(folder: string): string[] {
     .filter((file) => /\.(?:ts|js)$/.test(file))
     .filter((file) => !hidden.some((path) => file === path || file.startsWith(`${path}/`)))
     .flatMap((file) => [
-      ...readRepositoryFile(file).matchAll(/^(?:import|.*\bfrom|.*\bimport\()\s*'([^'.][^']*)'/gm),
+      ...readRepositoryFile(file).matchAll(/^(?:import |.*\bfrom |.*\bimport\()'([^'.\n][^'\n]*)'/gm),
     ])
     .map(([, name = '']) => name)
     .filter((name) => !name.startsWith('node:'))

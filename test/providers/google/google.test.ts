@@ -102,6 +102,7 @@ describe('a submission of Omni', () => {
     expect(videoOutput(video, videoRequest(asked), omni)).toEqual({
       resolutions: ['1080p', '720p', '4k'],
       seconds: { min: 3, max: 15 },
+      openRatio: true,
     });
   });
 
