@@ -56,7 +56,7 @@ it('docs/adding-a-provider.md names everything that an adapter may have', () => 
     'SynchronousImageProvider',
     'CallbackNews',
   ].flatMap(membersOf);
-  for (const known of ['video', 'linkHeaders', 'verifyCallback', 'imagesPerCall', 'reply'])
+  for (const known of ['video', 'linkHeaders', 'verifyCallback', 'imageForms', 'reply'])
     expect(members).toContain(known);
   expect(members.filter((member) => !new RegExp(`\\b${member}\\b`).test(page))).toEqual([]);
 });

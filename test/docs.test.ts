@@ -257,7 +257,7 @@ describe('docs/configuration.md', () => {
       environment: { ARK_KEY_A: 'x' },
       providerNames: ['ark'],
     });
-    expect(config.models).toHaveLength(1);
+    expect(config.models).toHaveLength(2);
   });
 
   it('its example shows every key of the file', () => {

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { defined } from '../domain/defined.ts';
+import { sizesInWords } from '../domain/image-sizes.ts';
 import { servedFacts } from '../domain/model-facts.ts';
-import type { VideoFacts } from '../domain/model-facts.ts';
+import type { FactsTable, ModelFacts } from '../domain/model-facts.ts';
 import type { Provider, TaskProvider } from '../providers/provider.ts';
 import type { Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
@@ -13,7 +14,7 @@ import type { Output } from './output.ts';
 export function addVendorCommands(vendors: Command, context: CliContext): void {
   vendors
     .command('show')
-    .description('What the adapters know: of all vendors, of the video models of one, or of one model.')
+    .description('What the adapters know: of all vendors, of the models of one, or of one model.')
     .argument('[vendor]', 'as `provider` in gateway.yaml')
     .option('--model <name>', 'the vendor’s name of it')
     .action(async (vendor: string | undefined, { model }: { model?: string }, command: Command) => {
@@ -51,22 +52,34 @@ function abilities({ video, image, imageTask }: Provider): Row {
 }
 
 function showVendor(vendor: string, provider: Provider, output: Output): void {
-  const { facts } = provider.video ?? {};
-  if (facts === undefined || typeof facts === 'function') {
-    output.item({ vendor, ...abilities(provider), models: [] });
+  const { videos, images } = tablesOf(provider);
+  const [models, imageModels] = [rowsOf(videos), rowsOf(images)];
+  if (output.isJson || models.length + imageModels.length === 0) {
+    output.item({ vendor, ...abilities(provider), models, image_models: imageModels });
     return;
   }
-  const others = { model: 'others', facts: facts.others };
-  const models = [...facts.models.map(([name, known]) => ({ model: name.source, facts: known })), others];
-  if (output.isJson) output.item({ vendor, ...abilities(provider), models });
-  else
-    output.rows(
-      models.map((entry) => summary(entry.model, entry.facts)),
-      columns,
-    );
+  const summaries = (rows: typeof models): Row[] => rows.map(({ model, facts }) => summary(model, facts));
+  if (models.length > 0) output.rows(summaries(models), videoColumns);
+  if (imageModels.length > 0) output.rows(summaries(imageModels), imageColumns);
 }
 
-const columns = [
+interface Tables {
+  readonly videos: FactsTable | undefined;
+  readonly images: FactsTable | undefined;
+}
+
+function tablesOf({ video, image, imageTask }: Provider): Tables {
+  const videos = typeof video?.facts === 'function' ? undefined : video?.facts;
+  return { videos, images: image?.facts ?? imageTask?.facts };
+}
+
+function rowsOf(table: FactsTable | undefined): { readonly model: string; readonly facts: ModelFacts }[] {
+  if (table === undefined) return [];
+  const known = table.models.map(([name, facts]) => ({ model: name.source, facts }));
+  return [...known, { model: 'others', facts: table.others }];
+}
+
+const videoColumns = [
   'model',
   'frames',
   'references',
@@ -77,18 +90,31 @@ const columns = [
   'seconds',
   'sound',
 ];
+const imageColumns = ['model', 'images', 'references', 'mask', 'sizes', 'qualities', 'parameters'];
 
 /** Of what depends on the request only that there are cases: all of it is in the JSON, and shown of one model. */
-function summary(model: string, { media, resolutions, ratios, seconds, sound }: VideoFacts): Row {
-  const { frames, references, videos, audios } = media ?? {};
+function summary(model: string, facts: ModelFacts): Row {
+  const { media, resolutions, ratios, seconds, sound, images, sizes, qualities, parameters } = facts;
+  const { frames, references = facts.references?.max, videos, audios } = media ?? {};
   const { only, min, max } = seconds ?? {};
   const length =
     only?.join(', ') ?? (min === undefined && max === undefined ? undefined : `${min ?? 0}-${max ?? ''}`);
-  return { model, frames, references, videos, audios, resolutions, ratios, seconds: length, sound };
+  const asked = {
+    images: images?.only?.join(', ') ?? images?.max,
+    mask: facts.references?.mask,
+    sizes: sizes === undefined ? undefined : sizesInWords(sizes),
+    qualities,
+    parameters: parameters === undefined ? undefined : Object.keys(parameters),
+  };
+  return { model, frames, references, videos, audios, resolutions, ratios, seconds: length, sound, ...asked };
 }
 
-function factsOf(vendor: string, { video }: Provider, model: string): VideoFacts {
-  if (video?.facts === undefined || typeof video.facts === 'function')
-    throw new CommandError(`The adapter ${vendor} has no table of video models.`);
-  return servedFacts(video.facts, { upstream: model });
+/** A name that one table lists is of its kind; one that none lists is of a video, if the vendor makes any. */
+function factsOf(vendor: string, provider: Provider, model: string): ModelFacts {
+  const { videos, images } = tablesOf(provider);
+  const isListed = (table: FactsTable | undefined): boolean =>
+    table?.models.some(([name]) => name.test(model)) === true;
+  const table = isListed(images) && !isListed(videos) ? images : (videos ?? images);
+  if (table === undefined) throw new CommandError(`The adapter ${vendor} has no table of models.`);
+  return servedFacts(table, { upstream: model });
 }

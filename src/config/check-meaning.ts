@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { imageFactsSchema, videoFactsSchema } from '../domain/model-facts.ts';
 import { checkPrices } from '../domain/price-coverage.ts';
 import { formatPath } from './config-error.ts';
 import { modelSchema } from './gateway-schema.ts';
@@ -58,25 +59,35 @@ export function checkMeaning(value: unknown, adapters: Adapters): string[] {
   return issues.map(({ path, message }) => `${formatPath(path)}: ${message}`);
 }
 
-const named = z.object({ id: z.string() });
+const named = z.object({ id: z.string(), kind: z.string().optional().catch(undefined) });
 
 function checkChannels({ channels, models, results }: Outline, adapters: Adapters): Issue[] {
-  const known = new Set(models.map((model) => named.safeParse(model).data?.id));
+  const kinds = new Map(
+    models.flatMap((model) => {
+      const { id, kind } = named.safeParse(model).data ?? {};
+      return id === undefined ? [] : [[id, kind] as const];
+    }),
+  );
   return channels.flatMap(({ provider, models: served }, index) => {
     const message = provider === undefined ? undefined : providerIssue(provider, results.storage, adapters);
     return [
       ...(message === undefined ? [] : [{ path: ['channels', index, 'provider'], message }]),
       ...Object.keys(served)
-        .filter((name) => !known.has(name))
+        .filter((name) => !kinds.has(name))
         .map((name) => ({
           path: ['channels', index, 'models', name],
           message: 'is not in the list of models',
         })),
       ...Object.entries(served).flatMap(([name, model]) => {
+        const path = ['channels', index, 'models', name] as const;
         const wrong = provider === undefined ? undefined : mappingIssue(provider, model, adapters);
-        return wrong === undefined
-          ? []
-          : [{ path: ['channels', index, 'models', name, 'mapping'], message: wrong }];
+        return [
+          ...(wrong === undefined ? [] : [{ path: [...path, 'mapping'], message: wrong }]),
+          ...foreignFacts(model, kinds.get(name)).map((word) => ({
+            path: [...path, 'facts', word],
+            message: `does not concern ${kinds.get(name) === 'image' ? 'an image' : 'a video'} model`,
+          })),
+        ];
       }),
     ];
   });
@@ -91,6 +102,17 @@ function providerIssue(
   return storage === 'none' && needingStorage.includes(provider)
     ? `"${provider}" needs results.storage: its links expire within minutes or need its key, so results must be copied`
     : undefined;
+}
+
+const factsSchema = z.object({ facts: z.record(z.string(), z.unknown()) });
+
+/** Words of `facts` that only models of the other kind have. */
+function foreignFacts(model: unknown, kind: string | undefined): string[] {
+  const said = Object.keys(factsSchema.safeParse(model).data?.facts ?? {});
+  const [own, other] =
+    kind === 'image' ? [imageFactsSchema, videoFactsSchema] : [videoFactsSchema, imageFactsSchema];
+  if (kind === undefined) return [];
+  return said.filter((word) => !Object.hasOwn(own.shape, word) && Object.hasOwn(other.shape, word));
 }
 
 const mappedSchema = z.object({ mapping: z.unknown() });

@@ -5,7 +5,7 @@ import type { PriceCondition } from '../domain/price.ts';
 import { rescuableClasses } from '../domain/rescue.ts';
 import { inputTypes } from '../domain/request.ts';
 import { fieldMappingSchema } from '../domain/field-mapping.ts';
-import { videoFactsSchema } from '../domain/model-facts.ts';
+import { modelFactsSchema } from '../domain/model-facts.ts';
 
 /** The shape of gateway.yaml. docs/configuration.md describes every key (tested both ways). */
 
@@ -62,7 +62,7 @@ const channelSchema = z.strictObject({
       upstream: z.string().min(1),
       mapping: fieldMappingSchema.optional(),
       /** Laid over what the vendor's table says of the model. */
-      facts: videoFactsSchema.optional(),
+      facts: modelFactsSchema.optional(),
     }),
   ),
 });

@@ -1,6 +1,7 @@
 import { isMultiple } from './model-rules.ts';
 import { broughtBy, factsFor, isListed } from './model-facts.ts';
 import type {
+  FactsBasis,
   LengthFacts,
   MediaFacts,
   MediaPart,
@@ -8,7 +9,7 @@ import type {
   PlainFacts,
   VideoFacts,
 } from './model-facts.ts';
-import type { JsonValue, VideoRequest } from './request.ts';
+import type { JsonObject, JsonValue, VideoRequest } from './request.ts';
 
 export interface FactsIssue {
   /** A field as callers spell it, or a part (`first_frame`, `references[1]`). */
@@ -85,7 +86,10 @@ function partsIssue(request: VideoRequest, { frames = 2, ...facts }: MediaFacts)
   return undefined;
 }
 
-function promptIssue(request: VideoRequest, { prompt: facts = {} }: PlainFacts): FactsIssue | undefined {
+export function promptIssue(
+  request: FactsBasis & Pick<VideoRequest, 'prompt'>,
+  { prompt: facts = {} }: PlainFacts,
+): FactsIssue | undefined {
   const { characters = Infinity, wordless } = facts;
   if (request.prompt.length > characters)
     return { param: 'prompt', message: `The prompt must not exceed ${characters} characters.` };
@@ -110,12 +114,16 @@ function addressIssue(request: VideoRequest, { addresses }: PlainFacts): FactsIs
   for (const [part, list, schemes] of lists) {
     const index = list.findIndex((address) => !isFetched(address, schemes, characters));
     if (index < 0) continue;
-    const forms = schemes === undefined ? 'addresses' : schemes.join(', ');
-    const most = characters === Infinity ? '' : ` of at most ${characters} characters`;
     const param = part.endsWith('_frame') ? part : `${part}[${index}]`;
-    return { param, message: `The upstream accepts ${forms}${most} here.` };
+    return { param, message: addressesInWords(schemes, characters) };
   }
   return undefined;
+}
+
+export function addressesInWords(schemes: readonly string[] | undefined, characters: number): string {
+  const forms = schemes === undefined ? 'addresses' : schemes.join(', ');
+  const most = characters === Infinity ? '' : ` of at most ${characters} characters`;
+  return `The upstream accepts ${forms}${most} here.`;
 }
 
 /** Data has a limit of its own. */
@@ -156,7 +164,7 @@ function shapeIssue({ resolution, ratio }: VideoRequest, facts: PlainFacts): Fac
     : undefined;
 }
 
-function oneOf(name: string, list: readonly unknown[] = []): string {
+export function oneOf(name: string, list: readonly unknown[] = []): string {
   return list.length === 0 ? `The model has no ${name} here.` : `${name} must be one of ${list.join(', ')}.`;
 }
 
@@ -185,11 +193,19 @@ function soundIssue({ generateAudio }: VideoRequest, { sound }: PlainFacts): Fac
   );
 }
 
-function parametersIssue({ extra }: VideoRequest, { parameters = {} }: PlainFacts): FactsIssue | undefined {
+function parametersIssue({ extra }: VideoRequest, { parameters }: PlainFacts): FactsIssue | undefined {
+  const issue = parameterIssue(extra, parameters);
+  return issue === undefined ? undefined : { ...issue, param: `metadata.${issue.param}` };
+}
+
+export function parameterIssue(
+  extra: JsonObject,
+  parameters: PlainFacts['parameters'] = {},
+): FactsIssue | undefined {
   for (const [name, facts] of Object.entries(parameters)) {
     const value = Object.hasOwn(extra, name) ? extra[name] : undefined;
     const rule = value === undefined ? undefined : brokenRule(value, facts);
-    if (rule !== undefined) return { param: `metadata.${name}`, message: `${name} must be ${rule}.` };
+    if (rule !== undefined) return { param: name, message: `${name} must be ${rule}.` };
   }
   return undefined;
 }

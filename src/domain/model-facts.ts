@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { defined } from './defined.ts';
 import type { FieldMapping } from './field-mapping.ts';
+import { sizeFacts } from './image-sizes.ts';
 import { framesOf } from './media-roles.ts';
-import type { JsonObject, VideoMedia, VideoRequest } from './request.ts';
+import type { ImageRequest, JsonObject, VideoMedia, VideoRequest } from './request.ts';
 
 /**
  * What a model renders, from what, and which fields it has: plain data in the words of our interface. The vendor's
@@ -101,9 +102,8 @@ export const conditionSchema = z.strictObject({
 });
 export type FactsCondition = z.infer<typeof conditionSchema>;
 
-/** What concerns callers, too. */
-export const offeredShape = {
-  media: mediaFacts.optional(),
+/** Of both kinds, and of concern to callers, too. */
+const offeredOfBoth = {
   prompt: z
     .strictObject({
       characters: count.optional(),
@@ -111,6 +111,12 @@ export const offeredShape = {
       wordless: parts.optional(),
     })
     .optional(),
+  /** Whether other names in `metadata`, or of the body of an image request, are sent as they are. */
+  other_parameters: z.boolean().optional(),
+};
+
+const offeredOfVideos = {
+  media: mediaFacts.optional(),
   resolutions: texts.optional(),
   /** `adaptive` where the model takes it. */
   ratios: texts.optional(),
@@ -123,13 +129,30 @@ export const offeredShape = {
     .optional(),
   /** Those that are sent, or that come true anyway. */
   fields: z.partialRecord(z.enum(fieldNames), z.boolean()).optional(),
-  /** Whether other names in `metadata` are sent as they are. */
-  other_parameters: z.boolean().optional(),
 };
 
-const plainFacts = {
-  ...offeredShape,
-  /** Of `metadata`. */
+const offeredOfImages = {
+  /** How many one request may ask for. */
+  images: z.strictObject({ only: z.array(count).optional(), max: count.optional() }).optional(),
+  /** The images of the caller. */
+  references: z
+    .strictObject({
+      min: count.optional(),
+      max: count.optional(),
+      /** Whether one says which part is replaced. */
+      mask: z.boolean().optional(),
+    })
+    .refine(isSpan, spanMessage)
+    .optional(),
+  sizes: sizeFacts.optional(),
+  qualities: texts.optional(),
+};
+
+export const offeredShape = { ...offeredOfBoth, ...offeredOfVideos, ...offeredOfImages };
+
+const ofBoth = {
+  ...offeredOfBoth,
+  /** Of `metadata`, or of the body of an image request. */
   parameters: z.record(text, parameterFacts).optional(),
   /** Schemes of the addresses that it fetches, `data` among them. */
   addresses: z
@@ -140,8 +163,13 @@ const plainFacts = {
       characters: count.optional(),
     })
     .optional(),
-  /** Names in `metadata` that the gateway decides: never sent. */
+  /** Names of parameters that the gateway decides: never sent. */
   reserved: texts.optional(),
+};
+
+const ofVideos = {
+  ...ofBoth,
+  ...offeredOfVideos,
   /** What is rendered where a request leaves it open, or names what is not sent; the usual resolution first. */
   unsaid: z
     .strictObject({
@@ -152,54 +180,83 @@ const plainFacts = {
     .optional(),
 };
 
-const plainFactsSchema = z.strictObject(plainFacts);
+const ofImages = {
+  ...ofBoth,
+  ...offeredOfImages,
+  /** Images of one call, where they are answered at once; absent: one. */
+  per_call: count.min(1).optional(),
+  /** Answers with base64 whatever is asked for. */
+  data_only: z.boolean().optional(),
+};
+
+function withCases<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  const facts = z.strictObject(shape);
+  return z.strictObject({
+    ...shape,
+    /** Laid over the others in their order, each where its condition holds. */
+    cases: z.array(z.strictObject({ when: conditionSchema.optional(), facts })).optional(),
+  });
+}
+
+const plainFactsSchema = z.strictObject({ ...ofVideos, ...ofImages });
+/** Of one kind or the other. */
 export type PlainFacts = z.infer<typeof plainFactsSchema>;
 
-const caseSchema = z.strictObject({ when: conditionSchema.optional(), facts: plainFactsSchema });
-
-export const videoFactsSchema = z.strictObject({
-  ...plainFacts,
-  /** Laid over the others in their order, each where its condition holds. */
-  cases: z.array(caseSchema).optional(),
-});
+export const videoFactsSchema = withCases(ofVideos);
 export type VideoFacts = z.infer<typeof videoFactsSchema>;
+
+export const imageFactsSchema = withCases(ofImages);
+export type ImageFacts = z.infer<typeof imageFactsSchema>;
+
+export const modelFactsSchema = withCases({ ...ofVideos, ...ofImages });
+export type ModelFacts = z.infer<typeof modelFactsSchema>;
 
 /** A vendor's models by their names: the first pattern that fits counts, and `others` is for those it has not heard of. */
 export interface FactsTable {
-  readonly models: readonly (readonly [name: RegExp, facts: VideoFacts])[];
-  readonly others: VideoFacts;
+  readonly models: readonly (readonly [name: RegExp, facts: ModelFacts])[];
+  readonly others: ModelFacts;
 }
 
-function factsOfModel({ models, others }: FactsTable, model: string): VideoFacts {
+function factsOfModel({ models, others }: FactsTable, model: string): ModelFacts {
   return models.find(([name]) => name.test(model))?.[1] ?? others;
 }
 
+/** Of all its models. */
+export function parameterNames({ models, others }: FactsTable): string[] {
+  const rows = [others, ...models.map(([, facts]) => facts)];
+  const all: PlainFacts[] = rows.flatMap(({ cases = [], ...plain }) => [
+    plain,
+    ...cases.map(({ facts }) => facts),
+  ]);
+  return [...new Set(all.flatMap(({ parameters = {} }) => Object.keys(parameters)))];
+}
+
 /** What a provider knows of its models: by their names, or by the mapping of one that serves any model. */
-export type FactsSource = FactsTable | ((mapping: FieldMapping | undefined) => VideoFacts);
+export type FactsSource = FactsTable | ((mapping: FieldMapping | undefined) => ModelFacts);
 
 interface Served {
   /** The upstream's name of the model. */
   readonly upstream: string;
   readonly mapping?: FieldMapping | undefined;
   /** What the configuration says of it. */
-  readonly facts?: VideoFacts | undefined;
+  readonly facts?: ModelFacts | undefined;
 }
 
 /** The facts of a model as one channel serves it. */
-export function servedFacts(source: FactsSource, { upstream, mapping, facts }: Served): VideoFacts {
+export function servedFacts(source: FactsSource, { upstream, mapping, facts }: Served): ModelFacts {
   const known = typeof source === 'function' ? source(mapping) : factsOfModel(source, upstream);
   return overlaid(known, facts);
 }
 
 /** What the configuration says counts in every case. */
-function overlaid(facts: VideoFacts, { cases = [], ...over }: VideoFacts = {}): VideoFacts {
+function overlaid(facts: ModelFacts, { cases = [], ...over }: ModelFacts = {}): ModelFacts {
   const { cases: known = [], ...plain } = facts;
   const isNeeded = known.length > 0 && Object.keys(over).length > 0;
   const all = [...known, ...(isNeeded ? [{ facts: over }] : []), ...cases];
   return { ...laidOver(plain, over), ...(all.length === 0 ? {} : { cases: all }) };
 }
 
-/** Parts of facts count one by one, lists and lengths as a whole; what is reserved stays so. */
+/** Parts of facts count one by one, lists, lengths and sizes as a whole; what is reserved stays so. */
 function laidOver(facts: PlainFacts, over: PlainFacts): PlainFacts {
   return {
     ...facts,
@@ -208,6 +265,7 @@ function laidOver(facts: PlainFacts, over: PlainFacts): PlainFacts {
       media: joined(facts.media, over.media),
       prompt: joined(facts.prompt, over.prompt),
       addresses: joined(facts.addresses, over.addresses),
+      references: joined(facts.references, over.references),
       fields: joined(facts.fields, over.fields),
       parameters: joined(facts.parameters, over.parameters),
       unsaid: joined(facts.unsaid, over.unsaid),
@@ -221,12 +279,14 @@ function joined<Part extends object>(part: Part | undefined, over: Part | undefi
 }
 
 /** What of a request decides which cases hold. */
-export type FactsBasis = Partial<VideoMedia & Pick<VideoRequest, 'resolution' | 'ratio' | 'draft'>> & {
+export type FactsBasis = Partial<
+  VideoMedia & Pick<VideoRequest, 'resolution' | 'ratio' | 'draft'> & Pick<ImageRequest, 'images'>
+> & {
   readonly extra: JsonObject;
 };
 
 /** The facts that hold for one request. */
-export function factsFor(request: FactsBasis, { cases = [], ...facts }: VideoFacts): PlainFacts {
+export function factsFor(request: FactsBasis, { cases = [], ...facts }: ModelFacts): PlainFacts {
   return cases
     .filter(({ when = {} }) => holds(when, request))
     .reduce((whole, { facts: over }) => laidOver(whole, over), facts);
@@ -252,12 +312,12 @@ export function isListed(value: string | undefined, list: readonly string[]): bo
   return list.some((one) => one.toLowerCase() === value?.toLowerCase());
 }
 
-export function broughtBy(media: Partial<VideoMedia>): ReadonlySet<MediaPart> {
-  const { references = [], videos = [], audios = [] } = media;
+export function broughtBy(media: Partial<VideoMedia & Pick<ImageRequest, 'images'>>): ReadonlySet<MediaPart> {
+  const { references = [], images = [], videos = [], audios = [] } = media;
   const counts = {
     first_frame: media.firstFrame === undefined ? 0 : 1,
     last_frame: framesOf(media).length - 1,
-    references: references.length,
+    references: references.length + images.length,
     videos: videos.length,
     audios: audios.length,
   };
@@ -295,7 +355,7 @@ export function isUsed(name: string, facts: PlainFacts): boolean {
 }
 
 /** What the vendor gets of `metadata`, by its own names. */
-export function passedOn(request: FactsBasis, facts: VideoFacts): JsonObject {
+export function passedOn(request: FactsBasis, facts: ModelFacts): JsonObject {
   const own = factsFor(request, facts);
   const passed = Object.entries(request.extra).flatMap(([name, value]) => {
     const sent = sentName(name, own);

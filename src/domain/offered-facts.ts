@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defined } from './defined.ts';
 import { conditionSchema, offeredShape, parameterShape } from './model-facts.ts';
-import type { PlainFacts, VideoFacts } from './model-facts.ts';
+import type { ModelFacts, PlainFacts } from './model-facts.ts';
 
 /** The facts of a model as callers see them: what a request may hold, and nothing of the vendor behind it. */
 
@@ -20,11 +20,11 @@ export const offeredFactsSchema = z
   .meta({
     id: 'ModelFacts',
     description:
-      'What one channel takes beside a text, and renders. What is absent is not known to the gateway, and left to the upstream. `fields` that are not true are not sent, and named in `warnings`; `parameters` are names in `metadata`; `cases` are laid over the others in their order, each where its condition holds.',
+      'What one channel takes beside a text, and renders. What is absent is not known to the gateway, and left to the upstream. `fields` that are not true are not sent, and named in `warnings`; `parameters` are names in `metadata`, or in the body of an image request; `cases` are laid over the others in their order, each where its condition holds.',
   });
 export type OfferedFacts = z.infer<typeof offeredFactsSchema>;
 
-export function offeredFacts({ cases = [], ...facts }: VideoFacts): OfferedFacts {
+export function offeredFacts({ cases = [], ...facts }: ModelFacts): OfferedFacts {
   const seen = cases.flatMap(({ when, facts: over }) => {
     const shown = plainly(over);
     return Object.keys(shown).length === 0 ? [] : [defined({ when, facts: shown })];
@@ -32,10 +32,18 @@ export function offeredFacts({ cases = [], ...facts }: VideoFacts): OfferedFacts
   return { ...plainly(facts), ...(seen.length === 0 ? {} : { cases: seen }) };
 }
 
-function plainly({ addresses: _a, reserved: _r, unsaid: _u, parameters, ...facts }: PlainFacts) {
+function plainly({
+  addresses: _a,
+  reserved: _r,
+  unsaid: _u,
+  per_call: _p,
+  data_only: _d,
+  parameters,
+  ...facts
+}: PlainFacts) {
   if (parameters === undefined) return facts;
   const rules = Object.entries(parameters).map(
-    ([name, { sent_as: _s, read: _d, ...rule }]) => [name, rule] as const,
+    ([name, { sent_as: _s, read: _e, ...rule }]) => [name, rule] as const,
   );
   return { ...facts, parameters: Object.fromEntries(rules) };
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sumCosts } from '../domain/cost.ts';
 import type { Cost } from '../domain/cost.ts';
 import { defined } from '../domain/defined.ts';
+import { servedFacts } from '../domain/model-facts.ts';
 import { ChannelGoneError } from '../routing/channels.ts';
 import type { OpenChannel } from '../routing/channels.ts';
 import type { ImageRequest, JsonObject } from '../domain/request.ts';
@@ -44,7 +45,10 @@ export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
   const signal = AbortSignal.timeout(channel.config.timeouts.image_ms);
   const context = contextOf(call, signal);
   if (context instanceof UpstreamError) return { kind: 'failed', error: context };
-  const counts = splitCount(request.n, provider.imagesPerCall(context.model));
+  const { model: upstream, facts } = context;
+  const { per_call: perCall = 1 } =
+    provider.facts === undefined ? {} : servedFacts(provider.facts, { upstream, facts });
+  const counts = splitCount(request.n, perCall);
   const results = await Promise.allSettled(counts.map((n) => render({ ...request, n }, provider, context)));
   const delivered = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   if (delivered.length > 0) return { kind: 'delivered', delivery: merge(delivered) };
@@ -88,8 +92,7 @@ function contextOf({ channel, candidate, request }: ChannelCall, signal: AbortSi
 }
 
 function splitCount(n: number, perCall: number): number[] {
-  const most = Math.max(1, perCall);
-  return Array.from({ length: Math.ceil(n / most) }, (_, index) => Math.min(most, n - index * most));
+  return Array.from({ length: Math.ceil(n / perCall) }, (_, index) => Math.min(perCall, n - index * perCall));
 }
 
 /** A failure that the adapter did not explain may have happened after the request was accepted. */

@@ -1,6 +1,7 @@
 import type { Caller } from '../domain/caller.ts';
 import { defined } from '../domain/defined.ts';
 import { GatewayError } from '../domain/errors.ts';
+import { servedFacts } from '../domain/model-facts.ts';
 import type { ImageRequest } from '../domain/request.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Catalogue, RoutePlan } from '../routing/catalogue.ts';
@@ -104,8 +105,9 @@ function candidatesWithLinks(
 ): RoutePlan['candidates'] {
   return candidates.filter(({ channel: id }) => {
     const channel = channels(id);
-    const upstream = channel?.config.models[model]?.upstream ?? model;
-    return channel?.provider.image?.sendsDataOnly?.(upstream) !== true;
+    const source = channel?.provider.image?.facts;
+    const served = channel?.config.models[model] ?? { upstream: model };
+    return source === undefined || servedFacts(source, served).data_only !== true;
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Channels } from '../routing/channels.ts';
 import type { RoutePlan } from '../routing/catalogue.ts';
 import type { ImageRequest } from '../domain/request.ts';
-import { synchronousIssue } from '../routing/image-forms.ts';
+import { synchronousIssue } from '../routing/image-issue.ts';
 
 export interface PinnedPlan {
   readonly mode: 'synchronous' | 'task';
@@ -34,9 +34,9 @@ function modeOf(id: string, { channels, request }: PinContext): PinnedPlan['mode
   const channel = channels(id);
   const synchronous = channel?.provider.image;
   if (channel === undefined || synchronous === undefined) return 'task';
-  const upstream = channel.config.models[request.model]?.upstream ?? request.model;
+  const served = channel.config.models[request.model] ?? { upstream: request.model };
   if (channel.provider.imageTask === undefined) return 'synchronous';
-  return synchronousIssue(synchronous, request, upstream) === undefined ? 'synchronous' : 'task';
+  return synchronousIssue(synchronous, request, served) === undefined ? 'synchronous' : 'task';
 }
 
 function byRank(channels: Channels) {

@@ -1,6 +1,7 @@
 import type { ChannelConfig, GatewayConfig, ModelConfig, ServedModel } from '../config/gateway-file.ts';
 import type { ImageRequest, JsonObject } from '../domain/request.ts';
 import type { Provider } from '../providers/provider.ts';
+import { imageIssue } from '../routing/image-issue.ts';
 
 /** Requests that work with the configuration in use, for the banner and the demo: they name no model by heart. */
 export interface Examples {
@@ -76,17 +77,15 @@ function imageExample({ id, sizes, qualities }: ModelConfig): JsonObject {
   };
 }
 
-function answersAtOnce(model: ModelConfig, { provider: { image }, upstream }: Served): boolean {
-  return image !== undefined && image.check?.(imageRequest(model), upstream) === undefined;
+function answersAtOnce(model: ModelConfig, served: Served): boolean {
+  const { image } = served.provider;
+  return image !== undefined && imageIssue(image, imageRequest(model), served) === undefined;
 }
 
 function answersWithTask(model: ModelConfig, served: Served): boolean {
-  const { upstream, mapping } = served;
-  const { image, imageTask } = served.provider;
+  const { imageTask } = served.provider;
   if (imageTask === undefined) return false;
-  const request = imageRequest(model);
-  const atOnce = image !== undefined && image.check?.(request, upstream) === undefined;
-  return !atOnce && imageTask.check?.(request, upstream, mapping) === undefined;
+  return !answersAtOnce(model, served) && imageIssue(imageTask, imageRequest(model), served) === undefined;
 }
 
 function imageRequest(model: ModelConfig): ImageRequest {

@@ -14,6 +14,7 @@ import { runway } from './runway/index.ts';
 import { stability } from './stability/index.ts';
 import { vidu } from './vidu/index.ts';
 import { xai } from './xai/index.ts';
+import { parameterNames } from '../domain/model-facts.ts';
 import { needsStorage } from './links.ts';
 import type { Provider } from './provider.ts';
 import { withTypedAnswers } from './typed-answers.ts';
@@ -44,7 +45,9 @@ export const providers: Readonly<Record<string, Provider>> = Object.fromEntries(
 
 /** Fields of image requests that some vendor accepts beyond those that many do. */
 export const vendorImageFields: ReadonlySet<string> = new Set(
-  Object.values(providers).flatMap(({ imageFields = [] }) => imageFields),
+  Object.values(providers).flatMap(({ image, imageTask }) =>
+    [image?.facts, imageTask?.facts].flatMap((table) => (table === undefined ? [] : parameterNames(table))),
+  ),
 );
 
 /** What the configuration is checked against. */

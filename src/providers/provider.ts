@@ -6,7 +6,7 @@ import type { Failure, FailureClass } from '../domain/failure.ts';
 import { typedFailure, typedWords } from '../domain/upstream-words.ts';
 import type { JsonObject, ImageRequest, VideoRequest } from '../domain/request.ts';
 import type { FieldMapping } from '../domain/field-mapping.ts';
-import type { FactsSource, VideoFacts } from '../domain/model-facts.ts';
+import type { FactsSource, FactsTable, ModelFacts } from '../domain/model-facts.ts';
 import type { OutgoingObject } from './shared/file-data-url.ts';
 import type { UpstreamOutcome } from '../domain/upstream-outcome.ts';
 import type { ResultItem, SettleFacts } from '../domain/task.ts';
@@ -24,12 +24,7 @@ export interface Provider {
   /** Images that the upstream renders while we wait. */
   readonly image?: SynchronousImageProvider;
   /** Images that the upstream renders as a task. */
-  readonly imageTask?: TaskProvider<ImageRequest>;
-  /**
-   * Further fields of image requests that some model of the vendor accepts. A field that no adapter names, and no
-   * mapping, may be misspelt: callers are warned.
-   */
-  readonly imageFields?: readonly string[];
+  readonly imageTask?: ImageTaskProvider;
 }
 
 /** What operators should know of a vendor before they choose it; docs/providers.md is generated from it. */
@@ -147,17 +142,20 @@ export interface VideoProvider extends TaskProvider<VideoRequest> {
   readonly facts?: FactsSource;
 }
 
+export interface ImageTaskProvider extends TaskProvider<ImageRequest> {
+  /** As those of a synchronous one; a vendor that has both has one table. */
+  readonly facts?: FactsTable;
+}
+
 export interface SynchronousImageProvider {
+  /** What each model takes, and is sent; `check` is for what no table can say. Absent: it is for the upstream to judge. */
+  readonly facts?: FactsTable;
   /**
    * How the channel accepts reference images, in the order that it prefers. Empty: it accepts none. Where it accepts
    * data, a file may come too, and is encoded while it is sent.
    */
   readonly imageForms: readonly ('url' | 'data' | 'file')[];
-  /** At most this many images come from one call. */
-  imagesPerCall(model: string): number;
   check?(request: ImageRequest, model: string): RequestIssue | undefined;
-  /** Whether the model answers with base64 whatever is asked for; absent: no model does. */
-  sendsDataOnly?(model: string): boolean;
   /** Tokens that the upstream will bill for all images of the request at most; undefined: the formula is not known. */
   estimateTokens?(request: ImageRequest, model: string): bigint | undefined;
   /** Throws UpstreamError. Delivers at least one image, or the job that renders them. */
@@ -290,7 +288,7 @@ export interface ProviderContext {
   /** Of a provider that is `mapped`. */
   readonly mapping?: FieldMapping;
   /** What the configuration says of the model beside the vendor's table. */
-  readonly facts?: VideoFacts;
+  readonly facts?: ModelFacts;
   /** The task that the call is made for; absent: several, or a poll that only knows its job. For the record alone. */
   readonly task?: string;
   readonly signal: AbortSignal;

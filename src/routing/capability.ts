@@ -12,7 +12,7 @@ import type {
   TaskProvider,
   VideoProvider,
 } from '../providers/provider.ts';
-import { synchronousIssue } from './image-forms.ts';
+import { imageIssue, synchronousIssue } from './image-issue.ts';
 import type { QuoteContext } from './quote.ts';
 
 /** How an adapter serves a request for one upstream model. */
@@ -36,13 +36,16 @@ export function capabilityFor(
   }
   const { upstream } = served;
   const synchronous = provider.image;
-  const issue = synchronous === undefined ? undefined : synchronousIssue(synchronous, request, upstream);
+  const issue = synchronous === undefined ? undefined : synchronousIssue(synchronous, request, served);
   if (synchronous !== undefined && issue === undefined) {
     const estimateTokens = () => synchronous.estimateTokens?.(request, upstream);
     return { issue: undefined, estimateTokens, canWait: false };
   }
   if (provider.imageTask !== undefined) {
-    const capability = taskCapability(provider.imageTask, request, served);
+    const capability = {
+      ...taskCapability(provider.imageTask, request, served),
+      issue: imageIssue(provider.imageTask, request, served),
+    };
     // A model that is served the other way is refused for `model`: what the right way has against the request is
     // reported.
     const isRightWay = issue === undefined || issue.param === 'model' || capability.issue === undefined;

@@ -106,13 +106,14 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
 }
 
 function factsOf(
-  { id }: ModelConfig,
+  { id, kind }: ModelConfig,
   caller: Caller,
   { current, providers }: CatalogueOptions,
 ): readonly OfferedFacts[] {
   const offered = new Map<string, OfferedFacts>();
   for (const channel of current().channels) {
-    const source = providers[channel.provider]?.video?.facts;
+    const { video, image, imageTask } = providers[channel.provider] ?? {};
+    const source = kind === 'video' ? video?.facts : (image?.facts ?? imageTask?.facts);
     const served = channel.models[id];
     if (source === undefined || served === undefined || !channel.enabled || !isPermitted(channel, caller))
       continue;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
 import { addOperatorCommands } from '../../src/cli/commands.ts';
-import { videoFactsSchema } from '../../src/domain/model-facts.ts';
+import { imageFactsSchema, videoFactsSchema } from '../../src/domain/model-facts.ts';
 import { providers } from '../../src/providers/index.ts';
 
 async function run(...line: string[]): Promise<string> {
@@ -44,8 +44,11 @@ describe('vendors show', () => {
 
   it('prints the table of one', async () => {
     expect(await show('minimax')).toMatch(/\^T2V- +0 +0 +0 +0 +720p +16:9 +6 +never\n/);
-    expect(await show('runway')).toMatch(/\nothers( +-)+$/);
-    expect(await show('openai')).toContain('at once');
+    expect(await show('runway')).toMatch(/\nothers( +-)+\nMODEL +IMAGES +/);
+    expect(await show('openai')).toMatch(
+      /\ngpt-image +- +16 +true +1024x1024, .* auto, high, medium, low +background, /,
+    );
+    expect(await show('fal')).toContain('as a task');
   });
 
   it.each(Object.entries(providers).filter(([, { video }]) => typeof video?.facts === 'object'))(
@@ -61,6 +64,18 @@ describe('vendors show', () => {
     },
   );
 
+  it.each(
+    Object.entries(providers).filter(([, { image, imageTask }]) => (image ?? imageTask)?.facts !== undefined),
+  )('of the images of %s, too', async (vendor) => {
+    const { image_models: models } = JSON.parse(await show(vendor, '--json'));
+    expect(models.length).toBeGreaterThan(0);
+    for (const { model, facts } of models) {
+      const read = imageFactsSchema.safeParse(facts);
+      expect([model, read.error?.issues ?? []]).toEqual([model, []]);
+      expect(read.data).toEqual(facts);
+    }
+  });
+
   it('shows what one model takes', async () => {
     expect(JSON.parse(await show('runway', '--model', 'gen4.5', '--json'))).toMatchObject({
       vendor: 'runway',
@@ -68,12 +83,14 @@ describe('vendors show', () => {
       facts: { media: { frames: 1 }, seconds: { min: 2, max: 10 } },
     });
     expect(await show('runway', '--model', 'gen4.5')).toMatch(/resolutions +720p\n/);
+    const image = await show('runway', '--model', 'muse_image', '--json');
+    expect(JSON.parse(image).facts).toMatchObject({ images: { max: 10 }, references: { mask: false } });
   });
 
   it.each([
     [['nobody'], /There is no vendor nobody: ark, /],
     [['--model', 'x'], /Of which vendor/],
-    [['openai', '--model', 'x'], /no table of video models/],
+    [['fal', '--model', 'x'], /no table of models/],
   ])('%j is refused', async (line, words) => {
     await expect(show(...line)).rejects.toThrow(words);
   });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { chargeImages } from '../../src/images/charge-images.ts';
-import { synchronousIssue } from '../../src/routing/image-forms.ts';
+import { synchronousIssue } from '../../src/routing/image-issue.ts';
 import { inspectImage } from '../../src/images/inspect-image.ts';
 import { readDataUrl } from '../../src/images/reference-image.ts';
 import * as processes from '../../src/observability/process-identity.ts';
@@ -82,7 +82,7 @@ describe('which channels can take the images', () => {
   const data: ImageInput = { form: 'data', mediaType: 'image/png', base64: '' };
   const issue = (forms: SynchronousImageProvider['imageForms'], images: ImageInput[], mask?: ImageInput) => {
     const request = { images, ...(mask === undefined ? {} : { mask }) } as unknown as ImageRequest;
-    return synchronousIssue({ imageForms: forms } as SynchronousImageProvider, request, 'm')?.param;
+    return synchronousIssue({ imageForms: forms }, request, { upstream: 'm' })?.param;
   };
   it('bytes become any form but an address', () => {
     expect(issue(['file'], [url, data], data)).toBeUndefined();

@@ -13,7 +13,7 @@ import { UpstreamError } from '../../src/providers/provider.ts';
 import type { ProviderContext } from '../../src/providers/provider.ts';
 import { firstRecord } from '../support/task-records.ts';
 import { describeProviders } from './describe-providers.ts';
-import { providerContext, realMarker, submitContext, upstreamError } from './support.ts';
+import { imageIssue, providerContext, realMarker, submitContext, upstreamError } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 import { imageVendors, jobVendors } from './vendors.ts';
 
@@ -297,7 +297,7 @@ describe.each(imageVendors)('$name images ($model)', (vendor) => {
       { form: 'file', mediaType, path, name: 'a.png', bytes: bytes.length } as const,
     ]) {
       const asked = { ...vendor.request('a boat'), operation: 'edit', images: [reference] } as const;
-      expect(vendor.image.check?.(asked, vendor.model)).toBeUndefined();
+      expect(imageIssue(vendor.image, asked, vendor.model)).toBeUndefined();
       expect((await vendor.image.generate(asked, context())).images).toHaveLength(1);
     }
     await rm(dirname(path), { recursive: true });

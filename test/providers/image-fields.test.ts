@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { commonImageFields } from '../../src/http/images/image-body.ts';
+import { parameterNames } from '../../src/domain/model-facts.ts';
 import { providers, vendorImageFields } from '../../src/providers/index.ts';
 import type { ProviderContext } from '../../src/providers/provider.ts';
 import { imageRequest, submitContext } from './support.ts';
@@ -18,9 +19,12 @@ async function sentFor(provider: string, model: string): Promise<readonly string
     throw new Error('sent');
   };
   const context = submitContext({ request, baseUrl: 'http://127.0.0.1:9', model });
-  const wanted = imageRequest({ prompt: 'a boat', extra: asked });
+  const reference = { form: 'data', mediaType: 'image/png', base64: 'UE5H' } as const;
   const { image, imageTask } = providers[provider] ?? {};
-  const calls = [image?.generate(wanted, context), imageTask?.submit(wanted, context)];
+  const calls = [[], [reference]].flatMap((images) => {
+    const wanted = imageRequest({ prompt: 'a boat', images, extra: asked });
+    return [image?.generate(wanted, context), imageTask?.submit(wanted, context)];
+  });
   await Promise.allSettled(calls.filter((call) => call !== undefined));
   expect(sent).not.toEqual([]);
   return [...sent.join().matchAll(/value of (\w+)/g)].map(([, name = '']) => name);
@@ -40,8 +44,9 @@ const models = [
 
 describe.each(models)('an image of %s (%s)', (provider, model) => {
   it('is requested with no field that its adapter does not name', async () => {
-    const { imageFields = [] } = providers[provider] ?? {};
-    const named = new Set([...imageFields, ...commonImageFields]);
+    const { image, imageTask } = providers[provider] ?? {};
+    const tables = [image?.facts, imageTask?.facts].filter((table) => table !== undefined);
+    const named = new Set([...tables.flatMap(parameterNames), ...commonImageFields]);
     const sent = await sentFor(provider, model);
     expect(sent.filter((name) => !named.has(name))).toEqual([]);
     expect(sent).not.toContain('qualty');

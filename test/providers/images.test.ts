@@ -2,9 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { servedFacts } from '../../src/domain/model-facts.ts';
 import type { ImageInput, ImageRequest } from '../../src/domain/request.ts';
 import { providers } from '../../src/providers/index.ts';
-import { canned, fixture, imageRequest, providerContext, upstreamError } from './support.ts';
+import { canned, fixture, imageIssue, imageRequest, providerContext, upstreamError } from './support.ts';
 import type { CannedAnswer } from './support.ts';
 
 const seedream = 'doubao-seedream-4-5-251128';
@@ -13,7 +14,7 @@ function use(name: string, model: string) {
   const image = providers[name]?.image;
   if (image === undefined) throw new Error(`${name} makes no images`);
   return {
-    check: (request: Partial<ImageRequest>) => image.check?.(imageRequest(request), model)?.param,
+    check: (request: Partial<ImageRequest>) => imageIssue(image, imageRequest(request), model)?.param,
     generate: async (request: Partial<ImageRequest>, ...answers: CannedAnswer[]) => {
       const upstream = canned(...answers);
       const context = providerContext({ model, request: upstream.request, baseUrl: 'https://up.example/v1' });
@@ -22,7 +23,7 @@ function use(name: string, model: string) {
       if (sent === undefined) throw new Error('nothing was sent');
       return { ...result, sent };
     },
-    imagesPerCall: image.imagesPerCall(model),
+    perCall: image.facts === undefined ? undefined : servedFacts(image.facts, { upstream: model }).per_call,
     imageForms: image.imageForms,
   };
 }
@@ -211,8 +212,8 @@ describe('OpenAI', () => {
   });
 
   it('one call makes as many images as the model allows', () => {
-    expect(use('openai', 'dall-e-3').imagesPerCall).toBe(1);
-    expect(use('openai', 'gpt-image-1').imagesPerCall).toBe(10);
+    expect(use('openai', 'dall-e-3').perCall).toBeUndefined();
+    expect(use('openai', 'gpt-image-1').perCall).toBe(10);
     expect(use('openai', 'gpt-image-1').imageForms).toEqual(['file', 'data']);
   });
 

@@ -9,16 +9,19 @@ import type { AskedVideo, ImageRequest, VideoRequest } from '../../src/domain/re
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type {
   HttpRequest,
+  ImageTaskProvider,
   HttpRequestOptions,
   HttpResponse,
   PossibleOutput,
   ProviderContext,
   RequestIssue,
   SubmitContext,
+  SynchronousImageProvider,
   UpstreamCallback,
   VideoProvider,
 } from '../../src/providers/provider.ts';
 import { capabilityFor } from '../../src/routing/capability.ts';
+import { imageIssue as issueOfImage } from '../../src/routing/image-issue.ts';
 
 export function fixture(name: string): unknown {
   return JSON.parse(readFileSync(new URL(`../fixtures/${name}.json`, import.meta.url), 'utf8'));
@@ -113,6 +116,18 @@ function capabilityOf(...[video, request, model, mapping, facts]: Asking) {
 export function videoIssue(...asking: Asking): RequestIssue | undefined {
   const issue = capabilityOf(...asking)?.issue;
   return issue === undefined ? undefined : { ...issue, param: nameIn({}, issue.param) };
+}
+
+/** The same of images. */
+export function imageIssue(
+  provider: SynchronousImageProvider | ImageTaskProvider | undefined,
+  request: ImageRequest,
+  model: string,
+  mapping?: FieldMapping,
+): RequestIssue | undefined {
+  return provider === undefined
+    ? undefined
+    : issueOfImage(provider, request, { upstream: model, ...defined({ mapping }) });
 }
 
 /** What may be rendered where a request leaves it open. */

@@ -32,7 +32,6 @@ function adapterOf(job: Submitted, status: OperationStatus) {
     },
     image: {
       imageForms: [],
-      imagesPerCall: () => 1,
       generate: async () => ({
         images: [{ base64: 'QUJD' }],
         facts,

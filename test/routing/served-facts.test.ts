@@ -2,11 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { GatewayError } from '../../src/domain/errors.ts';
 import { offeredFactsSchema } from '../../src/domain/offered-facts.ts';
-import type { VideoRequest } from '../../src/domain/request.ts';
+import type { ImageRequest, VideoRequest } from '../../src/domain/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { createChannels } from '../../src/routing/channels.ts';
-import { asAsked, canned, fixture, submitContext, videoRequest } from '../providers/support.ts';
+import {
+  asAsked,
+  canned,
+  fixture,
+  imageRequest,
+  providerContext,
+  submitContext,
+  videoRequest,
+} from '../providers/support.ts';
 
 /** `facts` of a channel's model, by way of the whole plan. */
 
@@ -118,5 +126,84 @@ describe('facts of a channel’s model', () => {
     await channel?.provider.video?.submit(request, submitContext(context));
     expect(upstream.sent[0]?.json).toMatchObject({ audio: true, motionScore: 2 });
     expect(upstream.sent[0]?.json).not.toHaveProperty('motion');
+  });
+});
+
+describe('facts of an image model', () => {
+  const served = (facts: string) => {
+    const config = parseGatewayConfig(
+      `
+currency: USD
+channels:
+  - id: one
+    provider: xai
+    base_url: https://upstream.example
+    credentials: [{ id: a, api_key: k }]
+    models: { m: { upstream: grok-imagine-image${facts} } }
+models: [{ id: m, kind: image, n: { max: 20 }, price: { unit: image, rules: [{ price: "1" }] } }]
+`,
+      'gateway.yaml',
+      { environment: {}, providerNames: Object.keys(providers) },
+    );
+    return createCatalogue({ current: () => config, providers, random: () => 0 });
+  };
+  const refused = (facts: string, over: Partial<ImageRequest>) => {
+    try {
+      served(facts).plan(imageRequest({ model: 'm', ...over }), { account: 'a', key: 'k' });
+      return undefined;
+    } catch (error) {
+      if (error instanceof GatewayError) return error.param;
+      throw error;
+    }
+  };
+
+  it.each<[string, Partial<ImageRequest>, string]>([
+    [', facts: { sizes: { only: [4K] } }', { size: '4K' }, 'size'],
+    [', facts: { qualities: [high] }', { quality: 'high' }, 'quality'],
+    [
+      ', facts: { references: { max: 9 } }',
+      { images: Array.from({ length: 9 }, () => ({ form: 'url', url: 'https://ex.com/a' })) },
+      'image',
+    ],
+  ])('%s make possible what the table refuses', (facts, over, param) => {
+    expect(refused('', over)).toBe(param);
+    expect(refused(facts, over)).toBeUndefined();
+  });
+
+  it('are shown to callers, in our words alone', () => {
+    const catalogue = served(', facts: { qualities: [high], parameters: { mood: { sent_as: vibe } } }');
+    const [model] = catalogue.current().models;
+    if (model === undefined) throw new Error('no model');
+    const [facts] = catalogue.facts(model, { account: 'a', key: 'k' });
+    expect(facts).toMatchObject({
+      qualities: ['high'],
+      references: { max: 5, mask: false },
+      sizes: { classes: { '1k': 1024 ** 2 } },
+      parameters: { mood: {} },
+    });
+    expect(offeredFactsSchema.parse(facts)).toEqual(facts);
+    expect(JSON.stringify(facts)).not.toMatch(/vibe|per_call|reserved/);
+  });
+
+  it('do not say what only videos have', () => {
+    expect(() => served(', facts: { seconds: { max: 3 }, qualities: [high] }')).toThrow(
+      /^(?!.*qualities)[^]*channels\[0\]\.models\.m\.facts\.seconds: does not concern an image model/,
+    );
+    expect(() => catalogueOf(', facts: { sizes: { only: [auto] } }')).toThrow(
+      'channels[0].models.m.facts.sizes: does not concern a video model',
+    );
+  });
+
+  it('reach the adapter, which sends what they name', async () => {
+    const upstream = canned({ json: { data: [{ url: 'https://ex.com/a.png' }] } });
+    const context = {
+      model: 'grok-imagine-image',
+      request: upstream.request,
+      facts: { sizes: { only: ['4k'] }, parameters: { mood: { sent_as: 'vibe' } } },
+    };
+    const request = imageRequest({ size: '4K', extra: { mood: 'calm', other: 1 } });
+    await providers['xai']?.image?.generate(request, providerContext(context));
+    expect(upstream.sent[0]?.json).toMatchObject({ resolution: '4k', vibe: 'calm' });
+    expect(upstream.sent[0]?.json).not.toHaveProperty('other');
   });
 });

@@ -1,4 +1,4 @@
-import { arkImage, arkImageFields } from './ark-image.ts';
+import { arkImage } from './ark-image.ts';
 import { arkVideo } from './ark-video.ts';
 import type { Provider } from '../provider.ts';
 
@@ -16,5 +16,4 @@ export const ark: Provider = {
   },
   video: arkVideo,
   image: arkImage,
-  imageFields: arkImageFields,
 };

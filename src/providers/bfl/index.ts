@@ -1,5 +1,4 @@
 import { createBflImage } from './bfl-image.ts';
-import { bflImageFields } from './bfl-image-models.ts';
 import { createBflVideo } from './bfl-video.ts';
 import type { Provider } from '../provider.ts';
 
@@ -22,7 +21,6 @@ export function createBfl(now: () => number): Provider {
     },
     video: createBflVideo(now),
     imageTask: createBflImage(now),
-    imageFields: bflImageFields,
   };
 }
 

@@ -12,18 +12,46 @@ import { dashscopeFailures } from './dashscope-failures.ts';
 import { defined } from '../../domain/defined.ts';
 import { bearer, isSuccess, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
 import { failedJob } from '../shared/job-status.ts';
-import { pick } from '../shared/image-convention.ts';
+import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
+import { plainParameters, readImage } from '../shared/image-facts.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
-import { imageAddress, parseSize } from '../shared/image-input.ts';
+import { imageAddress } from '../shared/image-input.ts';
 import type {
   GeneratedImages,
+  ImageTaskProvider,
   OperationStatus,
   ProviderContext,
   RequestIssue,
+  SubmitContext,
   SynchronousImageProvider,
-  TaskProvider,
 } from '../provider.ts';
 import type { ResultItem, SettleFacts } from '../../domain/task.ts';
+
+const usual: ImageFacts = {
+  references: { max: 3, mask: false },
+  sizes: { pixels: {} },
+  parameters: plainParameters('prompt_extend', 'watermark', 'seed', 'style', 'strength', 'negative_prompt'),
+};
+const edits: ImageFacts = { ...usual, references: { min: 1, max: 3, mask: false } };
+const jobs: ImageFacts = { ...usual, images: { max: 4 } };
+
+/** Source: the vendor's table of image models. */
+const dashscopeImageFacts: FactsTable = {
+  models: [
+    [/^qwen-image-(?:edit-plus|[23]\..*edit)/, { ...edits, per_call: 6 }],
+    [/^(?:qwen|z)-image.*edit/, edits],
+    [/^qwen-image-[23]\./, { ...usual, per_call: 6 }],
+    [/^qwen-image-[23]/, usual],
+    [/^(?:qwen|z)-image/, { ...usual, references: { max: 0, mask: false } }],
+    [/^wan2\.7-image/, { ...usual, per_call: 4, references: { max: 9, mask: false } }],
+    [/^wan2\.7/, { ...usual, references: { max: 9, mask: false } }],
+    [/^wan2\.6-image/, { ...usual, per_call: 4 }],
+    [/^wan2\.[689]/, usual],
+    [/imageedit/, { ...jobs, references: { min: 1, max: 1, mask: true } }],
+    [/i2i/, { ...jobs, references: { min: 1, max: 3, mask: false } }],
+  ],
+  others: { ...jobs, references: { max: 0, mask: false } },
+};
 
 /**
  * Qwen and Wan images. Models of the multimodal path answer at once (`image`), the others with a task (`imageTask`);
@@ -31,18 +59,19 @@ import type { ResultItem, SettleFacts } from '../../domain/task.ts';
  */
 export const dashscopeImage: SynchronousImageProvider = {
   imageForms: ['url', 'data'],
-  imagesPerCall,
-  check: (request, model) => (isSynchronous(model) ? checkSynchronous(request, model) : wrongWay),
+  facts: dashscopeImageFacts,
+  check: (_request, model) => (isSynchronous(model) ? undefined : wrongWay),
   generate,
 };
 
-export const dashscopeImageTask: TaskProvider<ImageRequest> = {
+export const dashscopeImageTask: ImageTaskProvider = {
   cancelUntil: 'queued',
-  check: (request, model) => (isSynchronous(model) ? wrongWay : checkTask(request, model)),
+  facts: dashscopeImageFacts,
+  check: (_request, model) => (isSynchronous(model) ? wrongWay : undefined),
   submit: async (request, context) => {
     const edits = isEditModel(context.model);
     const path = edits ? 'image2image/image-synthesis' : 'text2image/image-synthesis';
-    return submitDashscopeTask(path, buildTask(request, context.model), context);
+    return submitDashscopeTask(path, buildTask(request, context), context);
   },
   status: (operation, context) => dashscopeStatus(operation, context, readTask),
   cancel: cancelDashscopeTask,
@@ -56,62 +85,9 @@ function isSynchronous(model: string): boolean {
   return /^(?:qwen-image|z-image|wan2\.[6-9])/.test(model);
 }
 
-/** Source: the vendor's table of image models. */
-function imagesPerCall(model: string): number {
-  if (/^qwen-image-(?:[23]\.|edit-plus)/.test(model)) return 6;
-  return /^wan2\.[67]-image/.test(model) ? 4 : 1;
-}
-
 function isEditModel(model: string): boolean {
   return /imageedit|i2i/.test(model);
 }
-
-const editImagesMax = 3;
-const taskImagesMax = 4;
-
-function checkSynchronous(request: ImageRequest, model: string): RequestIssue | undefined {
-  if (request.mask !== undefined) return { param: 'mask', message: 'The model does not accept a mask.' };
-  const takesImages = /edit|^wan|^qwen-image-[23]/.test(model);
-  const imagesMax = model.startsWith('wan2.7') ? 9 : editImagesMax;
-  const count = request.images.length;
-  if (count > (takesImages ? imagesMax : 0)) {
-    return {
-      param: 'image',
-      message: takesImages
-        ? `The model accepts at most ${imagesMax} images.`
-        : 'The model does not accept images.',
-    };
-  }
-  if (count === 0 && model.includes('edit')) {
-    return { param: 'image', message: 'The model edits an image; send one.' };
-  }
-  return checkForm(request);
-}
-
-function checkTask(request: ImageRequest, model: string): RequestIssue | undefined {
-  const edits = isEditModel(model);
-  if (edits !== request.images.length > 0) {
-    const message = edits ? 'The model edits an image; send one.' : 'The model does not accept images.';
-    return { param: 'image', message };
-  }
-  if (edits && request.images.length > (model.includes('i2i') ? editImagesMax : 1)) {
-    return { param: 'image', message: 'The model does not accept this many images.' };
-  }
-  if (request.mask !== undefined && !model.includes('imageedit')) {
-    return { param: 'mask', message: 'The model does not accept a mask.' };
-  }
-  if (request.n > taskImagesMax) return { param: 'n', message: `n must be at most ${taskImagesMax}.` };
-  return checkForm(request);
-}
-
-function checkForm({ size }: ImageRequest): RequestIssue | undefined {
-  return size === undefined || parseSize(size) !== undefined
-    ? undefined
-    : { param: 'size', message: 'size must be <width>x<height>.' };
-}
-
-const parameterFields = ['prompt_extend', 'watermark', 'seed', 'style', 'strength'];
-export const dashscopeImageFields: readonly string[] = [...parameterFields, 'negative_prompt'];
 
 async function generate(request: ImageRequest, context: ProviderContext): Promise<GeneratedImages> {
   const images = request.images.map(imageAddress);
@@ -127,7 +103,7 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
         ],
       },
       parameters: {
-        ...pick(request.extra, dashscopeImageFields),
+        ...readImage(request, dashscopeImageFacts, context).passed,
         ...sizeField(request.size),
         // Always: some models generate four images by default.
         n: request.n,
@@ -142,7 +118,9 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
   return { images: items, facts: facts(job, items.length), extra: {} };
 }
 
-function buildTask(request: ImageRequest, model: string): OutgoingObject {
+function buildTask(request: ImageRequest, context: SubmitContext): OutgoingObject {
+  const { model } = context;
+  const { negative_prompt: negative, ...passed } = readImage(request, dashscopeImageFacts, context).passed;
   const images = request.images.map(imageAddress);
   const mask = request.mask === undefined ? undefined : imageAddress(request.mask);
   const [base] = images;
@@ -155,8 +133,8 @@ function buildTask(request: ImageRequest, model: string): OutgoingObject {
     : defined({ images: images.length === 0 ? undefined : images });
   return {
     model,
-    input: { ...pick(request.extra, ['negative_prompt']), prompt: request.prompt, ...media },
-    parameters: { ...pick(request.extra, parameterFields), ...sizeField(request.size), n: request.n },
+    input: { ...defined({ negative_prompt: negative }), prompt: request.prompt, ...media },
+    parameters: { ...passed, ...sizeField(request.size), n: request.n },
   };
 }
 

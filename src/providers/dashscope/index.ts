@@ -1,4 +1,4 @@
-import { dashscopeImage, dashscopeImageTask, dashscopeImageFields } from './dashscope-image.ts';
+import { dashscopeImage, dashscopeImageTask } from './dashscope-image.ts';
 import { dashscopeVideo } from './dashscope-video.ts';
 import type { Provider } from '../provider.ts';
 
@@ -16,5 +16,4 @@ export const dashscope: Provider = {
   video: dashscopeVideo,
   image: dashscopeImage,
   imageTask: dashscopeImageTask,
-  imageFields: dashscopeImageFields,
 };

@@ -56,7 +56,7 @@ const gatewayVideo: VideoProvider = {
 
 const gatewayImage: SynchronousImageProvider = {
   imageForms: ['url', 'data', 'file'],
-  imagesPerCall: () => 10,
+  facts: { models: [], others: { per_call: 10, other_parameters: true } },
   generate: generateImages,
   resume: resumeImages,
 };

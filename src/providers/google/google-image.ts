@@ -5,8 +5,9 @@ import { defined } from '../../domain/defined.ts';
 import { jobFailure, knownWords } from '../shared/failure-table.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { optionalNumber, optionalText, readableItems, unreadableError } from '../shared/http-outcome.ts';
-import { imageAnswerBytesMax, imageBase64, parseSize } from '../shared/image-input.ts';
-import { ratioOfPixels } from '../shared/image-shape.ts';
+import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
+import { readImage } from '../shared/image-facts.ts';
+import { imageAnswerBytesMax, imageBase64 } from '../shared/image-input.ts';
 import { tokenUsage } from '../shared/job-status.ts';
 import { LargeText } from '../shared/large-json.ts';
 import { UpstreamError } from '../provider.ts';
@@ -14,73 +15,59 @@ import type {
   GeneratedImages,
   HttpResponse,
   ProviderContext,
-  RequestIssue,
   SynchronousImageProvider,
 } from '../provider.ts';
 import type { ImageInput, ImageRequest, JsonObject } from '../../domain/request.ts';
 
+const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
+const others: ImageFacts = {
+  data_only: true,
+  references: { mask: false },
+  sizes: {
+    only: ['auto'],
+    classes: { '1K': 1024 ** 2, '2K': 2048 ** 2, '4K': 4096 ** 2 },
+    rounded_up: true,
+    ratios,
+    tolerance: 0.04,
+  },
+  parameters: { seed: { read: true }, aspect_ratio: { type: 'text', read: true } },
+};
+
+const googleImageFacts: FactsTable = {
+  models: [
+    [
+      /^gemini-(?:2\.5|3|nano-banana)/,
+      {
+        ...others,
+        references: { max: 14, mask: false },
+        parameters: { ...others.parameters, aspect_ratio: { values: ratios, read: true } },
+      },
+    ],
+  ],
+  others,
+};
+
 /** Nano Banana: images that a model draws as its answer, one at a time. Not covered: Imagen. */
 export const googleImage: SynchronousImageProvider = {
   imageForms: ['data'],
-  imagesPerCall: () => 1,
-  sendsDataOnly: () => true,
-  check: checkImage,
+  facts: googleImageFacts,
   generate,
 };
 
-const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
-const sizes: readonly (readonly [size: string, side: number])[] = [
-  ['1K', 1024],
-  ['2K', 2048],
-  ['4K', 4096],
-];
-const imagesMax = 14;
-
-function checkImage(request: ImageRequest): RequestIssue | undefined {
-  const { size, mask, images, extra } = request;
-  if (mask !== undefined) return { param: 'mask', message: 'The model does not accept a mask.' };
-  if (images.length > imagesMax)
-    return { param: 'image', message: `The model accepts at most ${imagesMax} images.` };
-  const ratio = extra['aspect_ratio'];
-  if (ratio !== undefined && (typeof ratio !== 'string' || !ratios.includes(ratio)))
-    return { param: 'aspect_ratio', message: `aspect_ratio must be one of ${ratios.join(', ')}.` };
-  if (size !== undefined && size !== 'auto' && readSize(size) === undefined)
-    return {
-      param: 'size',
-      message: 'size must be 1K, 2K, 4K or <width>x<height> in a ratio that the model has.',
-    };
-  return undefined;
-}
-
-interface Shape {
-  readonly imageSize?: string;
-  readonly aspectRatio?: string;
-}
-
-const ratioTolerance = 0.04;
-
-/** Pixels become the nearest ratio, and the smallest size that is not smaller. */
-function readSize(size: string): Shape | undefined {
-  const named = sizes.find(([name]) => name === size.toUpperCase());
-  if (named !== undefined) return { imageSize: named[0] };
-  const pixels = parseSize(size);
-  if (pixels === undefined || pixels.height === 0) return undefined;
-  const { width, height } = pixels;
-  const aspectRatio = ratioOfPixels(pixels, ratios, ratioTolerance);
-  const imageSize = sizes.find(([, side]) => side * side * (1 + ratioTolerance) >= width * height)?.[0];
-  return imageSize === undefined || aspectRatio === undefined ? undefined : { imageSize, aspectRatio };
-}
-
-function imageBody({ prompt, images, size, extra }: ImageRequest): OutgoingObject {
-  const { seed, aspect_ratio: ratio } = extra;
-  const shape = size === undefined ? {} : (readSize(size) ?? {});
-  const imageConfig: Shape = typeof ratio === 'string' ? { ...shape, aspectRatio: ratio } : shape;
+function imageBody(request: ImageRequest, context: ProviderContext): OutgoingObject {
+  const { prompt, images, extra } = request;
+  const { seed, aspect_ratio: asked } = extra;
+  const { ratio, word, class: known } = readImage(request, googleImageFacts, context).shape;
+  const imageConfig = defined({
+    imageSize: known ?? (word === 'auto' ? undefined : word),
+    aspectRatio: typeof asked === 'string' ? asked : ratio,
+  });
   return {
     contents: [{ role: 'user', parts: [{ text: prompt }, ...images.map(inlinePart)] }],
     generationConfig: {
       responseModalities: ['IMAGE'],
       ...(seed === undefined ? {} : { seed }),
-      ...(Object.keys(imageConfig).length === 0 ? {} : { imageConfig: { ...imageConfig } }),
+      ...(Object.keys(imageConfig).length === 0 ? {} : { imageConfig }),
     },
   };
 }
@@ -96,7 +83,7 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
     {
       method: 'POST',
       url: `${context.baseUrl}/models/${encodeURIComponent(name)}:generateContent`,
-      json: imageBody(request),
+      json: imageBody(request, context),
       bodyBytesMax: imageAnswerBytesMax,
       largeStrings: true,
     },

@@ -18,5 +18,4 @@ export const google: Provider = {
   },
   video: googleVideo,
   image: googleImage,
-  imageFields: ['seed', 'aspect_ratio'],
 };

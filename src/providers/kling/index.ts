@@ -1,5 +1,5 @@
 import { createKlingCall } from './kling-call.ts';
-import { createKlingImage, klingImageFields } from './kling-image.ts';
+import { createKlingImage } from './kling-image.ts';
 import { createKlingVideo } from './kling-video.ts';
 import type { Provider } from '../provider.ts';
 
@@ -22,7 +22,6 @@ export function createKling(now: () => number): Provider {
     },
     video: createKlingVideo(call),
     imageTask: createKlingImage(call),
-    imageFields: klingImageFields,
   };
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
 import { passedOn, servedFacts } from '../../domain/model-facts.ts';
-import type { FactsTable, VideoFacts } from '../../domain/model-facts.ts';
+import type { FactsTable, ImageFacts, VideoFacts } from '../../domain/model-facts.ts';
 import type { ImageInput, ImageRequest, JsonObject, VideoRequest } from '../../domain/request.ts';
 import type { FailureTable } from '../shared/failure-table.ts';
 import {
@@ -14,14 +14,14 @@ import {
   unknownJob,
   unreadableError,
 } from '../shared/http-outcome.ts';
-import { pick } from '../shared/image-convention.ts';
-import { isAboutAsLarge, ratioOfPixels } from '../shared/image-shape.ts';
-import { bareImage, parseSize, withoutDataHead } from '../shared/image-input.ts';
+import { plainParameters, readImage } from '../shared/image-facts.ts';
+import { bareImage, withoutDataHead } from '../shared/image-input.ts';
 import { failedJob } from '../shared/job-status.ts';
 import { issue } from '../shared/request-issue.ts';
 import type {
   HttpRequestOptions,
   HttpResponse,
+  ImageTaskProvider,
   Operation,
   OperationStatus,
   Provider,
@@ -29,7 +29,6 @@ import type {
   RequestIssue,
   SubmitContext,
   Submitted,
-  TaskProvider,
   VideoProvider,
 } from '../provider.ts';
 
@@ -179,14 +178,25 @@ const video: VideoProvider = {
   status: (operation, context) => status(operation, context),
 };
 
-const imageRatios = [...ratios, '3:1', '2:1', '3:2', '2:3', '1:2', '1:3'];
-const sidePixels = 2048;
-const referencesMax = { image: 9, image_edit: 8 };
-const passedFields = ['output_format', 'style', 'web_search'];
+const others: ImageFacts = {
+  images: { max: 1 },
+  references: { mask: false },
+  // Every image has 2048 pixels, and a ratio.
+  sizes: {
+    only: ['2K'],
+    about: 2048 ** 2,
+    ratios: [...ratios, '3:1', '2:1', '3:2', '2:3', '1:2', '1:3'],
+  },
+  parameters: { ...plainParameters('output_format', 'style', 'web_search'), user: { sent_as: 'user_id' } },
+};
+const lumaImageFacts: FactsTable = {
+  models: [[/^uni-1/, { ...others, references: { max: 9, mask: false } }]],
+  others,
+};
 
 /** An edit starts from its first image, and takes the others as references. */
 function imageParts({ operation, images }: ImageRequest): {
-  readonly type: keyof typeof referencesMax;
+  readonly type: 'image' | 'image_edit';
   readonly source?: ImageInput;
   readonly references: readonly ImageInput[];
 } {
@@ -196,49 +206,31 @@ function imageParts({ operation, images }: ImageRequest): {
     : { type: 'image', references: images };
 }
 
-/** Every image has 2048 pixels, and a ratio. Undefined: no such image is rendered. */
-function ratioOf(size: string): string | undefined {
-  const asked = parseSize(size);
-  if (asked === undefined || !isAboutAsLarge(asked, sidePixels ** 2)) return undefined;
-  return ratioOfPixels(asked, imageRatios);
-}
-
-function checkImage(request: ImageRequest): RequestIssue | undefined {
-  const { n, mask, size } = request;
-  const { type, references } = imageParts(request);
-  const max = referencesMax[type];
-  if (n > 1) return issue('n', 'The model renders one image at a time.');
-  if (mask !== undefined) return issue('mask', 'The model does not accept a mask.');
-  if (references.length > max) return issue('image', `The model accepts at most ${max} reference images.`);
-  return size === undefined || /^2k$/i.test(size) || ratioOf(size) !== undefined
-    ? undefined
-    : issue('size', `size must be 2K, or pixels of such an image in one of ${imageRatios.join(', ')}.`);
-}
-
-function buildImage(request: ImageRequest, model: string): JsonObject {
-  const { prompt, size, extra } = request;
+function buildImage(request: ImageRequest, context: SubmitContext): JsonObject {
+  const { model } = context;
+  const { passed, shape } = readImage(request, lumaImageFacts, context);
   const { type, source, references } = imageParts(request);
   const item = (image: ImageInput) =>
     image.form === 'data'
       ? { data: bareImage(image), media_type: image.mediaType }
       : { url: bareImage(image) };
   return {
-    ...pick(extra, passedFields),
+    ...passed,
     model,
     type,
-    prompt,
+    prompt: request.prompt,
     ...(source === undefined ? {} : { source: item(source) }),
     ...(references.length === 0 ? {} : { image_ref: references.map(item) }),
-    ...defined({ aspect_ratio: size === undefined ? undefined : ratioOf(size), user_id: extra['user'] }),
+    ...defined({ aspect_ratio: shape.ratio }),
   };
 }
 
 /** Images of Uni-1, one for each job. */
-const imageTask: TaskProvider<ImageRequest> = {
+const imageTask: ImageTaskProvider = {
   cancelUntil: 'never',
   linkLifeSeconds,
-  check: checkImage,
-  submit: (request, context) => submit(buildImage(request, context.model), context),
+  facts: lumaImageFacts,
+  submit: (request, context) => submit(buildImage(request, context), context),
   status: (operation, context) => status(operation, context, { images: 1 }),
 };
 
@@ -317,5 +309,4 @@ export const luma: Provider = {
   },
   video,
   imageTask,
-  imageFields: [...passedFields, 'user'],
 };

@@ -1,4 +1,4 @@
-import { minimaxImage, minimaxImageFields } from './minimax-image.ts';
+import { minimaxImage } from './minimax-image.ts';
 import { minimaxVideo } from './minimax-video.ts';
 import type { Provider } from '../provider.ts';
 
@@ -17,5 +17,4 @@ export const minimax: Provider = {
   },
   video: minimaxVideo,
   image: minimaxImage,
-  imageFields: minimaxImageFields,
 };

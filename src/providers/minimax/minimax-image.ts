@@ -1,70 +1,69 @@
+import type { ImageShape } from '../../domain/image-sizes.ts';
+import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
 import { z } from 'zod';
 import type { ImageRequest, JsonObject } from '../../domain/request.ts';
 import { callMinimax } from './minimax-call.ts';
 import { defined } from '../../domain/defined.ts';
 import { optionalNumeric, readableItems, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
-import { pick } from '../shared/image-convention.ts';
+import { plainParameters, readImage } from '../shared/image-facts.ts';
 import { LargeText } from '../shared/large-json.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
-import { imageAddress, imageAnswerBytesMax, parseSize } from '../shared/image-input.ts';
+import { imageAddress, imageAnswerBytesMax } from '../shared/image-input.ts';
 import { UpstreamError } from '../provider.ts';
 import type {
   GeneratedImage,
   GeneratedImages,
   ProviderContext,
-  RequestIssue,
   SynchronousImageProvider,
 } from '../provider.ts';
-import { issue } from '../shared/request-issue.ts';
+
+const ratios = ['1:1', '16:9', '4:3', '3:2', '2:3', '3:4', '9:16', '21:9'];
+const others: ImageFacts = {
+  per_call: 9,
+  references: { max: 1, mask: false },
+  parameters: plainParameters('seed', 'prompt_optimizer', 'aigc_watermark'),
+};
+
+const minimaxImageFacts: FactsTable = {
+  models: [
+    [
+      /^image-01/,
+      {
+        ...others,
+        prompt: { characters: 1500 },
+        sizes: { only: ratios, pixels: { step: 8, side_min: 512, side_max: 2048 } },
+      },
+    ],
+  ],
+  others,
+};
 
 /** image-01: one reference image, of a character. Pictures that fail are missing in the answer. */
 export const minimaxImage: SynchronousImageProvider = {
   imageForms: ['url', 'data'],
-  imagesPerCall: () => imagesMax,
-  check,
+  facts: minimaxImageFacts,
   generate,
 };
 
-const imagesMax = 9;
-const promptCharactersMax = 1500;
-const sidePixelsMin = 512;
-const sidePixelsMax = 2048;
 const linkLifeSeconds = 24 * 3600;
 
-function check({ prompt, images, mask, size }: ImageRequest): RequestIssue | undefined {
-  if (prompt.length > promptCharactersMax)
-    return issue('prompt', `The prompt must not exceed ${promptCharactersMax} characters.`);
-  if (images.length > 1) return issue('image', 'The model accepts one image.');
-  if (mask !== undefined) return issue('mask', 'The model does not accept a mask.');
-  if (size === undefined || ratios.has(size)) return undefined;
-  const { width = 0, height = 0 } = parseSize(size) ?? {};
-  const fits = (side: number): boolean => side >= sidePixelsMin && side <= sidePixelsMax && side % 8 === 0;
-  return fits(width) && fits(height)
-    ? undefined
-    : issue('size', 'size must be <width>x<height>, multiples of 8 from 512 to 2048, or a ratio.');
-}
-
-const ratios = new Set(['1:1', '16:9', '4:3', '3:2', '2:3', '3:4', '9:16', '21:9']);
-export const minimaxImageFields: readonly string[] = ['seed', 'prompt_optimizer', 'aigc_watermark'];
-
-function buildImage(request: ImageRequest, model: string): OutgoingObject {
+function buildImage(request: ImageRequest, context: ProviderContext): OutgoingObject {
   const { prompt, n, images, responseFormat } = request;
   const [image] = images.map(imageAddress);
+  const { passed, shape } = readImage(request, minimaxImageFacts, context);
   return {
-    ...pick(request.extra, minimaxImageFields),
-    model,
+    ...passed,
+    model: context.model,
     prompt,
     n,
-    ...sizeFields(request.size),
+    ...sizeFields(shape),
     ...(responseFormat === undefined ? {} : { response_format: responseFormat === 'url' ? 'url' : 'base64' }),
     ...(image === undefined ? {} : { subject_reference: [{ type: 'character', image_file: image }] }),
   };
 }
 
-function sizeFields(size: string | undefined): JsonObject {
-  if (size === undefined) return {};
-  const pixels = parseSize(size);
-  return pixels === undefined ? { aspect_ratio: size } : { width: pixels.width, height: pixels.height };
+function sizeFields({ pixels, word }: ImageShape): JsonObject {
+  return pixels === undefined ? defined({ aspect_ratio: word }) : { ...pixels };
 }
 
 const answerSchema = z.object({
@@ -85,7 +84,7 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
     {
       method: 'POST',
       path: '/v1/image_generation',
-      json: buildImage(request, context.model),
+      json: buildImage(request, context),
       limits: { bodyBytesMax: imageAnswerBytesMax, largeStrings: true },
     },
     context,

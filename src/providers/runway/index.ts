@@ -1,6 +1,5 @@
 import { runwayFacts } from './runway-facts.ts';
 import { runwayImage } from './runway-image.ts';
-import { runwayImageFields } from './runway-image-models.ts';
 import { buildRunwayVideo } from './runway-request.ts';
 import { cancelRunway, runwayStatus, submitRunway } from './runway-task.ts';
 import type { Provider, VideoProvider } from '../provider.ts';
@@ -33,5 +32,4 @@ export const runway: Provider = {
   },
   video: runwayVideo,
   imageTask: runwayImage,
-  imageFields: runwayImageFields,
 };

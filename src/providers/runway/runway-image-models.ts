@@ -1,3 +1,8 @@
+import type { SizeFacts } from '../../domain/image-sizes.ts';
+import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
+import { plainParameters } from '../shared/image-facts.ts';
+import { runwayAddresses } from './runway-facts.ts';
+
 /** What the adapter knows of an image model. A test compares it with the types of the vendor's SDK. */
 export interface RunwayImageModel {
   /** Pixel pairs, and words for a shape that the model chooses; undefined: any size is sent. */
@@ -111,7 +116,31 @@ export function runwayImageModel(name: string): RunwayImageModel {
   return known[name] ?? base;
 }
 
-/** Every field of the vendor's own that some model accepts. */
-export const runwayImageFields: readonly string[] = [
-  ...new Set(Object.values(known).flatMap(({ fields }) => fields)),
-];
+/** A word for a class is `auto_1k` there. */
+function sizesOf({ ratios }: RunwayImageModel): SizeFacts {
+  if (ratios === undefined) return { pixels: {} };
+  return { only: ratios.map((ratio) => ratio.replace(':', 'x').replace(/^auto_(\dk)$/, '$1')) };
+}
+
+const addresses = { images: [...runwayAddresses.schemes], characters: runwayAddresses.characters };
+
+function factsOf(model: RunwayImageModel): ImageFacts {
+  const { counts, qualities, fields, needsImage, promptMax } = model;
+  return {
+    images: counts.length === upToTen.length ? { max: upToTen.length } : { only: [...counts] },
+    references: { min: needsImage ? 1 : 0, mask: false },
+    addresses,
+    prompt: { characters: promptMax },
+    sizes: sizesOf(model),
+    qualities: [...qualities],
+    parameters: { seed: { values: [] }, ...plainParameters(...fields) },
+  };
+}
+
+export const runwayImageFacts: FactsTable = {
+  models: Object.entries(known).map(([name, model]) => [
+    new RegExp(`^${name.replaceAll('.', '\\.')}$`),
+    factsOf(model),
+  ]),
+  others: { references: { mask: false }, addresses, parameters: { seed: { values: [] } } },
+};

@@ -225,8 +225,3 @@ export function readConventionRefusal(json: unknown): Refusal | undefined {
     ? undefined
     : defined({ code: code ?? '', message: error.message ?? '', field: error.param });
 }
-
-/** The fields of `extra` that the upstream knows; everything else stays behind. */
-export function pick(extra: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(extra).filter(([name]) => names.includes(name)));
-}

@@ -67,9 +67,3 @@ function fileExtension(mediaType: string): string {
 
 /** Answers with images as base64: several of 20 MB each. */
 export const imageAnswerBytesMax = 96 * 1024 * 1024;
-
-/** `<width>x<height>` as numbers; undefined: another kind of size (`2K`, `auto`) or none. */
-export function parseSize(size: string | undefined): { width: number; height: number } | undefined {
-  const match = /^(\d{1,5})[x*](\d{1,5})$/i.exec(size ?? '');
-  return match === null ? undefined : { width: Number(match[1]), height: Number(match[2]) };
-}

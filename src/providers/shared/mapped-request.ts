@@ -1,3 +1,4 @@
+import { parseSize } from '../../domain/image-sizes.ts';
 import type { GenerationRequest, ImageRequest, JsonValue, VideoRequest } from '../../domain/request.ts';
 import type { RequestIssue, SubmitContext } from '../provider.ts';
 import { formOf, inputsOf, itemsMax, ruleNames } from '../../domain/field-mapping.ts';
@@ -6,7 +7,7 @@ import type { OutgoingJson, OutgoingObject } from './file-data-url.ts';
 import { inputTypeOf } from '../../domain/media-roles.ts';
 import { passedOn, servedFacts } from '../../domain/model-facts.ts';
 import { mappedVideoFacts } from './mapped-facts.ts';
-import { imageAddress, parseSize } from './image-input.ts';
+import { imageAddress } from './image-input.ts';
 
 /** Requests by a mapping. Only what is mapped is sent, and what cannot be said is refused. */
 
@@ -181,7 +182,7 @@ function writtenText(
   if (form !== 'object' && form !== 'sides') return [[name, value]];
   const pixels = parseSize(text);
   if (pixels === undefined) return [];
-  if (form === 'object') return [[name, pixels]];
+  if (form === 'object') return [[name, { ...pixels }]];
   return [
     [name, pixels.width],
     [second, pixels.height],

@@ -3,9 +3,9 @@ import { defined } from '../../domain/defined.ts';
 import type { ImageRequest } from '../../domain/request.ts';
 import type { FailureTable, Refusal } from '../shared/failure-table.ts';
 import { bearer, isSuccess, optionalText, refusalError, unreadableError } from '../shared/http-outcome.ts';
-import { pick } from '../shared/image-convention.ts';
-import { imageAnswerBytesMax, imageFile, parseSize } from '../shared/image-input.ts';
-import { isAboutAsLarge, ratioOfPixels } from '../shared/image-shape.ts';
+import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
+import { plainParameters, readImage } from '../shared/image-facts.ts';
+import { imageAnswerBytesMax, imageFile } from '../shared/image-input.ts';
 import { LargeText } from '../shared/large-json.ts';
 import { issue } from '../shared/request-issue.ts';
 import { UpstreamError } from '../provider.ts';
@@ -33,78 +33,55 @@ export const stabilityFailures: FailureTable = [
   { status: 404, outcome: 'unavailable', class: 'quota' },
 ];
 
-interface StabilityModel {
-  readonly path: string;
-  /** About what every image has. */
-  readonly pixels: number;
-  /** An image of the caller's to start from, beside `strength`. */
-  readonly startsFromImage: boolean;
-  readonly fields: readonly string[];
-}
-
-const common = ['negative_prompt', 'seed', 'output_format', 'style_preset'];
-const ultra: StabilityModel = {
-  path: 'ultra',
-  pixels: 1024 ** 2,
-  startsFromImage: true,
-  fields: [...common, 'strength'],
-};
-
-/** By the beginning of the name; `sd3` alone has several models. Source: the vendor's reference. */
-const models: readonly (readonly [name: string, model: StabilityModel])[] = [
-  ['core', { path: 'core', pixels: 1.5 * 1024 ** 2, startsFromImage: false, fields: common }],
-  ['ultra', ultra],
-];
-const sd3: StabilityModel = { ...ultra, path: 'sd3', fields: [...ultra.fields, 'cfg_scale'] };
-
-function modelOf(name: string): StabilityModel {
-  return models.find(([start]) => name.startsWith(start))?.[1] ?? sd3;
-}
-
 /** The vendor's own 3:2 has 1216 x 832 pixels. */
 const tolerance = 0.03;
 const ratios = ['16:9', '1:1', '21:9', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21'];
 
-/** The vendor takes a ratio in place of pixels; undefined: no such image is rendered. */
-function ratioOf(size: string, { pixels }: StabilityModel): string | undefined {
-  const asked = parseSize(size);
-  return asked === undefined || !isAboutAsLarge(asked, pixels)
-    ? undefined
-    : ratioOfPixels(asked, ratios, tolerance);
+const core: ImageFacts = {
+  data_only: true,
+  references: { max: 0, mask: false },
+  sizes: { about: 1.5 * 1024 ** 2, ratios, tolerance },
+  parameters: plainParameters('negative_prompt', 'seed', 'output_format', 'style_preset'),
+};
+const ultra: ImageFacts = {
+  ...core,
+  references: { max: 1, mask: false },
+  sizes: { about: 1024 ** 2, ratios, tolerance },
+  parameters: { ...core.parameters, strength: {} },
+};
+
+/** What is neither is a model of Stable Diffusion. Source: the vendor's reference. */
+const stabilityFacts: FactsTable = {
+  models: [
+    [/^core/, core],
+    [/^ultra/, ultra],
+  ],
+  others: { ...ultra, parameters: { ...ultra.parameters, cfg_scale: {} } },
+};
+
+function pathOf(model: string): string {
+  return ['core', 'ultra'].find((name) => model.startsWith(name)) ?? 'sd3';
 }
 
-function check({ images, mask, size, extra }: ImageRequest, name: string): RequestIssue | undefined {
-  const model = modelOf(name);
-  const imagesMax = model.startsFromImage ? 1 : 0;
-  if (images.length > imagesMax)
-    return issue(
-      'image',
-      imagesMax === 0 ? 'The model does not accept images.' : 'The model accepts one image.',
-    );
-  if (mask !== undefined) return issue('mask', 'The model does not accept a mask.');
-  if (images.length > 0 && extra['strength'] === undefined)
-    return issue('strength', 'strength (0 to 1) says how much of the image is replaced: name it.');
-  return size === undefined || ratioOf(size, model) !== undefined
-    ? undefined
-    : issue(
-        'size',
-        `size must be pixels of about ${Math.round(model.pixels / 1024 ** 2)} MP in one of ${ratios.join(', ')}.`,
-      );
+function check({ images, extra }: ImageRequest): RequestIssue | undefined {
+  return images.length > 0 && extra['strength'] === undefined
+    ? issue('strength', 'strength (0 to 1) says how much of the image is replaced: name it.')
+    : undefined;
 }
 
 /** Always a form. An image brings its own ratio. */
-async function build(request: ImageRequest, name: string): Promise<FormData> {
-  const { prompt, size, extra, images } = request;
-  const model = modelOf(name);
+async function build(request: ImageRequest, context: ProviderContext): Promise<FormData> {
+  const { prompt, images } = request;
+  const { model } = context;
+  const path = pathOf(model);
+  const { passed, shape } = readImage(request, stabilityFacts, context);
   const [image] = images;
   const fields = {
-    ...pick(extra, model.fields),
+    ...passed,
     prompt,
-    ...(model.path === 'sd3' ? { model: name } : {}),
-    ...defined({
-      aspect_ratio: size === undefined || image !== undefined ? undefined : ratioOf(size, model),
-    }),
-    ...(image !== undefined && model.path === 'sd3' ? { mode: 'image-to-image' } : {}),
+    ...(path === 'sd3' ? { model } : {}),
+    ...defined({ aspect_ratio: image === undefined ? (shape.ratio ?? shape.word) : undefined }),
+    ...(image !== undefined && path === 'sd3' ? { mode: 'image-to-image' } : {}),
   };
   const form = new FormData();
   for (const [field, value] of Object.entries(fields)) {
@@ -142,9 +119,9 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
   const { baseUrl, model, signal } = context;
   const answer = await context.request({
     method: 'POST',
-    url: `${baseUrl}/v2beta/stable-image/generate/${modelOf(model).path}`,
+    url: `${baseUrl}/v2beta/stable-image/generate/${pathOf(model)}`,
     headers: { ...bearer(context), accept: 'application/json' },
-    form: await build(request, model),
+    form: await build(request, context),
     signal,
     bodyBytesMax: imageAnswerBytesMax,
     largeStrings: true,
@@ -165,8 +142,7 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
 /** Stable Image Core, Ultra and Stable Diffusion 3.5. Not covered: edits with a mask, control, upscaling. */
 const image: SynchronousImageProvider = {
   imageForms: ['file', 'data'],
-  imagesPerCall: () => 1,
-  sendsDataOnly: () => true,
+  facts: stabilityFacts,
   check,
   generate,
 };
@@ -182,5 +158,4 @@ export const stability: Provider = {
     ],
   },
   image,
-  imageFields: ['style_preset', 'strength', 'cfg_scale'],
 };

@@ -1,4 +1,4 @@
-import { xaiImage, xaiImageFields } from './xai-image.ts';
+import { xaiImage } from './xai-image.ts';
 import { xaiVideo } from './xai-video.ts';
 import type { Provider } from '../provider.ts';
 
@@ -16,5 +16,4 @@ export const xai: Provider = {
   },
   video: xaiVideo,
   image: xaiImage,
-  imageFields: xaiImageFields,
 };

@@ -6,6 +6,7 @@ import { bflVideoFacts } from '../../../src/providers/bfl/bfl-facts.ts';
 import {
   canned,
   fixture,
+  imageIssue,
   imageRequest,
   submitContext,
   videoIssue,
@@ -230,7 +231,7 @@ describe('an image', () => {
   ])('of %s', async (model, request, body) => {
     const upstream = canned({ json: fixture('bfl/created-with-webhook') });
     const full = imageRequest(request);
-    expect(imageTask.check?.(full, model)).toBeUndefined();
+    expect(imageIssue(imageTask, full, model)).toBeUndefined();
     const context = submitContext({ model, baseUrl: base, request: upstream.request, callbackUrl: hook });
     const credential = { id: 'a', apiKey: 'test-key', callbackSecret: 's' };
     const { operation } = await imageTask.submit(full, { ...context, credential });
@@ -266,6 +267,6 @@ describe('an image', () => {
     ['a size of what is filled', { ...many(1), size: '512x512' }, 'flux-pro-1.0-fill', 'size'],
     ['a size in words', { size: 'large' }, 'flux-2-pro', 'size'],
   ])('check: %s', (_, request, model, param) => {
-    expect(imageTask.check?.(imageRequest(request), model)?.param).toBe(param);
+    expect(imageIssue(imageTask, imageRequest(request), model)?.param).toBe(param);
   });
 });

@@ -4,6 +4,7 @@ import { bfl } from '../../../src/providers/bfl/index.ts';
 import { startReceiver } from '../../local/simulator/support.ts';
 import {
   callback,
+  imageIssue,
   imageRequest,
   submitContext,
   upstreamError,
@@ -72,7 +73,7 @@ describe('every kind of image is accepted, rendered and priced', () => {
     ['flux-3-image', { size: '768sq', extra: { grounding: false } }],
   ])('%s %j', async (model, asked) => {
     const full = imageRequest(asked);
-    expect(imageTask.check?.(full, model)).toBeUndefined();
+    expect(imageIssue(imageTask, full, model)).toBeUndefined();
     const { operation } = await imageTask.submit(full, context(model));
     simulator.control.advance(9);
     expect(await imageTask.status(operation, context(model))).toMatchObject({

@@ -4,6 +4,7 @@ import { dashscope } from '../../../src/providers/dashscope/index.ts';
 import {
   canned,
   fixture,
+  imageIssue,
   imageRequest,
   providerContext,
   submitContext,
@@ -569,8 +570,8 @@ describe('an image', () => {
     ['wan2.5-t2i-preview', 'imageTask', false],
     ['wanx2.1-t2i-turbo', 'imageTask', false],
   ])('%s is served by %s', (model, _, synchronous) => {
-    expect(image.check?.(imageRequest(), model) === undefined).toBe(synchronous);
-    expect(imageTask.check?.(imageRequest(), model) === undefined).toBe(!synchronous);
+    expect(imageIssue(image, imageRequest(), model) === undefined).toBe(synchronous);
+    expect(imageIssue(imageTask, imageRequest(), model) === undefined).toBe(!synchronous);
   });
 
   it.each<[string, Partial<ImageRequest>, string, string]>([
@@ -585,7 +586,7 @@ describe('an image', () => {
     ['two images for one', { images: [link, link] }, 'wanx2.1-imageedit', 'image'],
   ])('check: %s', (_, request, model, param) => {
     const asked = imageRequest(request);
-    const sync = image.check?.(asked, model);
-    expect((sync?.param === 'model' ? imageTask.check?.(asked, model) : sync)?.param).toBe(param);
+    const sync = imageIssue(image, asked, model);
+    expect((sync?.param === 'model' ? imageIssue(imageTask, asked, model) : sync)?.param).toBe(param);
   });
 });

@@ -7,7 +7,14 @@ import type { ImageRequest, VideoRequest } from '../../../src/domain/request.ts'
 import { adapters } from '../../../src/providers/index.ts';
 import { fal } from '../../../src/providers/fal/index.ts';
 import type { UpstreamCallback } from '../../../src/providers/provider.ts';
-import { imageRequest, submitContext, upstreamError, videoIssue, videoRequest } from '../support.ts';
+import {
+  imageIssue,
+  imageRequest,
+  submitContext,
+  upstreamError,
+  videoIssue,
+  videoRequest,
+} from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';
 
 /** fal's adapter with the mappings of gateway.example.yaml, against the dialect of the simulator. */
@@ -78,7 +85,7 @@ describe('every kind of input is accepted and rendered', () => {
   ])('an image of %s', async (_, asked) => {
     const own = context('fal-flux-2-pro');
     const full = imageRequest(asked);
-    expect(imageTask.check?.(full, own.model, own.mapping)).toBeUndefined();
+    expect(imageIssue(imageTask, full, own.model, own.mapping)).toBeUndefined();
     const { operation } = await imageTask.submit(full, own);
     simulator.control.advance(9);
     expect(await imageTask.status(operation, own)).toMatchObject({

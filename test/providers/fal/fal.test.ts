@@ -6,6 +6,7 @@ import { fieldMappingSchema } from '../../../src/domain/field-mapping.ts';
 import {
   canned,
   fixture,
+  imageIssue,
   imageRequest,
   providerContext,
   submitContext,
@@ -407,7 +408,7 @@ it('an image has its fields, too', async () => {
   const request = imageRequest({ size: '1024x512', images: [{ form: 'url', url: a }] });
   const own = { model: 'fal-ai/flux-2-pro', mapping: images };
   const upstream = canned({ json: fixture('fal/created') });
-  expect(imageTask.check?.(request, own.model, images)).toBeUndefined();
+  expect(imageIssue(imageTask, request, own.model, images)).toBeUndefined();
   await imageTask.submit(request, submitContext({ ...own, request: upstream.request }));
   expect(upstream.sent[0]?.url).toBe(`${base}/fal-ai/flux-2-pro/edit`);
   expect(upstream.sent[0]?.json).toEqual({

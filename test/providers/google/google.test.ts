@@ -7,6 +7,7 @@ import {
   callback,
   canned,
   fixture,
+  imageIssue,
   imageRequest,
   providerContext,
   submitContext,
@@ -561,7 +562,7 @@ describe('images', () => {
   ])('of %j are %j', async (over, expected) => {
     const { sent, images } = generate(fixture('google/image'), over);
     await images;
-    expect(image.check?.(imageRequest(over), model)).toBeUndefined();
+    expect(imageIssue(image, imageRequest(over), model)).toBeUndefined();
     expect(sent[0]?.json).toHaveProperty('generationConfig');
     expect(JSON.parse(JSON.stringify(sent[0]?.json)).generationConfig.imageConfig).toEqual(expected);
   });
@@ -574,7 +575,7 @@ describe('images', () => {
     [{ mask: { form: 'url', url } } as const, 'mask'],
     [{ images: Array.from({ length: 15 }, () => ({ form: 'url', url }) as const) }, 'image'],
   ])('are refused with %j', (over, param) => {
-    expect(image.check?.(imageRequest(over), model)?.param).toBe(param);
+    expect(imageIssue(image, imageRequest(over), model)?.param).toBe(param);
   });
 
   const ending = (finishReason: string) => ({

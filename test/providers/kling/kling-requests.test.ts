@@ -8,6 +8,7 @@ import { hasReferences } from '../../../src/routing/capability.ts';
 import {
   canned,
   fixture,
+  imageIssue,
   imageRequest,
   submitContext,
   videoIssue,
@@ -563,7 +564,7 @@ describe('an image', () => {
     ],
   ])('%s', async (_, request, model, ...[service, body]) => {
     const upstream = canned({ json: fixture('kling/legacy-created') });
-    expect(imageTask.check?.(imageRequest(request), model)).toBeUndefined();
+    expect(imageIssue(imageTask, imageRequest(request), model)).toBeUndefined();
     const { operation } = await imageTask.submit(
       imageRequest(request),
       submitContext({ model, request: upstream.request }),
@@ -594,6 +595,6 @@ describe('an image', () => {
     ['a size in words', { size: 'auto' }, 'kling-v3', 'size'],
     ['a long prompt', { prompt: 'x'.repeat(2501) }, 'kling-v3', 'prompt'],
   ])('check: %s', (_, request, model, param) => {
-    expect(imageTask.check?.(imageRequest(request), model)?.param).toBe(param);
+    expect(imageIssue(imageTask, imageRequest(request), model)?.param).toBe(param);
   });
 });

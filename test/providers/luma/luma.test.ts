@@ -5,6 +5,7 @@ import { luma, lumaFacts } from '../../../src/providers/luma/index.ts';
 import {
   canned,
   fixture,
+  imageIssue,
   imageRequest,
   providerContext,
   submitContext,
@@ -171,7 +172,7 @@ describe('an image', () => {
     ],
   ])('of %s', async (_, request, expected) => {
     const upstream = canned({ status: 201, json: fixture('luma/created') });
-    expect(imageTask.check?.(imageRequest(request), 'uni-1')).toBeUndefined();
+    expect(imageIssue(imageTask, imageRequest(request), 'uni-1')).toBeUndefined();
     await imageTask.submit(
       imageRequest(request),
       submitContext({ model: 'uni-1', request: upstream.request }),
@@ -190,7 +191,7 @@ describe('an image', () => {
     ['fewer pixels', { size: '1024x1024' }, 'size'],
     ['another ratio', { size: '2400x1900' }, 'size'],
   ])('check: %s', (_, request, param) => {
-    expect(imageTask.check?.(imageRequest(request), 'uni-1')?.param).toBe(param);
+    expect(imageIssue(imageTask, imageRequest(request), 'uni-1')?.param).toBe(param);
   });
 });
 

@@ -7,6 +7,7 @@ import { minimaxFacts } from '../../../src/providers/minimax/minimax-models.ts';
 import {
   canned,
   fixture,
+  imageIssue,
   imageRequest,
   submitContext,
   videoIssue,
@@ -269,7 +270,7 @@ describe('an image', () => {
     ],
   ])('%s', async (_, request, expected) => {
     const upstream = canned({ json: fixture('minimax/images') });
-    expect(image.check?.(imageRequest(request), 'image-01')).toBeUndefined();
+    expect(imageIssue(image, imageRequest(request), 'image-01')).toBeUndefined();
     await image.generate(
       imageRequest(request),
       submitContext({ model: 'image-01', request: upstream.request }),
@@ -289,6 +290,6 @@ describe('an image', () => {
     ['a word', { size: '2K' }, 'size'],
     ['5:4', { size: '5:4' }, 'size'],
   ])('check: %s', (_, request, param) => {
-    expect(image.check?.(imageRequest(request), 'image-01')?.param).toBe(param);
+    expect(imageIssue(image, imageRequest(request), 'image-01')?.param).toBe(param);
   });
 });

@@ -3,7 +3,7 @@ import { defined } from '../../../src/domain/defined.ts';
 import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { minimax } from '../../../src/providers/minimax/index.ts';
 import { startReceiver } from '../../local/simulator/support.ts';
-import { callback, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
+import { callback, imageIssue, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';
 
 /** MiniMax's adapter against the dialects of the simulator, beyond what all adapters have in common. */
@@ -125,7 +125,7 @@ describe('images', () => {
   ])('of %s', async (_, asked, count) => {
     simulator.control.setRenderSeconds(0);
     const full = imageRequest(asked);
-    expect(image.check?.(full, 'image-01')).toBeUndefined();
+    expect(imageIssue(image, full, 'image-01')).toBeUndefined();
     const { images, facts } = await image.generate(full, context('image-01'));
     expect([images.length, facts.images]).toEqual([count, count]);
   });

@@ -4,7 +4,14 @@ import { parseGatewayConfig } from '../../../src/config/gateway-file.ts';
 import type { ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { adapters } from '../../../src/providers/index.ts';
 import { replicate } from '../../../src/providers/replicate/index.ts';
-import { imageRequest, submitContext, upstreamError, videoIssue, videoRequest } from '../support.ts';
+import {
+  imageIssue,
+  imageRequest,
+  submitContext,
+  upstreamError,
+  videoIssue,
+  videoRequest,
+} from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';
 
 /** Replicate's adapter with the mappings of gateway.example.yaml, against the dialect of the simulator. */
@@ -75,7 +82,7 @@ describe('every kind of input is accepted and rendered', () => {
   ])('an image of %s', async (_, asked) => {
     const own = context('replicate-flux-2-pro');
     const full = imageRequest(asked);
-    expect(imageTask.check?.(full, own.model, own.mapping)).toBeUndefined();
+    expect(imageIssue(imageTask, full, own.model, own.mapping)).toBeUndefined();
     const { operation } = await imageTask.submit(full, own);
     simulator.control.advance(9);
     expect(await imageTask.status(operation, own)).toMatchObject({

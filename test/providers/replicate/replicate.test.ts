@@ -8,6 +8,7 @@ import {
   callback,
   canned,
   fixture,
+  imageIssue,
   imageRequest,
   providerContext,
   submitContext,
@@ -146,7 +147,7 @@ describe('a submission', () => {
     const upstream = canned({ status: 201, json: fixture('replicate/created') });
     const request = imageRequest({ size: '1024x512', images: [{ form: 'url', url: a }] });
     const name = 'black-forest-labs/flux-2-pro';
-    expect(imageTask.check?.(request, name, images)).toBeUndefined();
+    expect(imageIssue(imageTask, request, name, images)).toBeUndefined();
     await imageTask.submit(
       request,
       submitContext({ model: name, mapping: images, request: upstream.request }),

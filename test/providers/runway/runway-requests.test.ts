@@ -6,6 +6,7 @@ import { runwayFacts } from '../../../src/providers/runway/runway-facts.ts';
 import {
   canned,
   fixture,
+  imageIssue,
   imageRequest,
   submitContext,
   videoIssue,
@@ -204,7 +205,7 @@ describe('an image', () => {
     ['after references with names', { images: [url, data] }, 'gen4_image_turbo', { ratio: '1024:1024', referenceImages: [{ uri: a, tag: 'image_1' }, { uri: 'data:image/png;base64,QUJD', tag: 'image_2' }] }],
     ['after references', { images: [url] }, 'seedream5_lite', { ratio: '2048:2048', referenceImages: [{ uri: a }] }],
   ])('%s', async (_, request, model, body) => {
-    expect(imageTask.check?.(imageRequest(request), model)).toBeUndefined();
+    expect(imageIssue(imageTask, imageRequest(request), model)).toBeUndefined();
     const sent = await imageFor(request, model);
     expect(sent?.url).toBe('https://upstream.example/api/v3/v1/text_to_image');
     expect(sent?.json).toEqual({ model, promptText: 'a red cube', ...body });
@@ -224,6 +225,6 @@ describe('an image', () => {
     ['a size of none', { size: '1024x1024' }, 'gpt_image_2', 'size'],
     ['a quality of others', { quality: 'max' }, 'gpt_image_2', 'quality'],
   ])('cannot have %s', (_, request, model, param) => {
-    expect(imageTask.check?.(imageRequest(request), model)).toEqual({ param, message: expect.any(String) });
+    expect(imageIssue(imageTask, imageRequest(request), model)).toEqual({ param, message: expect.any(String) });
   }); // prettier-ignore
 });

@@ -2,7 +2,15 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { runway } from '../../../src/providers/runway/index.ts';
 import { findContradictions, literalsOf } from '../../support/sdk-types.ts';
-import { canned, fixture, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
+import {
+  canned,
+  fixture,
+  imageIssue,
+  imageRequest,
+  submitContext,
+  videoIssue,
+  videoRequest,
+} from '../support.ts';
 import { sdkBodies } from './runway-sdk.ts';
 import type { SdkBody } from './runway-sdk.ts';
 
@@ -105,7 +113,7 @@ async function allSent(model: string): Promise<readonly Sent[]> {
 async function allImages(model: string): Promise<readonly Sent[]> {
   const sent: Promise<Sent>[] = [];
   for (const request of imageRequests)
-    if (imageTask?.check?.(request, model) === undefined)
+    if (imageIssue(imageTask, request, model) === undefined)
       sent.push(sentBy(async (context) => imageTask?.submit(request, { ...context, model })));
   return Promise.all(sent);
 }

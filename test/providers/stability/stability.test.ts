@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ImageInput, ImageRequest } from '../../../src/domain/request.ts';
 import { stability } from '../../../src/providers/stability/index.ts';
-import { canned, fixture, imageRequest, providerContext, upstreamError } from '../support.ts';
+import { canned, fixture, imageIssue, imageRequest, providerContext, upstreamError } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
 
 const { image } = stability;
@@ -80,7 +80,7 @@ describe('a request', () => {
       { prompt, strength: '1', image: 'PNG' },
     ],
   ])('of %s is a form', async (_, request, model, ...[path, expected]) => {
-    expect(image.check?.(imageRequest(request), model)).toBeUndefined();
+    expect(imageIssue(image, imageRequest(request), model)).toBeUndefined();
     const { sent, fields, result } = await sentFor(request, model);
     expect(sent).toMatchObject({
       method: 'POST',
@@ -102,7 +102,7 @@ describe('a request', () => {
     ['its own 3:2', { size: '1216x832' }, 'ultra', undefined],
     ['more pixels of core', { size: '1536x1024' }, 'core', undefined],
   ])('check: %s', (_, request, model, param) => {
-    expect(image.check?.(imageRequest(request), model)?.param).toBe(param);
+    expect(imageIssue(image, imageRequest(request), model)?.param).toBe(param);
   });
 });
 

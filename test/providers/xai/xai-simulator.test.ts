@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { xai } from '../../../src/providers/xai/index.ts';
-import { imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
+import { imageIssue, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';
 
 /** Grok Imagine's adapter against the dialect of the simulator, beyond what all adapters have in common. */
@@ -77,7 +77,7 @@ it.each<[string, Partial<ImageRequest>, number]>([
 ])('images of %s', async (_, asked, count) => {
   simulator.control.setRenderSeconds(0);
   const full = imageRequest(asked);
-  expect(image.check?.(full, 'grok-imagine-image-2.0')).toBeUndefined();
+  expect(imageIssue(image, full, 'grok-imagine-image-2.0')).toBeUndefined();
   const { images, cost } = await image.generate(full, context('grok-imagine-image-2.0'));
   expect([images.length, cost?.unit]).toEqual([count, 'USD']);
 });

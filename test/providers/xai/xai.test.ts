@@ -7,6 +7,7 @@ import { xaiFacts } from '../../../src/providers/xai/xai-facts.ts';
 import {
   canned,
   fixture,
+  imageIssue,
   imageRequest,
   providerContext,
   submitContext,
@@ -385,7 +386,7 @@ describe('an image', () => {
   ])('of %s', async (_, request, path, expected) => {
     const model = 'grok-imagine-image-2.0';
     const upstream = canned({ json: fixture('xai/images') });
-    expect(image.check?.(imageRequest(request), model)).toBeUndefined();
+    expect(imageIssue(image, imageRequest(request), model)).toBeUndefined();
     await image.generate(imageRequest(request), providerContext({ model, request: upstream.request }));
     expect(upstream.sent[0]?.url).toBe(`${root}/images/${path}`);
     expect(upstream.sent[0]?.json).toEqual({ model, prompt: 'a red cube', ...expected });
@@ -401,7 +402,7 @@ describe('an image', () => {
     ['many pixels', { size: '4096x4096' }, 'grok-imagine-image', 'size'],
     ['2048x2048', { size: '2048x2048' }, 'grok-imagine-image', undefined],
   ])('check: %s', (_, request, model, param) => {
-    expect(image.check?.(imageRequest(request), model)?.param).toBe(param);
+    expect(imageIssue(image, imageRequest(request), model)?.param).toBe(param);
   });
 
   const generate = (answer: CannedAnswer) =>

@@ -1,15 +1,31 @@
+import type { ServedModel } from '../config/gateway-file.ts';
+import { imageFactsIssue } from '../domain/image-facts-check.ts';
+import { servedFacts } from '../domain/model-facts.ts';
 import type { ImageRequest } from '../domain/request.ts';
-import type { RequestIssue, SynchronousImageProvider } from '../providers/provider.ts';
+import type { ImageTaskProvider, RequestIssue, SynchronousImageProvider } from '../providers/provider.ts';
 
 export type ImageForm = 'url' | 'data' | 'file';
 
+/** What speaks against a request for images: the facts of the model first, then what the adapter alone knows. */
+export function imageIssue(
+  { facts, check }: Pick<SynchronousImageProvider, 'facts' | 'check'> | ImageTaskProvider,
+  request: ImageRequest,
+  served: ServedModel,
+): RequestIssue | undefined {
+  const { upstream, mapping } = served;
+  return (
+    (facts === undefined ? undefined : imageFactsIssue(request, servedFacts(facts, served))) ??
+    check?.(request, upstream, mapping)
+  );
+}
+
 /** Why a channel that answers at once cannot serve the request; undefined: it can. */
 export function synchronousIssue(
-  provider: SynchronousImageProvider,
+  provider: Pick<SynchronousImageProvider, 'facts' | 'check' | 'imageForms'>,
   request: ImageRequest,
-  upstream: string,
+  served: ServedModel,
 ): RequestIssue | undefined {
-  return provider.check?.(request, upstream) ?? imageFormIssue(request, provider.imageForms);
+  return imageIssue(provider, request, served) ?? imageFormIssue(request, provider.imageForms);
 }
 
 /**

@@ -1,0 +1,58 @@
+import { shapeOf, sizesInWords } from './image-sizes.ts';
+import { factsFor } from './model-facts.ts';
+import type { ModelFacts, PlainFacts } from './model-facts.ts';
+import { addressesInWords, isFetched, oneOf, parameterIssue, promptIssue } from './model-facts-check.ts';
+import type { FactsIssue } from './model-facts-check.ts';
+import type { ImageRequest } from './request.ts';
+
+/**
+ * Why a model cannot render the images of a request, by the facts that hold for it; undefined: nothing that is known
+ * speaks against it.
+ */
+export function imageFactsIssue(request: ImageRequest, facts: ModelFacts): FactsIssue | undefined {
+  const own = factsFor(request, facts);
+  return (
+    referencesIssue(request, own) ??
+    promptIssue(request, own) ??
+    countIssue(request, own) ??
+    shapeIssue(request, own) ??
+    parameterIssue(request.extra, own.parameters)
+  );
+}
+
+function referencesIssue(
+  { images, mask }: ImageRequest,
+  { references: { min = 0, max = Infinity, mask: hasMask } = {}, addresses }: PlainFacts,
+): FactsIssue | undefined {
+  const refuse = (message: string) => ({ param: 'image', message });
+  if (images.length > max)
+    return refuse(
+      max === 0 ? 'The model does not accept images.' : `The model accepts at most ${max} images.`,
+    );
+  if (images.length < min) return refuse('The model edits an image: send one.');
+  if (mask !== undefined && hasMask === false)
+    return { param: 'mask', message: 'The model does not accept a mask.' };
+  if (mask !== undefined && images.length === 0) return { param: 'mask', message: 'A mask needs an image.' };
+  const { images: schemes, characters = Infinity } = addresses ?? {};
+  const isForeign = images.some(
+    (image) => image.form === 'url' && !isFetched(image.url, schemes, characters),
+  );
+  return isForeign ? refuse(addressesInWords(schemes, characters)) : undefined;
+}
+
+function countIssue({ n }: ImageRequest, { images = {} }: PlainFacts): FactsIssue | undefined {
+  const { only, max = Infinity } = images;
+  const refuse = (message: string) => ({ param: 'n', message });
+  if (only !== undefined && !only.includes(n)) return refuse(oneOf('n', only));
+  if (n <= max) return undefined;
+  return refuse(max === 1 ? 'The model renders one image at a time.' : `n must be at most ${max}.`);
+}
+
+function shapeIssue({ quality, size }: ImageRequest, facts: PlainFacts): FactsIssue | undefined {
+  const { qualities, sizes } = facts;
+  if (quality !== undefined && qualities !== undefined && !qualities.includes(quality))
+    return { param: 'quality', message: oneOf('quality', qualities) };
+  return size === undefined || sizes === undefined || shapeOf(size, sizes) !== undefined
+    ? undefined
+    : { param: 'size', message: `size must be ${sizesInWords(sizes)}.` };
+}
