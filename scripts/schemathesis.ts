@@ -1,10 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import { cacheDir, openStand } from '../bench/support/stand.ts';
+import { openStand } from '../bench/support/stand.ts';
+import { installFromPypi } from './pypi-venv.ts';
 import { spareChannel, startOwnGateway } from './schemathesis/own-gateway.ts';
 import type { Target } from './schemathesis/own-gateway.ts';
 
@@ -30,7 +31,10 @@ const { values } = parseArgs({
 });
 
 async function runAll(): Promise<number> {
-  const program = install();
+  const program = join(
+    installFromPypi(`schemathesis-${version}`, [`schemathesis==${version}`]),
+    'schemathesis',
+  );
   const { 'base-url': url, key, 'admin-token': adminToken } = values;
   if (url !== undefined && key !== undefined)
     return generate(program, { url, key, ...(adminToken === undefined ? {} : { adminToken }) });
@@ -40,23 +44,6 @@ async function runAll(): Promise<number> {
   } finally {
     await stand.close();
   }
-}
-
-/** Throws where there is no Python, or no way to PyPI: nothing would have been tried. */
-function install(): string {
-  const venv = join(cacheDir, `schemathesis-${version}`);
-  const program = join(venv, 'bin/schemathesis');
-  if (existsSync(program)) return program;
-  const pip = ['install', '--quiet', `schemathesis==${version}`];
-  try {
-    execFileSync('python3', ['-m', 'venv', venv], { stdio: 'inherit' });
-    execFileSync(join(venv, 'bin/pip'), pip, { stdio: 'inherit' });
-  } catch (cause) {
-    throw new Error(`schemathesis ${version} could not be installed: it needs python3 with venv and pip`, {
-      cause,
-    });
-  }
-  return program;
 }
 
 /**

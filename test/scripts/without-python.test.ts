@@ -7,14 +7,21 @@ import { expect, it } from 'vitest';
 
 const run = promisify(execFile);
 
-it('without Python the generated requests fail, and do not pass in silence', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'mediary-no-python-'));
-  const started = run(process.execPath, ['--import', 'tsx', 'scripts/schemathesis.ts'], {
-    env: { PATH: directory, MEDIARY_CACHE_DIR: directory },
-  });
-  await expect(started).rejects.toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/schemathesis [\d.]+ could not be installed: it needs python3/),
-  });
-  await rm(directory, { recursive: true });
-}, 60_000);
+it.each([
+  ['schemathesis', /schemathesis [\d.]+ could not be installed: it needs python3/],
+  ['vendor-sdks', /dashscope [\d.]+, luma-agents [\d.]+ could not be installed: it needs python3/],
+])(
+  'without Python %s fails, and does not pass in silence',
+  async (name, words) => {
+    const directory = await mkdtemp(join(tmpdir(), 'mediary-no-python-'));
+    const started = run(process.execPath, ['--import', 'tsx', `scripts/${name}.ts`], {
+      env: { PATH: directory, MEDIARY_CACHE_DIR: directory },
+    });
+    await expect(started).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(words),
+    });
+    await rm(directory, { recursive: true });
+  },
+  60_000,
+);

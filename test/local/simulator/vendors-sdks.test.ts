@@ -1,4 +1,5 @@
 import { createFalClient, ApiError as FalError } from '@fal-ai/client';
+import { GenerateVideosOperation, GoogleGenAI, VideoGenerationReferenceType } from '@google/genai';
 import { OpenRouter } from '@openrouter/sdk';
 import { OpenRouterError } from '@openrouter/sdk/models/errors';
 import RunwayML, { APIError as RunwayError } from '@runwayml/sdk';
@@ -26,6 +27,8 @@ interface Walk {
   readonly words: readonly [queued: string, running: string, ended: string];
   /** What a job is after it was cancelled, or the status of the error that says so; absent: nothing is cancelled. */
   readonly cancelled?: string | number;
+  /** The statuses of a wrong key and of an unknown job; absent: 401 and 404. */
+  readonly refusals?: readonly [wrongKey: number, unknownJob: number];
   readonly connect: (key: string) => Connected;
 }
 
@@ -141,7 +144,85 @@ const openrouter: Walk = {
   },
 };
 
-const walks = [runway, fal, replicate, openrouter];
+function google(apiKey: string): GoogleGenAI {
+  return new GoogleGenAI({ apiKey, httpOptions: { baseUrl: `${harness.url}/google`, apiVersion: 'v1beta' } });
+}
+
+const googleAnswers = (apiKey: string) => ({
+  linkHeaders: { 'x-goog-api-key': apiKey },
+  statusOf: (error: unknown) =>
+    error instanceof Error && 'status' in error ? Number(error.status) : undefined,
+});
+
+const veo: Walk = {
+  name: '@google/genai, Veo',
+  words: ['rendering', 'rendering', 'done'],
+  refusals: [400, 404],
+  connect: (apiKey) => {
+    const { models, operations } = google(apiKey);
+    const model = 'veo-3.1-generate-preview';
+    const image = { imageBytes: 'iVBORw0KGgo=', mimeType: 'image/png' };
+    return {
+      async create(prompt) {
+        const { name } = await models.generateVideos({
+          model,
+          source: { prompt },
+          config: {
+            aspectRatio: '16:9',
+            durationSeconds: 8,
+            resolution: '720p',
+            referenceImages: [{ image, referenceType: VideoGenerationReferenceType.ASSET }],
+          },
+        });
+        return name?.split('/').at(-1) ?? '';
+      },
+      async poll(id) {
+        const operation = new GenerateVideosOperation();
+        operation.name = `models/${model}/operations/${id}`;
+        const { done, response } = await operations.getVideosOperation({ operation });
+        return {
+          word: done === true ? 'done' : 'rendering',
+          link: response?.generatedVideos?.[0]?.video?.uri,
+        };
+      },
+      ...googleAnswers(apiKey),
+    };
+  },
+};
+
+const omni: Walk = {
+  name: '@google/genai, Omni',
+  words: ['in_progress', 'in_progress', 'completed'],
+  cancelled: 'cancelled',
+  refusals: [400, 400],
+  connect: (apiKey) => {
+    const { interactions } = google(apiKey);
+    return {
+      async create(input) {
+        const order = {
+          model: 'gemini-omni-1.1-flash',
+          input,
+          background: true,
+          response_format: { type: 'video' as const, delivery: 'uri', aspect_ratio: '16:9', duration: '5s' },
+          generation_config: { video_config: { task: 'text_to_video' } },
+          labels: { task: 'mediary-1' },
+        };
+        const { id } = await interactions.create(order, { maxRetries: 0 });
+        return id;
+      },
+      async poll(id) {
+        const { status, steps } = await interactions.get(id);
+        const parts = steps.flatMap((step) => (step.type === 'model_output' ? (step.content ?? []) : []));
+        const links = parts.flatMap((part) => (part.type === 'video' ? [part.uri] : []));
+        return { word: status, link: links[0] };
+      },
+      cancel: (id) => interactions.cancel(id),
+      ...googleAnswers(apiKey),
+    };
+  },
+};
+
+const walks = [runway, fal, replicate, openrouter, veo, omni];
 
 async function refusal(client: Connected, promise: Promise<unknown>): Promise<number | undefined> {
   const error: unknown = await promise.then(
@@ -150,6 +231,17 @@ async function refusal(client: Connected, promise: Promise<unknown>): Promise<nu
   );
   return client.statusOf(error);
 }
+
+it('@google/genai reads an image, and what was counted', async () => {
+  const { candidates, usageMetadata } = await google(testKey).models.generateContent({
+    model: 'gemini-3-pro-image',
+    contents: 'a boat',
+    config: { responseModalities: ['IMAGE'], imageConfig: { aspectRatio: '16:9', imageSize: '1K' } },
+  });
+  const types = candidates?.[0]?.content?.parts?.map(({ inlineData }) => inlineData?.mimeType);
+  expect(types).toContain('image/png');
+  expect(usageMetadata?.candidatesTokenCount).toBeGreaterThan(0);
+});
 
 it.each(walks)('$name follows a job to a result that opens', async ({ words, connect }) => {
   const client = connect(testKey);
@@ -180,11 +272,11 @@ it.each(walks.filter((walk) => walk.cancelled !== undefined))(
 
 it.each(walks)(
   '$name reads a failure, a wrong key and an unknown job as what they are',
-  async ({ connect }) => {
+  async ({ connect, refusals: [wrongKey, unknownJob] = [401, 404] }) => {
     const client = connect(testKey);
     expect(await refusal(client, client.create('a boat [sim:500]'))).toBe(500);
-    expect(await refusal(client, connect('wrong').create('a boat'))).toBe(401);
-    expect(await refusal(client, client.poll('unknown'))).toBe(404);
+    expect(await refusal(client, connect('wrong').create('a boat'))).toBe(wrongKey);
+    expect(await refusal(client, client.poll('unknown'))).toBe(unknownJob);
     expect(harness.control.tasks('a boat')).toHaveLength(0);
   },
 );

@@ -86,9 +86,16 @@ export const arkDetail = z.object({
 });
 export type ArkDetail = z.infer<typeof arkDetail>;
 
-/** Known fields are validated strictly, unknown ones ignored. @throws {WireError} 400 that names the field. */
+/**
+ * Known fields are validated strictly, unknown ones ignored, and so is null: the vendor's SDK for Python sends it for each
+ * field that its caller leaves out. @throws {WireError} 400 that names the field.
+ */
 export function readArkBody(body: unknown): ArkBody {
-  return check(bodySchema, body, refuseArk);
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+  const said = isObject
+    ? Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
+    : body;
+  return check(bodySchema, said, refuseArk);
 }
 
 /** Makes the choices that were left to the model. */

@@ -62,7 +62,8 @@ function instances(api: Api) {
       image: media[api].optional(),
       lastFrame: media[api].optional(),
       referenceImages: z
-        .array(z.strictObject({ image: media[api], referenceType: z.literal('asset') }))
+        // The docs write the type small, the SDK sends it large.
+        .array(z.strictObject({ image: media[api], referenceType: z.enum(['asset', 'ASSET']) }))
         .max(3)
         .optional(),
       video: media[api].optional(),

@@ -26,6 +26,12 @@ describe('create', () => {
     const answer = await ark.create({ safety_identifier: 'user-7' });
     expect(answer.body).toEqual({ id: expect.any(String), safety_identifier: 'user-7' });
   });
+
+  it('takes null for a field that is left out, as the SDK for Python sends it', async () => {
+    const fields = ['callback_url', 'service_tier', 'ratio', 'duration', 'seed', 'draft', 'tools', 'frames'];
+    const answer = await ark.create(Object.fromEntries(fields.map((field) => [field, null])));
+    expect(answer.status).toBe(200);
+  });
 });
 
 describe('authentication', () => {
