@@ -198,7 +198,7 @@ describe('imports between folders', () => {
       types: ['access', 'providers', 'store', 'temporal'],
     },
     // The local mode is a composition root that has grown into a folder.
-    local: { runs: ['config', 'domain', 'observability', 'providers'] },
+    local: { runs: ['config', 'domain', 'observability', 'providers', 'routing'] },
     workflows: { runs: ['domain'], types: ['activities', 'providers'] },
     // Of ledger and store at run time: what their errors mean.
     activities: {

@@ -132,6 +132,6 @@ it('what the configuration says is laid over the table', () => {
 });
 
 it.each([{ seconds: {} }, { media: {} }, { sizes: { sides: 3 } }, { references: { min: 2, max: 1 } }])(
-  '%j is no fact of images',
+  '%j is refused as a fact of images',
   (value) => expect(imageFactsSchema.safeParse(value).success).toBe(false),
 );
