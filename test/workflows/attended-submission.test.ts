@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { CancelledFailure } from '@temporalio/activity';
 import { describe, expect, it } from 'vitest';
-import { cancelUpdate, concernSignal } from '../../workflows/messages.ts';
+import { concernSignal } from '../../workflows/messages.ts';
 import { both, signal, usePlayedTasks } from './played-tasks.ts';
 import type { PlayedTask } from './played-tasks.ts';
 import { asks, forGood, later, withHeartbeats } from './played-upstream.ts';
@@ -69,7 +69,7 @@ describe('a submission', () => {
     tasks.upstream.wait = async () => ({ kind: 'succeeded' });
     const task = await tasks.start();
     await task.called('post one');
-    const refused = task.handle.executeUpdate(cancelUpdate);
+    const refused = task.cancel();
     await expect.poll(() => task.record().wanted).toBe('cancel');
     cancelled.give();
     // The submission has asked its upstream to cancel, which refused.
@@ -121,7 +121,7 @@ describe('a submission', () => {
     );
     await task.called('post two', 3);
     await task.reaches('pausing');
-    expect(await task.handle.executeUpdate(cancelUpdate)).toEqual({ cancelled: true });
+    expect(await task.cancel()).toEqual({ cancelled: true });
     expect(await task.end()).toEqual({ status: 'failed', code: 'task_cancelled' });
   });
 
@@ -230,7 +230,7 @@ describe('a cancellation', () => {
   it('in the first moments after the create ends the task before anything is sent', async () => {
     tasks.upstream.gate = later;
     const task = await tasks.start();
-    expect(await task.handle.executeUpdate(cancelUpdate)).toEqual({ cancelled: true });
+    expect(await task.cancel()).toEqual({ cancelled: true });
     expect(await task.end()).toEqual({ status: 'failed', code: 'task_cancelled' });
     expect(task.calls().filter((call) => call.startsWith('post'))).toEqual([]);
   });
@@ -244,7 +244,7 @@ describe('a cancellation', () => {
     tasks.upstream.cancel = async () => 'cancelled';
     const task = await tasks.start();
     await task.called('post one');
-    const cancelled = task.handle.executeUpdate(cancelUpdate);
+    const cancelled = task.cancel();
     await expect.poll(() => task.record().wanted).toBe('cancel');
     answer.give();
     expect(await cancelled).toEqual({ cancelled: true });
@@ -255,7 +255,7 @@ describe('a cancellation', () => {
     tasks.upstream.submit = async () => ({ kind: 'not_accepted', stays: true });
     const task = await tasks.start();
     await expect.poll(() => task.record().attempts[0]?.state).toBe('not_accepted');
-    expect(await task.handle.executeUpdate(cancelUpdate)).toEqual({ cancelled: true });
+    expect(await task.cancel()).toEqual({ cancelled: true });
     expect(await task.end()).toEqual({ status: 'failed', code: 'task_cancelled' });
   });
 
@@ -266,7 +266,7 @@ describe('a cancellation', () => {
     tasks.upstream.wait = wait;
     tasks.upstream.cancel = async () => 'cancelled';
     const task = await waiting();
-    expect(await task.handle.executeUpdate(cancelUpdate)).toEqual({ cancelled: true });
+    expect(await task.cancel()).toEqual({ cancelled: true });
     expect(await task.end()).toEqual({ status: 'failed', code: 'task_cancelled' });
     expect(task.calls()).toEqual(['submit one', 'post one', 'wait job-1', 'cancel', 'finish']);
   });
@@ -278,7 +278,7 @@ describe('a cancellation', () => {
       return { kind: 'succeeded' };
     };
     const task = await waiting();
-    expect(await task.handle.executeUpdate(cancelUpdate)).toEqual({
+    expect(await task.cancel()).toEqual({
       cancelled: false,
       message: 'The upstream is already working on it, so it can no longer be cancelled.',
     });
@@ -303,7 +303,7 @@ describe('a cancellation', () => {
       return 'refused';
     };
     const task = await waiting();
-    const cancelled = task.handle.executeUpdate(cancelUpdate);
+    const cancelled = task.cancel();
     await task.reaches('broken');
     broken.give();
     expect(await cancelled).toMatchObject({ cancelled: false });
@@ -322,7 +322,7 @@ describe('a cancellation', () => {
     tasks.upstream.wait = async () => ({ kind: 'succeeded' });
     const task = await tasks.start();
     await task.called('post one');
-    const cancelled = task.handle.executeUpdate(cancelUpdate);
+    const cancelled = task.cancel();
     await expect.poll(() => task.record().wanted).toBe('cancel');
     answer.give();
     expect(await cancelled).toMatchObject({
@@ -349,7 +349,7 @@ describe('a cancellation', () => {
     await expect.poll(() => task.details()).toContain('A cancellation was requested');
     expect(await task.details()).toContain('Needs attention: submit_ambiguous');
     expect(await task.details()).toContain('Held 1.500000 USD');
-    expect(await task.handle.executeUpdate(cancelUpdate)).toMatchObject({ cancelled: false });
+    expect(await task.cancel()).toMatchObject({ cancelled: false });
     expect(await task.act('cancel')).toMatchObject({
       message: expect.stringContaining('Possible now: retry_now, adopt'),
     });

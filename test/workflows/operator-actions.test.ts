@@ -5,7 +5,6 @@ import {
   refusalOf as tableRefusal,
   workflowActions,
 } from '../../src/domain/operator-actions.ts';
-import { cancelUpdate } from '../../workflows/messages.ts';
 import { both, refusalOf, signal, usePlayedTasks } from './played-tasks.ts';
 import type { PlayedTask } from './played-tasks.ts';
 import { asks, later } from './played-upstream.ts';
@@ -260,7 +259,7 @@ it('a job that runs is polled now, and gets more time twice while its poll is wi
 
 it('a cancellation by an operator is on record, and a caller’s is not', async () => {
   const task = await inSituation('watching');
-  expect(await task.handle.executeUpdate(cancelUpdate)).toMatchObject({ cancelled: false });
+  expect(await task.cancel()).toMatchObject({ cancelled: false });
   expect(task.record().actions).toBeUndefined();
   await task.act('cancel', { by: 'ada', reason: 'r' });
   expect(task.record().actions).toMatchObject([{ action: 'cancel', by: 'temporal:ada' }]);

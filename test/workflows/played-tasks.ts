@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Client, Connection, WorkflowUpdateFailedError } from '@temporalio/client';
+import { Client, Connection, isGrpcServiceError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { WorkflowHandle } from '@temporalio/client';
 import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
@@ -10,6 +11,8 @@ import type { StateName } from '../../src/domain/task-state.ts';
 import type { Task } from '../../src/domain/task-record.ts';
 import type { TaskInput } from '../../src/domain/task-input.ts';
 import { replayError } from '../../src/temporal/replay-error.ts';
+import { cancelUpdate } from '../../workflows/messages.ts';
+import type { CancelAnswer } from '../../workflows/messages.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 import { newInput } from '../temporal/support.ts';
 import type { PlayedRecords } from './played-records.ts';
@@ -39,6 +42,7 @@ export interface PlayedTask {
   reaches(at: StateName): Promise<void>;
   called(call: string, times?: number): Promise<void>;
   act(name: WorkflowActionName | 'cancel', input?: unknown): Promise<ActionResult>;
+  cancel(): Promise<CancelAnswer>;
   /** The sentence with which an action is refused. */
   refusal(name: WorkflowActionName | 'cancel', input?: unknown): Promise<string>;
   details(): Promise<string>;
@@ -50,6 +54,23 @@ export interface PlayedTask {
   replayError(): Promise<string | undefined>;
   /** A new run from the event of this id, as an operator resets a workflow. */
   reset(eventId: number): Promise<PlayedTask>;
+}
+
+const grpcCrossed = 9;
+const repeatAfterMs = 50;
+
+/** An update that meets a workflow task which the server discards is repeated with its id, as by the task client. */
+async function uncrossed<Result>(update: (updateId: string) => Promise<Result>): Promise<Result> {
+  const updateId = randomUUID();
+  for (;;) {
+    try {
+      return await update(updateId);
+    } catch (error) {
+      const reason = error instanceof Error ? error.cause : undefined;
+      if (!isGrpcServiceError(reason) || Number(reason.code) !== grpcCrossed) throw error;
+    }
+    await delay(repeatAfterMs);
+  }
 }
 
 /**
@@ -128,11 +149,14 @@ export function usePlayedTasks(): PlayedTasks {
     const events = async () => (await client.workflow.getHandle(id, runId).fetchHistory()).events ?? [];
     const act: PlayedTask['act'] = (name, input = {}) => {
       const given = typeof input === 'object' && input !== null ? { reason: 'r', ...input } : input;
-      return handle.executeUpdate<ActionResult, [unknown]>(name, { args: [given] });
+      return uncrossed((updateId) =>
+        handle.executeUpdate<ActionResult, [unknown]>(name, { args: [given], updateId }),
+      );
     };
     const task: PlayedTask = {
       id,
       handle,
+      cancel: () => uncrossed((updateId) => handle.executeUpdate(cancelUpdate, { updateId })),
       record: () => records.of(id),
       calls,
       reaches: (at) => expect.poll(() => records.of(id).state.at, { timeout: patienceMs }).toBe(at),
