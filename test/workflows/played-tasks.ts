@@ -158,13 +158,19 @@ export function usePlayedTasks(): PlayedTasks {
       handle,
       async cancel() {
         let tries = 0;
-        const answer = await uncrossed((updateId) => {
+        const asked = uncrossed((updateId) => {
           tries += 1;
           return handle.executeUpdate(cancelUpdate, { updateId });
         });
-        // The one that met a discarded workflow task may have been carried out.
-        const isDone = tries > 1 && records.of(id).error?.code === 'task_cancelled';
-        return isDone ? { cancelled: true } : answer;
+        // The one that met a discarded workflow task may have been carried out, as the API asks the record.
+        const isDone = () => tries > 1 && records.of(id).error?.code === 'task_cancelled';
+        try {
+          const answer = await asked;
+          return isDone() ? { cancelled: true } : answer;
+        } catch (error) {
+          if (isDone()) return { cancelled: true };
+          throw error;
+        }
       },
       record: () => records.of(id),
       calls,
