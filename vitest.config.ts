@@ -17,14 +17,15 @@ export default defineConfig({
     pool: 'forks',
     // Tests wait for timers and servers much of their time: more of them run at once than there are cores.
     maxWorkers: 4,
+    // The files that a process runs share what they load: to load it takes longer than many of them run.
+    isolate: false,
     // What never comes fails all the same. Each is far above what the longest legitimate waits of a test add up to on a
     // busy machine, whose processes may stand still for seconds at any point.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000 } },
     projects: [
-      // Its files share what they load, which takes longer than most of them run.
-      { extends: true, test: { name: 'pure', include: [...pure], isolate: false } },
+      { extends: true, test: { name: 'pure', include: [...pure] } },
       {
         extends: true,
         test: {

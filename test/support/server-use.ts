@@ -12,3 +12,8 @@ export function markServerUse(): void {
 export function serverWasUsed(): boolean {
   return used;
 }
+
+/** Before a test file: this process may have run others. */
+export function forgetServerUse(): void {
+  used = false;
+}

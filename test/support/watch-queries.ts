@@ -1,116 +1,15 @@
 import { afterAll } from 'vitest';
-import { Collection, Db } from 'mongodb';
+import { takeNotedQueries } from './noted-queries.ts';
 import { isRecording, readIndexes, readQueryList, servedBy, writeQueryList } from './query-list.ts';
-import { describeShape, shapeOfFilter } from './query-shape.ts';
 
 /**
- * Runs in every file of the project `servers`: notes each query that a file of src sends, and fails the file when no
- * index serves one. One that is not in docs/queries.md is reported. The driver's methods are wrapped, since only where they are called is it known whether
- * the product or a test asks.
+ * Runs in every file of the project `servers`: fails the file when no index serves a query that a file of src sent. One
+ * that is not in docs/queries.md is reported.
  */
-interface Noted {
-  readonly collection: string;
-  readonly operation: string;
-  readonly filter: Record<string, '=' | 'range' | 'test'>;
-  sort: Record<string, 1 | -1>;
-  readonly file: string;
-}
-
-const operations = [
-  'find',
-  'findOne',
-  'updateOne',
-  'updateMany',
-  'replaceOne',
-  'deleteOne',
-  'deleteMany',
-  'findOneAndUpdate',
-  'findOneAndReplace',
-  'findOneAndDelete',
-  'countDocuments',
-  'distinct',
-  'aggregate',
-] as const;
-
-const noted = new Map<string, Noted>();
-const productFile = /\/src\/((?:store|ledger)\/[\w/-]+\.ts)/;
-
-for (const operation of operations) {
-  const original = Reflect.get(Collection.prototype, operation) as (...args: unknown[]) => unknown;
-  Reflect.set(Collection.prototype, operation, function (this: Collection, ...args: unknown[]): unknown {
-    const result = original.apply(this, args);
-    const file = callerFile();
-    if (file === undefined) return result;
-    const entry: Noted = {
-      collection: this.collectionName,
-      operation,
-      filter: shapeOfFilter(operation === 'distinct' ? args[1] : filterOf(args[0])),
-      sort: sortOf(args[1]),
-      file,
-    };
-    if (operation === 'find') followSort(result as { sort: (order: unknown) => unknown }, entry);
-    else note(entry);
-    return result;
-  });
-}
-
-const command = Reflect.get(Db.prototype, 'command') as (...args: unknown[]) => unknown;
-Reflect.set(Db.prototype, 'command', function (this: Db, ...args: unknown[]): unknown {
-  const result = command.apply(this, args);
-  const { find, filter } = args[0] as { readonly find?: unknown; readonly filter?: unknown };
-  const file = callerFile();
-  if (typeof find === 'string' && file !== undefined) {
-    note({ collection: find, operation: 'find', filter: shapeOfFilter(filter), sort: {}, file });
-  }
-  return result;
-});
-
-function note(entry: Noted): void {
-  noted.set(describeShape(entry), entry);
-}
-
-/** The sort of a cursor comes after its filter; a cursor that is never sorted is noted at the end of the file. */
-const cursors: Noted[] = [];
-function followSort(cursor: { sort: (order: unknown) => unknown }, entry: Noted): void {
-  cursors.push(entry);
-  if (cursors.length > 10_000) cursors.splice(0).forEach(note);
-  const sort = cursor.sort.bind(cursor);
-  cursor.sort = (order) => {
-    entry.sort = sortOf({ sort: order });
-    return sort(order);
-  };
-}
-
-/** Of an aggregation its first $match. */
-function filterOf(first: unknown): unknown {
-  if (!Array.isArray(first)) return first;
-  const match: unknown = first.find(
-    (stage) => typeof stage === 'object' && stage !== null && '$match' in stage,
-  );
-  return typeof match === 'object' && match !== null ? Reflect.get(match, '$match') : {};
-}
-
-function sortOf(options: unknown): Record<string, 1 | -1> {
-  const sort: unknown =
-    typeof options === 'object' && options !== null ? Reflect.get(options, 'sort') : undefined;
-  if (typeof sort !== 'object' || sort === null) return {};
-  return Object.fromEntries(
-    Object.entries(sort).map(([field, direction]) => [field, direction === -1 ? -1 : 1]),
-  );
-}
-
-/** The file of src that called the driver; undefined when a test did, or the driver itself: findOne calls find. */
-function callerFile(): string | undefined {
-  const frames = (new Error().stack ?? '').split('\n').slice(1);
-  const caller = frames.find((line) => !line.includes('/watch-queries.ts'));
-  return productFile.exec(caller ?? '')?.[1];
-}
-
 afterAll(() => {
-  cursors.splice(0).forEach(note);
   const listed = readQueryList();
   const indexes = readIndexes();
-  const unlisted = [...noted].filter(([row]) => !listed.has(row));
+  const unlisted = takeNotedQueries().filter(([row]) => !listed.has(row));
   const rows = unlisted.map(([row]) => row);
   if (isRecording && rows.length > 0) {
     writeQueryList([...listed, ...rows], indexes);
