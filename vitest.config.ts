@@ -16,7 +16,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // Tests wait for timers and servers much of their time: more of them run at once than there are cores.
-    maxWorkers: 4,
+    maxWorkers: 5,
     // The files that a process runs share what they load: to load it takes longer than many of them run.
     isolate: false,
     // What never comes fails all the same. Each is far above what the longest legitimate waits of a test add up to on a

@@ -1,0 +1,29 @@
+import { executionAsyncId } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
+import { createTemporalClient } from '../../src/temporal/connection.ts';
+import { createTaskClient } from '../../src/temporal/task-client.ts';
+
+/** Prints whether promises are hooked in a process of its own before and after each call of the task client, as JSON. */
+
+/** Without hooks, what follows an `await` has no id of its own. */
+async function areHooked(): Promise<boolean> {
+  await Promise.resolve();
+  return executionAsyncId() !== 0;
+}
+
+const client = createTemporalClient({ address: process.env['TEMPORAL_ADDRESS'] ?? '', namespace: 'default' });
+const queuePrefix = `t${randomBytes(5).toString('hex')}-`;
+const port = createTaskClient({ client, queuePrefix, now: Date.now });
+const before = await areHooked();
+await Promise.allSettled([
+  port.start({ task: `task_${queuePrefix}`, account: 'acc-1', model: 'clip', candidates: [] } as never),
+  port.wake('task_none'),
+  port.waiting('task_none'),
+  port.checkReady(),
+  port.act('task_none', 'retry_now', { reason: 'r' }),
+  port.cancel('task_none'),
+]);
+const after = await areHooked();
+await client.workflow.getHandle(`task_${queuePrefix}`).terminate();
+await client.connection.close();
+process.stdout.write(JSON.stringify({ before, after }));
