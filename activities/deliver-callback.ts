@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
+import { webhookHeaders } from '../src/access/webhook-signature.ts';
 import { ownCallbackRound } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import { isTerminal } from '../src/domain/task.ts';
@@ -169,35 +169,12 @@ async function post(
   { task, url, body, secrets }: OwedCallback,
   at: number,
 ): Promise<Answer> {
-  const headers = signedHeaders({ id: task, at, body, secrets });
+  const signed = webhookHeaders({ id: task, at, body, secrets });
+  const headers = { 'content-type': 'application/json', 'user-agent': 'mediary-callback/1', ...signed };
   try {
     return { status: (await deps.post({ url, headers, body, timeoutMs: answerWithinMs })).status };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'no_answer';
     return { error: code };
   }
-}
-
-interface Signed {
-  /** Stable over retries: the task's id. */
-  readonly id: string;
-  readonly at: number;
-  readonly body: string;
-  readonly secrets: readonly string[];
-}
-
-/** Standard Webhooks: HMAC-SHA256 over `id.timestamp.body`, one signature per secret, newest first. */
-function signedHeaders({ id, at, body, secrets }: Signed): Record<string, string> {
-  const timestamp = Math.floor(at / 1000).toString();
-  const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
-  });
-  return {
-    'content-type': 'application/json',
-    'user-agent': 'mediary-callback/1',
-    'webhook-id': id,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': signatures.join(' '),
-  };
 }

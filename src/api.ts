@@ -174,6 +174,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     channelHealth: ({ id }) => core.health.circuits.describe(id),
     checkCallbackUrl: (url) => guarded.webhooks.checkAddress(url),
     checkMediaUrl: (url) => guarded.media.checkAddress(url),
+    testNotices: core.notices.test,
     reloadConfig: () => Promise.resolve(reload(core)),
     pingMongo: async () => void (await core.mongo.db.command({ ping: 1 })),
     limits: requestLimits(environment),

@@ -22,6 +22,8 @@ import { ensureLedgerIndexes, ledgerCollection } from './ledger/collection.ts';
 import { createLedger } from './ledger/ledger.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { adapters, providers } from './providers/index.ts';
+import { openNotices } from './notices/open-notices.ts';
+import type { NoticeWatch } from './notices/watch.ts';
 import { openResults } from './results/results.ts';
 import type { Results } from './results/results.ts';
 import { SealError } from './access/sealer.ts';
@@ -57,6 +59,8 @@ export interface Core {
   readonly results: Results;
   /** Of what is exchanged with upstreams, for the record of each task. */
   readonly recorder: ExchangeRecorder;
+  /** Tells operators what they should know. */
+  readonly notices: NoticeWatch;
   readonly temporal: TemporalSettings;
   readonly client: Client;
   readonly now: () => number;
@@ -84,27 +88,24 @@ export async function openCore(
   const secrets = await openCoreSecrets(mongo, addresses.secretsKeys);
   const stores = createStores(mongo.db, now, secrets);
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
-  const ledger = createLedger({ collection: ledgerCollection(mongo.db), now });
+  const shared = { stores, log, now, config: () => current };
+  const notices = openNotices({ ...shared, variables });
+  const { noteBalance: onBalance } = notices.watch;
+  const ledger = createLedger({ collection: ledgerCollection(mongo.db), now, onBalance });
   const upstream = openUpstream(environment);
   const temporal = temporalSettings(environment, addresses.temporalAddress, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
-  const health = openHealth({ stores, client, log, now, config: () => current });
+  const health = openHealth({ ...shared, client });
   const links = linkRules(environment, log);
   const channels = createChannels({ current: () => current, providers, request: upstream, links });
-  const results = await openResults({
-    channels,
-    config: current.results,
-    environment,
-    stores,
-    key: secrets.deriveKey('media-link'),
-    log,
-    now,
-  });
+  const key = secrets.deriveKey('media-link');
+  const results = await openResults({ ...shared, channels, config: current.results, environment, key });
   const recorder = openRecorder(stores, log, now);
-  const renders = openRenderClock({ stores, log, now });
+  const renders = openRenderClock(shared);
   await Promise.all([health.circuits.refresh(), renders.refresh()]);
   health.circuits.start();
   renders.start();
+  notices.watch.start();
   return {
     environment,
     config: () => current,
@@ -120,13 +121,14 @@ export async function openCore(
     renders,
     results,
     recorder,
+    notices: notices.watch,
     temporal,
     client,
     now,
     random: Math.random,
     async close() {
       health.circuits.stop();
-      await renders.stop();
+      await Promise.all([renders.stop(), notices.close()]);
       await Promise.all([client.connection.close(), mongo.close(), upstream.close(), results.close()]);
     },
   };

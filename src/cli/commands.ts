@@ -12,6 +12,7 @@ const loaders: Readonly<Record<keyof typeof groups, Load>> = {
   ledger: async () => (await import('./ledger.ts')).addLedgerCommands,
   secrets: async () => (await import('./secrets.ts')).addSecretCommands,
   channels: async () => (await import('./channels.ts')).addChannelCommands,
+  notices: async () => (await import('./notices.ts')).addNoticeCommands,
   route: async () => (await import('./route.ts')).addRouteCommands,
   config: async () => (await import('./config.ts')).addConfigCommands,
   vendors: async () => (await import('./vendors.ts')).addVendorCommands,

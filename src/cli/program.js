@@ -9,6 +9,7 @@ export const groups = {
   ledger: 'The accounts’ ledger.',
   secrets: 'The keys of SECRETS_KEY.',
   channels: 'Channels of the running configuration.',
+  notices: 'What operators are told of, and whom it reaches.',
   route: 'How requests find their channel.',
   config: 'The configuration.',
   vendors: 'What the adapters know of the vendors.',

@@ -5,17 +5,24 @@ import type { Adapters } from './check-meaning.ts';
 import { ConfigError, describeIssue, formatPath } from './config-error.ts';
 import { fileSchema } from './gateway-schema.ts';
 import { readYaml } from './read-yaml.ts';
-import type { ChannelConfig, ModelConfig, ResultsConfig, ServedModel } from './gateway-schema.ts';
+import type {
+  ChannelConfig,
+  ModelConfig,
+  NotifyConfig,
+  ResultsConfig,
+  ServedModel,
+} from './gateway-schema.ts';
 
 /** gateway.yaml: its only reader. */
 
-export type { ChannelConfig, ModelConfig, ServedModel };
+export type { ChannelConfig, ModelConfig, NotifyConfig, ServedModel };
 
 export interface GatewayConfig {
   readonly currency: string;
   readonly channels: readonly ChannelConfig[];
   readonly models: readonly ModelConfig[];
   readonly results: ResultsConfig;
+  readonly notify: NotifyConfig;
   /** Fingerprint of the file: 12 hex digits of its SHA-256. */
   readonly version: string;
 }

@@ -176,11 +176,44 @@ const resultsSchema = z
     message: 'required with storage: s3',
   });
 
+const webhookSecret = z
+  .string()
+  .refine((secret) => isWebhookSecret(secret), 'must be whsec_ and 24 to 64 bytes in base64');
+
+function isWebhookSecret(secret: string): boolean {
+  const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
+  const { length } = Buffer.from(encoded, 'base64');
+  return length >= 24 && length <= 64;
+}
+
+/** Whom to tell what an operator should know. */
+const notifySchema = z.strictObject({
+  low_balance: decimal().optional(),
+  targets: z
+    .array(
+      z
+        .strictObject({
+          id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1-63 small letters, digits, dashes'),
+          url: z.url({ protocol: /^https?$/ }).optional(),
+          secret: webhookSecret.optional(),
+          format: z.enum(['json', 'text']).default('json'),
+          command: z.array(z.string().min(1)).min(1).optional(),
+        })
+        .refine(
+          ({ url, command }) => (url === undefined) !== (command === undefined),
+          'needs either url or command',
+        ),
+    )
+    .default([])
+    .refine(unique('id'), 'target ids must differ'),
+});
+
 export const fileSchema = z.strictObject({
   currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency code of three letters, such as USD'),
   channels: z.array(channelSchema).min(1).refine(unique('id'), 'channel ids must differ'),
   models: z.array(modelSchema).min(1).refine(unique('id'), 'model ids must differ'),
   results: resultsSchema.prefault({}),
+  notify: notifySchema.prefault({}),
 });
 
 function areDistinct(items: readonly string[]): boolean {
@@ -196,3 +229,4 @@ export type ServedModel = ChannelConfig['models'][string];
 export type ChannelConfig = z.infer<typeof channelSchema>;
 export type ModelConfig = z.infer<typeof modelSchema>;
 export type ResultsConfig = z.infer<typeof resultsSchema>;
+export type NotifyConfig = z.infer<typeof notifySchema>;

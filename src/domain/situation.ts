@@ -47,7 +47,7 @@ interface SuggestedAction {
   readonly command: string;
 }
 
-const advice: Readonly<Record<AttentionReason, string>> = {
+export const advice: Readonly<Record<AttentionReason, string>> = {
   submit_ambiguous:
     'The submission may have reached the upstream, and the job may be billed: it is never resubmitted automatically. ' +
     'Look for it in the upstream’s console, then use `adopt` (with its upstream id), `resubmit`, `complete` or `fail`.',

@@ -19,7 +19,7 @@ export interface GuardedClientOptions {
 export interface GuardedClient {
   /** Why the address is refused, as a sentence; undefined: it may be tried. Reads nothing but the URL. */
   checkAddress(url: string): string | undefined;
-  /** POSTs a JSON text; no redirect is followed, the answer's body is dropped. Throws GuardedRequestError. */
+  /** POSTs a text, JSON unless its headers say otherwise; no redirect is followed, the answer's body is dropped. Throws GuardedRequestError. */
   deliver(delivery: Delivery): Promise<{ readonly status: number }>;
   /** GETs with at most 3 redirects, each checked like the first address. Throws GuardedRequestError. */
   openMedia(fetch: MediaFetch): Promise<OpenedMedia>;
@@ -99,7 +99,7 @@ async function deliver(delivery: Delivery, agent: Agent, rules: AddressRules): P
   const answer = await exchange(agent, {
     method: 'POST',
     url: delivery.url,
-    headers: { ...delivery.headers, 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...delivery.headers },
     body: delivery.body,
     signal: limit.signal,
     onSend: limit.restart,

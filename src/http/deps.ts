@@ -5,6 +5,7 @@ import type { RenderClock } from '../capacity/render-clock.ts';
 import type { Circuits } from '../capacity/circuits.ts';
 import type { ChannelSwitches } from '../routing/switches.ts';
 import type { CreatedTask, CreateTaskCommand } from '../tasks/create-task.ts';
+import type { NoticeWatch } from '../notices/watch.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import type { MediaUrl } from '../domain/stored-media.ts';
 import type { JsonObject } from '../domain/request.ts';
@@ -21,6 +22,7 @@ import type { AccountStore } from '../store/accounts.ts';
 import type { ChannelStateStore } from '../store/channel-states.ts';
 import type { ExchangeStore } from '../store/exchanges.ts';
 import type { KeyStore } from '../store/keys.ts';
+import type { NoticeStore } from '../store/notices.ts';
 import type { OperatorStore } from '../store/operators.ts';
 import type { RateLimitStore } from '../store/rate-limits.ts';
 import type { RequestStore } from '../store/requests.ts';
@@ -77,6 +79,8 @@ export interface AppDeps extends AddressChecks {
   readonly keys: KeyStore;
   readonly operators: Pick<OperatorStore, 'insert' | 'list' | 'revoke'>;
   readonly rateLimits: Pick<RateLimitStore, 'count'>;
+  readonly notices: Pick<NoticeStore, 'list'>;
+  readonly testNotices: NoticeWatch['test'];
   readonly channelStates: Pick<ChannelStateStore, 'set'>;
   readonly channelSwitches: Pick<ChannelSwitches, 'find' | 'refresh'>;
   /** An operator's decision on a circuit; false: it is already closed. */

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { MongoAPIError, MongoBulkWriteError, MongoError } from 'mongodb';
 import { isNetworkFailure } from '../domain/caught.ts';
+import type { Micros } from '../domain/money.ts';
 import { racePoint } from '../domain/race-point.ts';
 import { findByKeys, insertInOrder } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
@@ -31,6 +32,7 @@ export interface AppenderDeps {
   readonly collection: LedgerCollection;
   readonly heads: Heads;
   readonly now: () => number;
+  readonly onBalance?: (account: string, available: Micros) => void;
 }
 
 interface Waiting {
@@ -137,7 +139,10 @@ async function tryOnce(deps: AppenderDeps, account: string, progress: Progress):
   await racePoint('ledger.append', account);
   const written = await insertInOrder(collection, plan.entries);
   const last = plan.entries[written - 1];
-  if (last !== undefined) heads.advance(account, last);
+  if (last !== undefined) {
+    heads.advance(account, last);
+    deps.onBalance?.(account, last.available);
+  }
   if (written < plan.entries.length) heads.contest(account);
   const decided = plan.operations.findIndex(({ entriesNeeded }) => entriesNeeded > written);
   const count = decided < 0 ? operations.length : decided;

@@ -34,6 +34,8 @@ export interface LedgerDeps {
   readonly now: () => number;
   /** Accounts whose head is remembered. */
   readonly headsMax?: number;
+  /** What an account has left after entries of this process. */
+  readonly onBalance?: (account: string, available: Micros) => void;
 }
 
 export interface Ledger {
@@ -139,7 +141,7 @@ const pageEntriesMax = 1_000;
 export function createLedger(deps: LedgerDeps): Ledger {
   const { collection } = deps;
   const heads = createHeads(collection, deps.headsMax ?? headsMaxDefault);
-  const appender = createAppender({ collection, heads, now: deps.now });
+  const appender = createAppender({ ...deps, heads });
 
   return {
     async hold(request) {

@@ -6,6 +6,7 @@ import { createExchangeStore } from './exchanges.ts';
 import { createImageLeaseStore } from './image-leases.ts';
 import { createKeySlotStore } from './key-slots.ts';
 import { createKeyStore } from './keys.ts';
+import { createNoticeStore } from './notices.ts';
 import { createOperatorStore } from './operators.ts';
 import { createRateLimitStore } from './rate-limits.ts';
 import { createRenderTimesStore } from './render-times.ts';
@@ -40,6 +41,7 @@ export function createStores(db: Db, now: () => number, sealing: Sealing) {
     imageLeases: createImageLeaseStore(db),
     repeats: createRepeatStore(db, now),
     wakes: createWakeStore(db, now),
+    notices: createNoticeStore(db),
   };
 }
 

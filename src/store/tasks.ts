@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Collection, Db } from 'mongodb';
+import { attentionReasons } from '../domain/attention.ts';
 import type { AttentionReason } from '../domain/attention.ts';
 import type { Task } from '../domain/task-record.ts';
 import { statusesBefore } from '../domain/task.ts';
@@ -146,6 +147,21 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
     /** Tasks that ask for a person, and why. */
     async *asking(reason: AttentionReason): AsyncIterable<Task> {
       yield* each(tasks.find({ attention: reason }).sort({ sort: -1 }));
+    },
+
+    /** How many tasks ask for a person, by reason and channel (empty: none yet). */
+    async countAsking(): Promise<readonly { reason: AttentionReason; channel: string; count: number }[]> {
+      const match = { attention: { $in: [...attentionReasons] } };
+      const group = { _id: { reason: '$attention', channel: '$channel' }, count: { $sum: 1 } };
+      const groups = tasks.aggregate<{
+        _id: { reason: AttentionReason; channel?: string | null };
+        count: number;
+      }>([{ $match: match }, { $group: group }]);
+      return (await groups.toArray()).map(({ _id: { reason, channel }, count }) => ({
+        reason,
+        channel: channel ?? '',
+        count,
+      }));
     },
 
     /** Tasks that have ended, and whose callers do not know it. */

@@ -250,6 +250,7 @@ async function openWorld(
       checkMediaUrl: refuseForbidden,
       pingMongo: async () => void (await mongo.db.command({ ping: 1 })),
       limits: { addressRequestsPerSecond: 0 },
+      testNotices: () => Promise.resolve([]),
       reloadConfig: () =>
         Promise.resolve({ ok: false, violations: ['models: required', 'currency: required'] }),
       ...change,

@@ -27,6 +27,7 @@ import { listImageTasks } from './list-image-tasks.ts';
 import { listKeys } from './list-keys.ts';
 import { listLedgerEntries } from './list-ledger-entries.ts';
 import { listModels } from './list-models.ts';
+import { listNotices } from './list-notices.ts';
 import { listOperators } from './list-operators.ts';
 import { listTasks } from './list-tasks.ts';
 import { listVideos } from './list-videos.ts';
@@ -41,6 +42,7 @@ import { rotateKey } from './rotate-key.ts';
 import { rotateWebhookSecret } from './rotate-webhook-secret.ts';
 import { explainRoute } from './explain-route.ts';
 import { setOverdraft } from './set-overdraft.ts';
+import { testNotices } from './test-notices.ts';
 import { setChannel } from './set-channel.ts';
 import { setCircuit } from './set-circuit.ts';
 
@@ -99,6 +101,8 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth): readonly R
     listChannels(deps),
     setChannel(deps),
     setCircuit(deps),
+    listNotices(deps),
+    testNotices(deps),
     explainRoute(deps),
     addOperator({ ...deps, operatorAuth }),
     listOperators(deps),

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { noticeKinds } from '../../domain/notice.ts';
+import type { Notice } from '../../domain/notice.ts';
+import { toSeconds, unixSeconds } from './unix-seconds.ts';
+
+export const noticeSchema = z
+  .object({
+    object: z.literal('notice'),
+    id: z.string(),
+    kind: z.enum(noticeKinds),
+    subject: z.string().meta({ description: 'What it is about: names of the configuration, or an account.' }),
+    state: z.enum(['open', 'over']),
+    count: z.int(),
+    text: z.string(),
+    since: unixSeconds(),
+    ended_at: unixSeconds('Null: it lasts.').nullable(),
+    told: z.array(z.string()).meta({ description: 'The targets of `notify` that know of it as it is.' }),
+  })
+  .meta({ id: 'Notice' });
+
+export function presentNotice({
+  told,
+  revision,
+  since,
+  endedAt,
+  ...notice
+}: Notice): z.output<typeof noticeSchema> {
+  const { id, kind, subject, state, count, text } = notice;
+  return {
+    object: 'notice',
+    id,
+    kind,
+    subject,
+    state,
+    count,
+    text,
+    since: toSeconds(since),
+    ended_at: endedAt === undefined ? null : toSeconds(endedAt),
+    told: Object.keys(told).filter((target) => told[target] === revision),
+  };
+}

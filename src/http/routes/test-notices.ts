@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import type { RouteDeps } from '../deps.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+const targetSchema = z.object({
+  id: z.string(),
+  ok: z.boolean(),
+  error: z.string().nullable().meta({ description: 'Why the target did not take it.' }),
+});
+
+export function testNotices({ testNotices: test }: Pick<RouteDeps, 'testNotices'>): Route {
+  return adminRoute({
+    operationId: 'testNotices',
+    summary: 'Send a test to every target of notices',
+    tag: 'Operators',
+    method: 'post',
+    paths: ['/admin/v1/notices/test'],
+    input: z.object({}),
+    success: {
+      description: 'What came of it, for each target of `notify` in gateway.yaml.',
+      schema: z.object({ object: z.literal('list'), data: z.array(targetSchema) }),
+    },
+    errors: [],
+    async handle() {
+      const sent = await test();
+      const data = sent.map(({ id, error }) => ({ id, ok: error === undefined, error: error ?? null }));
+      return jsonReply({ object: 'list', data });
+    },
+  });
+}
