@@ -63,7 +63,7 @@ async function run([file = '', ...parts]: readonly string[], text: string, env: 
 }
 
 /** The body of an event, times in Unix seconds. */
-export function noticeEvent({ id, kind, subject, state, count, text, since, endedAt, revisedAt }: Notice) {
+function noticeEvent({ id, kind, subject, state, count, text, since, endedAt, revisedAt }: Notice) {
   return {
     type: `notice.${state}`,
     timestamp: new Date(revisedAt).toISOString(),
@@ -81,7 +81,7 @@ export function noticeEvent({ id, kind, subject, state, count, text, since, ende
 }
 
 /** A subject line, an empty line, and what a mail would say. */
-export function noticeText({ kind, subject, state, text, since, endedAt }: Notice): string {
+function noticeText({ kind, subject, state, text, since, endedAt }: Notice): string {
   const title = `[mediary] ${state === 'open' ? '' : 'over: '}${kind.replaceAll('_', ' ')}: ${subject}`;
   const times =
     endedAt === undefined
