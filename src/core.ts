@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { CircuitRecord } from './domain/circuit-rules.ts';
 import type { Logger } from './observability/log.ts';
+import { createMetrics } from './observability/metrics.ts';
+import type { Metrics } from './observability/metrics.ts';
 import { createChannels } from './routing/channels.ts';
+import { meteredChannels } from './routing/metered-channels.ts';
 import type { LinkRules } from './routing/usable-links.ts';
-import type { Channels } from './routing/channels.ts';
+import type { Channels, ChannelsOptions } from './routing/channels.ts';
 import { ConfigError } from './config/config-error.ts';
 import { rawEnvironment } from './config/environment.ts';
 import { loadGatewayConfig } from './config/gateway-file.ts';
@@ -43,6 +46,7 @@ export interface Core {
   /** Reloads gateway.yaml; a bad file leaves the running configuration in force and throws ConfigError. */
   readonly reload: () => GatewayConfig;
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly mongo: Mongo;
   readonly stores: Stores;
   readonly ledger: Ledger;
@@ -84,13 +88,13 @@ export async function openCore(
   const secrets = await openCoreSecrets(mongo, addresses.secretsKeys);
   const stores = createStores(mongo.db, now, secrets);
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
-  const ledger = createLedger({ collection: ledgerCollection(mongo.db), now });
+  const metrics = createMetrics({ configVersion: () => current.version });
+  const ledger = createLedger({ collection: ledgerCollection(mongo.db), now, meter: metrics });
   const upstream = openUpstream(environment);
   const temporal = temporalSettings(environment, addresses.temporalAddress, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
   const health = openHealth({ stores, client, log, now, config: () => current });
-  const links = linkRules(environment, log);
-  const channels = createChannels({ current: () => current, providers, request: upstream, links });
+  const channels = openChannels({ environment, log, metrics, current: () => current, request: upstream });
   const results = await openResults({
     channels,
     config: current.results,
@@ -110,6 +114,7 @@ export async function openCore(
     config: () => current,
     reload: () => (current = load()),
     log,
+    metrics,
     mongo,
     stores,
     ledger,
@@ -130,6 +135,16 @@ export async function openCore(
       await Promise.all([client.connection.close(), mongo.close(), upstream.close(), results.close()]);
     },
   };
+}
+
+function openChannels({
+  environment,
+  log,
+  metrics,
+  ...options
+}: Pick<Core, 'environment' | 'log' | 'metrics'> & Pick<ChannelsOptions, 'current' | 'request'>): Channels {
+  const links = linkRules(environment, log);
+  return meteredChannels(createChannels({ ...options, providers, links }), metrics);
 }
 
 function openHealth({

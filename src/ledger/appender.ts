@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { MongoAPIError, MongoBulkWriteError, MongoError } from 'mongodb';
+import type { LedgerMeter } from '../domain/meter.ts';
 import { isNetworkFailure } from '../domain/caught.ts';
 import { racePoint } from '../domain/race-point.ts';
 import { findByKeys, insertInOrder } from './collection.ts';
@@ -31,6 +32,7 @@ export interface AppenderDeps {
   readonly collection: LedgerCollection;
   readonly heads: Heads;
   readonly now: () => number;
+  readonly meter?: LedgerMeter;
 }
 
 interface Waiting {
@@ -51,11 +53,13 @@ export function createAppender(deps: AppenderDeps): Appender {
       // Whatever is submitted within one turn of the event loop forms one batch.
       await nextTurn();
       const batch = queue.splice(0, batchOperationsMax);
+      const ended = deps.meter?.beginAppend();
       try {
         await append(deps, account, batch);
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
+      ended?.();
     }
     queues.delete(account);
   }
@@ -138,7 +142,10 @@ async function tryOnce(deps: AppenderDeps, account: string, progress: Progress):
   const written = await insertInOrder(collection, plan.entries);
   const last = plan.entries[written - 1];
   if (last !== undefined) heads.advance(account, last);
-  if (written < plan.entries.length) heads.contest(account);
+  if (written < plan.entries.length) {
+    heads.contest(account);
+    deps.meter?.countCollision();
+  }
   const decided = plan.operations.findIndex(({ entriesNeeded }) => entriesNeeded > written);
   const count = decided < 0 ? operations.length : decided;
   progress.left.slice(0, count).forEach(({ resolve }, index) => {

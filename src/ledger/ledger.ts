@@ -1,3 +1,4 @@
+import type { LedgerMeter } from '../domain/meter.ts';
 import type { Micros } from '../domain/money.ts';
 import { createAppender } from './appender.ts';
 import { findByKeys, findSuccessors } from './collection.ts';
@@ -34,6 +35,7 @@ export interface LedgerDeps {
   readonly now: () => number;
   /** Accounts whose head is remembered. */
   readonly headsMax?: number;
+  readonly meter?: LedgerMeter;
 }
 
 export interface Ledger {
@@ -139,7 +141,7 @@ const pageEntriesMax = 1_000;
 export function createLedger(deps: LedgerDeps): Ledger {
   const { collection } = deps;
   const heads = createHeads(collection, deps.headsMax ?? headsMaxDefault);
-  const appender = createAppender({ collection, heads, now: deps.now });
+  const appender = createAppender({ ...deps, heads });
 
   return {
     async hold(request) {

@@ -8,6 +8,7 @@ import type { Sealing } from './sealed-document.ts';
 import { durable, ensureIndexes, isDuplicateKey } from './mongo.ts';
 import { isOutage } from './outage.ts';
 import { taskCallbacks } from './task-callbacks.ts';
+import { taskCensus } from './task-census.ts';
 import type { TaskDocument } from './task-document.ts';
 import { listQuery } from './task-query.ts';
 import type { TaskFilter } from './task-query.ts';
@@ -74,6 +75,7 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
     ...taskSteps({ tasks, hints, now, form }),
     ...taskSights(tasks, now),
     ...taskCallbacks(tasks),
+    ...taskCensus(tasks),
   };
 }
 
