@@ -1,4 +1,5 @@
 import type { Logger } from '../src/observability/log.ts';
+import type { Metrics } from '../src/observability/metrics.ts';
 import type { Channels, LinkHeaders } from '../src/routing/channels.ts';
 import type { HostPlaces } from '../src/capacity/host-places.ts';
 import type { RenderClock } from '../src/capacity/render-clock.ts';
@@ -32,6 +33,7 @@ export interface TaskActivityDeps {
   readonly owedCallback: (task: string) => Promise<void>;
   /** What else the reconciler repairs, in order. */
   readonly upkeep: readonly UpkeepStep[];
+  readonly metrics: Pick<Metrics, 'countEnded'>;
   readonly log: Logger;
   readonly now: () => number;
 }

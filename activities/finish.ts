@@ -1,4 +1,3 @@
-import { metricMeter } from '@temporalio/activity';
 import { isUpstreamFailure } from '../src/domain/attempt.ts';
 import { defined } from '../src/domain/defined.ts';
 import { amountMax } from '../src/domain/money.ts';
@@ -97,18 +96,13 @@ export function createFinishTask(deps: TaskActivityDeps) {
   }
 
   async function failed(task: Task, error: TaskError | undefined): Promise<Task> {
-    const why = classified(error ?? upstreamError(task));
-    const after = await step(task, {
+    return step(task, {
       kind: 'ended',
       status: 'failed',
       charge: 0n,
       chargeEstimated: false,
-      error: why,
+      error: classified(error ?? upstreamError(task)),
     });
-    metricMeter
-      .createCounter('mediary_task_failures', undefined, 'Failed tasks by class.')
-      .add(1, { class: why.class });
-    return after;
   }
 
   async function step(task: Task, event: TaskEvent): Promise<Task> {
@@ -117,6 +111,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
     const { status = 'absent', charge } = stepped.task ?? {};
     if (event.kind === 'ended' && status === event.status) {
       deps.log.info({ task: task.id, status, amount: charge }, 'a task has ended');
+      deps.metrics.countEnded(task.channel, event.error?.class ?? 'succeeded');
     } else if (event.kind === 'ended') {
       deps.log.error(
         { task: task.id, status, outcome: event.status },

@@ -20,7 +20,6 @@ import { createTaskService } from './tasks/create-task.ts';
 import type { CreateTaskDeps } from './tasks/create-task.ts';
 import { createGuardedClient } from './http-client/index.ts';
 import { createApp } from './http/app.ts';
-import { startMetricsServer } from './observability/metrics-server.ts';
 import type { AppDeps, ImageRouteDeps, ReloadResult } from './http/deps.ts';
 import type { RequestLimits } from './http/request-limits.ts';
 import { startHttpServer } from './http/server.ts';
@@ -38,7 +37,6 @@ import type { Repeats } from './tasks/repeats.ts';
 import { openImageWorkspaces } from './images/workspace.ts';
 import type { ImageWorkspaces } from './images/workspace.ts';
 import { identifyProcess, isSameProcessAlive } from './observability/process-identity.ts';
-import { createMetrics } from './observability/metrics.ts';
 import { providers, vendorImageFields } from './providers/index.ts';
 import { readTaskHistory } from './temporal/task-history.ts';
 import { createStorageQuota } from './tasks/storage-quota.ts';
@@ -80,10 +78,6 @@ export async function startApi(core: Core): Promise<RunningApi> {
   const deps = appDeps(core, switches, { ...guarded, ...owned });
   const app = createApp(deps);
   for (const route of app.routes) route.prepare?.();
-  const metrics =
-    environment.METRICS_PORT === undefined
-      ? undefined
-      : await startMetricsServer(deps.metrics, environment.HOST, environment.METRICS_PORT);
   const server = await startHttpServer({
     app,
     host: environment.HOST,
@@ -105,7 +99,6 @@ export async function startApi(core: Core): Promise<RunningApi> {
     async stop() {
       ignoreReload();
       switches.stop();
-      metrics?.close();
       await server.close(environment.SHUTDOWN_GRACE_SECONDS * 1000);
       abandonments.stop();
       await Promise.all([imageLeases.stop(), access.stop(), storage.stop()]);
@@ -153,7 +146,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
   return {
     ...stores,
     log: core.log,
-    metrics: createMetrics(),
+    metrics: core.metrics,
     now,
     randomBytes,
     auth,

@@ -27,10 +27,16 @@ async function openLog({ LOG_LEVEL, LOG_FORMAT }: Environment) {
   return createLogger({ level: LOG_LEVEL, format: LOG_FORMAT ?? (process.stdout.isTTY ? 'pretty' : 'json') });
 }
 
+interface Watch {
+  close(): void;
+}
+
 interface Service {
   readonly name: string;
   /** Begins no work before it resolves: until then the process may end at any moment. */
   readonly start: (core: Core) => Promise<Running>;
+  /** Begins before its work, and ends after it. */
+  readonly watch: (core: Core) => Promise<Watch | undefined>;
   /** Resolves at SIGINT or SIGTERM. */
   readonly signalled: Promise<void>;
 }
@@ -39,19 +45,22 @@ interface Service {
  * Runs until SIGINT, SIGTERM or the end of the npm that started it, then ends in order: no new work, what is in flight,
  * connections.
  */
-async function serve({ name, start, signalled }: Service): Promise<void> {
+async function serve({ name, start, watch, signalled }: Service): Promise<void> {
   const { isStartedByNpm, readEnvironment } = await import('./config/environment.ts');
   const environment = readEnvironment();
   const log = await openLog(environment);
   const { openCore } = await import('./core.ts');
   const ends = [signalled, ...(isStartedByNpm() ? [parentEnded(parent)] : [])];
-  const opened = openCore(environment, log).then(async (core) => ({ core, running: await start(core) }));
+  const opened = openCore(environment, log).then(async (core) => {
+    const watched = await watch(core);
+    return { core, watched, running: await start(core) };
+  });
   const service = await Promise.race([opened, ...ends.map((end) => end.then(() => undefined))]);
   if (service === undefined) {
     log.info({ name }, 'shutting down before the start was complete');
     process.exit(0);
   }
-  const { core, running } = service;
+  const { core, watched, running } = service;
   log.info({ name }, 'started');
   let failed: unknown;
   await Promise.race([
@@ -61,25 +70,77 @@ async function serve({ name, start, signalled }: Service): Promise<void> {
   if (failed !== undefined) log.error({ name, err: failed }, 'fatal error');
   else log.info({ name }, 'shutting down');
   await running.stop();
+  watched?.close();
   await core.close();
   process.exit(failed === undefined ? 0 : 1);
+}
+
+/** Until the process ends: what drains is watched, too. `more`: where else numbers of this process are. */
+async function serveMetrics({ environment, metrics }: Core, more?: string): Promise<Watch | undefined> {
+  const { HOST: host, METRICS_PORT: port } = environment;
+  if (port === undefined) return undefined;
+  const { startMetricsServer } = await import('./observability/metrics-server.ts');
+  return startMetricsServer({ metrics, more, host, port });
+}
+
+/** A worker also counts the whole system, when it is its turn. */
+async function serveWorkerMetrics(core: Core, more: string | undefined): Promise<Watch | undefined> {
+  const server = await serveMetrics(core, more);
+  if (server === undefined) return undefined;
+  const [
+    { censusIntervalMs, createCensusTaker },
+    { createDuty },
+    { takeCensus },
+    { ledgerCollection },
+    { readLedgerTotals },
+  ] = await Promise.all([
+    import('./observability/census.ts'),
+    import('./capacity/duty.ts'),
+    import('./tasks/take-census.ts'),
+    import('./ledger/collection.ts'),
+    import('./ledger/totals.ts'),
+  ]);
+  const ledger = ledgerCollection(core.mongo.db);
+  const census = createCensusTaker({
+    ...core.metrics,
+    duty: createDuty({
+      ...core,
+      name: 'census',
+      duties: core.stores.duties,
+      silenceMs: 3 * censusIntervalMs,
+    }),
+    take: () => takeCensus({ ...core, ledgerTotals: () => readLedgerTotals(ledger) }),
+    onError: (err) =>
+      core.log.warn({ err }, 'the system could not be counted; it is counted at the next turn'),
+  });
+  census.start();
+  return {
+    close() {
+      census.stop();
+      server.close();
+    },
+  };
 }
 
 async function serveApi(): Promise<void> {
   watchReloadSignal();
   const signalled = endSignalled();
   const { startApi } = await import('./api.ts');
-  await serve({ name: 'api', start: startApi, signalled });
+  await serve({ name: 'api', start: startApi, watch: serveMetrics, signalled });
 }
 
 async function serveWorker(): Promise<void> {
   watchReloadSignal();
   const signalled = endSignalled();
-  const { installRuntime, startWorker } = await import('./worker.ts');
+  const [{ startWorker }, { installRuntime }] = await Promise.all([
+    import('./worker.ts'),
+    import('./temporal/install-runtime.ts'),
+  ]);
   const { readEnvironment } = await import('./config/environment.ts');
   const environment = readEnvironment();
-  installRuntime(await openLog(environment), environment);
-  await serve({ name: 'worker', start: startWorker, signalled });
+  const moreMetrics = await installRuntime(await openLog(environment), environment);
+  const watch = (core: Core) => serveWorkerMetrics(core, moreMetrics);
+  await serve({ name: 'worker', start: startWorker, watch, signalled });
 }
 
 /** The servers that the environment names, otherwise those of the local mode in DATA_DIR. */

@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { CircuitRecord } from './domain/circuit-rules.ts';
 import type { Logger } from './observability/log.ts';
+import { createMetrics } from './observability/metrics.ts';
+import type { Metrics } from './observability/metrics.ts';
 import { createChannels } from './routing/channels.ts';
+import { meteredChannels } from './routing/metered-channels.ts';
 import type { LinkRules } from './routing/usable-links.ts';
-import type { Channels } from './routing/channels.ts';
+import type { Channels, ChannelsOptions } from './routing/channels.ts';
 import { ConfigError } from './config/config-error.ts';
 import { rawEnvironment } from './config/environment.ts';
 import { loadGatewayConfig } from './config/gateway-file.ts';
@@ -45,6 +48,7 @@ export interface Core {
   /** Reloads gateway.yaml; a bad file leaves the running configuration in force and throws ConfigError. */
   readonly reload: () => GatewayConfig;
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly mongo: Mongo;
   readonly stores: Stores;
   readonly ledger: Ledger;
@@ -89,15 +93,16 @@ export async function openCore(
   const stores = createStores(mongo.db, now, secrets);
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
   const shared = { stores, log, now, config: () => current };
+  const metrics = createMetrics({ configVersion: () => current.version });
   const notices = openNotices({ ...shared, variables });
   const { noteBalance: onBalance } = notices.watch;
-  const ledger = createLedger({ collection: ledgerCollection(mongo.db), now, onBalance });
+  const collection = ledgerCollection(mongo.db);
+  const ledger = createLedger({ collection, now, meter: metrics, onBalance });
   const upstream = openUpstream(environment);
   const temporal = temporalSettings(environment, addresses.temporalAddress, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
   const health = openHealth({ ...shared, client });
-  const links = linkRules(environment, log);
-  const channels = createChannels({ current: () => current, providers, request: upstream, links });
+  const channels = openChannels({ environment, log, metrics, current: () => current, request: upstream });
   const key = secrets.deriveKey('media-link');
   const results = await openResults({ ...shared, channels, config: current.results, environment, key });
   const recorder = openRecorder(stores, log, now);
@@ -111,6 +116,7 @@ export async function openCore(
     config: () => current,
     reload: () => (current = load()),
     log,
+    metrics,
     mongo,
     stores,
     ledger,
@@ -132,6 +138,16 @@ export async function openCore(
       await Promise.all([client.connection.close(), mongo.close(), upstream.close(), results.close()]);
     },
   };
+}
+
+function openChannels({
+  environment,
+  log,
+  metrics,
+  ...options
+}: Pick<Core, 'environment' | 'log' | 'metrics'> & Pick<ChannelsOptions, 'current' | 'request'>): Channels {
+  const links = linkRules(environment, log);
+  return meteredChannels(createChannels({ ...options, providers, links }), metrics);
 }
 
 function openHealth({

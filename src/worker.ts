@@ -2,7 +2,7 @@ import { onReloadSignal } from './config/reload-signal.ts';
 import { createAbandonCreation } from './tasks/abandon-creation.ts';
 import { defined } from './domain/defined.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import type { NativeConnection, WorkerOptions, WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import {
   createCallbackActivities,
@@ -16,8 +16,6 @@ import { recordedPollers } from '../activities/recorded-pollers.ts';
 import { createStatusPollers } from '../activities/status-pollers.ts';
 import { webhookSecretsOf } from './core.ts';
 import type { Core } from './core.ts';
-import type { Environment } from './config/environment.ts';
-import type { Logger } from './observability/log.ts';
 import { callbacksQueue, channelQueue, pollsQueue, tasksQueue } from './domain/queues.ts';
 import { recordedChannels } from './flight/recorded-channels.ts';
 import { createGuardedClient, scrub } from './http-client/index.ts';
@@ -174,25 +172,6 @@ async function reloadChannels(core: Core, runChannels: () => Promise<unknown>): 
   }
 }
 
-/**
- * Once per process, before anything else of Temporal's runs. Our own signal handling ends the workers: the runtime's
- * would swallow SIGTERM until drained.
- */
-export function installRuntime(log: Logger, { METRICS_PORT, HOST }: Environment): void {
-  Runtime.install({
-    shutdownSignals: [],
-    logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
-      log[level === 'ERROR' ? 'error' : 'warn']({ detail: meta?.['error'] }, message);
-    }),
-    telemetryOptions: {
-      logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }) },
-      ...(METRICS_PORT === undefined
-        ? {}
-        : { metrics: { prometheus: { bindAddress: `${HOST}:${METRICS_PORT}` } } }),
-    },
-  });
-}
-
 function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOptions, 'taskQueue'> {
   const longestSubmitMs = Math.max(...core.config().channels.map(({ timeouts }) => timeouts.submit_ms));
   return {
@@ -237,6 +216,7 @@ function tasksOptions(
         }),
       },
     ],
+    metrics: core.metrics,
     workflows: createWorkflowLookup(core.client, core.environment.TASK_QUEUE_PREFIX, core.endStay),
     log: core.log,
     now: core.now,

@@ -21,6 +21,8 @@ import { adminTaskDetailSchema } from '../src/http/presenters/admin-task.ts';
 import { createRoutes } from '../src/http/routes/index.ts';
 import { documentText } from '../scripts/document.ts';
 import type { RouteDeps } from '../src/http/deps.ts';
+import { everyMetric } from './support/every-metric.ts';
+import { familyOf } from './support/scrape.ts';
 import { readSources } from './support/source-rules.ts';
 
 /** The documentation and the code say the same, in both directions. */
@@ -90,6 +92,19 @@ describe('price units', () => {
 
 describe('docs/operating.md', () => {
   const page = read('docs/operating.md');
+
+  it('describes every metric of ours with its labels, and no other', async () => {
+    const rows = [...page.matchAll(/^\| (`mediary_[^|]*) \| ([^|]*?) ?\| (?:process|system) \|/gm)];
+    const names = (cell: string) => [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
+    const described = rows.flatMap(([, metrics = '', labels = '']) =>
+      names(metrics).map((metric) => [metric, ...names(labels)].join(' ')),
+    );
+    const series = await everyMetric(['one']);
+    const labelled = series.map((each) =>
+      [familyOf(each), ...Object.keys(each.labels).filter((label) => label !== 'le')].join(' '),
+    );
+    expect(sorted(described)).toEqual(sorted(labelled));
+  });
   const table = (heading: string) =>
     [...(page.split(`\n| ${heading} |`)[1]?.split('\n\n')[0] ?? '').matchAll(/^\| `(\w+)` \|.*$/gm)].map(
       ([row, name = '']) => ({ name, cells: row.split('|').map((cell) => cell.trim()) }),

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { MongoAPIError, MongoBulkWriteError, MongoError } from 'mongodb';
+import type { LedgerMeter } from '../domain/meter.ts';
 import { isNetworkFailure } from '../domain/caught.ts';
 import type { Micros } from '../domain/money.ts';
 import { racePoint } from '../domain/race-point.ts';
@@ -33,6 +34,7 @@ export interface AppenderDeps {
   readonly heads: Heads;
   readonly now: () => number;
   readonly onBalance?: (account: string, available: Micros) => void;
+  readonly meter?: LedgerMeter;
 }
 
 interface Waiting {
@@ -53,11 +55,13 @@ export function createAppender(deps: AppenderDeps): Appender {
       // Whatever is submitted within one turn of the event loop forms one batch.
       await nextTurn();
       const batch = queue.splice(0, batchOperationsMax);
+      const ended = deps.meter?.beginAppend();
       try {
         await append(deps, account, batch);
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
+      ended?.();
     }
     queues.delete(account);
   }
@@ -143,7 +147,10 @@ async function tryOnce(deps: AppenderDeps, account: string, progress: Progress):
     heads.advance(account, last);
     deps.onBalance?.(account, last.available);
   }
-  if (written < plan.entries.length) heads.contest(account);
+  if (written < plan.entries.length) {
+    heads.contest(account);
+    deps.meter?.countCollision();
+  }
   const decided = plan.operations.findIndex(({ entriesNeeded }) => entriesNeeded > written);
   const count = decided < 0 ? operations.length : decided;
   progress.left.slice(0, count).forEach(({ resolve }, index) => {

@@ -1,3 +1,4 @@
+import type { LedgerMeter } from '../domain/meter.ts';
 import type { Micros } from '../domain/money.ts';
 import { createAppender } from './appender.ts';
 import { findByKeys, findSuccessors } from './collection.ts';
@@ -36,6 +37,7 @@ export interface LedgerDeps {
   readonly headsMax?: number;
   /** What an account has left after entries of this process. */
   readonly onBalance?: (account: string, available: Micros) => void;
+  readonly meter?: LedgerMeter;
 }
 
 export interface Ledger {

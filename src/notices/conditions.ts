@@ -11,14 +11,14 @@ export type Source = () => Promise<readonly Condition[]>;
 const callbacksMax = 1_000;
 
 export interface SourceDeps {
-  readonly tasks: Pick<TaskStore, 'countAsking' | 'abandonedCallbacks'>;
+  readonly tasks: Pick<TaskStore, 'countAttention' | 'abandonedCallbacks'>;
   readonly circuits: Pick<ChannelHealthStore, 'list'>;
 }
 
 export function createSources({ tasks, circuits }: SourceDeps) {
   return {
     async attention() {
-      const asking = await tasks.countAsking();
+      const asking = await tasks.countAttention();
       return asking.map(({ reason, channel, count }) => ({
         kind: 'attention',
         subject: channel === '' ? reason : `${reason}/${channel}`,

@@ -1,3 +1,4 @@
+import { createDuty } from '../capacity/duty.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import { defined } from '../domain/defined.ts';
 import { createGuardedClient } from '../http-client/index.ts';
@@ -5,7 +6,7 @@ import type { Logger } from '../observability/log.ts';
 import type { Stores } from '../store/stores.ts';
 import { createSources } from './conditions.ts';
 import { createSendNotice } from './send.ts';
-import { createNoticeWatch } from './watch.ts';
+import { createNoticeWatch, noticeIntervalMs } from './watch.ts';
 import type { NoticeWatch } from './watch.ts';
 
 export interface NoticesDeps {
@@ -32,6 +33,7 @@ export function openNotices({ stores, config, variables: { PATH, HOME, LANG }, l
       commandEnvironment: defined({ PATH, HOME, LANG }),
       now,
     }),
+    duty: createDuty({ name: 'notices', duties: stores.duties, silenceMs: 4 * noticeIntervalMs, now }),
     log,
     now,
   });

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
+import type { Duty } from '../capacity/duty.ts';
 import type { NotifyConfig } from '../config/gateway-file.ts';
 import { parseMicros } from '../domain/money.ts';
 import type { Micros } from '../domain/money.ts';
 import { ended, isDue, missed, noticeId, sighted } from '../domain/notice.ts';
 import type { Condition, Notice, NoticeKind } from '../domain/notice.ts';
-import { createSightings } from '../domain/sightings.ts';
 import type { Logger } from '../observability/log.ts';
 import type { KeptNotice, NoticeStore } from '../store/notices.ts';
 import { ledgerViolation, lowBalance } from './conditions.ts';
@@ -36,12 +36,11 @@ export interface NoticeWatchDeps {
   readonly send: SendNotice;
   readonly log: Logger;
   readonly now: () => number;
-  readonly intervalMs?: number;
+  /** Whether it is this process that looks and tells. */
+  readonly duty: Duty;
 }
 
-const intervalMsDefault = 15_000;
-/** Of looks: who had the last turn is not there any more. */
-const turnsMissedMax = 4;
+export const noticeIntervalMs = 15_000;
 const balancesMax = 10_000;
 /** Of those that are over, the newest are enough: each is told within minutes. */
 const overMax = 200;
@@ -49,9 +48,8 @@ const sentAtOnceMax = 20;
 const pauseMsMax = 30 * 60_000;
 
 export function createNoticeWatch(deps: NoticeWatchDeps): NoticeWatch {
-  const { store, log, now, intervalMs = intervalMsDefault } = deps;
+  const { log, duty } = deps;
   const balances = new LRUCache<string, Micros>({ max: balancesMax });
-  const isOurTurn = createTurns(store, turnsMissedMax * intervalMs, now);
   const { look, judge, report } = createLooks(deps);
   const teller = createTeller(deps);
   let ticking: Promise<void> | undefined;
@@ -60,7 +58,7 @@ export function createNoticeWatch(deps: NoticeWatchDeps): NoticeWatch {
   async function run(): Promise<void> {
     try {
       await judge(balances);
-      if (!(await isOurTurn())) return;
+      if (!(await duty())) return;
       await look();
       await teller.tell();
     } catch (err) {
@@ -71,7 +69,7 @@ export function createNoticeWatch(deps: NoticeWatchDeps): NoticeWatch {
   const tick = (): Promise<void> => (ticking ??= run().finally(() => (ticking = undefined)));
   return {
     tick,
-    start: () => void (timer ??= setInterval(() => void tick(), intervalMs).unref()),
+    start: () => void (timer ??= setInterval(() => void tick(), noticeIntervalMs).unref()),
     async stop() {
       clearInterval(timer);
       timer = undefined;
@@ -136,21 +134,6 @@ function createLooks({ store, sources, notify, log, now }: NoticeWatchDeps) {
       if (balances.get(account) === available) balances.delete(account);
     }
   }
-}
-
-/** Who had the last turn has the next one. */
-function createTurns(store: NoticeStore, silenceMs: number, now: () => number): () => Promise<boolean> {
-  const sightings = createSightings(now);
-  let ours: number | undefined;
-  return async () => {
-    const seen = await store.turn();
-    const silentMs = sightings.unchangedMs('turn', seen);
-    sightings.forgetOthers();
-    if (seen !== 0 && seen !== ours && silentMs < silenceMs) return false;
-    const isTaken = await store.takeTurn(seen);
-    ours = isTaken ? seen + 1 : undefined;
-    return isTaken;
-  };
 }
 
 function createTeller({ store, notify, send, log, now }: NoticeWatchDeps) {

@@ -1,29 +1,48 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, get } from 'node:http';
+import { text } from 'node:stream/consumers';
 import type { Metrics } from './metrics.ts';
 
 export interface MetricsServer {
   close(): void;
 }
 
+export interface MetricsServerOptions {
+  readonly metrics: Pick<Metrics, 'render' | 'contentType'>;
+  /** Address of more numbers of this process, which follow its own. */
+  readonly more?: string | undefined;
+  readonly host: string;
+  readonly port: number;
+}
+
 /** Prometheus metrics on a port of their own (METRICS_PORT), so that nobody outside reads them. Rejects when it is taken. */
-export async function startMetricsServer(
-  metrics: Metrics,
-  host: string,
-  port: number,
-): Promise<MetricsServer> {
+export async function startMetricsServer({
+  metrics,
+  more,
+  host,
+  port,
+}: MetricsServerOptions): Promise<MetricsServer> {
+  const render = async (): Promise<string> =>
+    (await Promise.all([metrics.render(), more === undefined ? '' : read(more)])).join('');
   const server = createServer((request, response) => {
     request.resume();
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end();
       return;
     }
-    metrics.render().then(
-      (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
+    render().then(
+      (rendered) => response.writeHead(200, { 'content-type': metrics.contentType }).end(rendered),
       () => response.writeHead(500).end(),
     );
   });
   server.listen(port, host);
   await once(server, 'listening');
   return { close: () => server.close() };
+}
+
+/** Of this very process, on the loopback address. */
+function read(address: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    get(address, (answer) => void text(answer).then(resolve, reject)).on('error', reject);
+  });
 }

@@ -1,13 +1,22 @@
 import type { FailureClass } from '../domain/failure.ts';
+import type { LedgerMeter, UpstreamMeter } from '../domain/meter.ts';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { LabelValues } from 'prom-client';
+import { createCensusGauges } from './census-gauges.ts';
+import type { CensusGauges } from './census-gauges.ts';
 
-/** Labels carry names of the configuration and codes of ours: never an account, a key, a task or a prompt. */
-export interface Metrics {
+/**
+ * What this process counts of its own work, and what it shows of the whole system while it takes the census. Labels
+ * carry names of the configuration and codes of ours: never an account, a key, a task, a model or a prompt.
+ */
+export interface Metrics extends CensusGauges, UpstreamMeter, LedgerMeter {
   observeRequest(operation: string, status: number, seconds: number): void;
   /** `outcome`: `created`, `replayed`, or the error code. */
   countCreate(outcome: string): void;
-  /** Of synchronous images; the worker counts failed tasks (`mediary_task_failures`). */
+  /** Of synchronous images. */
   countImageFailure(failure: FailureClass): void;
+  /** `channel`: where its job was; absent: no upstream had it. */
+  countEnded(channel: string | undefined, outcome: 'succeeded' | FailureClass): void;
   /** Answered on every scrape. */
   setWaiting(read: () => number): void;
   /** Prometheus text. */
@@ -16,11 +25,32 @@ export interface Metrics {
 }
 
 const requestSecondsBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** A synchronous image takes minutes. */
+const upstreamSecondsBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180];
+const appendSecondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+
+export interface MetricsOptions {
+  /** Of the configuration in force; asked on every scrape. */
+  readonly configVersion: () => string;
+}
 
 /** One registry of its own: several gateways in one process do not share numbers. */
-export function createMetrics(): Metrics {
+export function createMetrics({ configVersion }: MetricsOptions): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  return {
+    ...apiMetrics(registry),
+    ...workMetrics(registry),
+    ...createCensusGauges(registry),
+    ...readOnScrape(registry, configVersion),
+    render: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}
+
+function apiMetrics(
+  registry: Registry,
+): Pick<Metrics, 'observeRequest' | 'countCreate' | 'countImageFailure'> {
   const requests = new Histogram({
     name: 'mediary_http_request_seconds',
     help: 'Duration of HTTP requests by operation and status.',
@@ -28,14 +58,7 @@ export function createMetrics(): Metrics {
     buckets: requestSecondsBuckets,
     registers: [registry],
   });
-  // Found by name once: as many as there are operations and statuses.
-  const observers = new Map<string, Histogram.Internal<string>>();
-  const observerOf = (operation: string, status: number): Histogram.Internal<string> => {
-    const name = `${operation} ${status}`;
-    const known = observers.get(name) ?? requests.labels({ operation, status });
-    observers.set(name, known);
-    return known;
-  };
+  const request = foundOnce(requests);
   const creates = new Counter({
     name: 'mediary_create_requests_total',
     help: 'Creates by outcome: created, replayed, or the error code.',
@@ -48,6 +71,64 @@ export function createMetrics(): Metrics {
     labelNames: ['class'],
     registers: [registry],
   });
+  return {
+    observeRequest: (operation, status, seconds) =>
+      request(`${operation} ${status}`, { operation, status }).observe(seconds),
+    countCreate: (outcome) => creates.inc({ outcome }),
+    countImageFailure: (failure) => imageFailures.inc({ class: failure }),
+  };
+}
+
+function workMetrics(registry: Registry): UpstreamMeter & LedgerMeter & Pick<Metrics, 'countEnded'> {
+  const ended = new Counter({
+    name: 'mediary_tasks_ended_total',
+    help: 'Tasks that have ended, by channel and outcome: succeeded, or the class of the failure.',
+    labelNames: ['channel', 'outcome'],
+    registers: [registry],
+  });
+  const calls = new Counter({
+    name: 'mediary_upstream_requests_total',
+    help: 'Requests to upstreams by channel, step and class: ok, or what kind of failure.',
+    labelNames: ['channel', 'step', 'class'],
+    registers: [registry],
+  });
+  const callSeconds = new Histogram({
+    name: 'mediary_upstream_request_seconds',
+    help: 'Duration of requests to upstreams by channel and step.',
+    labelNames: ['channel', 'step'],
+    buckets: upstreamSecondsBuckets,
+    registers: [registry],
+  });
+  const duration = foundOnce(callSeconds);
+  const appends = new Histogram({
+    name: 'mediary_ledger_append_seconds',
+    help: 'Duration of batches of the ledger, from their turn to their outcome.',
+    buckets: appendSecondsBuckets,
+    registers: [registry],
+  });
+  const collisions = new Counter({
+    name: 'mediary_ledger_collisions_total',
+    help: 'Appends that another process was faster than.',
+    registers: [registry],
+  });
+  return {
+    countEnded: (channel = '', outcome) => ended.inc({ channel, outcome }),
+    beginUpstream(channel, step) {
+      const begunAt = performance.now();
+      return (result) => {
+        duration(`${channel} ${step}`, { channel, step }).observe((performance.now() - begunAt) / 1000);
+        calls.inc({ channel, step, class: result });
+      };
+    },
+    beginAppend() {
+      const begunAt = performance.now();
+      return () => appends.observe((performance.now() - begunAt) / 1000);
+    },
+    countCollision: () => collisions.inc(),
+  };
+}
+
+function readOnScrape(registry: Registry, configVersion: () => string): Pick<Metrics, 'setWaiting'> {
   let readWaiting = (): number => 0;
   new Gauge({
     name: 'mediary_http_waiting_requests',
@@ -57,14 +138,29 @@ export function createMetrics(): Metrics {
       this.set(readWaiting());
     },
   });
+  new Gauge({
+    name: 'mediary_config_info',
+    help: '1, by the version of the configuration that this process has loaded.',
+    labelNames: ['version'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.set({ version: configVersion() }, 1);
+    },
+  });
   return {
-    observeRequest: (operation, status, seconds) => observerOf(operation, status).observe(seconds),
-    countCreate: (outcome) => creates.inc({ outcome }),
-    countImageFailure: (failure) => imageFailures.inc({ class: failure }),
     setWaiting: (read) => {
       readWaiting = read;
     },
-    render: () => registry.metrics(),
-    contentType: registry.contentType,
+  };
+}
+
+/** A histogram's labels are looked up by name once: there are as many as pairs of two short lists. */
+function foundOnce<Label extends string>(histogram: Histogram<Label>) {
+  const known = new Map<string, Histogram.Internal<Label>>();
+  return (name: string, labels: LabelValues<Label>): Histogram.Internal<Label> => {
+    const found = known.get(name) ?? histogram.labels(labels);
+    known.set(name, found);
+    return found;
   };
 }

@@ -9,12 +9,6 @@ interface NoticeDocument extends Omit<Notice, 'id'> {
   readonly rev: number;
 }
 
-/** Whose turn it is to look: one process of all. */
-interface TurnDocument {
-  readonly _id: 'turn';
-  readonly turn: number;
-}
-
 /** A notice as it was read; written back only if nobody has written it since. */
 export interface KeptNotice {
   readonly notice: Notice;
@@ -28,7 +22,6 @@ export type NoticeStore = ReturnType<typeof createNoticeStore>;
 
 export function createNoticeStore(db: Db) {
   const notices: Collection<NoticeDocument> = db.collection<NoticeDocument>('notices', durable);
-  const turns: Collection<TurnDocument> = db.collection<TurnDocument>('notice_turns', durable);
   return {
     async ensureIndexes(): Promise<void> {
       await ensureIndexes(notices, [{ name: 'state_revised', key: { state: 1, revisedAt: -1 } }]);
@@ -64,26 +57,6 @@ export function createNoticeStore(db: Db) {
     /** Notes what a target was told. */
     async recordTold(id: string, target: string, revision: number): Promise<void> {
       await notices.updateOne({ _id: id }, { $set: { [`told.${target}`]: revision }, $inc: { rev: 1 } });
-    },
-
-    /** Whoever had the last turn has it again, or lets it lie; 0: nobody ever had one. */
-    async turn(): Promise<number> {
-      return (await turns.findOne({ _id: 'turn' }))?.turn ?? 0;
-    },
-
-    /** True: the turn after the one seen is ours. */
-    async takeTurn(seen: number): Promise<boolean> {
-      try {
-        const guard =
-          seen === 0
-            ? { _id: 'turn' as const, turn: { $exists: false } }
-            : { _id: 'turn' as const, turn: seen };
-        const taken = await turns.updateOne(guard, { $set: { turn: seen + 1 } }, { upsert: seen === 0 });
-        return taken.matchedCount + taken.upsertedCount === 1;
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-        return false;
-      }
     },
   };
 }

@@ -49,6 +49,10 @@ export function createResultCopyStore(db: Db) {
       }
     },
 
+    async count(state: ResultCopy['state']): Promise<number> {
+      return copies.countDocuments({ state });
+    },
+
     async listDue(state: ResultCopy['state'], at: number, limit: number): Promise<ResultCopy[]> {
       const found = await copies
         .find({ state, due_at: { $lte: at } })

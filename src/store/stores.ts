@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import { createAccountStore } from './accounts.ts';
 import { createChannelHealthStore } from './channel-health.ts';
 import { createChannelStateStore } from './channel-states.ts';
+import { createDuties } from './duties.ts';
 import { createExchangeStore } from './exchanges.ts';
 import { createImageLeaseStore } from './image-leases.ts';
 import { createKeySlotStore } from './key-slots.ts';
@@ -30,6 +31,7 @@ export function createStores(db: Db, now: () => number, sealing: Sealing) {
     keys: createKeyStore(db, now),
     operators: createOperatorStore(db, now),
     keySlots: createKeySlotStore(db, now),
+    duties: createDuties(db),
     exchanges: createExchangeStore(db, now),
     channelStates: createChannelStateStore(db),
     resultCopies: createResultCopyStore(db),

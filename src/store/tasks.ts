@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import type { Collection, Db } from 'mongodb';
-import { attentionReasons } from '../domain/attention.ts';
 import type { AttentionReason } from '../domain/attention.ts';
 import type { Task } from '../domain/task-record.ts';
 import { statusesBefore } from '../domain/task.ts';
@@ -9,6 +8,7 @@ import type { Sealing } from './sealed-document.ts';
 import { durable, ensureIndexes, isDuplicateKey } from './mongo.ts';
 import { isOutage } from './outage.ts';
 import { taskCallbacks } from './task-callbacks.ts';
+import { taskCensus } from './task-census.ts';
 import type { TaskDocument } from './task-document.ts';
 import { listQuery } from './task-query.ts';
 import type { TaskFilter } from './task-query.ts';
@@ -75,6 +75,7 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
     ...taskSteps({ tasks, hints, now, form }),
     ...taskSights(tasks, now),
     ...taskCallbacks(tasks),
+    ...taskCensus(tasks),
   };
 }
 
@@ -147,21 +148,6 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
     /** Tasks that ask for a person, and why. */
     async *asking(reason: AttentionReason): AsyncIterable<Task> {
       yield* each(tasks.find({ attention: reason }).sort({ sort: -1 }));
-    },
-
-    /** How many tasks ask for a person, by reason and channel (empty: none yet). */
-    async countAsking(): Promise<readonly { reason: AttentionReason; channel: string; count: number }[]> {
-      const match = { attention: { $in: [...attentionReasons] } };
-      const group = { _id: { reason: '$attention', channel: '$channel' }, count: { $sum: 1 } };
-      const groups = tasks.aggregate<{
-        _id: { reason: AttentionReason; channel?: string | null };
-        count: number;
-      }>([{ $match: match }, { $group: group }]);
-      return (await groups.toArray()).map(({ _id: { reason, channel }, count }) => ({
-        reason,
-        channel: channel ?? '',
-        count,
-      }));
     },
 
     /** Tasks that have ended, and whose callers do not know it. */

@@ -108,6 +108,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
         ledger,
         channels: () => undefined,
         slots: { release: async () => undefined },
+        metrics: { countEnded: () => undefined },
         workflows: {
           async *running() {
             yield* workflows.running;

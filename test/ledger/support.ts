@@ -3,6 +3,7 @@ import type { Collection, Db } from 'mongodb';
 import { afterAll, beforeAll } from 'vitest';
 import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
 import type { EntryDocument } from '../../src/ledger/entry.ts';
+import type { LedgerMeter } from '../../src/domain/meter.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { createAccountCheck } from '../../src/ledger/verify-account.ts';
@@ -26,6 +27,7 @@ interface LedgerOptions {
   readonly uri?: string;
   readonly wrap?: (collection: Collection<EntryDocument>) => Collection<EntryDocument>;
   readonly headsMax?: number;
+  readonly meter?: LedgerMeter;
 }
 
 /** A database for this file: made before its tests, dropped after them. */
@@ -61,10 +63,10 @@ export function useLedgerWorld(name: string): LedgerWorld {
     get entries() {
       return ledgerCollection(database());
     },
-    async openLedger({ uri, wrap, headsMax = 1000 } = {}) {
+    async openLedger({ uri, wrap, headsMax = 1000, ...more } = {}) {
       const mongo = await open(uri);
       const collection = ledgerCollection(mongo.db);
-      return createLedger({ collection: wrap?.(collection) ?? collection, now: Date.now, headsMax });
+      return createLedger({ collection: wrap?.(collection) ?? collection, now: Date.now, headsMax, ...more });
     },
     newAccount: () => `acct_${(accounts += 1)}`,
     async chainFaults(account) {

@@ -15,7 +15,7 @@ const writing = [
 ] as const; // prettier-ignore
 
 /** Evidence, and what is learned or summed up of many tasks: not part of a task's way. */
-const aside = new Set(['exchanges', 'render_times', 'stored_bytes']);
+const aside = new Set(['duties', 'exchanges', 'render_times', 'stored_bytes']);
 
 /** The step from submitted to running, and progress, are seen on the way and decide nothing. */
 function isProgress(update: unknown): boolean {

@@ -114,7 +114,7 @@ it('of several processes one looks and tells; another goes on when it is gone', 
   await other.notices.stop();
   try {
     const before = taken().length;
-    const turn = () => gateway.core.stores.notices.turn();
+    const turn = () => gateway.core.stores.duties.turn('notices');
     await look();
     const ours = await turn();
     await other.notices.tick();

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { startMetricsServer } from '../../src/observability/metrics-server.ts';
 import type { MetricsServer } from '../../src/observability/metrics-server.ts';
@@ -8,10 +11,10 @@ let server: MetricsServer | undefined;
 afterEach(() => server?.close());
 
 it('serves the numbers of this process on METRICS_PORT, and nothing else', async () => {
-  const metrics = createMetrics();
+  const metrics = createMetrics({ configVersion: () => 'abc' });
   metrics.countCreate('created');
   const port = await choosePort('any', 'metrics');
-  server = await startMetricsServer(metrics, '127.0.0.1', port);
+  server = await startMetricsServer({ metrics, host: '127.0.0.1', port });
   const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
   expect(answer.headers.get('content-type')).toContain('text/plain');
   expect(await answer.text()).toContain('mediary_create_requests_total{outcome="created"} 1');
@@ -21,6 +24,23 @@ it('serves the numbers of this process on METRICS_PORT, and nothing else', async
 
 it('names a port that is taken', async () => {
   const port = await choosePort('any', 'metrics');
-  server = await startMetricsServer(createMetrics(), '127.0.0.1', port);
-  await expect(startMetricsServer(createMetrics(), '127.0.0.1', port)).rejects.toThrow(String(port));
+  const options = { metrics: createMetrics({ configVersion: () => 'abc' }), host: '127.0.0.1', port };
+  server = await startMetricsServer(options);
+  await expect(startMetricsServer(options)).rejects.toThrow(String(port));
+});
+
+it('serves what else this process has numbers of, behind its own', async () => {
+  const other = createServer((_, response) => response.end('temporal_num_pollers 1\n'));
+  await once(other.listen(0, '127.0.0.1'), 'listening');
+  const more = `http://127.0.0.1:${(other.address() as AddressInfo).port}/metrics`;
+  const port = await choosePort('any', 'metrics');
+  server = await startMetricsServer({
+    metrics: createMetrics({ configVersion: () => 'abc' }),
+    more,
+    host: '127.0.0.1',
+    port,
+  });
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  expect(text).toMatch(/^mediary_http_waiting_requests 0\n[^]*^temporal_num_pollers 1\n$/m);
+  other.close();
 });

@@ -13,7 +13,8 @@ import type { Logger } from '../../src/observability/log.ts';
 import { startApi } from '../../src/api.ts';
 import type { Control } from '../../src/local/simulator/control.ts';
 import { startSimulator } from '../../src/local/simulator/simulator.ts';
-import { installRuntime, startWorker } from '../../src/worker.ts';
+import { installRuntime } from '../../src/temporal/install-runtime.ts';
+import { startWorker } from '../../src/worker.ts';
 import { adminCaller, caller, makeAccount } from './client.ts';
 import type { AccountOptions, AdminCall, Call, TestAccount } from './client.ts';
 import { databaseUri, temporalAddress } from './run-servers.ts';
@@ -94,7 +95,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   const parsed: Environment = readEnvironment(environment);
   const logLines: string[] = [];
   const log = options.watchesLog === true ? keptLog(logLines) : shownLog();
-  if (!runtimeInstalled) installRuntime(log, parsed);
+  if (!runtimeInstalled) await installRuntime(log, parsed);
   runtimeInstalled = true;
   const clock = { aheadMs: 0 };
   const core = await openCore(parsed, log, { now: () => Date.now() + clock.aheadMs });

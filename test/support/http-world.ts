@@ -191,7 +191,7 @@ async function openWorld(
     return {
       ...stores,
       log,
-      metrics: createMetrics(),
+      metrics: createMetrics({ configVersion: () => 'abc' }),
       now,
       randomBytes,
       ...access,

@@ -1,0 +1,54 @@
+import type { AttentionReason } from './attention.ts';
+import type { Micros } from './money.ts';
+import type { StateName } from './task-state.ts';
+import type { WaitReason } from './wait-reason.ts';
+
+/** The whole system, counted once. Times in Unix milliseconds. */
+export interface Census {
+  readonly at: number;
+  readonly currency: string;
+  readonly tasks: readonly TaskCount[];
+  readonly attention: readonly AttentionCount[];
+  readonly money: LedgerTotals;
+  /** Of channels with a limit. */
+  readonly slots: readonly { readonly channel: string; readonly inUse: number; readonly limit: number }[];
+  readonly circuits: readonly { readonly channel: string; readonly open: number }[];
+  readonly callbacks: readonly CallbackCount[];
+  readonly copies: readonly { readonly state: 'retry' | 'gave_up'; readonly count: number }[];
+}
+
+/** Unfinished tasks of one kind. */
+export interface TaskCount {
+  readonly state: StateName;
+  /** Where the job is, or else where it is to be submitted next. */
+  readonly channel: string;
+  /** Empty: it waits for nothing that has a name. */
+  readonly wait: WaitReason | '';
+  readonly count: number;
+  /** Since when the oldest one has been in the state. */
+  readonly since: number;
+}
+
+/** Tasks that wait for a person. */
+export interface AttentionCount {
+  readonly reason: AttentionReason;
+  /** Empty: none yet, or none any more. */
+  readonly channel: string;
+  readonly count: number;
+}
+
+/** `failing`: an attempt has failed, and there will be another. */
+export interface CallbackCount {
+  readonly state: 'due' | 'failing' | 'abandoned';
+  readonly count: number;
+  /** When the task of the oldest one ended. */
+  readonly since?: number;
+}
+
+/** Over all accounts. */
+export interface LedgerTotals {
+  readonly available: Micros;
+  readonly held: Micros;
+  /** Accounts with less than nothing available. */
+  readonly overdrawn: number;
+}

@@ -1,0 +1,157 @@
+import { Gauge } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { attentionReasons } from '../domain/attention.ts';
+import type { Census } from '../domain/census.ts';
+import { formatMicros } from '../domain/money.ts';
+
+export interface CensusGauges {
+  /** Undefined: another process takes the census, and shows it; this one shows nothing. */
+  showCensus(census: Census | undefined): void;
+}
+
+type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
+
+interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  readonly samples: (census: Census) => readonly Sample[];
+}
+
+/** Of the whole system: one process shows them at a time, so that a sum over all processes is right. */
+const families: readonly Family[] = [
+  {
+    name: 'mediary_census_time_seconds',
+    help: 'When the whole system was last counted, in Unix seconds. Shown by the process that counts.',
+    labels: [],
+    samples: ({ at }) => [[{}, at / 1000]],
+  },
+  {
+    name: 'mediary_tasks',
+    help: 'Unfinished tasks by state and channel: where the job is, or else where it is to be submitted next.',
+    labels: ['state', 'channel'],
+    samples: ({ tasks }) => summed(tasks, ({ state, channel, count }) => [{ state, channel }, count]),
+  },
+  {
+    name: 'mediary_tasks_oldest_seconds',
+    help: 'For how long the oldest task has been in the state.',
+    labels: ['state'],
+    samples: ({ at, tasks }) =>
+      summed(tasks, ({ state, since }) => [{ state }, (at - since) / 1000], Math.max),
+  },
+  {
+    name: 'mediary_submissions_waiting',
+    help: 'Tasks that wait before their submission without a person, by channel and reason.',
+    labels: ['channel', 'reason'],
+    samples: ({ tasks }) =>
+      summed(
+        tasks.filter(({ wait }) => wait !== ''),
+        ({ channel, wait, count }) => [{ channel, reason: wait }, count],
+      ),
+  },
+  {
+    name: 'mediary_tasks_attention',
+    help: 'Tasks that wait for a person, by reason.',
+    labels: ['reason'],
+    samples: ({ attention }) =>
+      attentionReasons.map((reason) => [
+        { reason },
+        sumOf(attention.filter((each) => each.reason === reason)),
+      ]),
+  },
+  {
+    name: 'mediary_money_held',
+    help: 'Held for unfinished tasks, in sum over all accounts.',
+    labels: ['currency'],
+    samples: ({ currency, money }) => [[{ currency }, Number(formatMicros(money.held))]],
+  },
+  {
+    name: 'mediary_money_available',
+    help: 'Available, in sum over all accounts.',
+    labels: ['currency'],
+    samples: ({ currency, money }) => [[{ currency }, Number(formatMicros(money.available))]],
+  },
+  {
+    name: 'mediary_accounts_overdrawn',
+    help: 'Accounts with less than nothing available.',
+    labels: [],
+    samples: ({ money }) => [[{}, money.overdrawn]],
+  },
+  {
+    name: 'mediary_slots_in_use',
+    help: 'Tasks that hold one of the concurrent_tasks of a channel.',
+    labels: ['channel'],
+    samples: ({ slots }) => slots.map(({ channel, inUse }) => [{ channel }, inUse]),
+  },
+  {
+    name: 'mediary_slots_limit',
+    help: 'concurrent_tasks of a channel, over all its credentials.',
+    labels: ['channel'],
+    samples: ({ slots }) => slots.map(({ channel, limit }) => [{ channel }, limit]),
+  },
+  {
+    name: 'mediary_circuits_open',
+    help: 'Open circuits of a channel: of its credentials, or of single models there.',
+    labels: ['channel'],
+    samples: ({ circuits }) => circuits.map(({ channel, open }) => [{ channel }, open]),
+  },
+  {
+    name: 'mediary_callbacks',
+    help: 'Callbacks of ended tasks: due, failing (an attempt has failed), or abandoned.',
+    labels: ['state'],
+    samples: ({ callbacks }) => callbacks.map(({ state, count }) => [{ state }, count]),
+  },
+  {
+    name: 'mediary_callbacks_oldest_seconds',
+    help: 'For how long the oldest callback that is due or failing is owed.',
+    labels: ['state'],
+    samples: ({ at, callbacks }) =>
+      callbacks.flatMap(({ state, since }) =>
+        since === undefined ? [] : [[{ state }, (at - since) / 1000] as const],
+      ),
+  },
+  {
+    name: 'mediary_result_copies',
+    help: 'Copies of results by state: retry (another try is due), or gave_up.',
+    labels: ['state'],
+    samples: ({ copies }) => copies.map(({ state, count }) => [{ state }, count]),
+  },
+];
+
+export function createCensusGauges(registry: Registry): CensusGauges {
+  const gauges = families.map(({ name, help, labels, samples }) => ({
+    labels,
+    samples,
+    gauge: new Gauge({ name, help, labelNames: [...labels], registers: [registry] }),
+  }));
+  const show = (census: Census | undefined): void => {
+    for (const { gauge, labels, samples } of gauges) {
+      gauge.reset();
+      // A gauge without labels shows 0 unless it is removed.
+      if (labels.length === 0) gauge.remove();
+      for (const [found, value] of census === undefined ? [] : samples(census)) gauge.set(found, value);
+    }
+  };
+  show(undefined);
+  return { showCensus: show };
+}
+
+function sumOf(rows: readonly { readonly count: number }[]): number {
+  return rows.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** One sample for each set of labels. */
+function summed<Row>(
+  rows: readonly Row[],
+  sampleOf: (row: Row) => Sample,
+  merge: (a: number, b: number) => number = (a, b) => a + b,
+): readonly Sample[] {
+  const samples = new Map<string, Sample>();
+  for (const row of rows) {
+    const [labels, value] = sampleOf(row);
+    const key = JSON.stringify(labels);
+    const known = samples.get(key);
+    samples.set(key, [labels, known === undefined ? value : merge(known[1], value)]);
+  }
+  return [...samples.values()];
+}

@@ -1,0 +1,76 @@
+import { defined } from '../domain/defined.ts';
+import type { UpstreamMeter, UpstreamStep } from '../domain/meter.ts';
+import { UpstreamError } from '../providers/provider.ts';
+import type { Provider, SynchronousImageProvider, TaskProvider } from '../providers/provider.ts';
+import type { Channels } from './channels.ts';
+
+/** Channels whose requests are counted and timed. */
+export function meteredChannels(channels: Channels, meter: UpstreamMeter): Channels {
+  const known = new Map<string, { readonly from: Provider; readonly metered: Provider }>();
+  return (id) => {
+    const channel = channels(id);
+    if (channel === undefined) return undefined;
+    const { provider: from } = channel;
+    const found = known.get(id);
+    const metered =
+      found?.from === from ? found.metered : meterProvider(from, (step) => meter.beginUpstream(id, step));
+    known.set(id, { from, metered });
+    return { ...channel, provider: metered };
+  };
+}
+
+type Begin = (step: UpstreamStep) => ReturnType<UpstreamMeter['beginUpstream']>;
+
+function meterProvider(provider: Provider, begin: Begin): Provider {
+  const { video, imageTask, image } = provider;
+  return {
+    ...provider,
+    ...defined({
+      video: video && meterTasks(video, begin),
+      imageTask: imageTask && meterTasks(imageTask, begin),
+      image: image && meterImages(image, begin),
+    }),
+  };
+}
+
+function meterTasks<Request>(provider: TaskProvider<Request>, begin: Begin): TaskProvider<Request> {
+  const { submit, status, list, listEnded, find, cancel } = provider;
+  return {
+    ...provider,
+    submit: metered(submit, 'submit', begin),
+    status: metered(status, 'status', begin),
+    ...defined({
+      list: list && metered(list, 'list', begin),
+      listEnded: listEnded && metered(listEnded, 'ended', begin),
+      find: find && metered(find, 'find', begin),
+      cancel: cancel && metered(cancel, 'cancel', begin),
+    }),
+  };
+}
+
+function meterImages(provider: SynchronousImageProvider, begin: Begin): SynchronousImageProvider {
+  const { resume } = provider;
+  return {
+    ...provider,
+    generate: metered((request, context) => provider.generate(request, context), 'generate', begin),
+    ...defined({ resume: resume && metered(resume, 'resume', begin) }),
+  };
+}
+
+function metered<Args extends unknown[], Result>(
+  call: (...args: Args) => Promise<Result>,
+  step: UpstreamStep,
+  begin: Begin,
+): (...args: Args) => Promise<Result> {
+  return async (...args) => {
+    const end = begin(step);
+    try {
+      const result = await call(...args);
+      end('ok');
+      return result;
+    } catch (error) {
+      end(error instanceof UpstreamError ? error.outcome : 'adapter_failed');
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,58 @@
+import type { Census, LedgerTotals } from '../domain/census.ts';
+import type { Stores } from '../store/stores.ts';
+
+export interface CensusDeps {
+  readonly stores: Pick<Stores, 'tasks' | 'slots' | 'circuits' | 'resultCopies'>;
+  readonly ledgerTotals: () => Promise<LedgerTotals>;
+  readonly config: () => { readonly currency: string; readonly channels: readonly CountedChannel[] };
+  readonly now: () => number;
+}
+
+interface CountedChannel {
+  readonly id: string;
+  readonly limits: { readonly concurrent_tasks?: number | undefined };
+  readonly credentials: readonly unknown[];
+}
+
+/** A few queries, each on an index, whatever the number of tasks that have ended. */
+export async function takeCensus({ stores, ledgerTotals, config, now }: CensusDeps): Promise<Census> {
+  const { channels, currency } = config();
+  const { tasks, resultCopies } = stores;
+  const [counted, attention, money, held, circuits, callbacks, retry, gaveUp] = await Promise.all([
+    tasks.countUnfinished(),
+    tasks.countAttention(),
+    ledgerTotals(),
+    stores.slots.held(),
+    stores.circuits.list(),
+    tasks.countCallbacks(),
+    resultCopies.count('retry'),
+    resultCopies.count('gave_up'),
+  ]);
+  const limited = channels.filter(({ limits }) => limits.concurrent_tasks !== undefined);
+  return {
+    at: now(),
+    currency,
+    tasks: counted,
+    attention,
+    money,
+    slots: limited.map(({ id, limits, credentials }) => ({
+      channel: id,
+      inUse: held.filter(({ queue }) => channelOf(queue) === id).length,
+      limit: (limits.concurrent_tasks ?? 0) * credentials.length,
+    })),
+    circuits: channels.map(({ id }) => ({
+      channel: id,
+      open: circuits.filter((circuit) => circuit.state === 'open' && channelOf(circuit.id) === id).length,
+    })),
+    callbacks,
+    copies: [
+      { state: 'retry', count: retry },
+      { state: 'gave_up', count: gaveUp },
+    ],
+  };
+}
+
+/** Of `<channel>/<credential>`, and what may follow. */
+function channelOf(id: string): string {
+  return id.slice(0, id.indexOf('/'));
+}

@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { DefaultLogger, makeTelemetryFilterString, Runtime } from '@temporalio/worker';
+import type { Environment } from '../config/environment.ts';
+
+type RuntimeLog = Readonly<Record<'error' | 'warn', (facts: object, message: string) => void>>;
+
+/**
+ * Once per process, before anything else of Temporal's runs. Our own signal handling ends the workers: the runtime's
+ * would swallow SIGTERM until drained. With METRICS_PORT its numbers are at the address that is returned, for this
+ * process alone: it serves them with its own.
+ */
+export async function installRuntime(
+  log: RuntimeLog,
+  { METRICS_PORT }: Environment,
+): Promise<string | undefined> {
+  const metricsAddress = METRICS_PORT === undefined ? undefined : `127.0.0.1:${await freePort()}`;
+  Runtime.install({
+    shutdownSignals: [],
+    logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
+      log[level === 'ERROR' ? 'error' : 'warn']({ detail: meta?.['error'] }, message);
+    }),
+    telemetryOptions: {
+      logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }) },
+      ...(metricsAddress === undefined ? {} : { metrics: { prometheus: { bindAddress: metricsAddress } } }),
+    },
+  });
+  return metricsAddress === undefined ? undefined : `http://${metricsAddress}/metrics`;
+}
+
+/** Temporal's runtime does not say which port it was given. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createDuty } from '../../src/capacity/duty.ts';
+import { createDuties } from '../../src/store/duties.ts';
+import { openDatabase } from './support.ts';
+
+let database: Awaited<ReturnType<typeof openDatabase>>;
+beforeAll(async () => {
+  database = await openDatabase();
+});
+afterAll(() => database.drop());
+
+/** As a process of its own would, with a clock of its own. */
+function newProcess(name: string, clock = { at: 1_000 }) {
+  const duty = createDuty({ name, duties: createDuties(database.db), silenceMs: 100, now: () => clock.at });
+  return { duty, clock };
+}
+
+it('is one process’s as long as it comes back', async () => {
+  const processes = [1, 2, 3, 4].map((days) => newProcess('count', { at: days * 86_400_000 }));
+  const answers = await Promise.all(processes.map(({ duty }) => duty()));
+  expect(answers.filter(Boolean)).toHaveLength(1);
+  const holder = processes[answers.indexOf(true)] ?? expect.fail();
+  const [other = expect.fail(), third = expect.fail()] = processes.filter((each) => each !== holder);
+  // They see the turn that was taken.
+  expect([await other.duty(), await third.duty()]).toEqual([false, false]);
+  other.clock.at += 99;
+  expect(await other.duty()).toBe(false);
+  // He comes back after however long by his own clock; for the others the time begins anew.
+  holder.clock.at += 10_000;
+  expect(await holder.duty()).toBe(true);
+  other.clock.at += 99;
+  expect(await other.duty()).toBe(false);
+  other.clock.at += 100;
+  expect(await other.duty()).toBe(true);
+  expect([await holder.duty(), await third.duty()]).toEqual([false, false]);
+});
+
+it('is taken by one of several that find it abandoned at once', async () => {
+  const [first, ...others] = [1, 2, 3].map(() => newProcess('left'));
+  expect(await first?.duty()).toBe(true);
+  await Promise.all(others.map(({ duty }) => duty()));
+  for (const { clock } of others) clock.at += 100;
+  const answers = await Promise.all(others.map(({ duty }) => duty()));
+  expect(answers.filter(Boolean)).toHaveLength(1);
+});
+
+it('is apart from other duties', async () => {
+  expect([await newProcess('one').duty(), await newProcess('two').duty()]).toEqual([true, true]);
+});

@@ -1,0 +1,46 @@
+import { attentionReasons } from '../../src/domain/attention.ts';
+import { failureClasses } from '../../src/domain/failure.ts';
+import type { StateName } from '../../src/domain/task-state.ts';
+import { waitReasons } from '../../src/domain/wait-reason.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
+import type { UpstreamResult, UpstreamStep } from '../../src/domain/meter.ts';
+import { parseScrape } from './scrape.ts';
+import type { Series } from './scrape.ts';
+
+const steps: readonly UpstreamStep[] = [
+  'submit', 'status', 'list', 'ended', 'find', 'cancel', 'generate', 'resume',
+]; // prettier-ignore
+const results: readonly UpstreamResult[] = [
+  'ok', 'not_sent', 'throttled', 'unavailable', 'rejected', 'ambiguous', 'adapter_failed',
+]; // prettier-ignore
+const states: readonly StateName[] = [
+  'submitting', 'pausing', 'lost', 'waiting', 'broken', 'review', 'ending',
+]; // prettier-ignore
+
+/** Our own metrics of a process in which everything that can happen has happened at each of these channels. */
+export async function everyMetric(channels: readonly string[]): Promise<readonly Series[]> {
+  const metrics = createMetrics({ configVersion: () => 'abc' });
+  metrics.observeRequest('create_video', 200, 1);
+  metrics.countCreate('created');
+  metrics.countImageFailure('capacity');
+  metrics.countCollision();
+  metrics.beginAppend()();
+  for (const channel of channels) {
+    for (const step of steps) for (const result of results) metrics.beginUpstream(channel, step)(result);
+    for (const outcome of ['succeeded', ...failureClasses] as const) metrics.countEnded(channel, outcome);
+  }
+  metrics.showCensus({
+    at: 1,
+    currency: 'USD',
+    tasks: channels.flatMap((channel) =>
+      states.flatMap((state) => waitReasons.map((wait) => ({ state, channel, wait, count: 1, since: 0 }))),
+    ),
+    attention: attentionReasons.map((reason) => ({ reason, channel: 'ark', count: 1 })),
+    money: { available: 1n, held: 1n, overdrawn: 0 },
+    slots: channels.map((channel) => ({ channel, inUse: 1, limit: 2 })),
+    circuits: channels.map((channel) => ({ channel, open: 1 })),
+    callbacks: [{ state: 'due', count: 1, since: 0 }],
+    copies: [{ state: 'retry', count: 1 }],
+  });
+  return parseScrape(await metrics.render()).filter(({ name }) => name.startsWith('mediary_'));
+}
