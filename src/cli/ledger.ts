@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { adminCommand, noteMore, outputOf } from './context.ts';
 import type { CliContext } from './context.ts';
+import { examples } from './program.js';
 
 const columns = ['seq', 'at', 'kind', 'amount', 'available', 'held', 'task', 'note'];
 
@@ -8,6 +9,7 @@ export function addLedgerCommands(ledger: Command, context: CliContext): void {
   ledger
     .command('show')
     .description('An account’s entries, oldest first.')
+    .addHelpText('after', examples('ledger show acme', 'ledger show acme --after 1200'))
     .argument('<account>')
     .option('--after <seq>', 'begin after this entry')
     .option('--limit <n>')
@@ -28,6 +30,7 @@ export function addLedgerCommands(ledger: Command, context: CliContext): void {
     .description(
       'Checks every invariant, directly on MongoDB and Temporal. Exits with status 1 if one is violated.',
     )
+    .addHelpText('after', examples('ledger verify'))
     .action(async (_options: object, command: Command) => {
       const output = outputOf(command, context);
       const { accounts, entries, openHolds, violationCount, violations } = await context.verifyLedger(

@@ -5,6 +5,7 @@ import { taskStatuses } from '../domain/task.ts';
 import { addTaskAction, queryMeaning } from './task-action.ts';
 import { adminCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
+import { examples } from './program.js';
 import { addRecordCommands } from './show-task.ts';
 
 export const taskColumns = [
@@ -38,6 +39,15 @@ interface TaskFilterOptions {
 export function addTaskCommands(tasks: Command, context: CliContext): void {
   tasks
     .command('list')
+    .description('Lists tasks of all accounts, newest first.')
+    .addHelpText(
+      'after',
+      examples(
+        'tasks list --needs-attention',
+        'tasks list --account acme --status failed --class capacity',
+        'tasks list --query \'NeedsAttention = "submit_ambiguous" AND MediaModel = "clip-1"\'',
+      ),
+    )
     .addOption(new Option('--status <status>').choices(taskStatuses))
     .addOption(new Option('--class <class>', 'failed tasks of this class').choices(failureClasses))
     .option('--account <id>')

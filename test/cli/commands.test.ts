@@ -484,7 +484,7 @@ describe('the program itself', () => {
     const reader = as({ OPERATOR_TOKEN: await token('dora', 'read') });
     expect((await run(['channels', 'list'], reader)).stdout).toContain('three');
     await expect(run(line, reader)).rejects.toMatchObject({
-      code: 1,
+      code: 3,
       stderr: expect.stringMatching(
         /^The operator dora has the role "read"\. .* \(operator_not_allowed, request/,
       ),

@@ -263,14 +263,14 @@ describe('our command line', () => {
     await isRefused(cli('operators', 'add', 'bert', '--role', 'act'), 'operator_not_allowed');
   });
 
-  it('the program itself ends with 1 and a sentence where it is refused', async () => {
+  it('the program itself ends with 3 and a sentence where it is refused', async () => {
     const task = await lose('spawned');
     const run = (...line: string[]) =>
       promisify(execFile)(process.execPath, ['src/gateway.js', 'tasks', ...line], {
         env: { PATH: process.env['PATH'], PUBLIC_URL: gateway.url, OPERATOR_TOKEN: token },
       });
     await expect(run('action', task, 'accept_charge', '--reason', 'x')).rejects.toMatchObject({
-      code: 1,
+      code: 3,
       stdout: '',
       stderr: expect.stringMatching(
         /^`accept_charge` is not possible: .*\(action_not_possible, request \S+\)\n$/,
