@@ -167,6 +167,8 @@ async function loadConfig() {
 
 const context: CliContext = {
   print: (text) => console.log(text),
+  isColoured: process.stdout.isTTY && process.stdout.hasColors(),
+  now: Date.now,
   environment: async () => (await import('./config/environment.ts')).readEnvironment(),
   loadConfig,
   loadProviders: async () => (await import('./providers/index.ts')).providers,

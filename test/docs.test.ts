@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { addOperatorCommands } from '../src/cli/commands.ts';
 import type { CliContext } from '../src/cli/context.ts';
 import { createProgram } from '../src/cli/program.js';
-import { taskColumns } from '../src/cli/tasks.ts';
+import { headerOf } from '../src/cli/table.ts';
+import { taskTable } from '../src/cli/tasks.ts';
 import { environmentNames } from '../src/config/environment.ts';
 import { parseGatewayConfig } from '../src/config/gateway-file.ts';
 import { fileSchema } from '../src/config/gateway-schema.ts';
@@ -184,7 +185,7 @@ describe('the lines of consoles in the documentation', () => {
     for (const { line, output } of lists)
       expect([line, (output[0] ?? '').split(/ {2,}/)]).toEqual([
         line,
-        taskColumns.map((name) => name.toUpperCase()),
+        taskTable.columns.map((name) => headerOf(name, true)),
       ]);
     for (const { line, output } of shown) {
       const names = output.flatMap((text) => /^([a-z]\w*)(?: |$)/.exec(text)?.[1] ?? []);
@@ -196,6 +197,8 @@ describe('the lines of consoles in the documentation', () => {
 
 const unusedContext: CliContext = {
   print: () => undefined,
+  isColoured: false,
+  now: Date.now,
   environment: unused,
   loadConfig: unused,
   loadProviders: unused,

@@ -3,7 +3,7 @@ import { adminCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
 import { examples } from './program.js';
 
-const columns = ['id', 'name', 'available', 'held', 'overdraft_limit', 'created_at', 'closed_at'];
+const columns = ['id', 'name', 'available', 'held', 'overdraft_limit', 'closed_at', 'created_at'];
 
 interface NewAccount {
   readonly name?: string;
@@ -57,7 +57,7 @@ function addMakingCommands(accounts: Command, context: CliContext): void {
     .action(
       adminCommand(context, async ({ client, output }, options: { limit?: string; after?: string }) => {
         const { rows, hasMore } = await client.list('/accounts', { ...options });
-        output.rows(rows, columns);
+        output.rows(rows, { columns });
         noteMore(output, hasMore, rows.at(-1)?.['id']);
       }),
     );

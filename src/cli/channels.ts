@@ -7,7 +7,7 @@ import type { CliContext } from './context.ts';
 import { parseCount } from './option-values.ts';
 import { examples } from './program.js';
 
-const columns = ['id', 'provider', 'enabled', 'priority', 'weight', 'models', 'credentials', 'health'];
+const columns = ['id', 'provider', 'enabled', 'priority', 'weight', 'models', 'credentials', 'circuits'];
 
 type CircuitLine = [string, string, { model?: string; seconds?: number; reason: string }];
 
@@ -25,7 +25,7 @@ function addLooks(channels: Command, context: CliContext): void {
     .action(
       adminCommand(context, async ({ client, output }) => {
         const { rows } = await client.list('/channels', {});
-        output.rows(rows, columns);
+        output.rows(rows, { columns, shown: withCircuits });
       }),
     );
 
@@ -87,6 +87,13 @@ function addCircuits(channels: Command, context: CliContext): void {
       }),
     );
   }
+}
+
+/** For people: which circuits are not closed. */
+function withCircuits(channel: Row): Row {
+  const circuits = Object.entries(healthSchema.safeParse(channel['health']).data ?? {});
+  const notClosed = circuits.filter(([, { circuit }]) => circuit !== 'closed');
+  return { ...channel, circuits: notClosed.map(([of, { circuit }]) => `${of} ${String(circuit)}`) };
 }
 
 /** For people: the circuits and their openings as rows. */

@@ -5,19 +5,10 @@ import type { CliContext } from './context.ts';
 import { parseCount } from './option-values.ts';
 import { examples } from './program.js';
 
-const columns = [
-  'id',
-  'account',
-  'name',
-  'prefix',
-  'models',
-  'channels',
-  'requests_per_minute',
-  'expires_at',
-  'revoked_at',
-  'last_used_at',
-  'replaced_by',
-];
+const table = {
+  columns: ['id', 'account', 'name', 'models', 'last_used_at', 'expires_at', 'revoked_at', 'created_at'],
+  more: ['prefix', 'channels', 'requests_per_minute', 'replaced_by'],
+};
 
 interface NewKey {
   readonly name?: string;
@@ -79,7 +70,7 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
     .action(
       adminCommand(context, async ({ client, output }, options: { account?: string; limit?: string }) => {
         const { rows } = await client.list('/keys', { ...options });
-        output.rows(rows, columns);
+        output.rows(rows, table);
       }),
     );
 

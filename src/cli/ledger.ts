@@ -3,7 +3,10 @@ import { adminCommand, noteMore, outputOf } from './context.ts';
 import type { CliContext } from './context.ts';
 import { examples } from './program.js';
 
-const columns = ['seq', 'at', 'kind', 'amount', 'available', 'held', 'task', 'note'];
+const table = {
+  columns: ['seq', 'at', 'kind', 'amount', 'available', 'held', 'task'],
+  more: ['note'],
+};
 
 export function addLedgerCommands(ledger: Command, context: CliContext): void {
   ledger
@@ -19,7 +22,7 @@ export function addLedgerCommands(ledger: Command, context: CliContext): void {
         async ({ client, output }, account: string, options: { after?: string; limit?: string }) => {
           const path = `/accounts/${encodeURIComponent(account)}/ledger`;
           const { rows, hasMore } = await client.list(path, { ...options });
-          output.rows(rows, columns);
+          output.rows(rows, table);
           noteMore(output, hasMore, rows.at(-1)?.['seq']);
         },
       ),
@@ -40,7 +43,7 @@ export function addLedgerCommands(ledger: Command, context: CliContext): void {
         context.fail(1);
         output.rows(
           violations.map((violation) => ({ ...violation })),
-          ['invariant', 'account', 'task', 'message'],
+          { columns: ['account', 'invariant', 'message'] },
         );
       } else {
         output.item({ accounts, entries, violations: 0 });

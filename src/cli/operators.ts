@@ -39,7 +39,7 @@ export function addOperatorsCommands(operators: Command, context: CliContext): v
     .action(
       adminCommand(context, async ({ client, output }) => {
         const { rows } = await client.list('/operators', {});
-        output.rows(rows, columns);
+        output.rows(rows, { columns });
       }),
     );
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 
 /** Verbs of the operators. Those of a group are loaded only when its name is on the line. */
 export const groups = {
@@ -64,7 +64,11 @@ export function createProgram(run = {}) {
       '--url <url>',
       'the gateway to call (default: PUBLIC_URL, else local mode’s, else http://HOST:PORT)',
     )
-    .option('--json', 'print what the gateway answered, as JSON')
+    .addOption(
+      new Option('-o, --output <form>', 'of what is printed; json: what the gateway answered')
+        .choices(['table', 'wide', 'json', 'jsonl'])
+        .default('table'),
+    )
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitStatuses.usage.status))
     .addHelpText('after', examples('tasks list --needs-attention', 'tasks action --help'))
     .addHelpText('after', `\nExit status:\n${statusLines.join('\n')}`);

@@ -42,7 +42,7 @@ function showExplanation({ candidates, dropped, fallback, refusal }: Explanation
     verdict: `tried as number ${index + 1}`,
   }));
   const left = dropped.map(({ channel, reason, detail }) => ({ channel, verdict: reason, detail }));
-  output.rows([...tried, ...left], ['channel', 'credential', 'verdict', 'detail']);
+  output.rows([...tried, ...left], { columns: ['channel', 'credential', 'verdict', 'detail'] });
   output.note(
     fallback === undefined ? 'Fallback: none. A failed job is the end of its task.' : wordsOf(fallback),
   );

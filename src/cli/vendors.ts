@@ -29,7 +29,9 @@ export function addVendorCommands(vendors: Command, context: CliContext): void {
           vendor: name,
           ...abilities(provider),
         }));
-        output.rows(rows, ['vendor', 'videos', 'images', 'cancel', 'list', 'callback', 'link_seconds']);
+        output.rows(rows, {
+          columns: ['vendor', 'videos', 'images', 'cancel', 'list', 'callback', 'link_seconds'],
+        });
         return;
       }
       const provider = Object.hasOwn(providers, vendor) ? providers[vendor] : undefined;
@@ -64,8 +66,8 @@ function showVendor(vendor: string, provider: Provider, output: Output): void {
     return;
   }
   const summaries = (rows: typeof models): Row[] => rows.map(({ model, facts }) => summary(model, facts));
-  if (models.length > 0) output.rows(summaries(models), videoColumns);
-  if (imageModels.length > 0) output.rows(summaries(imageModels), imageColumns);
+  if (models.length > 0) output.rows(summaries(models), { columns: videoColumns });
+  if (imageModels.length > 0) output.rows(summaries(imageModels), { columns: imageColumns });
 }
 
 interface Tables {

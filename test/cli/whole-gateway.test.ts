@@ -56,7 +56,7 @@ beforeAll(async () => {
   const binary = await resolveTemporal({ dataDir: cacheDir, report: () => {}, environment: process.env });
   temporal = binary.path;
   const by = { token: gateway.adminToken };
-  const { text } = await runLine(gateway, ['operators', 'add', 'anna', '--role', 'act', '--json'], by);
+  const { text } = await runLine(gateway, ['operators', 'add', 'anna', '--role', 'act', '-o', 'json'], by);
   token = JSON.parse(text).token;
   late = await create('overdue [sim:never-finishes]');
 });
@@ -64,7 +64,7 @@ afterAll(() => gateway.stop());
 
 /** One line of anna's. */
 const cli = (...line: string[]) => runLine(gateway, line, { token });
-const json = async (...line: string[]) => JSON.parse((await cli(...line, '--json')).text);
+const json = async (...line: string[]) => JSON.parse((await cli(...line, '-o', 'json')).text);
 const show = (task: string) => json('tasks', 'show', task);
 /** Tasks whose histories are replayed in the end. */
 const created: string[] = [];
@@ -292,7 +292,7 @@ describe('our command line', () => {
       180_000,
     );
     expect((await cli('tasks', 'list', '--needs-attention')).text).toMatch(
-      new RegExp(`^${late} .* overdue$`, 'm'),
+      new RegExp(`^${late} .* overdue +`, 'm'),
     );
     await act(late, 'fail');
     await waitUntil(
