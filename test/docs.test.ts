@@ -154,9 +154,10 @@ describe('the lines of consoles in the documentation', () => {
       const [, group = '', verb = '', ...rest] = words(line);
       const program = createProgram();
       await addOperatorCommands(program, unusedContext, [group]);
-      const command = program.commands
-        .find((one) => one.name() === group)
-        ?.commands.find((one) => one.name() === verb || one.aliases().includes(verb));
+      const named = program.commands.find((one) => one.name() === group);
+      const verbs = named?.commands ?? [];
+      const command =
+        verbs.length === 0 ? named : verbs.find((one) => [one.name(), ...one.aliases()].includes(verb));
       const options = new Set(command?.options.map(({ long }) => long));
       const unknown = rest.filter((word) => word.startsWith('--') && !options.has(word));
       expect([line, command === undefined ? 'no such command' : '', unknown]).toEqual([line, '', []]);

@@ -10,6 +10,10 @@ export const groups = {
     example: 'operators list',
   },
   tasks: { about: 'Tasks of all accounts.', example: 'tasks list --needs-attention' },
+  find: {
+    about: 'Finds what an id belongs to.',
+    example: 'find mediary-07q1kgxxoh7lbzndepc5zxkg-1',
+  },
   ledger: { about: 'The accounts’ ledger.', example: 'ledger show acme' },
   secrets: { about: 'The keys of SECRETS_KEY.', example: 'secrets rotate' },
   channels: { about: 'Channels of the running configuration.', example: 'channels list' },
