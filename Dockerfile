@@ -37,8 +37,7 @@ COPY workflows ./workflows
 COPY activities ./activities
 COPY LICENSE gateway.example.yaml ./
 # docker compose exec api gateway accounts list
-RUN printf '%s\n' '#!/bin/sh' 'cd /app && exec node src/gateway.js "$@"' >/usr/local/bin/gateway \
-  && chmod 755 /usr/local/bin/gateway
+RUN ln -s /app/src/gateway.js /usr/local/bin/gateway
 # A volume that is mounted there takes over its owner.
 RUN mkdir /data && chown 1000:1000 /data
 # The user node, by number: then runAsNonRoot can tell.

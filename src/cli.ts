@@ -10,7 +10,7 @@ import type { Core } from './core.ts';
 import { endSignalled, parentEnded, readerLeft } from './observability/process-ends.ts';
 
 /**
- * `npm run gateway -- <verb>`: the processes of the gateway, and the operators' verbs. Each loads what it needs when it
+ * `npx gateway <verb>`: the processes of the gateway, and the operators' verbs. Each loads what it needs when it
  * runs. A line without a verb does not come as far as here (`src/gateway.js`).
  */
 
@@ -228,6 +228,8 @@ async function loadConfig() {
 
 const context: CliContext = {
   print: (text) => console.log(text),
+  isColoured: process.stdout.isTTY && process.stdout.hasColors(),
+  now: Date.now,
   environment: async () => (await import('./config/environment.ts')).readEnvironment(),
   loadConfig,
   loadProviders: async () => (await import('./providers/index.ts')).providers,
@@ -251,6 +253,7 @@ async function main(): Promise<void> {
   } catch (error) {
     const expected = error instanceof ConfigError || error instanceof CommandError;
     console.error(failureText(error, expected));
+    if (error instanceof CommandError) process.exit(error.status);
     process.exit(error instanceof ConfigError ? configExitStatus : 1);
   }
 }

@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { addOperatorCommands } from '../src/cli/commands.ts';
 import type { CliContext } from '../src/cli/context.ts';
 import { createProgram } from '../src/cli/program.js';
-import { taskColumns } from '../src/cli/tasks.ts';
+import { headerOf } from '../src/cli/table.ts';
+import { taskTable } from '../src/cli/tasks.ts';
 import { environmentNames } from '../src/config/environment.ts';
 import { parseGatewayConfig } from '../src/config/gateway-file.ts';
 import { fileSchema } from '../src/config/gateway-schema.ts';
@@ -168,9 +169,10 @@ describe('the lines of consoles in the documentation', () => {
       const [, group = '', verb = '', ...rest] = words(line);
       const program = createProgram();
       await addOperatorCommands(program, unusedContext, [group]);
-      const command = program.commands
-        .find((one) => one.name() === group)
-        ?.commands.find((one) => one.name() === verb || one.aliases().includes(verb));
+      const named = program.commands.find((one) => one.name() === group);
+      const verbs = named?.commands ?? [];
+      const command =
+        verbs.length === 0 ? named : verbs.find((one) => [one.name(), ...one.aliases()].includes(verb));
       const options = new Set(command?.options.map(({ long }) => long));
       const unknown = rest.filter((word) => word.startsWith('--') && !options.has(word));
       expect([line, command === undefined ? 'no such command' : '', unknown]).toEqual([line, '', []]);
@@ -199,7 +201,7 @@ describe('the lines of consoles in the documentation', () => {
     for (const { line, output } of lists)
       expect([line, (output[0] ?? '').split(/ {2,}/)]).toEqual([
         line,
-        taskColumns.map((name) => name.toUpperCase()),
+        taskTable.columns.map((name) => headerOf(name, true)),
       ]);
     for (const { line, output } of shown) {
       const names = output.flatMap((text) => /^([a-z]\w*)(?: |$)/.exec(text)?.[1] ?? []);
@@ -211,6 +213,8 @@ describe('the lines of consoles in the documentation', () => {
 
 const unusedContext: CliContext = {
   print: () => undefined,
+  isColoured: false,
+  now: Date.now,
   environment: unused,
   loadConfig: unused,
   loadProviders: unused,

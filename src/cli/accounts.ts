@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { adminCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
+import { examples } from './program.js';
 
-const columns = ['id', 'name', 'available', 'held', 'overdraft_limit', 'created_at', 'closed_at'];
+const columns = ['id', 'name', 'available', 'held', 'overdraft_limit', 'closed_at', 'created_at'];
 
 interface NewAccount {
   readonly name?: string;
@@ -16,12 +17,15 @@ type OverdraftLine = [string, string, { reason: string }];
 
 export function addAccountCommands(accounts: Command, context: CliContext): void {
   addMakingCommands(accounts, context);
+  addMoneyCommands(accounts, context);
   addTermsCommands(accounts, context);
 }
 
 function addMakingCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('create')
+    .description('Opens an account.')
+    .addHelpText('after', examples('accounts create acme --name "Acme" --overdraft-limit 50'))
     .argument('[id]', 'generated if omitted')
     .option('--name <name>')
     .option('--overdraft-limit <amount>', 'how far holds may take the balance below zero')
@@ -35,6 +39,8 @@ function addMakingCommands(accounts: Command, context: CliContext): void {
 
   accounts
     .command('show')
+    .description('Shows an account with its balance and what was changed of it.')
+    .addHelpText('after', examples('accounts show acme'))
     .argument('<id>')
     .action(
       adminCommand(context, async ({ client, output }, id: string) => {
@@ -44,19 +50,24 @@ function addMakingCommands(accounts: Command, context: CliContext): void {
 
   accounts
     .command('list')
+    .description('Lists accounts in the order of their ids.')
+    .addHelpText('after', examples('accounts list --limit 100'))
     .option('--limit <n>')
     .option('--after <id>')
     .action(
       adminCommand(context, async ({ client, output }, options: { limit?: string; after?: string }) => {
         const { rows, hasMore } = await client.list('/accounts', { ...options });
-        output.rows(rows, columns);
+        output.rows(rows, { columns });
         noteMore(output, hasMore, rows.at(-1)?.['id']);
       }),
     );
+}
 
+function addMoneyCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('credit')
     .description('Credits an account; a negative amount is a correction.')
+    .addHelpText('after', examples('accounts credit acme 250.00 --reference invoice-17'))
     .argument('<id>')
     .argument('<amount>', 'decimal, at most 6 places')
     .requiredOption('--reference <text>', 'names the payment: the same reference is the same credit')
@@ -71,6 +82,7 @@ function addMakingCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('rotate-webhook-secret')
     .description('Generates a new webhook secret; the previous one stays valid until the next rotation.')
+    .addHelpText('after', examples('accounts rotate-webhook-secret acme'))
     .argument('<id>')
     .action(
       adminCommand(context, async ({ client, output }, id: string) => {
@@ -84,6 +96,7 @@ function addTermsCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('overdraft')
     .description('Changes how far holds may take the balance below zero.')
+    .addHelpText('after', examples('accounts overdraft acme 50 --reason "pays by invoice"'))
     .argument('<id>')
     .argument('<limit>', 'decimal, at most 6 places')
     .requiredOption('--reason <text>')
@@ -102,6 +115,7 @@ function addTermsCommands(accounts: Command, context: CliContext): void {
     accounts
       .command(name)
       .description(description)
+      .addHelpText('after', examples(`accounts ${name} acme --reason "left us"`))
       .argument('<id>')
       .requiredOption('--reason <text>')
       .action(

@@ -78,6 +78,7 @@ async function mayAct({ dryRun, isConfirmed }: ManyTasks, terminal: Terminal | u
   if (dryRun || isConfirmed) return true;
   if (terminal === undefined) {
     throw new CommandError(
+      'usage',
       'There is no terminal to ask for confirmation. Add --yes, or try it with --dry-run.',
     );
   }

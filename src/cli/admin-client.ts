@@ -37,9 +37,14 @@ export function createAdminClient({ url, token }: Target): AdminClient {
     if (status < 300 && answer.success) return answer.data;
     const parsed = errorSchema.safeParse(answer.data);
     if (!parsed.success)
-      throw new CommandError(`${url} answered ${status}, which is not a gateway response. Check --url.`);
+      throw new CommandError(
+        'not_reachable',
+        `${url} answered ${status}, which is not a gateway response. Check --url.`,
+      );
     const { message, code } = parsed.data.error;
-    throw new CommandError(explain(code, `${message} (${code}, request ${requestId})`), undefined, code);
+    throw new CommandError(endingOf(status), explain(code, `${message} (${code}, request ${requestId})`), {
+      code,
+    });
   }
 
   async function send(method: 'GET' | 'POST' | 'DELETE', path: string, body: Row | undefined) {
@@ -62,8 +67,9 @@ export function createAdminClient({ url, token }: Target): AdminClient {
       };
     } catch (error) {
       throw new CommandError(
+        'not_reachable',
         `The gateway does not answer at ${url} (${reasonOf(error)}). Is it running? --url names another.`,
-        error,
+        { cause: error },
       );
     }
   }
@@ -75,11 +81,18 @@ export function createAdminClient({ url, token }: Target): AdminClient {
       for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, value);
       const text = parameters.toString();
       const page = pageSchema.safeParse(await call('GET', text === '' ? path : `${path}?${text}`));
-      if (!page.success) throw new CommandError(`${url} answered ${path} with something that is not a list.`);
+      if (!page.success)
+        throw new CommandError('not_reachable', `${url} answered ${path} with something that is not a list.`);
       const { data: rows, has_more: hasMore, next_page: next } = page.data;
       return { rows, hasMore, ...defined({ next }) };
     },
   };
+}
+
+function endingOf(status: number) {
+  if (status === 404) return 'not_found';
+  if (status === 503) return 'not_reachable';
+  return status < 500 ? 'refused' : 'failed';
 }
 
 function explain(code: string, message: string): string {

@@ -5,32 +5,46 @@ import { CommandError } from './command-error.ts';
 import { adminCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { parseCount } from './option-values.ts';
+import { examples } from './program.js';
 
-const columns = ['id', 'provider', 'enabled', 'priority', 'weight', 'models', 'credentials', 'health'];
+const columns = ['id', 'provider', 'enabled', 'priority', 'weight', 'models', 'credentials', 'circuits'];
 
 type CircuitLine = [string, string, { model?: string; seconds?: number; reason: string }];
 
 export function addChannelCommands(channels: Command, context: CliContext): void {
-  channels.command('list').action(
-    adminCommand(context, async ({ client, output }) => {
-      const { rows } = await client.list('/channels', {});
-      output.rows(rows, columns);
-    }),
-  );
+  addLooks(channels, context);
+  addSwitches(channels, context);
+  addCircuits(channels, context);
+}
+
+function addLooks(channels: Command, context: CliContext): void {
+  channels
+    .command('list')
+    .description('Lists the channels of the running configuration.')
+    .addHelpText('after', examples('channels list'))
+    .action(
+      adminCommand(context, async ({ client, output }) => {
+        const { rows } = await client.list('/channels', {});
+        output.rows(rows, { columns, shown: withCircuits });
+      }),
+    );
 
   channels
     .command('show')
     .description('Shows a channel with its circuits and why they opened, newest last.')
+    .addHelpText('after', examples('channels show main'))
     .argument('<id>')
     .action(
       adminCommand(context, async ({ client, output }, id: string) => {
         const { rows } = await client.list('/channels', {});
         const channel = rows.find((row) => row['id'] === id);
-        if (channel === undefined) throw new CommandError(`There is no channel ${id}.`);
+        if (channel === undefined) throw new CommandError('not_found', `There is no channel ${id}.`);
         output.item(channel, circuitsInTables(channel));
       }),
     );
+}
 
+function addSwitches(channels: Command, context: CliContext): void {
   const switches = [
     ['enable', 'Withdraws a `disable`: the configuration file decides again.', true],
     ['disable', 'Takes the channel out of service for new tasks, on every node within seconds.', false],
@@ -39,6 +53,7 @@ export function addChannelCommands(channels: Command, context: CliContext): void
     channels
       .command(name)
       .description(description)
+      .addHelpText('after', examples(`channels ${name} main --reason "price change"`))
       .argument('<id>')
       .option('--reason <text>')
       .action(
@@ -47,7 +62,9 @@ export function addChannelCommands(channels: Command, context: CliContext): void
         }),
       );
   }
+}
 
+function addCircuits(channels: Command, context: CliContext): void {
   const circuits = [
     ['open-circuit', 'Stops submissions to a credential, or to one of its models.', 'open'],
     ['close-circuit', 'Resumes submissions immediately, whatever failed before.', 'closed'],
@@ -56,6 +73,7 @@ export function addChannelCommands(channels: Command, context: CliContext): void
     const command = channels
       .command(name)
       .description(description)
+      .addHelpText('after', examples(`channels ${name} main a --reason "they asked us to"`))
       .argument('<channel>')
       .argument('<credential>')
       .option('--model <id>', 'default: the whole credential')
@@ -69,6 +87,13 @@ export function addChannelCommands(channels: Command, context: CliContext): void
       }),
     );
   }
+}
+
+/** For people: which circuits are not closed. */
+function withCircuits(channel: Row): Row {
+  const circuits = Object.entries(healthSchema.safeParse(channel['health']).data ?? {});
+  const notClosed = circuits.filter(([, { circuit }]) => circuit !== 'closed');
+  return { ...channel, circuits: notClosed.map(([of, { circuit }]) => `${of} ${String(circuit)}`) };
 }
 
 /** For people: the circuits and their openings as rows. */

@@ -9,6 +9,7 @@ const loaders: Readonly<Record<keyof typeof groups, Load>> = {
   keys: async () => (await import('./keys.ts')).addKeyCommands,
   operators: async () => (await import('./operators.ts')).addOperatorsCommands,
   tasks: async () => (await import('./tasks.ts')).addTaskCommands,
+  find: async () => (await import('./find.ts')).addFindCommand,
   ledger: async () => (await import('./ledger.ts')).addLedgerCommands,
   secrets: async () => (await import('./secrets.ts')).addSecretCommands,
   channels: async () => (await import('./channels.ts')).addChannelCommands,

@@ -7,11 +7,15 @@ import type { Provider } from '../providers/provider.ts';
 import type { AdminClient } from './admin-client.ts';
 import { createOutput } from './output.ts';
 import type { Terminal } from './terminal.ts';
-import type { Output } from './output.ts';
+import type { Output, OutputForm } from './output.ts';
 
 /** What the verbs need; built by src/cli.ts. */
 export interface CliContext {
   readonly print: (text: string) => void;
+  /** What is printed is for a terminal that shows colours. */
+  readonly isColoured: boolean;
+  /** Unix milliseconds. */
+  readonly now: () => number;
   readonly environment: () => Environment | Promise<Environment>;
   /** Reads the file that a start here would use; throws ConfigError with every violation. */
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
@@ -64,9 +68,9 @@ async function openSession(command: Command, context: CliContext): Promise<Sessi
   return { client: createAdminClient(target), output: outputOf(command, context) };
 }
 
-export function outputOf(command: Command, { print }: Pick<CliContext, 'print'>): Output {
-  const options: { json?: unknown } = command.optsWithGlobals();
-  return createOutput(options.json === true, print);
+export function outputOf(command: Command, { print, isColoured, now }: CliContext): Output {
+  const { output: form }: { output?: OutputForm } = command.optsWithGlobals();
+  return createOutput({ form: form ?? 'table', write: print, isColoured, now: now() });
 }
 
 /** Says how to see the rest of a list in pages. */

@@ -3,20 +3,12 @@ import type { Command } from 'commander';
 import { adminCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { parseCount } from './option-values.ts';
+import { examples } from './program.js';
 
-const columns = [
-  'id',
-  'account',
-  'name',
-  'prefix',
-  'models',
-  'channels',
-  'requests_per_minute',
-  'expires_at',
-  'revoked_at',
-  'last_used_at',
-  'replaced_by',
-];
+const table = {
+  columns: ['id', 'account', 'name', 'models', 'last_used_at', 'expires_at', 'revoked_at', 'created_at'],
+  more: ['prefix', 'channels', 'requests_per_minute', 'replaced_by'],
+};
 
 interface NewKey {
   readonly name?: string;
@@ -36,6 +28,14 @@ interface Rotation {
 export function addKeyCommands(keys: Command, context: CliContext): void {
   keys
     .command('create')
+    .description('Makes a key of an account; it is shown once.')
+    .addHelpText(
+      'after',
+      examples(
+        'keys create acme --name production',
+        'keys create acme --models clip-1 --requests-per-minute 60',
+      ),
+    )
     .argument('<account>')
     .option('--name <name>')
     .option('--models <list>', 'comma-separated (default: all)', parseList)
@@ -63,12 +63,14 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
 
   keys
     .command('list')
+    .description('Lists keys, newest first.')
+    .addHelpText('after', examples('keys list --account acme'))
     .option('--account <id>')
     .option('--limit <n>')
     .action(
       adminCommand(context, async ({ client, output }, options: { account?: string; limit?: string }) => {
         const { rows } = await client.list('/keys', { ...options });
-        output.rows(rows, columns);
+        output.rows(rows, table);
       }),
     );
 
@@ -79,7 +81,8 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
 function addEndingCommands(keys: Command, context: CliContext): void {
   keys
     .command('revoke')
-    .description('Effective at once on one node and within five seconds on every other.')
+    .description('Revokes a key: effective at once on one node and within five seconds on every other.')
+    .addHelpText('after', examples('keys revoke key_… --reason leaked'))
     .argument('<id>', 'key_…')
     .option('--reason <text>', undefined, '')
     .action(
@@ -92,6 +95,7 @@ function addEndingCommands(keys: Command, context: CliContext): void {
   keys
     .command('rotate')
     .description('Makes a key that replaces this one; both are valid for a while and share their limits.')
+    .addHelpText('after', examples('keys rotate key_… --reason yearly --old-valid 7d'))
     .argument('<id>', 'key_…')
     .requiredOption('--reason <text>')
     .option('--old-valid <time>', 'how long the old key stays valid: 0, 30m, 24h, 7d', parseSeconds, 86_400)

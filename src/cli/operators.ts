@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { operatorRoles } from '../domain/operator.ts';
 import { adminCommand } from './context.ts';
 import type { CliContext } from './context.ts';
+import { examples } from './program.js';
 
 const columns = [
   'name',
@@ -21,6 +22,7 @@ export function addOperatorsCommands(operators: Command, context: CliContext): v
     .description(
       'Creates an operator with a token; what is done with it is recorded under this name. Needs ADMIN_TOKEN.',
     )
+    .addHelpText('after', examples('operators add anna', 'operators add grafana --role read'))
     .argument('<name>', 'lowercase')
     .addOption(new Option('--role <role>', 'read: changes nothing').choices(operatorRoles).default('act'))
     .action(
@@ -30,16 +32,23 @@ export function addOperatorsCommands(operators: Command, context: CliContext): v
       }),
     );
 
-  operators.command('list').action(
-    adminCommand(context, async ({ client, output }) => {
-      const { rows } = await client.list('/operators', {});
-      output.rows(rows, columns);
-    }),
-  );
+  operators
+    .command('list')
+    .description('Lists operators: who, which role, last used to the minute, revoked when and by whom.')
+    .addHelpText('after', examples('operators list'))
+    .action(
+      adminCommand(context, async ({ client, output }) => {
+        const { rows } = await client.list('/operators', {});
+        output.rows(rows, { columns });
+      }),
+    );
 
   operators
     .command('revoke')
-    .description('Effective at once on one node and within five seconds on every other. Needs ADMIN_TOKEN.')
+    .description(
+      'Revokes an operator’s token: effective at once on one node and within five seconds on every other. Needs ADMIN_TOKEN.',
+    )
+    .addHelpText('after', examples('operators revoke anna'))
     .argument('<name>')
     .action(
       adminCommand(context, async ({ client, output }, name: string) => {

@@ -1,105 +1,94 @@
 import { escaped } from '../domain/plain-text.ts';
 import type { Row } from './admin-client.ts';
+import { formatCell, formatTable } from './table.ts';
 
-/** What a verb says: text for people, or with `--json` exactly what the gateway answered. */
+/** What a verb says: text for people, or exactly what the gateway answered as JSON. */
 export interface Output {
   readonly isJson: boolean;
-  /** A table of these columns. */
-  rows(rows: readonly Row[], columns: readonly string[]): void;
+  rows(rows: readonly Row[], table: Table): void;
   /** One object, one field per line. `shown`: what people see of it. */
   item(item: Row, shown?: Row): void;
   /** For people only the field of this name, one line for each of its own; otherwise all of it. */
   answer(item: Row, field: string): void;
-  /** A summary in words; with `--json` the object. */
+  /** A summary in words; as JSON the object. */
   result(item: Row, text: string): void;
   /** For people only. */
   note(text: string): void;
 }
 
-const missing = '-';
-const cellCharactersMax = 60;
+export interface Table {
+  readonly columns: readonly string[];
+  /** Those that only the wide form has. */
+  readonly more?: readonly string[];
+  /** What people see of a row; default: all of it. */
+  readonly shown?: (row: Row) => Row;
+}
+
+export interface OutputOptions {
+  readonly form: OutputForm;
+  readonly write: (text: string) => void;
+  readonly isColoured: boolean;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/** `table` fits into 100 columns and says how long ago; `wide` cuts nothing. `jsonl`: an object a line. */
+export type OutputForm = 'table' | 'wide' | 'json' | 'jsonl';
+
+const tableWidthMax = 100;
+const cellWidthMax = 60;
 
 /** What comes from elsewhere never reaches the terminal as it is: every text goes through here. */
-export function createOutput(json: boolean, write: (text: string) => void): Output {
+export function createOutput({ form, write, isColoured, now }: OutputOptions): Output {
   const print = (text: string) => write(escaped(text, { keepLines: true }));
-  if (json) {
+  if (form === 'json' || form === 'jsonl') {
+    const item = (value: unknown) => print(JSON.stringify(value, null, form === 'json' ? 2 : undefined));
     return {
       isJson: true,
-      rows: (rows) => print(JSON.stringify(rows, null, 2)),
-      item: (item) => print(JSON.stringify(item, null, 2)),
-      answer: (item) => print(JSON.stringify(item, null, 2)),
-      result: (item) => print(JSON.stringify(item, null, 2)),
+      rows: (rows) => (form === 'json' ? item(rows) : rows.forEach(item)),
+      item,
+      answer: item,
+      result: item,
       note: () => undefined,
     };
   }
+  const style = form === 'wide' ? { isColoured } : { isColoured, now, widthMax: tableWidthMax };
   return {
     isJson: false,
-    rows: (rows, columns) => print(rows.length === 0 ? 'None.' : formatTable(rows, columns)),
-    item: (item, shown = item) => print(formatItem(shown)),
+    rows(rows, { columns, more = [], shown = (row) => row }) {
+      if (rows.length === 0) return print('None.');
+      const names = form === 'wide' ? [...columns, ...more] : columns;
+      return write(formatTable(rows.map(shown), names, style));
+    },
+    item: (item, shown = item) => write(formatItem(shown, isColoured)),
     answer: (item, field) => {
       const part = item[field];
-      print(formatItem(isRow(part) ? part : item));
+      write(formatItem(isRow(part) ? part : item, isColoured));
     },
     result: (_item, text) => print(text),
     note: print,
   };
 }
 
-/** Columns as wide as their widest cell, two blanks between; numbers and money to the right. */
-export function formatTable(rows: readonly Row[], columns: readonly string[]): string {
-  const table = columns.map((name) => {
-    const cells = rows.map((row) => shorten(formatCell(name, row[name])));
-    const width = Math.max(name.length, ...cells.map((cell) => cell.length));
-    const alignRight = cells.every((cell) => cell === missing || /^-?\d+(\.\d+)?$/.test(cell));
-    const pad = (text: string): string => (alignRight ? text.padStart(width) : text.padEnd(width));
-    return [name.toUpperCase(), ...cells].map(pad);
-  });
-  const lines = Array.from({ length: rows.length + 1 }, (_, line) =>
-    table.map((column) => column[line] ?? ''),
-  );
-  return lines.map((cells) => cells.join('  ').trimEnd()).join('\n');
-}
-
-function formatItem(item: Row): string {
-  const entries = Object.entries(item).filter(([, value]) => value !== undefined);
-  const width = Math.max(...entries.map(([name]) => name.length));
-  return entries.map(([name, value]) => formatField(name, value, width)).join('\n');
+function formatItem(item: Row, isColoured: boolean): string {
+  const entries = Object.entries(item)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => ({ name: escaped(name, { keepLines: false }), value }));
+  const width = Math.max(...entries.map(({ name }) => name.length));
+  return entries.map(({ name, value }) => formatField(name.padEnd(width), value, isColoured)).join('\n');
 }
 
 /** An object becomes lines of its own below its name, a list of objects a table. */
-function formatField(name: string, value: unknown, width: number): string {
-  if (isRow(value) && Object.keys(value).length > 0)
-    return `${name}\n${formatItem(value).replaceAll(/^/gm, '  ')}`;
+function formatField(padded: string, value: unknown, isColoured: boolean): string {
+  const name = padded.trimEnd();
+  const below = (text: string): string => `${name}\n${text.replaceAll(/^/gm, '  ')}`;
+  if (isRow(value) && Object.keys(value).length > 0) return below(formatItem(value, isColoured));
   const rows = Array.isArray(value) ? value.filter(isRow) : [];
-  if (rows.length === 0) return `${name.padEnd(width)}  ${formatCell(name, value)}`;
+  if (rows.length === 0) return `${padded}  ${formatCell(name, value)}`;
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const table = formatTable(rows, columns);
-  return `${name}\n${table.replaceAll(/^/gm, '  ')}`;
+  return below(formatTable(rows, columns, { isColoured, cellWidthMax }));
 }
 
 function isRow(value: unknown): value is Row {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-const secondsNames = /_at$/;
-
-function formatCell(name: string, value: unknown): string {
-  if (value === undefined || value === null || value === '') return missing;
-  if (typeof value === 'number' && (secondsNames.test(name) || name === 'at')) return formatTime(value);
-  return escaped(wordsOf(value), { keepLines: false });
-}
-
-function wordsOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (Array.isArray(value) && value.every((item) => typeof item === 'string'))
-    return value.join(', ') || missing;
-  return JSON.stringify(value);
-}
-
-function formatTime(value: number): string {
-  return new Date(value * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
-}
-
-function shorten(cell: string): string {
-  return cell.length <= cellCharactersMax ? cell : `${cell.slice(0, cellCharactersMax - 1)}…`;
 }

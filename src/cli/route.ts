@@ -4,11 +4,19 @@ import type { CliContext } from './context.ts';
 import { CommandError } from './command-error.ts';
 import type { Explanation } from './explanation.ts';
 import type { Output } from './output.ts';
+import { examples } from './program.js';
 
 export function addRouteCommands(route: Command, context: CliContext): void {
   route
     .command('explain')
     .description('Which channels a request would try now, in which order, and why the others would not.')
+    .addHelpText(
+      'after',
+      examples(
+        'route explain clip-1',
+        'route explain clip-1 --key key_… --request \'{"resolution":"1080p"}\'',
+      ),
+    )
     .argument('<model>')
     .option('--request <json>', 'further fields of the create, such as \'{"resolution":"1080p"}\'')
     .option('--key <id>', 'with the permissions of this key')
@@ -34,7 +42,7 @@ function showExplanation({ candidates, dropped, fallback, refusal }: Explanation
     verdict: `tried as number ${index + 1}`,
   }));
   const left = dropped.map(({ channel, reason, detail }) => ({ channel, verdict: reason, detail }));
-  output.rows([...tried, ...left], ['channel', 'credential', 'verdict', 'detail']);
+  output.rows([...tried, ...left], { columns: ['channel', 'credential', 'verdict', 'detail'] });
   output.note(
     fallback === undefined ? 'Fallback: none. A failed job is the end of its task.' : wordsOf(fallback),
   );
@@ -64,5 +72,5 @@ function parseFields(text: string): object {
   } catch {
     // Reported below, with the given text.
   }
-  throw new CommandError(`--request must be a JSON object, not ${text}`);
+  throw new CommandError('usage', `--request must be a JSON object, not ${text}`);
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { outputOf } from './context.ts';
 import type { CliContext } from './context.ts';
+import { examples } from './program.js';
 
 export function addSecretCommands(secrets: Command, context: CliContext): void {
   secrets
@@ -8,6 +9,7 @@ export function addSecretCommands(secrets: Command, context: CliContext): void {
     .description(
       'Seals everything that is stored with the first key of SECRETS_KEY, directly on MongoDB. Exits with status 1 if something needs another key still.',
     )
+    .addHelpText('after', examples('secrets rotate'))
     .action(async (_options: object, command: Command) => {
       const output = outputOf(command, context);
       const { keyId, rewritten, left } = await context.rotateSecrets((line) => output.note(line));

@@ -7,11 +7,13 @@ import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
 import { adminCommand } from './context.ts';
 import type { CliContext } from './context.ts';
+import { examples } from './program.js';
 
 export function addRecordCommands(tasks: Command, context: CliContext): void {
   tasks
     .command('show')
     .description('Shows a task, and everything that happened to it in order, with times since its creation.')
+    .addHelpText('after', examples('tasks show task_…'))
     .argument('<id>')
     .action(
       adminCommand(context, async ({ client, output }, id: string) => {
@@ -30,6 +32,7 @@ export function addRecordCommands(tasks: Command, context: CliContext): void {
       'Writes the record of a task as one JSON file, with the history of its workflow: for `npm run replay -- FILE`. ' +
         'What the caller wrote, keys and links’ queries are not in it.',
     )
+    .addHelpText('after', examples('tasks export task_… --out record.json'))
     .argument('<id>')
     .option('--out <file>', 'default: <id>.json')
     .action(
@@ -53,7 +56,7 @@ async function readRecord(client: AdminClient, id: string): Promise<Row> {
   const record = await client.call('GET', `${taskPath(id)}/record?history=true`);
   const { error } = flightRecordSchema.safeParse(record);
   if (error !== undefined)
-    throw new CommandError('The gateway’s record has a version that this program does not know.');
+    throw new CommandError('failed', 'The gateway’s record has a version that this program does not know.');
   return record;
 }
 
@@ -62,8 +65,9 @@ async function save(file: string, text: string): Promise<void> {
     await writeFile(file, text);
   } catch (error) {
     throw new CommandError(
+      'failed',
       `${file} cannot be written: ${error instanceof Error ? error.message : 'unknown'}`,
-      error,
+      { cause: error },
     );
   }
 }

@@ -27,6 +27,7 @@ export async function resolveTarget(
   const token = OPERATOR_TOKEN ?? ADMIN_TOKEN ?? local?.adminToken;
   if (token === undefined) {
     throw new CommandError(
+      'usage',
       `OPERATOR_TOKEN and ADMIN_TOKEN are not set, and there is no ${localSettingsPath(DATA_DIR)}: set OPERATOR_TOKEN to your own token for the gateway, or DATA_DIR to that of "npm start".`,
     );
   }
@@ -34,6 +35,6 @@ export async function resolveTarget(
 }
 
 function trimSlashes(url: string): string {
-  if (!URL.canParse(url)) throw new CommandError(`"${url}" is not a URL.`);
+  if (!URL.canParse(url)) throw new CommandError('usage', `"${url}" is not a URL.`);
   return url.replace(/\/+$/, '');
 }

@@ -1,6 +1,6 @@
-import { Argument, Option } from 'commander';
+import { Argument, Help, Option } from 'commander';
 import type { Command } from 'commander';
-import { actionTable, operatorActions } from '../domain/operator-actions.ts';
+import { actionTable, operatorActions, taskSituations } from '../domain/operator-actions.ts';
 import type { OperatorActionName } from '../domain/operator-actions.ts';
 import { actOnMany } from './act-on-many.ts';
 import type { ManyTasks } from './act-on-many.ts';
@@ -9,6 +9,7 @@ import { CommandError } from './command-error.ts';
 import { adminCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { parseAmount, parseCount } from './option-values.ts';
+import { examples } from './program.js';
 
 export const queryMeaning = 'tasks that a query of Temporal finds: \'NeedsAttention = "submit_ambiguous"\'';
 
@@ -31,15 +32,13 @@ interface ActionOptions {
   readonly amount?: string;
 }
 
-const descriptions = operatorActions
-  .map((name) => `${name.padEnd(15)}${actionTable[name].description}`)
-  .join('\n');
-
 export function addTaskAction(tasks: Command, context: CliContext): void {
   tasks
     .command('action')
     .alias('act')
-    .description(`Acts on a task; its record keeps who acted, when and why.\n\n${descriptions}`)
+    .description('Acts on a task; its record keeps who acted, when and why.')
+    .configureHelp({ visibleOptions: optionsOfAct })
+    .addHelpText('after', ({ command }) => helpOfAct(actIn(command)))
     .argument('[id]')
     .addArgument(new Argument('[action]').choices(operatorActions))
     .requiredOption('--reason <text>')
@@ -79,6 +78,41 @@ export function addTaskAction(tasks: Command, context: CliContext): void {
     );
 }
 
+/** The action that stands on the line, wherever. */
+function actIn(command: Command): OperatorActionName | undefined {
+  const words = [...command.args, command.getOptionValue('action')];
+  return operatorActions.find((name) => words.includes(name));
+}
+
+/** Of the options that only some actions take, those of the action on the line. */
+function optionsOfAct(command: Command): Option[] {
+  const act = actIn(command);
+  const options = new Help().visibleOptions(command);
+  if (act === undefined) return options;
+  const ofActs = new Set(operatorActions.flatMap((name) => Object.keys(actionTable[name].fields)));
+  const ofAct = new Set(Object.keys(actionTable[act].fields));
+  return options.filter(({ long }) => {
+    const field = (long ?? '').slice(2).replaceAll('-', '_');
+    return !ofActs.has(field) || ofAct.has(field);
+  });
+}
+
+function helpOfAct(act: OperatorActionName | undefined): string {
+  if (act === undefined) {
+    const table = operatorActions.map((name) => `  ${name.padEnd(15)}${actionTable[name].description}`);
+    const one = examples('tasks action task_… retry_now --reason "the key is valid again"');
+    const many = `tasks act --query 'NeedsAttention = "submit_ambiguous"' --action fail --reason outage --dry-run`;
+    return `\nActions (\`gateway tasks action adopt --help\` for one of them):\n${table.join('\n')}\n${one}\n  gateway ${many}`;
+  }
+  const { description, possible, example } = actionTable[act];
+  const fields = Object.entries(example).map(
+    ([field, value]) => ` --${field.replaceAll('_', '-')} ${String(value)}`,
+  );
+  const states = possible.map((name) => `  ${name.padEnd(12)}${taskSituations[name]}`);
+  const line = examples(`tasks action task_… ${act}${fields.join('')} --reason "…"`);
+  return `\n${act}: ${description}\n\nPossible while the task is:\n${states.join('\n')}\n${line}`;
+}
+
 interface Typed {
   readonly id?: string | undefined;
   readonly action?: OperatorActionName | undefined;
@@ -97,6 +131,7 @@ function readTarget({ id, action: named, options }: Typed): Target {
   const isMany = query !== undefined || callbackFailed === true;
   if (action === undefined || isMany === (id !== undefined)) {
     throw new CommandError(
+      'usage',
       'Name one task and its action (`tasks action ID fail`), or many: `tasks act --query QUERY --action fail`.',
     );
   }
@@ -110,6 +145,7 @@ function readTarget({ id, action: named, options }: Typed): Target {
   if (id !== undefined) return { one: { id, body: { ...body, dry_run: dryRun } } };
   if (action === 'adopt' || action === 'complete') {
     throw new CommandError(
+      'usage',
       `\`${action}\` names something that belongs to one task; it cannot be used with --query.`,
     );
   }

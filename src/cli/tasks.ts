@@ -1,23 +1,28 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { failureClasses } from '../domain/failure.ts';
 import { taskStatuses } from '../domain/task.ts';
+import type { Row } from './admin-client.ts';
 import { addTaskAction, queryMeaning } from './task-action.ts';
 import { adminCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
+import { examples } from './program.js';
 import { addRecordCommands } from './show-task.ts';
 
-export const taskColumns = [
-  'id',
-  'account',
-  'model',
-  'status',
-  'channel',
-  'hold',
-  'charge',
-  'created_at',
-  'needs_attention',
-];
+/** `waits_for`: the reason why it needs a person, else what it does. */
+export const taskTable = {
+  columns: ['id', 'account', 'model', 'status', 'waits_for', 'channel', 'created_at'],
+  more: ['hold', 'charge', 'upstream_id', 'deadline_at', 'what'],
+  shown(task: Row): Row {
+    const { needs_attention: attention, completed_at: ended } = task;
+    const { data } = situationSchema.safeParse(task['situation']);
+    const isOver = ended !== undefined && ended !== null;
+    return { ...task, waits_for: attention ?? (isOver ? null : data?.name), what: data?.what };
+  },
+};
+
+const situationSchema = z.object({ name: z.string(), what: z.string() });
 
 interface TaskFilterOptions {
   readonly status?: string;
@@ -38,6 +43,15 @@ interface TaskFilterOptions {
 export function addTaskCommands(tasks: Command, context: CliContext): void {
   tasks
     .command('list')
+    .description('Lists tasks of all accounts, newest first.')
+    .addHelpText(
+      'after',
+      examples(
+        'tasks list --needs-attention',
+        'tasks list --account acme --status failed --class capacity',
+        'tasks list --query \'NeedsAttention = "submit_ambiguous" AND MediaModel = "clip-1"\'',
+      ),
+    )
     .addOption(new Option('--status <status>').choices(taskStatuses))
     .addOption(new Option('--class <class>', 'failed tasks of this class').choices(failureClasses))
     .option('--account <id>')
@@ -65,7 +79,7 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
             needs_attention: needsAttention === true ? 'true' : undefined,
             callback_failed: callbackFailed === true ? 'true' : undefined,
           });
-          output.rows(rows, taskColumns);
+          output.rows(rows, taskTable);
           if (next === undefined) noteMore(output, hasMore, rows.at(-1)?.['id']);
           else output.note(`More results: --page ${next}`);
         },

@@ -9,12 +9,14 @@ import { CommandError } from './command-error.ts';
 import { outputOf } from './context.ts';
 import type { CliContext } from './context.ts';
 import type { Output } from './output.ts';
+import { examples } from './program.js';
 
 /** Needs no gateway and no configuration: what is shown is part of the program. */
 export function addVendorCommands(vendors: Command, context: CliContext): void {
   vendors
     .command('show')
     .description('What the adapters know: of all vendors, of the models of one, or of one model.')
+    .addHelpText('after', examples('vendors show', 'vendors show VENDOR --model MODEL'))
     .argument('[vendor]', 'as `provider` in gateway.yaml')
     .option('--model <name>', 'the vendor’s name of it')
     .action(async (vendor: string | undefined, { model }: { model?: string }, command: Command) => {
@@ -22,17 +24,22 @@ export function addVendorCommands(vendors: Command, context: CliContext): void {
       const output = outputOf(command, context);
       if (vendor === undefined) {
         if (model !== undefined)
-          throw new CommandError('Of which vendor? gateway vendors show <vendor> --model …');
+          throw new CommandError('usage', 'Of which vendor? gateway vendors show <vendor> --model …');
         const rows = Object.entries(providers).map(([name, provider]) => ({
           vendor: name,
           ...abilities(provider),
         }));
-        output.rows(rows, ['vendor', 'videos', 'images', 'cancel', 'list', 'callback', 'link_seconds']);
+        output.rows(rows, {
+          columns: ['vendor', 'videos', 'images', 'cancel', 'list', 'callback', 'link_seconds'],
+        });
         return;
       }
       const provider = Object.hasOwn(providers, vendor) ? providers[vendor] : undefined;
       if (provider === undefined)
-        throw new CommandError(`There is no vendor ${vendor}: ${Object.keys(providers).join(', ')}.`);
+        throw new CommandError(
+          'not_found',
+          `There is no vendor ${vendor}: ${Object.keys(providers).join(', ')}.`,
+        );
       if (model === undefined) showVendor(vendor, provider, output);
       else output.item({ vendor, model, facts: factsOf(vendor, provider, model) });
     });
@@ -59,8 +66,8 @@ function showVendor(vendor: string, provider: Provider, output: Output): void {
     return;
   }
   const summaries = (rows: typeof models): Row[] => rows.map(({ model, facts }) => summary(model, facts));
-  if (models.length > 0) output.rows(summaries(models), videoColumns);
-  if (imageModels.length > 0) output.rows(summaries(imageModels), imageColumns);
+  if (models.length > 0) output.rows(summaries(models), { columns: videoColumns });
+  if (imageModels.length > 0) output.rows(summaries(imageModels), { columns: imageColumns });
 }
 
 interface Tables {
@@ -115,6 +122,7 @@ function factsOf(vendor: string, provider: Provider, model: string): ModelFacts 
   const isListed = (table: FactsTable | undefined): boolean =>
     table?.models.some(([name]) => name.test(model)) === true;
   const table = isListed(images) && !isListed(videos) ? images : (videos ?? images);
-  if (table === undefined) throw new CommandError(`The adapter ${vendor} has no table of models.`);
+  if (table === undefined)
+    throw new CommandError('not_found', `The adapter ${vendor} has no table of models.`);
   return servedFacts(table, { upstream: model });
 }

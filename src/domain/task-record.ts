@@ -23,6 +23,8 @@ export interface Task {
   readonly model: string;
   readonly plan: TaskPlan;
   readonly createdAt: number;
+  /** Of the request that created it, as its caller or the gateway has named it. */
+  readonly requestId?: string;
   readonly deadlineAt: number;
   /** Of the video that its hold is for: what is paid for where nobody reports the length. Absent: nothing names it. */
   readonly seconds?: number;

@@ -7,6 +7,10 @@ import type { TaskErrorCode } from './errors.ts';
 export const taskStatuses = ['pending', 'submitted', 'running', 'succeeded', 'failed'] as const;
 export type TaskStatus = (typeof taskStatuses)[number];
 
+/** What operators find a task by. */
+export const taskNamings = ['task', 'request_id', 'upstream_id', 'marker'] as const;
+export type TaskNaming = (typeof taskNamings)[number];
+
 export type TaskKind = 'video' | 'image';
 
 export function isTerminal(status: TaskStatus): boolean {

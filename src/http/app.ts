@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { GatewayError } from '../domain/errors.ts';
+import { taskIdPattern } from '../domain/ids.ts';
 import { createAddressLimit } from './address-limit.ts';
 import type { AddressLimit } from './address-limit.ts';
 import { createBodyBudgets } from './bodies/body-budget.ts';
@@ -85,7 +86,7 @@ function createRouter(
     router[route.method]([...route.paths], async (context) => {
       context.state.operation = route.operationId;
       const identity = await identify(route, context);
-      if (identity.kind === 'admin') context.state.actor = identity.operator;
+      noteSubject(context, identity);
       if (identity.kind !== 'key') return answer(route, { identity, context });
       const leave = concurrency.enter(identity.caller.key);
       try {
@@ -97,6 +98,17 @@ function createRouter(
     });
   }
   return router;
+}
+
+/** Whom and what the request is about, for its line in the log. */
+function noteSubject({ state, params }: RouterContext, identity: Identity): void {
+  if (identity.kind === 'admin') state.actor = identity.operator;
+  if (identity.kind === 'key') {
+    state.account = identity.caller.account;
+    state.key = identity.caller.key;
+  }
+  const task = isRecord(params) ? params['task_id'] : undefined;
+  if (typeof task === 'string' && taskIdPattern.test(task)) state.task = task;
 }
 
 type Answer = (route: Route, called: Called) => Promise<void>;
@@ -170,6 +182,10 @@ class ContextMeta implements RequestMeta {
 
   get id(): string {
     return this.#context.state.requestId;
+  }
+
+  concerns(task: string): void {
+    this.#context.state.task = task;
   }
 
   header(name: string): string | undefined {

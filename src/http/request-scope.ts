@@ -18,6 +18,11 @@ export interface RequestState {
   address: string;
   /** The operator whose token it carries. */
   actor: string | undefined;
+  /** Of the API key that it carries; the key by its public id. */
+  account: string | undefined;
+  key: string | undefined;
+  /** The task that it names, or has made. */
+  task: string | undefined;
   /** Where the route answers an error with another status than its code usually has. */
   errorStatus: number | undefined;
 }
@@ -42,6 +47,9 @@ export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestSt
     context.state.operation = '';
     context.state.address = deps.addressOf(context.req);
     context.state.actor = undefined;
+    context.state.account = undefined;
+    context.state.key = undefined;
+    context.state.task = undefined;
     context.state.errorStatus = undefined;
     context.set('x-request-id', requestId);
     try {
@@ -121,7 +129,7 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
 }
 
 function finish(context: Context, seconds: number, { log, metrics }: RequestScopeDeps): void {
-  const { requestId, operation, actor } = context.state;
+  const { requestId, operation, actor, account, key, task } = context.state;
   metrics.observeRequest(operation, context.status, seconds);
   if (isProbe(operation) && context.status < 400) return;
   // Whoever floods us does not fill the log as well.
@@ -133,7 +141,7 @@ function finish(context: Context, seconds: number, { log, metrics }: RequestScop
       method: context.method,
       status: context.status,
       duration_ms: Math.round(seconds * 1000),
-      ...defined({ actor }),
+      ...defined({ actor, account, key, task }),
     },
     'request',
   );

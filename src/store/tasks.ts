@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { Collection, Db } from 'mongodb';
 import type { AttentionReason } from '../domain/attention.ts';
 import type { Task } from '../domain/task-record.ts';
-import { statusesBefore } from '../domain/task.ts';
+import { statusesBefore, taskNamings } from '../domain/task.ts';
+import type { TaskNaming } from '../domain/task.ts';
 import { createFindById } from './find-by-id.ts';
 import type { Sealing } from './sealed-document.ts';
 import { durable, ensureIndexes, isDuplicateKey } from './mongo.ts';
@@ -24,6 +25,14 @@ export interface TaskPage {
   readonly tasks: readonly Task[];
   readonly hasMore: boolean;
 }
+
+export interface NamedTask {
+  readonly by: TaskNaming;
+  readonly task: Task;
+}
+
+/** Callers choose their request ids: one may name any number of tasks. */
+const namedMax = 20;
 
 export type TaskStore = ReturnType<typeof createTaskStore>;
 
@@ -47,6 +56,8 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
         { key: { attention: 1, sort: -1 }, name: 'attention_sort', sparse: true },
         { key: { status: 1, deadlineAt: 1 }, name: 'status_deadline' },
         { key: { 'attempts.operation.id': 1 }, name: 'upstream_job', sparse: true },
+        { key: { 'attempts.marker': 1 }, name: 'marker', sparse: true },
+        { key: { requestId: 1 }, name: 'request', sparse: true },
         { key: { jobs: 1 }, name: 'jobs', unique: true, sparse: true },
         { key: { owes: 1 }, name: 'owes', sparse: true },
         { key: { gaveUp: 1 }, name: 'gave_up', sparse: true },
@@ -105,6 +116,21 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
     async findByUpstreamId(upstreamId: string): Promise<Task | undefined> {
       const found = (await tasks.find({ 'attempts.operation.id': upstreamId }).toArray()).map(toTask);
       return found.toSorted((a, b) => b.createdAt - a.createdAt)[0];
+    },
+
+    /** What this text names: a task, a create's request, an upstream's job, a submission's marker; at most 20 of each. */
+    async findNamed(name: string): Promise<NamedTask[]> {
+      const queries = {
+        task: { _id: name },
+        request_id: { requestId: name },
+        upstream_id: { 'attempts.operation.id': name },
+        marker: { 'attempts.marker': name },
+      } as const satisfies Record<TaskNaming, object>;
+      const found = taskNamings.map(async (by) => {
+        const documents = await tasks.find(queries[by]).limit(namedMax).toArray();
+        return documents.map((document) => ({ by, task: toTask(document) }));
+      });
+      return (await Promise.all(found)).flat();
     },
 
     /** The task that has, or had, this job. */

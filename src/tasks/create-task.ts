@@ -39,6 +39,8 @@ export interface CreateTaskCommand {
   readonly idempotencyKey?: string;
   /** How a repeat is recognised where the request itself does not say it: files and clients' own retries. */
   readonly repeat?: Repeat;
+  /** Of the request that creates it; a repeat's is not kept. */
+  readonly requestId?: string;
   /** The route's name: the scope of the idempotency key beside the account. */
   readonly route: string;
 }
@@ -244,5 +246,6 @@ function firstRecord(creation: NewTask): Task {
     attempts: [],
     updatedAt: createdAt,
     traceId: '',
+    ...defined({ requestId: command.requestId }),
   };
 }

@@ -68,7 +68,7 @@ it('--dry-run asks about each task, and changes none', async () => {
 it('names every task that was refused, with the sentence, and ends with status 1', async () => {
   const refused = made[2] ?? '';
   world.port.situations.set(refused, 'watching');
-  const { text, status } = await runLine(world, [...line, '--yes', '--json']);
+  const { text, status } = await runLine(world, [...line, '--yes', '-o', 'json']);
   expect(JSON.parse(text)).toMatchObject({
     tasks: 5,
     held: '2.500000',

@@ -51,7 +51,7 @@ describe('the command line', () => {
     const { stdout } = await run(process.execPath, ['src/gateway.js', '--help'], { cwd: project });
     for (const verb of verbs) expect(stdout).toMatch(new RegExp(`^  ${verb} +\\S`, 'm'));
     await expect(run(process.execPath, ['src/gateway.js', 'taks'], { cwd: project })).rejects.toMatchObject({
-      code: 1,
+      code: 2,
       stderr: "error: unknown command 'taks'\n(Did you mean tasks?)\n",
     });
   });
@@ -66,7 +66,7 @@ describe('the command line', () => {
     const line = ['src/gateway.js', 'accounts', 'show', 'a', '--url', `http://127.0.0.1:${port}`];
     const env = { ...process.env, ADMIN_TOKEN: 'a-token-of-operators-for-this-test' };
     await expect(run(process.execPath, line, { cwd: project, env })).rejects.toMatchObject({
-      code: 1,
+      code: 3,
       stderr: expect.stringContaining('no\\u001b[2J\\u202eway'),
     });
   });

@@ -30,6 +30,8 @@ export async function runLine(
     one.configureOutput({ writeErr: () => {}, writeOut: () => {} });
   const context = {
     print: (text: string) => printed.push(text),
+    isColoured: false,
+    now: Date.now,
     environment: () =>
       readEnvironment({ PUBLIC_URL: change.url ?? world.url, ADMIN_TOKEN: change.token ?? adminToken }),
     loadConfig: () => ({

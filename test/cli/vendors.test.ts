@@ -13,6 +13,8 @@ async function run(...line: string[]): Promise<string> {
   const program: Command = createProgram();
   const context = {
     print: (text: string) => void printed.push(text),
+    isColoured: false,
+    now: Date.now,
     environment: none,
     loadConfig: none,
     loadProviders: () => Promise.resolve(providers),
@@ -29,7 +31,7 @@ describe('vendors show', () => {
   const show = async (...line: string[]) => run('vendors', 'show', ...line);
 
   it('lists every vendor', async () => {
-    const rows: { vendor: string }[] = JSON.parse(await show('--json'));
+    const rows: { vendor: string }[] = JSON.parse(await show('-o', 'json'));
     expect(rows.map(({ vendor }) => vendor)).toEqual(Object.keys(providers));
     expect(rows).toContainEqual({
       vendor: 'minimax',
@@ -45,7 +47,7 @@ describe('vendors show', () => {
   it('prints the table of one', async () => {
     expect(await show('minimax')).toMatch(/\^T2V- +0 +0 +0 +0 +720p +16:9 +6 +never\n/);
     expect(await show('runway')).toMatch(/\nothers( +-)+\nMODEL +IMAGES +/);
-    expect(await show('openai')).toMatch(
+    expect(await show('openai', '-o', 'wide')).toMatch(
       /\ngpt-image +- +16 +true +1024x1024, .* auto, high, medium, low +background, /,
     );
     expect(await show('fal')).toContain('as a task');
@@ -54,7 +56,7 @@ describe('vendors show', () => {
   it.each(Object.entries(providers).filter(([, { video }]) => typeof video?.facts === 'object'))(
     'of %s as JSON, which gateway.yaml would take',
     async (vendor) => {
-      const { models } = JSON.parse(await show(vendor, '--json'));
+      const { models } = JSON.parse(await show(vendor, '-o', 'json'));
       expect(models.length).toBeGreaterThan(0);
       for (const { model, facts } of models) {
         const read = videoFactsSchema.safeParse(facts);
@@ -67,7 +69,7 @@ describe('vendors show', () => {
   it.each(
     Object.entries(providers).filter(([, { image, imageTask }]) => (image ?? imageTask)?.facts !== undefined),
   )('of the images of %s, too', async (vendor) => {
-    const { image_models: models } = JSON.parse(await show(vendor, '--json'));
+    const { image_models: models } = JSON.parse(await show(vendor, '-o', 'json'));
     expect(models.length).toBeGreaterThan(0);
     for (const { model, facts } of models) {
       const read = imageFactsSchema.safeParse(facts);
@@ -77,13 +79,13 @@ describe('vendors show', () => {
   });
 
   it('shows what one model takes', async () => {
-    expect(JSON.parse(await show('runway', '--model', 'gen4.5', '--json'))).toMatchObject({
+    expect(JSON.parse(await show('runway', '--model', 'gen4.5', '-o', 'json'))).toMatchObject({
       vendor: 'runway',
       model: 'gen4.5',
       facts: { media: { frames: 1 }, seconds: { min: 2, max: 10 } },
     });
     expect(await show('runway', '--model', 'gen4.5')).toMatch(/resolutions +720p\n/);
-    const image = await show('runway', '--model', 'muse_image', '--json');
+    const image = await show('runway', '--model', 'muse_image', '-o', 'json');
     expect(JSON.parse(image).facts).toMatchObject({ images: { max: 10 }, references: { mask: false } });
   });
 

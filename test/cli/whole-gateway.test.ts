@@ -56,7 +56,7 @@ beforeAll(async () => {
   const binary = await resolveTemporal({ dataDir: cacheDir, report: () => {}, environment: process.env });
   temporal = binary.path;
   const by = { token: gateway.adminToken };
-  const { text } = await runLine(gateway, ['operators', 'add', 'anna', '--role', 'act', '--json'], by);
+  const { text } = await runLine(gateway, ['operators', 'add', 'anna', '--role', 'act', '-o', 'json'], by);
   token = JSON.parse(text).token;
   late = await create('overdue [sim:never-finishes]');
 });
@@ -64,7 +64,7 @@ afterAll(() => gateway.stop());
 
 /** One line of anna's. */
 const cli = (...line: string[]) => runLine(gateway, line, { token });
-const json = async (...line: string[]) => JSON.parse((await cli(...line, '--json')).text);
+const json = async (...line: string[]) => JSON.parse((await cli(...line, '-o', 'json')).text);
 const show = (task: string) => json('tasks', 'show', task);
 /** Tasks whose histories are replayed in the end. */
 const created: string[] = [];
@@ -263,14 +263,14 @@ describe('our command line', () => {
     await isRefused(cli('operators', 'add', 'bert', '--role', 'act'), 'operator_not_allowed');
   });
 
-  it('the program itself ends with 1 and a sentence where it is refused', async () => {
+  it('the program itself ends with 3 and a sentence where it is refused', async () => {
     const task = await lose('spawned');
     const run = (...line: string[]) =>
       promisify(execFile)(process.execPath, ['src/gateway.js', 'tasks', ...line], {
         env: { PATH: process.env['PATH'], PUBLIC_URL: gateway.url, OPERATOR_TOKEN: token },
       });
     await expect(run('action', task, 'accept_charge', '--reason', 'x')).rejects.toMatchObject({
-      code: 1,
+      code: 3,
       stdout: '',
       stderr: expect.stringMatching(
         /^`accept_charge` is not possible: .*\(action_not_possible, request \S+\)\n$/,
@@ -292,7 +292,7 @@ describe('our command line', () => {
       180_000,
     );
     expect((await cli('tasks', 'list', '--needs-attention')).text).toMatch(
-      new RegExp(`^${late} .* overdue$`, 'm'),
+      new RegExp(`^${late} .* overdue +`, 'm'),
     );
     await act(late, 'fail');
     await waitUntil(

@@ -124,6 +124,8 @@ it('create answers with a task, which is queried, listed, called back and paid',
   const list = await account.call('GET', `${path}?limit=5`);
   expect(list.body.data[0]).toEqual(task);
   expect((await account.call('GET', `/v1/videos/generations/${created.body.id}`)).status).toBe(404);
+  const { body: record } = await gateway.admin('GET', `/tasks/${created.body.id}`);
+  expect(record.request_id).toBe(created.headers['x-request-id']);
   const stranger = await gateway.account();
   expect((await stranger.call('GET', `${path}/${created.body.id}`)).status).toBe(404);
   expect((await account.call('GET', `${path}/`)).body.error).toMatchObject({ code: 'missing_parameter' });

@@ -93,7 +93,8 @@ async function carryOut(create: ImageCreate, deps: ImageCreateDeps): Promise<Cre
     closed: () => meta.closed(),
     reserve: (bytes) => meta.reserve(bytes),
     requireRoom: (bytes) => meta.requireRoom(bytes),
-    createTask: (command) => deps.admissions.run(caller.account, () => deps.createTask(command)),
+    createTask: (command) =>
+      deps.admissions.run(caller.account, () => deps.createTask({ ...command, requestId: meta.id })),
     present: {
       images: (delivery) => presentImages(delivery, { createdSeconds, warnings: warningsOf(create, deps) }),
       error: (error) => JSON.stringify(presentError(error)),
@@ -129,6 +130,7 @@ async function replyTo(created: CreatedImages, create: ImageCreate, deps: ImageC
   if (created.kind === 'answer') return replyAtOnce(created.answer);
   const { meta } = create;
   const { task } = created;
+  meta.concerns(task.id);
   const headers = task.replayed ? replayedHeader : undefined;
   const waitMs = waitOf(meta);
   const finished = waitMs === 0 ? undefined : await waitForEnd(task, { waitMs, signal: meta.closed() }, deps);

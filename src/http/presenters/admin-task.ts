@@ -30,6 +30,10 @@ export const adminTaskSchema = taskFields
     kind: z.enum(['video', 'image']),
     account: z.string(),
     key: z.string(),
+    request_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of the request that created the task; not of a repeat.' }),
     channel: z.string().nullable(),
     credential: z.string().nullable(),
     upstream_id: z.string().nullable(),
@@ -140,6 +144,7 @@ export function presentAdminTask(task: Task, { mediaUrl, role }: Audience): z.ou
     kind: task.kind,
     account: task.account,
     key: task.key,
+    request_id: task.requestId ?? null,
     channel: task.channel ?? null,
     credential: task.credential ?? null,
     upstream_id: task.upstreamId ?? null,

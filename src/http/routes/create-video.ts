@@ -47,9 +47,11 @@ export function createVideo(deps: Deps): Route {
             ...video,
             caller,
             route: 'createVideo',
+            requestId: meta.id,
             ...defined({ idempotencyKey }),
           }),
         );
+        meta.concerns(task.id);
         deps.metrics.countCreate(task.replayed ? 'replayed' : 'created');
         const headers = task.replayed ? { 'idempotency-replayed': 'true' } : undefined;
         return jsonReply(

@@ -20,6 +20,7 @@ import { getModel } from './get-model.ts';
 import { getTask } from './get-task.ts';
 import { getTaskRecord } from './get-task-record.ts';
 import { getVideo } from './get-video.ts';
+import { findTasks } from './find-tasks.ts';
 import { healthz } from './healthz.ts';
 import { listAccounts } from './list-accounts.ts';
 import { listChannels } from './list-channels.ts';
@@ -95,6 +96,7 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth): readonly R
     rotateKey(deps),
     revokeKey(deps),
     listTasks(deps),
+    findTasks(deps),
     getTask(deps),
     getTaskRecord(deps),
     actOnTask(deps),

@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import type { Row } from './admin-client.ts';
+import { CommandError } from './command-error.ts';
+import { adminCommand } from './context.ts';
+import type { CliContext } from './context.ts';
+import { taskTable } from './tasks.ts';
+
+const row = z.record(z.string(), z.unknown());
+const foundSchema = z.object({
+  data: z.array(z.object({ found_by: z.string(), task: row })),
+  ledger: z.array(row),
+});
+
+export function addFindCommand(find: Command, context: CliContext): void {
+  find
+    .argument('<id>', 'of a task, a callback, images, a create’s request, an upstream’s job; or a marker')
+    .action(
+      adminCommand(context, async ({ client, output }, id: string) => {
+        const answer = await client.call('GET', `/find?${new URLSearchParams({ id }).toString()}`);
+        const { data, ledger } = foundSchema.parse(answer);
+        if (data.length + ledger.length === 0)
+          throw new CommandError('not_found', `Nothing is known of ${id}.`);
+        if (output.isJson) return output.item(answer);
+        const rows = data.map(({ found_by: by, task }) => ({ ...task, found_by: by }));
+        if (rows.length > 0) output.rows(rows, foundTable);
+        else output.rows(ledger, { columns: ['account', 'at', 'kind', 'amount', 'task'] });
+        for (const taskId of new Set(rows.map((task: Row) => task['id'])))
+          output.note(`gateway tasks show ${String(taskId)}`);
+      }),
+    );
+}
+
+const foundTable = {
+  ...taskTable,
+  columns: ['found_by', 'id', 'account', 'status', 'waits_for', 'channel', 'created_at'],
+  more: ['model', 'key', 'request_id', ...taskTable.more],
+};

@@ -1,0 +1,150 @@
+import stringWidth from 'string-width';
+import { escaped } from '../domain/plain-text.ts';
+import type { Row } from './admin-client.ts';
+
+export interface TableStyle {
+  /** Unix milliseconds: times are shown as their distance from it. Absent: as they are. */
+  readonly now?: number;
+  /** Columns of a terminal that the table takes at most. Absent: nothing is cut. */
+  readonly widthMax?: number;
+  /** No cell is wider. */
+  readonly cellWidthMax?: number;
+  readonly isColoured?: boolean;
+}
+
+const missing = '-';
+const gap = '  ';
+/** No cell is cut below this. */
+const cutWidthMin = 6;
+
+interface Column {
+  readonly header: string;
+  readonly cells: readonly string[];
+  readonly width: number;
+  readonly isNumber: boolean;
+  /** Words of ours, which say nothing when they are cut. */
+  readonly isWord: boolean;
+}
+
+/** Columns as wide as their widest cell, two blanks between; numbers and money to the right. */
+export function formatTable(rows: readonly Row[], names: readonly string[], style: TableStyle = {}): string {
+  const columns = fit(
+    names.map((name) => readColumn(rows, name, style)),
+    style.widthMax,
+  ).map((column) => printed(column, style.isColoured === true));
+  const lines = Array.from({ length: rows.length + 1 }, (_, line) =>
+    columns.map((column) => column[line] ?? ''),
+  );
+  return lines.map((cells) => cells.join(gap).trimEnd()).join('\n');
+}
+
+function readColumn(
+  rows: readonly Row[],
+  name: string,
+  { now, cellWidthMax = Number.POSITIVE_INFINITY }: TableStyle,
+): Column {
+  const header = escaped(headerOf(name, now !== undefined), { keepLines: false });
+  const cells = rows.map((row) => cutToWidth(formatCell(name, row[name], now), cellWidthMax));
+  const width = Math.max(...[header, ...cells].map((text) => stringWidth(text)));
+  const all = (pattern: RegExp): boolean => cells.every((cell) => cell === missing || pattern.test(cell));
+  return { header, cells, width, isNumber: all(/^-?\d+(\.\d+)?$/), isWord: all(/^[a-z_]+$/) };
+}
+
+/** An age needs no `_at`. */
+export function headerOf(name: string, hasAges: boolean): string {
+  const shown = hasAges ? (name === 'created_at' ? 'age' : name.replace(/_at$/, '')) : name;
+  return shown.toUpperCase();
+}
+
+/** Takes what is too much from the widest texts; words, and what rows are named by, are cut last, numbers never. */
+function fit(columns: readonly Column[], widthMax = Number.POSITIVE_INFINITY): Column[] {
+  const widths = columns.map(({ width }) => width);
+  let excess = widths.reduce((sum, width) => sum + width, gap.length * (columns.length - 1)) - widthMax;
+  for (const isFirstCut of [true, false]) {
+    while (excess > 0) {
+      const widest = columns.reduce((best, { isNumber, isWord, header }, index) => {
+        const isKept = isNumber || (isFirstCut && (isWord || index === 0));
+        const isWider = (widths[index] ?? 0) > Math.max(cutWidthMin, stringWidth(header), widths[best] ?? 0);
+        return !isKept && isWider ? index : best;
+      }, -1);
+      if (widest < 0) break;
+      widths[widest] = (widths[widest] ?? 0) - 1;
+      excess -= 1;
+    }
+  }
+  return columns.map((column, index) => {
+    const width = widths[index] ?? 0;
+    return { ...column, width, cells: column.cells.map((cell) => cutToWidth(cell, width)) };
+  });
+}
+
+function printed({ header, cells, width, isNumber }: Column, isColoured: boolean): string[] {
+  const pad = (text: string): string => {
+    const blanks = ' '.repeat(Math.max(0, width - stringWidth(text)));
+    return isNumber ? blanks + text : text + blanks;
+  };
+  if (!isColoured) return [header, ...cells].map(pad);
+  return [`${bold}${pad(header)}${plain}`, ...cells.map((cell) => painted(cell, pad(cell)))];
+}
+
+const bold = '\u001B[1m';
+const plain = '\u001B[0m';
+const [red, green, yellow] = ['\u001B[31m', '\u001B[32m', '\u001B[33m'];
+
+/** Of whole cells: what went well, what did not, and what asks for a look. */
+const colours: ReadonlyMap<string, string> = new Map([
+  ...['succeeded', 'delivered', 'closed'].map((word) => [word, green] as const),
+  ...['failed', 'gave_up', 'open'].map((word) => [word, red] as const),
+  ...['lost', 'review', 'broken', 'half_open'].map((word) => [word, yellow] as const),
+]);
+
+function painted(cell: string, shown: string): string {
+  const colour = colours.get(cell);
+  return colour === undefined ? shown : `${colour}${shown}${plain}`;
+}
+
+const graphemes = new Intl.Segmenter();
+
+export function cutToWidth(text: string, width: number): string {
+  if (stringWidth(text) <= width) return text;
+  let cut = '';
+  for (const { segment } of graphemes.segment(text)) {
+    if (stringWidth(cut + segment) > width - 1) break;
+    cut += segment;
+  }
+  return `${cut}…`;
+}
+
+/** One line, with nothing in it that a terminal would obey. */
+export function formatCell(name: string, value: unknown, now?: number): string {
+  if (value === undefined || value === null || value === '') return missing;
+  if (typeof value === 'number' && (name.endsWith('_at') || name === 'at'))
+    return now === undefined ? formatTime(value) : formatAge(now / 1000 - value);
+  return escaped(wordsOf(value), { keepLines: false });
+}
+
+function wordsOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string'))
+    return value.join(', ') || missing;
+  return JSON.stringify(value);
+}
+
+function formatTime(value: number): string {
+  return new Date(value * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+const units = [
+  ['y', 365 * 86_400],
+  ['d', 86_400],
+  ['h', 3600],
+  ['m', 60],
+] as const;
+
+/** `3m`; of what is to come `in 2h`. Two of the next unit make the step to it: `90m`, `40h`. */
+export function formatAge(seconds: number): string {
+  const distance = Math.abs(seconds);
+  const [unit, length] = units.find(([, one]) => distance >= 2 * one) ?? ['s', 1];
+  const text = `${Math.floor(distance / length)}${unit}`;
+  return seconds < -1 ? `in ${text}` : text;
+}
