@@ -76,8 +76,10 @@ interface Tables {
 }
 
 function tablesOf({ video, image, imageTask }: Provider): Tables {
-  const videos = typeof video?.facts === 'function' ? undefined : video?.facts;
-  return { videos, images: image?.facts ?? imageTask?.facts };
+  const [videos, images] = [video, image ?? imageTask].map((part) =>
+    typeof part?.facts === 'function' ? undefined : part?.facts,
+  );
+  return { videos, images };
 }
 
 function rowsOf(table: FactsTable | undefined): { readonly model: string; readonly facts: ModelFacts }[] {

@@ -1,5 +1,5 @@
-import { factsFor, isUsed } from './model-facts.ts';
-import type { FieldName, VideoFacts } from './model-facts.ts';
+import { isUsed } from './model-facts.ts';
+import type { FieldName, PlainFacts } from './model-facts.ts';
 import type { AskedVideo, VideoRequest } from './request.ts';
 
 /** What of a request an adapter uses: the rest is named in the create's warnings. */
@@ -33,11 +33,10 @@ const isField = (name: string): name is OptionalField => Object.hasOwn(fieldName
 export const optionalFields: readonly OptionalField[] = Object.keys(fieldNames).filter(isField);
 
 /** What the facts of a model say of it. */
-export function consumptionOf(request: VideoRequest, facts: VideoFacts): Consumption {
-  const own = factsFor(request, facts);
+export function consumptionOf(facts: PlainFacts): Consumption {
   return {
-    fields: optionalFields.filter((field) => own.fields?.[fieldNames[field]] === true),
-    metadata: (name) => isUsed(name, own),
+    fields: optionalFields.filter((field) => facts.fields?.[fieldNames[field]] === true),
+    metadata: (name) => isUsed(name, facts),
   };
 }
 

@@ -1,6 +1,5 @@
 import { shapeOf, sizesInWords } from './image-sizes.ts';
-import { factsFor } from './model-facts.ts';
-import type { ModelFacts, PlainFacts } from './model-facts.ts';
+import type { PlainFacts } from './model-facts.ts';
 import { addressesInWords, isFetched, oneOf, parameterIssue, promptIssue } from './model-facts-check.ts';
 import type { FactsIssue } from './model-facts-check.ts';
 import type { ImageRequest } from './request.ts';
@@ -9,14 +8,13 @@ import type { ImageRequest } from './request.ts';
  * Why a model cannot render the images of a request, by the facts that hold for it; undefined: nothing that is known
  * speaks against it.
  */
-export function imageFactsIssue(request: ImageRequest, facts: ModelFacts): FactsIssue | undefined {
-  const own = factsFor(request, facts);
+export function imageFactsIssue(request: ImageRequest, facts: PlainFacts): FactsIssue | undefined {
   return (
-    referencesIssue(request, own) ??
-    promptIssue(request, own) ??
-    countIssue(request, own) ??
-    shapeIssue(request, own) ??
-    parameterIssue(request.extra, own.parameters)
+    referencesIssue(request, facts) ??
+    promptIssue(request, facts) ??
+    countIssue(request, facts) ??
+    shapeIssue(request, facts) ??
+    parameterIssue(request.extra, facts.parameters)
   );
 }
 

@@ -1,5 +1,5 @@
 import { isMultiple } from './model-rules.ts';
-import { broughtBy, factsFor, isListed } from './model-facts.ts';
+import { broughtBy, isListed } from './model-facts.ts';
 import type {
   FactsBasis,
   LengthFacts,
@@ -7,7 +7,6 @@ import type {
   MediaPart,
   ParameterFacts,
   PlainFacts,
-  VideoFacts,
 } from './model-facts.ts';
 import type { JsonObject, JsonValue, VideoRequest } from './request.ts';
 
@@ -21,17 +20,16 @@ export interface FactsIssue {
  * Why a model cannot render a request, by the facts that hold for it; undefined: nothing that is known speaks against
  * it. What is not sent is not checked either: callers are warned of it.
  */
-export function factsIssue(request: VideoRequest, facts: VideoFacts): FactsIssue | undefined {
-  const own = factsFor(request, facts);
+export function factsIssue(request: VideoRequest, facts: PlainFacts): FactsIssue | undefined {
   return (
-    mediaIssue(request, own.media) ??
-    promptIssue(request, own) ??
-    addressIssue(request, own) ??
-    switchIssue(request, own) ??
-    shapeIssue(request, own) ??
-    (own.fields?.duration === true ? lengthIssue(request.duration, own.seconds) : undefined) ??
-    soundIssue(request, own) ??
-    parametersIssue(request, own)
+    mediaIssue(request, facts.media) ??
+    promptIssue(request, facts) ??
+    addressIssue(request, facts) ??
+    switchIssue(request, facts) ??
+    shapeIssue(request, facts) ??
+    (facts.fields?.duration === true ? lengthIssue(request.duration, facts.seconds) : undefined) ??
+    soundIssue(request, facts) ??
+    parametersIssue(request, facts)
   );
 }
 

@@ -69,7 +69,9 @@ export const fieldNames = [
   'safety_identifier',
   'tools',
 ] as const;
-export type FieldName = (typeof fieldNames)[number];
+/** The same of image models. */
+export const imageFieldNames = ['size', 'quality'] as const;
+export type FieldName = (typeof fieldNames)[number] | (typeof imageFieldNames)[number];
 
 export const parameterShape = {
   type: z.enum(['text', 'number', 'integer', 'flag', 'list', 'object']).optional(),
@@ -127,9 +129,11 @@ const offeredOfVideos = {
     .strictObject({ min: z.number().int(), max: z.number().int() })
     .refine(isSpan, spanMessage)
     .optional(),
-  /** Those that are sent, or that come true anyway. */
-  fields: z.partialRecord(z.enum(fieldNames), z.boolean()).optional(),
 };
+
+const fieldFacts = (names: readonly FieldName[]) => z.partialRecord(z.enum(names), z.boolean()).optional();
+/** Those that are sent, or that come true anyway. */
+const fieldsOfBoth = { fields: fieldFacts([...fieldNames, ...imageFieldNames]) };
 
 const offeredOfImages = {
   /** How many one request may ask for. */
@@ -148,7 +152,7 @@ const offeredOfImages = {
   qualities: texts.optional(),
 };
 
-export const offeredShape = { ...offeredOfBoth, ...offeredOfVideos, ...offeredOfImages };
+export const offeredShape = { ...offeredOfBoth, ...offeredOfVideos, ...offeredOfImages, ...fieldsOfBoth };
 
 const ofBoth = {
   ...offeredOfBoth,
@@ -198,17 +202,17 @@ function withCases<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   });
 }
 
-const plainFactsSchema = z.strictObject({ ...ofVideos, ...ofImages });
+const plainFactsSchema = z.strictObject({ ...ofVideos, ...ofImages, ...fieldsOfBoth });
 /** Of one kind or the other. */
 export type PlainFacts = z.infer<typeof plainFactsSchema>;
 
-export const videoFactsSchema = withCases(ofVideos);
+export const videoFactsSchema = withCases({ ...ofVideos, fields: fieldFacts(fieldNames) });
 export type VideoFacts = z.infer<typeof videoFactsSchema>;
 
-export const imageFactsSchema = withCases(ofImages);
+export const imageFactsSchema = withCases({ ...ofImages, fields: fieldFacts(imageFieldNames) });
 export type ImageFacts = z.infer<typeof imageFactsSchema>;
 
-export const modelFactsSchema = withCases({ ...ofVideos, ...ofImages });
+export const modelFactsSchema = withCases({ ...ofVideos, ...ofImages, ...fieldsOfBoth });
 export type ModelFacts = z.infer<typeof modelFactsSchema>;
 
 /** A vendor's models by their names: the first pattern that fits counts, and `others` is for those it has not heard of. */
@@ -221,8 +225,10 @@ function factsOfModel({ models, others }: FactsTable, model: string): ModelFacts
   return models.find(([name]) => name.test(model))?.[1] ?? others;
 }
 
-/** Of all its models. */
-export function parameterNames({ models, others }: FactsTable): string[] {
+/** Of all models of a table. */
+export function parameterNames(source: FactsSource): string[] {
+  if (typeof source === 'function') return [];
+  const { models, others } = source;
   const rows = [others, ...models.map(([, facts]) => facts)];
   const all: PlainFacts[] = rows.flatMap(({ cases = [], ...plain }) => [
     plain,
@@ -234,7 +240,7 @@ export function parameterNames({ models, others }: FactsTable): string[] {
 /** What a provider knows of its models: by their names, or by the mapping of one that serves any model. */
 export type FactsSource = FactsTable | ((mapping: FieldMapping | undefined) => ModelFacts);
 
-interface Served {
+export interface Served {
   /** The upstream's name of the model. */
   readonly upstream: string;
   readonly mapping?: FieldMapping | undefined;
@@ -354,11 +360,10 @@ export function isUsed(name: string, facts: PlainFacts): boolean {
   return isRead || sentName(name, facts) !== undefined;
 }
 
-/** What the vendor gets of `metadata`, by its own names. */
-export function passedOn(request: FactsBasis, facts: ModelFacts): JsonObject {
-  const own = factsFor(request, facts);
-  const passed = Object.entries(request.extra).flatMap(([name, value]) => {
-    const sent = sentName(name, own);
+/** What the vendor gets of `metadata`, or of further fields of an image request, by its own names. */
+export function passedOn({ extra }: Pick<FactsBasis, 'extra'>, facts: PlainFacts): JsonObject {
+  const passed = Object.entries(extra).flatMap(([name, value]) => {
+    const sent = sentName(name, facts);
     return sent === undefined ? [] : [[sent, value] as const];
   });
   return Object.fromEntries(passed);

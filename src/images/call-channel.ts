@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sumCosts } from '../domain/cost.ts';
 import type { Cost } from '../domain/cost.ts';
 import { defined } from '../domain/defined.ts';
-import { servedFacts } from '../domain/model-facts.ts';
 import { ChannelGoneError } from '../routing/channels.ts';
 import type { OpenChannel } from '../routing/channels.ts';
 import type { ImageRequest, JsonObject } from '../domain/request.ts';
@@ -34,6 +33,8 @@ export interface ChannelCall {
   readonly provider: SynchronousImageProvider;
   readonly candidate: RouteCandidate;
   readonly request: ImageRequest;
+  /** Images that the model renders for one call. */
+  readonly perCall: number;
 }
 
 /**
@@ -41,13 +42,10 @@ export interface ChannelCall {
  * counts, and only if nothing did has the channel failed. Never throws for what an upstream did.
  */
 export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
-  const { channel, candidate, request, provider } = call;
+  const { channel, candidate, request, provider, perCall } = call;
   const signal = AbortSignal.timeout(channel.config.timeouts.image_ms);
   const context = contextOf(call, signal);
   if (context instanceof UpstreamError) return { kind: 'failed', error: context };
-  const { model: upstream, facts } = context;
-  const { per_call: perCall = 1 } =
-    provider.facts === undefined ? {} : servedFacts(provider.facts, { upstream, facts });
   const counts = splitCount(request.n, perCall);
   const results = await Promise.allSettled(counts.map((n) => render({ ...request, n }, provider, context)));
   const delivered = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));

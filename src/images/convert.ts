@@ -7,7 +7,7 @@ import { GatewayError } from '../domain/errors.ts';
 import type { ImageInput, ImageRequest } from '../domain/request.ts';
 import { GuardedRequestError } from '../http-client/index.ts';
 import type { GuardedClient } from '../http-client/index.ts';
-import type { ImageForm } from '../routing/image-issue.ts';
+import type { ImageForm } from '../routing/image-form-issue.ts';
 import { readImageFile } from './reference-image.ts';
 import type { ImageWorkspace } from './workspace.ts';
 

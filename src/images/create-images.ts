@@ -1,7 +1,6 @@
 import type { Caller } from '../domain/caller.ts';
 import { defined } from '../domain/defined.ts';
 import { GatewayError } from '../domain/errors.ts';
-import { servedFacts } from '../domain/model-facts.ts';
 import type { ImageRequest } from '../domain/request.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Catalogue, RoutePlan } from '../routing/catalogue.ts';
@@ -72,7 +71,7 @@ export function createImageService(deps: CreateImagesDeps): CreateImages {
     const { request, caller } = command;
     const plan = deps.catalogue.plan(request, caller);
     const keyed = command.idempotencyKey !== undefined;
-    const pinned = pinPlan(plan, { channels: deps.channels, request, keyed });
+    const pinned = pinPlan(plan, { channels: deps.channels, keyed });
     const repeat = await repeatOf(command);
     if (pinned.mode === 'task') {
       return {
@@ -89,7 +88,7 @@ export function createImageService(deps: CreateImagesDeps): CreateImages {
 /** Where nothing is kept, there is no link to what came as data: such a channel is not asked. */
 function deliverable(plan: RoutePlan, request: ImageRequest, deps: CreateImagesDeps): RoutePlan {
   if (request.responseFormat !== 'url' || deps.forms.keepsImages) return plan;
-  const candidates = candidatesWithLinks(plan, request, deps);
+  const candidates = candidatesWithLinks(plan);
   if (candidates.length > 0) return { ...plan, candidates };
   throw new GatewayError(
     'unsupported_parameter',
@@ -98,17 +97,8 @@ function deliverable(plan: RoutePlan, request: ImageRequest, deps: CreateImagesD
   );
 }
 
-function candidatesWithLinks(
-  { candidates }: RoutePlan,
-  { model }: ImageRequest,
-  { channels }: CreateImagesDeps,
-): RoutePlan['candidates'] {
-  return candidates.filter(({ channel: id }) => {
-    const channel = channels(id);
-    const source = channel?.provider.image?.facts;
-    const served = channel?.config.models[model] ?? { upstream: model };
-    return source === undefined || servedFacts(source, served).data_only !== true;
-  });
+function candidatesWithLinks({ candidates, serving }: RoutePlan): RoutePlan['candidates'] {
+  return candidates.filter(({ channel }) => serving.get(channel)?.facts.data_only !== true);
 }
 
 /** Of a large image as base64. */
@@ -129,8 +119,7 @@ async function renderImages(
       ask,
       async (image, keepParts) => {
         // What is to be fetched and has no room is refused before it is rendered, and billed.
-        const isFetched =
-          request.responseFormat === 'b64_json' && candidatesWithLinks(plan, request, deps).length > 0;
+        const isFetched = request.responseFormat === 'b64_json' && candidatesWithLinks(plan).length > 0;
         if (isFetched) command.requireRoom(dataBytes);
         const keep =
           keepParts === undefined ? undefined : (made: Delivery) => keepParts(present.images(made));

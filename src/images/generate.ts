@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RoutePlan } from '../routing/catalogue.ts';
-import type { Channels, OpenChannel } from '../routing/channels.ts';
+import type { Channels } from '../routing/channels.ts';
 import { defined } from '../domain/defined.ts';
 import { GatewayError, serviceUnavailable } from '../domain/errors.ts';
 import { formatMicros } from '../domain/money.ts';
@@ -12,9 +12,8 @@ import type { SettledFacts } from '../domain/settled-facts.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../observability/log.ts';
 import { UpstreamError } from '../providers/provider.ts';
-import type { SynchronousImageProvider } from '../providers/provider.ts';
 import { callChannel } from './call-channel.ts';
-import type { ChannelAnswer, Delivery } from './call-channel.ts';
+import type { ChannelAnswer, ChannelCall, Delivery } from './call-channel.ts';
 import { chargeImages } from './charge-images.ts';
 import type { ImageConverter } from './convert.ts';
 import { explainFailure, mayBeAccepted } from './explain-failure.ts';
@@ -95,14 +94,7 @@ interface Generation {
   readonly hold: LedgerEntry;
 }
 
-interface Prepared {
-  readonly candidate: RouteCandidate;
-  readonly channel: OpenChannel;
-  readonly provider: SynchronousImageProvider;
-  readonly request: ImageRequest;
-}
-
-async function prepareFirst(command: GenerateCommand, deps: GenerateDeps): Promise<Prepared | undefined> {
+async function prepareFirst(command: GenerateCommand, deps: GenerateDeps): Promise<ChannelCall | undefined> {
   const [first] = command.plan.candidates;
   return first === undefined ? undefined : prepare(first, command, deps);
 }
@@ -110,13 +102,15 @@ async function prepareFirst(command: GenerateCommand, deps: GenerateDeps): Promi
 /** Undefined: the configuration lost the channel since the plan was made. */
 async function prepare(
   candidate: RouteCandidate,
-  { request, converter }: GenerateCommand,
+  { request, plan, converter }: GenerateCommand,
   { channels }: GenerateDeps,
-): Promise<Prepared | undefined> {
+): Promise<ChannelCall | undefined> {
   const channel = channels(candidate.channel);
   const provider = channel?.provider.image;
   if (channel === undefined || provider === undefined) return undefined;
-  return { candidate, channel, provider, request: await converter.convert(request, provider.imageForms) };
+  const converted = await converter.convert(request, provider.imageForms);
+  const { per_call: perCall = 1 } = plan.serving.get(candidate.channel)?.facts ?? {};
+  return { candidate, channel, provider, request: converted, perCall };
 }
 
 type Outcome =
@@ -124,7 +118,7 @@ type Outcome =
   | { readonly kind: 'failed'; readonly error: unknown; readonly note: string };
 
 async function attempt(
-  first: Prepared | undefined,
+  first: ChannelCall | undefined,
   watched: WatchedImage,
   generation: Generation,
 ): Promise<Outcome> {
@@ -142,7 +136,10 @@ async function attempt(
 }
 
 /** The next channel is asked only if this one has certainly not accepted the request. */
-async function tryCandidates(first: Prepared | undefined, { command, deps }: Generation): Promise<Outcome> {
+async function tryCandidates(
+  first: ChannelCall | undefined,
+  { command, deps }: Generation,
+): Promise<Outcome> {
   let failure: UpstreamError | undefined;
   for (const [index, candidate] of command.plan.candidates.entries()) {
     const prepared = index === 0 ? first : await prepare(candidate, command, deps);
@@ -170,7 +167,7 @@ async function inForm(made: Delivery, candidate: RouteCandidate, command: Genera
 }
 
 /** Stays within the credential's limit, and reports the outcome to its circuit. */
-async function passGate(prepared: Prepared, image: string, gate: ImageGate): Promise<ChannelAnswer> {
+async function passGate(prepared: ChannelCall, image: string, gate: ImageGate): Promise<ChannelAnswer> {
   const { candidate, channel, request } = prepared;
   const target = { ...candidate, model: request.model };
   try {

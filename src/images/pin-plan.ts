@@ -1,7 +1,5 @@
 import type { Channels } from '../routing/channels.ts';
 import type { RoutePlan } from '../routing/catalogue.ts';
-import type { ImageRequest } from '../domain/request.ts';
-import { synchronousIssue } from '../routing/image-issue.ts';
 
 export interface PinnedPlan {
   readonly mode: 'synchronous' | 'task';
@@ -10,7 +8,6 @@ export interface PinnedPlan {
 
 export interface PinContext {
   readonly channels: Channels;
-  readonly request: ImageRequest;
   /** The request may be repeated and must then take the same route: the draw by weight does not decide. */
   readonly keyed: boolean;
 }
@@ -20,23 +17,16 @@ export interface PinContext {
  * task.
  */
 export function pinPlan(plan: RoutePlan, context: PinContext): PinnedPlan {
-  const modes = new Map(plan.candidates.map(({ channel }) => [channel, modeOf(channel, context)]));
-  const [first] = context.keyed ? [...modes.keys()].sort(byRank(context.channels)) : modes.keys();
-  const mode = modes.get(first ?? '') ?? 'synchronous';
+  const { candidates, serving } = plan;
+  const modeOf = (id: string | undefined): PinnedPlan['mode'] =>
+    serving.get(id ?? '')?.canWait === true ? 'task' : 'synchronous';
+  const ids = candidates.map(({ channel }) => channel);
+  const [first] = context.keyed ? ids.sort(byRank(context.channels)) : ids;
+  const mode = modeOf(first);
   return {
     mode,
-    plan: { ...plan, candidates: plan.candidates.filter(({ channel }) => modes.get(channel) === mode) },
+    plan: { ...plan, candidates: candidates.filter(({ channel }) => modeOf(channel) === mode) },
   };
-}
-
-/** As in the catalogue: a channel that can do both answers synchronously. */
-function modeOf(id: string, { channels, request }: PinContext): PinnedPlan['mode'] {
-  const channel = channels(id);
-  const synchronous = channel?.provider.image;
-  if (channel === undefined || synchronous === undefined) return 'task';
-  const served = channel.config.models[request.model] ?? { upstream: request.model };
-  if (channel.provider.imageTask === undefined) return 'synchronous';
-  return synchronousIssue(synchronous, request, served) === undefined ? 'synchronous' : 'task';
 }
 
 function byRank(channels: Channels) {

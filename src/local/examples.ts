@@ -1,7 +1,8 @@
-import type { ChannelConfig, GatewayConfig, ModelConfig, ServedModel } from '../config/gateway-file.ts';
+import type { GatewayConfig, ModelConfig } from '../config/gateway-file.ts';
 import type { ImageRequest, JsonObject } from '../domain/request.ts';
 import type { Provider } from '../providers/provider.ts';
-import { imageIssue } from '../routing/image-issue.ts';
+import { capabilityFor, offerOf } from '../routing/capability.ts';
+import type { Offer } from '../routing/capability.ts';
 
 /** Requests that work with the configuration in use, for the banner and the demo: they name no model by heart. */
 export interface Examples {
@@ -15,35 +16,26 @@ export interface Examples {
 const prompt = 'a paper boat on a rainy street';
 
 export function findExamples(config: GatewayConfig, providers: Readonly<Record<string, Provider>>): Examples {
-  const serving = ({ id }: ModelConfig): Served[] =>
-    config.channels.flatMap((channel) => {
-      const provider = providers[channel.provider];
-      const served = channel.models[id];
-      if (!channel.enabled || provider === undefined || served === undefined) return [];
-      return [{ channel, provider, ...served }];
+  const serving = ({ id, kind }: ModelConfig): Offer[] =>
+    config.channels.flatMap(({ enabled, provider, models }) => {
+      const offer = enabled ? offerOf(providers[provider], kind, models[id]) : undefined;
+      return offer === undefined ? [] : [offer];
     });
   const video = config.models.find(
     (model) =>
-      model.kind === 'video' &&
-      model.input_types.includes('text_to_video') &&
-      serving(model).some(({ provider }) => provider.video !== undefined),
+      model.kind === 'video' && model.input_types.includes('text_to_video') && serving(model).length > 0,
   );
   const images = config.models.filter(({ kind }) => kind === 'image');
-  const image = images.find((model) => serving(model).some((served) => answersAtOnce(model, served)));
+  const image = images.find((model) => serving(model).some((offer) => wayOf(model, offer) === 'at_once'));
   const imageTask = images.find((model) => {
     const channels = serving(model);
-    return channels.length > 0 && channels.every((served) => answersWithTask(model, served));
+    return channels.length > 0 && channels.every((offer) => wayOf(model, offer) === 'task');
   });
   return {
     video: video === undefined ? undefined : videoExample(video),
     image: image === undefined ? undefined : { ...imageExample(image), response_format: 'b64_json' },
     imageTask: imageTask === undefined ? undefined : imageExample(imageTask),
   };
-}
-
-interface Served extends ServedModel {
-  readonly channel: ChannelConfig;
-  readonly provider: Provider;
 }
 
 interface VideoModel {
@@ -77,15 +69,11 @@ function imageExample({ id, sizes, qualities }: ModelConfig): JsonObject {
   };
 }
 
-function answersAtOnce(model: ModelConfig, served: Served): boolean {
-  const { image } = served.provider;
-  return image !== undefined && imageIssue(image, imageRequest(model), served) === undefined;
-}
-
-function answersWithTask(model: ModelConfig, served: Served): boolean {
-  const { imageTask } = served.provider;
-  if (imageTask === undefined) return false;
-  return !answersAtOnce(model, served) && imageIssue(imageTask, imageRequest(model), served) === undefined;
+/** Undefined: it refuses the example. */
+function wayOf(model: ModelConfig, offer: Offer): 'at_once' | 'task' | undefined {
+  const capability = capabilityFor(offer, imageRequest(model));
+  if (capability === undefined || capability.issue !== undefined) return undefined;
+  return capability.canWait ? 'task' : 'at_once';
 }
 
 function imageRequest(model: ModelConfig): ImageRequest {

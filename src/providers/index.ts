@@ -46,7 +46,7 @@ export const providers: Readonly<Record<string, Provider>> = Object.fromEntries(
 /** Fields of image requests that some vendor accepts beyond those that many do. */
 export const vendorImageFields: ReadonlySet<string> = new Set(
   Object.values(providers).flatMap(({ image, imageTask }) =>
-    [image?.facts, imageTask?.facts].flatMap((table) => (table === undefined ? [] : parameterNames(table))),
+    [image?.facts, imageTask?.facts].flatMap((facts) => (facts === undefined ? [] : parameterNames(facts))),
   ),
 );
 

@@ -6,7 +6,7 @@ import type { Failure, FailureClass } from '../domain/failure.ts';
 import { typedFailure, typedWords } from '../domain/upstream-words.ts';
 import type { JsonObject, ImageRequest, VideoRequest } from '../domain/request.ts';
 import type { FieldMapping } from '../domain/field-mapping.ts';
-import type { FactsSource, FactsTable, ModelFacts } from '../domain/model-facts.ts';
+import type { FactsSource, ModelFacts, PlainFacts } from '../domain/model-facts.ts';
 import type { OutgoingObject } from './shared/file-data-url.ts';
 import type { UpstreamOutcome } from '../domain/upstream-outcome.ts';
 import type { ResultItem, SettleFacts } from '../domain/task.ts';
@@ -73,6 +73,11 @@ export interface EndedJobs {
 }
 
 export interface TaskProvider<Request> extends ResultLinks {
+  /**
+   * What each model takes, is sent and renders; of a provider that is `mapped`, by the mapping. `check` and `renders` are
+   * for what no table can say.
+   */
+  readonly facts: FactsSource;
   /** Says why this adapter cannot express the request for this upstream model; undefined: it can. */
   readonly check?: (request: Request, model: string, mapping?: FieldMapping) => RequestIssue | undefined;
   /** Exactly one upstream call that may create a job. Throws UpstreamError. */
@@ -134,22 +139,14 @@ export interface PossibleOutput {
   readonly openRatio?: boolean;
 }
 
-export interface VideoProvider extends TaskProvider<VideoRequest> {
-  /**
-   * What each model takes, is sent and renders; of a provider that is `mapped`, by the mapping. `check` and `renders` are
-   * for what no table can say. Absent: everything is sent, and for the upstream to judge.
-   */
-  readonly facts?: FactsSource;
-}
+export type VideoProvider = TaskProvider<VideoRequest>;
 
-export interface ImageTaskProvider extends TaskProvider<ImageRequest> {
-  /** As those of a synchronous one; a vendor that has both has one table. */
-  readonly facts?: FactsTable;
-}
+/** A vendor that answers some models at once has one table for both. */
+export type ImageTaskProvider = TaskProvider<ImageRequest>;
 
 export interface SynchronousImageProvider {
-  /** What each model takes, and is sent; `check` is for what no table can say. Absent: it is for the upstream to judge. */
-  readonly facts?: FactsTable;
+  /** What each model takes, and is sent; `check` is for what no table can say. */
+  readonly facts: FactsSource;
   /**
    * How the channel accepts reference images, in the order that it prefers. Empty: it accepts none. Where it accepts
    * data, a file may come too, and is encoded while it is sent.
@@ -157,7 +154,7 @@ export interface SynchronousImageProvider {
   readonly imageForms: readonly ('url' | 'data' | 'file')[];
   check?(request: ImageRequest, model: string): RequestIssue | undefined;
   /** Tokens that the upstream will bill for all images of the request at most; undefined: the formula is not known. */
-  estimateTokens?(request: ImageRequest, model: string): bigint | undefined;
+  estimateTokens?(request: ImageRequest, facts: PlainFacts): bigint | undefined;
   /** Throws UpstreamError. Delivers at least one image, or the job that renders them. */
   generate(request: ImageRequest, context: ProviderContext): Promise<GeneratedImages>;
   /** Asks for the images of a job. Throws UpstreamError; `gone`: it has failed, or is not known. */

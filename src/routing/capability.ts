@@ -1,106 +1,103 @@
 import { defined } from '../domain/defined.ts';
-import { consumptionOf } from '../domain/consumption.ts';
-import type { Consumption } from '../domain/consumption.ts';
-import type { ServedModel } from '../config/gateway-file.ts';
+import type { ChannelConfig, ServedModel } from '../config/gateway-file.ts';
+import { imageFactsIssue } from '../domain/image-facts-check.ts';
 import { factsFor, possibleOutput, servedFacts } from '../domain/model-facts.ts';
+import type { ModelFacts, PlainFacts } from '../domain/model-facts.ts';
 import { factsIssue } from '../domain/model-facts-check.ts';
-import type { GenerationRequest, JsonObject, VideoRequest } from '../domain/request.ts';
-import type {
-  PossibleOutput,
-  Provider,
-  RequestIssue,
-  TaskProvider,
-  VideoProvider,
-} from '../providers/provider.ts';
-import { imageIssue, synchronousIssue } from './image-issue.ts';
+import type { GenerationRequest, ImageRequest, VideoRequest } from '../domain/request.ts';
+import type { PossibleOutput, Provider, RequestIssue, TaskProvider } from '../providers/provider.ts';
+import { imageFormIssue } from './image-form-issue.ts';
 import type { QuoteContext } from './quote.ts';
+
+/** A model as one adapter serves it. */
+export interface Offer {
+  readonly provider: Provider;
+  readonly served: ServedModel;
+  /** What is known of it, in every case. */
+  readonly facts: ModelFacts;
+}
+
+/** Undefined: the channel does not list the model, or its adapter does not generate the kind. */
+export function offerOf(
+  provider: Provider | undefined,
+  kind: GenerationRequest['kind'],
+  served: ServedModel | undefined,
+): Offer | undefined {
+  const part = kind === 'video' ? provider?.video : (provider?.image ?? provider?.imageTask);
+  return provider === undefined || part === undefined || served === undefined
+    ? undefined
+    : { provider, served, facts: servedFacts(part.facts, served) };
+}
+
+export type Offers = ReadonlyMap<ChannelConfig, Offer>;
 
 /** How an adapter serves a request for one upstream model. */
 export interface Capability {
+  /** Those that hold for the request. */
+  readonly facts: PlainFacts;
   readonly issue: RequestIssue | undefined;
-  readonly estimateTokens: EstimateTokens;
+  readonly estimateTokens: QuoteContext['estimateTokens'];
   readonly possible?: PossibleOutput;
+  /** The channel renders the request as a task. */
   readonly canWait: boolean;
 }
 
-type EstimateTokens = QuoteContext['estimateTokens'];
-
 /** Undefined: the adapter does not generate this kind. */
-export function capabilityFor(
-  provider: Provider,
-  request: GenerationRequest,
-  served: ServedModel,
-): Capability | undefined {
-  if (request.kind === 'video') {
-    return provider.video === undefined ? undefined : videoCapability(provider.video, request, served);
-  }
-  const { upstream } = served;
-  const synchronous = provider.image;
-  const issue = synchronous === undefined ? undefined : synchronousIssue(synchronous, request, served);
-  if (synchronous !== undefined && issue === undefined) {
-    const estimateTokens = () => synchronous.estimateTokens?.(request, upstream);
-    return { issue: undefined, estimateTokens, canWait: false };
-  }
-  if (provider.imageTask !== undefined) {
-    const capability = {
-      ...taskCapability(provider.imageTask, request, served),
-      issue: imageIssue(provider.imageTask, request, served),
-    };
-    // A model that is served the other way is refused for `model`: what the right way has against the request is
-    // reported.
-    const isRightWay = issue === undefined || issue.param === 'model' || capability.issue === undefined;
-    return isRightWay ? capability : { ...capability, issue };
-  }
-  return synchronous === undefined ? undefined : { issue, estimateTokens: undefined, canWait: false };
+export function capabilityFor(offer: Offer, request: GenerationRequest): Capability | undefined {
+  const facts = factsFor(request, offer.facts);
+  const { video } = offer.provider;
+  if (request.kind === 'image') return imageCapability(offer, request, facts);
+  return video === undefined ? undefined : videoCapability(video, { request, served: offer.served, facts });
 }
 
-function videoCapability(provider: VideoProvider, request: VideoRequest, served: ServedModel): Capability {
-  const capability = taskCapability(provider, request, served);
-  const facts = provider.facts === undefined ? undefined : servedFacts(provider.facts, served);
-  const known = facts === undefined ? undefined : possibleOutput(request, factsFor(request, facts));
-  const possible = known === undefined ? capability.possible : { ...known, ...capability.possible };
-  return { ...capability, issue: videoIssue(provider, request, served), ...defined({ possible }) };
+interface Asking<Request> {
+  readonly request: Request;
+  readonly served: ServedModel;
+  readonly facts: PlainFacts;
 }
 
 /** What speaks against a request: the facts of the model first, then what the adapter alone knows. */
-export function videoIssue(
-  { facts, check }: VideoProvider,
-  request: VideoRequest,
-  served: ServedModel,
-): RequestIssue | undefined {
-  const { upstream, mapping } = served;
-  return (
-    (facts === undefined ? undefined : factsIssue(request, servedFacts(facts, served))) ??
-    check?.(request, upstream, mapping)
-  );
+function videoCapability(provider: TaskProvider<VideoRequest>, asking: Asking<VideoRequest>): Capability {
+  const { request, facts } = asking;
+  const task = taskCapability(provider, asking);
+  return {
+    ...task,
+    issue: factsIssue(request, facts) ?? task.issue,
+    possible: { ...possibleOutput(request, facts), ...task.possible },
+  };
+}
+
+function imageCapability(
+  { provider: { image, imageTask }, served }: Offer,
+  request: ImageRequest,
+  facts: PlainFacts,
+): Capability | undefined {
+  const known = imageFactsIssue(request, facts);
+  const task = imageTask === undefined ? undefined : taskCapability(imageTask, { request, served, facts });
+  const asTask = task === undefined ? undefined : { ...task, issue: known ?? task.issue };
+  if (image === undefined) return asTask;
+  const issue = known ?? image.check?.(request, served.upstream) ?? imageFormIssue(request, image.imageForms);
+  const estimateTokens = () => image.estimateTokens?.(request, facts);
+  const atOnce = { facts, issue, estimateTokens, canWait: false };
+  if (issue === undefined || asTask === undefined) return atOnce;
+  // A model that is served the other way is refused for `model`: what the right way has against the request is
+  // reported.
+  const isRightWay = issue.param === 'model' || asTask.issue === undefined;
+  return isRightWay ? asTask : { ...asTask, issue };
 }
 
 function taskCapability<Request>(
   provider: TaskProvider<Request>,
-  request: Request,
-  { upstream, mapping }: ServedModel,
+  { request, served: { upstream, mapping }, facts }: Asking<Request>,
 ): Capability {
   const { estimateTokens } = provider;
   const possible = provider.renders?.(request, upstream);
   return {
+    facts,
     issue: provider.check?.(request, upstream, mapping),
     estimateTokens:
       estimateTokens === undefined ? undefined : (output) => estimateTokens(request, output, upstream),
     canWait: true,
     ...defined({ possible }),
   };
-}
-
-/** Whether the model takes an image as a reference; where nobody knows, it may. */
-export function hasReferences({ facts }: VideoProvider, extra: JsonObject, served: ServedModel): boolean {
-  return facts === undefined || factsFor({ extra }, servedFacts(facts, served)).media?.references !== 0;
-}
-
-/** What of the request reaches the vendor; undefined: everything. */
-export function consumedBy(
-  { facts }: VideoProvider,
-  request: VideoRequest,
-  served: ServedModel,
-): Consumption | undefined {
-  return facts === undefined ? undefined : consumptionOf(request, servedFacts(facts, served));
 }

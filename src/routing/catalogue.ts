@@ -2,13 +2,14 @@ import { defined } from '../domain/defined.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ChannelConfig, GatewayConfig, ModelConfig } from '../config/gateway-file.ts';
 import { GatewayError } from '../domain/errors.ts';
-import { unconsumed } from '../domain/consumption.ts';
+import { consumptionOf, unconsumed } from '../domain/consumption.ts';
 import { fitVideoRequest } from '../domain/model-rules.ts';
 import type { NameOf } from '../domain/model-rules.ts';
 import type { Micros } from '../domain/money.ts';
 import { multiply, oneCall } from '../domain/price.ts';
 import type { Charge, PriceBasis } from '../domain/price.ts';
-import { servedFacts } from '../domain/model-facts.ts';
+import { factsFor } from '../domain/model-facts.ts';
+import type { PlainFacts } from '../domain/model-facts.ts';
 import { offeredFacts } from '../domain/offered-facts.ts';
 import type { OfferedFacts } from '../domain/offered-facts.ts';
 import { nameIn, resolveRoles } from '../domain/media-roles.ts';
@@ -17,7 +18,8 @@ import { orderCandidates } from '../domain/routing.ts';
 import type { Fallback } from '../domain/rescue.ts';
 import type { DroppedChannel, RouteCandidate } from '../domain/routing.ts';
 import type { Provider, RequestIssue } from '../providers/provider.ts';
-import { capabilityFor, consumedBy, hasReferences, videoIssue } from './capability.ts';
+import { capabilityFor, offerOf } from './capability.ts';
+import type { Offers } from './capability.ts';
 import { planFallback } from './fallback.ts';
 import type { FallbackChannel, PlannedFallback } from './fallback.ts';
 import { explainNoChannel, NoChannelError } from './no-channel.ts';
@@ -45,6 +47,8 @@ export interface RoutePlan {
   readonly request: GenerationRequest;
   readonly model: ModelConfig;
   readonly candidates: readonly RouteCandidate[];
+  /** How the channels of the candidates serve the request, by their ids. */
+  readonly serving: ReadonlyMap<string, Serving>;
   /** Where a task goes whose job fails at its upstream; absent: nowhere. */
   readonly fallback?: Fallback;
   readonly dropped: readonly DroppedChannel[];
@@ -58,6 +62,13 @@ export interface RoutePlan {
   readonly currency: string;
   /** Names of fields that were ignored. */
   readonly warnings: readonly string[];
+}
+
+export interface Serving {
+  /** Those that hold for the request. */
+  readonly facts: PlainFacts;
+  /** The channel renders the request as a task. */
+  readonly canWait: boolean;
 }
 
 export interface CatalogueOptions {
@@ -100,27 +111,30 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     facts: (model, caller) => factsOf(model, caller, options),
     model: findModel,
     channel: (id) => current().channels.find((channel) => channel.id === id),
-    plan: (request, caller) =>
-      planRoute(request, caller, { ...options, model: findModel(request.model, caller) }),
+    plan: (request, caller) => {
+      const model = findModel(request.model, caller);
+      return planRoute(request, caller, { ...options, model, offers: offersOf(model, options) });
+    },
   };
 }
 
-function factsOf(
-  { id, kind }: ModelConfig,
-  caller: Caller,
-  { current, providers }: CatalogueOptions,
-): readonly OfferedFacts[] {
+function factsOf(model: ModelConfig, caller: Caller, options: CatalogueOptions): readonly OfferedFacts[] {
   const offered = new Map<string, OfferedFacts>();
-  for (const channel of current().channels) {
-    const { video, image, imageTask } = providers[channel.provider] ?? {};
-    const source = kind === 'video' ? video?.facts : (image?.facts ?? imageTask?.facts);
-    const served = channel.models[id];
-    if (source === undefined || served === undefined || !channel.enabled || !isPermitted(channel, caller))
-      continue;
-    const facts = offeredFacts(servedFacts(source, served));
+  for (const [channel, offer] of offersOf(model, options)) {
+    if (!channel.enabled || !isPermitted(channel, caller)) continue;
+    const facts = offeredFacts(offer.facts);
     offered.set(JSON.stringify(facts), facts);
   }
   return [...offered.values()];
+}
+
+/** Of all channels, those that are switched off too. */
+function offersOf({ id, kind }: ModelConfig, { current, providers }: CatalogueOptions): Offers {
+  const offers = current().channels.flatMap((channel) => {
+    const offer = offerOf(providers[channel.provider], kind, channel.models[id]);
+    return offer === undefined ? [] : [[channel, offer] as const];
+  });
+  return new Map(offers);
 }
 
 function isPermitted(channel: ChannelConfig, caller: Caller): boolean {
@@ -129,6 +143,7 @@ function isPermitted(channel: ChannelConfig, caller: Caller): boolean {
 
 interface PlanContext extends CatalogueOptions {
   readonly model: ModelConfig;
+  readonly offers: Offers;
 }
 
 interface Fitted {
@@ -146,13 +161,11 @@ function fit(asked: AskedRequest, context: PlanContext): Fitted {
 }
 
 /** Of all channels together, those out of service too: a request means the same wherever it is rendered, and whenever. */
-function takesReferences({ model: id, extra }: AskedVideo, context: PlanContext): boolean {
-  const isTaken = context.current().channels.some(({ provider, models }) => {
-    const served = models[id];
-    const video = context.providers[provider]?.video;
-    return served !== undefined && video !== undefined && hasReferences(video, extra, served);
-  });
-  return isTaken && context.model.input_types.includes('reference');
+function takesReferences({ extra }: AskedVideo, { model, offers }: PlanContext): boolean {
+  const isTaken = [...offers.values()].some(
+    ({ facts }) => factsFor({ extra }, facts).media?.references !== 0,
+  );
+  return isTaken && model.input_types.includes('reference');
 }
 
 /**
@@ -160,20 +173,17 @@ function takesReferences({ model: id, extra }: AskedVideo, context: PlanContext)
  * renders, and not for what the upstream would choose. A draft has a resolution of its own.
  */
 function withResolution(request: VideoRequest, context: PlanContext): VideoRequest {
-  const { model, providers } = context;
+  const { model, offers } = context;
   const [first] = model.resolutions;
   if (request.resolution !== undefined || request.draft === true || first === undefined) return request;
   const isRendered = (resolution: string): boolean =>
-    context.current().channels.some(({ provider, models }) => {
-      const served = models[request.model];
-      const video = providers[provider]?.video;
-      if (served === undefined || video === undefined) return false;
-      return videoIssue(video, { ...request, resolution }, served) === undefined;
-    });
+    [...offers.values()].some(
+      (offer) => capabilityFor(offer, { ...request, resolution })?.issue === undefined,
+    );
   return { ...request, resolution: model.resolutions.find(isRendered) ?? first };
 }
 
-interface PricedChannel {
+interface PricedChannel extends Serving {
   readonly channel: ChannelConfig;
   readonly credentials: readonly string[];
   readonly worst: Charge;
@@ -201,7 +211,7 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
     if ('priced' in verdict) {
       considered.set(channel.id, verdict);
       if (verdict.priced.credentials.length > 0) inService.push(verdict.priced);
-      if (verdict.canWait && verdict.broken.length > 0)
+      if (verdict.priced.canWait && verdict.broken.length > 0)
         waitedFor.push({ ...verdict.priced, credentials: verdict.broken });
     }
     dropped.push(...verdict.dropped);
@@ -227,6 +237,7 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
     request,
     model,
     candidates,
+    serving: byId,
     ...defined({ fallback: planned?.fallback }),
     dropped,
     hold: multiply(worst, model.price.hold.multiplier),
@@ -234,7 +245,7 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
     ...defined({ seconds: first?.seconds }),
     basis: { price: stripHold(model), facts: requestFacts(request), version: context.current().version },
     currency: context.current().currency,
-    warnings: [...new Set([...warnings, ...ignoredBy(usable, { asked, request }, context).map(nameOf)])],
+    warnings: [...new Set([...warnings, ...ignoredBy(usable, { asked, request }).map(nameOf)])],
   };
 }
 
@@ -242,16 +253,9 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
 function ignoredBy(
   usable: readonly PricedChannel[],
   { asked, request }: { readonly asked: AskedRequest; readonly request: GenerationRequest },
-  { providers }: PlanContext,
 ): string[] {
   if (asked.kind === 'image' || request.kind === 'image') return [];
-  return usable.flatMap(({ channel: { provider, models } }) => {
-    const served = models[request.model];
-    if (served === undefined) return [];
-    const video = providers[provider]?.video;
-    const consumed = video === undefined ? undefined : consumedBy(video, request, served);
-    return consumed === undefined ? [] : unconsumed(asked, request, consumed);
-  });
+  return usable.flatMap(({ facts }) => unconsumed(asked, request, consumptionOf(facts)));
 }
 
 /** Images that are answered at once have no task that could continue elsewhere. */
@@ -260,12 +264,12 @@ function fallbackOf(
   considered: ReadonlyMap<string, Considered>,
   { model, request }: Pick<PlanContext, 'model'> & Pick<Fitted, 'request'>,
 ): PlannedFallback | undefined {
-  if (!usable.every(({ channel }) => considered.get(channel.id)?.canWait === true)) return undefined;
+  if (!usable.every(({ channel }) => considered.get(channel.id)?.priced.canWait === true)) return undefined;
   const channels = new Map<string, FallbackChannel>();
-  for (const [id, { priced, broken, canWait }] of considered) {
+  for (const [id, { priced, broken }] of considered) {
     channels.set(id, {
       credentials: [...priced.credentials, ...broken],
-      canWait,
+      canWait: priced.canWait,
       worst: priced.worst.amount,
     });
   }
@@ -287,8 +291,6 @@ interface Considered extends Dropped {
   readonly priced: PricedChannel;
   /** Credentials with an open circuit. */
   readonly broken: readonly string[];
-  /** The channel renders the request as a task. */
-  readonly canWait: boolean;
 }
 
 type Verdict = Considered | Dropped;
@@ -302,12 +304,12 @@ function considerChannel(
     dropped: [{ channel: channel.id, reason, detail }],
     ...defined({ issue }),
   });
-  const served = channel.models[request.model];
-  if (served === undefined) return drop('model_not_served', `does not list ${request.model}`);
+  if (channel.models[request.model] === undefined)
+    return drop('model_not_served', `does not list ${request.model}`);
   if (!channel.enabled) return drop('disabled', 'is switched off');
   if (!isPermitted(channel, caller)) return drop('not_permitted', 'the key may not use it');
-  const provider = context.providers[channel.provider];
-  const capability = provider === undefined ? undefined : capabilityFor(provider, request, served);
+  const offer = context.offers.get(channel);
+  const capability = offer === undefined ? undefined : capabilityFor(offer, request);
   if (capability === undefined)
     return drop('kind_not_served', `${channel.provider} makes no ${request.kind}s`);
   if (capability.issue !== undefined) return drop('unsupported', capability.issue.message, capability.issue);
@@ -326,8 +328,8 @@ function considerChannel(
     possible: capability.possible,
   });
   if (quote === undefined) return drop('no_price', 'no price rule holds for the request');
-  const { canWait } = capability;
-  return { priced: { channel, credentials, ...quote }, broken, dropped, canWait };
+  const { facts, canWait } = capability;
+  return { priced: { channel, credentials, facts, canWait, ...quote }, broken, dropped };
 }
 
 /** A switch concerns all credentials alike: it is reported once. */

@@ -126,19 +126,15 @@ function narrow<Request extends GenerationRequest>(
       throw new TypeError(`a request of kind ${request.kind} reached another kind's adapter`);
     return request;
   };
-  const { submit, check, find, estimateTokens, renders, ...rest } = provider;
+  const { submit, check: _check, find, estimateTokens, renders: _renders, ...rest } = provider;
   return {
     ...rest,
     submit: (request, context) => submit(own(request), context),
     ...(find === undefined
       ? {}
       : { find: ({ request, ...lost }, context) => find({ ...lost, request: own(request) }, context) }),
-    ...(check === undefined
-      ? {}
-      : { check: (request, model, mapping) => check(own(request), model, mapping) }),
     ...(estimateTokens === undefined
       ? {}
       : { estimateTokens: (request, output, model) => estimateTokens(own(request), output, model) }),
-    ...(renders === undefined ? {} : { renders: (request, model) => renders(own(request), model) }),
   };
 }

@@ -33,7 +33,8 @@ describe('a channel whose links callers cannot use', () => {
   ])('is one whose links have %s: %j is %s', (_, links, needed) => {
     const about = { vendor: 'v', inputs: 'text', unverified: [] };
     const never = () => Promise.reject(new Error('not called'));
-    const job = { cancelUntil: 'never', submit: never, status: never, ...links } as const;
+    const facts = { models: [], others: {} };
+    const job = { cancelUntil: 'never', facts, submit: never, status: never, ...links } as const;
     expect(needsStorage({ about, video: job })).toBe(needed);
     expect(needsStorage({ about, imageTask: job })).toBe(needed);
   });

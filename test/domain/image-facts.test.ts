@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { imageFactsIssue } from '../../src/domain/image-facts-check.ts';
 import { shapeOf } from '../../src/domain/image-sizes.ts';
-import { imageFactsSchema, passedOn, servedFacts } from '../../src/domain/model-facts.ts';
+import { factsFor, imageFactsSchema, passedOn, servedFacts } from '../../src/domain/model-facts.ts';
 import type { ImageFacts } from '../../src/domain/model-facts.ts';
 import type { ImageInput, ImageRequest } from '../../src/domain/request.ts';
 import { imageRequest } from '../providers/support.ts';
@@ -34,8 +34,10 @@ const facts: ImageFacts = {
   ],
 };
 
-const issue = (over: Partial<ImageRequest>, own: ImageFacts = facts) =>
-  imageFactsIssue(imageRequest(over), own);
+const issue = (over: Partial<ImageRequest>, own: ImageFacts = facts) => {
+  const request = imageRequest(over);
+  return imageFactsIssue(request, factsFor(request, own));
+};
 
 describe('what an image request is refused for', () => {
   it.each<[Partial<ImageRequest>, string | undefined]>([
@@ -128,7 +130,7 @@ it('what the configuration says is laid over the table', () => {
   expect(issue({ size: '4K', images: [image, image, image] }, own)).toBeUndefined();
   expect(issue({ size: '1K' }, own)?.param).toBe('size');
   const extra = { mood: 'calm', user: 'u', style: 's', unknown: 1 };
-  expect(passedOn(imageRequest({ extra }), own)).toEqual({ mood: 'calm', user_id: 'u' });
+  expect(passedOn({ extra }, factsFor({ extra }, own))).toEqual({ mood: 'calm', user_id: 'u' });
 });
 
 it.each([{ seconds: {} }, { media: {} }, { sizes: { sides: 3 } }, { references: { min: 2, max: 1 } }])(

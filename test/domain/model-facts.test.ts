@@ -44,7 +44,10 @@ const facts: VideoFacts = {
   ],
 };
 const a = 'https://ex.com/a';
-const issueOf = (over: Partial<VideoRequest>, table = facts) => factsIssue(videoRequest(over), table)?.param;
+const issueOf = (over: Partial<VideoRequest>, table = facts) => {
+  const request = videoRequest(over);
+  return factsIssue(request, factsFor(request, table))?.param;
+};
 
 describe('the facts of a model', () => {
   it.each<[string, Partial<VideoRequest>, string | undefined]>([
@@ -118,16 +121,16 @@ describe('the facts of a model', () => {
   it('say what reaches the vendor, and under which name', () => {
     const extra = { motion: 2, style: 'film', task: 'edit', callback_url: 'x', other: 1 };
     const request = videoRequest({ extra });
-    expect(passedOn(request, facts)).toEqual({ motion: 2, style_preset: 'film' });
+    expect(passedOn(request, factsFor(request, facts))).toEqual({ motion: 2, style_preset: 'film' });
     const open = { ...facts, other_parameters: true };
-    expect(passedOn(request, open)).toEqual({ motion: 2, style_preset: 'film', other: 1 });
+    expect(passedOn(request, factsFor(request, open))).toEqual({ motion: 2, style_preset: 'film', other: 1 });
     const common = videoRequest({ extra: { fps: 24, negative_prompt: 'rain' } });
     const named = { ...open, parameters: { negative_prompt: { sent_as: 'without' } } };
-    expect(passedOn(common, named)).toEqual({ without: 'rain' });
-    expect(Object.keys(common.extra).filter(consumptionOf(common, named).metadata)).toEqual([
+    expect(passedOn(common, factsFor(common, named))).toEqual({ without: 'rain' });
+    expect(Object.keys(common.extra).filter(consumptionOf(factsFor(common, named)).metadata)).toEqual([
       'negative_prompt',
     ]);
-    const { metadata, fields } = consumptionOf(request, facts);
+    const { metadata, fields } = consumptionOf(factsFor(request, facts));
     expect(Object.keys(extra).filter(metadata)).toEqual(['motion', 'style', 'task']);
     expect(fields).toEqual(['resolution', 'ratio', 'duration', 'seed']);
   });
@@ -168,7 +171,7 @@ describe('facts of the configuration', () => {
     const parameters = { zoom: { max: 2 }, callback_url: {}, speed: { sent_as: 'callback_url' } };
     const over = served({ parameters, reserved: ['motion'] });
     const extra = { zoom: 1, callback_url: 'x', speed: 'x', motion: 1, style: 'film' };
-    expect(passedOn({ extra }, over)).toEqual({ zoom: 1, style_preset: 'film' });
+    expect(passedOn({ extra }, factsFor({ extra }, over))).toEqual({ zoom: 1, style_preset: 'film' });
     expect(issueOf({ extra: { zoom: 3 } }, over)).toBe('metadata.zoom');
   });
 

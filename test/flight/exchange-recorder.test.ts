@@ -45,6 +45,7 @@ function world(over: Partial<ExchangeRecorderDeps> = {}) {
   };
   const video: VideoProvider = {
     cancelUntil: 'never',
+    facts: { models: [], others: {} },
     async submit(request, context) {
       await context.request({
         method: 'POST',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { chargeImages } from '../../src/images/charge-images.ts';
-import { synchronousIssue } from '../../src/routing/image-issue.ts';
+import { imageFormIssue } from '../../src/routing/image-form-issue.ts';
 import { inspectImage } from '../../src/images/inspect-image.ts';
 import { readDataUrl } from '../../src/images/reference-image.ts';
 import * as processes from '../../src/observability/process-identity.ts';
@@ -11,7 +11,7 @@ import { openImageWorkspaces } from '../../src/images/workspace.ts';
 import { presentImages } from '../../src/http/presenters/image.ts';
 import { LargeText } from '../../src/providers/shared/large-json.ts';
 import type { PriceBasis } from '../../src/domain/price.ts';
-import type { ImageInput, ImageRequest } from '../../src/domain/request.ts';
+import type { ImageInput } from '../../src/domain/request.ts';
 import type { SynchronousImageProvider } from '../../src/providers/provider.ts';
 import { png } from './support.ts';
 
@@ -81,8 +81,7 @@ describe('which channels can take the images', () => {
   const url: ImageInput = { form: 'url', url: 'https://a.example/a.png' };
   const data: ImageInput = { form: 'data', mediaType: 'image/png', base64: '' };
   const issue = (forms: SynchronousImageProvider['imageForms'], images: ImageInput[], mask?: ImageInput) => {
-    const request = { images, ...(mask === undefined ? {} : { mask }) } as unknown as ImageRequest;
-    return synchronousIssue({ imageForms: forms }, request, { upstream: 'm' })?.param;
+    return imageFormIssue({ images, ...(mask === undefined ? {} : { mask }) }, forms)?.param;
   };
   it('bytes become any form but an address', () => {
     expect(issue(['file'], [url, data], data)).toBeUndefined();

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { commonParameters } from '../../src/domain/model-facts.ts';
 import type { JsonObject } from '../../src/domain/request.ts';
 import { providers } from '../../src/providers/index.ts';
-import { consumedBy } from '../../src/routing/capability.ts';
-import { canned, submitContext, videoIssue, videoRequest } from './support.ts';
+import { canned, consumedBy, submitContext, videoIssue, videoRequest } from './support.ts';
 
 /** What several vendors have is asked for by one name at all of them; where a model lacks it, the caller is warned. */
 

@@ -3,8 +3,7 @@ import { optionalFields } from '../../src/domain/consumption.ts';
 import { fieldMappingSchema } from '../../src/domain/field-mapping.ts';
 import type { VideoRequest } from '../../src/domain/request.ts';
 import { providers } from '../../src/providers/index.ts';
-import { consumedBy } from '../../src/routing/capability.ts';
-import { submissionOf, videoIssue, videoRequest } from './support.ts';
+import { consumedBy, submissionOf, videoIssue, videoRequest } from './support.ts';
 
 /** What an adapter says that it uses is what changes the body that it sends. */
 
@@ -148,11 +147,4 @@ describe.each(rows)('%s, %s, %j', (provider, model, request) => {
       (await bodyOf(provider, model, asked)) !== (await bodyOf(provider, model, videoRequest(request)));
     expect(consumed(asked)?.metadata(name)).toBe(isSent);
   });
-});
-
-it('every adapter of videos says what it uses', () => {
-  const silent = Object.entries(providers).flatMap(([name, { video }]) =>
-    video === undefined || video.facts !== undefined ? [] : [name],
-  );
-  expect(silent).toEqual([]);
 });

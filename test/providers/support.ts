@@ -3,9 +3,12 @@ import { readFileSync } from 'node:fs';
 import { defined } from '../../src/domain/defined.ts';
 import type { FieldMapping } from '../../src/domain/field-mapping.ts';
 import { markerOf, newTaskId } from '../../src/domain/ids.ts';
-import type { VideoFacts } from '../../src/domain/model-facts.ts';
+import { consumptionOf } from '../../src/domain/consumption.ts';
+import type { Consumption } from '../../src/domain/consumption.ts';
+import { factsFor, servedFacts } from '../../src/domain/model-facts.ts';
+import type { Served, VideoFacts } from '../../src/domain/model-facts.ts';
 import { nameIn } from '../../src/domain/media-roles.ts';
-import type { AskedVideo, ImageRequest, VideoRequest } from '../../src/domain/request.ts';
+import type { AskedVideo, GenerationRequest, ImageRequest, VideoRequest } from '../../src/domain/request.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type {
   HttpRequest,
@@ -13,6 +16,7 @@ import type {
   HttpRequestOptions,
   HttpResponse,
   PossibleOutput,
+  Provider,
   ProviderContext,
   RequestIssue,
   SubmitContext,
@@ -20,8 +24,7 @@ import type {
   UpstreamCallback,
   VideoProvider,
 } from '../../src/providers/provider.ts';
-import { capabilityFor } from '../../src/routing/capability.ts';
-import { imageIssue as issueOfImage } from '../../src/routing/image-issue.ts';
+import { capabilityFor, offerOf } from '../../src/routing/capability.ts';
 
 export function fixture(name: string): unknown {
   return JSON.parse(readFileSync(new URL(`../fixtures/${name}.json`, import.meta.url), 'utf8'));
@@ -107,9 +110,24 @@ type Asking = readonly [
 ];
 
 function capabilityOf(...[video, request, model, mapping, facts]: Asking) {
-  const about = { vendor: '', inputs: '', unverified: [] };
   const served = { upstream: model, ...defined({ mapping, facts }) };
-  return video === undefined ? undefined : capabilityFor({ about, video }, request, served);
+  return video === undefined ? undefined : capabilityOfPart({ video }, request, served);
+}
+
+const about = { vendor: '', inputs: '', unverified: [] };
+
+function capabilityOfPart(
+  parts: Omit<Provider, 'about'>,
+  request: GenerationRequest,
+  served: Parameters<typeof offerOf>[2],
+) {
+  const offer = offerOf({ about, ...parts }, request.kind, served);
+  return offer === undefined ? undefined : capabilityFor(offer, request);
+}
+
+/** What of the request reaches the vendor. */
+export function consumedBy({ facts }: VideoProvider, request: VideoRequest, served: Served): Consumption {
+  return consumptionOf(factsFor(request, servedFacts(facts, served)));
 }
 
 /** What the core and the adapter together have against a request, in the words of a caller who sent `images`. */
@@ -125,9 +143,9 @@ export function imageIssue(
   model: string,
   mapping?: FieldMapping,
 ): RequestIssue | undefined {
-  return provider === undefined
-    ? undefined
-    : issueOfImage(provider, request, { upstream: model, ...defined({ mapping }) });
+  if (provider === undefined) return undefined;
+  const part = 'generate' in provider ? { image: provider } : { imageTask: provider };
+  return capabilityOfPart(part, request, { upstream: model, ...defined({ mapping }) })?.issue;
 }
 
 /** What may be rendered where a request leaves it open. */

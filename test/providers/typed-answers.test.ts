@@ -24,6 +24,7 @@ function adapterOf(job: Submitted, status: OperationStatus) {
     about,
     video: {
       cancelUntil: 'never',
+      facts: { models: [], others: {} },
       submit: async () => job,
       status: async () => status,
       list: async () => new Map([['1', status]]),
@@ -32,6 +33,7 @@ function adapterOf(job: Submitted, status: OperationStatus) {
     },
     image: {
       imageForms: [],
+      facts: { models: [], others: {} },
       generate: async () => ({
         images: [{ base64: 'QUJD' }],
         facts,

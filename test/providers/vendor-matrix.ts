@@ -1,10 +1,9 @@
 import { fieldMappingSchema } from '../../src/domain/field-mapping.ts';
 import { commonParameters, factsFor, servedFacts } from '../../src/domain/model-facts.ts';
-import type { FactsTable, PlainFacts } from '../../src/domain/model-facts.ts';
+import type { PlainFacts } from '../../src/domain/model-facts.ts';
 import type { JsonValue, VideoRequest } from '../../src/domain/request.ts';
 import type { Provider, VideoProvider } from '../../src/providers/provider.ts';
-import { consumedBy } from '../../src/routing/capability.ts';
-import { videoIssue, videoRequest } from './support.ts';
+import { consumedBy, videoIssue, videoRequest } from './support.ts';
 
 /** Vendor × role × parameter, read from the tables of facts; vendor-matrix.test.ts tries every cell. */
 
@@ -232,6 +231,5 @@ function soundOf(holding: readonly PlainFacts[]): string {
 }
 
 function factsOf({ video, model, mapping: map }: Served) {
-  const nothing: FactsTable = { models: [], others: {} };
-  return servedFacts(video.facts ?? nothing, { upstream: model, mapping: map });
+  return servedFacts(video.facts, { upstream: model, mapping: map });
 }

@@ -1,8 +1,7 @@
 import { parseSize } from '../../domain/image-sizes.ts';
 import { defined } from '../../domain/defined.ts';
-import { servedFacts } from '../../domain/model-facts.ts';
-import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
-import { plainParameters, readImage } from '../shared/image-facts.ts';
+import type { FactsTable, ImageFacts, PlainFacts } from '../../domain/model-facts.ts';
+import { plainParameters, readImage } from '../shared/read-facts.ts';
 import type { ImageRequest, JsonObject } from '../../domain/request.ts';
 import { readArkRefusal } from './ark-answer.ts';
 import { arkFailures } from './ark-failures.ts';
@@ -113,10 +112,10 @@ export const arkImage: SynchronousImageProvider = {
 
 const pixelsPerToken = 256;
 /** Width x height / 256 for each image; a size left open counts as the largest. Source: the vendor's usage rule. */
-function estimateTokens({ size, n }: ImageRequest, model: string): bigint {
+function estimateTokens({ size, n }: ImageRequest, { sizes }: PlainFacts): bigint {
   const asked = parseSize(size);
   const side = sideOfWord[size?.toLowerCase() ?? ''];
-  const largest = servedFacts(arkImageFacts, { upstream: model }).sizes?.pixels?.max ?? pixelsMax;
+  const largest = sizes?.pixels?.max ?? pixelsMax;
   const pixels =
     asked === undefined ? (side === undefined ? largest : side * side) : asked.width * asked.height;
   return BigInt(n) * BigInt(Math.ceil(pixels / pixelsPerToken));

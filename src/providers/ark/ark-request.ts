@@ -1,8 +1,9 @@
 import { defined } from '../../domain/defined.ts';
 import { framesOf } from '../../domain/media-roles.ts';
-import { factsFor, passedOn, servedFacts } from '../../domain/model-facts.ts';
+import { passedOn } from '../../domain/model-facts.ts';
 import type { PlainFacts } from '../../domain/model-facts.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import { readFacts } from '../shared/read-facts.ts';
 import { draftResolution } from '../shared/seedance-pricing.ts';
 import { arkFacts } from './ark-facts.ts';
 import type { SubmitContext } from '../provider.ts';
@@ -11,11 +12,11 @@ const expiresAfterMinSeconds = 3_600;
 const expiresAfterMaxSeconds = 259_200;
 
 export function buildArkVideo(request: VideoRequest, context: SubmitContext): JsonObject {
-  const { callbackUrl, marker, remainingSeconds, model, facts } = context;
-  const served = servedFacts(arkFacts, { upstream: model, facts });
+  const { callbackUrl, marker, remainingSeconds, model } = context;
+  const facts = readFacts(request, arkFacts, context);
   return {
-    ...passedOn(request, served),
-    ...outputFields(request, factsFor(request, served)),
+    ...passedOn(request, facts),
+    ...outputFields(request, facts),
     model,
     content: contentItems(request),
     // The caller's own end-user id wins; then a lost job can only be found by an operator.

@@ -1,5 +1,5 @@
 import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
-import { plainParameters } from '../shared/image-facts.ts';
+import { plainParameters } from '../shared/read-facts.ts';
 
 const megapixel = 1024 ** 2;
 const common = {

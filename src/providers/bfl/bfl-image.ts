@@ -4,7 +4,7 @@ import { bflJobStatus, submitBflJob } from './bfl-job.ts';
 import { defined } from '../../domain/defined.ts';
 import type { ImageRequest, JsonObject } from '../../domain/request.ts';
 import type { ImageShape } from '../../domain/image-sizes.ts';
-import { readImage } from '../shared/image-facts.ts';
+import { readImage } from '../shared/read-facts.ts';
 import { bareImage } from '../shared/image-input.ts';
 import type { ImageTaskProvider, SubmitContext } from '../provider.ts';
 

@@ -3,7 +3,8 @@ import { bflResolutions, bflVideoFacts } from './bfl-facts.ts';
 import { bflJobStatus, submitBflJob } from './bfl-job.ts';
 import { defined } from '../../domain/defined.ts';
 import { imagesOf } from '../../domain/media-roles.ts';
-import { passedOn, servedFacts } from '../../domain/model-facts.ts';
+import { passedOn } from '../../domain/model-facts.ts';
+import { readFacts } from '../shared/read-facts.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import { withoutDataHead } from '../shared/image-input.ts';
 import type { RequestIssue, SubmitContext, VideoProvider } from '../provider.ts';
@@ -48,13 +49,10 @@ function checkMoments(request: VideoRequest): RequestIssue | undefined {
     : undefined;
 }
 
-function buildVideo(
-  request: VideoRequest,
-  { model, facts }: Pick<SubmitContext, 'model' | 'facts'>,
-): JsonObject {
+function buildVideo(request: VideoRequest, context: Pick<SubmitContext, 'model' | 'facts'>): JsonObject {
   const { prompt, resolution, ratio, duration, draft, generateAudio, safetyIdentifier } = request;
   return {
-    ...passedOn(request, servedFacts(bflVideoFacts, { upstream: model, facts })),
+    ...passedOn(request, readFacts(request, bflVideoFacts, context)),
     prompt,
     ...mediaFields(request),
     ...defined({

@@ -13,7 +13,7 @@ import { defined } from '../../domain/defined.ts';
 import { bearer, isSuccess, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
 import { failedJob } from '../shared/job-status.ts';
 import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
-import { plainParameters, readImage } from '../shared/image-facts.ts';
+import { plainParameters, readImage } from '../shared/read-facts.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { imageAddress } from '../shared/image-input.ts';
 import type {

@@ -1,5 +1,6 @@
 import { framesOf } from '../../domain/media-roles.ts';
-import { factsFor, passedOn, possibleOutput, servedFacts } from '../../domain/model-facts.ts';
+import { passedOn, possibleOutput } from '../../domain/model-facts.ts';
+import { readFacts } from '../shared/read-facts.ts';
 import type { PlainFacts } from '../../domain/model-facts.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import type { DashscopeJob } from './dashscope-answer.ts';
@@ -47,9 +48,9 @@ export const dashscopeVideo: VideoProvider = {
 };
 
 /** The seconds of videos that are given are billed as those that are rendered; both together have a limit. */
-function renders(request: VideoRequest, upstream: string): PossibleOutput {
+function renders(request: VideoRequest, model: string): PossibleOutput {
   if (request.videos.length === 0) return {};
-  const facts = factsFor(request, servedFacts(dashscopeFacts, { upstream }));
+  const facts = readFacts(request, dashscopeFacts, { model });
   const named = Number(request.duration);
   const { seconds: { min, max } = { min: named, max: named } } = possibleOutput(request, facts);
   return { seconds: { min, max: Math.max(max, Math.min(secondsMax, max + inputSecondsMax)) } };
@@ -67,16 +68,15 @@ const unspecifiedRatio = '16:9';
 
 function buildBody(
   request: VideoRequest,
-  { model: upstream, facts }: Pick<SubmitContext, 'model' | 'facts'>,
+  context: Pick<SubmitContext, 'model' | 'facts'>,
   model: WanModel,
 ): JsonObject {
-  const served = servedFacts(dashscopeFacts, { upstream, facts });
-  const own = factsFor(request, served);
+  const own = readFacts(request, dashscopeFacts, context);
   // It belongs beside the prompt.
-  const { negative_prompt: negative, ...parameters } = passedOn(request, served);
+  const { negative_prompt: negative, ...parameters } = passedOn(request, own);
   const { duration, seed, watermark, generateAudio } = request;
   return {
-    model: upstream,
+    model: context.model,
     input: {
       ...defined({ negative_prompt: negative }),
       prompt: request.prompt,

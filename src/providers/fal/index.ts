@@ -2,7 +2,7 @@ import { createFalVerifier, parseFalCallback } from './fal-callback.ts';
 import { createFalKeys } from './fal-keys.ts';
 import { findFal } from './fal-history.ts';
 import { cancelFal, checkFal, falStatus, submitFal } from './fal-job.ts';
-import { mappedVideoFacts } from '../shared/mapped-facts.ts';
+import { mappedImageFacts, mappedVideoFacts } from '../shared/mapped-facts.ts';
 import type { GenerationRequest } from '../../domain/request.ts';
 import type { Provider, TaskProvider } from '../provider.ts';
 
@@ -18,7 +18,7 @@ const linkLifeSeconds = 3600;
 function jobs<Request extends GenerationRequest>(
   kind: Request['kind'],
   verifyCallback: Verify,
-): TaskProvider<Request> {
+): Omit<TaskProvider<Request>, 'facts'> {
   return {
     linkLifeSeconds,
     cancelUntil: 'queued',
@@ -50,7 +50,7 @@ export function createFal(): Provider {
     },
     mapped: true,
     video: { ...jobs('video', verifyCallback), facts: mappedVideoFacts },
-    imageTask: jobs('image', verifyCallback),
+    imageTask: { ...jobs('image', verifyCallback), facts: mappedImageFacts },
   };
 }
 

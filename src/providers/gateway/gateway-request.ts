@@ -1,9 +1,10 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
-import { commonParameters, passedOn, servedFacts } from '../../domain/model-facts.ts';
+import { commonParameters, passedOn } from '../../domain/model-facts.ts';
 import type { FactsTable } from '../../domain/model-facts.ts';
 import type { SubmitContext } from '../provider.ts';
 import { framesOf, imagesOf, inputTypeOf } from '../../domain/media-roles.ts';
+import { readFacts } from '../shared/read-facts.ts';
 
 /** Which of the two dialects a base URL speaks, and its addresses. */
 export interface GatewayEndpoints {
@@ -74,21 +75,21 @@ export const gatewayFacts: FactsTable = {
  */
 export function buildGatewayVideo(
   request: VideoRequest,
-  { model, facts }: Pick<SubmitContext, 'model' | 'facts'>,
+  context: Pick<SubmitContext, 'model' | 'facts'>,
   dialect: GatewayEndpoints['dialect'],
 ): JsonObject {
   const { prompt, mode, videos, audios, resolution, ratio } = request;
   const images = imagesOf(request);
   const duration = request.duration === 'auto' ? -1 : request.duration;
   const common = defined({
-    model,
+    model: context.model,
     prompt,
     mode,
     images: images.length === 0 ? undefined : [...images],
     videos: videos.length === 0 ? undefined : [...videos],
     audios: audios.length === 0 ? undefined : [...audios],
     metadata: {
-      ...passedOn(request, servedFacts(gatewayFacts, { upstream: model, facts })),
+      ...passedOn(request, readFacts(request, gatewayFacts, context)),
       ...buildMetadata(request, duration),
     },
   });

@@ -6,7 +6,7 @@ import { jobFailure, knownWords } from '../shared/failure-table.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { optionalNumber, optionalText, readableItems, unreadableError } from '../shared/http-outcome.ts';
 import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
-import { readImage } from '../shared/image-facts.ts';
+import { readImage } from '../shared/read-facts.ts';
 import { imageAnswerBytesMax, imageBase64 } from '../shared/image-input.ts';
 import { tokenUsage } from '../shared/job-status.ts';
 import { LargeText } from '../shared/large-json.ts';

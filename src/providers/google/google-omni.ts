@@ -5,7 +5,8 @@ import { googleFailures } from './google-failures.ts';
 import { mediaTypeOf, readDataUrl } from './google-inputs.ts';
 import { defined } from '../../domain/defined.ts';
 import { imagesOf } from '../../domain/media-roles.ts';
-import { factsFor, passedOn, servedFacts } from '../../domain/model-facts.ts';
+import { passedOn } from '../../domain/model-facts.ts';
+import { readFacts } from '../shared/read-facts.ts';
 import { optionalNumber, optionalText, readableItems, unreadableError } from '../shared/http-outcome.ts';
 import { cancelledJob, failedJob, tokenUsage } from '../shared/job-status.ts';
 import { UpstreamError } from '../provider.ts';
@@ -28,15 +29,15 @@ export async function submitOmni(request: VideoRequest, context: SubmitContext):
 function omniBody(request: VideoRequest, context: SubmitContext): JsonObject {
   const { name, store } = requireGoogleModel(context);
   const { prompt, videos, resolution, ratio, duration } = request;
-  const served = servedFacts(googleFacts, { upstream: context.model, facts: context.facts });
-  const { fields = {} } = factsFor(request, served);
+  const facts = readFacts(request, googleFacts, context);
+  const { fields = {} } = facts;
   const media = [
     ...imagesOf(request).map((url) => mediaPart(url, 'image')),
     ...videos.map((url) => mediaPart(url, 'video')),
   ];
   const text = prompt === '' ? [] : [{ type: 'text', text: prompt }];
   return defined({
-    ...passedOn(request, served),
+    ...passedOn(request, facts),
     model: name,
     input: media.length === 0 ? prompt : [...media, ...text],
     // Without it the answer comes when the video is rendered.

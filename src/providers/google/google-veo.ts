@@ -11,7 +11,8 @@ import { googleFacts } from './google-facts.ts';
 import { googleFailures } from './google-failures.ts';
 import { readDataUrl } from './google-inputs.ts';
 import { defined } from '../../domain/defined.ts';
-import { factsFor, passedOn, servedFacts } from '../../domain/model-facts.ts';
+import { passedOn } from '../../domain/model-facts.ts';
+import { readFacts } from '../shared/read-facts.ts';
 import { optionalNumber, optionalText, unreadableError } from '../shared/http-outcome.ts';
 import { endedJob, failedJob } from '../shared/job-status.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
@@ -40,12 +41,12 @@ function modelUrl({ baseUrl, model }: ProviderContext): string {
 function veoBody(request: VideoRequest, context: SubmitContext): JsonObject {
   const { store } = requireGoogleModel(context);
   const { resolution, ratio, duration, seed, generateAudio } = request;
-  const served = servedFacts(googleFacts, { upstream: context.model, facts: context.facts });
-  const { fields = {}, sound } = factsFor(request, served);
+  const facts = readFacts(request, googleFacts, context);
+  const { fields = {}, sound } = facts;
   return defined({
     instances: [veoInstance(request)],
     parameters: {
-      ...passedOn(request, served),
+      ...passedOn(request, facts),
       sampleCount: 1,
       ...defined({
         aspectRatio: ratio,

@@ -4,7 +4,7 @@ import { defined } from '../../domain/defined.ts';
 import type { KlingCall } from './kling-call.ts';
 import { parseKlingCallback } from './kling-callback.ts';
 import { findListed, legacyStatus, submitKling } from './kling-video.ts';
-import { plainParameters, readImage } from '../shared/image-facts.ts';
+import { plainParameters, readImage } from '../shared/read-facts.ts';
 import { bareImage } from '../shared/image-input.ts';
 import { verifyStandardWebhook } from '../shared/standard-webhooks.ts';
 import type { ImageTaskProvider, SubmitContext } from '../provider.ts';

@@ -1,11 +1,12 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
-import { factsFor, passedOn, servedFacts } from '../../domain/model-facts.ts';
+import { passedOn } from '../../domain/model-facts.ts';
 import type { PlainFacts } from '../../domain/model-facts.ts';
 import { klingFacts } from './kling-facts.ts';
 import { isLegacyKling, klingInputs } from './kling-inputs.ts';
 import type { KlingInputs } from './kling-inputs.ts';
 import { withoutDataHead } from '../shared/image-input.ts';
+import { readFacts } from '../shared/read-facts.ts';
 import type { SubmitContext } from '../provider.ts';
 
 export interface KlingSubmission {
@@ -16,9 +17,9 @@ export interface KlingSubmission {
 type Context = Pick<SubmitContext, 'model' | 'facts' | 'marker' | 'callbackUrl'>;
 
 export function buildKlingVideo(request: VideoRequest, context: Context): KlingSubmission {
-  const served = servedFacts(klingFacts, { upstream: context.model, facts: context.facts });
+  const facts = readFacts(request, klingFacts, context);
   const inputs = klingInputs(request, context.model);
-  const parts = { inputs, facts: factsFor(request, served), extra: passedOn(request, served), context };
+  const parts = { inputs, facts, extra: passedOn(request, facts), context };
   return isLegacyKling(context.model)
     ? { path: legacyVideoPath(inputs), json: legacyBody(request, parts) }
     : { path: newPath(inputs, context), json: newBody(request, parts) };

@@ -24,7 +24,7 @@ import type {
   VideoProvider,
 } from '../provider.ts';
 import { defined } from '../../domain/defined.ts';
-import { factsFor, servedFacts } from '../../domain/model-facts.ts';
+import { readFacts } from '../shared/read-facts.ts';
 import type { VideoRequest } from '../../domain/request.ts';
 
 /** How many ids one question takes is not documented; a client of the vendor's asks for 50. */
@@ -62,12 +62,12 @@ export function createKlingVideo(call: KlingCall): VideoProvider {
 const elementsBesideFramesMax = 3;
 
 /** What no table can say: elements count together with references. */
-function checkElements(request: VideoRequest, upstream: string): RequestIssue | undefined {
+function checkElements(request: VideoRequest, model: string): RequestIssue | undefined {
   const { firstFrame, references, extra } = request;
   const param = 'metadata.element_list';
   const elements = readElements(extra);
   if (elements === undefined) return issue(param, 'element_list must be a list of {"element_id"}.');
-  const { media = {} } = factsFor(request, servedFacts(klingFacts, { upstream }));
+  const { media = {} } = readFacts(request, klingFacts, { model });
   if (elements.length === 0 || media.references === undefined) return undefined;
   const hasFrames = firstFrame !== undefined;
   const max = hasFrames ? elementsBesideFramesMax : media.references;

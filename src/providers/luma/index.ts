@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
-import { passedOn, servedFacts } from '../../domain/model-facts.ts';
+import { passedOn } from '../../domain/model-facts.ts';
 import type { FactsTable, ImageFacts, VideoFacts } from '../../domain/model-facts.ts';
 import type { ImageInput, ImageRequest, JsonObject, VideoRequest } from '../../domain/request.ts';
 import type { FailureTable } from '../shared/failure-table.ts';
@@ -14,7 +14,7 @@ import {
   unknownJob,
   unreadableError,
 } from '../shared/http-outcome.ts';
-import { plainParameters, readImage } from '../shared/image-facts.ts';
+import { plainParameters, readFacts, readImage } from '../shared/read-facts.ts';
 import { bareImage, withoutDataHead } from '../shared/image-input.ts';
 import { failedJob } from '../shared/job-status.ts';
 import { issue } from '../shared/request-issue.ts';
@@ -138,15 +138,13 @@ function frameFields({ firstFrame, lastFrame, duration }: VideoRequest): JsonObj
     : { keyframes: [first, last], keyframe_indexes: [0, duration * framesPerSecond] };
 }
 
-function buildVideo(
-  request: VideoRequest,
-  { model, facts }: Pick<SubmitContext, 'model' | 'facts'>,
-): JsonObject {
+function buildVideo(request: VideoRequest, context: Pick<SubmitContext, 'model' | 'facts'>): JsonObject {
+  const { model } = context;
   const { prompt, ratio, resolution, duration, safetyIdentifier, videos } = request;
   const type = kindOf(request);
   const [source] = videos;
   const video = {
-    ...passedOn(request, servedFacts(lumaFacts, { upstream: model, facts })),
+    ...passedOn(request, readFacts(request, lumaFacts, context)),
     ...frameFields(request),
     ...defined({
       resolution: resolution?.toLowerCase(),

@@ -5,7 +5,7 @@ import type { ImageRequest, JsonObject } from '../../domain/request.ts';
 import { callMinimax } from './minimax-call.ts';
 import { defined } from '../../domain/defined.ts';
 import { optionalNumeric, readableItems, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
-import { plainParameters, readImage } from '../shared/image-facts.ts';
+import { plainParameters, readImage } from '../shared/read-facts.ts';
 import { LargeText } from '../shared/large-json.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { imageAddress, imageAnswerBytesMax } from '../shared/image-input.ts';

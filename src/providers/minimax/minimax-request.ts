@@ -2,7 +2,8 @@ import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
 import { framesOf } from '../../domain/media-roles.ts';
 import { isFixedMinimax, minimaxFacts, minimaxVersion } from './minimax-models.ts';
-import { passedOn, servedFacts } from '../../domain/model-facts.ts';
+import { passedOn } from '../../domain/model-facts.ts';
+import { readFacts } from '../shared/read-facts.ts';
 import type { SubmitContext } from '../provider.ts';
 
 type Context = Pick<SubmitContext, 'model' | 'facts' | 'callbackUrl'>;
@@ -15,7 +16,7 @@ export interface MinimaxSubmission {
 export function buildMinimaxVideo(request: VideoRequest, context: Context): MinimaxSubmission {
   const { model, callbackUrl } = context;
   const version = minimaxVersion(model);
-  const passed = passedOn(request, servedFacts(minimaxFacts, { upstream: model, facts: context.facts }));
+  const passed = passedOn(request, readFacts(request, minimaxFacts, context));
   const own = version === 2 ? contentBody(request) : plainBody(request, isFixedMinimax(model));
   return {
     path: `/v${version}/video_generation`,

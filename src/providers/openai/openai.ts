@@ -1,7 +1,6 @@
 import { parseSize } from '../../domain/image-sizes.ts';
-import { servedFacts } from '../../domain/model-facts.ts';
-import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
-import { plainParameters, readImage } from '../shared/image-facts.ts';
+import type { FactsTable, ImageFacts, PlainFacts } from '../../domain/model-facts.ts';
+import { plainParameters, readImage } from '../shared/read-facts.ts';
 import { defined } from '../../domain/defined.ts';
 import type { ImageRequest, JsonObject } from '../../domain/request.ts';
 import { openaiFailures } from './openai-failures.ts';
@@ -100,8 +99,7 @@ const tokensOfTallImage: Readonly<Record<string, number>> = { low: 408, medium: 
 const tallImagePixels = 1024 * 1536;
 
 /** Quality left open counts as the highest, size left open as the largest; larger sizes in proportion. */
-function estimateTokens(request: ImageRequest, model: string): bigint | undefined {
-  const { data_only: isData, sizes } = servedFacts(openaiImageFacts, { upstream: model });
+function estimateTokens(request: ImageRequest, { data_only: isData, sizes }: PlainFacts): bigint | undefined {
   if (isData !== true) return undefined;
   const tokens = tokensOfTallImage[request.quality ?? 'high'] ?? tokensOfTallImage['high'] ?? 0;
   const asked = parseSize(request.size);

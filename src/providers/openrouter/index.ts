@@ -1,10 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
-import { passedOn, servedFacts } from '../../domain/model-facts.ts';
+import { passedOn } from '../../domain/model-facts.ts';
 import type { FactsTable } from '../../domain/model-facts.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import type { FailureTable, Refusal } from '../shared/failure-table.ts';
+import { readFacts } from '../shared/read-facts.ts';
 import {
   bearer,
   isSuccess,
@@ -89,7 +90,8 @@ function check({ ratio, firstFrame, references }: VideoRequest): RequestIssue | 
     : undefined;
 }
 
-function build(request: VideoRequest, { model, facts, callbackUrl }: SubmitContext): JsonObject {
+function build(request: VideoRequest, context: SubmitContext): JsonObject {
+  const { model, callbackUrl } = context;
   const { prompt, duration, resolution, ratio, references, videos, audios } = request;
   const frames = [
     { url: request.firstFrame, frame_type: 'first_frame' },
@@ -101,7 +103,7 @@ function build(request: VideoRequest, { model, facts, callbackUrl }: SubmitConte
     ...audios.map((url) => part('audio_url', url)),
   ];
   return {
-    ...passedOn(request, servedFacts(openrouterFacts, { upstream: model, facts })),
+    ...passedOn(request, readFacts(request, openrouterFacts, context)),
     model,
     ...defined({
       prompt: prompt === '' ? undefined : prompt,

@@ -1,7 +1,7 @@
 import { cancelReplicate, checkReplicate, findReplicate, linkLifeSeconds } from './replicate-job.ts';
 import { replicateStatus, submitReplicate } from './replicate-job.ts';
 import { readPrediction } from './replicate-call.ts';
-import { mappedVideoFacts } from '../shared/mapped-facts.ts';
+import { mappedImageFacts, mappedVideoFacts } from '../shared/mapped-facts.ts';
 import type { GenerationRequest } from '../../domain/request.ts';
 import { verifyStandardWebhook } from '../shared/standard-webhooks.ts';
 import type { Provider, TaskProvider } from '../provider.ts';
@@ -12,7 +12,9 @@ const ended = new Set(['succeeded', 'failed', 'canceled', 'aborted']);
  * Any model of Replicate, by its mapping in gateway.yaml. Not covered: uploads of files, training, and answers while
  * the request waits.
  */
-function jobs<Request extends GenerationRequest>(kind: Request['kind']): TaskProvider<Request> {
+function jobs<Request extends GenerationRequest>(
+  kind: Request['kind'],
+): Omit<TaskProvider<Request>, 'facts'> {
   return {
     linkLifeSeconds,
     cancelUntil: 'running',
@@ -41,5 +43,5 @@ export const replicate: Provider = {
   },
   mapped: true,
   video: { ...jobs('video'), facts: mappedVideoFacts },
-  imageTask: jobs('image'),
+  imageTask: { ...jobs('image'), facts: mappedImageFacts },
 };

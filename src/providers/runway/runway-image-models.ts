@@ -1,6 +1,6 @@
 import type { SizeFacts } from '../../domain/image-sizes.ts';
 import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
-import { plainParameters } from '../shared/image-facts.ts';
+import { plainParameters } from '../shared/read-facts.ts';
 import { runwayAddresses } from './runway-facts.ts';
 
 /** What the adapter knows of an image model. A test compares it with the types of the vendor's SDK. */

@@ -1,7 +1,7 @@
 import type { ImageInput, ImageRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
 import type { ImageShape } from '../../domain/image-sizes.ts';
-import { readImage } from '../shared/image-facts.ts';
+import { readImage } from '../shared/read-facts.ts';
 import { runwayImageFacts, runwayImageModel } from './runway-image-models.ts';
 import type { RunwayImageModel } from './runway-image-models.ts';
 import { cancelRunway, runwayStatus, submitRunway } from './runway-task.ts';

@@ -1,6 +1,7 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
-import { factsFor, passedOn, servedFacts } from '../../domain/model-facts.ts';
+import { passedOn } from '../../domain/model-facts.ts';
+import { readFacts } from '../shared/read-facts.ts';
 import { runwayModel } from './runway-models.ts';
 import { runwayFacts } from './runway-facts.ts';
 import { runwayInputs, secondsUnsaid, shapeFields } from './runway-shape.ts';
@@ -19,18 +20,19 @@ const paths: Readonly<Record<RunwayInputs['operation'], string>> = {
 
 export function buildRunwayVideo(
   request: VideoRequest,
-  { model: name, facts }: Pick<SubmitContext, 'model' | 'facts'>,
+  context: Pick<SubmitContext, 'model' | 'facts'>,
 ): RunwaySubmission {
+  const { model: name } = context;
   const model = runwayModel(name);
   const inputs = runwayInputs(request, model);
   const { prompt, generateAudio, seed } = request;
-  const served = servedFacts(runwayFacts, { upstream: name, facts });
-  const { sound = 'unknown' } = factsFor(request, served);
+  const facts = readFacts(request, runwayFacts, context);
+  const { sound = 'unknown' } = facts;
   const audio = sound === 'choice' || sound === 'unknown' ? generateAudio : undefined;
   return {
     path: paths[inputs.operation],
     json: {
-      ...passedOn(request, served),
+      ...passedOn(request, facts),
       model: name,
       ...(prompt === '' ? {} : { promptText: prompt }),
       ...media(request, model, inputs),

@@ -1,23 +1,57 @@
 import { inputsOf, itemsMax, ruleNames } from '../../domain/field-mapping.ts';
 import type { FieldMapping, MappedInput } from '../../domain/field-mapping.ts';
 import { defined } from '../../domain/defined.ts';
-import { fieldNames } from '../../domain/model-facts.ts';
-import type { FactsCondition, MediaFacts, PlainFacts, VideoFacts } from '../../domain/model-facts.ts';
+import { fieldNames, imageFieldNames } from '../../domain/model-facts.ts';
+import type {
+  FactsCondition,
+  FieldName,
+  ImageFacts,
+  MediaFacts,
+  PlainFacts,
+  VideoFacts,
+} from '../../domain/model-facts.ts';
+import { plainParameters } from './read-facts.ts';
 
 /** What a mapping has room for; what its rules say of values, and what it has no field for, `mappedIssue` refuses. */
 export function mappedVideoFacts(mapping: FieldMapping | undefined): VideoFacts {
   if (mapping === undefined) return {};
-  const { fields, constants, pass, marker } = mapping;
+  const fieldsOf = sentFields(mapping, fieldNames);
   return {
     media: mediaOf(mapping),
-    fields: fieldsOf(mapping, 'text_to_video'),
-    parameters: Object.fromEntries(pass.map((name) => [name, {}])),
+    fields: fieldsOf('text_to_video'),
+    ...namesOf(mapping),
+    cases: inputCases.map(([when, input]) => ({ when, facts: { fields: fieldsOf(input) } })),
+  };
+}
+
+/** The same of images. */
+export function mappedImageFacts(mapping: FieldMapping | undefined): ImageFacts {
+  if (mapping === undefined) return {};
+  const { fields, endpoints } = mapping;
+  const fieldsOf = sentFields(mapping, imageFieldNames);
+  const max = itemsSent(mapping, 'images', 'edit');
+  return {
+    ...(fields.n === undefined ? { images: { max: 1 } } : {}),
+    references: {
+      ...(endpoints !== undefined && endpoints.generate === undefined ? { min: 1 } : {}),
+      ...(max === Infinity ? {} : { max }),
+      mask: fields.mask !== undefined,
+    },
+    fields: fieldsOf('generate'),
+    ...namesOf(mapping),
+    cases: [{ when: { brings: ['references'] }, facts: { fields: fieldsOf('edit') } }],
+  };
+}
+
+/** What of `metadata`, or of further fields of an image request, is sent. */
+function namesOf({ fields, constants, pass, marker }: FieldMapping): PlainFacts {
+  return {
+    parameters: plainParameters(...pass),
     reserved: [
       ...Object.values(fields).flatMap(ruleNames),
       ...Object.keys(constants),
       ...(marker === undefined ? [] : [marker]),
     ],
-    cases: inputCases.map(([when, input]) => ({ when, facts: { fields: fieldsOf(mapping, input) } })),
   };
 }
 
@@ -27,22 +61,27 @@ const inputCases: readonly (readonly [FactsCondition, MappedInput])[] = [
   [{ brings: ['first_frame'] }, 'first_last_frame'],
 ];
 
-function fieldsOf({ fields }: FieldMapping, input: MappedInput): NonNullable<PlainFacts['fields']> {
-  const sent = fieldNames.map((name) => {
-    const rule = name === 'tools' ? undefined : fields[name];
-    return [name, rule !== undefined && inputsOf(name, rule).includes(input)] as const;
-  });
-  return Object.fromEntries(sent);
+function sentFields({ fields }: FieldMapping, names: readonly FieldName[]) {
+  return (input: MappedInput): NonNullable<PlainFacts['fields']> => {
+    const sent = names.map((name) => {
+      const rule = name === 'tools' ? undefined : fields[name];
+      return [name, rule !== undefined && inputsOf(name, rule).includes(input)] as const;
+    });
+    return Object.fromEntries(sent);
+  };
 }
 
 type MediaField = 'first_frame' | 'last_frame' | 'images' | 'videos' | 'audios';
 
-function mediaOf({ fields, endpoints }: FieldMapping): MediaFacts {
-  const max = (field: MediaField, input: MappedInput) => {
-    const rule = fields[field];
-    const isSent = rule !== undefined && rule.fixed === undefined && inputsOf(field, rule).includes(input);
-    return isSent && (endpoints === undefined || endpoints[input] !== undefined) ? itemsMax(field, rule) : 0;
-  };
+/** Infinity: as many as the vendor takes. */
+function itemsSent({ fields, endpoints }: FieldMapping, field: MediaField, input: MappedInput): number {
+  const rule = fields[field];
+  const isSent = rule !== undefined && rule.fixed === undefined && inputsOf(field, rule).includes(input);
+  return isSent && (endpoints === undefined || endpoints[input] !== undefined) ? itemsMax(field, rule) : 0;
+}
+
+function mediaOf(mapping: FieldMapping): MediaFacts {
+  const max = (field: MediaField, input: MappedInput) => itemsSent(mapping, field, input);
   const some = (kind: 'videos' | 'audios') => Math.max(max(kind, 'reference'), max(kind, 'first_last_frame'));
   const limit = (count: number) => (count === Infinity ? undefined : count);
   const beside = (['images', 'videos', 'audios'] as const).filter(

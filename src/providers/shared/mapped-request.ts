@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import { parseSize } from '../../domain/image-sizes.ts';
 import type { GenerationRequest, ImageRequest, JsonValue, VideoRequest } from '../../domain/request.ts';
 import type { RequestIssue, SubmitContext } from '../provider.ts';
@@ -5,8 +6,9 @@ import { formOf, inputsOf, itemsMax, ruleNames } from '../../domain/field-mappin
 import type { FieldMapping, FieldRule, MappedField, MappedInput } from '../../domain/field-mapping.ts';
 import type { OutgoingJson, OutgoingObject } from './file-data-url.ts';
 import { inputTypeOf } from '../../domain/media-roles.ts';
-import { passedOn, servedFacts } from '../../domain/model-facts.ts';
-import { mappedVideoFacts } from './mapped-facts.ts';
+import { passedOn } from '../../domain/model-facts.ts';
+import { mappedImageFacts, mappedVideoFacts } from './mapped-facts.ts';
+import { readFacts } from './read-facts.ts';
 import { imageAddress } from './image-input.ts';
 
 /** Requests by a mapping. Only what is mapped is sent, and what cannot be said is refused. */
@@ -46,8 +48,9 @@ export function mappedBody(
   { marker, facts }: Pick<SubmitContext, 'marker' | 'facts'>,
 ): OutgoingObject {
   const input = mappedInputOf(request);
-  const served = servedFacts(mappedVideoFacts, { upstream: '', mapping, facts });
-  const entries: [string, OutgoingJson][] = Object.entries(passedOn(request, served));
+  const source = request.kind === 'video' ? mappedVideoFacts : mappedImageFacts;
+  const own = readFacts(request, source, { model: '', ...defined({ mapping, facts }) });
+  const entries: [string, OutgoingJson][] = Object.entries(passedOn(request, own));
   entries.push(...Object.entries(mapping.constants));
   for (const [field, value] of askedFields(request)) {
     const rule = mapping.fields[field];

@@ -4,7 +4,7 @@ import type { ImageRequest } from '../../domain/request.ts';
 import type { FailureTable, Refusal } from '../shared/failure-table.ts';
 import { bearer, isSuccess, optionalText, refusalError, unreadableError } from '../shared/http-outcome.ts';
 import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
-import { plainParameters, readImage } from '../shared/image-facts.ts';
+import { plainParameters, readImage } from '../shared/read-facts.ts';
 import { imageAnswerBytesMax, imageFile } from '../shared/image-input.ts';
 import { LargeText } from '../shared/large-json.ts';
 import { issue } from '../shared/request-issue.ts';

@@ -2,7 +2,8 @@ import { cancelVidu, findVidu, listVidu, submitVidu, viduPageSize, viduStatus } 
 import { parseViduCallback, verifyViduCallback } from './vidu-callback.ts';
 import { defined } from '../../domain/defined.ts';
 import { imagesOf } from '../../domain/media-roles.ts';
-import { factsFor, passedOn, servedFacts } from '../../domain/model-facts.ts';
+import { passedOn } from '../../domain/model-facts.ts';
+import { readFacts } from '../shared/read-facts.ts';
 import type { FactsTable, VideoFacts } from '../../domain/model-facts.ts';
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import type { Provider, SubmitContext, VideoProvider } from '../provider.ts';
@@ -70,14 +71,15 @@ function pathOf({ firstFrame, lastFrame, references }: VideoRequest): string {
   return lastFrame === undefined ? 'img2video' : 'start-end2video';
 }
 
-function build(request: VideoRequest, { model, facts, marker, callbackUrl }: SubmitContext): JsonObject {
+function build(request: VideoRequest, context: SubmitContext): JsonObject {
+  const { model, marker, callbackUrl } = context;
   const { prompt, duration, resolution, ratio, seed, generateAudio, watermark, firstFrame } = request;
   const images = imagesOf(request);
-  const served = servedFacts(viduFacts, { upstream: model, facts });
+  const facts = readFacts(request, viduFacts, context);
   // Only models that can choose have the field.
-  const isSilent = factsFor(request, served).sound === 'never';
+  const isSilent = facts.sound === 'never';
   return {
-    ...passedOn(request, served),
+    ...passedOn(request, facts),
     model,
     ...defined({
       prompt: prompt === '' ? undefined : prompt,

@@ -4,7 +4,7 @@ import type { ImageRequest } from '../../domain/request.ts';
 import { callXai, costOf } from './xai-call.ts';
 import { defined } from '../../domain/defined.ts';
 import { optionalText, readableItems, unreadableError } from '../shared/http-outcome.ts';
-import { plainParameters, readImage } from '../shared/image-facts.ts';
+import { plainParameters, readImage } from '../shared/read-facts.ts';
 import { LargeText } from '../shared/large-json.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { imageAddress, imageAnswerBytesMax } from '../shared/image-input.ts';

@@ -1,6 +1,7 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
-import { passedOn, servedFacts } from '../../domain/model-facts.ts';
+import { passedOn } from '../../domain/model-facts.ts';
+import { readFacts } from '../shared/read-facts.ts';
 import type { SubmitContext } from '../provider.ts';
 import { xaiFacts } from './xai-facts.ts';
 
@@ -13,11 +14,12 @@ export function xaiOperation({ videos, extra }: Pick<VideoRequest, 'videos' | 'e
 
 export function buildXaiVideo(
   request: VideoRequest,
-  { model, facts }: Pick<SubmitContext, 'model' | 'facts'>,
+  context: Pick<SubmitContext, 'model' | 'facts'>,
 ): JsonObject {
+  const { model } = context;
   const operation = xaiOperation(request);
   const { prompt, videos, duration, safetyIdentifier } = request;
-  const extra = passedOn(request, servedFacts(xaiFacts, { upstream: model, facts }));
+  const extra = passedOn(request, readFacts(request, xaiFacts, context));
   const seconds = typeof duration === 'number' && operation !== 'edits' ? duration : undefined;
   const own = defined({ prompt: prompt === '' ? undefined : prompt, duration: seconds });
   const [url] = videos;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SubmitContext } from '../../../src/providers/provider.ts';
+import { factsFor, servedFacts } from '../../../src/domain/model-facts.ts';
 import type { ImageInput, ImageRequest, JsonObject, VideoRequest } from '../../../src/domain/request.ts';
 import { createKling } from '../../../src/providers/kling/index.ts';
 import { klingFacts } from '../../../src/providers/kling/kling-facts.ts';
-import { hasReferences } from '../../../src/routing/capability.ts';
 import {
   canned,
   fixture,
@@ -499,8 +499,10 @@ describe('check', () => {
   });
 
   it('takes an image for the figure of a motion, and else for a first frame', () => {
-    const served = { upstream: 'kling-3.0' };
-    expect([turned, {}].map((extra) => hasReferences(video, extra, served))).toEqual([true, false]);
+    const counts = [turned, {}].map(
+      (extra) => factsFor({ extra }, servedFacts(klingFacts, { upstream: 'kling-3.0' })).media?.references,
+    );
+    expect(counts).toEqual([1, 0]);
   });
 
   it('holds a motion at the longest video of its side', () => {

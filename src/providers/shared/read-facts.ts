@@ -1,7 +1,7 @@
 import { shapeOf } from '../../domain/image-sizes.ts';
 import type { ImageShape } from '../../domain/image-sizes.ts';
 import { factsFor, passedOn, servedFacts } from '../../domain/model-facts.ts';
-import type { FactsTable, PlainFacts } from '../../domain/model-facts.ts';
+import type { FactsBasis, FactsSource, PlainFacts } from '../../domain/model-facts.ts';
 import type { ImageRequest, JsonObject } from '../../domain/request.ts';
 import type { ProviderContext } from '../provider.ts';
 
@@ -13,17 +13,23 @@ export interface ReadImage {
   readonly facts: PlainFacts;
 }
 
+type Context = Pick<ProviderContext, 'model' | 'mapping' | 'facts'>;
+
+/** The facts of the model that hold for a request. */
+export function readFacts(
+  request: FactsBasis,
+  source: FactsSource,
+  { model: upstream, mapping, facts }: Context,
+): PlainFacts {
+  return factsFor(request, servedFacts(source, { upstream, mapping, facts }));
+}
+
 /** What the facts of the model make of a request. */
-export function readImage(
-  request: ImageRequest,
-  table: FactsTable,
-  { model: upstream, facts: over }: Pick<ProviderContext, 'model' | 'facts'>,
-): ReadImage {
-  const served = servedFacts(table, { upstream, facts: over });
-  const facts = factsFor(request, served);
+export function readImage(request: ImageRequest, source: FactsSource, context: Context): ReadImage {
+  const facts = readFacts(request, source, context);
   const { size } = request;
   const shape = size === undefined ? {} : (shapeOf(size, facts.sizes) ?? { word: size });
-  return { passed: passedOn(request, served), shape, facts };
+  return { passed: passedOn(request, facts), shape, facts };
 }
 
 /** Parameters without rules of their own. */

@@ -1,0 +1,25 @@
+import type { ImageRequest } from '../domain/request.ts';
+import type { RequestIssue } from '../providers/provider.ts';
+
+export type ImageForm = 'url' | 'data' | 'file';
+
+/**
+ * Why a channel that accepts these forms cannot accept the request's images, whatever is converted; undefined: it can.
+ * Bytes become any form but an address, and an address becomes bytes by fetching it.
+ */
+export function imageFormIssue(
+  { images, mask }: Pick<ImageRequest, 'images' | 'mask'>,
+  forms: readonly ImageForm[],
+): RequestIssue | undefined {
+  const takesBytes = forms.includes('data') || forms.includes('file');
+  if (takesBytes) return undefined;
+  if (forms.length === 0 && images.length > 0)
+    return { param: 'image', message: 'The model does not accept images.' };
+  if (images.some(({ form }) => form !== 'url')) {
+    return { param: 'image', message: 'The model accepts images as URLs only.' };
+  }
+  if (mask !== undefined && (forms.length === 0 || mask.form !== 'url')) {
+    return { param: 'mask', message: 'The model does not accept a mask in this form.' };
+  }
+  return undefined;
+}
