@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { request } from 'undici';
+import { z } from 'zod';
 import { openStand } from '../bench/support/stand.ts';
 import { installFromPypi } from './pypi-venv.ts';
 import { spareChannel, startOwnGateway } from './schemathesis/own-gateway.ts';
@@ -17,9 +19,8 @@ import type { Target } from './schemathesis/own-gateway.ts';
 
 const version = '4.32.5';
 const casesDefault = 3_000;
-/** What the document asks to try in any case, for all operations together, and how many operations there are. */
-const coverageCases = 2_500;
-const operationsCount = 37;
+/** What the document asks to try in any case, about so many for each operation. */
+const coverageCases = 70;
 
 const { values } = parseArgs({
   options: {
@@ -76,12 +77,23 @@ checks.not_a_server_error.expected-statuses = ["2xx", "4xx", 503]
 const alwaysOptions =
   '--continue-on-failure --suppress-health-check all --request-timeout 60 --workers 2 --no-color';
 
+async function countOperations({ url }: Target): Promise<number> {
+  const document = await (await request(`${url}/openapi.json`)).body.json();
+  const { paths } = z
+    .object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
+    .parse(document);
+  return Object.values(paths).flatMap((path) => Object.keys(path)).length;
+}
+
 async function generate(program: string, target: Target): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'mediary-schemathesis-'));
   try {
     const config = join(directory, 'schemathesis.toml');
     writeFileSync(config, configuration(target));
-    const examples = Math.max(1, Math.ceil((Number(values.cases) - coverageCases) / operationsCount));
+    const examples = Math.max(
+      1,
+      Math.ceil(Number(values.cases) / (await countOperations(target)) - coverageCases),
+    );
     const options = `--checks all --phases examples,coverage,fuzzing --max-examples ${examples} ${alwaysOptions}`;
     return await run(program, directory, [
       '--config-file',
