@@ -1,6 +1,6 @@
-import { isUsed } from './model-facts.ts';
+import { imageFieldNames, isUsed } from './model-facts.ts';
 import type { FieldName, PlainFacts } from './model-facts.ts';
-import type { AskedVideo, VideoRequest } from './request.ts';
+import type { AskedVideo, ImageRequest, JsonObject, VideoRequest } from './request.ts';
 
 /** What of a request an adapter uses: the rest is named in the create's warnings. */
 export interface Consumption {
@@ -57,6 +57,26 @@ export function unconsumed(
       const name = fieldNames[field];
       return atTop.includes(name) ? name : `metadata.${name}`;
     }),
-    ...Object.keys(request.extra).flatMap((name) => (metadata(name) ? [] : [`metadata.${name}`])),
+    ...unusedNames(request.extra, metadata).map((name) => `metadata.${name}`),
   ];
+}
+
+/** The same of a request for images. */
+export function unconsumedOfImage(request: ImageRequest, facts: PlainFacts): string[] {
+  return [
+    ...imageFieldNames.filter((name) => request[name] !== undefined && facts.fields?.[name] !== true),
+    ...unusedNames(request.extra, (name) => isUsed(name, facts)),
+  ];
+}
+
+function unusedNames(extra: JsonObject, isKnown: (name: string) => boolean): string[] {
+  return someNames(Object.keys(extra).filter((name) => !isKnown(name)));
+}
+
+const namesMax = 20;
+const nameCharactersMax = 64;
+
+/** Of names that callers made up: as many as an answer may repeat. */
+export function someNames(names: readonly string[]): string[] {
+  return names.slice(0, namesMax).map((name) => name.slice(0, nameCharactersMax));
 }

@@ -6,7 +6,7 @@ import type { ImageRequest } from './request.ts';
 
 /**
  * Why a model cannot render the images of a request, by the facts that hold for it; undefined: nothing that is known
- * speaks against it.
+ * speaks against it. What is not sent is not checked either: callers are warned of it.
  */
 export function imageFactsIssue(request: ImageRequest, facts: PlainFacts): FactsIssue | undefined {
   return (
@@ -47,10 +47,11 @@ function countIssue({ n }: ImageRequest, { images = {} }: PlainFacts): FactsIssu
 }
 
 function shapeIssue({ quality, size }: ImageRequest, facts: PlainFacts): FactsIssue | undefined {
-  const { qualities, sizes } = facts;
-  if (quality !== undefined && qualities !== undefined && !qualities.includes(quality))
-    return { param: 'quality', message: oneOf('quality', qualities) };
-  return size === undefined || sizes === undefined || shapeOf(size, sizes) !== undefined
+  const { qualities, sizes, fields = {} } = facts;
+  const isSold = quality === undefined || qualities === undefined || qualities.includes(quality);
+  if (fields.quality === true && !isSold) return { param: 'quality', message: oneOf('quality', qualities) };
+  const isUnsent = fields.size !== true || size === undefined || sizes === undefined;
+  return isUnsent || shapeOf(size, sizes) !== undefined
     ? undefined
     : { param: 'size', message: `size must be ${sizesInWords(sizes)}.` };
 }

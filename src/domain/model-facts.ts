@@ -69,6 +69,10 @@ export const fieldNames = [
   'safety_identifier',
   'tools',
 ] as const;
+/** Facts of a model that has them all. */
+export const everyField: Readonly<Partial<Record<FieldName, boolean>>> = Object.fromEntries(
+  fieldNames.map((name) => [name, true]),
+);
 /** The same of image models. */
 export const imageFieldNames = ['size', 'quality'] as const;
 export type FieldName = (typeof fieldNames)[number] | (typeof imageFieldNames)[number];

@@ -95,4 +95,9 @@ export interface ImageRequest {
 
 export type GenerationRequest = VideoRequest | ImageRequest;
 
-export type AskedRequest = AskedVideo | ImageRequest;
+export interface AskedImages extends ImageRequest {
+  /** What stands in `metadata` (`seed`: `metadata.seed`): errors and warnings name these. */
+  readonly named?: Readonly<Record<string, string>>;
+}
+
+export type AskedRequest = AskedVideo | AskedImages;

@@ -2,6 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa from 'koa';
+import { someNames } from '../domain/consumption.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { taskIdPattern } from '../domain/ids.ts';
 import { createAddressLimit } from './address-limit.ts';
@@ -165,9 +166,6 @@ async function runRoute(route: Route, request: RawRequest, { identity, context }
   }
 }
 
-const unknownFieldsMax = 20;
-const fieldCharactersMax = 64;
-
 /** A class, so that a request does not pay for four functions of its own. */
 class ContextMeta implements RequestMeta {
   readonly #context: AppContext;
@@ -194,10 +192,8 @@ class ContextMeta implements RequestMeta {
   }
 
   unknownFields(known: ReadonlySet<string>): readonly string[] {
-    return Object.keys(isRecord(this.#body) ? this.#body : {})
-      .filter((name) => !known.has(name))
-      .slice(0, unknownFieldsMax)
-      .map((name) => name.slice(0, fieldCharactersMax));
+    const names = Object.keys(isRecord(this.#body) ? this.#body : {});
+    return someNames(names.filter((name) => !known.has(name)));
   }
 
   closed(): AbortSignal {

@@ -93,7 +93,7 @@ export interface RequestMeta {
   /** Lower-case name. */
   header(name: string): string | undefined;
   /** Names at the top level of the body that are not among `known`; at most 20, cut to 64 characters. */
-  unknownFields(known: Pick<ReadonlySet<string>, 'has'>): readonly string[];
+  unknownFields(known: ReadonlySet<string>): readonly string[];
   /** Aborted when the caller disconnects. Created on first use. */
   closed(): AbortSignal;
   /** Reserves memory until the answer, for what the request makes of its body. Throws as `BodyAllowance.reserve`. */

@@ -25,7 +25,7 @@ export interface ImageConverter {
 }
 
 /** The limit of one image: the most that any of our upstreams accepts. */
-const fetchBytesMax = 50 * 1024 * 1024;
+export const imageBytesMax = 50 * 1024 * 1024;
 const fetchTimeoutMs = 30_000;
 
 type FileInput = Extract<ImageInput, { form: 'file' }>;
@@ -109,7 +109,7 @@ async function fetchImage(url: string, param: string, deps: ConverterDeps): Prom
   const path = deps.workspace.newPath();
   let bytes = 0;
   try {
-    const media = await deps.openMedia({ url, maxBytes: fetchBytesMax, timeoutMs: fetchTimeoutMs });
+    const media = await deps.openMedia({ url, maxBytes: imageBytesMax, timeoutMs: fetchTimeoutMs });
     await pipeline(Readable.from(media.body, { objectMode: false }), countBytes, createWriteStream(path));
   } catch (error) {
     throw explainFetch(error, param);
@@ -134,7 +134,7 @@ function explainFetch(error: unknown, param: string): unknown {
     return new GatewayError('media_url_not_allowed', `The address in ${param} is not allowed.`, { param });
   }
   const what =
-    error.code === 'answer_too_large' ? `has more than ${fetchBytesMax} bytes` : 'could not be fetched';
+    error.code === 'answer_too_large' ? `has more than ${imageBytesMax} bytes` : 'could not be fetched';
   return invalid(param, `The image at the address in ${param} ${what}.`, error.code);
 }
 

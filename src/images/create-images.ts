@@ -34,6 +34,8 @@ export interface CreateImagesDeps {
 
 export interface CreateImagesCommand {
   readonly request: ImageRequest;
+  /** Fields of it by what the caller wrote, where that is another name. */
+  readonly named: Readonly<Record<string, string>>;
   readonly caller: Caller;
   /** The route's name: the scope of the idempotency key beside the account. */
   readonly route: string;
@@ -55,7 +57,8 @@ export interface CreateImagesCommand {
 
 /** How a response is written, because it is kept exactly as it was sent. */
 export interface AnswerPresenter {
-  readonly images: (delivery: Delivery) => readonly BodyPart[];
+  /** `warnings`: names of fields that the plan does not use. */
+  readonly images: (delivery: Delivery, warnings: readonly string[]) => readonly BodyPart[];
   readonly error: (error: GatewayError) => string;
 }
 
@@ -68,8 +71,8 @@ export type CreateImages = (command: CreateImagesCommand) => Promise<CreatedImag
 /** One request for images: rendered while the caller waits, or a task, as the first channel of its plan renders. */
 export function createImageService(deps: CreateImagesDeps): CreateImages {
   return async (command) => {
-    const { request, caller } = command;
-    const plan = deps.catalogue.plan(request, caller);
+    const { request, named, caller } = command;
+    const plan = deps.catalogue.plan({ ...request, named }, caller);
     const keyed = command.idempotencyKey !== undefined;
     const pinned = pinPlan(plan, { channels: deps.channels, keyed });
     const repeat = await repeatOf(command);
@@ -121,12 +124,12 @@ async function renderImages(
         // What is to be fetched and has no room is refused before it is rendered, and billed.
         const isFetched = request.responseFormat === 'b64_json' && candidatesWithLinks(plan).length > 0;
         if (isFetched) command.requireRoom(dataBytes);
-        const keep =
-          keepParts === undefined ? undefined : (made: Delivery) => keepParts(present.images(made));
+        const partsOf = (made: Delivery) => present.images(made, plan.warnings);
+        const keep = keepParts === undefined ? undefined : (made: Delivery) => keepParts(partsOf(made));
         const asked = { image, format: request.responseFormat, reserve: command.reserve };
         const inForm = (made: Delivery) => deps.forms.convert(made, asked);
         const order = { image, account: caller.account, request, plan, converter, inForm };
-        return present.images(await deps.generate({ ...order, ...defined({ keep }) }));
+        return partsOf(await deps.generate({ ...order, ...defined({ keep }) }));
       },
       deps,
     );

@@ -5,7 +5,9 @@ import type { KeepImages } from '../domain/stored-media.ts';
 import type { ResultItem } from '../domain/task.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Base64Blob, GeneratedImage } from '../providers/provider.ts';
+import { signatureBytes } from '../results/media-types.ts';
 import type { Delivery } from './call-channel.ts';
+import { imageBytesMax } from './convert.ts';
 import { noRetry } from './explain-failure.ts';
 
 export interface ResultFormDeps {
@@ -38,7 +40,6 @@ export interface ResultForms {
   readonly keepsImages: boolean;
 }
 
-const imageBytesMax = 50 * 1024 * 1024;
 const fetchTimeoutMs = 60_000;
 
 export function createResultForms({ openMedia, keepImages, openStored }: ResultFormDeps): ResultForms {
@@ -121,9 +122,6 @@ async function encode(body: AsyncIterable<Uint8Array>, reserve: AskedForm['reser
   const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   return { chunks, bytes, verbatim: true, toString: () => Buffer.concat(chunks).toString('latin1') };
 }
-
-/** This many first bytes decide. */
-const signatureBytes = 16;
 
 /** Upstreams may render in formats that nobody here knows; a page that explains why there is no image is none. */
 function checkImage(head: Buffer): void {

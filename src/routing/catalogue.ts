@@ -2,7 +2,7 @@ import { defined } from '../domain/defined.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ChannelConfig, GatewayConfig, ModelConfig } from '../config/gateway-file.ts';
 import { GatewayError } from '../domain/errors.ts';
-import { consumptionOf, unconsumed } from '../domain/consumption.ts';
+import { consumptionOf, unconsumed, unconsumedOfImage } from '../domain/consumption.ts';
 import { fitVideoRequest } from '../domain/model-rules.ts';
 import type { NameOf } from '../domain/model-rules.ts';
 import type { Micros } from '../domain/money.ts';
@@ -153,7 +153,10 @@ interface Fitted {
 }
 
 function fit(asked: AskedRequest, context: PlanContext): Fitted {
-  if (asked.kind === 'image') return { request: asked, warnings: [], nameOf: (field) => field };
+  if (asked.kind === 'image') {
+    const { named = {}, ...request } = asked;
+    return { request, warnings: [], nameOf: (field) => named[field] ?? field };
+  }
   const cast = resolveRoles(asked, takesReferences(asked, context));
   const nameOf = (field: string) => nameIn(cast.named, field);
   const { request, warnings } = fitVideoRequest(cast.request, context.model, nameOf);
@@ -254,8 +257,10 @@ function ignoredBy(
   usable: readonly PricedChannel[],
   { asked, request }: { readonly asked: AskedRequest; readonly request: GenerationRequest },
 ): string[] {
-  if (asked.kind === 'image' || request.kind === 'image') return [];
-  return usable.flatMap(({ facts }) => unconsumed(asked, request, consumptionOf(facts)));
+  return usable.flatMap(({ facts }) => {
+    if (request.kind === 'image') return unconsumedOfImage(request, facts);
+    return asked.kind === 'image' ? [] : unconsumed(asked, request, consumptionOf(facts));
+  });
 }
 
 /** Images that are answered at once have no task that could continue elsewhere. */

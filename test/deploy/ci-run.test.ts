@@ -172,7 +172,7 @@ done
         .map((command) => /(?:run \S+|node@\S+| ci| test)/.exec(command)?.[0].trim());
     expect(namesOf('v24')).toEqual(['run test:node', 'run demo']);
     // The others run beside each other.
-    const others = ['node@24', 'run soak', 'run schemathesis', 'run check:document'];
+    const others = ['node@24', 'run soak', 'run schemathesis', 'run check:document', 'run vendor-sdks'];
     expect(namesOf(process.version)).toHaveLength(3 + others.length);
     expect(namesOf(process.version)).toEqual(expect.arrayContaining(others));
     expect(readdirSync(temporary)).toEqual([]);
@@ -183,12 +183,13 @@ done
     ['the soak', 'run soak .*--seed 1', '4 passed, 1 failed'],
     ['schemathesis', 'run schemathesis', '4 passed, 1 failed'],
     ['the check of the document', 'run check:document', '4 passed, 1 failed'],
+    ['the walks of the SDKs', 'run vendor-sdks', '4 passed, 1 failed'],
     ['the demo', '^v24 run demo', '4 passed, 1 failed'],
     ['the installation of the newer version', 'node@24', '2 passed, 1 failed'],
   ])('%s fails the run, and the rest is still run', (_name, failing, line) => {
     const { commands, ...result } = run(failing);
     expect(result).toEqual({ line, status: 1 });
-    const rest = ['run check:document', 'run schemathesis', 'run soak'];
+    const rest = ['run vendor-sdks', 'run check:document', 'run schemathesis', 'run soak'];
     for (const step of rest) expect(commands.some((command) => command.includes(step))).toBe(true);
     expect(readdirSync(temporary)).toEqual([]);
   });

@@ -10,6 +10,7 @@ const image: ImageInput = { form: 'url', url: 'https://ex.com/a.png' };
 const data: ImageInput = { form: 'data', mediaType: 'image/png', base64: 'UE5H' };
 
 const facts: ImageFacts = {
+  fields: { size: true, quality: true },
   images: { max: 4 },
   references: { max: 2, mask: true },
   prompt: { characters: 20 },
@@ -68,20 +69,21 @@ describe('what an image request is refused for', () => {
     expect(issue({ ...asked, mask: data, prompt: 'x'.repeat(50) }, {})).toBeUndefined();
   });
 
+  const fields = { size: true, quality: true };
   it.each<[ImageFacts, Partial<ImageRequest>, string]>([
     [{ references: { max: 0 } }, { images: [image] }, 'The model does not accept images.'],
     [{ references: { min: 1 } }, {}, 'The model edits an image: send one.'],
     [{ references: { mask: false } }, { images: [image], mask: data }, 'The model does not accept a mask.'],
     [{ images: { max: 1 } }, { n: 2 }, 'The model renders one image at a time.'],
     [{ images: { only: [1, 4] } }, { n: 2 }, 'n must be one of 1, 4.'],
-    [{ qualities: [] }, { quality: 'low' }, 'The model has no quality here.'],
+    [{ fields, qualities: [] }, { quality: 'low' }, 'The model has no quality here.'],
     [
-      { sizes: { only: ['auto'], pixels: { step: 16, max: 4 * 1024 ** 2, longest: 3 } } },
+      { fields, sizes: { only: ['auto'], pixels: { step: 16, max: 4 * 1024 ** 2, longest: 3 } } },
       { size: '10x10' },
       'size must be auto, or <width>x<height> in multiples of 16 up to 4 megapixels no longer than 3:1.',
     ],
     [
-      { sizes: { classes: { '1K': 1024 ** 2 }, ratios: ['1:1'] } },
+      { fields, sizes: { classes: { '1K': 1024 ** 2 }, ratios: ['1:1'] } },
       { size: '10x10' },
       'size must be 1K, or pixels of about such an image in one of 1:1.',
     ],

@@ -52,10 +52,21 @@ it('images.edit with one file, several files, and a mask', async () => {
   expect(await charged()).toBe('0.12');
 });
 
-it('a misspelt field is named in the answer, and the client reads it all the same', async () => {
-  const misspelt = { qualty: 'low', style: 'vivid', metadata: { theirs: 1 }, user: null };
-  const images = await client.images.generate({ model: 'gpt-image', prompt: 'x', ...misspelt } as never);
-  expect(images).toMatchObject({ data: [{ b64_json: pixel.toString('base64') }], warnings: ['qualty'] });
+it('a field that the model does not use is named in the answer, and the client reads it all the same', async () => {
+  const metadata = { theirs: 1, size: '1x1', style: 'calm', execution_expires_after: 60 };
+  const unused = { qualty: 'low', style: 'vivid', metadata, user: null };
+  const images = await client.images.generate({ model: 'gpt-image', prompt: 'x', ...unused } as never);
+  expect(images).toMatchObject({
+    data: [{ b64_json: pixel.toString('base64') }],
+    warnings: [
+      'metadata.size',
+      'metadata.style',
+      'metadata.execution_expires_after',
+      'metadata.theirs',
+      'qualty',
+      'style',
+    ],
+  });
   const right = await client.images.generate({ model: 'gpt-image', prompt: 'x' });
   expect(right).not.toHaveProperty('warnings');
   const image = await toFile(png(2, 2), 'one.png', { type: 'image/png' });

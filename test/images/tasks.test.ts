@@ -131,11 +131,14 @@ it('create answers with a task, which is queried, listed, called back and paid',
   expect((await account.call('GET', `${path}/`)).body.error).toMatchObject({ code: 'missing_parameter' });
 });
 
-it('a field that nobody knows is named, in the task and in the images', async () => {
+it('a field that is not used is named, in the task, its repetition and the images', async () => {
   state = 'SUCCEEDED';
   answerAsTask();
-  const { body: created } = await generate({ sede: 7 });
-  expect(created).toMatchObject({ status: 'submitted', warnings: ['sede'] });
+  const body = { sede: 7, quality: 'high', metadata: { n: 2, execution_expires_after: 600 } };
+  const key = { 'idempotency-key': 'with-warnings' };
+  const { body: created } = await generate(body, key);
+  expect(created).toMatchObject({ status: 'submitted', warnings: ['metadata.n', 'quality', 'sede'] });
+  expect((await generate(body, key)).body).toEqual(created);
   // Nothing of it is in flight while the next tests count calls and money.
   await finished(created.id);
   const waited = await generate({ sede: 7, seed: 7 }, { prefer: 'wait=30' });

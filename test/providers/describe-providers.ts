@@ -7,13 +7,20 @@ import type {
   VideoProvider,
 } from '../../src/providers/provider.ts';
 
+import { imageMatrix } from './image-matrix.ts';
 import { vendorMatrix } from './vendor-matrix.ts';
 import type { PlainFacts, VideoFacts } from '../../src/domain/model-facts.ts';
 
 /** docs/providers.md: what each adapter can do, read from the adapters themselves. */
 export function describeProviders(providers: Readonly<Record<string, Provider>>): string {
   const sections = Object.entries(providers).map(([name, provider]) => section(name, provider));
-  const matrix = [matrixIntro, table(vendorMatrix(providers))];
+  const matrix = [
+    matrixIntro,
+    table(vendorMatrix(providers)),
+    tablesIntro,
+    imageMatrixIntro,
+    table(imageMatrix(providers)),
+  ];
   return `${[intro, ...matrix, ...sections].join('\n\n')}\n`;
 }
 
@@ -35,11 +42,15 @@ const matrixIntro = `## What requests for videos may hold
 
 Over all models that the tables know; "(some)": not every one of them. \`sound\` is a choice, or comes always or never. What a vendor has
 no place for is refused, or named in the \`warnings\`; \`test/providers/vendor-matrix.test.ts\` tries each cell. "mapping": whatever the
-mapping of a model has a field for.
+mapping of a model has a field for.`;
 
-The table of each vendor is below. A name is a pattern of the vendor's own names, and the first that fits counts; "others" are models that
+const tablesIntro = `The table of each vendor is below. A name is a pattern of the vendor's own names, and the first that fits counts; "others" are models that
 are in no row. An empty cell is for the vendor to say. Where a star stands, something else holds for some requests: \`gateway vendors
 show <vendor> --model <name>\` prints all of it, and \`facts\` in [configuration.md](configuration.md#facts) changes it.`;
+
+const imageMatrixIntro = `## What requests for images may hold
+
+As above; \`test/providers/image-matrix.test.ts\` tries each cell, and every further field that some vendor has.`;
 
 function section(name: string, { about, video, image, imageTask }: Provider): string {
   const rows = [

@@ -153,7 +153,7 @@ const mapping = fieldMappingSchema.parse({
 });
 
 /** A name that a pattern fits; lookaheads and classes are of the simplest kind. */
-function exampleOf({ source }: RegExp): string {
+export function exampleOf({ source }: RegExp): string {
   const name = `${source}${/\$$|@gs:$/.test(source) ? '' : '-x'}`
     .replaceAll(/\(\?!.*?\)/g, '')
     .replaceAll(/\(\?:([^()|]*)[^()]*\)\??/g, '$1')
@@ -204,10 +204,17 @@ function abilitiesOf({ cancelUntil, list, listMax, parseCallback }: VideoProvide
 }
 
 function cellOf(rows: readonly Served[], column: string): string {
-  const words = rows.map((row) => modelCell(row, column));
+  return summedUp(
+    rows.map((row) => modelCell(row, column)),
+    rows.every(({ mapping: map }) => map !== undefined),
+  );
+}
+
+/** What the models of a vendor have to say together. */
+export function summedUp(words: readonly string[], isMapped: boolean): string {
   const taken = words.filter((word) => word !== 'no');
   if (taken.length === 0) return 'no';
-  if (rows.every(({ mapping: map }) => map !== undefined)) return 'mapping';
+  if (isMapped) return 'mapping';
   const counts = taken.map(Number);
   const isCounted = counts.every((count) => count > 0);
   const kinds = new Set(taken.map((word) => (Number(word) > 0 ? 'yes' : word)));

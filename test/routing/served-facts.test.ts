@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { GatewayError } from '../../src/domain/errors.ts';
 import { offeredFactsSchema } from '../../src/domain/offered-facts.ts';
-import type { ImageRequest, VideoRequest } from '../../src/domain/request.ts';
+import type { AskedImages, ImageInput, ImageRequest, VideoRequest } from '../../src/domain/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { createChannels } from '../../src/routing/channels.ts';
@@ -130,16 +130,16 @@ describe('facts of a channel’s model', () => {
 });
 
 describe('facts of an image model', () => {
-  const served = (facts: string) => {
+  const served = (facts: string, provider = 'xai', upstream = 'grok-imagine-image') => {
     const config = parseGatewayConfig(
       `
 currency: USD
 channels:
   - id: one
-    provider: xai
+    provider: ${provider}
     base_url: https://upstream.example
     credentials: [{ id: a, api_key: k }]
-    models: { m: { upstream: grok-imagine-image${facts} } }
+    models: { m: { upstream: ${upstream}${facts} } }
 models: [{ id: m, kind: image, n: { max: 20 }, price: { unit: image, rules: [{ price: "1" }] } }]
 `,
       'gateway.yaml',
@@ -168,6 +168,53 @@ models: [{ id: m, kind: image, n: { max: 20 }, price: { unit: image, rules: [{ p
   ])('%s make possible what the table refuses', (facts, over, param) => {
     expect(refused('', over)).toBe(param);
     expect(refused(facts, over)).toBeUndefined();
+  });
+
+  const warned = (vendor: readonly [string, string], over: Partial<AskedImages>, facts = '') =>
+    served(facts, ...vendor).plan({ ...imageRequest({ model: 'm' }), ...over }, { account: 'a', key: 'k' })
+      .warnings;
+
+  it.each<[vendor: [string, string], over: Partial<AskedImages>, warnings: string[]]>([
+    [
+      ['kling', 'kling-v2-1'],
+      { extra: { seed: 7, image_fidelity: 0.5 }, quality: 'high' },
+      ['quality', 'seed'],
+    ],
+    [['luma', 'uni-1'], { extra: { seed: 7, style: 'film' }, size: '2K' }, ['seed']],
+    [['openai', 'gpt-image-1.5'], { extra: { seed: 7, user: 'u' }, quality: 'low' }, ['seed']],
+    [['openai', 'a-model-of-tomorrow'], { extra: { seed: 7 } }, ['seed']],
+    [['ark', 'doubao-seedream-4-0'], { extra: { background: 'opaque', watermark: true } }, ['background']],
+    [['gateway', 'any'], { extra: { any: 1, partial_images: 2 }, quality: 'x' }, ['partial_images']],
+  ])('%j warn of what is not sent: %j', (vendor, over, warnings) => {
+    expect(warned(vendor, over)).toEqual(warnings);
+  });
+
+  it('warn of an unsent field of any value, and decide what is sent', async () => {
+    const image: ImageInput = { form: 'data', mediaType: 'image/png', base64: 'UE5H' };
+    const over = { size: '7x7', images: [image], extra: { strength: 0.5 } };
+    expect(warned(['stability', 'ultra'], over)).toEqual(['size']);
+    const facts = ', facts: { fields: { quality: true }, parameters: { seed: {} } }';
+    expect(warned(['kling', 'kling-v2-1'], { quality: 'high', extra: { seed: 7 } }, facts)).toEqual([]);
+  });
+
+  it('name fields as the caller wrote them, and of many only some', () => {
+    const named = { seed: 'metadata.seed', aspect_ratio: 'metadata.aspect_ratio' };
+    expect(warned(['openai', 'gpt-image-1.5'], { extra: { seed: 7 }, named })).toEqual(['metadata.seed']);
+    const google = served('', 'google', 'gemini-3-pro-image');
+    expect(() =>
+      google.plan(
+        { ...imageRequest({ model: 'm', extra: { aspect_ratio: '7:1' } }), named },
+        {
+          account: 'a',
+          key: 'k',
+        },
+      ),
+    ).toThrow(expect.objectContaining({ param: 'metadata.aspect_ratio' }));
+    const many = Object.fromEntries(
+      Array.from({ length: 30 }, (_, index) => [`${index}${'x'.repeat(90)}`, 1]),
+    );
+    const names = warned(['openai', 'gpt-image-1.5'], { extra: many });
+    expect([names.length, Math.max(...names.map((name) => name.length))]).toEqual([20, 64]);
   });
 
   it('are shown to callers, in our words alone', () => {

@@ -15,7 +15,7 @@ import { createRepeats } from '../../src/tasks/repeats.ts';
 import { createActOnTask } from '../../src/tasks/act-on-task.ts';
 import { createTaskService } from '../../src/tasks/create-task.ts';
 import { createAbandonCreation } from '../../src/tasks/abandon-creation.ts';
-import { fieldNames } from '../../src/domain/model-facts.ts';
+import { everyField } from '../../src/domain/model-facts.ts';
 import { noMediaUrl } from '../../src/domain/stored-media.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { AppDeps } from '../../src/http/app.ts';
@@ -111,7 +111,7 @@ const testProvider: Provider = {
     facts: {
       models: [[/^o$/, {}]],
       others: {
-        fields: Object.fromEntries(fieldNames.map((name) => [name, true])),
+        fields: everyField,
         other_parameters: true,
       },
     },

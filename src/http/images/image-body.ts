@@ -115,12 +115,6 @@ function documentedFields(vendorFields: ReadonlySet<string>) {
   };
 }
 
-/** Fields of a body that have a meaning on every channel or on several; any other may be a vendor's, or misspelt. */
-export const commonImageFields: ReadonlySet<string> = new Set([
-  ...Object.keys(shape),
-  ...Object.keys(passedOn),
-]);
-
 export type ImageBody = z.output<typeof fields>;
 
 /** What the gateway itself reads; the rest goes to upstreams that know it. */

@@ -12,9 +12,9 @@ import type { CreatedTask } from '../../tasks/create-task.ts';
 import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
 import { presentError } from '../error-response.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
-import { commonImageFields } from './image-body.ts';
 import type { ImageBody } from './image-body.ts';
 import { parseImage } from './image-request.ts';
+import type { ParsedImage } from './image-request.ts';
 import { presentCreatedTask } from '../presenters/created-task.ts';
 import { presentImages, presentWarnings } from '../presenters/image.ts';
 import { presentTask } from '../presenters/video-task.ts';
@@ -66,9 +66,9 @@ export const imageCreateErrors = [
 /** One request for images: synchronous, or a task, as the first channel of its plan renders. */
 export async function createImages(create: ImageCreate, deps: ImageCreateDeps): Promise<Reply> {
   try {
-    const created = await carryOut(create, deps);
+    const { created, ignored } = await carryOut(create, deps);
     const replayed = created.kind === 'task' ? created.task.replayed : created.answer.replayed;
-    const reply = await replyTo(created, create, deps);
+    const reply = await replyTo(created, { ...create, ignored }, deps);
     deps.metrics.countCreate(replayed ? 'replayed' : 'created');
     return reply;
   } catch (error) {
@@ -79,13 +79,21 @@ export async function createImages(create: ImageCreate, deps: ImageCreateDeps): 
   }
 }
 
-async function carryOut(create: ImageCreate, deps: ImageCreateDeps): Promise<CreatedImages> {
+/** Names of what nothing reads. */
+type Ignored = Pick<ParsedImage, 'ignored'>;
+
+async function carryOut(
+  create: ImageCreate,
+  deps: ImageCreateDeps,
+): Promise<Ignored & { readonly created: CreatedImages }> {
   const idempotencyKey = idempotencyKeyOf(create.meta);
   const { body, caller, operation, route, meta } = create;
   const model = deps.catalogue.model(body.model, caller);
-  const parsed = await parseImage(body, { ...deps, ...deps.images.limits, operation, model });
+  const rules = { ...deps, ...deps.images.limits, operation, model };
+  const { ignored, ...parsed } = await parseImage(body, rules);
   const createdSeconds = toSeconds(deps.now());
-  return deps.images.create({
+  const unread = [...ignored, ...namesOfTasks(parsed)];
+  const created = await deps.images.create({
     ...parsed,
     caller,
     route,
@@ -96,24 +104,20 @@ async function carryOut(create: ImageCreate, deps: ImageCreateDeps): Promise<Cre
     createTask: (command) =>
       deps.admissions.run(caller.account, () => deps.createTask({ ...command, requestId: meta.id })),
     present: {
-      images: (delivery) => presentImages(delivery, { createdSeconds, warnings: warningsOf(create, deps) }),
+      images: (delivery, warnings) =>
+        presentImages(delivery, { createdSeconds, warnings: [...unread, ...warnings] }),
       error: (error) => JSON.stringify(presentError(error)),
     },
   });
+  return { created, ignored };
 }
 
-/** A misspelt field costs money in silence otherwise. What a mapping of the model passes on is known, too. */
-function warningsOf(
-  { meta, body }: ImageCreate,
-  { catalogue, images: { vendorFields } }: Pick<ImageCreateDeps, 'catalogue' | 'images'>,
-): readonly string[] {
-  const unknown = meta.unknownFields({
-    has: (name) => commonImageFields.has(name) || vendorFields.has(name),
-  });
-  if (unknown.length === 0) return unknown;
-  const { channels } = catalogue.current();
-  const passed = channels.flatMap(({ models }) => models[body.model]?.mapping?.pass ?? []);
-  return unknown.filter((name) => !passed.includes(name));
+/** What only a task has. */
+function namesOfTasks({ callbackUrl, expiresAfterSeconds }: Partial<ParsedImage>): string[] {
+  return [
+    ...(callbackUrl === undefined ? [] : ['metadata.callback_url']),
+    ...(expiresAfterSeconds === undefined ? [] : ['metadata.execution_expires_after']),
+  ];
 }
 
 /** The header with which official clients count their own repeats. */
@@ -126,26 +130,28 @@ function clientRetriesOf(meta: RequestMeta): number | undefined {
 
 const replayedHeader = { 'idempotency-replayed': 'true' } as const;
 
-async function replyTo(created: CreatedImages, create: ImageCreate, deps: ImageCreateDeps): Promise<Reply> {
+async function replyTo(
+  created: CreatedImages,
+  { meta, body, ignored }: ImageCreate & Ignored,
+  deps: ImageCreateDeps,
+): Promise<Reply> {
   if (created.kind === 'answer') return replyAtOnce(created.answer);
-  const { meta } = create;
   const { task } = created;
   meta.concerns(task.id);
   const headers = task.replayed ? replayedHeader : undefined;
   const waitMs = waitOf(meta);
   const finished = waitMs === 0 ? undefined : await waitForEnd(task, { waitMs, signal: meta.closed() }, deps);
-  const warnings = warningsOf(create, deps);
-  const wantsData = create.body.response_format === 'b64_json';
+  const wantsData = body.response_format === 'b64_json';
   if (finished === undefined) {
     // Who asks for the task later finds links.
-    const ignored = wantsData ? [...warnings, 'response_format'] : warnings;
-    return jsonReply(presentCreatedTask(task, 'image', ignored), headers);
+    const unread = wantsData ? [...ignored, 'response_format'] : ignored;
+    return jsonReply(presentCreatedTask(task, 'image', unread), headers);
   }
   const answer = synchronousAnswer(finished, headers, deps);
-  const all = [...warnings, ...task.warnings];
+  const warnings = [...ignored, ...task.warnings];
   const images = wantsData ? await dataOf(finished, meta, deps) : undefined;
-  if (images === undefined) return jsonReply({ ...answer, ...presentWarnings(all) }, headers);
-  const facts = { createdSeconds: answer.created, warnings: all };
+  if (images === undefined) return jsonReply({ ...answer, ...presentWarnings(warnings) }, headers);
+  const facts = { createdSeconds: answer.created, warnings };
   return partsReply(presentImages({ images, extra: {} }, facts), headers);
 }
 

@@ -1,3 +1,4 @@
+import { someNames } from '../../domain/consumption.ts';
 import { defined } from '../../domain/defined.ts';
 import type { ModelConfig } from '../../config/gateway-file.ts';
 import { GatewayError } from '../../domain/errors.ts';
@@ -11,6 +12,10 @@ import type { AddressChecks } from '../address-checks.ts';
 
 export interface ParsedImage {
   readonly request: ImageRequest;
+  /** What of `extra` stands in `metadata`, as the caller wrote it. */
+  readonly named: Readonly<Record<string, string>>;
+  /** Names of what nothing reads. */
+  readonly ignored: readonly string[];
   readonly callbackUrl?: string;
   /** Seconds. */
   readonly expiresAfterSeconds?: number;
@@ -35,6 +40,7 @@ export async function parseImage(body: ImageBody, rules: ImageRules): Promise<Pa
   const mask = body.mask === undefined ? undefined : await readReference(body.mask, 'mask', rules);
   const { callback_url, execution_expires_after, ...metadata } = body.metadata ?? {};
   checkCallback(callback_url, rules);
+  const { extra, ...names } = extraOf(body, metadata);
   return {
     request: {
       kind: 'image',
@@ -45,8 +51,9 @@ export async function parseImage(body: ImageBody, rules: ImageRules): Promise<Pa
       ...defined({ responseFormat: body.response_format }),
       images,
       ...defined({ mask }),
-      extra: extraOf(body, metadata),
+      extra,
     },
+    ...names,
     ...defined({ callbackUrl: callback_url }),
     ...defined({ expiresAfterSeconds: execution_expires_after }),
   };
@@ -119,15 +126,24 @@ async function readReference(
   return input;
 }
 
-/** The top level counts before metadata. */
-function extraOf(body: ImageBody, metadata: JsonObject): JsonObject {
-  const pick = (fields: object): JsonObject =>
-    Object.fromEntries(
-      Object.entries(fields).flatMap(([name, value]: [string, unknown]) =>
-        !consumedImageFields.has(name) && isJson(value) ? [[name, value] as const] : [],
-      ),
-    );
-  return { ...pick(metadata), ...pick(body) };
+/** The top level counts before metadata, which has no place for the body's own fields. */
+function extraOf(
+  body: ImageBody,
+  metadata: JsonObject,
+): Pick<ParsedImage, 'named' | 'ignored'> & Pick<ImageRequest, 'extra'> {
+  const further: JsonObject = Object.fromEntries(
+    Object.entries(body).flatMap(([name, value]: [string, unknown]) =>
+      !consumedImageFields.has(name) && isJson(value) ? [[name, value] as const] : [],
+    ),
+  );
+  const isRead = (name: string) => !consumedImageFields.has(name) && !Object.hasOwn(further, name);
+  const inside = Object.entries(metadata).filter(([name]) => isRead(name));
+  const unread = Object.keys(metadata).filter((name) => !isRead(name));
+  return {
+    extra: { ...Object.fromEntries(inside), ...further },
+    named: Object.fromEntries(inside.map(([name]) => [name, `metadata.${name}`])),
+    ignored: someNames(unread).map((name) => `metadata.${name}`),
+  };
 }
 
 /** Everything else of a body came as JSON, or as the text of a form. */

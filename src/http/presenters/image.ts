@@ -5,9 +5,6 @@ import type { Base64Blob, GeneratedImage } from '../../providers/provider.ts';
 import type { BodyPart } from '../route.ts';
 import { unixSeconds } from './unix-seconds.ts';
 
-const unknownFieldsMeaning =
-  'Top-level fields of the request that no upstream is known to have: they may be misspelt.';
-
 export const imageAnswerSchema = z
   .object({
     created: z.int().meta({ description: 'Unix seconds.' }),
@@ -23,7 +20,7 @@ export const imageAnswerSchema = z
     output_format: z.string().optional(),
     quality: z.string().optional(),
     size: z.string().optional(),
-    warnings: z.array(z.string()).optional().meta({ description: unknownFieldsMeaning }),
+    warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
   })
   .meta({ id: 'Images' });
 

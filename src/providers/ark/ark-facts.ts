@@ -1,3 +1,4 @@
+import { everyField } from '../../domain/model-facts.ts';
 import type { FactsTable, ParameterFacts, VideoFacts } from '../../domain/model-facts.ts';
 import { seedanceFamilies } from '../shared/seedance-models.ts';
 import type { SeedanceFamily } from '../shared/seedance-models.ts';
@@ -38,18 +39,7 @@ const draftCases: Cases = [
 
 const usual: VideoFacts = {
   addresses: { videos: ['http', 'https', 'asset'] },
-  fields: {
-    resolution: true,
-    ratio: true,
-    duration: true,
-    draft: true,
-    generate_audio: true,
-    watermark: true,
-    return_last_frame: true,
-    seed: true,
-    safety_identifier: true,
-    tools: true,
-  },
+  fields: { ...everyField, mode: false },
   // They decide what is rendered and billed, who is called back, and how a lost job is found.
   reserved: [
     'model',

@@ -24,13 +24,16 @@ const parametersOf = (...names: readonly string[]): NonNullable<ImageFacts['para
   ...plainParameters('watermark', ...names),
 });
 const guided = parametersOf('seed', 'guidance_scale');
+const fields = { size: true };
 const fourthGeneration: ImageFacts = {
+  fields,
   references: { max: 14, mask: false },
   sizes: { only: ['1K', '2K', '4K'], pixels: { min: 921_600, max: pixelsMax, longest } },
   parameters: parametersOf('optimize_prompt_options'),
 };
 /** No groups, no stream; those fields are refused whatever their value. */
 const fifthPro: ImageFacts = {
+  fields,
   references: { max: 10, mask: false },
   sizes: { only: ['1K', '2K'], pixels: { min: 921_600, max: 2048 ** 2, step: 16, longest } },
   parameters: parametersOf('output_format', 'optimize_prompt', 'optimize_prompt_options'),
@@ -47,11 +50,17 @@ const arkImageFacts: FactsTable = {
   models: [
     [
       /seededit/i,
-      { references: { min: 1, max: 1, mask: false }, sizes: { only: ['adaptive'] }, parameters: guided },
+      {
+        fields,
+        references: { min: 1, max: 1, mask: false },
+        sizes: { only: ['adaptive'] },
+        parameters: guided,
+      },
     ],
     [
       /seedream-3/i,
       {
+        fields,
         references: { max: 0, mask: false },
         sizes: {
           only: Object.keys(sideOfWord).map((word) => word.toUpperCase()),
@@ -90,6 +99,7 @@ const arkImageFacts: FactsTable = {
     ],
   ],
   others: {
+    fields,
     references: { mask: false },
     parameters: {
       ...guided,
@@ -135,11 +145,12 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
 }
 
 function fieldsOf(request: ImageRequest, context: ProviderContext): JsonObject {
+  const { passed, size } = readImage(request, arkImageFacts, context);
   return {
-    ...readImage(request, arkImageFacts, context).passed,
+    ...passed,
     model: context.model,
     prompt: request.prompt,
     response_format: request.responseFormat ?? 'url',
-    ...defined({ size: request.size }),
+    ...defined({ size }),
   };
 }

@@ -9,6 +9,7 @@ const common = {
 const ratios = ['21:9', '16:9', '3:2', '4:3', '5:4', '1:1', '4:5', '3:4', '2:3', '9:16', '9:21'];
 
 const flux2: ImageFacts = {
+  fields: { size: true },
   images: { max: 1 },
   references: { max: 8, mask: false },
   sizes: { only: ['auto'], pixels: { step: 16, side_min: 64, max: 4 * megapixel } },
@@ -72,6 +73,7 @@ export const bflImageFacts: FactsTable = {
   ],
   // It is asked as FLUX.2 is.
   others: {
+    fields: flux2.fields,
     references: { mask: false },
     sizes: { only: ['auto'], pixels: {} },
     images: { max: 1 },

@@ -28,6 +28,7 @@ import type {
 import type { ResultItem, SettleFacts } from '../../domain/task.ts';
 
 const usual: ImageFacts = {
+  fields: { size: true },
   references: { max: 3, mask: false },
   sizes: { pixels: {} },
   parameters: plainParameters('prompt_extend', 'watermark', 'seed', 'style', 'strength', 'negative_prompt'),
@@ -91,6 +92,7 @@ function isEditModel(model: string): boolean {
 
 async function generate(request: ImageRequest, context: ProviderContext): Promise<GeneratedImages> {
   const images = request.images.map(imageAddress);
+  const { passed, size } = readImage(request, dashscopeImageFacts, context);
   const answer = await context.request({
     method: 'POST',
     url: `${context.baseUrl}/services/aigc/multimodal-generation/generation`,
@@ -103,8 +105,8 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
         ],
       },
       parameters: {
-        ...readImage(request, dashscopeImageFacts, context).passed,
-        ...sizeField(request.size),
+        ...passed,
+        ...sizeField(size),
         // Always: some models generate four images by default.
         n: request.n,
       },
@@ -120,7 +122,8 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
 
 function buildTask(request: ImageRequest, context: SubmitContext): OutgoingObject {
   const { model } = context;
-  const { negative_prompt: negative, ...passed } = readImage(request, dashscopeImageFacts, context).passed;
+  const read = readImage(request, dashscopeImageFacts, context);
+  const { negative_prompt: negative, ...passed } = read.passed;
   const images = request.images.map(imageAddress);
   const mask = request.mask === undefined ? undefined : imageAddress(request.mask);
   const [base] = images;
@@ -134,7 +137,7 @@ function buildTask(request: ImageRequest, context: SubmitContext): OutgoingObjec
   return {
     model,
     input: { ...defined({ negative_prompt: negative }), prompt: request.prompt, ...media },
-    parameters: { ...passed, ...sizeField(request.size), n: request.n },
+    parameters: { ...passed, ...sizeField(read.size), n: request.n },
   };
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject, VideoRequest } from '../../domain/request.ts';
 import { defined } from '../../domain/defined.ts';
-import { commonParameters, passedOn } from '../../domain/model-facts.ts';
+import { commonParameters, everyField, passedOn } from '../../domain/model-facts.ts';
 import type { FactsTable } from '../../domain/model-facts.ts';
 import type { SubmitContext } from '../provider.ts';
 import { framesOf, imagesOf, inputTypeOf } from '../../domain/media-roles.ts';
@@ -33,19 +33,7 @@ export function gatewayEndpoints(baseUrl: string): GatewayEndpoints {
 export const gatewayFacts: FactsTable = {
   models: [],
   others: {
-    fields: {
-      mode: true,
-      resolution: true,
-      ratio: true,
-      duration: true,
-      draft: true,
-      generate_audio: true,
-      watermark: true,
-      return_last_frame: true,
-      seed: true,
-      safety_identifier: true,
-      tools: true,
-    },
+    fields: everyField,
     parameters: Object.fromEntries(commonParameters.map((name) => [name, {}])),
     reserved: [
       'model',

@@ -19,6 +19,8 @@ import {
   unknownJob,
   unreadableError,
 } from '../shared/http-outcome.ts';
+import { readImage } from '../shared/read-facts.ts';
+import type { FactsTable } from '../../domain/model-facts.ts';
 import { callImageConvention, readConventionImages } from '../shared/image-convention.ts';
 import type { ConventionRules } from '../shared/image-convention.ts';
 import { imageAnswerBytesMax } from '../shared/image-input.ts';
@@ -54,9 +56,29 @@ const gatewayVideo: VideoProvider = {
   renders,
 };
 
+const gatewayImageFacts: FactsTable = {
+  models: [],
+  others: {
+    per_call: 10,
+    fields: { size: true, quality: true },
+    other_parameters: true,
+    reserved: [
+      'model',
+      'prompt',
+      'image',
+      'mask',
+      'n',
+      'size',
+      'response_format',
+      'stream',
+      'partial_images',
+    ],
+  },
+};
+
 const gatewayImage: SynchronousImageProvider = {
   imageForms: ['url', 'data', 'file'],
-  facts: { models: [], others: { per_call: 10, other_parameters: true } },
+  facts: gatewayImageFacts,
   generate: generateImages,
   resume: resumeImages,
 };
@@ -167,22 +189,18 @@ function refusal(answer: HttpResponse): UpstreamError {
   return refusalError(answer, said, gatewayFailures);
 }
 
-const imageFieldsOfOurOwn = new Set(['model', 'prompt', 'image', 'mask', 'n', 'stream', 'partial_images']);
-
 async function generateImages(request: ImageRequest, context: ProviderContext): Promise<GeneratedImages> {
   const hasFile = [...request.images, ...(request.mask === undefined ? [] : [request.mask])].some(
     (image) => image.form === 'file',
   );
-  const extra = Object.entries(request.extra).filter(([name]) => !imageFieldsOfOurOwn.has(name));
-  const { size, quality, responseFormat, n, prompt } = request;
+  const { passed, size } = readImage(request, gatewayImageFacts, context);
+  const { responseFormat, n, prompt } = request;
   const fields = {
-    ...Object.fromEntries(extra),
+    ...passed,
     model: context.model,
     prompt,
     n,
-    ...defined({ size }),
-    ...defined({ quality }),
-    ...defined({ response_format: responseFormat }),
+    ...defined({ size, response_format: responseFormat }),
   };
   const edit = request.operation === 'edit' || hasFile;
   return callImageConvention(

@@ -21,6 +21,7 @@ import type { ImageInput, ImageRequest, JsonObject } from '../../domain/request.
 
 const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
 const others: ImageFacts = {
+  fields: { size: true },
   data_only: true,
   references: { mask: false },
   sizes: {
@@ -30,7 +31,7 @@ const others: ImageFacts = {
     ratios,
     tolerance: 0.04,
   },
-  parameters: { seed: { read: true }, aspect_ratio: { type: 'text', read: true } },
+  parameters: { seed: {}, aspect_ratio: { type: 'text', read: true } },
 };
 
 const googleImageFacts: FactsTable = {
@@ -56,8 +57,9 @@ export const googleImage: SynchronousImageProvider = {
 
 function imageBody(request: ImageRequest, context: ProviderContext): OutgoingObject {
   const { prompt, images, extra } = request;
-  const { seed, aspect_ratio: asked } = extra;
-  const { ratio, word, class: known } = readImage(request, googleImageFacts, context).shape;
+  const { aspect_ratio: asked } = extra;
+  const { passed, shape } = readImage(request, googleImageFacts, context);
+  const { ratio, word, class: known } = shape;
   const imageConfig = defined({
     imageSize: known ?? (word === 'auto' ? undefined : word),
     aspectRatio: typeof asked === 'string' ? asked : ratio,
@@ -65,8 +67,8 @@ function imageBody(request: ImageRequest, context: ProviderContext): OutgoingObj
   return {
     contents: [{ role: 'user', parts: [{ text: prompt }, ...images.map(inlinePart)] }],
     generationConfig: {
+      ...passed,
       responseModalities: ['IMAGE'],
-      ...(seed === undefined ? {} : { seed }),
       ...(Object.keys(imageConfig).length === 0 ? {} : { imageConfig }),
     },
   };

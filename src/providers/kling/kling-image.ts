@@ -46,6 +46,7 @@ const classes = { '1k': 1024 ** 2, '2k': 2048 ** 2 };
 const sizes = { classes, ratios };
 
 const usual: ImageFacts = {
+  fields: { size: true },
   images: { max: 9 },
   references: { max: 1, mask: false },
   prompt: { characters: 2500 },
@@ -59,7 +60,7 @@ const usual: ImageFacts = {
       'element_list',
       'aspect_ratio',
     ),
-    watermark: { read: true },
+    watermark: { type: 'flag', read: true },
   },
   reserved: ['callback_url', 'external_task_id'],
   cases: [{ when: { brings: ['references'] }, facts: { parameters: { negative_prompt: { values: [] } } } }],
@@ -77,7 +78,13 @@ const klingImageFacts: FactsTable = {
     ],
     [/^kling-v[123]/, usual],
   ],
-  others: { references: usual.references, sizes, parameters: usual.parameters, reserved: usual.reserved },
+  others: {
+    fields: usual.fields,
+    references: usual.references,
+    sizes,
+    parameters: usual.parameters,
+    reserved: usual.reserved,
+  },
 };
 
 function buildImage(request: ImageRequest, context: SubmitContext): JsonObject {

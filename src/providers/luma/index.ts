@@ -177,6 +177,7 @@ const video: VideoProvider = {
 };
 
 const others: ImageFacts = {
+  fields: { size: true },
   images: { max: 1 },
   references: { mask: false },
   // Every image has 2048 pixels, and a ratio.

@@ -19,6 +19,7 @@ import type {
 
 const ratios = ['1:1', '16:9', '4:3', '3:2', '2:3', '3:4', '9:16', '21:9'];
 const others: ImageFacts = {
+  fields: { size: true },
   per_call: 9,
   references: { max: 1, mask: false },
   parameters: plainParameters('seed', 'prompt_optimizer', 'aigc_watermark'),

@@ -8,7 +8,9 @@ import { callImageConvention, readConventionRefusal } from '../shared/image-conv
 import type { GeneratedImages, Provider, ProviderContext, SynchronousImageProvider } from '../provider.ts';
 
 const common = ['background', 'output_format', 'output_compression', 'user'];
+const fields = { size: true, quality: true };
 const others: ImageFacts = {
+  fields,
   per_call: 10,
   data_only: true,
   parameters: plainParameters(...common),
@@ -30,6 +32,7 @@ const openaiImageFacts: FactsTable = {
     [
       /dall-e-2/,
       {
+        fields,
         per_call: 10,
         references: { max: 1, mask: true },
         sizes: { only: ['256x256', '512x512', '1024x1024'] },
@@ -40,6 +43,7 @@ const openaiImageFacts: FactsTable = {
     [
       /dall-e-3/,
       {
+        fields,
         references: { max: 0, mask: false },
         sizes: { only: ['1024x1024', '1792x1024', '1024x1792'] },
         qualities: ['hd', 'standard'],
@@ -108,14 +112,13 @@ function estimateTokens(request: ImageRequest, { data_only: isData, sizes }: Pla
 }
 
 function fieldsOf(request: ImageRequest, context: ProviderContext): JsonObject {
-  const { passed, facts } = readImage(request, openaiImageFacts, context);
+  const { passed, size, facts } = readImage(request, openaiImageFacts, context);
   return {
     ...passed,
     model: context.model,
     prompt: request.prompt,
     n: request.n,
-    ...defined({ size: request.size }),
-    ...defined({ quality: request.quality }),
+    ...defined({ size }),
     // Models that always send base64 refuse the field.
     ...(facts.data_only === true ? {} : { response_format: request.responseFormat ?? 'url' }),
   };

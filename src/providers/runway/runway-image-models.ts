@@ -124,9 +124,12 @@ function sizesOf({ ratios }: RunwayImageModel): SizeFacts {
 
 const addresses = { images: [...runwayAddresses.schemes], characters: runwayAddresses.characters };
 
+const imageFields = { size: true, quality: true };
+
 function factsOf(model: RunwayImageModel): ImageFacts {
   const { counts, qualities, fields, needsImage, promptMax } = model;
   return {
+    fields: imageFields,
     images: counts.length === upToTen.length ? { max: upToTen.length } : { only: [...counts] },
     references: { min: needsImage ? 1 : 0, mask: false },
     addresses,
@@ -142,5 +145,10 @@ export const runwayImageFacts: FactsTable = {
     new RegExp(`^${name.replaceAll('.', '\\.')}$`),
     factsOf(model),
   ]),
-  others: { references: { mask: false }, addresses, parameters: { seed: { values: [] } } },
+  others: {
+    fields: imageFields,
+    references: { mask: false },
+    addresses,
+    parameters: { seed: { values: [] } },
+  },
 };

@@ -29,7 +29,7 @@ function buildImage(request: ImageRequest, context: SubmitContext): OutgoingObje
   const { model: name } = context;
   const model = runwayImageModel(name);
   const { passed, shape } = readImage(request, runwayImageFacts, context);
-  const { prompt, n, quality, images } = request;
+  const { prompt, n, images } = request;
   return {
     ...passed,
     model: name,
@@ -40,7 +40,6 @@ function buildImage(request: ImageRequest, context: SubmitContext): OutgoingObje
     ...defined({
       ratio: ratioOf(shape) ?? model.usual,
       outputCount: n > 1 ? n : undefined,
-      quality,
     }),
   };
 }

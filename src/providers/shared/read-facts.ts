@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import { shapeOf } from '../../domain/image-sizes.ts';
 import type { ImageShape } from '../../domain/image-sizes.ts';
 import { factsFor, passedOn, servedFacts } from '../../domain/model-facts.ts';
@@ -6,9 +7,11 @@ import type { ImageRequest, JsonObject } from '../../domain/request.ts';
 import type { ProviderContext } from '../provider.ts';
 
 export interface ReadImage {
-  /** Further fields of the request, by the vendor's names. */
+  /** Its quality and further fields, by the vendor's names. */
   readonly passed: JsonObject;
-  /** What its size says; empty: it names none. */
+  /** As it came; absent: it is not sent. */
+  readonly size?: string;
+  /** What the size says; empty: nothing that is sent. */
   readonly shape: ImageShape;
   readonly facts: PlainFacts;
 }
@@ -27,9 +30,16 @@ export function readFacts(
 /** What the facts of the model make of a request. */
 export function readImage(request: ImageRequest, source: FactsSource, context: Context): ReadImage {
   const facts = readFacts(request, source, context);
-  const { size } = request;
-  const shape = size === undefined ? {} : (shapeOf(size, facts.sizes) ?? { word: size });
-  return { passed: passedOn(request, facts), shape, facts };
+  const { fields = {}, sizes } = facts;
+  const size = fields.size === true ? request.size : undefined;
+  // Every vendor that has a quality calls it so.
+  const quality = fields.quality === true ? request.quality : undefined;
+  return {
+    passed: { ...passedOn(request, facts), ...defined({ quality }) },
+    ...defined({ size }),
+    shape: size === undefined ? {} : (shapeOf(size, sizes) ?? { word: size }),
+    facts,
+  };
 }
 
 /** Parameters without rules of their own. */

@@ -38,6 +38,7 @@ const tolerance = 0.03;
 const ratios = ['16:9', '1:1', '21:9', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21'];
 
 const core: ImageFacts = {
+  fields: { size: true },
   data_only: true,
   references: { max: 0, mask: false },
   sizes: { about: 1.5 * 1024 ** 2, ratios, tolerance },
@@ -48,6 +49,8 @@ const ultra: ImageFacts = {
   references: { max: 1, mask: false },
   sizes: { about: 1024 ** 2, ratios, tolerance },
   parameters: { ...core.parameters, strength: {} },
+  // An image brings its own ratio.
+  cases: [{ when: { brings: ['references'] }, facts: { fields: { size: false } } }],
 };
 
 /** What is neither is a model of Stable Diffusion. Source: the vendor's reference. */
@@ -69,7 +72,7 @@ function check({ images, extra }: ImageRequest): RequestIssue | undefined {
     : undefined;
 }
 
-/** Always a form. An image brings its own ratio. */
+/** Always a form. */
 async function build(request: ImageRequest, context: ProviderContext): Promise<FormData> {
   const { prompt, images } = request;
   const { model } = context;
@@ -80,12 +83,12 @@ async function build(request: ImageRequest, context: ProviderContext): Promise<F
     ...passed,
     prompt,
     ...(path === 'sd3' ? { model } : {}),
-    ...defined({ aspect_ratio: image === undefined ? (shape.ratio ?? shape.word) : undefined }),
+    ...defined({ aspect_ratio: shape.ratio ?? shape.word }),
     ...(image !== undefined && path === 'sd3' ? { mode: 'image-to-image' } : {}),
   };
   const form = new FormData();
   for (const [field, value] of Object.entries(fields)) {
-    if (typeof value === 'string' || typeof value === 'number') form.set(field, String(value));
+    form.set(field, typeof value === 'string' ? value : JSON.stringify(value));
   }
   if (image !== undefined && image.form !== 'url') {
     const { blob, name: file } = await imageFile(image);

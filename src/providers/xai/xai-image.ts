@@ -32,6 +32,7 @@ const ratios = [
   '9:19.5',
 ];
 const usual: ImageFacts = {
+  fields: { size: true, quality: true },
   per_call: 10,
   references: { max: 5, mask: false },
   sizes: { classes: { '1k': 1024 ** 2, '2k': 2048 ** 2 }, ratios },
@@ -54,7 +55,7 @@ export const xaiImage: SynchronousImageProvider = {
 };
 
 function buildImage(request: ImageRequest, context: ProviderContext): OutgoingObject {
-  const { prompt, n, quality, responseFormat, images } = request;
+  const { prompt, n, responseFormat, images } = request;
   const { passed, shape } = readImage(request, xaiImageFacts, context);
   const inputs = images.map((image) => ({ url: imageAddress(image), type: 'image_url' }));
   const [only] = inputs;
@@ -66,7 +67,6 @@ function buildImage(request: ImageRequest, context: ProviderContext): OutgoingOb
     ...defined({
       aspect_ratio: shape.ratio,
       resolution: shape.class ?? shape.word,
-      quality,
       response_format: responseFormat,
     }),
     ...(only === undefined ? {} : inputs.length === 1 ? { image: only } : { images: inputs }),

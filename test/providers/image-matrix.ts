@@ -1,0 +1,212 @@
+import { unconsumedOfImage } from '../../src/domain/consumption.ts';
+import { fieldMappingSchema } from '../../src/domain/field-mapping.ts';
+import type { ImageInput, ImageRequest, JsonValue } from '../../src/domain/request.ts';
+import { vendorImageFields } from '../../src/providers/index.ts';
+import type { Provider } from '../../src/providers/provider.ts';
+import { capabilityFor, offerOf } from '../../src/routing/capability.ts';
+import { canned, imageRequest, submitContext } from './support.ts';
+import { exampleOf, summedUp } from './vendor-matrix.ts';
+
+/** Vendor × field of image requests, read from the tables of facts; image-matrix.test.ts tries every cell. */
+
+const addresses = ['https://ex.com/one.png', 'https://ex.com/two.png', 'https://ex.com/mask.png'] as const;
+const data = ['T25lT25l', 'VHdvVHdv', 'TWFza01h'] as const;
+
+/** What a request may be given, in every way that some adapter wants it. */
+const given: readonly Partial<ImageRequest>[] = [0, 1].flatMap((form) => {
+  const input = (index: 0 | 1 | 2): ImageInput =>
+    form === 0
+      ? { form: 'url', url: addresses[index] }
+      : { form: 'data', mediaType: 'image/png', base64: data[index] };
+  const images = [input(0)];
+  return [
+    {},
+    { images },
+    { images, extra: { strength: 0.25 } },
+    { images: [...images, input(1)] },
+    { images, mask: input(2) },
+  ];
+});
+
+const fields: Readonly<Record<string, readonly string[]>> = {
+  size: [
+    'auto',
+    '1K',
+    '2K',
+    '16:9',
+    'adaptive',
+    '512x512',
+    '1024x1024',
+    '1536x1024',
+    '2048x2048',
+    '1600x1600',
+  ],
+  quality: ['low', 'high', 'medium', 'standard', 'hd'],
+};
+/** Of any further field: a model may take one of them. */
+const values: readonly JsonValue[] = [
+  'some text',
+  0.5,
+  7,
+  true,
+  { some: 'thing' },
+  ['png'],
+  'png',
+  'jpeg',
+  'webp',
+  '16:9',
+  'disabled',
+  'opaque',
+];
+
+/** A request, the same without what a cell is about, and texts of it that must be in what is sent. */
+export interface ImageProbe {
+  readonly request: ImageRequest;
+  readonly plain: ImageRequest;
+  readonly texts?: readonly string[];
+}
+
+export function imageProbesOf(column: string): ImageProbe[] {
+  return given.flatMap((over): ImageProbe[] => {
+    const plain = imageRequest(over);
+    const textsOf = (inputs: readonly ImageInput[]) =>
+      inputs.map((input) => (input.form === 'url' ? input.url : input.form === 'data' ? input.base64 : ''));
+    if (column === 'references')
+      return plain.images.length === 0 ? [] : [{ request: plain, plain, texts: textsOf(plain.images) }];
+    if (column === 'mask')
+      return plain.mask === undefined ? [] : [{ request: plain, plain, texts: textsOf([plain.mask]) }];
+    if (column === 'images') return [2, 4].map((n) => ({ request: { ...plain, n }, plain }));
+    const named = fields[column];
+    if (named !== undefined) return named.map((value) => ({ request: { ...plain, [column]: value }, plain }));
+    return values.map((value) => ({
+      request: { ...plain, extra: { ...plain.extra, [column]: value } },
+      plain,
+    }));
+  });
+}
+
+/** With a field for everything. */
+const mapping = fieldMappingSchema.parse({
+  fields: Object.fromEntries(
+    ['prompt', 'images', 'mask', 'n', 'size', 'quality'].map((name) => [name, `their_${name}`]),
+  ),
+  pass: ['seed', 'negative_prompt', 'style', 'background', 'output_format', 'watermark'],
+  result: 'output',
+});
+
+/** One row of a vendor's table. */
+export interface ImageRow {
+  readonly provider: Provider;
+  readonly model: string;
+  readonly mapping?: typeof mapping;
+  readonly pattern?: RegExp;
+}
+
+export function imageRowsOf(provider: Provider): ImageRow[] {
+  const source = (provider.image ?? provider.imageTask)?.facts;
+  if (source === undefined) return [];
+  if (typeof source === 'function') return [{ provider, model: 'owner/name', mapping }];
+  const known = source.models.map(([pattern]) => ({ provider, model: exampleOf(pattern), pattern }));
+  return [...known, { provider, model: 'a-model-of-tomorrow' }];
+}
+
+function capabilityOf({ provider, model, mapping: map }: ImageRow, request: ImageRequest) {
+  const served = { upstream: model, ...(map === undefined ? {} : { mapping: map }) };
+  const offer = offerOf(provider, 'image', served);
+  return offer === undefined ? undefined : capabilityFor(offer, request);
+}
+
+type Said = 'sent' | 'warned' | 'refused';
+
+export function saidOfImage(row: ImageRow, { request }: ImageProbe, column: string): Said {
+  const capability = capabilityOf(row, request);
+  if (capability === undefined || capability.issue !== undefined) return 'refused';
+  return unconsumedOfImage(request, capability.facts).includes(column) ? 'warned' : 'sent';
+}
+
+/** Whether an adapter gets it so: several calls are made of many images, and addresses may be fetched before. */
+export function isHandedOn(row: ImageRow, request: ImageRequest): boolean {
+  const { image } = row.provider;
+  const capability = capabilityOf(row, request);
+  if (capability?.canWait !== false || image === undefined) return true;
+  const isConverted = !image.imageForms.includes('url') && request.images.some(({ form }) => form === 'url');
+  return !isConverted && request.n <= (capability.facts.per_call ?? 1);
+}
+
+/** Address and body of the one request that the adapter makes; the vendor refuses it. */
+export async function imageSubmissionOf(row: ImageRow, request: ImageRequest): Promise<string> {
+  const { provider, model, mapping: map } = row;
+  const upstream = canned({ status: 400, json: {} });
+  const context = submitContext({
+    baseUrl: 'https://upstream.example/v1',
+    model,
+    request: upstream.request,
+    ...(map === undefined ? {} : { mapping: map }),
+  });
+  const isTask = capabilityOf(row, request)?.canWait === true;
+  const call = isTask
+    ? provider.imageTask?.submit(request, context)
+    : provider.image?.generate(request, context);
+  await call?.catch(() => undefined);
+  const [sent] = upstream.sent;
+  const parts = await Promise.all(
+    [...(sent?.form ?? [])].map(async ([name, value]) => [
+      name,
+      typeof value === 'string' ? value : Buffer.from(await value.arrayBuffer()).toString('base64'),
+    ]),
+  );
+  return JSON.stringify([sent?.url, sent?.json, parts]);
+}
+
+/** The matrix of docs/providers.md. */
+export const imageColumns = [
+  'images',
+  'references',
+  'mask',
+  'size',
+  'quality',
+  'seed',
+  'negative_prompt',
+  'style',
+  'background',
+  'output_format',
+  'watermark',
+  'user',
+];
+
+/** Whatever some vendor has, and what none has. */
+export const triedColumns: readonly string[] = [
+  ...new Set([...imageColumns, ...vendorImageFields, 'qualty']),
+];
+
+export function imageMatrix(providers: Readonly<Record<string, Provider>>): string[][] {
+  const rows = Object.entries(providers).flatMap(([name, provider]) => {
+    const known = imageRowsOf(provider);
+    if (known.length === 0) return [];
+    const counted = known.length > 1 ? known.slice(0, -1) : known;
+    const isMapped = counted.some(({ mapping: map }) => map !== undefined);
+    const cells = imageColumns.map((column) =>
+      summedUp(
+        counted.map((row) => wordOf(row, column)),
+        isMapped,
+      ),
+    );
+    return [[name, ...cells]];
+  });
+  return [['vendor', ...imageColumns.map((name) => name.replaceAll('_', ' '))], ...rows];
+}
+
+function wordOf(row: ImageRow, column: string): string {
+  const sent = imageProbesOf(column).filter((probe) => saidOfImage(row, probe, column) === 'sent');
+  if (sent.length === 0) return 'no';
+  const facts = sent.flatMap(({ request }) => capabilityOf(row, request)?.facts ?? []);
+  if (column === 'references') return mostOf(facts.map(({ references }) => references?.max));
+  return column === 'images'
+    ? mostOf(facts.map(({ images }) => images?.max ?? (images?.only ? Math.max(...images.only) : undefined)))
+    : 'yes';
+}
+
+function mostOf(counts: readonly (number | undefined)[]): string {
+  const most = Math.max(...counts.map((count) => count ?? Infinity));
+  return most === Infinity ? 'yes' : String(most);
+}
