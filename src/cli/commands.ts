@@ -14,6 +14,7 @@ const loaders: Readonly<Record<keyof typeof groups, Load>> = {
   channels: async () => (await import('./channels.ts')).addChannelCommands,
   route: async () => (await import('./route.ts')).addRouteCommands,
   config: async () => (await import('./config.ts')).addConfigCommands,
+  nodes: async () => (await import('./nodes.ts')).addNodesCommand,
   vendors: async () => (await import('./vendors.ts')).addVendorCommands,
 };
 

@@ -11,6 +11,7 @@ export const groups = {
   channels: 'Channels of the running configuration.',
   route: 'How requests find their channel.',
   config: 'The configuration.',
+  nodes: 'The processes of the gateway: what each runs, and how it is.',
   vendors: 'What the adapters know of the vendors.',
 };
 

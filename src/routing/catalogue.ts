@@ -232,7 +232,7 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
     hold: multiply(worst, model.price.hold.multiplier),
     expected,
     ...defined({ seconds: first?.seconds }),
-    basis: { price: stripHold(model), facts: requestFacts(request), version: context.current().version },
+    basis: { price: stripHold(model), facts: requestFacts(request), version: context.current().hash },
     currency: context.current().currency,
     warnings: [...new Set([...warnings, ...ignoredBy(usable, { asked, request }, context).map(nameOf)])],
   };

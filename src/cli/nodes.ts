@@ -1,0 +1,27 @@
+import type { Command } from 'commander';
+import { adminCommand } from './context.ts';
+import type { CliContext } from './context.ts';
+
+const columns = [
+  'id',
+  'state',
+  'version',
+  'config',
+  'since',
+  'last_seen_at',
+  'event_loop_lag_ms',
+  'in_flight',
+  'channels',
+];
+
+export function addNodesCommand(nodes: Command, context: CliContext): void {
+  nodes.action(
+    adminCommand(context, async ({ client, output }) => {
+      const { rows } = await client.list('/nodes', {});
+      output.rows(rows, columns);
+      for (const { id, refused } of rows) {
+        if (refused !== null) output.note(`${String(id)} refused ${JSON.stringify(refused)}`);
+      }
+    }),
+  );
+}
