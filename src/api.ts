@@ -145,6 +145,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     current: core.config,
     providers,
     random: core.random,
+    isServed: (channel) => guarded.nodes.isServed(channel),
     outage: (channel, credential, model) =>
       switches.outage(channel) ?? core.health.circuits.outage({ channel: channel.id, credential, model }),
   });

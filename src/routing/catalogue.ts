@@ -67,6 +67,8 @@ export interface CatalogueOptions {
   readonly random: () => number;
   /** Why a credential is out of service for a model at the moment; undefined: it is in service. */
   readonly outage?: (channel: ChannelConfig, credential: string, model: string) => DroppedChannel | undefined;
+  /** False: no living worker would submit its tasks. Absent: all are served. */
+  readonly isServed?: (channel: string) => boolean;
 }
 
 export function createCatalogue(options: CatalogueOptions): Catalogue {
@@ -311,6 +313,8 @@ function considerChannel(
   if (capability === undefined)
     return drop('kind_not_served', `${channel.provider} makes no ${request.kind}s`);
   if (capability.issue !== undefined) return drop('unsupported', capability.issue.message, capability.issue);
+  const { canWait } = capability;
+  if (canWait && context.isServed?.(channel.id) === false) return drop('no_worker', 'no worker serves it');
   const outages = channel.credentials.map(({ id }) => ({
     id,
     outage: context.outage?.(channel, id, request.model),
@@ -326,7 +330,6 @@ function considerChannel(
     possible: capability.possible,
   });
   if (quote === undefined) return drop('no_price', 'no price rule holds for the request');
-  const { canWait } = capability;
   return { priced: { channel, credentials, ...quote }, broken, dropped, canWait };
 }
 

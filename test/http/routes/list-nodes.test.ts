@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { createNodes } from '../../../src/control/nodes.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_list_nodes');
@@ -57,4 +58,14 @@ it('one that has not been heard of since long before the last report is gone, an
     ['worker/host/1/x', 'leaving'],
     ['worker/host/2/x', 'gone'],
   ]);
+});
+
+it('a channel is served while a running worker serves it, and any is while none runs', async () => {
+  const nodes = createNodes({ store: world.stores.nodes, onError: () => undefined });
+  await report('worker/host/1/x');
+  await nodes.refresh();
+  expect(['one', 'two'].map(nodes.isServed)).toEqual([true, false]);
+  await Promise.all(['1', '2', '3'].map((n) => report(`worker/host/${n}/x`, true)));
+  await nodes.refresh();
+  expect(['one', 'two'].map(nodes.isServed)).toEqual([true, true]);
 });
