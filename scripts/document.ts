@@ -8,7 +8,6 @@ export function documentText(): string {
   const everything: Partial<RouteDeps> = { now: Date.now };
   const optional = {
     operatorAuth: {},
-    reloadConfig: () => undefined,
     images: { limits: {}, workspaces: {}, vendorFields: vendorImageFields },
     keptResults: {},
   };

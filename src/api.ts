@@ -1,4 +1,3 @@
-import { onReloadSignal } from './config/reload-signal.ts';
 import { createAbandonCreation } from './tasks/abandon-creation.ts';
 import type { AbandonCreation } from './tasks/abandon-creation.ts';
 import { defined } from './domain/defined.ts';
@@ -8,7 +7,9 @@ import { createAccess } from './access/access.ts';
 import type { Access } from './access/access.ts';
 import { createCatalogue } from './routing/catalogue.ts';
 import { createChannelSwitches } from './routing/switches.ts';
-import { ConfigError } from './config/config-error.ts';
+import { createNodes } from './control/nodes.ts';
+import type { Nodes } from './control/nodes.ts';
+import { openNodeReports } from './core.ts';
 import type { Core } from './core.ts';
 import { createAbandonments } from './tasks/abandonments.ts';
 import type { Abandonments } from './tasks/abandonments.ts';
@@ -20,7 +21,7 @@ import { createTaskService } from './tasks/create-task.ts';
 import type { CreateTaskDeps } from './tasks/create-task.ts';
 import { createGuardedClient } from './http-client/index.ts';
 import { createApp } from './http/app.ts';
-import type { AppDeps, ImageRouteDeps, ReloadResult } from './http/deps.ts';
+import type { AppDeps, ImageRouteDeps } from './http/deps.ts';
 import type { RequestLimits } from './http/request-limits.ts';
 import { startHttpServer } from './http/server.ts';
 import { createCloseHold } from './images/leases/close-hold.ts';
@@ -58,8 +59,13 @@ export async function startApi(core: Core): Promise<RunningApi> {
     onError: (err) =>
       core.log.warn({ err }, 'channel switches could not be read; the last known ones stay in force'),
   });
-  await switches.refresh();
+  const nodes = createNodes({
+    store: core.stores.nodes,
+    onError: (err) => core.log.warn({ err }, 'the processes of the gateway could not be read'),
+  });
+  await Promise.all([switches.refresh(), nodes.refresh()]);
   switches.start();
+  nodes.start();
   const guarded = {
     webhooks: createGuardedClient({ allowPrivateNetworks: environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS }),
     media: createGuardedClient({ allowPrivateNetworks: environment.MEDIA_ALLOW_PRIVATE_NETWORKS }),
@@ -74,7 +80,7 @@ export async function startApi(core: Core): Promise<RunningApi> {
     now: core.now,
   });
   const storage = openStorageQuota(core);
-  const owned = { workspaces, imageLeases, abandonments, abandonCreation, access, storage };
+  const owned = { workspaces, imageLeases, abandonments, abandonCreation, access, storage, nodes };
   const deps = appDeps(core, switches, { ...guarded, ...owned });
   const app = createApp(deps);
   for (const route of app.routes) route.prepare?.();
@@ -84,24 +90,18 @@ export async function startApi(core: Core): Promise<RunningApi> {
     port: environment.PORT,
     ...defined({ connectionsMax: environment.CONNECTIONS_MAX }),
   });
-  const onReload = (): void => {
-    const result = reload(core);
-    if (result.ok) core.log.info({ version: result.version }, 'configuration reloaded');
-    else
-      core.log.error(
-        { violations: result.violations },
-        'the configuration was not loaded; the running one stays in force',
-      );
-  };
-  const ignoreReload = onReloadSignal(onReload);
+  const reports = openNodeReports(core, { kind: 'api', inFlight: app.inFlight });
+  core.runningConfig.onChange(() => reports.report());
+  await reports.start();
   return {
     url: server.url,
     async stop() {
-      ignoreReload();
+      await reports.leave();
       switches.stop();
+      nodes.stop();
       await server.close(environment.SHUTDOWN_GRACE_SECONDS * 1000);
       abandonments.stop();
-      await Promise.all([imageLeases.stop(), access.stop(), storage.stop()]);
+      await Promise.all([imageLeases.stop(), access.stop(), storage.stop(), reports.stop()]);
       await Promise.all([guarded.webhooks.close(), guarded.media.close(), workspaces.close()]);
     },
   };
@@ -116,6 +116,7 @@ interface Outside {
   readonly abandonCreation: AbandonCreation;
   readonly access: Access;
   readonly storage: StorageQuota;
+  readonly nodes: Nodes;
 }
 
 type Switches = ReturnType<typeof createChannelSwitches>;
@@ -137,6 +138,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     current: core.config,
     providers,
     random: core.random,
+    isServed: (channel) => guarded.nodes.isServed(channel),
     outage: (channel, credential, model) =>
       switches.outage(channel) ?? core.health.circuits.outage({ channel: channel.id, credential, model }),
   });
@@ -168,7 +170,8 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     checkCallbackUrl: (url) => guarded.webhooks.checkAddress(url),
     checkMediaUrl: (url) => guarded.media.checkAddress(url),
     testNotices: core.notices.test,
-    reloadConfig: () => Promise.resolve(reload(core)),
+    nodes: guarded.nodes,
+    publishConfig: (by) => core.runningConfig.publish(by),
     pingMongo: async () => void (await core.mongo.db.command({ ping: 1 })),
     limits: requestLimits(environment),
     trustedProxies: environment.TRUSTED_PROXIES,
@@ -275,13 +278,4 @@ function imageDeps(
     newImage: () => imageLeases.newImage(),
   });
   return { create, limits, workspaces, asData: forms.asData, vendorFields: vendorImageFields };
-}
-
-function reload(core: Core): ReloadResult {
-  try {
-    return { ok: true, version: core.reload().version };
-  } catch (error) {
-    if (error instanceof ConfigError) return { ok: false, violations: error.violations };
-    throw error;
-  }
 }

@@ -1,4 +1,5 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
 import type { CircuitRecord } from './domain/circuit-rules.ts';
 import type { Logger } from './observability/log.ts';
@@ -10,9 +11,14 @@ import type { LinkRules } from './routing/usable-links.ts';
 import type { Channels, ChannelsOptions } from './routing/channels.ts';
 import { ConfigError } from './config/config-error.ts';
 import { rawEnvironment } from './config/environment.ts';
-import { loadGatewayConfig } from './config/gateway-file.ts';
+import { parseGatewayConfig, readGatewayFile } from './config/gateway-file.ts';
+import { onReloadSignal } from './config/reload-signal.ts';
 import type { Environment } from './config/environment.ts';
 import type { GatewayConfig } from './config/gateway-file.ts';
+import { createNodeReports } from './control/node-reports.ts';
+import type { NodeReports, NodeReportsDeps } from './control/node-reports.ts';
+import { openRunningConfig } from './control/running-config.ts';
+import type { RunningConfig, RunningConfigDeps } from './control/running-config.ts';
 import { activityIds } from './domain/queues.ts';
 import { createHealth } from './capacity/capacity.ts';
 import { createRenderClock } from './capacity/render-clock.ts';
@@ -24,6 +30,7 @@ import { createAddressRules, createUpstreamClient } from './http-client/index.ts
 import { ensureLedgerIndexes, ledgerCollection } from './ledger/collection.ts';
 import { createLedger } from './ledger/ledger.ts';
 import type { Ledger } from './ledger/ledger.ts';
+import { productVersion } from './observability/product-version.ts';
 import { adapters, providers } from './providers/index.ts';
 import { openNotices } from './notices/open-notices.ts';
 import type { NoticeWatch } from './notices/watch.ts';
@@ -34,6 +41,7 @@ import { openSecrets } from './access/secrets.ts';
 import type { Secrets } from './access/secrets.ts';
 import { connectMongo } from './store/mongo.ts';
 import { createRootKeyStore } from './store/root-key.ts';
+import type { NodeReport } from './store/nodes.ts';
 import { createStores, ensureStoreIndexes } from './store/stores.ts';
 import type { Stores } from './store/stores.ts';
 import type { Mongo } from './store/mongo.ts';
@@ -45,8 +53,9 @@ import { wakeActivity } from './temporal/wake-activity.ts';
 export interface Core {
   readonly environment: Environment;
   readonly config: () => GatewayConfig;
-  /** Reloads gateway.yaml; a bad file leaves the running configuration in force and throws ConfigError. */
-  readonly reload: () => GatewayConfig;
+  readonly runningConfig: RunningConfig;
+  /** `<host>/<pid>/<run>` */
+  readonly node: string;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly mongo: Mongo;
@@ -86,14 +95,17 @@ export async function openCore(
   { variables = rawEnvironment(), now = () => Date.now() }: CoreOptions = {},
 ): Promise<Core> {
   const addresses = requireAddresses(environment);
-  const load = () => loadGatewayConfig(environment.GATEWAY_CONFIG, variables, adapters);
-  let current = load();
+  const file = configFile(environment.GATEWAY_CONFIG, variables);
+  const own = file.read();
+  const node = `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`;
   const mongo = await connectMongo(addresses.mongodbUri, { appName: 'mediary' });
   const secrets = await openCoreSecrets(mongo, addresses.secretsKeys);
   const stores = createStores(mongo.db, now, secrets);
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
-  const shared = { stores, log, now, config: () => current };
-  const metrics = createMetrics({ configVersion: () => current.version });
+  const runningConfig = await openConfig({ store: stores.configurations, own, ...file, node, now, log });
+  const config = runningConfig.current;
+  const shared = { stores, log, now, config };
+  const metrics = createMetrics({ configVersion: () => config().hash });
   const notices = openNotices({ ...shared, variables });
   const { noteBalance: onBalance } = notices.watch;
   const collection = ledgerCollection(mongo.db);
@@ -102,19 +114,20 @@ export async function openCore(
   const temporal = temporalSettings(environment, addresses.temporalAddress, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
   const health = openHealth({ ...shared, client });
-  const channels = openChannels({ environment, log, metrics, current: () => current, request: upstream });
-  const key = secrets.deriveKey('media-link');
-  const results = await openResults({ ...shared, channels, config: current.results, environment, key });
+  const channels = openChannels({ environment, log, metrics, current: config, request: upstream });
+  const results = await openCopies({ ...shared, channels, environment, secrets });
   const recorder = openRecorder(stores, log, now);
   const renders = openRenderClock(shared);
   await Promise.all([health.circuits.refresh(), renders.refresh()]);
   health.circuits.start();
   renders.start();
   notices.watch.start();
+  const ignoreSignal = startConfig(runningConfig, log);
   return {
     environment,
-    config: () => current,
-    reload: () => (current = load()),
+    config,
+    runningConfig,
+    node,
     log,
     metrics,
     mongo,
@@ -133,6 +146,8 @@ export async function openCore(
     now,
     random: Math.random,
     async close() {
+      ignoreSignal();
+      runningConfig.stop();
       health.circuits.stop();
       await Promise.all([renders.stop(), notices.close()]);
       await Promise.all([client.connection.close(), mongo.close(), upstream.close(), results.close()]);
@@ -149,6 +164,63 @@ function openChannels({
   const links = linkRules(environment, log);
   return meteredChannels(createChannels({ ...options, providers, links }), metrics);
 }
+
+function configFile(path: string, environment: NodeJS.ProcessEnv) {
+  const parse = (text: string, source: string) =>
+    parseGatewayConfig(text, source, { ...adapters, environment });
+  /** Throws ConfigError. */
+  const read = () => {
+    const text = readGatewayFile(path);
+    return { text, config: parse(text, path) };
+  };
+  return {
+    read,
+    load: () => violationsOr(read),
+    parse: (text: string) => violationsOr(() => ({ config: parse(text, 'the published configuration') })),
+  };
+}
+
+function violationsOr<Result>(load: () => Result): Result | { readonly violations: readonly string[] } {
+  try {
+    return load();
+  } catch (error) {
+    if (error instanceof ConfigError) return { violations: error.violations };
+    throw error;
+  }
+}
+
+function openConfig({
+  log,
+  ...deps
+}: Omit<RunningConfigDeps, 'onTaken' | 'onRefused' | 'onError'> & Pick<Core, 'log'>) {
+  return openRunningConfig({
+    ...deps,
+    onTaken: ({ version }) => log.info({ version }, 'a published configuration was taken'),
+    onRefused: (version, violations) =>
+      log.error(
+        { version, violations },
+        'a published configuration could not be loaded here; the running one stays in force',
+      ),
+    onError: (err) =>
+      log.warn({ err }, 'the published configuration could not be read or taken; it is retried'),
+  });
+}
+
+/** SIGHUP publishes this process's file. Returns what ends that. */
+function startConfig(running: RunningConfig, log: Logger): () => void {
+  running.start();
+  return onReloadSignal(() => {
+    running.publish('signal').then(
+      (result) => {
+        if (result.ok) log.info({ version: result.head.version }, 'the configuration file was published');
+        else log.error({ violations: result.violations }, notPublished);
+      },
+      (err: unknown) => log.error({ err }, notPublished),
+    );
+  });
+}
+
+const notPublished = 'the configuration file was not published; the running configuration stays in force';
 
 function openHealth({
   stores,
@@ -177,6 +249,14 @@ function createEndStay({ wakes }: Stores, log: Logger): Core['endStay'] {
       log.warn({ task, err }, 'could not wake an attempt that waits');
     }
   };
+}
+
+function openCopies({
+  config,
+  secrets,
+  ...deps
+}: Pick<Core, 'channels' | 'config' | 'environment' | 'stores' | 'secrets' | 'log' | 'now'>) {
+  return openResults({ ...deps, config: config().results, key: secrets.deriveKey('media-link') });
 }
 
 function openRecorder(stores: Stores, log: Logger, now: () => number): ExchangeRecorder {
@@ -228,6 +308,21 @@ async function openCoreSecrets(mongo: Mongo, keys: readonly Buffer[]): Promise<S
       throw new ConfigError('The environment', [`SECRETS_KEY: ${error.message}`]);
     throw error;
   }
+}
+
+/** What this process says of itself as an API or a worker. */
+export function openNodeReports(
+  { stores, node, runningConfig, log, now }: Core,
+  role: Pick<NodeReportsDeps, 'inFlight' | 'channels'> & Pick<NodeReport, 'kind'>,
+): NodeReports {
+  const { kind, ...load } = role;
+  return createNodeReports({
+    store: stores.nodes,
+    identity: { id: `${kind}/${node}`, kind, version: productVersion(), since: now() },
+    config: runningConfig.state,
+    onError: (err) => log.warn({ err }, 'could not report this process'),
+    ...load,
+  });
 }
 
 /** The account's webhook secrets, newest first, opened. */

@@ -1,4 +1,3 @@
-import { onReloadSignal } from './config/reload-signal.ts';
 import { createAbandonCreation } from './tasks/abandon-creation.ts';
 import { defined } from './domain/defined.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,8 +13,10 @@ import type { ChannelActivityDeps, TaskActivityDeps, UpkeepStep } from '../activ
 import type { FirstCallbackDeps } from '../activities/first-callback.ts';
 import { recordedPollers } from '../activities/recorded-pollers.ts';
 import { createStatusPollers } from '../activities/status-pollers.ts';
-import { webhookSecretsOf } from './core.ts';
+import { openNodeReports, webhookSecretsOf } from './core.ts';
 import type { Core } from './core.ts';
+import type { NodeReports } from './control/node-reports.ts';
+import { logRejections } from './observability/process-ends.ts';
 import { callbacksQueue, channelQueue, pollsQueue, tasksQueue } from './domain/queues.ts';
 import { recordedChannels } from './flight/recorded-channels.ts';
 import { createGuardedClient, scrub } from './http-client/index.ts';
@@ -35,6 +36,7 @@ import { createSubmitLimiter } from './capacity/submit-limiter.ts';
 import type { SubmitLimiter } from './capacity/submit-limiter.ts';
 import { concernSignal } from '../workflows/messages.ts';
 import { shareChannelPollers, taskPollers } from './temporal/task-pollers.ts';
+import { countActivities, endRuns, isServing, runNew } from './temporal/worker-runs.ts';
 import { bundleWorkflows } from './temporal/workflow-bundle.ts';
 import { connectWorker, dataConverter } from './temporal/connection.ts';
 import { ensureReconcilerSchedule } from './temporal/reconciler-schedule.ts';
@@ -89,55 +91,58 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   const callbacks = callbackDeps(core, guarded);
   const pollersOf = shareChannelPollers();
   const createChannelWorkers = () => {
-    const queues = channelQueues(core).filter((queue) => !workers.has(queue));
+    const wanted = channelIds(core).flatMap((id) => queuesOf(core, id));
+    const queues = wanted.filter((queue) => !workers.has(queue));
     const options = { activities, activityTaskPollerBehavior: pollersOf(queues.length) };
     return Promise.all(queues.map((queue) => create(queue, { ...options, ...slotsOf(queue) })));
   };
   await Promise.all([
     create(tasksQueue(prefix), tasksOptions(core, { channels, callbacks }, workflowBundle)),
-    create(callbacksQueue(prefix), {
-      activities: { ...createCallbackActivities(callbacks) },
-      maxConcurrentActivityTaskExecutions: callbackActivitiesMax,
-    }),
+    create(callbacksQueue(prefix), callbacksOptions(callbacks)),
     createChannelWorkers(),
     ensureReconcilerSchedule(core.client, prefix),
   ]);
+  const reports = openReports(core, workers);
+  // A reload may bring new channels; the queues of channels that went away are served until the process ends.
+  core.runningConfig.onChange(async () => {
+    await createChannelWorkers();
+    runCreated();
+    await reports.report();
+  });
+  await createChannelWorkers();
   // Not before: a start that fails, or that a signal ends, cuts off no submission.
   runCreated();
   stayWakes.start();
-  // A reload may bring new channels; the queues of channels that went away are served until the process ends.
-  const onReload = (): void => void reloadChannels(core, () => createChannelWorkers().then(runCreated));
-  const ignoreReload = onReloadSignal(onReload);
-  // A promise that somebody forgot must not end the work of all others; it is a bug, and logged as one.
-  const onUnhandled = (err: unknown): void => core.log.error({ err }, 'a rejection was not handled');
-  process.on('unhandledRejection', onUnhandled);
+  await reports.start();
+  const endRejections = logRejections(core.log);
   const ended = Promise.all(runs).then(() => undefined);
   return {
     ended,
     async stop() {
-      ignoreReload();
+      const left = reports.leave();
       stayWakes.stop();
       stays.close();
-      for (const worker of workers.values()) if (worker.getState() === 'RUNNING') worker.shutdown();
-      const outcomes = await Promise.allSettled(runs);
-      for (const outcome of outcomes) {
-        if (outcome.status === 'rejected')
-          core.log.error({ err: outcome.reason }, 'a worker did not end in order');
-      }
+      await endRuns(workers, runs, (err) => core.log.error({ err }, 'a worker did not end in order'));
+      await left;
       // Each has limits of its own on the time to its answer, and to the record of it.
       await callbacks.promptHosts.idle();
-      await Promise.all([connection.close(), guarded.close(), core.recorder.close()]);
+      await Promise.all([connection.close(), guarded.close(), core.recorder.close(), reports.stop()]);
       // Last: what is in flight until here must not be cut off either.
-      process.off('unhandledRejection', onUnhandled);
+      endRejections();
     },
   };
 }
 
-function runNew(workers: ReadonlyMap<string, Worker>): Promise<void>[] {
-  return [...workers.values()]
-    .filter((worker) => worker.getState() === 'INITIALIZED')
-    .map((worker) => worker.run());
+function openReports(core: Core, workers: ReadonlyMap<string, Worker>): NodeReports {
+  const isServed = (id: string) => queuesOf(core, id).every((queue) => isServing(workers.get(queue)));
+  return openNodeReports(core, {
+    kind: 'worker',
+    inFlight: () => countActivities(workers),
+    channels: () => channelIds(core).filter(isServed),
+  });
 }
+
+const channelIds = (core: Core): readonly string[] => core.config().channels.map(({ id }) => id);
 
 function openStayWakes({ stores, log }: Core, stays: StayPlaces): StayWakes {
   return createStayWakes({
@@ -147,29 +152,19 @@ function openStayWakes({ stores, log }: Core, stays: StayPlaces): StayWakes {
   });
 }
 
-function channelQueues(core: Core): readonly string[] {
-  const prefix = core.environment.TASK_QUEUE_PREFIX;
-  return core.config().channels.flatMap(({ id }) => [channelQueue(prefix, id), pollsQueue(prefix, id)]);
+function queuesOf({ environment }: Core, channel: string): readonly string[] {
+  const prefix = environment.TASK_QUEUE_PREFIX;
+  return [channelQueue(prefix, channel), pollsQueue(prefix, channel)];
 }
 
-function slotsOf(queue: string) {
-  return isPollsQueue(queue)
-    ? { maxConcurrentActivityTaskExecutions: pollActivitiesMax }
-    : { maxConcurrentActivityTaskExecutions: channelActivitiesMax };
+function slotsOf(queue: string): Omit<WorkerOptions, 'taskQueue'> {
+  return {
+    maxConcurrentActivityTaskExecutions: isPollsQueue(queue) ? pollActivitiesMax : channelActivitiesMax,
+  };
 }
 
 function isPollsQueue(queue: string): boolean {
   return queue.endsWith('-polls');
-}
-
-async function reloadChannels(core: Core, runChannels: () => Promise<unknown>): Promise<void> {
-  try {
-    const { version } = core.reload();
-    await runChannels();
-    core.log.info({ version }, 'configuration reloaded');
-  } catch (error) {
-    core.log.error({ err: error }, 'the configuration was not loaded; the running one stays in force');
-  }
 }
 
 function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOptions, 'taskQueue'> {
@@ -226,6 +221,13 @@ function tasksOptions(
     activities: { ...createTaskActivities({ ...others, tasks: deps }) },
     maxCachedWorkflows: cachedWorkflowsMax,
     workflowTaskPollerBehavior: taskPollers,
+  };
+}
+
+function callbacksOptions(callbacks: FirstCallbackDeps): Omit<WorkerOptions, 'taskQueue'> {
+  return {
+    activities: { ...createCallbackActivities(callbacks) },
+    maxConcurrentActivityTaskExecutions: callbackActivitiesMax,
   };
 }
 

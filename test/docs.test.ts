@@ -375,7 +375,7 @@ interface Operation {
 
 /** Declarations alone: no handler runs. */
 function routes() {
-  const deps = { operatorAuth: {}, exposeMetrics: true, reloadConfig: () => undefined, now: Date.now };
+  const deps = { operatorAuth: {}, exposeMetrics: true, now: Date.now };
   return createRoutes(deps as unknown as RouteDeps);
 }
 

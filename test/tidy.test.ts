@@ -178,6 +178,7 @@ describe('imports between folders', () => {
     // Of store at run time: the snapshot.
     capacity: { runs: ['domain', 'providers', 'store'], types: ['config'] },
     routing: { runs: ['domain', 'providers', 'store'], types: ['config'] },
+    control: { runs: ['domain', 'store'], types: ['config'] },
     tasks: { runs: ['domain', 'store'], types: ['ledger', 'observability', 'routing'] },
     images: {
       runs: ['domain', 'http-client', 'providers', 'routing', 'store'],
@@ -191,7 +192,7 @@ describe('imports between folders', () => {
     temporal: { runs: ['domain', 'workflows'], types: ['activities', 'config', 'tasks'] },
     http: {
       runs: ['access', 'domain', 'flight', 'images', 'results', 'routing'],
-      types: ['capacity', 'config', 'ledger', 'observability', 'providers', 'store', 'tasks'],
+      types: ['capacity', 'config', 'control', 'ledger', 'observability', 'providers', 'store', 'tasks'],
     },
     cli: {
       runs: ['config', 'domain', 'flight', 'ledger', 'routing'],

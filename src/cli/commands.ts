@@ -16,6 +16,7 @@ const loaders: Readonly<Record<keyof typeof groups, Load>> = {
   notices: async () => (await import('./notices.ts')).addNoticeCommands,
   route: async () => (await import('./route.ts')).addRouteCommands,
   config: async () => (await import('./config.ts')).addConfigCommands,
+  nodes: async () => (await import('./nodes.ts')).addNodesCommand,
   vendors: async () => (await import('./vendors.ts')).addVendorCommands,
 };
 

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { namespacePollsDefault, pollsOfWorker } from '../domain/poller-budget.ts';
+import type { Row } from './admin-client.ts';
 import { adminCommand, outputOf } from './context.ts';
 import type { CliContext } from './context.ts';
 import { examples } from './program.js';
@@ -14,11 +16,11 @@ export function addConfigCommands(config: Command, context: CliContext): void {
     .action(async (_options: object, command: Command) => {
       await context.environment();
       const { file, config: loaded } = await context.loadConfig();
-      const { channels, models, currency, version } = loaded;
+      const { channels, models, currency, hash } = loaded;
       const polls = pollsOfWorker(channels.length);
       outputOf(command, context).item({
         file,
-        version,
+        hash,
         currency,
         channels: channels.map(({ id }) => id),
         models: models.map(({ id }) => id),
@@ -28,14 +30,39 @@ export function addConfigCommands(config: Command, context: CliContext): void {
     });
 
   config
+    .command('show')
+    .description('Shows the published configuration and which process runs which version.')
+    .addHelpText('after', examples('config show'))
+    .action(
+      adminCommand(context, async ({ client, output }) => {
+        const shown = await client.call('GET', '/config');
+        output.item(shown, withNodes(shown));
+      }),
+    );
+
+  config
     .command('reload')
     .description(
-      'Makes a running node reload its file; a bad file leaves the running configuration in force.',
+      'Publishes the file of the API that answers: every process takes it, or says why it cannot (then the status is 1). A file with mistakes changes nothing.',
     )
     .addHelpText('after', examples('config reload'))
     .action(
       adminCommand(context, async ({ client, output }) => {
-        output.item(await client.call('POST', '/config/reload'));
+        const published = await client.call('POST', '/config/reload');
+        output.item(published, withNodes(published));
+        if (nodesOf(published).some(({ refused }) => refused !== null)) context.fail(1);
       }),
     );
+}
+
+const nodesSchema = z.object({ nodes: z.array(z.record(z.string(), z.unknown())) });
+
+function nodesOf(config: Row): readonly Row[] {
+  return nodesSchema.parse(config).nodes;
+}
+
+/** For people: of each process what concerns the configuration. */
+function withNodes({ object: _object, ...config }: Row): Row {
+  const nodes = nodesOf(config).map(({ id, state, config: runs, refused }) => ({ id, state, runs, refused }));
+  return { ...config, nodes };
 }

@@ -30,7 +30,7 @@ export function addNoticeCommands(notices: Command, context: CliContext): void {
       adminCommand(context, async ({ client, output }) => {
         const { data } = sentSchema.parse(await client.call('POST', '/notices/test'));
         output.rows(data, { columns: ['id', 'ok', 'error'] });
-        if (data.some(({ ok }) => !ok)) throw new CommandError('refused', 'A target did not take the test.');
+        if (data.some(({ ok }) => !ok)) throw new CommandError('failed', 'A target did not take the test.');
       }),
     );
 }

@@ -23,8 +23,8 @@ export interface GatewayConfig {
   readonly models: readonly ModelConfig[];
   readonly results: ResultsConfig;
   readonly notify: NotifyConfig;
-  /** Fingerprint of the file: 12 hex digits of its SHA-256. */
-  readonly version: string;
+  /** Fingerprint of the text: 12 hex digits of its SHA-256. */
+  readonly hash: string;
 }
 
 export function loadGatewayConfig(
@@ -32,15 +32,18 @@ export function loadGatewayConfig(
   environment: NodeJS.ProcessEnv,
   adapters: Adapters,
 ): GatewayConfig {
-  let text: string;
+  return parseGatewayConfig(readGatewayFile(path), path, { ...adapters, environment });
+}
+
+/** The text of the file. Throws ConfigError. */
+export function readGatewayFile(path: string): string {
   try {
-    text = readFileSync(path, 'utf8');
+    return readFileSync(path, 'utf8');
   } catch {
     throw new ConfigError(path, [
       'cannot be read: copy gateway.example.yaml, or set GATEWAY_CONFIG to your file',
     ]);
   }
-  return parseGatewayConfig(text, path, { ...adapters, environment });
 }
 
 export interface ParseConfigContext extends Adapters {
@@ -62,7 +65,7 @@ export function parseGatewayConfig(text: string, source: string, context: ParseC
   }
   violations.push(...checkMeaning(value, context));
   if (violations.length > 0 || !parsed.success) throw new ConfigError(source, violations);
-  return { ...parsed.data, version: createHash('sha256').update(text).digest('hex').slice(0, 12) };
+  return { ...parsed.data, hash: createHash('sha256').update(text).digest('hex').slice(0, 12) };
 }
 
 /** Where each variable that is not set is used. */

@@ -20,6 +20,7 @@ type DropReason =
   | 'unsupported'
   | 'no_price'
   | 'circuit_open'
+  | 'no_worker'
   | 'at_concurrency_limit';
 
 export interface DroppedChannel {

@@ -30,6 +30,8 @@ export interface GatewayApp {
   readonly callback: () => RequestListener;
   /** All operations, for the document and for tests. */
   readonly routes: readonly Route[];
+  /** Requests that wait for their answer, or have not read it yet. */
+  readonly inFlight: () => number;
   /** Answers waiting requests at once and says "not ready" from now on; closes connections after their answer. */
   drain(): void;
 }
@@ -63,9 +65,15 @@ export function createApp(deps: AppDeps): GatewayApp {
   koa.use(createRouter(routes, { ...routeDeps, addresses }, limits).routes());
   koa.use(refuseUnknown);
   const handle = koa.callback();
+  let inFlight = 0;
   return {
-    callback: () => (request, response) => void handle(request, response),
+    callback: () => (request, response) => {
+      inFlight += 1;
+      response.once('close', () => (inFlight -= 1));
+      void handle(request, response);
+    },
     routes,
+    inFlight: () => inFlight,
     drain() {
       draining = true;
       watcher.release();

@@ -20,6 +20,9 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Secrets } from '../access/secrets.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { ChannelStateStore } from '../store/channel-states.ts';
+import type { ConfigurationStore } from '../store/configurations.ts';
+import type { PublishResult } from '../control/running-config.ts';
+import type { Nodes } from '../control/nodes.ts';
 import type { ExchangeStore } from '../store/exchanges.ts';
 import type { KeyStore } from '../store/keys.ts';
 import type { NoticeStore } from '../store/notices.ts';
@@ -87,8 +90,11 @@ export interface AppDeps extends AddressChecks {
   readonly overrideCircuit: Circuits['override'];
   /** What this process knows of a channel's health, for operators; absent: nothing. */
   readonly channelHealth?: (channel: ChannelConfig) => JsonObject;
-  /** Loads gateway.yaml again; a bad file leaves the running one in force. Absent: the route does not exist. */
-  readonly reloadConfig?: () => Promise<ReloadResult>;
+  /** All processes of the gateway. */
+  readonly nodes: Pick<Nodes, 'all' | 'refresh' | 'untilDecided'>;
+  readonly configurations: Pick<ConfigurationStore, 'head'>;
+  /** Publishes this process's gateway.yaml for all; a bad file changes nothing. `by`: the operator's name. */
+  readonly publishConfig: (by: string) => Promise<PublishResult>;
 
   /** CIDRs of the proxies in front. */
   readonly trustedProxies?: readonly string[];
@@ -117,10 +123,6 @@ export interface ImageLimits {
   /** Pixels of one reference image. */
   readonly pixelsMax: number;
 }
-
-export type ReloadResult =
-  | { readonly ok: true; readonly version: string }
-  | { readonly ok: false; readonly violations: readonly string[] };
 
 /** What the application itself adds for its routes. */
 export interface RouteDeps extends AppDeps {

@@ -1,3 +1,5 @@
+import type { Logger } from './log.ts';
+
 /** What a process that talks to a terminal should end for, and no signal reports it. */
 
 const parentCheckMs = 250;
@@ -42,4 +44,14 @@ export function readerLeft(outputs: readonly NodeJS.WritableStream[]): Promise<v
       });
     }
   });
+}
+
+/**
+ * A promise that somebody forgot must not end the work of all others; it is a bug, and logged as one. Returns what ends
+ * that.
+ */
+export function logRejections(log: Logger): () => void {
+  const onUnhandled = (err: unknown): void => log.error({ err }, 'a rejection was not handled');
+  process.on('unhandledRejection', onUnhandled);
+  return () => void process.off('unhandledRejection', onUnhandled);
 }

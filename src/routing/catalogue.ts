@@ -78,6 +78,8 @@ export interface CatalogueOptions {
   readonly random: () => number;
   /** Why a credential is out of service for a model at the moment; undefined: it is in service. */
   readonly outage?: (channel: ChannelConfig, credential: string, model: string) => DroppedChannel | undefined;
+  /** False: no living worker would submit its tasks. Absent: all are served. */
+  readonly isServed?: (channel: string) => boolean;
 }
 
 export function createCatalogue(options: CatalogueOptions): Catalogue {
@@ -246,7 +248,7 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
     hold: multiply(worst, model.price.hold.multiplier),
     expected,
     ...defined({ seconds: first?.seconds }),
-    basis: { price: stripHold(model), facts: requestFacts(request), version: context.current().version },
+    basis: { price: stripHold(model), facts: requestFacts(request), version: context.current().hash },
     currency: context.current().currency,
     warnings: [...new Set([...warnings, ...ignoredBy(usable, { asked, request }).map(nameOf)])],
   };
@@ -318,6 +320,8 @@ function considerChannel(
   if (capability === undefined)
     return drop('kind_not_served', `${channel.provider} makes no ${request.kind}s`);
   if (capability.issue !== undefined) return drop('unsupported', capability.issue.message, capability.issue);
+  const { canWait } = capability;
+  if (canWait && context.isServed?.(channel.id) === false) return drop('no_worker', 'no worker serves it');
   const outages = channel.credentials.map(({ id }) => ({
     id,
     outage: context.outage?.(channel, id, request.model),
@@ -333,8 +337,7 @@ function considerChannel(
     possible: capability.possible,
   });
   if (quote === undefined) return drop('no_price', 'no price rule holds for the request');
-  const { facts, canWait } = capability;
-  return { priced: { channel, credentials, facts, canWait, ...quote }, broken, dropped };
+  return { priced: { channel, credentials, facts: capability.facts, canWait, ...quote }, broken, dropped };
 }
 
 /** A switch concerns all credentials alike: it is reported once. */

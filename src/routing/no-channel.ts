@@ -19,6 +19,13 @@ export class NoChannelError extends GatewayError {
   }
 }
 
+const outOfService: ReadonlySet<DroppedChannel['reason']> = new Set([
+  'disabled',
+  'circuit_open',
+  'no_worker',
+  'at_concurrency_limit',
+]);
+
 export function explainNoChannel(
   model: ModelConfig,
   dropped: readonly DroppedChannel[],
@@ -48,7 +55,7 @@ export function explainNoChannel(
       },
     );
   }
-  if (serving.some(({ reason }) => ['disabled', 'circuit_open', 'at_concurrency_limit'].includes(reason))) {
+  if (serving.some(({ reason }) => outOfService.has(reason))) {
     return new GatewayError(
       'service_unavailable',
       `Every channel of ${model.id} is out of service at the moment.`,

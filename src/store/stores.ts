@@ -2,12 +2,14 @@ import type { Db } from 'mongodb';
 import { createAccountStore } from './accounts.ts';
 import { createChannelHealthStore } from './channel-health.ts';
 import { createChannelStateStore } from './channel-states.ts';
+import { createConfigurationStore } from './configurations.ts';
 import { createDuties } from './duties.ts';
 import { createExchangeStore } from './exchanges.ts';
 import { createImageLeaseStore } from './image-leases.ts';
 import { createKeySlotStore } from './key-slots.ts';
 import { createKeyStore } from './keys.ts';
 import { createNoticeStore } from './notices.ts';
+import { createNodeStore } from './nodes.ts';
 import { createOperatorStore } from './operators.ts';
 import { createRateLimitStore } from './rate-limits.ts';
 import { createRenderTimesStore } from './render-times.ts';
@@ -34,6 +36,8 @@ export function createStores(db: Db, now: () => number, sealing: Sealing) {
     duties: createDuties(db),
     exchanges: createExchangeStore(db, now),
     channelStates: createChannelStateStore(db),
+    configurations: createConfigurationStore(db, sealing),
+    nodes: createNodeStore(db),
     resultCopies: createResultCopyStore(db),
     circuits: createChannelHealthStore(db, now),
     slots: createSlotStore(db, now),

@@ -368,6 +368,35 @@ describe('config', () => {
   it('reload reports what is wrong with the file', async () => {
     await expect(gateway(['config', 'reload'])).rejects.toThrow('models: required; currency: required');
   });
+
+  it('show, and reload, which fails if a process refuses what was published', async () => {
+    const head = await world.stores.configurations.publish({
+      text: 'x',
+      hash: 'abc',
+      by: 'anna',
+      node: 'host/1/x',
+      at: 0,
+    });
+    await world.stores.nodes.report({
+      id: 'worker/host/1/x',
+      kind: 'worker',
+      version: '1.0.0',
+      since: 0,
+      leaving: false,
+      config: { version: 0, hash: 'old', refused: { version: head.version, reasons: ['no key'] } },
+      channels: ['one'],
+      load: { eventLoopLagMs: 0, inFlight: 0 },
+    });
+    const refusal = /^ +worker\/host\/1\/x +running +0 +\{"config":1,"reasons":\["no key"\]\}$/m;
+    expect((await gateway(['config', 'show'])).text).toMatch(refusal);
+    const node = await world.startNode({ publishConfig: () => Promise.resolve({ ok: true, head }) });
+    const reloaded = await gateway(['config', 'reload'], { url: node.url });
+    expect(reloaded.text).toMatch(refusal);
+    expect(reloaded.status).toBe(1);
+    const { text } = await gateway(['nodes']);
+    expect(text).toMatch(/^worker\/host\/1\/x +running +1\.0\.0 +0 .* one$/m);
+    expect(text).toContain('worker/host/1/x refused {"config":1,"reasons":["no key"]}');
+  });
 });
 
 describe('a gateway that does not answer', () => {

@@ -14,8 +14,8 @@ const writing = [
   'findOneAndUpdate', 'findOneAndReplace', 'findOneAndDelete',
 ] as const; // prettier-ignore
 
-/** Evidence, and what is learned or summed up of many tasks: not part of a task's way. */
-const aside = new Set(['duties', 'exchanges', 'render_times', 'stored_bytes']);
+/** Evidence, what is learned or summed up of many tasks, and what processes say of themselves: not part of a task's way. */
+const aside = new Set(['duties', 'exchanges', 'nodes', 'render_times', 'stored_bytes']);
 
 /** The step from submitted to running, and progress, are seen on the way and decide nothing. */
 function isProgress(update: unknown): boolean {

@@ -101,7 +101,7 @@ function plan(row: Row, images: readonly AskedImage[], named: AskedVideo['named'
     ],
   });
   const catalogue = createCatalogue({
-    current: () => ({ ...config, version: 'v' }),
+    current: () => ({ ...config, hash: 'v' }),
     providers,
     random: () => 0,
   });

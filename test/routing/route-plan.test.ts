@@ -100,6 +100,26 @@ describe('the seconds of a plan', () => {
   });
 });
 
+describe('a channel that no living worker serves', () => {
+  const planWith = (isServed: (channel: string) => boolean) => {
+    const [channel] = testConfig.channels;
+    if (channel === undefined) throw new Error('no channel');
+    const current = () => ({ ...testConfig, channels: [channel, { ...channel, id: 'new' }] });
+    const catalogue = createCatalogue({ current, providers, random: Math.random, isServed });
+    return catalogue.plan(asAsked(testRequest), { account: 'a', key: 'k' });
+  };
+
+  it('is in no plan while another one is served', () => {
+    const { candidates, dropped } = planWith((id) => id !== 'new');
+    expect(candidates.map(({ channel }) => channel)).toEqual(['ark']);
+    expect(dropped).toMatchObject([{ channel: 'new', reason: 'no_worker' }]);
+  });
+
+  it('is refused for now where it is the only one', () => {
+    expect(() => planWith(() => false)).toThrow('out of service at the moment');
+  });
+});
+
 describe('the route plan', () => {
   it('holds exactly the credentials that may and can serve the request, each once', () => {
     fc.assert(

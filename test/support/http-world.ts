@@ -1,9 +1,11 @@
 import { testSealing } from './sealing.ts';
 import { randomBytes } from 'node:crypto';
+import type { Db } from 'mongodb';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { createAccess } from '../../src/access/access.ts';
 import { createChannels } from '../../src/routing/channels.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
+import { createNodes } from '../../src/control/nodes.ts';
 import { createCircuits } from '../../src/capacity/circuits.ts';
 import { createChannelSwitches } from '../../src/routing/switches.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
@@ -43,6 +45,7 @@ import type { TestPort } from './test-port.ts';
 export interface HttpWorld extends Server {
   readonly deps: AppDeps;
   readonly stores: Stores;
+  readonly db: Db;
   readonly port: TestPort;
   /** What activities write of a task. */
   readonly drive: TaskDriver;
@@ -251,7 +254,8 @@ async function openWorld(
       pingMongo: async () => void (await mongo.db.command({ ping: 1 })),
       limits: { addressRequestsPerSecond: 0 },
       testNotices: () => Promise.resolve([]),
-      reloadConfig: () =>
+      nodes: createNodes({ store: stores.nodes, onError: unused }),
+      publishConfig: () =>
         Promise.resolve({ ok: false, violations: ['models: required', 'currency: required'] }),
       ...change,
     };
@@ -276,6 +280,7 @@ async function openWorld(
   const world: HttpWorld = {
     ...main,
     stores,
+    db: mongo.db,
     port,
     drive: taskDriver(stores.tasks),
     logLines,

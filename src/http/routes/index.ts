@@ -12,6 +12,7 @@ import { createVideo } from './create-video.ts';
 import { creditAccount } from './credit-account.ts';
 import { editImage } from './edit-image.ts';
 import { estimateVideo } from './estimate-video.ts';
+import { getConfig } from './get-config.ts';
 import { getAccount } from './get-account.ts';
 import { getBalance } from './get-balance.ts';
 import { getImageTask } from './get-image-task.ts';
@@ -29,6 +30,7 @@ import { listKeys } from './list-keys.ts';
 import { listLedgerEntries } from './list-ledger-entries.ts';
 import { listModels } from './list-models.ts';
 import { listNotices } from './list-notices.ts';
+import { listNodes } from './list-nodes.ts';
 import { listOperators } from './list-operators.ts';
 import { listTasks } from './list-tasks.ts';
 import { listVideos } from './list-videos.ts';
@@ -109,6 +111,8 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth): readonly R
     addOperator({ ...deps, operatorAuth }),
     listOperators(deps),
     revokeOperator({ ...deps, operatorAuth }),
-    ...(deps.reloadConfig === undefined ? [] : [reloadConfig(deps.reloadConfig)]),
+    listNodes(deps),
+    getConfig(deps),
+    reloadConfig(deps),
   ];
 }

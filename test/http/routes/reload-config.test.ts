@@ -9,7 +9,37 @@ it('a bad file is refused with every violation', async () => {
   expect(answer.body.error.message).toBe('The file was not loaded: models: required; currency: required');
 });
 
-it('a good one is named by its fingerprint', async () => {
-  const node = await world.startNode({ reloadConfig: () => Promise.resolve({ ok: true, version: 'abc' }) });
-  expect((await node.admin('POST', '/config/reload')).body).toEqual({ object: 'config', version: 'abc' });
+it('a good one is answered when every process has taken or refused it', async () => {
+  const head = { version: 2, hash: 'abc', by: 'admin', node: 'host/1/x', at: 1_000 };
+  const report = (kind: 'api' | 'worker', config: { version: number; refused?: object }) =>
+    world.stores.nodes.report({
+      id: `${kind}/host/1/x`,
+      kind,
+      version: '1.0.0',
+      since: 1_000,
+      leaving: false,
+      config: { hash: 'abc', ...config } as never,
+      load: { eventLoopLagMs: 1, inFlight: 0 },
+    });
+  await Promise.all([report('api', { version: 2 }), report('worker', { version: 1 })]);
+  const by: string[] = [];
+  const node = await world.startNode({
+    publishConfig: (operator) => {
+      by.push(operator);
+      return Promise.resolve({ ok: true, head });
+    },
+  });
+  let isAnswered = false;
+  const asked = node.admin('POST', '/config/reload').finally(() => (isAnswered = true));
+  await expect.poll(() => by).toEqual(['admin']);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(isAnswered).toBe(false);
+  await report('worker', { version: 1, refused: { version: 2, reasons: ['channels[0]: no key'] } });
+  const { status, body } = await asked;
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ object: 'config', version: 2, hash: 'abc', published_by: 'admin' });
+  expect(body.nodes).toMatchObject([
+    { id: 'api/host/1/x', state: 'running', config: 2, refused: null },
+    { id: 'worker/host/1/x', config: 1, refused: { config: 2, reasons: ['channels[0]: no key'] } },
+  ]);
 });

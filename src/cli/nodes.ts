@@ -1,0 +1,20 @@
+import type { Command } from 'commander';
+import { adminCommand } from './context.ts';
+import type { CliContext } from './context.ts';
+
+const table = {
+  columns: ['id', 'state', 'config', 'since', 'last_seen_at', 'in_flight'],
+  more: ['version', 'event_loop_lag_ms', 'channels'],
+};
+
+export function addNodesCommand(nodes: Command, context: CliContext): void {
+  nodes.action(
+    adminCommand(context, async ({ client, output }) => {
+      const { rows } = await client.list('/nodes', {});
+      output.rows(rows, table);
+      for (const { id, refused } of rows) {
+        if (refused !== null) output.note(`${String(id)} refused ${JSON.stringify(refused)}`);
+      }
+    }),
+  );
+}

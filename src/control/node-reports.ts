@@ -1,0 +1,66 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { NodeReport, NodeStore } from '../store/nodes.ts';
+
+/** What this process says of itself to all others, every few seconds. */
+export interface NodeReports {
+  /** Says it now. Rejects when MongoDB does not answer. */
+  report(): Promise<void>;
+  /** Never rejects: what could not be said now is said later. */
+  start(): Promise<void>;
+  /** From now on it accepts no new work. Never rejects: others find out by its silence. */
+  leave(): Promise<void>;
+  /** Never rejects. */
+  stop(): Promise<void>;
+}
+
+export interface NodeReportsDeps {
+  readonly store: Pick<NodeStore, 'report' | 'remove'>;
+  readonly identity: Pick<NodeReport, 'id' | 'kind' | 'version' | 'since'>;
+  readonly config: () => NodeReport['config'];
+  readonly inFlight: () => number;
+  /** Of a worker: those that it serves now. */
+  readonly channels?: () => readonly string[];
+  readonly onError: (error: unknown) => void;
+}
+
+const intervalMs = 5_000;
+const resolutionMs = 20;
+const nanosecondsPerMs = 1e6;
+const lagPercentile = 99;
+
+export function createNodeReports(deps: NodeReportsDeps): NodeReports {
+  const { store, identity, config, channels, onError } = deps;
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs });
+  let timer: NodeJS.Timeout | undefined;
+  let leaving = false;
+
+  async function report(): Promise<void> {
+    const lag = Math.max(0, delay.percentile(lagPercentile) / nanosecondsPerMs - resolutionMs);
+    delay.reset();
+    await store.report({
+      ...identity,
+      leaving,
+      config: config(),
+      ...(channels === undefined ? {} : { channels: leaving ? [] : channels() }),
+      load: { eventLoopLagMs: Math.round(lag), inFlight: deps.inFlight() },
+    });
+  }
+
+  return {
+    report,
+    async start() {
+      delay.enable();
+      timer ??= setInterval(() => void report().catch(onError), intervalMs).unref();
+      await report().catch(onError);
+    },
+    async leave() {
+      leaving = true;
+      await report().catch(onError);
+    },
+    async stop() {
+      clearInterval(timer);
+      delay.disable();
+      await store.remove(identity.id).catch(onError);
+    },
+  };
+}

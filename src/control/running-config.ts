@@ -1,0 +1,130 @@
+import type { GatewayConfig } from '../config/gateway-file.ts';
+import type { ConfigurationHead, ConfigurationStore } from '../store/configurations.ts';
+import type { RunConfiguration } from '../store/nodes.ts';
+
+/** The configuration that this process runs: the newest that was published, unless it could not load that one. */
+export interface RunningConfig {
+  readonly current: () => GatewayConfig;
+  readonly state: () => RunConfiguration;
+  /**
+   * Reads this process's own file, checks it and publishes it for all processes. `by`: an operator's name, or `signal`.
+   * A file with mistakes changes nothing.
+   */
+  publish(by: string): Promise<PublishResult>;
+  /** Takes what was published since. Rejects when MongoDB does not answer. */
+  refresh(): Promise<void>;
+  /** Called, and waited for, when a published version was taken or refused; repeated until it does not reject. */
+  onChange(listener: () => Promise<void>): void;
+  start(): void;
+  stop(): void;
+}
+
+export type PublishResult =
+  | { readonly ok: true; readonly head: ConfigurationHead }
+  | { readonly ok: false; readonly violations: readonly string[] };
+
+/** What is wrong with a text, or what it says. */
+export type ParsedConfig = { readonly config: GatewayConfig } | { readonly violations: readonly string[] };
+
+export interface RunningConfigDeps {
+  readonly store: ConfigurationStore;
+  /** The file's text as it was when the process began, checked already. */
+  readonly own: OwnFile;
+  /** This process's file as it is now. */
+  readonly load: () => OwnFile | { readonly violations: readonly string[] };
+  readonly parse: (text: string) => ParsedConfig;
+  /** This process. */
+  readonly node: string;
+  readonly now: () => number;
+  /** The configuration in force stays. */
+  readonly onRefused: (version: number, reasons: readonly string[]) => void;
+  readonly onTaken: (state: RunConfiguration) => void;
+  readonly onError: (error: unknown) => void;
+  readonly intervalMs?: number;
+}
+
+export interface OwnFile {
+  readonly text: string;
+  readonly config: GatewayConfig;
+}
+
+const intervalMsDefault = 2_000;
+
+/**
+ * A file that no process ever published is published by the first one that starts with it. One that was published
+ * before is an old copy, or the one in force: then what is published counts (docs/decisions/0018-one-configuration.md).
+ */
+export async function openRunningConfig(deps: RunningConfigDeps): Promise<RunningConfig> {
+  const { store, own, now, node } = deps;
+  if (!(await store.wasPublished(own.config.hash))) {
+    await store.publish({ text: own.text, hash: own.config.hash, by: 'start', node, at: now() });
+  }
+  const running = createRunningConfig(deps);
+  await running.refresh();
+  return running;
+}
+
+function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
+  const { store, parse, node, now } = deps;
+  const listeners: (() => Promise<void>)[] = [];
+  let current = deps.own.config;
+  let state: RunConfiguration = { version: 0, hash: current.hash };
+  /** The version that was taken or refused, and that all listeners know of. */
+  let known = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let busy: Promise<void> | undefined;
+
+  async function take(version: number): Promise<void> {
+    const published = await store.read();
+    if (published === undefined || published.version < version) return;
+    const { version: found, hash, text } = published;
+    const parsed = parse(text);
+    if ('config' in parsed) {
+      current = parsed.config;
+      state = { version: found, hash };
+      deps.onTaken(state);
+    } else {
+      state = { ...state, refused: { version: found, reasons: parsed.violations } };
+      deps.onRefused(found, parsed.violations);
+    }
+    for (const listener of listeners) await listener();
+    known = found;
+  }
+
+  async function look(): Promise<void> {
+    const head = await store.head();
+    if (head !== undefined && head.version !== known) await take(head.version);
+  }
+
+  /** One at a time: two that overlap could end with the older version. */
+  async function refresh(): Promise<void> {
+    await busy?.catch(() => undefined);
+    busy ??= look().finally(() => (busy = undefined));
+    await busy;
+  }
+
+  return {
+    current: () => current,
+    state: () => state,
+
+    async publish(by) {
+      const file = deps.load();
+      if ('violations' in file) return { ok: false, violations: file.violations };
+      const { text, config } = file;
+      const head = await store.publish({ text, hash: config.hash, by, node, at: now() });
+      await refresh();
+      return { ok: true, head };
+    },
+
+    refresh,
+    onChange: (listener) => void listeners.push(listener),
+    start() {
+      timer ??= setInterval(() => void refresh().catch(deps.onError), deps.intervalMs ?? intervalMsDefault);
+      timer.unref();
+    },
+    stop() {
+      clearInterval(timer);
+      timer = undefined;
+    },
+  };
+}

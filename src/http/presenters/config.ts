@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import type { ConfigurationHead } from '../../store/configurations.ts';
+import { nodeSchema, presentNode } from './node.ts';
+import type { ListedNode } from '../../control/nodes.ts';
+import { toSeconds, unixSeconds } from './unix-seconds.ts';
+
+export const configSchema = z
+  .object({
+    object: z.literal('config'),
+    version: z.number().int().meta({ description: 'Grows by one with each publication.' }),
+    hash: z.string().meta({ description: 'Of the text: 12 hex digits of its SHA-256.' }),
+    published_at: unixSeconds(),
+    published_by: z
+      .string()
+      .meta({ description: "The operator; `signal`: a SIGHUP; `start`: a process's first start with it." }),
+    published_on: z.string().meta({ description: 'The process whose file it is, as `<host>/<pid>/<run>`.' }),
+    nodes: z.array(nodeSchema).meta({ description: 'All processes: which version each of them runs.' }),
+  })
+  .meta({ id: 'Config' });
+
+export function presentConfig(
+  { version, hash, at, by, node }: ConfigurationHead,
+  nodes: readonly ListedNode[],
+): z.output<typeof configSchema> {
+  return {
+    object: 'config',
+    version,
+    hash,
+    published_at: toSeconds(at),
+    published_by: by,
+    published_on: node,
+    nodes: nodes.map(presentNode),
+  };
+}

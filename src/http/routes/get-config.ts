@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { serviceUnavailable } from '../../domain/errors.ts';
+import type { RouteDeps } from '../deps.ts';
+import { configSchema, presentConfig } from '../presenters/config.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function getConfig({ nodes, configurations }: Pick<RouteDeps, 'nodes' | 'configurations'>): Route {
+  return adminRoute({
+    operationId: 'getConfig',
+    summary: 'Get the published configuration and who runs it',
+    description: 'Never its text, which may hold secrets.',
+    tag: 'Operators',
+    method: 'get',
+    paths: ['/admin/v1/config'],
+    input: z.object({}),
+    success: { description: 'The newest that was published.', schema: configSchema },
+    errors: ['service_unavailable'],
+    async handle() {
+      const [head] = await Promise.all([configurations.head(), nodes.refresh()]);
+      if (head === undefined) throw serviceUnavailable('no configuration was published');
+      return jsonReply(presentConfig(head, nodes.all()));
+    },
+  });
+}

@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+import { createNodes } from '../../../src/control/nodes.ts';
+import { useHttpWorld } from '../../support/http-world.ts';
+
+const world = useHttpWorld('route_list_nodes');
+
+const report = (id: string, leaving = false) =>
+  world.stores.nodes.report({
+    id,
+    kind: 'worker',
+    version: '1.0.0',
+    since: 5_000,
+    leaving,
+    config: { version: 3, hash: 'abc' },
+    channels: ['one'],
+    load: { eventLoopLagMs: 4, inFlight: 7 },
+  });
+
+it('lists what each process said last', async () => {
+  await report('worker/host/1/x');
+  const { body } = await world.admin('GET', '/nodes');
+  expect(body).toEqual({
+    object: 'list',
+    data: [
+      {
+        object: 'node',
+        id: 'worker/host/1/x',
+        kind: 'worker',
+        state: 'running',
+        version: '1.0.0',
+        config: 3,
+        config_hash: 'abc',
+        refused: null,
+        since: 5,
+        last_seen_at: expect.any(Number),
+        event_loop_lag_ms: 4,
+        in_flight: 7,
+        channels: ['one'],
+      },
+    ],
+  });
+  expect(Math.abs(body.data[0].last_seen_at - Date.now() / 1000)).toBeLessThan(60);
+});
+
+it('one that has not been heard of since long before the last report is gone, and forgotten later', async () => {
+  const nodes = world.deps.nodes;
+  const seenBefore = (id: string, seconds: number) =>
+    world.db
+      .collection<{ _id: string }>('nodes')
+      .updateOne({ _id: id }, { $set: { seen: new Date(Date.now() - seconds * 1000) } });
+  await report('worker/host/1/x', true);
+  await report('worker/host/2/x');
+  await report('worker/host/3/x');
+  await seenBefore('worker/host/2/x', 60);
+  await seenBefore('worker/host/3/x', 660);
+  await nodes.refresh();
+  expect(nodes.all().map(({ id, state }) => [id, state])).toEqual([
+    ['worker/host/1/x', 'leaving'],
+    ['worker/host/2/x', 'gone'],
+  ]);
+});
+
+it('a channel is served while a running worker serves it, and any is while none runs', async () => {
+  const nodes = createNodes({ store: world.stores.nodes, onError: () => undefined });
+  await report('worker/host/1/x');
+  await nodes.refresh();
+  expect(['one', 'two'].map(nodes.isServed)).toEqual([true, false]);
+  await Promise.all(['1', '2', '3'].map((n) => report(`worker/host/${n}/x`, true)));
+  await nodes.refresh();
+  expect(['one', 'two'].map(nodes.isServed)).toEqual([true, true]);
+});
