@@ -81,11 +81,11 @@ function isRow(value: unknown): value is Row {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const secondsNames = /_at$/;
+const secondsNames = /_at$|^(?:at|since|until)$/;
 
 function formatCell(name: string, value: unknown): string {
   if (value === undefined || value === null || value === '') return missing;
-  if (typeof value === 'number' && (secondsNames.test(name) || name === 'at')) return formatTime(value);
+  if (typeof value === 'number' && secondsNames.test(name)) return formatTime(value);
   return escaped(wordsOf(value), { keepLines: false });
 }
 
@@ -96,7 +96,7 @@ function wordsOf(value: unknown): string {
   return JSON.stringify(value);
 }
 
-function formatTime(value: number): string {
+export function formatTime(value: number): string {
   return new Date(value * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 

@@ -1,7 +1,9 @@
 import { Option } from 'commander';
+import { z } from 'zod';
 import type { Command } from 'commander';
 import { failureClasses } from '../domain/failure.ts';
 import { taskStatuses } from '../domain/task.ts';
+import type { Row } from './admin-client.ts';
 import { addTaskAction, queryMeaning } from './task-action.ts';
 import { adminCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
@@ -15,9 +17,36 @@ export const taskColumns = [
   'channel',
   'hold',
   'charge',
-  'created_at',
-  'needs_attention',
+  'waits_for',
+  'age',
 ];
+
+/** What a list has room for: why a task waits, and for how long it has. */
+function listed(row: Row): Row {
+  const { data } = waitSchema.safeParse(row['situation']);
+  if (data === undefined) return row;
+  return { ...row, waits_for: data.waits_for, age: formatAge(Date.now() / 1000 - data.since) };
+}
+
+const waitSchema = z.object({ waits_for: z.string().nullable(), since: z.number() });
+
+/** The two largest units: `45s`, `12m5s`, `3h7m`, `2d4h`. */
+export function formatAge(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  const units = [
+    ['d', Math.floor(whole / 86_400)],
+    ['h', Math.floor(whole / 3600) % 24],
+    ['m', Math.floor(whole / 60) % 60],
+    ['s', whole % 60],
+  ] as const;
+  const first = units.findIndex(([, count]) => count > 0);
+  if (first < 0) return '0s';
+  return units
+    .slice(first, first + 2)
+    .filter(([, count]) => count > 0)
+    .map(([unit, count]) => `${count}${unit}`)
+    .join('');
+}
 
 interface TaskFilterOptions {
   readonly status?: string;
@@ -65,7 +94,7 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
             needs_attention: needsAttention === true ? 'true' : undefined,
             callback_failed: callbackFailed === true ? 'true' : undefined,
           });
-          output.rows(rows, taskColumns);
+          output.rows(output.isJson ? rows : rows.map(listed), taskColumns);
           if (next === undefined) noteMore(output, hasMore, rows.at(-1)?.['id']);
           else output.note(`More results: --page ${next}`);
         },
