@@ -1,7 +1,7 @@
 import { defined } from '../src/domain/defined.ts';
 import { formatAmount } from '../src/domain/money.ts';
 import { cancellation, refusalOf, situationOf } from '../src/domain/operator-actions.ts';
-import type { ActionInput, ActionResult } from '../src/domain/operator-actions.ts';
+import type { ActionInput, Said } from '../src/domain/operator-actions.ts';
 import { attemptAt } from '../src/domain/task-state.ts';
 import type { StateName, TaskEvent } from '../src/domain/task-state.ts';
 import { next } from '../src/domain/task-next.ts';
@@ -36,7 +36,7 @@ export function createActOnTask(deps: Deps) {
   const { tasks, log } = deps;
 
   return async function actOnTask(request: ActRequest): Promise<ActReply> {
-    const { task: id, action, input, by } = request;
+    const { task: id, action, input } = request;
     // An answer for a person rests on nothing old.
     tasks.forget(id);
     const task = await tasks.look(id);
@@ -46,17 +46,14 @@ export function createActOnTask(deps: Deps) {
     if (refusal !== undefined) return { done: false, message: refusal };
     const proposal = await propose(task, request, deps);
     if ('refused' in proposal) return { done: false, message: `${proposal.refused} Nothing was changed.` };
-    const said: ActionResult = {
-      dry_run: input.dry_run === true,
-      task: proposal.task,
-      money: proposal.money,
-    };
-    if (said.dry_run) {
+    const said: Said = { task: proposal.task, money: proposal.money };
+    if (input.dry_run === true) {
       const decided = next(task, proposal.event, deps.now());
       return decided.ok
-        ? { done: true, view: viewOf(task), said }
+        ? { done: true, view: viewOf(task), said: { would: said } }
         : { done: false, message: decided.message };
     }
+    const by = request.isCallers === true ? undefined : deps.actorOf({ ...request, by: input.by });
     const record = by === undefined ? undefined : recordOf(request, by, said);
     const stepped = await tasks.step(id, proposal.event, record);
     if (!stepped.ok) return { done: false, message: stepped.message };
@@ -64,17 +61,17 @@ export function createActOnTask(deps: Deps) {
     if (by !== undefined) {
       log.info({ task: id, action, actor: by, reason: input.reason }, 'an operator acted on a task');
     }
-    return { done: true, view: viewOf(stepped.task), said };
+    return { done: true, view: viewOf(stepped.task), said: { did: said } };
   };
 
-  function recordOf({ id, action, input }: ActRequest, by: string, said: ActionResult): TaskActionRecord {
+  function recordOf({ id, action, input }: ActRequest, by: string, said: Said): TaskActionRecord {
     return { id, at: deps.now(), by, action, reason: input.reason, detail: said.task };
   }
 
   /** An earlier run of this activity has done it. */
   function repeated(task: Task, { id }: ActRequest): ActReply {
     const detail = task.actions?.find((record) => record.id === id)?.detail ?? '';
-    return { done: true, view: viewOf(task), said: { dry_run: false, task: detail, money: '' } };
+    return { done: true, view: viewOf(task), said: { did: { task: detail, money: '' } } };
   }
 }
 

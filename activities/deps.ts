@@ -74,9 +74,20 @@ export interface ChannelActivityDeps {
   /** Where upstreams reach us; absent: they cannot. */
   readonly publicUrl?: string;
   readonly scrub: (text: string) => string;
+  /** Who sent an operator's act. */
+  readonly actorOf: (act: SentAct) => string;
   readonly log: Logger;
   readonly now: () => number;
   readonly random: () => number;
+}
+
+export interface SentAct {
+  /** Of its update. */
+  readonly id: string;
+  readonly task: string;
+  readonly action: string;
+  /** Who acts, or says to. */
+  readonly by: string;
 }
 
 export interface ConcernNews {

@@ -6,12 +6,25 @@ import type { TaskView } from './types.ts';
 
 /** What the workflow learns of a record. */
 export function viewOf(task: Task): TaskView {
-  const { rev, state, wanted, deadlineAt, status, charge, error, concern, traceId: _, ...record } = task;
+  const {
+    rev,
+    state,
+    stateSince,
+    wanted,
+    deadlineAt,
+    status,
+    charge,
+    error,
+    concern,
+    traceId: _,
+    ...record
+  } = task;
   const inFlight = attemptInFlight(record.attempts);
   const attempt = attemptAt(state, record.attempts) ?? inFlight ?? record.attempts.at(-1);
   return {
     rev,
     state,
+    stateSince,
     deadlineAt,
     status,
     isSending: inFlight !== undefined,
@@ -31,6 +44,7 @@ export function viewOf(task: Task): TaskView {
               credential: attempt.credential,
               marker: attempt.marker,
               upstreamId: attempt.operation?.id,
+              adopted: attempt.adopted,
             }),
     }),
   };
@@ -40,6 +54,7 @@ export function viewOf(task: Task): TaskView {
 export const givenUpView: TaskView = {
   rev: Number.MAX_SAFE_INTEGER,
   state: { at: 'given_up' },
+  stateSince: 0,
   deadlineAt: 0,
   status: 'failed',
   isSending: false,

@@ -17,6 +17,7 @@ import type { TaskStatus } from '../src/domain/task.ts';
 export interface TaskView {
   readonly rev: number;
   readonly state: TaskState;
+  readonly stateSince: number;
   readonly wanted?: Stop;
   readonly deadlineAt: number;
   readonly status: TaskStatus;
@@ -36,6 +37,7 @@ interface AttemptView extends RouteCandidate {
   readonly n: number;
   readonly marker: string;
   readonly upstreamId?: string;
+  readonly adopted?: true;
 }
 
 /**
@@ -82,8 +84,10 @@ export interface ActRequest {
   readonly input: ActionInput;
   /** Of the update: the same act is written once. */
   readonly id: string;
-  /** Absent: the caller itself cancels, and no operator is on record. */
-  readonly by?: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** The caller itself cancels, and no operator is on record. */
+  readonly isCallers?: true;
   readonly currency: string;
   readonly basis: PriceBasis;
 }

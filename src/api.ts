@@ -3,6 +3,7 @@ import type { AbandonCreation } from './tasks/abandon-creation.ts';
 import { defined } from './domain/defined.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { createActIds } from './access/act-ids.ts';
 import { createAccess } from './access/access.ts';
 import type { Access } from './access/access.ts';
 import { createCatalogue } from './routing/catalogue.ts';
@@ -122,8 +123,9 @@ interface Outside {
 type Switches = ReturnType<typeof createChannelSwitches>;
 type Guarded = ReturnType<typeof createGuardedClient>;
 
-function openTaskPort({ client, environment, now, endStay }: Core): TaskPort {
-  return createTaskClient({ client, queuePrefix: environment.TASK_QUEUE_PREFIX, now, endStay });
+function openTaskPort({ client, environment, secrets, now, endStay }: Core): TaskPort {
+  const { newId: newActId } = createActIds(secrets.deriveKey('act-ids'));
+  return createTaskClient({ client, queuePrefix: environment.TASK_QUEUE_PREFIX, now, newActId, endStay });
 }
 
 function openActOnTask({ stores, ledger, config, log, now }: Core, port: TaskPort): AppDeps['actOnTask'] {

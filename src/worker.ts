@@ -1,3 +1,4 @@
+import { createActIds } from './access/act-ids.ts';
 import { createAbandonCreation } from './tasks/abandon-creation.ts';
 import { defined } from './domain/defined.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -299,6 +300,7 @@ function channelDeps(core: Core, stays: StayPlaces): ChannelActivityDeps {
     stays,
     poller: recordedPollers(pollers, core.recorder),
     scrub,
+    actorOf: createActIds(core.secrets.deriveKey('act-ids')).actorOf,
     log: core.log,
     now: core.now,
     random: core.random,

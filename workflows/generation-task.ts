@@ -14,7 +14,7 @@ import {
 } from './activity-proxies.ts';
 import { cancelFromUi, handleActions } from './handle-actions.ts';
 import { sendCallback } from './send-callback.ts';
-import { changed, isOver, newTaskRun, see, showEnd } from './task-run.ts';
+import { changed, isOver, newTaskRun, see, showEnd, waitSummary } from './task-run.ts';
 import type { TaskRun, Work } from './task-run.ts';
 
 /**
@@ -90,7 +90,7 @@ async function advance(run: TaskRun): Promise<void> {
       return submit(run, view.state);
     case 'pausing':
       leave(run);
-      await changed(run, view.state.until - Date.now());
+      await changed(run, view.state.until - Date.now(), waitSummary(run));
       if (run.view.rev === view.rev) see(run, await stepTask(run, task, { kind: 'resumed' }));
       return undefined;
     case 'lost':
@@ -125,7 +125,7 @@ async function waitForPerson(run: TaskRun): Promise<void> {
   const { rev } = run.view;
   leave(run);
   for (let ms = personLookMs.min; run.view.rev === rev; ms = Math.min(2 * ms, personLookMs.max)) {
-    await changed(run, ms);
+    await changed(run, ms, waitSummary(run));
     if (run.view.rev === rev) see(run, await lookAgain(run, run.input));
   }
 }

@@ -21,14 +21,8 @@ import type {
 } from '../src/domain/operator-actions.ts';
 import { commandLine } from '../src/domain/situation.ts';
 import { actOnTask, lookAgain, wakeTask } from './activity-proxies.ts';
-import {
-  actionUpdate,
-  apiUpdatePrefix,
-  concernSignal,
-  operatorCancelUpdate,
-  refusedAction,
-} from './messages.ts';
-import type { CancelAnswer } from './messages.ts';
+import { actionUpdate, concernSignal, operatorCancelUpdate, refusedAction } from './messages.ts';
+import type { OperatorCancelAnswer } from './messages.ts';
 import { isDecided, isOver, note, see, show } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 
@@ -78,26 +72,20 @@ function validate(run: TaskRun, name: OperatorActionName, raw: unknown): void {
   if (isOver(run)) throw refused(`\`${name}\` is not possible: the task has ended.`);
 }
 
+/** Who acts is decided where it can be checked: a workflow cannot learn from Temporal who called it. */
 function requestOf(run: TaskRun, action: ActRequest['action'], input: ActionInput): ActRequest {
   const { task, currency, basis } = run.input;
   const { id } = currentUpdateInfo() ?? { id: 'ui-cancel' };
-  return { task, currency, basis, action, input, id };
-}
-
-/** A workflow cannot learn from Temporal who called it. */
-function nameOf({ by }: ActionInput): string {
-  const { id } = currentUpdateInfo() ?? { id: '' };
-  if (id.startsWith(apiUpdatePrefix)) return by ?? 'operator';
-  return by === undefined ? 'temporal' : `temporal:${by}`;
+  return { task, currency, basis, action, input, id, at: Date.now() };
 }
 
 async function act(run: TaskRun, name: WorkflowActionName, raw: unknown): Promise<ActionResult> {
   const input = requireInput(name, raw);
-  const reply = await ask(run, { ...requestOf(run, name, input), by: nameOf(input) });
+  const reply = await ask(run, requestOf(run, name, input));
   if (!reply.done) throw refused(reply.message);
   const { said } = reply;
-  if (said.dry_run) return said;
-  if (name === 'retry_now') return { ...said, task: await wake(run, said.task) };
+  if ('would' in said) return said;
+  if (name === 'retry_now') return { did: { ...said.did, task: await wake(run, said.did.task) } };
   if (name !== 'fail') return said;
   await condition(() => isDecided(run));
   if (!isOver(run)) throw refused(`The task was not failed: ${taskSituations[situationOf(run.view)]}.`);
@@ -121,20 +109,17 @@ async function wake({ input, work }: TaskRun, said: string): Promise<string> {
   return isWoken ? said : 'There is nothing to wake: it is being tried at this moment.';
 }
 
-async function cancel(run: TaskRun, raw: unknown): Promise<CancelAnswer> {
-  const input = raw === undefined ? undefined : requireInput('cancel', raw);
-  const request = requestOf(run, 'cancel', input ?? { reason: 'cancelled by its caller' });
-  return requestCancel(run, input === undefined ? request : { ...request, by: nameOf(input) });
+async function cancel(run: TaskRun, raw: unknown): Promise<OperatorCancelAnswer> {
+  if (raw !== undefined) return requestCancel(run, requestOf(run, 'cancel', requireInput('cancel', raw)));
+  const input = { reason: 'cancelled by its caller', by: 'caller' };
+  return requestCancel(run, { ...requestOf(run, 'cancel', input), isCallers: true });
 }
 
 /** Never "cancelled" for a job that keeps running and costing. */
-async function requestCancel(run: TaskRun, request: ActRequest): Promise<CancelAnswer> {
+async function requestCancel(run: TaskRun, request: ActRequest): Promise<OperatorCancelAnswer> {
   const reply = await ask(run, request);
   if (!reply.done) return { cancelled: false, message: reply.message };
-  if (reply.said.dry_run) {
-    const message = `This was a dry run: nothing was done. Without it: ${reply.said.task} ${reply.said.money}`;
-    return { cancelled: false, message };
-  }
+  if ('would' in reply.said) return reply.said;
   await condition(() => isDecided(run));
   const { state, status, error } = run.view;
   if (error?.code === 'task_cancelled') return { cancelled: true };
@@ -148,11 +133,9 @@ async function requestCancel(run: TaskRun, request: ActRequest): Promise<CancelA
 
 /** A cancellation that nobody waits for, from the Temporal UI: what came of it is shown there. */
 export async function cancelFromUi(run: TaskRun): Promise<void> {
-  const answer = await requestCancel(
-    run,
-    requestOf(run, 'cancel', { reason: 'cancelled in the Temporal UI' }),
-  );
-  if (answer.cancelled || isOver(run)) return;
+  const input = { reason: 'cancelled in the Temporal UI', by: 'unknown' };
+  const answer = await requestCancel(run, requestOf(run, 'cancel', input));
+  if ('would' in answer || answer.cancelled || isOver(run)) return;
   const instead = `\`${commandLine(run.input.task, 'fail')}\``;
   note(run, `A cancellation was requested and did nothing: ${answer.message} To end the task: ${instead}`);
 }

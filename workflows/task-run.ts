@@ -3,7 +3,10 @@ import { condition, setCurrentDetails, upsertSearchAttributes } from '@temporali
 import type { TaskView } from '../activities/types.ts';
 import { attentionOf } from '../src/domain/attention.ts';
 import { formatAmount } from '../src/domain/money.ts';
-import { situation } from '../src/domain/situation.ts';
+import { plainText } from '../src/domain/plain-text.ts';
+import { waitSummaryStart } from '../src/domain/queues.ts';
+import { mapMoney, moneyInWords, situation } from '../src/domain/situation.ts';
+import type { MoneyPreview, Situation } from '../src/domain/situation.ts';
 import type { TaskInput } from '../src/domain/task-input.ts';
 import { newRound } from '../src/domain/task-rounds.ts';
 import { isUnfinished } from '../src/domain/task-state.ts';
@@ -46,6 +49,7 @@ export function newTaskRun(input: TaskInput): TaskRun {
     view: {
       rev: -1,
       state: newRound({ attempts: [] }, candidates),
+      stateSince: Date.now(),
       deadlineAt,
       status: 'pending',
       isSending: false,
@@ -63,12 +67,29 @@ export function see(run: TaskRun, view: TaskView | undefined): void {
   show(run);
 }
 
-/** Resolves when the record has changed since, as far as the workflow knows; or after `ms`. */
-export async function changed(run: TaskRun, ms?: number): Promise<void> {
+/** Resolves when the record has changed since, as far as the workflow knows; or after `ms`, by a timer of this summary. */
+export async function changed(run: TaskRun, ms?: number, summary = 'a pause'): Promise<void> {
   const { rev } = run.view;
   const isChanged = (): boolean => run.view.rev !== rev;
   if (ms === undefined) await condition(isChanged);
-  else await condition(isChanged, Math.max(1, ms));
+  else await condition(isChanged, Math.max(1, ms), { summary });
+}
+
+const summaryCharactersMax = 200;
+
+/** Of the timer with which the task waits: the Timeline of the Temporal UI shows it. */
+export function waitSummary(run: TaskRun): string {
+  const { attention, what } = situationOf(run);
+  return plainText(
+    `${waitSummaryStart}${attention === undefined ? '' : `needs attention (${attention}): `}${what}`,
+    summaryCharactersMax,
+  );
+}
+
+function situationOf({ view, input }: TaskRun): Situation {
+  const { charge: _charge, ...known } = view;
+  const { task: id, hold, hasCallback } = input;
+  return situation({ ...known, id, hold: BigInt(hold), hasCallback });
 }
 
 export function isOver({ view }: TaskRun): boolean {
@@ -80,7 +101,7 @@ export function isDecided(run: TaskRun): boolean {
   return isOver(run) || (run.view.wanted === undefined && run.view.state.at !== 'ending');
 }
 
-function money({ input }: TaskRun, micros: string): string {
+function money({ input }: TaskRun, micros: string | bigint): string {
   return formatAmount(BigInt(micros), input.currency);
 }
 
@@ -111,20 +132,18 @@ function leftOf({ view: { state } }: TaskRun): string | undefined {
 
 /** Markdown for the Temporal UI: what the task waits for, since when, what an operator can do. */
 function describe(run: TaskRun, text = detailsOf(run)): void {
-  const at = new Date(Date.now()).toISOString();
-  const deadline = new Date(run.view.deadlineAt).toISOString();
+  const { stateSince, deadlineAt } = run.view;
+  const since = new Date(stateSince).toISOString();
+  const deadline = new Date(deadlineAt).toISOString();
   const notice = run.notice === '' ? '' : `\n\n${run.notice}`;
   const held = isOver(run) ? '' : ` Deadline ${deadline}. Held ${money(run, run.input.hold)}.`;
-  setCurrentDetails(`${text}${notice}\n\nSince ${at}.${held}`);
+  setCurrentDetails(`${text}${notice}\n\nSince ${since}.${held}`);
 }
 
 function detailsOf(run: TaskRun): string {
-  const { view, input } = run;
   if (isOver(run)) return endingOf(run);
-  const { what, attention, advice, where, upstreamId, marker, charge, actions, until } = situation({
-    ...view,
-    id: input.task,
-  });
+  const { view } = run;
+  const { what, attention, advice, where, upstreamId, marker, charge, actions, until } = situationOf(run);
   const job = upstreamId === undefined ? '' : `, job \`${upstreamId}\``;
   const sought = marker === undefined ? '' : `, marker \`${marker}\``;
   const at =
@@ -133,8 +152,12 @@ function detailsOf(run: TaskRun): string {
   const proposed = charge === undefined ? '' : `The charge would be ${money(run, charge)}.`;
   const pause =
     view.state.at === 'pausing' && until !== undefined ? `Until ${new Date(until).toISOString()}.` : '';
-  const commands = actions.map(({ command }) => `- \`${command}\``).join('\n');
-  const tried = attention === undefined || commands === '' ? '' : 'Each first with `--dry-run`.';
+  const amounts = (preview: MoneyPreview): MoneyPreview<string> =>
+    mapMoney(preview, (micros) => money(run, micros));
+  const commands = actions
+    .map((action) => `- \`${action.command}\` ${moneyInWords(amounts(action.money))}`)
+    .join('\n');
+  const tried = commands === '' ? '' : 'Each first with `--dry-run`.';
   return [`${asked}${what}`, at, proposed, pause, advice ?? '', commands, tried]
     .filter((part) => part !== '')
     .join('\n\n');

@@ -9,6 +9,7 @@ export type DerivedPurpose =
   | 'operator-token-hmac'
   | 'idempotency-hmac'
   | 'payload-codec'
+  | 'act-ids'
   | 'media-link';
 
 export interface Secrets extends Sealer {

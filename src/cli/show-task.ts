@@ -3,9 +3,11 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { formatEvents } from '../flight/timeline.ts';
 import { flightRecordSchema } from '../flight/flight-record.ts';
+import { moneyInWords } from '../domain/situation.ts';
 import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
 import { adminCommand } from './context.ts';
+import { formatTime } from './table.ts';
 import type { CliContext } from './context.ts';
 import { examples } from './program.js';
 
@@ -21,8 +23,8 @@ export function addRecordCommands(tasks: Command, context: CliContext): void {
         const record = await client.call('GET', `${taskPath(id)}/record`);
         const { situation, ...facts } = task;
         output.note(situationLines(situation));
+        output.note(`${eventLines(record)}\n`);
         output.item({ ...task, record }, facts);
-        output.note(`record\n${eventLines(record)}`);
       }),
     );
 
@@ -72,27 +74,35 @@ async function save(file: string, text: string): Promise<void> {
   }
 }
 
+const amount = z.string().nullable();
 const situationSchema = z.object({
   what: z.string(),
+  since: z.number(),
+  until: z.number().nullable(),
   attention: z.string().nullable(),
   advice: z.string().nullable(),
   where: z.object({ channel: z.string(), credential: z.string() }).nullable(),
   marker: z.string().nullable(),
   charge: z.string().nullable(),
-  actions: z.array(z.object({ command: z.string() })),
+  actions: z.array(
+    z.object({ command: z.string(), charged: amount, released: amount, refunded: z.string() }),
+  ),
 });
 
 /** What a person has to know first. */
 function situationLines(situation: unknown): string {
   const { data } = situationSchema.safeParse(situation);
   if (data === undefined) return '';
-  const { what, attention, advice, where, marker, charge, actions } = data;
+  const { what, since, until, attention, advice, where, marker, charge, actions } = data;
+  const end = until === null ? '' : `, until ${formatTime(until)}`;
   const lines = [
     what,
+    `Since ${formatTime(since)}${end}.`,
     attention === null ? '' : `Needs attention: ${attention}. ${advice ?? ''}`,
     where === null || marker === null ? '' : `Look at ${where.channel}/${where.credential} for ${marker}.`,
     charge === null ? '' : `The charge would be ${charge}.`,
-    ...actions.map(({ command }) => `  ${command}`),
+    ...(actions.length === 0 ? [] : ['What can be done, each first with --dry-run:']),
+    ...actions.flatMap(({ command, ...money }) => [`  ${command}`, `    ${moneyInWords(money)}`]),
   ];
   return `${lines.filter((line) => line !== '').join('\n')}\n`;
 }

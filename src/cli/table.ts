@@ -130,7 +130,7 @@ function wordsOf(value: unknown): string {
   return JSON.stringify(value);
 }
 
-function formatTime(value: number): string {
+export function formatTime(value: number): string {
   return new Date(value * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 

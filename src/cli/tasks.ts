@@ -10,19 +10,17 @@ import type { CliContext } from './context.ts';
 import { examples } from './program.js';
 import { addRecordCommands } from './show-task.ts';
 
-/** `waits_for`: the reason why it needs a person, else what it does. */
+/** `waits_for`: why it waits, for a person or otherwise, and `since` when. */
 export const taskTable = {
-  columns: ['id', 'account', 'model', 'status', 'waits_for', 'channel', 'created_at'],
-  more: ['hold', 'charge', 'upstream_id', 'deadline_at', 'what'],
+  columns: ['id', 'account', 'model', 'status', 'waits_for', 'channel', 'since'],
+  more: ['hold', 'charge', 'upstream_id', 'created_at', 'deadline_at', 'what'],
   shown(task: Row): Row {
-    const { needs_attention: attention, completed_at: ended } = task;
     const { data } = situationSchema.safeParse(task['situation']);
-    const isOver = ended !== undefined && ended !== null;
-    return { ...task, waits_for: attention ?? (isOver ? null : data?.name), what: data?.what };
+    return { ...task, ...data };
   },
 };
 
-const situationSchema = z.object({ name: z.string(), what: z.string() });
+const situationSchema = z.object({ waits_for: z.string().nullable(), since: z.number(), what: z.string() });
 
 interface TaskFilterOptions {
   readonly status?: string;

@@ -1,3 +1,4 @@
+import { defined } from './defined.ts';
 import type { Failure } from './failure.ts';
 import type { RouteCandidate } from './routing.ts';
 
@@ -43,6 +44,31 @@ export interface Attempt extends RouteCandidate {
   readonly retryAt?: number;
   /** What the upstream's refusal or failure was. */
   readonly failure?: Failure;
+  /** How it stood before, oldest first: what became of it later takes nothing of its story away. */
+  readonly past?: readonly PastAttempt[];
+}
+
+/** An end that was not the last one: begun again, found, adopted, taken back. `times`: so often, one after the other. */
+export interface PastAttempt extends Pick<Attempt, 'state' | 'startedAt' | 'adopted' | 'code'> {
+  readonly endedAt: number;
+  readonly upstreamId?: string;
+  readonly times?: number;
+  /** Of those that were alike: when the last one ended. */
+  readonly lastAt?: number;
+}
+
+const pastMax = 20;
+
+/** The story of an attempt that had ended and is about to stand otherwise. */
+export function pastOf(attempt: Attempt): readonly PastAttempt[] {
+  const { past = [], state, startedAt, endedAt = startedAt, adopted, code, operation } = attempt;
+  const upstreamId = operation?.id;
+  const former = past.at(-1);
+  if (former?.state === state && former.code === code && former.upstreamId === upstreamId) {
+    return [...past.slice(0, -1), { ...former, times: (former.times ?? 1) + 1, lastAt: endedAt }];
+  }
+  const ended = { state, startedAt, endedAt, ...defined({ adopted, code, upstreamId }) };
+  return [...past, ended].slice(-pastMax);
 }
 
 /** The upstream itself has said that there will be no result. */

@@ -155,8 +155,8 @@ export const workflowActions = operatorActions.filter(
 /** The input of an action, as it is written in JSON. */
 export interface ActionInput {
   readonly reason: string;
-  /** Who acts: the operator whom the API has authenticated, or what a person at Temporal's tools writes. */
-  readonly by?: string;
+  /** Who acts: the operator whom the API has authenticated, or whoever a person at Temporal's tools says to be. */
+  readonly by: string;
   /** Says what would happen, and does nothing. */
   readonly dry_run?: boolean;
   readonly upstream_id?: string;
@@ -171,25 +171,25 @@ export interface ActionInput {
   readonly amount?: string;
 }
 
-/** What an action did, or with `dry_run` would do. */
-export interface ActionResult {
-  readonly dry_run: boolean;
-  /** One sentence about the task. */
+/** One sentence about the task, and one about the money. */
+export interface Said {
   readonly task: string;
-  /** One sentence about the money. */
   readonly money: string;
 }
 
+/** What an action did; or, where the input says `dry_run`, what it would do: its first word says which. */
+export type ActionResult = { readonly did: Said } | { readonly would: Said };
+
 /** What a cancellation does. */
-export const cancellation = {
+export const cancellation: Said = {
   task: 'The task is cancelled, if its upstream still allows it.',
   money: 'The hold is released in full; nothing is charged.',
-} as const satisfies Partial<ActionResult>;
+};
 
 export function describeAction(name: OperatorActionName): string {
   const { description, example } = rows[name];
   const input = JSON.stringify({ ...example, reason: 'why', by: 'your name' });
-  return `${description} Input: ${input}; "dry_run": true only says what would happen.`;
+  return `${description} Input: ${input}; with "dry_run": true it does nothing, and answers what it would do.`;
 }
 
 /** Undefined: the action is possible. Otherwise one sentence that says why not, and what is. */
@@ -212,23 +212,24 @@ const secondsMin = 60;
 const secondsMax = 604_800;
 
 /**
- * Reads what a person typed: a flat object, or only the reason as a text. Never throws, whatever came: an update that
- * throws anything but a refusal would stop the task's workflow.
+ * Reads what a person typed: a flat object. Never throws, whatever came: an update that throws anything but a refusal
+ * would stop the task's workflow.
  */
-export function readActionInput(name: OperatorActionName, raw: unknown): ReadInput {
-  const given: unknown = typeof raw === 'string' ? { reason: raw } : raw;
+export function readActionInput(name: OperatorActionName, given: unknown): ReadInput {
   const refuse = (problem: string): ReadInput => ({
     ok: false,
     message: `${problem} \`${name}\`: ${describeAction(name)}`,
   });
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    return refuse('The input is empty.');
+    return refuse(
+      'Nothing was done: the input must be a JSON object that says why (`reason`) and who (`by`).',
+    );
   const values: Readonly<Record<string, unknown>> = { ...given };
   const { fields } = rows[name];
   const known = new Set(['reason', 'by', 'dry_run', ...Object.keys(fields)]);
   const unknown = Object.keys(values).find((field) => !known.has(field) && values[field] !== undefined);
   if (unknown !== undefined) return refuse(`\`${unknown.slice(0, nameCharactersMax)}\` is not a field.`);
-  const required = ['reason', ...Object.entries(fields).flatMap(([field, is]) => (is ? [field] : []))];
+  const required = ['reason', 'by', ...Object.entries(fields).flatMap(([field, is]) => (is ? [field] : []))];
   const missing = required.find((field) => values[field] === undefined || values[field] === '');
   if (missing !== undefined) return refuse(`\`${missing}\` is missing.`);
   const wrong = Object.entries(values).find(
@@ -283,8 +284,8 @@ function toInput(values: Readonly<Record<string, unknown>>): ActionInput {
   };
   return {
     reason: textOf('reason') ?? '',
+    by: textOf('by') ?? '',
     ...defined({
-      by: textOf('by'),
       dry_run: values['dry_run'] === true ? true : undefined,
       upstream_id: textOf('upstream_id'),
       channel: textOf('channel'),

@@ -49,6 +49,9 @@ export function prefixOf(tasksQueueName: string): string {
   return tasksQueueName.replace(/tasks$/, '');
 }
 
+/** How the summary of a task's own timer begins: it is for people, and not encrypted (payload-codec.ts). */
+export const waitSummaryStart = 'Waits: ';
+
 /** A query of Temporal's visibility: the tasks of the gateway with these queues, among others on the same server. */
 export function tasksOf(prefix: string): string {
   return `WorkflowType = '${workflowTypes.task}' AND TaskQueue = '${tasksQueue(prefix)}'`;

@@ -1,23 +1,41 @@
-import { attentionOf } from './attention.ts';
+import { attentionOf, attentionReasons } from './attention.ts';
 import type { AttentionReason } from './attention.ts';
 import { defined } from './defined.ts';
-import { situationOf } from './operator-actions.ts';
+import type { Micros } from './money.ts';
+import { operatorActions, refusalOf, situationOf } from './operator-actions.ts';
 import type { OperatorActionName, TaskSituation } from './operator-actions.ts';
 import type { RouteCandidate } from './routing.ts';
 import type { Concern, Task } from './task-record.ts';
 import { attemptAt } from './task-state.ts';
-import type { Stop, TaskState } from './task-state.ts';
+import type { StateName, Stop, TaskState } from './task-state.ts';
+import { waitMessages, waitReasons } from './wait-reason.ts';
+import type { WaitReason } from './wait-reason.ts';
 
 /** What is to be known of a task to say where it stands: its record has it, and what the workflow knows of the record. */
 export interface Standing {
   readonly id: string;
   readonly state: TaskState;
+  readonly stateSince: number;
   readonly deadlineAt: number;
+  readonly hold: Micros;
+  readonly hasCallback: boolean;
+  readonly charge?: Micros;
+  /** Its charge, or a part of it, was given back: once is all. */
+  readonly isRefunded?: true;
   readonly wanted?: Stop;
+  readonly waitsFor?: WaitReason;
   readonly concern?: Concern;
   /** The attempt that the state is about, else the last one. */
-  readonly attempt?: RouteCandidate & { readonly marker: string; readonly upstreamId?: string };
+  readonly attempt?: RouteCandidate & {
+    readonly marker: string;
+    readonly upstreamId?: string;
+    readonly adopted?: true;
+  };
 }
+
+/** What an unfinished task waits for, in one word: of several the one that a person can do something about. */
+export const waits = [...attentionReasons, ...waitReasons, 'submission', 'job', 'settlement'] as const;
+export type Wait = (typeof waits)[number];
 
 /**
  * Where a task stands, for everybody who looks: the Temporal UI, the operators' API, the command line. Times in Unix
@@ -27,6 +45,9 @@ export interface Situation {
   readonly name: TaskSituation;
   /** What it waits for, in one sentence. */
   readonly what: string;
+  /** Absent: it has ended. */
+  readonly waitsFor?: Wait;
+  readonly since: number;
   readonly attention?: AttentionReason;
   /** What a person should do. */
   readonly advice?: string;
@@ -36,15 +57,24 @@ export interface Situation {
   readonly upstreamId?: string;
   /** What to look for at the upstream. */
   readonly marker?: string;
-  /** A charge that is proposed, in micro-units. */
-  readonly charge?: string;
-  readonly actions: readonly SuggestedAction[];
+  /** A charge that is proposed. */
+  readonly charge?: Micros;
+  /** All that are possible now; those that are advised come first. */
+  readonly actions: readonly PossibleAction[];
 }
 
-interface SuggestedAction {
+interface PossibleAction {
   readonly name: OperatorActionName;
   /** A line that can be copied. */
   readonly command: string;
+  readonly money: MoneyPreview;
+}
+
+/** What an act does to the money of the task; null: what is stated with it decides. */
+export interface MoneyPreview<Amount = Micros> {
+  readonly charged: Amount | null;
+  readonly released: Amount | null;
+  readonly refunded: Amount;
 }
 
 export const advice: Readonly<Record<AttentionReason, string>> = {
@@ -95,18 +125,15 @@ const parameters: Readonly<Partial<Record<OperatorActionName, string>>> = {
   extend: ' --seconds 3600',
 };
 
-export function standingOf({ id, state, deadlineAt, attempts, wanted, concern }: Task): Standing {
-  const attempt = attemptAt(state, attempts) ?? attempts.at(-1);
+export function standingOf(task: Task): Standing {
+  const attempt = attemptAt(task.state, task.attempts) ?? task.attempts.at(-1);
+  const isRefunded = task.actions?.some(({ action }) => action === 'refund') === true;
   return {
-    id,
-    state,
-    deadlineAt,
-    ...defined({
-      wanted,
-      concern,
-      attempt:
-        attempt === undefined ? undefined : { ...attempt, ...defined({ upstreamId: attempt.operation?.id }) },
-    }),
+    ...task,
+    ...(isRefunded ? { isRefunded } : {}),
+    ...(attempt === undefined
+      ? {}
+      : { attempt: { ...attempt, ...defined({ upstreamId: attempt.operation?.id }) } }),
   };
 }
 
@@ -117,32 +144,108 @@ export function commandLine(task: string, action: OperatorActionName): string {
 
 /** Pure: the same record says the same everywhere. */
 export function situation(standing: Standing): Situation {
-  const { id, state, attempt, deadlineAt } = standing;
+  const { id, state, attempt, deadlineAt, stateSince } = standing;
+  const name = situationOf(standing);
   const attention = attentionOf(standing);
-  const names = attention === undefined ? waitingActions[situationOf(standing)] : suggested[attention];
   const job = attempt === undefined || !('n' in state) ? undefined : attempt;
   return {
-    name: situationOf(standing),
+    name,
     what: whatOf(standing),
+    since: stateSince,
+    ...defined({ waitsFor: waitOf(standing, attention) }),
     ...(attention === undefined ? {} : { attention, advice: advice[attention] }),
-    ...(state.at === 'pausing' ? { until: state.until } : state.at === 'ended' ? {} : { until: deadlineAt }),
+    ...(state.at === 'pausing' ? { until: state.until } : name === 'ended' ? {} : { until: deadlineAt }),
     ...(job === undefined ? {} : { where: { channel: job.channel, credential: job.credential } }),
     ...(job?.upstreamId === undefined ? {} : { upstreamId: job.upstreamId }),
     ...(state.at === 'lost' && job !== undefined ? { marker: job.marker } : {}),
-    ...(state.at === 'review' ? { charge: state.charge } : {}),
-    actions: names.map((name) => ({ name, command: commandLine(id, name) })),
+    ...(state.at === 'review' ? { charge: BigInt(state.charge) } : {}),
+    actions: possibleNow(standing, attention).map((action) => ({
+      name: action,
+      command: commandLine(id, action),
+      money: moneyOf(action, standing),
+    })),
   };
 }
 
-const waitingActions: Readonly<Record<TaskSituation, readonly OperatorActionName[]>> = {
-  submitting: ['retry_now'],
-  lost: [],
-  watching: ['retry_now'],
-  broken: [],
-  review: [],
-  ending: [],
-  ended: [],
+const waitOfState: Readonly<Record<StateName, Wait | undefined>> = {
+  submitting: 'submission',
+  pausing: 'upstream',
+  lost: 'lookup',
+  waiting: 'job',
+  broken: 'poll_failed',
+  review: 'charge_review',
+  ending: 'settlement',
+  ended: undefined,
+  given_up: undefined,
 };
+
+function waitOf({ state, waitsFor }: Standing, attention: AttentionReason | undefined): Wait | undefined {
+  const wait = waitOfState[state.at];
+  return wait === undefined ? undefined : (attention ?? waitsFor ?? wait);
+}
+
+function possibleNow(
+  standing: Standing,
+  attention: AttentionReason | undefined,
+): readonly OperatorActionName[] {
+  if (standing.state.at === 'given_up') return [];
+  const advised = attention === undefined ? [] : suggested[attention];
+  const names = [...new Set([...advised, ...operatorActions])];
+  return names.filter(
+    (name) => refusalOf(name, situationOf(standing)) === undefined && (isSensible[name]?.(standing) ?? true),
+  );
+}
+
+/** What the table of acts does not know: whether there is something to take back, to send, to give back. */
+const isSensible: Readonly<Partial<Record<OperatorActionName, (standing: Standing) => boolean>>> = {
+  undo: ({ attempt }) => attempt?.adopted === true,
+  accept_charge: ({ state }) => state.at === 'review' && state.why === 'above_hold',
+  redeliver: ({ hasCallback }) => hasCallback,
+  refund: ({ charge = 0n, isRefunded }) => charge > 0n && isRefunded === undefined,
+};
+
+const nothing: MoneyPreview = { charged: 0n, released: 0n, refunded: 0n };
+
+/** Those that are not here change nothing about the money. */
+const moneyMoved: Readonly<
+  Partial<Record<OperatorActionName, (standing: Standing) => Partial<MoneyPreview>>>
+> = {
+  fail: ({ hold }) => ({ released: hold }),
+  cancel: ({ hold }) => ({ released: hold }),
+  complete: () => ({ charged: null, released: null }),
+  accept_charge: ({ state, hold }) => {
+    const charged = state.at === 'review' ? BigInt(state.charge) : 0n;
+    return { charged, released: hold > charged ? hold - charged : 0n };
+  },
+  refund: ({ charge = 0n }) => ({ refunded: charge }),
+};
+
+function moneyOf(action: OperatorActionName, standing: Standing): MoneyPreview {
+  return { ...nothing, ...moneyMoved[action]?.(standing) };
+}
+
+export function mapMoney<From, To>(
+  { charged, released, refunded }: MoneyPreview<From>,
+  present: (amount: From) => To,
+): MoneyPreview<To> {
+  const known = (amount: From | null): To | null => (amount === null ? null : present(amount));
+  return { charged: known(charged), released: known(released), refunded: present(refunded) };
+}
+
+/** The preview in words, of amounts as they are to be read. */
+export function moneyInWords({ charged, released, refunded }: MoneyPreview<string>): string {
+  if (charged === null || released === null) return 'charges by the facts that you give';
+  const parts = [
+    isZero(charged) ? '' : `charges ${charged}`,
+    isZero(released) ? '' : `releases ${released}`,
+    isZero(refunded) ? '' : `gives back ${refunded}`,
+  ].filter((part) => part !== '');
+  return parts.length === 0 ? 'changes nothing about the money' : parts.join(', ');
+}
+
+function isZero(amount: string): boolean {
+  return /^0\.0+(?: |$)/.test(amount);
+}
 
 const wantedSentences: Readonly<Record<Stop, string>> = {
   cancel: ' It is to be cancelled.',
@@ -150,14 +253,15 @@ const wantedSentences: Readonly<Record<Stop, string>> = {
   fail: ' An operator has failed it.',
 };
 
-function whatOf({ state, attempt, wanted }: Standing): string {
+function whatOf({ state, attempt, wanted, waitsFor }: Standing): string {
   const ending = wanted === undefined ? '' : wantedSentences[wanted];
   const channel = attempt?.channel ?? '';
   switch (state.at) {
     case 'submitting': {
       const where = state.left.map((candidate) => candidate.channel).join(', ');
       const why = state.replaces === true ? ' The job before it failed at its upstream.' : '';
-      return `The task is submitted, or waits until it can be, at ${where}, and then for the end of its job.${why}${ending}`;
+      const wait = waitsFor === undefined ? '' : ` ${waitMessages[waitsFor]}`;
+      return `The task is submitted, or waits until it can be, at ${where}, and then for the end of its job.${wait}${why}${ending}`;
     }
     case 'pausing':
       return `No channel of the plan accepts the task at the moment (round ${state.round}).`;

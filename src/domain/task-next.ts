@@ -1,3 +1,6 @@
+import { pastOf } from './attempt.ts';
+import type { Attempt } from './attempt.ts';
+import { defined } from './defined.ts';
 import { adopted, approved, broken, completed, polled, resubmitted, reviewed, undone } from './task-job.ts';
 import type { Task } from './task-record.ts';
 import type { EventName, EventOf, TaskEvent } from './task-state.ts';
@@ -48,9 +51,20 @@ function consequences(task: Task, { kind }: TaskEvent, { changes, at }: Changed)
     ...(isOfCreation(kind) ? {} : { unstarted: undefined }),
     ...(isLeft ? { stateSince: at, waitsFor: undefined, concern: undefined } : {}),
     ...changes,
+    ...(changes.attempts === undefined ? {} : { attempts: withPast(task, changes.attempts, at) }),
     // What an operator did that changes no state is nothing new to the caller.
     ...(kind === 'acted' ? {} : { updatedAt: at }),
   };
+}
+
+/** An attempt that had ended and stands otherwise now keeps how it stood. */
+function withPast({ attempts }: Task, after: readonly Attempt[], at: number): readonly Attempt[] {
+  return after.map((attempt) => {
+    const before = attempts.find(({ n }) => n === attempt.n);
+    if (before?.endedAt === undefined || before.state === attempt.state) return attempt;
+    const endedAt = attempt.endedAt === before.endedAt ? at : attempt.endedAt;
+    return { ...attempt, ...defined({ endedAt }), past: pastOf(before) };
+  });
 }
 
 function transition(task: Task, event: TaskEvent, at: number): Next {

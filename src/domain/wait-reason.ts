@@ -9,3 +9,10 @@ export const waitMessages: Readonly<Record<WaitReason, string>> = {
   turn: 'The task waits for its turn: tasks are submitted at a limited rate.',
   lookup: 'The response to the submission was lost; the upstream is being asked whether it has the task.',
 };
+
+/**
+ * Why nothing happens to a task although it could: somebody has paused it in Temporal, or nobody has taken its next step
+ * for longer than a worker needs.
+ */
+export const stalls = ['paused', 'no_worker'] as const;
+export type Stall = (typeof stalls)[number];

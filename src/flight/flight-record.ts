@@ -43,6 +43,22 @@ const attemptSchema = z.object({
   class: z.enum(failureClasses).nullable(),
   started_at: seconds,
   ended_at: seconds.nullable(),
+  past: z
+    .array(
+      z.object({
+        state: text,
+        upstream_id: text.nullable(),
+        adopted: z.boolean(),
+        code: text.nullable(),
+        started_at: seconds,
+        ended_at: seconds,
+        times: z.int(),
+        last_at: seconds,
+      }),
+    )
+    .max(listMax)
+    .optional()
+    .meta({ description: 'How it stood before, oldest first; absent: it never stood otherwise.' }),
 });
 
 const entrySchema = z.object({

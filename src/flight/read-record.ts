@@ -4,7 +4,7 @@ import type { Task } from '../domain/task-record.ts';
 import type { LedgerEntry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Channels } from '../routing/channels.ts';
-import type { Attempt } from '../domain/attempt.ts';
+import type { Attempt, PastAttempt } from '../domain/attempt.ts';
 import type { CallbackRecord } from '../domain/callback-record.ts';
 import type { ExchangeStore } from '../store/exchanges.ts';
 import type { RequestRecord, RequestStore } from '../store/requests.ts';
@@ -160,6 +160,21 @@ function presentAttempt(attempt: Attempt): FlightRecord['attempts'][number] {
     class: attempt.failure?.class ?? null,
     started_at: attempt.startedAt / 1000,
     ended_at: secondsOrNull(attempt.endedAt),
+    ...defined({ past: attempt.past?.map(presentPast) }),
+  };
+}
+
+function presentPast(past: PastAttempt): NonNullable<FlightRecord['attempts'][number]['past']>[number] {
+  const { state, upstreamId, adopted, code, startedAt, endedAt, times, lastAt } = past;
+  return {
+    state,
+    upstream_id: upstreamId ?? null,
+    adopted: adopted ?? false,
+    code: code ?? null,
+    started_at: startedAt / 1000,
+    ended_at: endedAt / 1000,
+    times: times ?? 1,
+    last_at: (lastAt ?? endedAt) / 1000,
   };
 }
 

@@ -37,13 +37,73 @@ export function describeEvents(record: Facts): RecordEvent[] {
   return events.toSorted((a, b) => a.at - b.at);
 }
 
-/** One line for each event: seconds since the task was created, what it is, the words. */
+/**
+ * One line for each event: when it was, how long after the creation of the task, what it is, the words. What repeats is
+ * said once, with how often.
+ */
 export function formatEvents(createdAt: number, events: readonly RecordEvent[]): string[] {
-  const times = events.map(
-    ({ at }) => `${at < createdAt ? '-' : '+'}${Math.abs(at - createdAt).toFixed(3)} s`,
-  );
+  const folded = foldRepeats(events);
+  const times = folded.map(({ at }) => relative(at - createdAt));
   const width = Math.max(0, ...times.map((time) => time.length));
-  return events.map(({ what, text }, n) => `${(times[n] ?? '').padStart(width)}  ${what.padEnd(9)}  ${text}`);
+  return folded.map(
+    ({ at, what, text }, n) =>
+      `${absolute(at)}  ${(times[n] ?? '').padStart(width)}  ${what.padEnd(9)}  ${text}`,
+  );
+}
+
+function absolute(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
+}
+
+/** `+1.203 s`, `+12 min 5 s`, `+3 h 7 min`. */
+function relative(seconds: number): string {
+  const sign = seconds < 0 ? '-' : '+';
+  const length = Math.abs(seconds);
+  if (length < 120) return `${sign}${length.toFixed(3)} s`;
+  const minutes = Math.floor(length / 60);
+  if (minutes < 120) return `${sign}${minutes} min ${Math.floor(length % 60)} s`;
+  return `${sign}${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+const blockMax = 12;
+
+/** Blocks of lines that follow one another and differ in their numbers only: the first one, and how many there are. */
+function foldRepeats(events: readonly RecordEvent[]): RecordEvent[] {
+  const folded: RecordEvent[] = [];
+  const likeness = events.map(({ what, text }) => `${what} ${text.replaceAll(/\d+/g, '0')}`);
+  for (let at = 0; at < events.length;) {
+    const size = sizes.find((lines) => repeatsAt(likeness, at, lines) > 0);
+    if (size === undefined) {
+      folded.push(...events.slice(at, at + 1));
+      at += 1;
+      continue;
+    }
+    const repeats = repeatsAt(likeness, at, size);
+    const next = at + size * (repeats + 1);
+    const last = events[next - 1];
+    folded.push(...events.slice(at, at + size));
+    if (last !== undefined) {
+      const lines = size === 1 ? 'the line above' : `the ${size} lines above`;
+      folded.push({
+        ...last,
+        text: `${lines}, ${repeats === 1 ? 'once' : `${repeats} times`} more until now`,
+      });
+    }
+    at = next;
+  }
+  return folded;
+}
+
+const sizes = Array.from({ length: blockMax }, (_, n) => n + 1);
+
+/** How often the block of so many lines is repeated right after itself. One line must be repeated twice to count. */
+function repeatsAt(likeness: readonly string[], at: number, size: number): number {
+  const isLike = (from: number): boolean =>
+    from + size <= likeness.length &&
+    Array.from({ length: size }, (_, n) => likeness[at + n] === likeness[from + n]).every(Boolean);
+  let repeats = 0;
+  while (isLike(at + size * (repeats + 1))) repeats += 1;
+  return size === 1 && repeats === 1 ? 0 : repeats;
 }
 
 function planEvents({ task, plan }: Facts): RecordEvent[] {
@@ -64,21 +124,32 @@ function planEvents({ task, plan }: Facts): RecordEvent[] {
   ];
 }
 
-function attemptEvents(attempt: Facts['attempts'][number]): RecordEvent[] {
-  const { n, channel, credential, state, started_at: startedAt, ended_at: endedAt } = attempt;
-  const begun: RecordEvent = {
-    at: startedAt,
+type Attempted = Facts['attempts'][number];
+
+function attemptEvents({ past = [], ...attempt }: Attempted): RecordEvent[] {
+  const { n, channel, credential, started_at: lastStart } = attempt;
+  const starts = new Set([...past.map(({ started_at: start }) => start), lastStart]);
+  const begun = [...starts].map((at, nth): RecordEvent => ({
+    at,
     what: 'attempt',
-    text: `${n} begins at ${channel}/${credential}`,
-  };
-  if (endedAt === null) return [begun];
-  const job = attempt.upstream_id === null ? '' : `, job ${attempt.upstream_id}`;
-  const code =
-    attempt.code === null
-      ? ''
-      : ` (${attempt.code}${attempt.message === null ? '' : `: ${attempt.message}`})`;
-  const by = attempt.adopted ? ' by an operator' : '';
-  return [begun, { at: endedAt, what: 'attempt', text: `${n} ${state}${by}${job}${code}` }];
+    text: `${n} begins at ${channel}/${credential}${nth === 0 ? '' : ' again'}`,
+  }));
+  const ended = past.map(({ times, last_at: lastAt, ...end }): RecordEvent => {
+    const again = times === 1 ? '' : `, ${times} times until ${absolute(lastAt)}`;
+    return { at: end.ended_at, what: 'attempt', text: `${endText(n, { ...end, message: null })}${again}` };
+  });
+  const { ended_at: endedAt } = attempt;
+  if (endedAt === null) return [...begun, ...ended];
+  return [...begun, ...ended, { at: endedAt, what: 'attempt', text: endText(n, attempt) }];
+}
+
+type End = Pick<Attempted, 'state' | 'adopted' | 'code' | 'message' | 'upstream_id'>;
+
+function endText(n: number, { state, adopted, code, message, upstream_id: job }: End): string {
+  const by = adopted ? ' by an operator' : '';
+  const at = job === null ? '' : `, job ${job}`;
+  const why = code === null ? '' : ` (${code}${message === null ? '' : `: ${message}`})`;
+  return `${n} ${state}${by}${at}${why}`;
 }
 
 function describeCall({ step, channel, exchanges, outcome, ms, skipped }: RecordedCall): string {

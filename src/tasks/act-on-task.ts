@@ -24,7 +24,7 @@ export interface ActOnTaskDeps extends RefundTaskDeps {
 export interface TaskAction {
   readonly task: Task;
   readonly action: OperatorActionName;
-  readonly input: ActionInput & { readonly by: string };
+  readonly input: ActionInput;
 }
 
 /**
@@ -48,7 +48,7 @@ async function actOnTask({ task, action, input }: TaskAction, deps: ActOnTaskDep
   if (action === 'redeliver' || action === 'refund') {
     const said = await (action === 'refund' ? refundTask : redeliver)({ task, input }, deps);
     // A person has seen to it.
-    if (!said.dry_run && task.concern !== undefined) await deps.tasks.setConcern(task.id, undefined);
+    if ('did' in said && task.concern !== undefined) await deps.tasks.setConcern(task.id, undefined);
     return said;
   }
   if (isTerminal(task.status)) throw refused(`The task has already ${task.status}.`);
@@ -56,7 +56,7 @@ async function actOnTask({ task, action, input }: TaskAction, deps: ActOnTaskDep
   if (action === 'cancel' && input.dry_run === true) {
     const refusal = refusalOf(action, situationOf(task));
     if (refusal !== undefined) throw refused(refusal);
-    return { dry_run: true, ...cancellation };
+    return { would: cancellation };
   }
   return deps.port.act(task.id, action, input);
 }
@@ -76,12 +76,11 @@ async function redeliver(
     throw refused('The task has no callback address.');
   }
   const { by, reason, dry_run: dryRun = false } = input;
-  const said = 'The callback is redelivered, in a series of attempts of its own.';
-  if (!dryRun) {
-    await port.redeliver(task.id);
-    const id = newActionId(randomBytes);
-    const record = { id, at: now(), by, action: 'redeliver', reason, detail: said };
-    await tasks.step(task.id, { kind: 'acted' }, record);
-  }
-  return { dry_run: dryRun, task: said, money: 'It changes nothing about the money.' };
+  const detail = 'The callback is redelivered, in a series of attempts of its own.';
+  const said = { task: detail, money: 'It changes nothing about the money.' };
+  if (dryRun) return { would: said };
+  await port.redeliver(task.id);
+  const id = newActionId(randomBytes);
+  await tasks.step(task.id, { kind: 'acted' }, { id, at: now(), by, action: 'redeliver', reason, detail });
+  return { did: said };
 }

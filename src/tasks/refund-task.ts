@@ -17,7 +17,7 @@ export interface RefundTaskDeps {
 
 export interface TaskRefund {
   readonly task: Task;
-  readonly input: ActionInput & { readonly by: string };
+  readonly input: ActionInput;
 }
 
 /**
@@ -51,11 +51,11 @@ export async function refundTask({ task, input }: TaskRefund, deps: RefundTaskDe
     const isOurs = done.entry.note === note && done.entry.amount === amount;
     if (done.replayed && !isOurs) throw refusedAsDone(done.entry, currency());
   }
-  return {
-    dry_run: dryRun,
+  const said = {
     task: `The task stays ${task.status}.`,
     money: `${formatAmount(amount, currency())} is given back to the account ${task.account}; ${formatAmount(charged, currency())} was charged.`,
   };
+  return dryRun ? { would: said } : { did: said };
 }
 
 /** A task is refunded once: its act has this id. */

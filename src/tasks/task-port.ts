@@ -1,9 +1,11 @@
 import type { ActionInput, ActionResult, RunningActionName } from '../domain/operator-actions.ts';
+import type { Stall } from '../domain/wait-reason.ts';
 import type { TaskInput } from '../domain/task-input.ts';
 
 /** The activity that is submitting or polling, or waits to. Times in Unix milliseconds. */
 export interface Waiting {
-  readonly activity: string;
+  readonly activity?: string;
+  readonly stall?: Stall;
   /** How its last attempt ended, in words. */
   readonly message?: string;
   readonly nextAt?: number;

@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { METADATA_ENCODING_KEY } from '@temporalio/common';
+import { waitSummaryStart } from '../domain/queues.ts';
 import proto from '@temporalio/proto';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
@@ -18,9 +19,12 @@ const inflating = { maxOutputLength: payloadBytesMax, chunkSize: 2048 };
 
 /**
  * What is written for people who look at a task with Temporal's own tools, which cannot decrypt: what the SDK answers them
- * with (the names of the updates and the current details), and what an update has done. Known by their first field.
+ * with (the names of the updates and the current details), what an update has done or would do, and what a task waits for.
+ * Known by how they begin.
  */
-const readable = ['{"definition":{', '{"dry_run":', '{"cancelled":'].map((start) => Buffer.from(start));
+const readable = ['{"definition":{', '{"did":', '{"would":', '{"cancelled":', `"${waitSummaryStart}`].map(
+  (start) => Buffer.from(start),
+);
 
 const readableBytesMax = Math.max(...readable.map((start) => start.length));
 

@@ -23,13 +23,7 @@ import { createTaskSearch } from './search-tasks.ts';
 import { findWaiting } from './waiting-activity.ts';
 import { wakeActivity } from './wake-activity.ts';
 import { within } from './within.ts';
-import {
-  actionUpdate,
-  apiUpdatePrefix,
-  cancelUpdate,
-  operatorCancelUpdate,
-  refusedAction,
-} from '../../workflows/messages.ts';
+import { actionUpdate, cancelUpdate, operatorCancelUpdate, refusedAction } from '../../workflows/messages.ts';
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 
 /** All tries of a start together; then whoever waits for the response gets a 503, and the creation is abandoned. */
@@ -40,11 +34,14 @@ export interface TaskClientOptions {
   readonly client: Client;
   readonly queuePrefix: string;
   readonly now: () => number;
+  /** The id of an update that proves that the API's operator acts. */
+  readonly newActId: (act: { task: string; action: string; by: string }) => string;
   /** Ends the attempt of a task that stays in a worker, if one does. Never rejects. */
   readonly endStay?: (task: string) => Promise<void>;
 }
 
-export function createTaskClient({ client, queuePrefix, now, endStay }: TaskClientOptions): TaskPort {
+export function createTaskClient(options: TaskClientOptions): TaskPort {
+  const { client, queuePrefix, now, newActId, endStay } = options;
   const taskQueue = tasksQueue(queuePrefix);
   const redeliver = createRedelivery(client, queuePrefix);
   const search = createTaskSearch(client, queuePrefix);
@@ -123,13 +120,14 @@ export function createTaskClient({ client, queuePrefix, now, endStay }: TaskClie
     if (action !== 'cancel') {
       const result = await handle.executeUpdate(actionUpdate(action), { updateId, args: [input] });
       // An attempt that stays hears only with its next heartbeat that the workflow has left it.
-      if (!result.dry_run && action !== 'retry_now') await endStay?.(task);
+      if ('did' in result && action !== 'retry_now') await endStay?.(task);
       return result;
     }
     const answer = await handle.executeUpdate(operatorCancelUpdate, { updateId, args: [input] });
+    if ('would' in answer) return answer;
     if (!answer.cancelled) throw new GatewayError('action_not_possible', answer.message);
     await endStay?.(task);
-    return { dry_run: false, ...cancellation };
+    return { did: cancellation };
   }
 
   return {
@@ -149,11 +147,11 @@ export function createTaskClient({ client, queuePrefix, now, endStay }: TaskClie
     },
 
     act: (task, action, input) => {
-      const updateId = `${apiUpdatePrefix}${randomUUID()}`;
+      const updateId = newActId({ task, action, by: input.by });
       return ask(updateDeadlineMs, () => act(task, action, { updateId, input }), 'action_not_possible');
     },
 
-    waiting: (task) => findWaiting(client, task),
+    waiting: (task) => findWaiting(client, task, now),
 
     search: (asked) => ask(callDeadlineMs, () => search(asked)),
 

@@ -3,6 +3,7 @@ import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-w
 import { z } from 'zod';
 import { defined } from '../domain/defined.ts';
 import { activityIds } from '../domain/queues.ts';
+import type { Stall } from '../domain/wait-reason.ts';
 import type { Waiting } from '../tasks/task-port.ts';
 import { within } from './within.ts';
 
@@ -17,18 +18,25 @@ const polledSchema = z.object({
   lastAt: z.number().optional(),
 });
 
-/** What a task's workflow waits for, according to Temporal. Undefined: nothing, or Temporal does not answer. */
-export async function findWaiting(client: Client, task: string): Promise<Waiting | undefined> {
+/** What a task's workflow waits for, according to Temporal. Undefined: Temporal does not answer. */
+export async function findWaiting(
+  client: Client,
+  task: string,
+  now: () => number,
+): Promise<Waiting | undefined> {
   const { namespace, loadedDataConverter } = client.options;
   const known: readonly string[] = Object.values(activityIds);
   try {
-    const { pendingActivities } = await within(
+    const described = await within(
       callDeadlineMs,
       () => client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId: task } }),
       () => new Error('Temporal does not answer in time'),
     );
-    const pending = (pendingActivities ?? []).find(({ activityId }) => known.includes(activityId ?? ''));
-    if (pending === undefined) return undefined;
+    const pending = (described.pendingActivities ?? []).find(({ activityId }) =>
+      known.includes(activityId ?? ''),
+    );
+    const stalled = defined({ stall: stallOf(described, pending, now()) });
+    if (pending === undefined) return stalled;
     const { payloads } = pending.heartbeatDetails ?? {};
     const decoded: unknown =
       payloads === undefined || payloads === null || payloads.length === 0
@@ -36,6 +44,7 @@ export async function findWaiting(client: Client, task: string): Promise<Waiting
         : await decodeFromPayloadsAtIndex(loadedDataConverter, 0, payloads);
     const next = pending.nextAttemptScheduleTime?.seconds;
     return {
+      ...stalled,
       activity: pending.activityId ?? '',
       ...defined({
         message: pending.lastFailure?.message ?? undefined,
@@ -46,4 +55,25 @@ export async function findWaiting(client: Client, task: string): Promise<Waiting
   } catch {
     return undefined;
   }
+}
+
+/** A worker takes a step in well under a second, unless none is there or all are full. */
+const notTakenMs = 10_000;
+const workflowPaused = 8;
+const stepScheduled = 1;
+
+type Described = Awaited<ReturnType<Client['workflowService']['describeWorkflowExecution']>>;
+type PendingActivity = NonNullable<Described['pendingActivities']>[number];
+
+function stallOf(
+  { workflowExecutionInfo, pendingWorkflowTask }: Described,
+  activity: PendingActivity | undefined,
+  now: number,
+): Stall | undefined {
+  if (workflowExecutionInfo?.status === workflowPaused || activity?.paused === true) return 'paused';
+  const untaken = [activity, pendingWorkflowTask].find(
+    (step) => step?.state === stepScheduled && (step.attempt ?? 1) <= 1,
+  );
+  const scheduledMs = Number(untaken?.scheduledTime?.seconds ?? now / 1000) * 1000;
+  return now - scheduledMs > notTakenMs ? 'no_worker' : undefined;
 }

@@ -26,8 +26,8 @@ function act(
     task,
     action,
     id,
-    input: { reason: 'why', ...input },
-    by: 'ann',
+    at: 0,
+    input: { reason: 'why', by: 'ann', ...input },
     currency: 'USD',
     basis: { version: 'v', price, facts: {} },
   });
@@ -56,7 +56,10 @@ describe('a job that an operator names', () => {
   it('is the task’s, if the upstream has it from this submission', async () => {
     const { input, job } = await lost('ours');
     const before = await world.record(input);
-    expect(await adopt(input, job, { dry_run: true })).toMatchObject({ done: true, said: { dry_run: true } });
+    expect(await adopt(input, job, { dry_run: true })).toMatchObject({
+      done: true,
+      said: { would: { task: expect.any(String) } },
+    });
     // Nothing is written: not even that somebody asked.
     expect(await world.record(input)).toEqual(before);
     expect(await adopt(input, job)).toMatchObject({ done: true, view: { state: { at: 'waiting', n: 1 } } });
@@ -64,7 +67,7 @@ describe('a job that an operator names', () => {
       status: 'submitted',
       upstreamId: job,
       attempts: [{ state: 'accepted', adopted: true }],
-      actions: [{ by: 'ann', action: 'adopt', reason: 'why', detail: expect.stringContaining(job) }],
+      actions: [{ by: 'temporal:ann', action: 'adopt', reason: 'why', detail: expect.stringContaining(job) }],
     });
   });
 
@@ -157,7 +160,7 @@ describe('a result that an operator gives', () => {
     const said = { result_url: url, duration: 5 };
     expect(await act(input, 'complete', { ...said, dry_run: true })).toMatchObject({
       done: true,
-      said: { money },
+      said: { would: { money } },
     });
     expect(await world.record(input)).toEqual(before);
     const deps = { id: 'update-complete' };
@@ -196,7 +199,7 @@ describe('a result that an operator gives', () => {
     await world.worker().submit(input);
     const copyResults = () => Promise.reject(new Error('copied'));
     const reply = await act(input, 'complete', { result_url: url, dry_run: true }, { copyResults });
-    expect(reply).toMatchObject({ done: true, said: { dry_run: true } });
+    expect(reply).toMatchObject({ done: true, said: { would: { task: expect.any(String) } } });
   });
 });
 
@@ -212,7 +215,7 @@ describe('a dry run', () => {
     const before = await world.record(input);
     expect(await act(input, action, { ...more, dry_run: true })).toMatchObject({
       done: true,
-      said: { dry_run: true },
+      said: { would: { task: expect.any(String) } },
     });
     expect(await world.record(input)).toEqual(before);
     expect((await act(input, action, more)).done).toBe(true);
@@ -239,7 +242,9 @@ it('a cancellation of its caller is on no operator’s record', async () => {
     task: input.task,
     action: 'cancel',
     id: 'c',
-    input: { reason: 'api' },
+    at: 0,
+    isCallers: true,
+    input: { reason: 'api', by: 'caller' },
     currency: 'USD',
   } as const;
   const price = { unit: 'call', minimum: '0', rules: [] } as const;

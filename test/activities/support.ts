@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { createActIds } from '../../src/access/act-ids.ts';
 import { createActOnTask } from '../../activities/act.ts';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
 import { createFindLostJob } from '../../activities/find-lost-job.ts';
@@ -135,6 +136,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           canOpen: async () => undefined,
           submitLimiter: () => ({ enter: async () => undefined, giveBack: () => undefined }),
           signalConcern: async () => undefined,
+          actorOf: createActIds(Buffer.alloc(32)).actorOf,
           renders: { times: () => undefined, learn: () => undefined },
           // Nobody waits for the end of a job, unless a test says so.
           stays: createStayPlaces({ placesMax: () => 0, now: Date.now }),

@@ -211,7 +211,7 @@ describe('tasks', () => {
     );
     const shown = await gateway(['tasks', 'show', id]);
     expect(shown.text).toMatch(/^ledger\n {2}OBJECT +ID/m);
-    expect(shown.text).toMatch(/^record\n {2}\+0\.000 s {2}admission {2}clip for /m);
+    expect(shown.text).toMatch(/^ {2}20\S+Z {2}\+0\.000 s {2}admission {2}clip for /m);
     expect((await json(['tasks', 'show', id])).record.task.id).toBe(id);
     const out = join(await mkdtemp(join(tmpdir(), 'mediary-export-')), 'record.json');
     await gateway(['tasks', 'export', id, '--out', out]);
@@ -245,20 +245,30 @@ describe('tasks', () => {
     ].map(({ body }) => body.id as string);
     const linesOf = async (id = '') => (await gateway(['tasks', 'show', id])).text.split('\n');
     await world.drive.accept(waiting ?? '');
-    expect((await linesOf(waiting)).slice(0, 4)).toEqual([
+    const watched = await linesOf(waiting);
+    expect(watched.slice(0, 8)).toEqual([
       'Waiting for one.',
+      expect.stringMatching(/^Since 20\S+Z, until 20\S+Z\.$/),
+      'What can be done, each first with --dry-run:',
       `  gateway tasks action ${waiting} retry_now --reason "…"`,
-      '',
-      expect.stringMatching(new RegExp(`^id +${waiting}$`)),
+      '    changes nothing about the money',
+      `  gateway tasks action ${waiting} fail --reason "…"`,
+      '    releases 0.500000',
+      `  gateway tasks action ${waiting} cancel --reason "…"`,
     ]);
+    const line = (start: RegExp) => watched.findIndex((text) => start.test(text));
+    expect(line(/^ {2}20\S+Z +\+0\.\d{3} s {2}admission/)).toBeGreaterThan(7);
+    expect(line(new RegExp(`^id +${waiting}$`))).toBeGreaterThan(line(/ {2}admission {2}/));
     await world.drive.ask(lost ?? '');
     const shown = await linesOf(lost);
-    expect(shown.slice(0, 4)).toEqual([
+    expect(shown.slice(0, 6)).toEqual([
       'The response of one to the submission was lost (upstream_timeout).',
+      expect.stringMatching(/^Since /),
       expect.stringMatching(
         /^Needs attention: submit_ambiguous\. The submission may have reached the upstream, /,
       ),
       `Look at one/a for mark-${lost}-1.`,
+      'What can be done, each first with --dry-run:',
       `  gateway tasks action ${lost} adopt --upstream-id ID --reason "…"`,
     ]);
     expect(shown.join('\n')).not.toMatch(/^situation/m);
@@ -275,7 +285,7 @@ describe('tasks', () => {
       /^`undo` is not possible: it is not known .* Possible now: .* \(action_not_possible, request [\w-]+\)$/,
     );
     const { text } = await gateway(['tasks', 'act', id, 'fail', '--reason', 'try', '--dry-run']);
-    expect(text).toBe('dry_run  true\ntask     Done.\nmoney    Nothing.');
+    expect(text).toBe('would\n  task   Done.\n  money  Nothing.');
     await expect(gateway(['tasks', 'show', 'none'])).rejects.toThrow('task_not_found');
   });
 

@@ -134,7 +134,7 @@ describe('our command line', () => {
     expect((await show(task)).needs_attention).toBe('submit_ambiguous');
     const dry = await act(task, 'adopt', '--upstream-id', jobOf('to adopt'), '--dry-run');
     expect(dry.text).toMatch(
-      /^dry_run +true\ntask +The task is given the job .* of main.*\nmoney +The hold of 0\.5/,
+      /^would\n +task +The task is given the job .* of main.*\n +money +The hold of 0\.5/,
     );
     expect(await recordOf(task)).toEqual([]);
 
@@ -188,7 +188,7 @@ describe('our command line', () => {
 
   it('a task that waits to be submitted is cancelled', async () => {
     const task = await create('to cancel [sim:create:429=30]');
-    await waitUntil('it waits', async () => (await show(task)).waiting !== null);
+    await waitUntil('it waits', async () => (await show(task)).waiting.activity !== null);
     await act(task, 'cancel');
     expect(await account.finished(task)).toMatchObject({ error: { code: 'task_cancelled' } });
     expect(await recordOf(task)).toEqual(['anna: cancel']);
@@ -277,9 +277,11 @@ describe('our command line', () => {
       ),
     });
     expect((await run('action', task, 'fail', '--reason', 'spawned')).stdout).toMatch(
-      /^dry_run +false\ntask .*\nmoney +The hold of 0\.500000 USD is released in full/,
+      /^did\n +task .*\n +money +The hold of 0\.500000 USD is released in full/,
     );
-    expect((await run('show', task)).stdout).toMatch(/^ +\+\d+\.\d{3} s +operator +anna: fail \(spawned\)/m);
+    expect((await run('show', task)).stdout).toMatch(
+      /^ +20\S+Z +\+\d+\.\d{3} s +operator +anna: fail \(spawned\)/m,
+    );
   });
 
   it('a job that takes far too long is listed as overdue', async () => {
@@ -316,11 +318,17 @@ describe('Temporal’s command line', () => {
       ['fail', [], /The input is empty\. `fail`: Fails the task/],
       ['fail', ['--input', '""'], /`reason` is missing/],
       ['fail', input({ because: 'x' }), /`because` is not a field/],
-      ['fail', ['--input', '[1]'], /The input is empty/],
-      ['adopt', input({ reason: 'x' }), /`upstream_id` is missing/],
-      ['adopt', input({ reason: 'x', upstream_id: 'no-such-job' }), /no-such-job/],
-      ['extend', input({ reason: 'x', seconds: 'long' }), /`seconds` is not valid/],
-      ['accept_charge', input({ reason: 'x' }), /`accept_charge` is not possible.* Possible now: /],
+      ['fail', ['--input', '[1]'], /must be a JSON object/],
+      ['fail', ['--input', '"the reason alone"'], /must be a JSON object/],
+      ['fail', input({ reason: 'x' }), /`by` is missing/],
+      ['adopt', input({ reason: 'x', by: 'bert' }), /`upstream_id` is missing/],
+      ['adopt', input({ reason: 'x', by: 'bert', upstream_id: 'no-such-job' }), /no-such-job/],
+      ['extend', input({ reason: 'x', by: 'bert', seconds: 'long' }), /`seconds` is not valid/],
+      [
+        'accept_charge',
+        input({ reason: 'x', by: 'bert' }),
+        /`accept_charge` is not possible.* Possible now: /,
+      ],
     ];
     for (const [name, given, sentence] of wrong)
       await expect(update(task, name, ...given)).rejects.toMatchObject({
@@ -328,9 +336,9 @@ describe('Temporal’s command line', () => {
       });
     expect(await settled(task)).toEqual(before);
     expect(await recordOf(task)).toEqual([]);
-    // A name and a sentence for each way; the advice that was there still is.
-    await update(task, 'fail', '--input', '"the reason alone"');
-    expect(await recordOf(task)).toEqual([expect.stringMatching(/^temporal.*: fail$/)]);
+    // An id that looks like one of the API's proves nothing.
+    await update(task, 'fail', ...input({ reason: 'x', by: 'anna' }), '--update-id', 'api-1.1');
+    expect(await recordOf(task)).toEqual(['temporal:anna: fail']);
     expect(await account.finished(task)).toMatchObject({ status: 'failed' });
   });
 

@@ -10,7 +10,7 @@ import type { ActionInput, OperatorActionName } from '../../src/domain/operator-
 
 /** What a person types into the Temporal UI: an update that throws would stop the task's workflow. */
 
-const complete: ActionInput = { reason: 'r', result_url: 'https://files.example/a.mp4' };
+const complete: ActionInput = { reason: 'r', by: 'ada', result_url: 'https://files.example/a.mp4' };
 
 function readsAs(name: OperatorActionName, raw: unknown): ActionInput | string {
   const read = readActionInput(name, raw);
@@ -45,13 +45,16 @@ describe('what a person typed', () => {
     );
   });
 
-  it('may be the reason alone, where nothing else is needed', () => {
-    expect(readsAs('fail', 'the vendor says so')).toEqual({ reason: 'the vendor says so' });
-    expect(readsAs('adopt', 'the vendor says so')).toBe('`upstream_id` is missing.');
+  it('names who acts: a bare text does nothing', () => {
+    expect(readsAs('fail', 'the vendor says so')).toMatch(
+      /^Nothing was done: the input must be a JSON object/,
+    );
+    expect(readsAs('fail', { reason: 'the vendor says so' })).toBe('`by` is missing.');
+    expect(readsAs('fail', { reason: 'r', by: '' })).toBe('`by` is missing.');
   });
 
   it.each([null, undefined, 7, true, [], ['reason'], 'x'.repeat(501), ''])('%j is refused', (raw) => {
-    expect(readsAs('fail', raw)).toMatch(/^(?:The input is empty|`reason` is (?:missing|not valid))\.$/);
+    expect(readsAs('fail', raw)).toMatch(/^Nothing was done: the input must be a JSON object/);
   });
 
   it('names a field that the action does not have, cut to what a log can bear', () => {
@@ -63,13 +66,17 @@ describe('what a person typed', () => {
   });
 
   it('of an undefined field is as if it were not there', () => {
-    expect(readsAs('fail', { reason: 'r', seconds: undefined, by: undefined })).toEqual({ reason: 'r' });
+    expect(readsAs('fail', { reason: 'r', by: 'a', seconds: undefined })).toEqual({ reason: 'r', by: 'a' });
   });
 
   it('dry_run is kept only where it is true', () => {
-    expect(readsAs('fail', { reason: 'r', dry_run: false })).toEqual({ reason: 'r' });
-    expect(readsAs('fail', { reason: 'r', dry_run: true })).toEqual({ reason: 'r', dry_run: true });
-    expect(readsAs('fail', { reason: 'r', dry_run: 'true' })).toBe('`dry_run` is not valid.');
+    expect(readsAs('fail', { reason: 'r', by: 'a', dry_run: false })).toEqual({ reason: 'r', by: 'a' });
+    expect(readsAs('fail', { reason: 'r', by: 'a', dry_run: true })).toEqual({
+      reason: 'r',
+      by: 'a',
+      dry_run: true,
+    });
+    expect(readsAs('fail', { reason: 'r', by: 'a', dry_run: 'true' })).toBe('`dry_run` is not valid.');
   });
 });
 
@@ -91,7 +98,7 @@ describe('the bounds of a field', () => {
     ['fail', 'by', ['a', 'a'.repeat(64)], ['a'.repeat(65), 'a\u202E', 1]],
     ['fail', 'reason', ['a', 'a'.repeat(500)], ['a'.repeat(501), 'a\u001B[2J', 1]],
   ])('of %s: %s', (name, field, accepted, refused) => {
-    const base = { ...actionTable[name].example, reason: 'r' };
+    const base = { ...actionTable[name].example, reason: 'r', by: 'a' };
     for (const value of accepted) {
       expect(readsAs(name, { ...base, [field]: value })).toEqual({ ...base, [field]: value });
     }

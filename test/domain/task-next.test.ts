@@ -321,6 +321,43 @@ describe('an adoption', () => {
     expect(undone.attempts[0]).not.toHaveProperty('operation');
   });
 
+  it('is written down with what became of it: nothing that was is forgotten', () => {
+    const again = after(adopted, { kind: 'undone' }, { kind: 'adopted', operation: { id: 'other' } });
+    expect(again.attempts[0]).toMatchObject({ state: 'accepted', operation: { id: 'other' } });
+    expect(again.attempts[0]?.past).toEqual([
+      { state: 'lost', startedAt: start, endedAt: start, code: 'timeout' },
+      { state: 'accepted', startedAt: start, endedAt: start, upstreamId: 'named', adopted: true },
+      { state: 'lost', startedAt: start, endedAt: start, code: 'adoption_undone' },
+    ]);
+    const abandoned = stepped(lostTask(), { kind: 'resubmitted' }, start + 5);
+    expect(abandoned.attempts[0]).toMatchObject({ state: 'abandoned', endedAt: start + 5 });
+    expect(abandoned.attempts[0]?.past).toMatchObject([{ state: 'lost', endedAt: start }]);
+    // What was in flight had no end yet.
+    expect(waiting().attempts[0]).not.toHaveProperty('past');
+  });
+
+  it('rounds that end alike are one line of the past, however many there are', () => {
+    const asked = (task: Task, at: number): Task => {
+      const owner = `run-${at}`;
+      const begun = stepped(task, events.sending('a', owner), at);
+      const refused = events.notAccepted('a', { n: 1, owner, stays: true });
+      return stepped(begun, refused, at + 1);
+    };
+    const task = [10, 20, 30, 40].reduce((before, at) => asked(before, start + at), newTask(['a']));
+    expect(task.attempts).toHaveLength(1);
+    expect(task.attempts[0]).toMatchObject({ startedAt: start + 40, endedAt: start + 41 });
+    expect(task.attempts[0]?.past).toEqual([
+      {
+        state: 'not_accepted',
+        startedAt: start + 10,
+        endedAt: start + 11,
+        code: 'throttled',
+        times: 3,
+        lastAt: start + 31,
+      },
+    ]);
+  });
+
   it('is not what an upstream said itself: that is not taken back', () => {
     expect(refusal(waiting(), { kind: 'undone' })).toMatch(/^not_now: .*nothing to undo\.$/);
     expect(refusal(after(adopted, succeeded(1)), { kind: 'undone' })).toMatch(/^over: /);

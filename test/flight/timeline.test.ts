@@ -223,12 +223,61 @@ it('lines are aligned, and a clock that was behind shows', () => {
   const events = [
     { at: 99.9, what: 'admission', text: 'a' },
     { at: 100, what: 'end', text: 'b' },
-    { at: 223.4567, what: 'copy', text: 'c' },
+    { at: 219.4567, what: 'copy', text: 'c' },
+    { at: 1001, what: 'copy', text: 'd' },
+    { at: 100_000, what: 'copy', text: 'e' },
   ] as const;
-  expect(formatEvents(100, events)).toEqual([
-    '  -0.100 s  admission  a',
-    '  +0.000 s  end        b',
-    '+123.457 s  copy       c',
-  ]);
+  expect(formatEvents(100, events)).toEqual(
+    [
+      '1970-01-01T00:01:39.900Z      -0.100 s  admission  a',
+      '1970-01-01T00:01:40.000Z      +0.000 s  end        b',
+      '1970-01-01T00:03:39.456Z    +119.457 s  copy       c',
+      '1970-01-01T00:16:41.000Z  +15 min 1 s  copy       d',
+      '1970-01-02T03:46:40.000Z  +27 h 45 min  copy       e',
+    ].map((line) => line.replace('  +15 min', '   +15 min')),
+  );
   expect(formatEvents(100, [])).toEqual([]);
+});
+
+const wordsOf = (texts: readonly string[]) =>
+  formatEvents(
+    0,
+    texts.map((text, at) => ({ at, what: 'exchange', text })),
+  ).map((line) => line.replace(/^.* exchange +/, ''));
+
+describe('what repeats', () => {
+  it('is said once, with how often, whatever its numbers are', () => {
+    const round = (n: number) => [`ask a (${n} ms)`, `a says 429`, `ask b (${n} ms)`, 'b says 503'];
+    expect(wordsOf(['begin', ...round(1), ...round(22), ...round(3), 'end'])).toEqual([
+      'begin',
+      ...round(1),
+      'the 4 lines above, 2 times more until now',
+      'end',
+    ]);
+    expect(wordsOf(['a', 'a', 'a', 'b'])).toEqual(['a', 'the line above, 2 times more until now', 'b']);
+    expect(wordsOf(['a', 'b', 'a', 'b'])).toEqual(['a', 'b', 'the 2 lines above, once more until now']);
+  });
+
+  it('stays as it is where a fold is not shorter, or another word comes in between', () => {
+    expect(wordsOf(['a', 'a', 'b'])).toEqual(['a', 'a', 'b']);
+    expect(wordsOf(['a', 'b', 'a', 'c', 'a', 'd'])).toEqual(['a', 'b', 'a', 'c', 'a', 'd']);
+  });
+});
+
+it('what became of an attempt takes none of its former lines away', () => {
+  const past = [
+    { state: 'not_accepted', upstream_id: null, adopted: false, code: 'throttled', started_at: 101, ended_at: 102, times: 14, last_at: 140 },
+    { state: 'lost', upstream_id: null, adopted: false, code: 'timeout', started_at: 150, ended_at: 151, times: 1, last_at: 151 },
+    { state: 'accepted', upstream_id: 'job-0', adopted: true, code: null, started_at: 150, ended_at: 160, times: 1, last_at: 160 },
+  ]; // prettier-ignore
+  const now = { state: 'lost', code: 'adoption_undone', message: 'Taken back.', upstream_id: null };
+  const attempts = [{ ...attempt, ...now, past, started_at: 150, ended_at: 170 }];
+  expect(saidOf('attempt', { attempts })).toEqual([
+    '1 begins at one/a',
+    '1 not_accepted (throttled), 14 times until 1970-01-01T00:02:20.000Z',
+    '1 begins at one/a again',
+    '1 lost (timeout)',
+    '1 accepted by an operator, job job-0',
+    '1 lost (adoption_undone: Taken back.)',
+  ]);
 });

@@ -70,9 +70,10 @@ describe('a task that succeeded', () => {
     expect([answer.status, answer.body.result]).toEqual([
       200,
       {
-        dry_run: false,
-        task: 'The task stays succeeded.',
-        money: `${videoCharge} USD is given back to the account ${account.id}; ${videoCharge} USD was charged.`,
+        did: {
+          task: 'The task stays succeeded.',
+          money: `${videoCharge} USD is given back to the account ${account.id}; ${videoCharge} USD was charged.`,
+        },
       },
     ]);
     expect(await account.balance()).toMatchObject({ available: '10.000000', held: '0.000000' });
@@ -170,7 +171,7 @@ describe('a task that succeeded', () => {
     const node = otherNode({ ledger: createLedger({ collection, now: gateway.core.now }) });
     const input = { by: 'ben', reason: 'once', amount: '0.2' };
     await expect(node({ task: await recordOf(task), action: 'refund', input })).resolves.toMatchObject({
-      dry_run: false,
+      did: { task: expect.any(String) },
     });
     expect(await show(task)).toMatchObject({ refunded: '0.200000', actions: [{ by: 'ben' }] });
     expect(await account.balance()).toMatchObject({ available: '9.437700' });
@@ -183,9 +184,10 @@ describe('a task that succeeded', () => {
     expect([status, body.result]).toEqual([
       200,
       {
-        dry_run: true,
-        task: 'The task stays succeeded.',
-        money: `0.500000 USD is given back to the account ${account.id}; ${videoCharge} USD was charged.`,
+        would: {
+          task: 'The task stays succeeded.',
+          money: `0.500000 USD is given back to the account ${account.id}; ${videoCharge} USD was charged.`,
+        },
       },
     ]);
     expect(await show(task)).toMatchObject({ refunded: null, actions: [] });
@@ -224,10 +226,10 @@ it('the command line refunds an amount, tries it first, and shows it', async () 
   const cli = (...words: string[]) => runLine(gateway, words, { token: ada });
   const dry = await cli(...line, '--dry-run');
   expect(dry.text).toMatch(
-    /^dry_run +true\ntask +The task stays succeeded\.\nmoney +0\.500000 USD is given back/,
+    /^would\n +task +The task stays succeeded\.\n +money +0\.500000 USD is given back/,
   );
   expect(await account.balance()).toMatchObject({ available: '9.237700' });
-  expect((await cli(...line)).text).toMatch(/dry_run +false/);
+  expect((await cli(...line)).text).toMatch(/^did\n/);
   expect(await account.balance()).toMatchObject({ available: '9.737700' });
   await expect(cli(...line)).rejects.toThrow('refunded already: 0.500000 USD by ada: half of it is black');
   await expect(cli('tasks', 'action', task, 'refund', '--amount', 'much', '--reason', 'r')).rejects.toThrow(

@@ -83,11 +83,12 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
       const refusal = refusalOf(action, port.situations.get(task) ?? port.situation);
       if (refusal !== undefined) throw new GatewayError('action_not_possible', refusal);
       port.acts.push({ task, action, input });
-      const { by = '', reason, dry_run: dryRun = false } = input;
+      const { by, reason, dry_run: dryRun = false } = input;
       acts += 1;
       const record = { id: `act-${acts}`, at: now(), by, action, reason, detail: 'Done.' };
       if (!dryRun) await tasks.step(task, { kind: 'acted' }, record);
-      return { dry_run: dryRun, task: 'Done.', money: 'Nothing.' };
+      const said = { task: 'Done.', money: 'Nothing.' };
+      return dryRun ? { would: said } : { did: said };
     },
 
     waiting: () => Promise.resolve(undefined),

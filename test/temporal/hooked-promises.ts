@@ -13,14 +13,14 @@ async function areHooked(): Promise<boolean> {
 
 const client = createTemporalClient({ address: process.env['TEMPORAL_ADDRESS'] ?? '', namespace: 'default' });
 const queuePrefix = `t${randomBytes(5).toString('hex')}-`;
-const port = createTaskClient({ client, queuePrefix, now: Date.now });
+const port = createTaskClient({ client, queuePrefix, newActId: () => 'api-1', now: Date.now });
 const before = await areHooked();
 await Promise.allSettled([
   port.start({ task: `task_${queuePrefix}`, account: 'acc-1', model: 'clip', candidates: [] } as never),
   port.wake('task_none'),
   port.waiting('task_none'),
   port.checkReady(),
-  port.act('task_none', 'retry_now', { reason: 'r' }),
+  port.act('task_none', 'retry_now', { reason: 'r', by: 'ada' }),
   port.cancel('task_none'),
 ]);
 const after = await areHooked();

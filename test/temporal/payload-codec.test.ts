@@ -43,7 +43,9 @@ it('what was written before there was a key is passed through', async () => {
 
 it('what people read with Temporal’s own tools stays readable, and nothing that only begins alike does', async () => {
   const readable = [
-    { dry_run: false, task: 'The task fails.', money: 'Nothing is charged.' },
+    { did: { task: 'The task fails.', money: 'Nothing is charged.' } },
+    { would: { task: 'The task fails.', money: 'Nothing is charged.' } },
+    'Waits: needs attention (poll_failed): polling has stopped.',
     { cancelled: false, message: 'The task has already ended.' },
     { definition: { type: 'generationTask' }, currentDetails: 'Needs attention' },
   ];
@@ -55,7 +57,8 @@ it('what people read with Temporal’s own tools stays readable, and nothing tha
   for (const value of [
     { reason: 'why', dry_run: true },
     { task: 'x' },
-    '{"dry_run":',
+    '{"did":',
+    'It Waits: no',
     { definitions: {} },
     null,
   ])

@@ -4,6 +4,7 @@ import { afterAll } from 'vitest';
 import { newTaskId } from '../../src/domain/ids.ts';
 import type { TaskInput } from '../../src/domain/task-input.ts';
 import { createTemporalClient } from '../../src/temporal/connection.ts';
+import { createActIds } from '../../src/access/act-ids.ts';
 import { createTaskClient } from '../../src/temporal/task-client.ts';
 import type { TaskPort } from '../../src/tasks/task-port.ts';
 import { temporalAddress } from '../support/run-servers.ts';
@@ -20,7 +21,12 @@ export interface TemporalWorld {
 export function openTemporal(): TemporalWorld {
   const client = createTemporalClient({ address: temporalAddress(), namespace: 'default' });
   const queuePrefix = `t${randomBytes(5).toString('hex')}-`;
-  const port = createTaskClient({ client, queuePrefix, now: Date.now });
+  const port = createTaskClient({
+    client,
+    queuePrefix,
+    now: Date.now,
+    newActId: createActIds(Buffer.alloc(32)).newId,
+  });
   const started: string[] = [];
   afterAll(async () => {
     for (const id of started)

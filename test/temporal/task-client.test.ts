@@ -1,10 +1,14 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTemporalClient } from '../../src/temporal/connection.ts';
+import { createActIds } from '../../src/access/act-ids.ts';
 import { createTaskClient } from '../../src/temporal/task-client.ts';
 import { temporalAddress } from '../support/run-servers.ts';
+import { findWaiting } from '../../src/temporal/waiting-activity.ts';
 import { newInput, openTemporal } from './support.ts';
 
 const world = openTemporal();
@@ -40,7 +44,12 @@ describe('start', () => {
   it('503 while Temporal is away', async () => {
     const client = createTemporalClient({ address: '127.0.0.1:1', namespace: 'default' });
     onTestFinished(() => client.connection.close());
-    const away = createTaskClient({ client, queuePrefix: 'away-', now: Date.now });
+    const away = createTaskClient({
+      client,
+      queuePrefix: 'away-',
+      now: Date.now,
+      newActId: createActIds(Buffer.alloc(32)).newId,
+    });
     await expect(away.start(newInput())).rejects.toMatchObject({
       code: 'service_unavailable',
       retryAfterSeconds: 5,
@@ -48,10 +57,53 @@ describe('start', () => {
   });
 });
 
+describe('what a task waits for', () => {
+  const later = createTaskClient({
+    client: world.client,
+    queuePrefix: world.queuePrefix,
+    now: () => Date.now() + 11_000,
+    newActId: createActIds(Buffer.alloc(32)).newId,
+  });
+
+  it('is a worker, where nobody has taken its next step for longer than one needs', async () => {
+    const { task } = await world.start();
+    expect(await world.port.waiting(task)).toEqual({});
+    expect(await later.waiting(task)).toEqual({ stall: 'no_worker' });
+    expect(await later.waiting('task_none')).toBeUndefined();
+  });
+
+  it('is an operator, where one has paused its workflow or its activity', async () => {
+    const answer = (described: object) => {
+      const workflowService = { describeWorkflowExecution: () => Promise.resolve(described) };
+      return findWaiting({ options: world.client.options, workflowService } as never, 'task_1', Date.now);
+    };
+    expect(await answer({ workflowExecutionInfo: { status: 8 } })).toEqual({ stall: 'paused' });
+    expect(await answer({ pendingActivities: [{ activityId: 'submit', paused: true, attempt: 3 }] })).toEqual(
+      { stall: 'paused', activity: 'submit' },
+    );
+    const untaken = { activityId: 'poll', state: 1, attempt: 1, scheduledTime: { seconds: 1 } };
+    expect(await answer({ pendingActivities: [untaken] })).toEqual({ stall: 'no_worker', activity: 'poll' });
+    expect(await answer({ pendingActivities: [{ ...untaken, attempt: 2 }] })).toEqual({ activity: 'poll' });
+    expect(await answer({ pendingActivities: [{ ...untaken, state: 2 }] })).toEqual({ activity: 'poll' });
+  });
+});
+
+it('nobody pauses a task: it would pass its deadline unnoticed', async () => {
+  const { task } = await world.start();
+  const { workflowService } = world.client;
+  const pause = { namespace: 'default', workflowId: task, reason: 'a button', requestId: task };
+  await expect(workflowService.pauseWorkflowExecution(pause)).rejects.toThrow(/pause/i);
+  const settings = readFileSync(
+    new URL('../../deploy/temporal/dynamic-config/production.yaml', import.meta.url),
+    'utf8',
+  );
+  expect(parse(settings)['frontend.WorkflowPauseEnabled']).toEqual([{ value: false }]);
+});
+
 describe('of a task that is not there', () => {
   it('a cancellation and an action are a 409', async () => {
     await expect(world.port.cancel('task_none')).rejects.toMatchObject({ code: 'task_not_cancellable' });
-    await expect(world.port.act('task_none', 'retry_now', { reason: 'r' })).rejects.toMatchObject({
+    await expect(world.port.act('task_none', 'retry_now', { reason: 'r', by: 'ada' })).rejects.toMatchObject({
       code: 'action_not_possible',
     });
   });
@@ -82,7 +134,7 @@ it('an action that nobody has answered in time is not said to have done nothing'
     message: expect.stringContaining('What was asked for may still be done'),
   };
   await Promise.all([
-    expect(world.port.act(task, 'fail', { reason: 'r' })).rejects.toMatchObject(unanswered),
+    expect(world.port.act(task, 'fail', { reason: 'r', by: 'ada' })).rejects.toMatchObject(unanswered),
     expect(world.port.cancel(task)).rejects.toMatchObject(unanswered),
   ]);
 }, 120_000);

@@ -113,10 +113,14 @@ describe('a submission', () => {
       timer ? [Number(timer.startToFireTimeout?.seconds)] : [],
     );
     expect(pauses.length).toBeLessThanOrEqual(3);
+    const summaries = (await task.events()).map(({ userMetadata }) =>
+      Buffer.from(userMetadata?.summary?.data ?? []).toString(),
+    );
+    expect(summaries).toContain('"Waits: No channel of the plan accepts the task at the moment (round 1)."');
     expect(pauses[1]).toBeLessThanOrEqual(5);
     expect((await task.events()).length).toBeLessThan(60);
     expect(task.record().attempts).toHaveLength(2);
-    expect((await task.act('retry_now')).task).toMatch(
+    expect((await task.did('retry_now')).task).toMatch(
       /^The channels of the plan are asked again|nothing to wake/,
     );
     await task.called('post two', 3);

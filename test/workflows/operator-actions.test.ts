@@ -58,7 +58,7 @@ async function inSituation(
 /** The actions of the command lines in the advice. */
 async function advised(task: PlayedTask): Promise<string[]> {
   const text = await task.details();
-  const lines = text.matchAll(/`gateway tasks action (\S+) (\w+)( --[a-z-]+ \S+)? --reason "…"`/g);
+  const lines = text.matchAll(/`gateway tasks action (\S+) (\w+)( --[a-z-]+ \S+)? --reason "…"` \S/g);
   return [...lines].map(([, id, action]) => `${id === task.id ? '' : id}${action}`);
 }
 
@@ -71,14 +71,16 @@ describe.each(Object.keys(situations) as (keyof typeof situations)[])('while a t
       const refusal = tableRefusal(action, name);
       if (action === 'cancel') {
         const answer = await task.act('cancel', { ...input, dry_run: true });
-        const dry = expect.stringContaining('nothing was done');
-        expect(answer).toEqual({ cancelled: false, message: refusal ?? dry });
+        const would = { task: expect.stringContaining('is cancelled'), money: expect.any(String) };
+        expect(answer).toEqual(refusal === undefined ? { would } : { cancelled: false, message: refusal });
       } else if (refusal !== undefined) {
         expect(await task.refusal(action, input)).toBe(refusal);
       } else if (action === 'undo') {
         expect(await task.refusal(action, input)).toContain('was not adopted');
       } else {
-        expect((await task.act(action, { ...input, dry_run: true })).dry_run).toBe(true);
+        expect(await task.act(action, { ...input, dry_run: true })).toEqual({
+          would: { task: expect.any(String), money: expect.any(String) },
+        });
       }
       expect(task.record()).toEqual(before);
     }
@@ -110,7 +112,17 @@ it('an input that a person got wrong is refused with a sentence by every action,
   const task = await inSituation('lost');
   const before = (await task.events()).length;
   for (const name of workflowActions) {
-    for (const given of ['nothing', null, '', 7, [], {}, { reason: 5 }]) {
+    for (const given of [
+      'nothing',
+      null,
+      '',
+      'the reason alone',
+      7,
+      [],
+      {},
+      { reason: 'r' },
+      { reason: 5, by: 'a' },
+    ]) {
       const update =
         given === 'nothing'
           ? task.handle.executeUpdate(name)
@@ -125,13 +137,36 @@ it('an input that a person got wrong is refused with a sentence by every action,
   expect(await task.failedWorkflowTasks()).toEqual([]);
   expect(await task.details()).toContain('Needs attention: submit_ambiguous');
   expect(task.record().actions).toBeUndefined();
-  await task.act('fail', 'the reason alone is enough');
+  await task.act('fail');
 }, 120_000);
+
+/** What the Timeline of the Temporal UI says of the timers. */
+async function timersOf(task: PlayedTask): Promise<string[]> {
+  return (await task.events()).flatMap(({ timerStartedEventAttributes: timer, userMetadata }) =>
+    timer ? [Buffer.from(userMetadata?.summary?.data ?? []).toString()] : [],
+  );
+}
+
+it.each([
+  [
+    'lost',
+    '"Waits: needs attention (submit_ambiguous): The response of one to the submission was lost (timeout)."',
+  ],
+  ['broken', '"Waits: needs attention (poll_failed): Polling one has stopped (unknown_job)."'],
+  [
+    'review',
+    '"Waits: needs attention (charge_review): The job succeeded, and its charge waits for a decision."',
+  ],
+] as const)('while a task is %s, a timer says in the Timeline what it waits for', async (name, summary) => {
+  const task = await inSituation(name);
+  await expect.poll(() => timersOf(task)).toContain(summary);
+  await task.act('fail');
+});
 
 describe('a submission whose outcome nobody knows', () => {
   it('says where to look, and the command of every action that helps', async () => {
     const task = await inSituation('lost');
-    expect(await advised(task)).toEqual(['adopt', 'resubmit', 'complete', 'fail']);
+    expect(await advised(task)).toEqual(['adopt', 'resubmit', 'complete', 'fail', 'retry_now', 'extend']);
     expect(await task.details()).toContain(`Channel **one**, credential a, marker \`${task.id}-marker\`.`);
     expect(await task.details()).toMatch(/Deadline 20\S+Z\. Held 1\.500000 USD\.$/);
     await task.act('fail');
@@ -158,7 +193,7 @@ describe('a submission whose outcome nobody knows', () => {
     tasks.upstream.known.push('job-8');
     await task.act('adopt', { upstream_id: 'job-7', by: 'ada' });
     await task.called('wait job-7');
-    await task.act('undo', 'a wrong line');
+    await task.act('undo', { reason: 'a wrong line' });
     await asked('submit_ambiguous')(task);
     await task.act('adopt', { upstream_id: 'job-8' });
     // The poll of the former job ends only now.
@@ -175,7 +210,7 @@ describe('a submission whose outcome nobody knows', () => {
     expect(await task.refusal('resubmit', { channel: 'three' })).toBe(
       'The task’s plan has no channel `three`; it has one, two.',
     );
-    expect((await task.act('resubmit', { reason: 'not in the console' })).money).toContain(
+    expect((await task.did('resubmit', { reason: 'not in the console' })).money).toContain(
       'the upstream bills two',
     );
     await task.called('post one', 2);
@@ -193,7 +228,7 @@ describe('a submission whose outcome nobody knows', () => {
 
   it('retry_now looks for the job again', async () => {
     const task = await inSituation('lost');
-    expect((await task.act('retry_now')).task).toBe('The upstream is asked again for the lost job.');
+    expect((await task.did('retry_now')).task).toBe('The upstream is asked again for the lost job.');
     await task.called('find', 2);
     await expect.poll(() => task.record().state).toMatchObject({ at: 'lost', asked: true });
     tasks.upstream.find = async () => 'job-9';
@@ -206,7 +241,7 @@ describe('a submission whose outcome nobody knows', () => {
     'is completed by hand, and charged: %s',
     async (name) => {
       const task = await inSituation(name);
-      expect((await task.act('complete', result)).money).toMatch(/ USD is charged; 1\.500000 USD is held\.$/);
+      expect((await task.did('complete', result)).money).toMatch(/ USD is charged; 1\.500000 USD is held\.$/);
       expect(await task.end()).toEqual(succeeded);
       expect(task.record().outcome).toMatchObject({ kind: 'succeeded', facts: { durationSeconds: 5 } });
       expect(task.record().actions).toMatchObject([
@@ -219,7 +254,7 @@ describe('a submission whose outcome nobody knows', () => {
 it('a charge that a person accepts ends the task as succeeded', async () => {
   const task = await inSituation('review');
   expect(await task.details()).toContain('The charge would be 9.000000 USD.');
-  expect((await task.act('accept_charge')).money).toBe('9.000000 USD is charged; 1.500000 USD was held.');
+  expect((await task.did('accept_charge')).money).toBe('9.000000 USD is charged; 1.500000 USD was held.');
   expect(await task.end()).toEqual(succeeded);
 });
 
@@ -244,7 +279,7 @@ it('a job is asked about once more before an operator fails it: a result that is
 it('a job that runs is polled now, and gets more time twice while its poll is with a worker', async () => {
   tasks.upstream.wait = asks;
   const task = await inSituation('watching');
-  await task.act('retry_now', 'news');
+  await task.act('retry_now', { reason: 'news' });
   expect(task.calls()).toContain('wake submit');
   const before = task.record().deadlineAt;
   await Promise.all([task.act('extend', { seconds: 600 }), task.act('extend', { seconds: 600 })]);

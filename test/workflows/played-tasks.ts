@@ -6,7 +6,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
-import type { ActionResult, WorkflowActionName } from '../../src/domain/operator-actions.ts';
+import type { ActionResult, Said, WorkflowActionName } from '../../src/domain/operator-actions.ts';
 import type { StateName } from '../../src/domain/task-state.ts';
 import type { Task } from '../../src/domain/task-record.ts';
 import type { TaskInput } from '../../src/domain/task-input.ts';
@@ -42,6 +42,8 @@ export interface PlayedTask {
   reaches(at: StateName): Promise<void>;
   called(call: string, times?: number): Promise<void>;
   act(name: WorkflowActionName | 'cancel', input?: unknown): Promise<ActionResult>;
+  /** What an act that is not a dry run says. */
+  did(name: WorkflowActionName, input?: unknown): Promise<Said>;
   cancel(): Promise<CancelAnswer>;
   /** The sentence with which an action is refused. */
   refusal(name: WorkflowActionName | 'cancel', input?: unknown): Promise<string>;
@@ -148,7 +150,7 @@ export function usePlayedTasks(): PlayedTasks {
     const calls = (): readonly string[] => played.calls.get(id) ?? [];
     const events = async () => (await client.workflow.getHandle(id, runId).fetchHistory()).events ?? [];
     const act: PlayedTask['act'] = (name, input = {}) => {
-      const given = typeof input === 'object' && input !== null ? { reason: 'r', ...input } : input;
+      const given = typeof input === 'object' && input !== null ? { reason: 'r', by: 'op', ...input } : input;
       return uncrossed((updateId) =>
         handle.executeUpdate<ActionResult, [unknown]>(name, { args: [given], updateId }),
       );
@@ -180,6 +182,11 @@ export function usePlayedTasks(): PlayedTasks {
           .poll(() => calls().filter((one) => one === call).length, { timeout: patienceMs })
           .toBeGreaterThanOrEqual(times),
       act,
+      async did(name, input) {
+        const result = await act(name, input);
+        if ('would' in result) throw new Error('it was a dry run');
+        return result.did;
+      },
       refusal: async (name, input) => refusalOf(act(name, input)),
       async details() {
         const metadata: { currentDetails?: string } = await handle.query('__temporal_workflow_metadata');

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, Context } from '@temporalio/activity';
+import { createActIds } from '../../src/access/act-ids.ts';
 import { createActOnTask } from '../../activities/act.ts';
 import type { ChannelActivityDeps, TaskActivityDeps } from '../../activities/deps.ts';
 import { withHeartbeat } from '../../activities/heartbeat.ts';
@@ -288,6 +289,9 @@ function failureOf(of: FailureClass | undefined): {
 }
 
 /** As much as the operators’ acts need of a gateway. */
+/** Of an API that somebody else has. */
+const playedActIds = createActIds(Buffer.alloc(32));
+
 function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActivityDeps & TaskActivityDeps {
   const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const provider = {
@@ -310,6 +314,7 @@ function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActi
     requests: { find: async () => undefined, keepUntil: async () => undefined },
     ledger: { void: async () => ({ closed: 'released' }) },
     channels: (name: string) => (upstream().configured.includes(name) ? channel : undefined),
+    actorOf: playedActIds.actorOf,
     canOpen: async () => undefined,
     copyResults: async (_task: string, items: unknown) => items,
   };

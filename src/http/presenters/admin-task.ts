@@ -7,7 +7,10 @@ import { mayUse } from '../../domain/operator.ts';
 import type { OperatorIdentity } from '../../domain/operator.ts';
 import { redactUrl } from '../../flight/redact.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
+import { stalls } from '../../domain/wait-reason.ts';
+import type { Stall } from '../../domain/wait-reason.ts';
 import type { Waiting } from '../../tasks/task-port.ts';
+import { situation, standingOf, waits } from '../../domain/situation.ts';
 import { attemptStates } from '../../domain/attempt.ts';
 import type { Attempt } from '../../domain/attempt.ts';
 import type { CallbackRecord } from '../../domain/callback-record.ts';
@@ -101,7 +104,14 @@ const deliverySchema = z.object({
 });
 
 const waitingSchema = z.object({
-  activity: z.string(),
+  reason: z.enum([...stalls, ...waits]).meta({
+    description:
+      'Why it waits, in one word: `situation.waits_for`, unless the task is held up in Temporal: `paused` there, or without a worker (`no_worker`).',
+  }),
+  since: unixSeconds(),
+  activity: z.string().nullable().meta({
+    description: 'The submission or the polls; null if it waits for neither, or Temporal does not answer.',
+  }),
   message: z.string().nullable().meta({ description: 'How its last attempt ended.' }),
   next_at: unixSeconds().nullable(),
   polls: z.int().nullable(),
@@ -113,8 +123,7 @@ const waitingSchema = z.object({
 export const adminTaskDetailSchema = adminTaskSchema
   .extend({
     waiting: waitingSchema.nullable().meta({
-      description:
-        'The submission or the polls that the task waits for; null if it waits for neither, or Temporal does not answer.',
+      description: 'What it waits for; null if it has ended.',
     }),
     attempts: z.array(attemptSchema),
     ledger: z.array(ledgerEntrySchema),
@@ -173,7 +182,7 @@ export function presentAdminTaskDetail(
 ): z.output<typeof adminTaskDetailSchema> {
   return {
     ...presentAdminTask(task, audience),
-    waiting: waiting === undefined ? null : presentWaiting(waiting),
+    waiting: presentWaiting(task, waiting),
     attempts: task.attempts.map(presentAttempt),
     ledger: entries.map(presentLedgerEntry),
     refunded: presentRefund(entries),
@@ -210,10 +219,20 @@ function presentRefund(entries: readonly LedgerEntry[]): string | null {
   return refund === undefined ? null : formatMicros(refund.amount);
 }
 
-function presentWaiting(waiting: Waiting): z.output<typeof waitingSchema> {
+const stallMessages: Readonly<Record<Stall, string>> = {
+  paused: 'It is paused in Temporal, and nothing happens to it, not even at its deadline: resume it there.',
+  no_worker: 'No worker takes its next step: none serves its channel, or all are busy.',
+};
+
+function presentWaiting(task: Task, waiting: Waiting = {}): z.output<typeof waitingSchema> | null {
+  const { waitsFor, since } = situation(standingOf(task));
+  if (waitsFor === undefined) return null;
+  const { stall } = waiting;
   return {
-    activity: waiting.activity,
-    message: waiting.message ?? null,
+    reason: stall ?? waitsFor,
+    since: toSeconds(since),
+    activity: waiting.activity ?? null,
+    message: (stall === undefined ? waiting.message : stallMessages[stall]) ?? null,
     next_at: secondsOrNull(waiting.nextAt),
     polls: waiting.polls ?? null,
     failed_polls: waiting.errors ?? null,

@@ -2,14 +2,20 @@ import { z } from 'zod';
 import { attentionReasons } from '../../domain/attention.ts';
 import { formatMicros } from '../../domain/money.ts';
 import { operatorActions, taskSituationNames } from '../../domain/operator-actions.ts';
-import { situation, standingOf } from '../../domain/situation.ts';
+import { mapMoney, situation, standingOf, waits } from '../../domain/situation.ts';
 import type { Task } from '../../domain/task-record.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
+
+const previewAmount = z.string().nullable().meta({ description: 'Null: what is stated with it decides.' });
 
 export const situationSchema = z
   .object({
     name: z.enum(taskSituationNames),
     what: z.string().meta({ description: 'What the task waits for, in one sentence.' }),
+    waits_for: z.enum(waits).nullable().meta({
+      description: 'The same in one word; of a task that asks for a person, why. Null: it has ended.',
+    }),
+    since: unixSeconds(),
     attention: z.enum(attentionReasons).nullable(),
     advice: z.string().nullable().meta({ description: 'What a person should do; null if nobody is asked.' }),
     until: unixSeconds()
@@ -26,25 +32,37 @@ export const situationSchema = z
       .meta({ description: 'What to look for at the upstream of a lost submission.' }),
     charge: z.string().nullable().meta({ description: 'The charge that waits for a decision.' }),
     actions: z
-      .array(z.object({ name: z.enum(operatorActions), command: z.string() }))
-      .meta({ description: 'What an operator can do now, each with its line for a terminal.' }),
+      .array(
+        z.object({
+          name: z.enum(operatorActions),
+          command: z.string(),
+          charged: previewAmount,
+          released: previewAmount,
+          refunded: z.string(),
+        }),
+      )
+      .meta({
+        description:
+          'What an operator can do now, what is advised first, each with its line for a terminal and what it does to the money.',
+      }),
   })
   .meta({ id: 'TaskSituation', description: 'Where the task stands: what the Temporal UI shows of it.' });
 
 export function presentSituation(task: Task): z.output<typeof situationSchema> {
-  const { name, what, attention, advice, until, where, upstreamId, marker, charge, actions } = situation(
-    standingOf(task),
-  );
+  const found = situation(standingOf(task));
+  const { name, what, waitsFor, since, attention, advice, until, where, upstreamId, marker, charge } = found;
   return {
     name,
     what,
+    waits_for: waitsFor ?? null,
+    since: toSeconds(since),
     attention: attention ?? null,
     advice: advice ?? null,
     until: until === undefined ? null : toSeconds(until),
     where: where ?? null,
     upstream_id: upstreamId ?? null,
     marker: marker ?? null,
-    charge: charge === undefined ? null : formatMicros(BigInt(charge)),
-    actions: actions.map((action) => ({ ...action })),
+    charge: charge === undefined ? null : formatMicros(charge),
+    actions: found.actions.map(({ money, ...action }) => ({ ...action, ...mapMoney(money, formatMicros) })),
   };
 }

@@ -58,6 +58,8 @@ const body = z
     }
   });
 
+const saidSchema = z.object({ task: z.string(), money: z.string() });
+
 const descriptions = operatorActions.map((name) => `- \`${name}\`: ${describeAction(name)}`).join('\n');
 
 export function actOnTask({ tasks, actOnTask: act, mediaUrl }: Deps): Route {
@@ -73,9 +75,9 @@ export function actOnTask({ tasks, actOnTask: act, mediaUrl }: Deps): Route {
     success: {
       description: 'The task after the action, and what was done.',
       schema: adminTaskSchema.extend({
-        result: z
-          .object({ dry_run: z.boolean(), task: z.string(), money: z.string() })
-          .meta({ description: 'What happened to the task and the money; with `dry_run`, what would.' }),
+        result: z.union([z.object({ did: saidSchema }), z.object({ would: saidSchema })]).meta({
+          description: 'What was done to the task and the money; `would`, with `dry_run`: what would be.',
+        }),
       }),
     },
     errors: ['task_not_found', 'action_not_possible'],

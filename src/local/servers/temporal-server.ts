@@ -17,8 +17,8 @@ const retentionMs = 72 * 3_600_000;
 /**
  * Why each: polling at 2000 a second takes 30 to 70 ms from every step; timers are a second late with the default
  * shift; fairness lets one account's burst not hold up the others; the polls of 600 channels are more than the 1,200
- * waiting calls of the default, and with four partitions each their queues take minutes to make; pausing is an
- * operator's tool; a workflow whose step has failed twice is marked, which the reconciler looks for.
+ * waiting calls of the default, and with four partitions each their queues take minutes to make; a paused task
+ * would miss its deadline; a workflow whose step has failed twice is marked, which the reconciler looks for.
  */
 const tuning = [
   'history.transferProcessorMaxPollRPS=2000',
@@ -29,7 +29,7 @@ const tuning = [
   'frontend.namespaceCount=10000',
   'matching.numTaskqueueReadPartitions=1',
   'matching.numTaskqueueWritePartitions=1',
-  'frontend.WorkflowPauseEnabled=true',
+  'frontend.WorkflowPauseEnabled=false',
   'system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute=2',
 ];
 

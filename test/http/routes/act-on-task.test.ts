@@ -23,7 +23,7 @@ it('goes to the port, and into the record with who, when and why', async () => {
   expect(answer.body.actions).toEqual([
     { at: expect.any(Number), by: 'ada', action: 'adopt', reason: 'found it upstream', detail: 'Done.' },
   ]);
-  expect(answer.body.result).toEqual({ dry_run: false, task: 'Done.', money: 'Nothing.' });
+  expect(answer.body.result).toEqual({ did: { task: 'Done.', money: 'Nothing.' } });
   const input = { by: 'ada', reason: 'found it upstream', upstream_id: 'up-7' };
   expect(world.port.acts).toContainEqual({ task: id, action: 'adopt', input });
 });
@@ -32,7 +32,7 @@ it('with dry_run says what would happen, and records nothing', async () => {
   const id = await newTask();
   const body = { action: 'fail', reason: 'r', dry_run: true };
   const answer = await world.admin('POST', `/tasks/${id}/actions`, body);
-  expect([answer.status, answer.body.result.dry_run, answer.body.actions]).toEqual([200, true, []]);
+  expect([answer.status, answer.body.result.would.task, answer.body.actions]).toEqual([200, 'Done.', []]);
 });
 
 it('with dry_run says of a cancellation what the state of the task allows, and asks nobody', async () => {
@@ -40,8 +40,8 @@ it('with dry_run says of a cancellation what the state of the task allows, and a
   const cancel = () =>
     world.admin('POST', `/tasks/${id}/actions`, { action: 'cancel', reason: 'r', dry_run: true });
   const possible = await cancel();
-  expect([possible.status, possible.body.result.dry_run]).toEqual([200, true]);
-  expect(possible.body.result.task).toContain('if its upstream still allows it');
+  expect([possible.status, Object.keys(possible.body.result)]).toEqual([200, ['would']]);
+  expect(possible.body.result.would.task).toContain('if its upstream still allows it');
   await world.drive.lose(id);
   const refused = await cancel();
   expect([refused.status, refused.body.error.code]).toEqual([409, 'action_not_possible']);

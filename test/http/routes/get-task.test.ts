@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { taskFailures } from '../../../src/domain/task-failures.ts';
 import { adminCaller } from '../../support/client.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
@@ -55,6 +55,7 @@ describe('the situation', () => {
     marker: null,
     charge: null,
   };
+  const amounts = { charged: '0.000000', released: '0.000000', refunded: '0.000000' };
   const command = (id: string, words: string) => `gateway tasks action ${id} ${words} --reason "…"`;
 
   it('of a task that waits says for what and until when', async () => {
@@ -64,8 +65,15 @@ describe('the situation', () => {
       ...nothing,
       name: 'submitting',
       what: expect.stringMatching(/^The task is submitted, or waits until it can be, at one, two,/),
+      waits_for: 'submission',
+      since: expect.any(Number),
       until,
-      actions: [{ name: 'retry_now', command: command(id, 'retry_now') }],
+      actions: [
+        { name: 'retry_now', command: command(id, 'retry_now'), ...amounts },
+        { name: 'fail', command: command(id, 'fail'), ...amounts, released: '0.500000' },
+        { name: 'cancel', command: command(id, 'cancel'), ...amounts, released: '0.500000' },
+        { name: 'extend', command: command(id, 'extend --seconds 3600'), ...amounts },
+      ],
     });
     await world.drive.accept(id);
     expect(await situationOf(id)).toMatchObject({
@@ -89,8 +97,15 @@ describe('the situation', () => {
       actions: [
         { name: 'adopt', command: command(id, 'adopt --upstream-id ID') },
         { name: 'resubmit', command: command(id, 'resubmit') },
-        { name: 'complete', command: command(id, 'complete --result-url URL') },
+        {
+          name: 'complete',
+          command: command(id, 'complete --result-url URL'),
+          charged: null,
+          released: null,
+        },
         { name: 'fail', command: command(id, 'fail') },
+        { name: 'retry_now' },
+        { name: 'extend' },
       ],
     });
   });
@@ -103,7 +118,12 @@ describe('the situation', () => {
       name: 'review',
       attention: 'charge_review',
       charge: '12.345678',
-      actions: [{ name: 'accept_charge' }, { name: 'complete' }, { name: 'fail' }],
+      actions: [
+        { name: 'accept_charge', charged: '12.345678', released: '0.000000' },
+        { name: 'complete' },
+        { name: 'fail' },
+        { name: 'extend' },
+      ],
     });
   });
 
@@ -115,11 +135,45 @@ describe('the situation', () => {
       ...nothing,
       name: 'ended',
       what: 'The task has ended.',
+      waits_for: null,
+      since: expect.any(Number),
       until: null,
       actions: [],
     });
     const { data } = (await world.admin('GET', '/tasks?limit=100')).body;
     expect(data.find((task: { id: string }) => task.id === id).situation).toEqual(situation);
+  });
+});
+
+describe('what it waits for', () => {
+  const shown = async (id: string) => (await world.admin('GET', `/tasks/${id}`)).body.waiting;
+  const newTask = async (): Promise<string> => (await (await world.newAccount()).create()).body.id;
+
+  it('is said also where Temporal knows of no activity', async () => {
+    const id = await newTask();
+    const quiet = { activity: null, message: null, polls: null, since: expect.any(Number) };
+    expect(await shown(id)).toMatchObject({ reason: 'submission', ...quiet });
+    await world.stores.tasks.setWait(id, 'slot');
+    expect(await shown(id)).toMatchObject({ reason: 'slot', ...quiet });
+    await world.drive.ask(id);
+    expect(await shown(id)).toMatchObject({ reason: 'submit_ambiguous', ...quiet });
+    await world.drive.fail(id, taskFailures.upstream);
+    expect(await shown(id)).toBeNull();
+  });
+
+  it.each([
+    ['paused', /paused in Temporal/],
+    ['no_worker', /No worker takes its next step/],
+  ] as const)('is, before all else, that nobody works on it: %s', async (stall, message) => {
+    const id = await newTask();
+    const waiting = () => Promise.resolve({ stall, activity: 'submit', message: 'submitted' });
+    const node = await world.startNode({ port: { ...world.port, waiting } });
+    onTestFinished(() => node.close(0));
+    expect((await node.admin('GET', `/tasks/${id}`)).body.waiting).toMatchObject({
+      reason: stall,
+      activity: 'submit',
+      message: expect.stringMatching(message),
+    });
   });
 });
 
