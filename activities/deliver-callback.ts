@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { webhookHeaders } from '../src/access/webhook-signature.ts';
+import { defined } from '../src/domain/defined.ts';
 import { ownCallbackRound } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import { isTerminal } from '../src/domain/task.ts';
@@ -35,6 +36,7 @@ export interface OwedCallback {
   readonly url: string;
   readonly body: string;
   readonly secrets: readonly string[];
+  readonly traceparent?: string;
 }
 
 /** What became of one request. */
@@ -93,7 +95,8 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
     }
     if (!isTerminal(task.status)) throw new Error('a callback is for a task that has ended');
     const secrets = await deps.webhookSecrets(task.account);
-    return { task: taskId, account: task.account, url, body: deps.present(task), secrets };
+    const { account, traceparent } = task;
+    return { task: taskId, account, url, body: deps.present(task), secrets, ...defined({ traceparent }) };
   }
 
   /** One request, counted before it leaves. Undefined: this round has delivered already, or was replaced. */
@@ -166,13 +169,18 @@ function abandonedCallback(heard: string): ApplicationFailure {
 
 async function post(
   deps: CallbackActivityDeps,
-  { task, url, body, secrets }: OwedCallback,
+  { task, url, body, secrets, traceparent }: OwedCallback,
   at: number,
 ): Promise<Answer> {
   const signed = webhookHeaders({ id: task, at, body, secrets });
-  const headers = { 'content-type': 'application/json', 'user-agent': 'mediary-callback/1', ...signed };
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'mediary-callback/1',
+    ...signed,
+    ...defined({ traceparent }),
+  };
   try {
-    return { status: (await deps.post({ url, headers, body, timeoutMs: answerWithinMs })).status };
+    return { status: (await deps.post({ url, headers, body, timeoutMs: answerWithinMs }, task)).status };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'no_answer';
     return { error: code };

@@ -112,12 +112,15 @@ export interface CallbackActivityDeps {
   readonly now: () => number;
 }
 
-export type PostCallback = (delivery: {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly timeoutMs: number;
-}) => Promise<{ readonly status: number }>;
+export type PostCallback = (
+  delivery: {
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+    readonly timeoutMs: number;
+  },
+  task: string,
+) => Promise<{ readonly status: number }>;
 
 /** What the reconciler asks Temporal. */
 export interface WorkflowLookup {

@@ -15,7 +15,7 @@ import type { Core } from './core.ts';
 import { createAbandonments } from './tasks/abandonments.ts';
 import type { Abandonments } from './tasks/abandonments.ts';
 import { createOverdraftLimits } from './tasks/account-terms.ts';
-import { createAdmit } from './tasks/admission.ts';
+import { createTracedAdmit } from './tasks/traced-admission.ts';
 import type { AdmissionDeps } from './tasks/admission.ts';
 import { createActOnTask } from './tasks/act-on-task.ts';
 import { createTaskService } from './tasks/create-task.ts';
@@ -31,7 +31,7 @@ import { createImageLeases } from './images/leases/image-leases.ts';
 import type { ImageLeases } from './images/leases/image-leases.ts';
 import { createImageService } from './images/create-images.ts';
 import type { CreateImagesDeps } from './images/create-images.ts';
-import { createGenerate } from './images/generate.ts';
+import { createTracedGenerate } from './images/traced-generate.ts';
 import { createResultForms } from './images/result-form.ts';
 import type { GenerateDeps } from './images/generate.ts';
 import { createRepeats } from './tasks/repeats.ts';
@@ -151,6 +151,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     ...stores,
     log: core.log,
     metrics: core.metrics,
+    ...defined({ tracer: core.tracing?.tracer }),
     now,
     randomBytes,
     auth,
@@ -182,14 +183,14 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
 }
 
 function openCreateTask(
-  { stores, ledger, now }: Core,
+  { stores, ledger, tracing, now }: Core,
   { abandonCreation, abandonments, storage }: Outside,
   shared: Pick<CreateTaskDeps, 'catalogue' | 'repeats'> & Pick<AdmissionDeps, 'overdraftLimit' | 'port'>,
 ): AppDeps['createTask'] {
   const common = { ...stores, ...shared, storage, now, randomBytes };
   return createTaskService({
     ...common,
-    admit: createAdmit({ ...common, ledger, abandonCreation, abandonments }),
+    admit: createTracedAdmit({ ...common, ledger, abandonCreation, abandonments }, tracing?.tasks),
   });
 }
 
@@ -271,7 +272,10 @@ function imageDeps(
   const create = createImageService({
     catalogue,
     channels,
-    generate: createGenerate({ channels, ledger, imageLeases, overdraftLimit, log, gate }),
+    generate: createTracedGenerate(
+      { channels, ledger, imageLeases, overdraftLimit, log, gate },
+      core.tracing?.tasks,
+    ),
     repeats,
     workspaces,
     openMedia: (fetch) => media.openMedia(fetch),

@@ -26,6 +26,9 @@ import type { RenderClock } from './capacity/render-clock.ts';
 import type { Health } from './capacity/capacity.ts';
 import { createExchangeRecorder } from './flight/exchange-recorder.ts';
 import type { ExchangeRecorder } from './flight/exchange-recorder.ts';
+import { tracedRecorder } from './flight/traced-recorder.ts';
+import { openTracing } from './observability/tracing.ts';
+import type { Tracing } from './observability/tracing.ts';
 import { createAddressRules, createUpstreamClient } from './http-client/index.ts';
 import { ensureLedgerIndexes, ledgerCollection } from './ledger/collection.ts';
 import { createLedger } from './ledger/ledger.ts';
@@ -74,6 +77,8 @@ export interface Core {
   readonly recorder: ExchangeRecorder;
   /** Tells operators what they should know. */
   readonly notices: NoticeWatch;
+  /** Absent: nobody asks for traces. */
+  readonly tracing: Tracing | undefined;
   readonly temporal: TemporalSettings;
   readonly client: Client;
   readonly now: () => number;
@@ -116,7 +121,8 @@ export async function openCore(
   const health = openHealth({ ...shared, client });
   const channels = openChannels({ environment, log, metrics, current: config, request: upstream });
   const results = await openCopies({ ...shared, channels, environment, secrets });
-  const recorder = openRecorder(stores, log, now);
+  const tracing = await openTracing(environment, { node, log });
+  const recorder = openRecorder({ ...shared, tracing });
   const renders = openRenderClock(shared);
   await Promise.all([health.circuits.refresh(), renders.refresh()]);
   health.circuits.start();
@@ -141,6 +147,7 @@ export async function openCore(
     results,
     recorder,
     notices: notices.watch,
+    tracing,
     temporal,
     client,
     now,
@@ -151,6 +158,7 @@ export async function openCore(
       health.circuits.stop();
       await Promise.all([renders.stop(), notices.close()]);
       await Promise.all([client.connection.close(), mongo.close(), upstream.close(), results.close()]);
+      await tracing?.tracer.close();
     },
   };
 }
@@ -259,9 +267,13 @@ function openCopies({
   return openResults({ ...deps, config: config().results, key: secrets.deriveKey('media-link') });
 }
 
-function openRecorder(stores: Stores, log: Logger, now: () => number): ExchangeRecorder {
-  const { exchanges, requests } = stores;
-  return createExchangeRecorder({ ...exchanges, findRequest: (task) => requests.find(task), log, now });
+function openRecorder({
+  stores: { exchanges, requests },
+  tracing,
+  ...rest
+}: Pick<Core, 'stores' | 'log' | 'now' | 'tracing'>): ExchangeRecorder {
+  const findRequest = (task: string) => requests.find(task);
+  return tracedRecorder(createExchangeRecorder({ ...exchanges, ...rest, findRequest }), tracing?.tasks);
 }
 
 function openRenderClock({ stores, log, now }: Pick<Core, 'stores' | 'log' | 'now'>): RenderClock {

@@ -13,6 +13,7 @@ import type { WorkerDeps } from '../activities/index.ts';
 import type { ChannelActivityDeps, TaskActivityDeps, UpkeepStep } from '../activities/deps.ts';
 import type { FirstCallbackDeps } from '../activities/first-callback.ts';
 import { recordedPollers } from '../activities/recorded-pollers.ts';
+import { tracedCopy, tracedPost } from '../activities/traced-deps.ts';
 import { createStatusPollers } from '../activities/status-pollers.ts';
 import { openNodeReports, webhookSecretsOf } from './core.ts';
 import type { Core } from './core.ts';
@@ -38,6 +39,7 @@ import type { SubmitLimiter } from './capacity/submit-limiter.ts';
 import { concernSignal } from '../workflows/messages.ts';
 import { shareChannelPollers, taskPollers } from './temporal/task-pollers.ts';
 import { countActivities, endRuns, isServing, runNew } from './temporal/worker-runs.ts';
+import { tracedActivities } from './temporal/traced-activities.ts';
 import { bundleWorkflows } from './temporal/workflow-bundle.ts';
 import { connectWorker, dataConverter } from './temporal/connection.ts';
 import { ensureReconcilerSchedule } from './temporal/reconciler-schedule.ts';
@@ -181,6 +183,7 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
     maxHeartbeatThrottleInterval: '5s',
     // The default is a hash of the code, 85 bytes in every workflow task; deployments are not versioned by it.
     buildId: 'mediary',
+    ...tracedActivities(core.tracing?.tasks, core.stores.tasks),
   };
 }
 
@@ -262,7 +265,7 @@ function callbackDeps(core: Core, guarded: ReturnType<typeof createGuardedClient
       avoidMs: slowHostAvoidedMs,
       now: core.now,
     }),
-    post: (delivery) => guarded.deliver(delivery),
+    post: tracedPost((delivery) => guarded.deliver(delivery), core.tracing?.tasks),
     log: core.log,
     present: (task) => JSON.stringify(presentTask(task, core.results.mediaUrl)),
     now: core.now,
@@ -282,8 +285,7 @@ function channelDeps(core: Core, stays: StayPlaces): ChannelActivityDeps {
     requests,
     channels,
     gate: createSubmitGate(core.health),
-    copyResults: async (task, items, options) =>
-      (await core.results.kept?.copier.copy(task, items, options)) ?? items,
+    copyResults: tracedCopy(core.results.kept?.copier, core.tracing?.tasks),
     keepsResults: core.results.kept !== undefined,
     canOpen: (url) => core.results.canOpen(url),
     submitLimiter: ({ channel, credential }) =>

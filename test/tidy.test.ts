@@ -189,7 +189,7 @@ describe('imports between folders', () => {
       runs: ['domain', 'http-client', 'providers', 'routing'],
       types: ['ledger', 'observability', 'store'],
     },
-    temporal: { runs: ['domain', 'workflows'], types: ['activities', 'config', 'tasks'] },
+    temporal: { runs: ['domain', 'workflows'], types: ['activities', 'config', 'observability', 'tasks'] },
     http: {
       runs: ['access', 'domain', 'flight', 'images', 'results', 'routing'],
       types: ['capacity', 'config', 'control', 'ledger', 'observability', 'providers', 'store', 'tasks'],

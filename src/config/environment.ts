@@ -26,6 +26,15 @@ const secretsKeys = z
   )
   .optional();
 
+const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
 /** Whoever guesses it has every account's money. */
 const adminTokenCharactersMin = 32;
 
@@ -63,6 +72,15 @@ const environmentSchema = z
       .string()
       .regex(/^[a-z0-9-]{0,40}$/, 'must be at most 40 lowercase letters, digits, dashes')
       .default(''),
+    OTEL_SDK_DISABLED: z
+      .string()
+      .optional()
+      .transform((text) => text?.toLowerCase() === 'true'),
+    OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).optional(),
+    OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+    OTEL_TRACES_SAMPLER: z.enum(samplers).default('parentbased_always_on'),
+    OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
     METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
     IMAGE_BODY_BYTES_MAX: z.coerce.number().int().min(1024).max(1_073_741_824).default(67_108_864),
     IMAGE_FILES_MAX: z.coerce.number().int().min(1).max(64).default(16),

@@ -54,6 +54,8 @@ export interface Task {
   readonly updatedAt: number;
   readonly completedAt?: number;
   readonly traceId: string;
+  /** Of the request that created it, as W3C names it: its later steps belong to the same trace. Absent: it has none. */
+  readonly traceparent?: string;
   /**
    * Until the workflow's first step: which try of its creation owns it, and since when (`<padded time>-<random>`).
    */

@@ -13,6 +13,7 @@ import { createClientAddress } from './client-address.ts';
 import type { AppDeps, RouteDeps } from './deps.ts';
 import { isRecord } from './body-fields.ts';
 import { createFairGate } from './fair-gate.ts';
+import type { Span } from '../observability/tracing.ts';
 import { createIdentify } from './identify.ts';
 import { createKeyConcurrency } from './key-concurrency.ts';
 import { concurrencyHeaders, createRateLimit } from './rate-limit.ts';
@@ -96,6 +97,7 @@ function createRouter(
       context.state.operation = route.operationId;
       const identity = await identify(route, context);
       noteSubject(context, identity);
+      if (identity.kind !== 'none') context.state.span = enterTrace(route, context, deps);
       if (identity.kind !== 'key') return answer(route, { identity, context });
       const leave = concurrency.enter(identity.caller.key);
       try {
@@ -118,6 +120,24 @@ function noteSubject({ state, params }: RouterContext, identity: Identity): void
   }
   const task = isRecord(params) ? params['task_id'] : undefined;
   if (typeof task === 'string' && taskIdPattern.test(task)) state.task = task;
+}
+
+/** Who is known to us may continue a trace of theirs; strangers cost us no span. */
+function enterTrace(
+  { method, operationId, paths: [path] }: Route,
+  { req, state: { requestId } }: RouterContext,
+  { tracer }: Pick<AppDeps, 'tracer'>,
+): Span | undefined {
+  if (tracer === undefined) return undefined;
+  const { traceparent: header } = req.headers;
+  const attributes = {
+    'http.request.method': method.toUpperCase(),
+    'http.route': path,
+    'mediary.operation': operationId,
+    'mediary.request_id': requestId,
+  };
+  const name = `${method.toUpperCase()} ${path}`;
+  return tracer.enter(typeof header === 'string' ? header : undefined, { name, kind: 'server', attributes });
 }
 
 type Answer = (route: Route, called: Called) => Promise<void>;
@@ -192,6 +212,10 @@ class ContextMeta implements RequestMeta {
 
   concerns(task: string): void {
     this.#context.state.task = task;
+  }
+
+  get traceparent(): string | undefined {
+    return this.#context.state.span?.traceparent;
   }
 
   header(name: string): string | undefined {

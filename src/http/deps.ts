@@ -16,6 +16,7 @@ import type { KeyAuth } from '../access/api-keys.ts';
 import type { OperatorAuth } from '../access/operators.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../observability/log.ts';
+import type { Tracer } from '../observability/tracing.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Secrets } from '../access/secrets.ts';
 import type { AccountStore } from '../store/accounts.ts';
@@ -44,6 +45,8 @@ import type { AddressChecks } from './address-checks.ts';
 export interface AppDeps extends AddressChecks {
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Absent: requests have no traces. */
+  readonly tracer?: Pick<Tracer, 'enter'>;
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly randomBytes: RandomBytes;

@@ -76,6 +76,9 @@ const taskEnded: Omit<RouteConfig, 'path'> = {
       'webhook-signature': z
         .string()
         .meta({ description: '`v1,` and an HMAC-SHA256 in base64; several, divided by spaces.' }),
+      traceparent: z.string().optional().meta({
+        description: 'W3C trace context of the request that created the task, where the gateway keeps it.',
+      }),
     }),
     body: { required: true, content: { 'application/json': { schema: endedTaskSchema } } },
   },

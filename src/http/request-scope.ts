@@ -3,6 +3,7 @@ import type { Middleware, ParameterizedContext } from 'koa';
 import { messageOf } from '../domain/caught.ts';
 import { defined } from '../domain/defined.ts';
 import { GatewayError } from '../domain/errors.ts';
+import type { Span } from '../observability/tracing.ts';
 import type { AddressLimit } from './address-limit.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { AppDeps } from './deps.ts';
@@ -25,6 +26,8 @@ export interface RequestState {
   task: string | undefined;
   /** Where the route answers an error with another status than its code usually has. */
   errorStatus: number | undefined;
+  /** Of whom we know. */
+  span: Span | undefined;
 }
 
 export interface RequestScopeDeps extends Pick<AppDeps, 'log' | 'metrics'> {
@@ -51,6 +54,7 @@ export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestSt
     context.state.key = undefined;
     context.state.task = undefined;
     context.state.errorStatus = undefined;
+    context.state.span = undefined;
     context.set('x-request-id', requestId);
     try {
       const path = pathOf(context);
@@ -130,6 +134,7 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
 
 function finish(context: Context, seconds: number, { log, metrics }: RequestScopeDeps): void {
   const { requestId, operation, actor, account, key, task } = context.state;
+  endSpan(context);
   metrics.observeRequest(operation, context.status, seconds);
   if (isProbe(operation) && context.status < 400) return;
   // Whoever floods us does not fill the log as well.
@@ -145,4 +150,11 @@ function finish(context: Context, seconds: number, { log, metrics }: RequestScop
     },
     'request',
   );
+}
+
+function endSpan({ status, state: { span, account, task } }: Context): void {
+  if (span === undefined) return;
+  const subject = defined({ 'mediary.account': account, 'mediary.task': task });
+  span.set({ 'http.response.status_code': status, ...subject });
+  span.end({ failed: status >= 500 ? String(status) : undefined });
 }

@@ -90,6 +90,8 @@ export interface RequestMeta {
   readonly id: string;
   /** The request has made this task, or found it: for its line in the log. */
   concerns(task: string): void;
+  /** For what the request brings about; absent: no trace. */
+  readonly traceparent: string | undefined;
   /** Lower-case name. */
   header(name: string): string | undefined;
   /** Names at the top level of the body that are not among `known`; at most 20, cut to 64 characters. */

@@ -45,6 +45,7 @@ export interface CreateImagesCommand {
   readonly idempotencyKey?: string;
   /** How often the client has retried this request automatically; absent: it does not say. */
   readonly clientRetries?: number;
+  readonly traceparent?: string;
   /** Aborted when the caller disconnects. Created on first use. */
   readonly closed: () => AbortSignal;
   /** Reserves memory until the answer. Throws GatewayError where there is none. */
@@ -112,7 +113,7 @@ async function renderImages(
   { plan, repeat }: { readonly plan: RoutePlan; readonly repeat: Repeat | undefined },
   deps: CreateImagesDeps,
 ): Promise<ImageAnswer> {
-  const { caller, request, route, present, closed } = command;
+  const { caller, request, route, present, closed, traceparent } = command;
   const { openMedia, pixelsMax } = deps;
   const workspace = deps.workspaces.open();
   const converter = createImageConverter({ openMedia, workspace, pixelsMax });
@@ -129,7 +130,7 @@ async function renderImages(
         const asked = { image, format: request.responseFormat, reserve: command.reserve };
         const inForm = (made: Delivery) => deps.forms.convert(made, asked);
         const order = { image, account: caller.account, request, plan, converter, inForm };
-        return partsOf(await deps.generate({ ...order, ...defined({ keep }) }));
+        return partsOf(await deps.generate({ ...order, ...defined({ keep, traceparent }) }));
       },
       deps,
     );

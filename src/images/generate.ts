@@ -12,7 +12,6 @@ import type { SettledFacts } from '../domain/settled-facts.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../observability/log.ts';
 import { UpstreamError } from '../providers/provider.ts';
-import { callChannel } from './call-channel.ts';
 import type { ChannelAnswer, ChannelCall, Delivery } from './call-channel.ts';
 import { chargeImages } from './charge-images.ts';
 import type { ImageConverter } from './convert.ts';
@@ -28,7 +27,11 @@ export interface GenerateDeps {
   readonly overdraftLimit: (account: string) => Promise<bigint>;
   readonly log: Logger;
   readonly gate: ImageGate;
+  /** `callChannel` of call-channel.ts, for an image. */
+  readonly call: CallForImage;
 }
+
+export type CallForImage = (image: string, call: ChannelCall) => Promise<ChannelAnswer>;
 
 export interface GenerateCommand {
   /** `img_…`: the task of its ledger entries. */
@@ -41,6 +44,7 @@ export interface GenerateCommand {
   readonly inForm: (delivery: Delivery) => Promise<Delivery>;
   /** Keeps the answer before it is paid for; absent: it cannot be requested again. */
   readonly keep?: (delivery: Delivery) => Promise<void>;
+  readonly traceparent?: string;
 }
 
 /**
@@ -144,7 +148,7 @@ async function tryCandidates(
   for (const [index, candidate] of command.plan.candidates.entries()) {
     const prepared = index === 0 ? first : await prepare(candidate, command, deps);
     if (prepared === undefined) continue;
-    const answer = await passGate(prepared, command.image, deps.gate);
+    const answer = await passGate(prepared, command.image, deps);
     if (answer.kind === 'delivered') return inForm(answer.delivery, candidate, command);
     failure = answer.error;
     const { outcome, code } = failure;
@@ -167,13 +171,17 @@ async function inForm(made: Delivery, candidate: RouteCandidate, command: Genera
 }
 
 /** Stays within the credential's limit, and reports the outcome to its circuit. */
-async function passGate(prepared: ChannelCall, image: string, gate: ImageGate): Promise<ChannelAnswer> {
+async function passGate(
+  prepared: ChannelCall,
+  image: string,
+  { gate, call }: Pick<GenerateDeps, 'gate' | 'call'>,
+): Promise<ChannelAnswer> {
   const { candidate, channel, request } = prepared;
   const target = { ...candidate, model: request.model };
   try {
     const refusal = await gate.enter(image, target, channel.config.timeouts.image_ms);
     if (refusal !== undefined) return { kind: 'failed', error: refusal };
-    const answer = await callChannel(prepared);
+    const answer = await call(image, prepared);
     void gate.report(image, target, answer.kind === 'delivered' ? undefined : answer.error);
     return answer;
   } finally {

@@ -43,6 +43,7 @@ export interface CreateTaskCommand {
   readonly requestId?: string;
   /** The route's name: the scope of the idempotency key beside the account. */
   readonly route: string;
+  readonly traceparent?: string;
 }
 
 export interface CreatedTask {
@@ -246,6 +247,6 @@ function firstRecord(creation: NewTask): Task {
     attempts: [],
     updatedAt: createdAt,
     traceId: '',
-    ...defined({ requestId: command.requestId }),
+    ...defined({ requestId: command.requestId, traceparent: command.traceparent }),
   };
 }

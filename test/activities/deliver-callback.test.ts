@@ -65,6 +65,27 @@ it('what was delivered is not repeated in its round, but is on demand', async ()
   expect([posts, await stateOf(task)]).toEqual([2, 'delivered']);
 });
 
+it('carries the trace of the request that created its task, if it has one', async () => {
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`;
+  const sent: unknown[] = [];
+  const post: CallbackActivityDeps['post'] = async ({ headers }, task) => {
+    sent.push([task, headers['traceparent']]);
+    return { status: 204 };
+  };
+  const { tasks } = world.stores;
+  const find = async (id: string) => {
+    const found = await tasks.find(id);
+    return found === undefined ? undefined : { ...found, traceparent };
+  };
+  const [traced, other] = [await endedTask(), await endedTask()];
+  await world.deliver({ post, tasks: { ...tasks, find } }, traced);
+  await world.deliver({ post }, other);
+  expect(sent).toEqual([
+    [traced, traceparent],
+    [other, undefined],
+  ]);
+});
+
 describe('a redelivery while the task’s own series is pending', () => {
   const busy = async () => ({ status: 503 });
 

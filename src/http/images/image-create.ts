@@ -93,16 +93,20 @@ async function carryOut(
   const { ignored, ...parsed } = await parseImage(body, rules);
   const createdSeconds = toSeconds(deps.now());
   const unread = [...ignored, ...namesOfTasks(parsed)];
+  const traced = defined({ traceparent: meta.traceparent });
   const created = await deps.images.create({
     ...parsed,
     caller,
     route,
     ...defined({ idempotencyKey, clientRetries: clientRetriesOf(meta) }),
+    ...traced,
     closed: () => meta.closed(),
     reserve: (bytes) => meta.reserve(bytes),
     requireRoom: (bytes) => meta.requireRoom(bytes),
     createTask: (command) =>
-      deps.admissions.run(caller.account, () => deps.createTask({ ...command, requestId: meta.id })),
+      deps.admissions.run(caller.account, () =>
+        deps.createTask({ ...command, ...traced, requestId: meta.id }),
+      ),
     present: {
       images: (delivery, warnings) =>
         presentImages(delivery, { createdSeconds, warnings: [...unread, ...warnings] }),

@@ -48,7 +48,7 @@ export function createVideo(deps: Deps): Route {
             caller,
             route: 'createVideo',
             requestId: meta.id,
-            ...defined({ idempotencyKey }),
+            ...defined({ idempotencyKey, traceparent: meta.traceparent }),
           }),
         );
         meta.concerns(task.id);

@@ -1,0 +1,71 @@
+import type { Attributes, NewSpan, Span, Tracer } from './tracing.ts';
+
+/**
+ * Spans of what is done for a task, by the task's id. What one process does for a task is below the step in which it does
+ * it, without that step handing anything on.
+ */
+export interface TaskSpans {
+  /** A step with a span of its own. `parent` absent: below the step that this process is at; none: not recorded. */
+  run<Result>(task: string, step: Step, work: (span: Span | undefined) => Promise<Result>): Promise<Result>;
+  /** What has already ended. */
+  note(task: string, call: EndedCall): void;
+}
+
+export interface Step extends NewSpan {
+  /** A traceparent. */
+  readonly parent?: string | undefined;
+}
+
+export interface EndedCall extends Step {
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly attributes: Attributes;
+  readonly failed?: string | undefined;
+}
+
+export function createTaskSpans(tracer: Pick<Tracer, 'start'>): TaskSpans {
+  const open = new Map<string, Span>();
+  const start = (task: string, { parent, ...span }: Step): Span | undefined =>
+    tracer.start(parent ?? open.get(task)?.traceparent, span);
+
+  return {
+    async run(task, step, work) {
+      const span = start(task, step);
+      if (span === undefined) return work(undefined);
+      const outer = open.get(task);
+      open.set(task, span);
+      try {
+        const result = await work(span);
+        span.end();
+        return result;
+      } catch (error) {
+        endOf(span, error);
+        throw error;
+      } finally {
+        if (open.get(task) === span) reopen(task, outer);
+      }
+    },
+
+    note: (task, { endedAt, failed, ...call }) => start(task, call)?.end({ at: endedAt, failed }),
+  };
+
+  function reopen(task: string, outer: Span | undefined): void {
+    if (outer === undefined) open.delete(task);
+    else open.set(task, outer);
+  }
+}
+
+/** What is benign to Temporal is a wait: the step is repeated later, and nothing has failed. */
+function endOf(span: Span, error: unknown): void {
+  const code = codeOf(error);
+  const isWait = error instanceof Error && 'category' in error && error.category === 'BENIGN';
+  if (isWait) span.set({ 'mediary.again': code });
+  span.end({ failed: isWait ? undefined : code });
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  if ('type' in error && typeof error.type === 'string') return error.type;
+  return error.name;
+}

@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { startOtlpReceiver } from '../support/otlp-receiver.ts';
+import type { ReceivedSpan } from '../support/otlp-receiver.ts';
+import { startGatewayProcess, waitUntil } from '../support/processes.ts';
+import type { GatewayProcess } from '../support/processes.ts';
+
+// A process loads for several seconds where others share the machine.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+
+const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+const callersSpan = '00f067aa0ba902b7';
+
+/** The API is in this process, the worker has one of its own. */
+describe('the trace of a task', () => {
+  let gateway: TestGateway;
+  let worker: GatewayProcess;
+  let directory: string;
+  let otlp: Awaited<ReturnType<typeof startOtlpReceiver>>;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'mediary-traces-'));
+    otlp = await startOtlpReceiver();
+    const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url, OTEL_SERVICE_NAME: 'shop-video' };
+    // The exporter reads them itself.
+    Object.assign(process.env, traced);
+    gateway = await startGateway({ worker: false, environment: traced });
+    worker = startGatewayProcess('worker', gateway.environment, join(directory, 'worker.log'));
+    await worker.logged('"started"');
+  });
+  afterAll(async () => {
+    delete process.env['OTEL_EXPORTER_OTLP_ENDPOINT'];
+    delete process.env['OTEL_SERVICE_NAME'];
+    await worker.kill();
+    await gateway.stop();
+    otlp.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const named = (name: string): ReceivedSpan[] =>
+    otlp.spans.filter((span) => span.trace === trace && span.name === name);
+  const spanOf = (name: string): ReceivedSpan => {
+    const [span] = named(name);
+    if (span === undefined) throw new Error(`no span ${name} in ${JSON.stringify(otlp.spans)}`);
+    return span;
+  };
+
+  it('is the caller’s, from its request to its callback, over all processes', async () => {
+    const account = await gateway.account();
+    const receiver = await startCallbackReceiver();
+    const prompt = 'a paper boat nobody may read about';
+    const created = await account.create(
+      { prompt, metadata: { callback_url: receiver.url } },
+      { traceparent: `00-${trace}-${callersSpan}-01` },
+    );
+    await account.finished(created.body.id);
+    await receiver.waitFor(1);
+    await worker.stop();
+    await waitUntil('the API has sent its spans', async () => named('admission').length === 1);
+
+    const request = spanOf('POST /v1/videos/generations');
+    expect(request).toMatchObject({
+      parent: callersSpan,
+      resource: { 'service.name': 'shop-video' },
+      attributes: { 'http.response.status_code': 200, 'mediary.operation': 'createVideo' },
+    });
+    const admission = spanOf('admission');
+    expect(admission).toMatchObject({ parent: request.id, attributes: { 'mediary.task': created.body.id } });
+    for (const name of ['ledger.hold', 'workflow.start']) expect(spanOf(name).parent).toBe(admission.id);
+
+    const submission = spanOf('submit');
+    for (const name of ['lookAtTask', 'submit', 'finishTask', 'firstCallback'])
+      expect([name, spanOf(name).parent]).toEqual([name, request.id]);
+    expect(submission.resource['service.instance.id']).not.toBe(request.resource['service.instance.id']);
+    const [sent] = otlp.spans.filter(
+      ({ attributes }) => attributes['gen_ai.operation.name'] === 'generate_content',
+    );
+    expect(sent).toMatchObject({
+      trace,
+      parent: submission.id,
+      attributes: {
+        'gen_ai.provider.name': expect.stringMatching(/\w/),
+        'gen_ai.request.model': expect.stringMatching(/\w/),
+        'gen_ai.response.id': expect.stringMatching(/\w/),
+        'http.response.status_code': 200,
+        'server.address': '127.0.0.1',
+      },
+    });
+    const polls = otlp.spans.filter(({ attributes }) => attributes['mediary.outcome'] === 'succeeded');
+    expect(polls.map((poll) => poll.trace)).toEqual([trace]);
+
+    const callback = spanOf('callback');
+    expect(callback.attributes).toMatchObject({ 'http.response.status_code': 204 });
+    expect(callback.parent).toBe(spanOf('firstCallback').id);
+    expect(receiver.received[0]?.headers['traceparent']).toBe(`00-${trace}-${callback.id}-01`);
+    receiver.close();
+
+    for (const secret of [prompt, account.key, 'secret=abc', '"simulated"'])
+      expect(JSON.stringify(otlp.spans)).not.toContain(secret);
+    const upstream = otlp.spans.filter(({ attributes }) => 'mediary.channel' in attributes);
+    const generative = otlp.spans.filter(({ attributes }) =>
+      Object.keys(attributes).some((name) => name.startsWith('gen_ai')),
+    );
+    expect(generative).toEqual(upstream);
+  });
+});
