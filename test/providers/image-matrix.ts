@@ -159,7 +159,7 @@ export async function imageSubmissionOf(row: ImageRow, request: ImageRequest): P
 }
 
 /** The matrix of docs/providers.md. */
-export const imageColumns = [
+const imageColumns = [
   'images',
   'references',
   'mask',
