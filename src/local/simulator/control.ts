@@ -47,7 +47,7 @@ export function createControl(world: World): Control {
       faults.clear();
     },
     stats() {
-      return { ...statistics.counts(), tasks: world.stores.reduce((sum, store) => sum + store.size(), 0) };
+      return { ...statistics.counts(), tasks: world.stores.reduce((sum, store) => sum + store.size, 0) };
     },
     submissions: (part) => statistics.ofPrompt(part),
     tasks: (part = '') => summaries(world, part),
@@ -68,8 +68,9 @@ export function createControl(world: World): Control {
 function summaries(world: World, part: string): TaskSummary[] {
   const found: TaskSummary[] = [];
   const now = world.now();
-  for (const { dialect, tasks } of world.stores) {
-    for (const task of tasks()) {
+  for (const store of world.stores) {
+    const { dialect } = store;
+    for (const task of store.oldestFirst()) {
       if (!task.prompt.includes(part)) continue;
       const { id, model, prompt } = task;
       const created_at = Math.floor(task.createdAt / 1000);
