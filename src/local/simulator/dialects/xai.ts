@@ -25,11 +25,7 @@ const exhausted = 'Some resource has been exhausted';
 const internal = refuse(500, 'Internal error', 'An internal error occurred.');
 
 const still = z.strictObject({ url: media });
-const common = {
-  ...taken({ any: 'storage_options', text: 'user' }),
-  model: z.string(),
-  prompt: z.string(),
-};
+const common = { ...taken({ any: 'storage_options', text: 'user' }), model: z.string(), prompt: z.string() };
 const video = z.strictObject({ url: link });
 const bodies = {
   generations: z.strictObject({
